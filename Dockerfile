@@ -1,15 +1,13 @@
-# One image for web, worker and beat: docker-compose.yml says which command makes which.
+# One image for web, workers and beat: docker-compose.yml says which command makes which.
 FROM python:3.13-slim AS build
 WORKDIR /agon
 COPY run requirements.txt requirements-uv.txt ./
+COPY scoring scoring
 RUN ./run setup && .venv/bin/python -m pip uninstall --yes uv
 
 FROM python:3.13-slim
 WORKDIR /agon
-ENV PATH=/agon/.venv/bin:$PATH \
-    AGON_STATE=/state \
-    AGON_COLLECTED_STATIC=true \
-    PYTHONUNBUFFERED=1
+ENV PATH=/agon/.venv/bin:$PATH PYTHONUNBUFFERED=1
 RUN useradd --system --uid 10001 agon && install --directory --owner=agon /state /state/data /state/gold
 COPY --from=build /agon/.venv .venv
 COPY manage.py ./
@@ -17,8 +15,7 @@ COPY scoring scoring
 COPY portal portal
 COPY tasks tasks
 COPY templates templates
+COPY locale locale
 COPY static static
-RUN AGON_STATE=/tmp/state python manage.py collectstatic --noinput && rm -r /tmp/state
+RUN AGON_STATE=/tmp/state AGON_STATIC=/agon/collected python manage.py collectstatic --noinput && rm -r /tmp/state
 USER agon
-EXPOSE 8000
-CMD ["granian", "--interface", "wsgi", "--host", "0.0.0.0", "--port", "8000", "--blocking-threads", "4", "--no-ws", "portal.wsgi:application"]

@@ -1,10 +1,11 @@
 """The scoring benchmark's figures as text, as JSON by contract, and as a page with a chart."""
 
+import os
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -30,29 +31,36 @@ class Line:
 
 @dataclass(frozen=True)
 class Growth:
-    """Check and score of `items` binary items: seconds, with the gold kept; peak memory of the process."""
+    """Check and score of `items` binary items with the gold kept: seconds in its order and in another; peak memory."""
 
     items: int
     seconds: float
+    shuffled: float
     gold_seconds: float
     mb: float
 
 
 @dataclass(frozen=True)
 class Figures:
-    """All that one run of the benchmark found. `processes`: our seconds and PyEvALL's by track."""
+    """All that one run of the benchmark found.
+
+    `processes`: our seconds and PyEvALL's by track; `load`: of the machine when the benchmark began.
+    """
 
     lines: Sequence[Line]
     processes: Mapping[str, tuple[float, float]]
     growth: Sequence[Growth]
     ties: Mapping[str, Mapping[str, Any]]
+    load: float
 
     def contract(self) -> dict[str, float]:
         """The keys that others rely on, and a few more."""
         return {
             "pyevall_ratio_min": round(min(line.ratio for line in self.lines), 1),
-            "growth_exponent": round(self.exponent, 3),
+            "growth_exponent": round(self.exponent("seconds"), 3),
+            "growth_exponent_shuffled": round(self.exponent("shuffled"), 3),
             "million_seconds": round(self.growth[-1].seconds, 3),
+            "million_shuffled_seconds": round(self.growth[-1].shuffled, 3),
             "million_mb": round(self.growth[-1].mb),
             "process_ratio_min": round(min(peer / ours for ours, peer in self.processes.values()), 1),
             "process_seconds_max": round(max(ours for ours, _ in self.processes.values()), 3),
@@ -60,10 +68,9 @@ class Figures:
             "tie_groups_mb": round(max(found["mb"] for found in self.ties.values())),
         }
 
-    @property
-    def exponent(self) -> float:
+    def exponent(self, order: Literal["seconds", "shuffled"]) -> float:
         """Of seconds ~ items^exponent, by least squares on logarithms."""
-        items, seconds = ([getattr(size, name) for size in self.growth] for name in ("items", "seconds"))
+        items, seconds = ([getattr(size, name) for size in self.growth] for name in ("items", order))
         return float(np.polyfit(np.log(items), np.log(seconds), 1)[0])
 
 
@@ -97,22 +104,27 @@ def _tables(figures: Figures) -> list[Table]:
             ),
         ),
         Table(
-            f"Check and score of binary items: growth with exponent {figures.exponent:.3f}",
-            ("items", "seconds", "reading the gold, once", "peak MB"),
+            f"Check and score of binary items: growth with exponent {figures.exponent('seconds'):.3f}, "
+            f"shuffled {figures.exponent('shuffled'):.3f}",
+            ("items", "seconds", "shuffled", "reading the gold, once", "peak MB"),
             tuple(
-                (f"{size.items:,}", f"{size.seconds:.4f}", f"{size.gold_seconds:.4f}", f"{size.mb:.0f}")
+                (f"{size.items:,}", *map(_seconds, (size.seconds, size.shuffled, size.gold_seconds)), f"{size.mb:.0f}")
                 for size in figures.growth
             ),
         ),
         Table(
             "Tie groups of 100 runs on 2,000 items, 10,000 samples",
-            ("metric", "seconds", "groups", "peak MB"),
+            ("metric and test", "seconds", "groups", "peak MB"),
             tuple(
                 (key, f"{found['seconds']:.2f}", str(found["groups"]), f"{found['mb']:.0f}")
                 for key, found in figures.ties.items()
             ),
         ),
     ]
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:.4f}"
 
 
 def _ms(seconds: float) -> str:
@@ -123,15 +135,16 @@ def write_page(figures: Figures, folder: Path) -> None:
     """`scoring.md` and `scoring.svg` in `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "scoring.svg").write_text(_chart(figures.lines), encoding="utf-8")
-    parts = [_INTRODUCTION.format(python=platform.python_version(), numpy=np.__version__), _REMARKS]
+    machine = {"cores": os.cpu_count(), "python": platform.python_version(), "numpy": np.__version__}
+    parts = [_INTRODUCTION.format(**machine, load=figures.load), _REMARKS]
     parts += [_markdown(table) for table in _tables(figures)]
     (folder / "scoring.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
 
 
 _INTRODUCTION = """# How fast scoring is
 
-Written by `python benchmarks/scoring.py --write`, from one run, on a virtual machine with two shared cores, Python
-{python} and numpy {numpy}. Trust the ratios over the milliseconds.
+Written by `python benchmarks/scoring.py --write`, from one run, on a virtual machine with {cores} shared cores, whose
+load was {load:.1f} when it began, Python {python}, numpy {numpy}. Trust the ratios over the milliseconds.
 
 ![Times faster than PyEvALL by variant](scoring.svg)"""
 

@@ -25,7 +25,7 @@ from benchmarks.scoring_report import Figures, Growth, Line, as_text, write_page
 
 ROOT = Path(__file__).resolve().parents[1]
 SIZES = (10_000, 31_623, 100_000, 316_228, 1_000_000)
-TIED = ("accuracy", "icm", "f1_macro")
+TIED = [(key, method) for key in ("accuracy", "icm", "f1_macro") for method in ("bootstrap", "randomisation")]
 
 
 def main() -> None:
@@ -33,7 +33,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Scoring: ours, PyEvALL's and the ratio, from one run.")
     parser.add_argument("--json", action="store_true", help="print the figures as one JSON object, as the last line")
     parser.add_argument("--write", action="store_true", help="write docs/benchmarks/scoring.md and its chart")
-    parser.add_argument("--repeats", type=int, default=3, help="evaluations by PyEvALL a variant (default: 3)")
+    parser.add_argument("--repeats", type=int, default=2, help="evaluations by PyEvALL a variant (default: 2)")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         figures = _measure(Path(scratch), _peer_python(), options.repeats)
@@ -57,6 +57,7 @@ def _peer_python() -> str:
 
 
 def _measure(scratch: Path, peer_python: str, repeats: int) -> Figures:
+    load = os.getloadavg()[0]
     folder = scratch / "exist2024"
     variants = build_variants(folder)
     listed = scratch / "variants.json"
@@ -66,7 +67,11 @@ def _measure(scratch: Path, peer_python: str, repeats: int) -> Figures:
         lines=[*_in_one_process(variants, folder, listed, peer, repeats)],
         processes={variant.track: _as_processes(variant, folder, peer) for variant in variants},
         growth=[_grown(scratch, folder, items) for items in SIZES],
-        ties={key: _ask([sys.executable, "-m", "benchmarks.measure", "ties", key]) for key in TIED},
+        ties={
+            f"{key}, {method}": _ask([sys.executable, "-m", "benchmarks.measure", "ties", key, method])
+            for key, method in TIED
+        },
+        load=load,
     )
 
 
@@ -140,8 +145,10 @@ def _process_seconds(command: list[str]) -> float:
 def _grown(scratch: Path, folder: Path, items: int) -> Growth:
     rng = np.random.default_rng(items)
     ids = [str(item) for item in range(100_000, 100_000 + items)]
-    paths = []
-    for name in ("run", "gold"):
-        paths.append(scratch / f"{name}.json")
-        write_run(paths[-1], ids, np.where(rng.random(items) < 0.4, "YES", "NO").tolist())
+    order = rng.permutation(items).tolist()
+    given, right = (np.where(rng.random(items) < 0.4, "YES", "NO").tolist() for _ in range(2))
+    paths = [scratch / f"{name}.json" for name in ("run", "shuffled", "gold")]
+    write_run(paths[0], ids, given)
+    write_run(paths[1], [ids[place] for place in order], [given[place] for place in order])
+    write_run(paths[2], ids, right)
     return Growth(**_ask([sys.executable, "-m", "benchmarks.measure", "growth", str(folder), *map(str, paths)]))

@@ -1,7 +1,17 @@
-"""The administrators' back door: what happened can be looked at and not undone."""
+"""The administrators' back door: what happened can be looked at and not undone; the little that changes is audited."""
 
+from collections.abc import Sequence
+from typing import Any
+
+from allauth.account.admin import EmailAddress
 from allauth.account.decorators import secure_admin_login
+from allauth.mfa.admin import Authenticator
+from allauth.socialaccount.admin import SocialAccount, SocialApp, SocialToken
+from allauth.usersessions.admin import UserSession
 from django.contrib import admin
+from django.contrib.auth.admin import Group  # type: ignore[attr-defined]  # registered there
+from django.db.models import Model, QuerySet
+from django.forms import BaseFormSet, ModelForm
 from django.http import HttpRequest
 
 from portal.models import (
@@ -18,9 +28,15 @@ from portal.models import (
     Team,
     User,
 )
+from portal.models.clock import database_now
 
 # The portal's own log-in, with its verified addresses and limits, instead of a second door.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]  # as allauth documents
+
+
+# What other apps show of themselves would let secrets be read, or accounts be changed without an audit entry.
+for model in (Authenticator, EmailAddress, Group, SocialAccount, SocialApp, SocialToken, UserSession):
+    admin.site.unregister(model)
 
 
 class RecordAdmin(admin.ModelAdmin):
@@ -57,7 +73,7 @@ class EvaluationAdmin(RecordAdmin):
 
 @admin.register(GoldStandard)
 class GoldStandardAdmin(RecordAdmin):
-    list_display = ("track", "split", "version", "sha256", "created_at")
+    list_display = ("track", "split", "version", "created_at")
 
 
 @admin.register(AuditEntry)
@@ -68,8 +84,8 @@ class AuditEntryAdmin(RecordAdmin):
 
 @admin.register(OutgoingMail)
 class OutgoingMailAdmin(RecordAdmin):
-    list_display = ("queued_at", "kind", "address", "team", "state", "attempts", "sent_at")
-    list_filter = ("team__shared_task", "kind", "state")
+    list_display = ("queued_at", "kind", "address", "shared_task", "team", "state", "attempts", "sent_at")
+    list_filter = ("shared_task", "kind", "state")
 
 
 @admin.register(Signature)
@@ -84,28 +100,71 @@ class DownloadAdmin(RecordAdmin):
     list_filter = ("shared_task", "dataset")
 
 
+class AuditedAdmin(admin.ModelAdmin):
+    """Rows that may be changed; the audit log then says what was and what is."""
+
+    def save_related(
+        self, request: HttpRequest, form: ModelForm, formsets: Sequence[BaseFormSet], change: bool
+    ) -> None:
+        super().save_related(request, form, formsets, change)
+        before, after = form.initial, form.cleaned_data
+        _audit(request, form.instance, "change", {n: [_words(before[n]), _words(after[n])] for n in form.changed_data})
+
+    def delete_model(self, request: HttpRequest, obj: Model) -> None:
+        _audit(request, obj, "delete", {})
+        super().delete_model(request, obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet) -> None:
+        for row in queryset:
+            self.delete_model(request, row)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+
+class UndeletableAdmin(AuditedAdmin):
+    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return False
+
+
+def _audit(request: HttpRequest, row: Model, deed: str, detail: dict[str, Any]) -> None:
+    assert request.user.is_authenticated
+    AuditEntry.objects.create(
+        actor=request.user,
+        shared_task=row if isinstance(row, SharedTask) else None,
+        verb=f"admin_{deed}",
+        subject=_known(row),
+        detail=detail,
+        at=database_now(),
+    )
+
+
+def _words(value: object) -> str:
+    return ", ".join(map(_known, value)) if isinstance(value, (list, QuerySet)) else str(value)
+
+
+def _known(row: Model) -> str:
+    """By number: names and addresses can be erased where they stand, and nowhere else."""
+    return f"{row._meta.verbose_name} {row.pk}"
+
+
 @admin.register(SharedTask)
-class SharedTaskAdmin(admin.ModelAdmin):
+class SharedTaskAdmin(UndeletableAdmin):
     """Who organizes it; everything else comes from its definition."""
 
     list_display = ("title", "slug", "venue", "imported_at")
     filter_horizontal = ("organizers",)
     fields = ("organizers",)
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return False
-
 
 class MembershipInline(admin.TabularInline):
     model = Membership
-    extra = 0
 
 
 @admin.register(Team)
-class TeamAdmin(admin.ModelAdmin):
+class TeamAdmin(RecordAdmin):
+    """What is decided about a team is decided on its organizers' page, with the mails and entries that belong to it."""
+
     list_display = ("name", "shared_task", "state", "created_at")
     list_filter = ("shared_task", "state")
     search_fields = ("name",)
@@ -114,7 +173,38 @@ class TeamAdmin(admin.ModelAdmin):
 
 
 @admin.register(User)
-class UserAdmin(admin.ModelAdmin):
+class UserAdmin(UndeletableAdmin):
+    """Who may come in, and who administers; people themselves change what concerns them, and delete their accounts."""
+
     list_display = ("email", "name", "is_active", "is_staff", "date_joined")
     search_fields = ("email", "name")
-    exclude = ("password",)
+    fields = ("email", "name", "affiliation", "country", "is_active", "is_staff", "is_superuser")
+    readonly_fields = ("email", "name", "affiliation", "country")
+
+
+@admin.register(EmailAddress)
+class EmailAddressAdmin(UndeletableAdmin):
+    """An address may be called verified for somebody whom the link does not reach."""
+
+    list_display = ("email", "user", "primary", "verified")
+    search_fields = ("email", "user__name")
+    fields = ("user", "email", "primary", "verified")
+    readonly_fields = ("user", "email", "primary")
+
+
+@admin.register(Authenticator)
+class AuthenticatorAdmin(AuditedAdmin):
+    """A second factor may be taken from somebody who has lost it; its secret is not shown."""
+
+    list_display = ("user", "type", "created_at", "last_used_at")
+    search_fields = ("user__email", "user__name")
+    fields = readonly_fields = ("user", "type", "created_at", "last_used_at")
+
+
+@admin.register(SocialAccount)
+class SocialAccountAdmin(AuditedAdmin):
+    """A connected account may be taken from somebody who has lost it."""
+
+    list_display = ("user", "provider", "uid", "last_login")
+    search_fields = ("user__email", "user__name", "uid")
+    fields = readonly_fields = ("user", "provider", "uid", "last_login", "date_joined")

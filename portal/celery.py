@@ -2,10 +2,14 @@
 
 import logging.config
 import os
+import socket
+import stat
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from celery import Celery
-from celery.signals import setup_logging
+from celery.signals import setup_logging, worker_process_init
 from django.conf import settings
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
@@ -20,3 +24,21 @@ app.autodiscover_tasks(["portal"], related_name="jobs")
 @setup_logging.connect
 def _log_as_django_does(**_: Any) -> None:
     logging.config.dictConfig(settings.LOGGING)
+
+
+@worker_process_init.connect
+def _let_go_of_the_parents_connections(**_: Any) -> None:
+    """A pool process that replaces a killed one is forked from a parent that talks to its broker.
+
+    As long as the child holds that connection too, the parent never sees it end: when the broker dies, the parent's
+    event loop would turn around a descriptor that it has closed already, at full speed, and take no more work.
+    """
+    for descriptor in [int(path.name) for path in Path("/dev/fd").iterdir()]:
+        with suppress(OSError):  # the listing's own
+            if stat.S_ISSOCK(os.fstat(descriptor).st_mode) and _is_of_the_network(descriptor):
+                os.close(descriptor)
+
+
+def _is_of_the_network(descriptor: int) -> bool:
+    with socket.socket(fileno=os.dup(descriptor)) as connection:
+        return connection.family in (socket.AF_INET, socket.AF_INET6)

@@ -1,6 +1,7 @@
 """Celery jobs: fetch by id, delegate, publish what follows. The queue is a hint; publishing never fails anybody."""
 
 from collections.abc import Iterable
+from time import monotonic
 from uuid import UUID
 
 import structlog
@@ -8,10 +9,21 @@ from celery import Task
 
 from portal.celery import app
 from portal.evaluation.check import check_submission as check
+from portal.evaluation.compare import boards_to_refresh, compare_board, is_to_be_kept
+from portal.evaluation.gold import check_gold_upload
+from portal.evaluation.lanes import Lane
+from portal.evaluation.limits import COMPARE_JOB_SECONDS, QUIET_SECONDS, RECONCILE_SECONDS
+from portal.evaluation.notices import alert
+from portal.evaluation.reconcile import reconcile as find_differences
+from portal.evaluation.rescore import adopt_scorer
 from portal.evaluation.score import score_run as score
 from portal.evaluation.sweep import sweep as find_work
 from portal.mail import outbox
+from portal.models import Board, Heartbeat, OutgoingMail, SharedTask
 from portal.models.clock import database_now
+from portal.queries.mails import facts as mail_facts
+from portal.queries.occasions import notices
+from portal.queries.releases import keep_release
 
 log = structlog.get_logger("portal.jobs")
 
@@ -26,43 +38,119 @@ def score_run(run_id: str) -> None:
     score(UUID(run_id), database_now())
 
 
+@app.task(name="portal.check_gold")
+def check_gold(upload_id: str) -> None:
+    publish_scores(check_gold_upload(UUID(upload_id), database_now()), Lane.BULK)
+
+
 @app.task(name="portal.send_mail")
 def send_mail(mail_id: str) -> None:
-    outbox.send(UUID(mail_id), database_now())
+    outbox.send(UUID(mail_id), database_now(), mail_facts)
+
+
+@app.task(name="portal.remind")
+def remind() -> None:
+    """Mails that a date brings, for the next sweep to send: two at once write one, a late one what is still due."""
+    at = database_now()
+    for due in notices(at):
+        OutgoingMail.objects.tell(due.user, due.kind, due.occasion, at, **due.about)
+
+
+@app.task(name="portal.heartbeat")
+def heartbeat(lane: str) -> None:
+    Heartbeat.objects.beat(lane, database_now())
 
 
 @app.task(name="portal.sweep")
 def sweep() -> None:
-    work = find_work(database_now())
+    adopt_scorer(database_now())
+    work = find_work(database_now(), [lane for lane in (Lane.SCORING, Lane.BULK) if _is_empty(lane)])
     publish_checks(work.submissions)
     publish_scores(work.runs)
+    publish_scores(work.others, Lane.BULK)
+    publish_gold(work.gold)
+
+
+@app.task(name="portal.sweep_mails")
+def sweep_mails() -> None:
     publish_mails(outbox.due(database_now()))
+
+
+@app.task(name="portal.refresh_boards")
+def refresh_boards() -> None:
+    """Not while uploads wait to be scored: comparisons would take the cores from them."""
+    if _is_empty(Lane.SCORING):
+        _publisher.publish(refresh_board, boards_to_refresh(database_now()))
+
+
+@app.task(name="portal.refresh_board", time_limit=COMPARE_JOB_SECONDS)
+def refresh_board(board_id: str) -> None:
+    """Compare a board's runs, and keep the board if it has been released. Twice does no harm."""
+    boards = Board.objects.select_related("track__shared_task", "phase__shared_task", "gold")
+    compare_board(boards.get(pk=board_id), database_now())
+    if is_to_be_kept(board := boards.get(pk=board_id), at := database_now()):
+        keep_release(board, at)
+
+
+@app.task(name="portal.reconcile", time_limit=RECONCILE_SECONDS, acks_late=False)  # twice at once would help nobody
+def reconcile() -> None:
+    """Nightly. The seed is the day, so that every night another sample is computed anew."""
+    at = database_now()
+    for shared_task in SharedTask.objects.all():
+        differences = [str(found) for found in find_differences(shared_task, at, seed=at.toordinal())]
+        for difference in differences:
+            log.error("difference", task=shared_task.slug, difference=difference)
+        if differences:
+            alert(shared_task, f"reconciliation {at:%Y-%m-%d}", differences, at)
 
 
 def publish_checks(submission_ids: Iterable[UUID]) -> None:
     """Hint that these uploads wait to be checked."""
-    _publish(check_submission, submission_ids)
+    _publisher.publish(check_submission, submission_ids)
 
 
-def publish_scores(run_ids: Iterable[UUID]) -> None:
+def publish_scores(run_ids: Iterable[UUID], lane: Lane = Lane.SCORING) -> None:
     """Hint that these runs wait to be scored."""
-    _publish(score_run, run_ids)
+    _publisher.publish(score_run, run_ids, queue=lane)
+
+
+def publish_gold(upload_ids: Iterable[UUID]) -> None:
+    """Hint that these gold standards wait to be judged."""
+    _publisher.publish(check_gold, upload_ids)
 
 
 def publish_mails(mail_ids: Iterable[UUID]) -> None:
     """Hint that these mails wait to be sent."""
-    _publish(send_mail, mail_ids)
+    _publisher.publish(send_mail, mail_ids)
 
 
-def _publish(job: Task, ids: Iterable[UUID]) -> None:
-    """One connection for all. Whatever the broker or its client raises, the rows are there for the sweep to find."""
-    try:
-        with app.producer_or_acquire() as producer:
-            for id_ in ids:
-                job.apply_async((str(id_),), producer=producer)
-    except Exception as error:
-        log.warning(
-            "the queue does not answer; all is saved, and the worker's next sweep takes this up",
-            job=job.name,
-            reason=type(error).__name__,
-        )
+class _Publisher:
+    """Publishes, and after a failure leaves the broker alone for a while: who uploads does not wait for it again."""
+
+    def __init__(self) -> None:
+        self._quiet_until = 0.0
+
+    def publish(self, job: Task, ids: Iterable[UUID | int], **options: str) -> None:
+        """Over one connection. Whatever the broker or its client raises, the rows are there for the sweep to find."""
+        if monotonic() < self._quiet_until:
+            return
+        try:
+            with app.producer_or_acquire() as producer:
+                for id_ in ids:
+                    job.apply_async((str(id_),), producer=producer, **options)
+        except Exception as error:
+            self._quiet_until = monotonic() + QUIET_SECONDS
+            log.warning(
+                "the queue does not answer; all is saved, and the worker's next sweep takes this up",
+                job=job.name,
+                reason=type(error).__name__,
+            )
+
+
+_publisher = _Publisher()
+
+
+def _is_empty(lane: Lane) -> bool:
+    """Whether no message waits there. While some do work goes on, and hints given again would only make it longer."""
+    with app.connection_for_read() as connection:
+        return app.amqp.queues[lane].bind(connection.default_channel).queue_declare().message_count == 0

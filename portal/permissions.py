@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from allauth.mfa.models import Authenticator
+from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
 from portal.models import Run, SharedTask, Signature, Team, Viewer
@@ -12,6 +14,17 @@ from portal.models import Run, SharedTask, Signature, Team, Viewer
 def may_organize(user: Viewer, shared_task: SharedTask) -> bool:
     """Organizers of that shared task, and administrators."""
     return shared_task.is_organized_by(user)
+
+
+def has_second_factor(user: Viewer) -> bool:
+    """An app that makes codes, or a passkey; recovery codes come with these and are none themselves."""
+    kinds = (Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN)
+    return Authenticator.objects.filter(user=user.pk, type__in=kinds).exists()
+
+
+def lacks_second_factor(user: Viewer) -> bool:
+    """Whether one must be set up before gold or releases are touched; the demo, with known passwords, asks nobody."""
+    return not settings.DEMO and not has_second_factor(user)
 
 
 def may_submit(user: Viewer, team: Team) -> bool:

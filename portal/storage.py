@@ -1,19 +1,23 @@
-"""Files by content: capped, hashed and on disk before anything is acknowledged, then found by their SHA-256.
+"""Files by content: capped, hashed and durable before anything is acknowledged, then found by their SHA-256.
 
-An upload lies in a temporary file until `keep` renames it to its address; refused uploads leave nothing behind.
+An upload lies in a temporary file until `keep` puts it at its address; refused uploads leave nothing behind.
 """
 
 import hashlib
 import os
+import shutil
 import tempfile
 from collections.abc import Iterable
+from contextlib import AbstractContextManager, closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from django.conf import settings
+from portal.objects.interface import data_objects, gold_objects
+from portal.sealing import Sealer, has_private_key, key_id, public_key, seal, sealed_for, unseal
 
+STALE_SECONDS = 24 * 3600  # nobody writes to a draft that long without a change to it
 _PIECE = 1024 * 1024  # bytes
 
 
@@ -34,11 +38,9 @@ class StoredUpload:
     size: int  # bytes
     path: Path
 
-    def keep(self) -> Path:
-        """Move the body to its address, durably; the same bytes may be there already."""
-        address = stored_path(self.sha256)
-        _settle(self.path, address)
-        return address
+    def keep(self) -> None:
+        """Put the body at its address, durably; the same bytes may be there already."""
+        data_objects().put(self.path, stored_name(self.sha256))
 
     def discard(self) -> None:
         """Delete the temporary file; nothing happens when the body was kept."""
@@ -55,18 +57,28 @@ class StoredUpload:
 
 def store_upload(chunks: Iterable[bytes], name: str, limit: int) -> StoredUpload:
     """Write a body to a temporary file, hashed and synced; `UploadTooLarge` beyond `limit` bytes."""
-    draft, sha256, size = _write(chunks, Path(settings.DATA_ROOT) / "incoming", limit)
+    draft, sha256, size = _write(chunks, data_objects().drafts(), limit)
     return StoredUpload(name, sha256, size, draft)
 
 
 def store_file(path: Path) -> str:
-    """Keep a copy of a file of ours, e.g. a baseline; its SHA-256."""
+    """Keep a copy of a file of ours, e.g. a baseline or a dataset; its SHA-256."""
     known = file_sha256(path)
-    if stored_path(known).exists():
+    if data_objects().has(stored_name(known)):
         return known
-    draft, sha256, _size = _write(_pieces(path), Path(settings.DATA_ROOT) / "incoming")
-    _settle(draft, stored_path(sha256))
+    draft, sha256, _size = _write(_pieces(path), data_objects().drafts())
+    data_objects().put(draft, stored_name(sha256))
     return sha256
+
+
+def stored_file(sha256: str) -> AbstractContextManager[Path]:
+    """A file of this machine with that content, while the context lasts; `OSError` where it cannot be had."""
+    return data_objects().local(stored_name(sha256))
+
+
+def stored_name(sha256: str) -> str:
+    """The address of that content, whether it is there or not."""
+    return f"files/{sha256[:2]}/{sha256}"
 
 
 def file_sha256(path: Path) -> str:
@@ -75,27 +87,51 @@ def file_sha256(path: Path) -> str:
 
 
 def store_gold(path: Path) -> str:
-    """Keep a copy of a gold standard where only the worker reads; its SHA-256."""
-    draft, sha256, _size = _write(_pieces(path), Path(settings.GOLD_ROOT))
-    _settle(draft, gold_path(sha256))
+    """Keep a gold standard that lies in a file, sealed; the SHA-256 of what was stored."""
+    return store_sealed_gold(seal(_pieces(path)))
+
+
+def gold_sealer() -> Sealer:
+    """Seals a gold standard that comes in piece by piece."""
+    return Sealer(public_key())
+
+
+def store_sealed_gold(sealed: Iterable[bytes]) -> str:
+    """Keep a gold standard that was sealed on its way here; the SHA-256 of what was stored, which tells of nothing."""
+    draft, sha256, _size = _write(sealed, gold_objects().drafts())
+    gold_objects().put(draft, sha256)
     return sha256
 
 
-def stored_path(sha256: str) -> Path:
-    """The address of that content, whether it is there or not."""
-    return Path(settings.DATA_ROOT) / "runs" / sha256[:2] / sha256
+def sealed_gold(sealed_sha256: str) -> bytes:
+    """A gold standard as it is stored; `OSError` where it cannot be had."""
+    with closing(gold_objects().open(sealed_sha256)) as file:
+        return file.read()
 
 
-def gold_path(sha256: str) -> Path:
-    """The address of a gold standard."""
-    return Path(settings.GOLD_ROOT) / sha256
+def open_gold(sealed_sha256: str) -> bytes:
+    """A gold standard as it was sent; `CannotOpen` in every process but the worker's."""
+    return unseal(sealed_gold(sealed_sha256))
+
+
+def reseal_gold(sealed_sha256: str) -> str | None:
+    """The address of the same gold sealed for the newest key; None where it is sealed for that already."""
+    sealed = sealed_gold(sealed_sha256)
+    if sealed_for(sealed) == key_id(public_key()):
+        return None
+    return store_sealed_gold(seal([unseal(sealed)]))
+
+
+def can_open_gold() -> bool:
+    """Whether this process has the worker's key."""
+    return has_private_key()
 
 
 def _write(chunks: Iterable[bytes], folder: Path, limit: int | None = None) -> tuple[Path, str, int]:
     """A new file of mode 0600 with that body: its path, SHA-256 and size."""
-    folder.mkdir(parents=True, exist_ok=True)
     descriptor, name = tempfile.mkstemp(dir=folder)
     draft = Path(name)
+    _clear_up(draft)
     digest = hashlib.sha256()
     size = 0
     try:
@@ -114,18 +150,17 @@ def _write(chunks: Iterable[bytes], folder: Path, limit: int | None = None) -> t
     return draft, digest.hexdigest(), size
 
 
+def _clear_up(draft: Path) -> None:
+    """Drop what killed processes left beside a new draft; the file system's own clock says how old it is."""
+    newest_of_stale = draft.stat().st_mtime - STALE_SECONDS
+    with os.scandir(draft.parent) as entries:
+        for entry in entries:
+            with suppress(OSError):  # whoever wrote it may be done with it just now
+                if entry.stat().st_mtime < newest_of_stale:
+                    shutil.rmtree(entry) if entry.is_dir() else Path(entry).unlink()
+
+
 def _pieces(path: Path) -> Iterable[bytes]:
     with path.open("rb") as file:
         while piece := file.read(_PIECE):
             yield piece
-
-
-def _settle(draft: Path, address: Path) -> None:
-    """Rename within the file system and sync the folder, so that the name survives a power cut too."""
-    address.parent.mkdir(parents=True, exist_ok=True)
-    draft.replace(address)
-    folder = os.open(address.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)

@@ -1,4 +1,4 @@
-"""The command line: `python -m scoring check` and `score`, with the report that the portal's pages show, and others.
+"""The command line `agon`: `check` and `score`, with the report that the portal's pages show, and others.
 
 Exit codes: 0 valid (warnings allowed), 1 invalid, 2 usage: a wrong argument, definition, items or gold file.
 """
@@ -13,7 +13,9 @@ from scoring.check import check
 from scoring.commands import INVALID, USAGE, VALID, UsageError, print_json
 from scoring.definition import Definition, DefinitionError
 from scoring.definition_reader import load_definition
+from scoring.limits import LISTED
 from scoring.messages import LANGUAGES
+from scoring.nearest import nearest
 from scoring.printing import report_text, scores_text
 from scoring.problems import Report, in_language
 from scoring.score import GoldError, score
@@ -41,8 +43,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return int(options.command(options))
         definition = _definition(options.task)
         if options.track is not None and options.track not in [track.slug for track in definition.tracks]:
-            slugs = ", ".join(track.slug for track in definition.tracks)
-            raise UsageError(f"There is no track {options.track} in {definition.slug}; its tracks are {slugs}.")
+            slugs = [track.slug for track in definition.tracks]
+            meant = nearest(options.track, slugs)
+            question = f" Did you mean {meant}?" if meant else ""
+            raise UsageError(
+                f"There is no track {options.track} in {definition.slug}; its tracks are {', '.join(slugs)}.{question}"
+            )
         for path in filter(None, (options.items, *options.inputs(options))):
             if not path.is_file():
                 raise UsageError(f"There is no file {path}.")
@@ -64,14 +70,16 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     shared.add_argument("--task", type=Path, required=True, metavar="DIR", help="the shared task's folder")
     shared.add_argument("--items", type=Path, metavar="FILE", help="ids that a run must hold, one a line")
     shared.add_argument("--split", default="test", help="which of the track's items are meant (default: test)")
+    reporting = argparse.ArgumentParser(add_help=False)
+    reporting.add_argument("--all", action="store_true", help=f"list all places of a problem, not the first {LISTED}")
     shared.add_argument("--json", action="store_true", help="print one JSON object")
     shared.add_argument("--lang", choices=LANGUAGES, default="en", help="of the report (default: en)")
-    checker = commands.add_parser("check", parents=[shared], help="is a run, or an archive of runs, valid?")
+    checker = commands.add_parser("check", parents=[shared, reporting], help="is a run, or an archive of runs, valid?")
     checker.add_argument("--track", metavar="SLUG", help="judge the content for this track, whatever the name")
     checker.add_argument("--team", metavar="NAME", help="the team whose name the files must bear")
     checker.add_argument("runs", type=Path, nargs="+", metavar="RUN")
     checker.set_defaults(command=_check, inputs=lambda options: options.runs)
-    scorer = commands.add_parser("score", parents=[shared], help="score a run against a gold standard")
+    scorer = commands.add_parser("score", parents=[shared, reporting], help="score a run against a gold standard")
     scorer.add_argument("--track", required=True, metavar="SLUG")
     scorer.add_argument("--gold", type=Path, required=True, metavar="FILE")
     scorer.add_argument("--lenient", action="store_true", help="score what the official evaluators would score too")
@@ -114,10 +122,12 @@ def _check(options: argparse.Namespace, definition: Definition) -> int:
 
 
 def _checked(path: Path, options: argparse.Namespace, definition: Definition) -> Report:
+    listed = None if options.all else LISTED
     if options.track:
-        report = check(definition, options.track, path, options.items, options.split)
+        report = check(definition, options.track, path, options.items, options.split, listed)
     else:
-        report = check_upload(definition, path, path.name, options.team, options.split, options.items).report
+        checked = check_upload(definition, path, path.name, options.team, options.split, options.items, listed)
+        report = checked.report
     if any(problem.code in ITEMS_FAULTS for problem in report.errors):
         raise UsageError("The ids to check against cannot be read.", report)
     return report
@@ -133,6 +143,7 @@ def _score(options: argparse.Namespace, definition: Definition) -> int:
             items=options.items,
             lenient=options.lenient,
             split=options.split,
+            listed=None if options.all else LISTED,
         )
     except GoldError as error:
         raise UsageError("The gold standard cannot be read.", error.report) from None

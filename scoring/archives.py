@@ -39,9 +39,9 @@ class Archive:
     report: Report
 
 
-def inspect_archive(path: Path) -> Archive:
+def inspect_archive(path: Path, listed: int | None = limits.LISTED) -> Archive:
     """Read the list of entries and judge them; when the report has errors the files are only good for more reports."""
-    report = Report()
+    report = Report(listed=listed)
     try:
         with path.open("rb") as file:
             entries = read_entries(file, limits.ARCHIVE_ENTRIES)
@@ -145,5 +145,5 @@ def _archived(entry: ZipEntry, folder: str | None, report: Report) -> ArchivedFi
 
 def _warn(code: str, names: Sequence[str], report: Report) -> None:
     if names:
-        places = tuple(printable(name) for name in names[: limits.LISTED])
+        places = tuple(printable(name) for name in names[: report.listed])
         report.warning(code, places=places, count=len(names))

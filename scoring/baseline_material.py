@@ -43,6 +43,12 @@ class Material:
         ids = [item for item, keep in zip(answers.ids, whole.tolist(), strict=True) if keep]
         return Matrix(ids, answers.columns, answers.values[whole])
 
+    def classes(self) -> Matrix:
+        """`known`, where answers are classes or shares of classes."""
+        if self.track.format.options.get("numbers"):
+            raise UnsuitedError("it answers classes")
+        return self.known()
+
     def columns(self) -> tuple[str, ...]:
         """The columns of a table of zeros and ones."""
         options = self.track.format.options
@@ -65,5 +71,5 @@ def labels_of(answers: Answers | None, name: str) -> Matrix:
     if answers is None:
         raise UnavailableError(f"it needs {name}")
     if not isinstance(answers, Matrix):
-        raise UnsuitedError("it answers labels, weights and tables")
+        raise UnsuitedError("it answers labels, shares and tables")
     return answers

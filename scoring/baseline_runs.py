@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from scoring import baselines
-from scoring.answers import Matrix, Spans
+from scoring.answers import Answers, Matrix, Ranking, Spans
 from scoring.baseline_material import Material, UnavailableError, UnsuitedError, labels_of
 from scoring.definition import Track
 
-Recipe = Callable[[Material], Matrix | Spans]
+Recipe = Callable[[Material], Answers]
 
 
 def _spans(track: Track) -> None:
@@ -20,7 +20,7 @@ def _spans(track: Track) -> None:
         raise UnsuitedError("it answers spans")
 
 
-def _gold(material: Material) -> Matrix | Spans:
+def _gold(material: Material) -> Answers:
     """The gold itself; items that it dropped get its majority answer, so that the run is whole."""
     gold = material.gold
     if gold is None:
@@ -29,6 +29,10 @@ def _gold(material: Material) -> Matrix | Spans:
     if isinstance(gold, Spans):
         starts = np.concatenate([gold.starts, np.full(len(rest), gold.starts[-1])])
         return Spans([*gold.ids, *rest], gold.offsets, starts)
+    if isinstance(gold, Ranking):
+        if rest:
+            raise UnavailableError("the gold standard judges no documents for some queries")
+        return gold
     labels = labels_of(gold, "a gold standard")
     if labels.absent is not None:
         raise UnavailableError("the gold standard has cells without a label")
@@ -42,33 +46,33 @@ def _constant(value: int) -> Recipe:
     return lambda material: baselines.constant(material.ids, material.columns(), value)
 
 
-def _majority(material: Material) -> Matrix | Spans:
-    return baselines.majority(material.ids, material.known())
+def _majority(material: Material) -> Answers:
+    return baselines.majority(material.ids, material.classes())
 
 
-def _minority(material: Material) -> Matrix | Spans:
-    return baselines.minority(material.ids, material.known())
+def _minority(material: Material) -> Answers:
+    return baselines.minority(material.ids, material.classes())
 
 
-def _random(material: Material) -> Matrix | Spans:
+def _random(material: Material) -> Answers:
     if material.track.format.kind == "spans":
         texts = dict(zip(material.ids, material.texts_of(material.ids), strict=True))
         return baselines.random_spans(texts, material.seed)
     return baselines.weighted_random(material.ids, material.known(), material.seed)
 
 
-def _nothing(material: Material) -> Matrix | Spans:
+def _nothing(material: Material) -> Answers:
     _spans(material.track)
     return baselines.empty_spans(material.ids)
 
 
-def _everything(material: Material) -> Matrix | Spans:
+def _everything(material: Material) -> Answers:
     _spans(material.track)
     return baselines.every_character(dict(zip(material.ids, material.texts_of(material.ids), strict=True)))
 
 
 def _learned(features: str, hierarchical: bool = False) -> Recipe:
-    def answers(material: Material) -> Matrix | Spans:
+    def answers(material: Material) -> Answers:
         try:
             from scoring.learned_runs import learn  # noqa: PLC0415 (scikit-learn takes seconds to start, and is an extra)
         except ImportError as error:
@@ -94,10 +98,3 @@ BASELINES: Mapping[str, Recipe] = {
     "fasttext-svc": _learned("fasttext"),
     "fasttext-svc-hierarchical": _learned("fasttext", hierarchical=True),
 }
-
-
-def suffix(track: Track) -> str:
-    """What the names of a track's run files end in."""
-    if track.format.kind == "table":
-        return ".tsv" if track.format.options.get("separator") == "\t" else ".csv"
-    return ".txt" if track.format.kind == "spans" else ".json"

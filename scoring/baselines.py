@@ -1,20 +1,15 @@
-"""Trivial systems that every leaderboard needs for scale, and answers written as run files.
+"""Trivial systems that every leaderboard needs for scale.
 
 `constant`, `empty_spans` and `every_character` know nothing of the gold; `majority`, `minority` and `weighted_random`
 take its distribution. Each answers for the `ids` given, which may be more than the gold's.
 """
 
-import csv
-import io
-import json
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from scoring.answers import Matrix, Spans
-from scoring.definition import FormatSpec, Track
 
 
 def constant(ids: Sequence[str], columns: Sequence[str], value: int) -> Matrix:
@@ -72,52 +67,3 @@ def _uniform(ids: Sequence[str], gold: Matrix, rarest: bool) -> Matrix:
 def _frequent(column: Any, rarest: bool) -> int:
     values, counts = np.unique(column, return_counts=True)
     return int(values[counts.argmin() if rarest else counts.argmax()])
-
-
-def write_run(track: Track, answers: Matrix | Spans, path: Path) -> None:
-    """Write `answers` as a run file of the track, with the folders above it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if isinstance(answers, Spans):
-        text = _spans_text(answers)
-    elif track.format.kind == "table":
-        text = _table_text(answers, track.format)
-    else:
-        text = _json_text(answers, track.format)
-    path.write_text(text, encoding="utf-8", newline="")
-
-
-def _spans_text(answers: Spans) -> str:
-    parts = np.split(answers.offsets, answers.starts[1:-1])
-    return "".join(f"{item}\t{part.tolist()}\n" for item, part in zip(answers.ids, parts, strict=False))
-
-
-def _table_text(answers: Matrix, spec: FormatSpec) -> str:
-    """An id of several columns is taken apart from the right: only its first part may hold `_` itself."""
-    id_columns: Sequence[str] = spec.options["id"]
-    header = [*id_columns, *answers.columns]
-    layout = list(spec.options.get("layout") or header)
-    order = [header.index(name) for name in layout]
-    text = io.StringIO()
-    writer = csv.writer(text, delimiter=spec.options.get("separator", ","), lineterminator="\n")
-    if spec.options.get("header", "required") == "required":
-        writer.writerow(layout)
-    for item, values in zip(answers.ids, answers.values.tolist(), strict=True):
-        cells = [*item.rsplit("_", len(id_columns) - 1), *values]
-        writer.writerow([cells[place] for place in order])
-    return text.getvalue()
-
-
-def _json_text(answers: Matrix, spec: FormatSpec) -> str:
-    id_key, value_key = spec.options.get("id", "id"), spec.options.get("value", "value")
-    constants = spec.options.get("constants", {})
-    values = _json_values(answers, spec)
-    records = ({**constants, id_key: item, value_key: value} for item, value in zip(answers.ids, values, strict=True))
-    return "[\n" + ",\n".join(json.dumps(record, ensure_ascii=False) for record in records) + "\n]\n"
-
-
-def _json_values(answers: Matrix, spec: FormatSpec) -> Iterable[Any]:
-    rows = answers.values.tolist()
-    if spec.kind == "json-soft":
-        return (dict(zip(answers.columns, row, strict=True)) for row in rows)
-    labels = ([name for name, holds in zip(answers.columns, row, strict=True) if holds] for row in rows)
-    return labels if spec.options.get("multi") else (names[0] for names in labels)

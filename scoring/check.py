@@ -8,17 +8,22 @@ from scoring import limits
 from scoring.answers import Answers
 from scoring.definition import Definition, Track
 from scoring.formats import read_answers
+from scoring.item_index import ItemIndex
 from scoring.problems import Report
-from scoring.texts import TextsError, read_texts
+from scoring.texts import TextsError, id_columns, read_texts
 
 
 @dataclass(frozen=True, slots=True)
 class Items:
     """The ids that a run must hold, those it may hold too, all or none, and where their texts are."""
 
-    ids: Sequence[str]
+    index: ItemIndex
     optional: Sequence[str] = ()
     texts: Path | None = None
+
+    @property
+    def ids(self) -> list[str]:
+        return self.index.ids
 
 
 def check(
@@ -27,17 +32,19 @@ def check(
     run: str | Path | bytes,
     items: Iterable[str] | Path | None = None,
     split: str = "test",
+    listed: int | None = limits.LISTED,
 ) -> Report:
     """Judge the content of one run; its name does not matter.
 
     Args:
         run: the path of a run file, or its content as bytes.
         items: ids, or the path of a file with one a line; None takes those of the definition.
+        listed: how many places a problem lists at most; None: all of them.
 
     Raises:
         KeyError: when there is no such track.
     """
-    report = Report()
+    report = Report(listed=listed)
     found = definition.track(track)
     known = find_items(found, items, split, report)
     source = as_source(run)
@@ -61,7 +68,7 @@ def read_checked(track: Track, data: bytes, items: Items, report: Report) -> Ans
         data,
         role="run",
         spec=track.format,
-        items=items.ids,
+        items=items.index,
         optional=items.optional,
         lenient=False,
         report=report,
@@ -74,9 +81,7 @@ def _text_lengths(track: Track, texts: Path | None, report: Report) -> Mapping[s
     if texts is None or not texts.is_file():
         return None
     try:
-        columns = track.format.options.get("id", "id")
-        names = (columns,) if isinstance(columns, str) else columns
-        return {item: len(text) for item, text in read_texts(texts, names).items()}
+        return {item: len(text) for item, text in read_texts(texts, id_columns(track)).items()}
     except TextsError as error:
         report.warning("texts-unreadable", found=str(error))
         return None
@@ -86,13 +91,15 @@ def find_items(track: Track, items: Iterable[str] | Path | None, split: str, rep
     """The given items, else the track's own with its optional ones; None, with the fault reported, if unreadable."""
     if items is not None:
         ids = _read_ids(Path(items), report) if isinstance(items, str | Path) else list(items)
-        return None if ids is None else Items(ids, texts=track.texts.get(split))
+        return None if ids is None else Items(ItemIndex(ids), texts=track.texts.get(split))
     if split not in track.items:
         report.error("items-unknown-split", found=split, expected=", ".join(track.items))
         return None
     ids = _read_ids(track.items[split], report)
     optional = _read_ids(track.optional_items[split], report) if split in track.optional_items else []
-    return None if ids is None or optional is None else Items(ids, optional, track.texts.get(split))
+    if ids is None or optional is None:
+        return None
+    return Items(ItemIndex(ids), optional, track.texts.get(split))
 
 
 def _read_ids(path: Path, report: Report) -> list[str] | None:

@@ -49,6 +49,7 @@ class Track:
     missing: Literal["reject", "default"]
     items_outside_gold: Literal["ignore", "count"]
     texts: Mapping[str, Path] = field(default_factory=dict)  # split → table of ids and `text`, to judge offsets by
+    ties: Literal["exact", "rounded", "earlier"] = "exact"  # who shares a rank: equal values, equal as printed, nobody
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,9 @@ class Phase:
     scores: Literal["at-once", "on-release", "never"]
     released: datetime | None  # with on-release: when; None until an organizer releases
     official: Literal["best", "last", "chosen", "all"]
+    contrastive: int | None = None  # runs beside the one primary run of a track; None: there are no such slots
     run_numbers: Literal["once", "free"] = "once"  # free: a number may be used again and again
+    team_names: Literal["shown", "on-release"] = "shown"  # on-release: the board gives aliases until `released`
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +97,7 @@ class Dataset:
     access: Literal["public", "registered", "approved", "password"]
     licence: str
     released: datetime | None = None  # nobody but organizers may have it before
+    encrypted: bool = False  # handed out in a zip that the team's password opens
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +106,16 @@ class Baseline:
 
     name: str
     files: str | None  # e.g. "baselines/{split}/{track}/all-ones.csv"
+
+
+@dataclass(frozen=True, slots=True)
+class Overall:
+    """Several tracks as one ranking, by the metric and the official runs that rank each."""
+
+    slug: str
+    title: str
+    tracks: tuple[str, ...]
+    by: Literal["mean-rank", "borda", "mean-score"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +165,7 @@ class Definition:
     datasets: tuple[Dataset, ...]
     gold: tuple[GoldFile, ...]
     baselines: tuple[Baseline, ...]
+    overall: tuple[Overall, ...]
     folder: Path
     sha256: str
 

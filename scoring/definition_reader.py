@@ -3,9 +3,7 @@
 import hashlib
 import re
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from pathlib import Path
-from zoneinfo import ZoneInfo
 
 from scoring.definition import (
     Agreement,
@@ -17,18 +15,20 @@ from scoring.definition import (
     GoldFile,
     MetricSpec,
     Naming,
+    Overall,
     Phase,
     TeamRules,
     Track,
 )
 from scoring.definition_rules import check_rules
 from scoring.formats import FORMATS
+from scoring.moments import read_moment
+from scoring.nearest import nearest
+from scoring.phase_reader import read_phase
 from scoring.problems import Report
 from scoring.team_rules import read_team
 from scoring.yaml_values import Value, one_of, parse_document
 
-ANYWHERE_ON_EARTH = timezone(timedelta(hours=-12), "AoE")
-MOMENT = r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}(:[0-9]{2})? \S+"
 Hierarchy = dict[str, tuple[str, ...]]
 
 
@@ -54,8 +54,8 @@ def load_definition(folder_or_yaml: str | Path) -> Definition:
     if root is None:
         raise DefinitionError(report)
     definition = _Reader(path.parent.resolve()).definition(root, hashlib.sha256(content).hexdigest())
-    if report.ok:
-        check_rules(definition, report)
+    check_rules(definition, root, report)
+    report.problems.sort(key=lambda problem: problem.line or 0)
     if not report.ok:
         raise DefinitionError(report)
     return definition
@@ -93,6 +93,7 @@ class _Reader:
             datasets=keys.read("datasets", self._datasets, ()),
             gold=keys.read("gold", self._gold, ()),
             baselines=keys.read("baselines", self._baselines, ()),
+            overall=keys.read("overall", _overall, ()),
             folder=self._folder,
             sha256=sha256,
         )
@@ -148,6 +149,7 @@ class _Reader:
             missing=keys.read("missing", one_of("reject", "default"), "reject"),
             items_outside_gold=keys.read("items_outside_gold", one_of("ignore", "count"), "ignore"),
             texts=keys.read("texts", self._paths_by_split, {}),
+            ties=keys.read("ties", one_of("exact", "rounded", "earlier"), "exact"),
         )
         keys.close()
         self._formats[slug] = track.format
@@ -171,26 +173,7 @@ class _Reader:
         return naming
 
     def _phases(self, value: Value) -> tuple[Phase, ...]:
-        return tuple(self._phase(entry) for entry in value.values())
-
-    def _phase(self, value: Value) -> Phase:
-        keys = value.keys()
-        slug = keys.need("slug", Value.slug, "")
-        phase = Phase(
-            slug=slug,
-            title=keys.read("title", Value.text, slug),
-            opens=keys.need("opens", read_moment, datetime.max.replace(tzinfo=UTC)),
-            closes=keys.read("closes", read_moment, None),
-            split=keys.read("split", Value.text, "test"),
-            runs_per_track=keys.read("runs_per_track", Value.integer, None),
-            runs_per_day=keys.read("runs_per_day", Value.integer, None),
-            scores=keys.need("scores", one_of("at-once", "on-release", "never"), "never"),
-            released=keys.read("released", read_moment, None),
-            official=keys.need("official", one_of("best", "last", "chosen", "all"), "best"),
-            run_numbers=keys.read("run_numbers", one_of("once", "free"), "once"),
-        )
-        keys.close()
-        return phase
+        return tuple(read_phase(entry) for entry in value.values())
 
     def _datasets(self, value: Value) -> tuple[Dataset, ...]:
         return tuple(self._dataset(entry) for entry in value.values())
@@ -205,6 +188,7 @@ class _Reader:
             access=keys.need("access", one_of("public", "registered", "approved", "password"), "password"),
             licence=keys.read("licence", Value.text, ""),
             released=keys.read("released", read_moment, None),
+            encrypted=keys.read("encrypted", Value.flag, False),
         )
         keys.close()
         return dataset
@@ -235,6 +219,23 @@ def _baseline(value: Value) -> Baseline:
     return baseline
 
 
+def _overall(value: Value) -> tuple[Overall, ...]:
+    return tuple(_ranking(entry) for entry in value.values())
+
+
+def _ranking(value: Value) -> Overall:
+    keys = value.keys()
+    slug = keys.need("slug", Value.slug, "")
+    overall = Overall(
+        slug=slug,
+        title=keys.read("title", Value.text, slug),
+        tracks=keys.need("tracks", Value.texts, ()),
+        by=keys.need("by", one_of("mean-rank", "borda", "mean-score"), "mean-rank"),
+    )
+    keys.close()
+    return overall
+
+
 def _pattern_of_files(value: Value) -> str:
     """A relative path with {split} and {track}."""
     text = value.text()
@@ -246,14 +247,23 @@ def _pattern_of_files(value: Value) -> str:
 
 
 def read_format(value: Value) -> FormatSpec:
-    """A run format: its kind, and the options that this kind knows."""
+    """A run format: its kind, and the options that this kind knows; a wrong kind is read as the nearest one."""
     keys = value.keys()
-    kind = keys.need("kind", one_of(*FORMATS), "")
-    if kind not in FORMATS:
+    kind = keys.need("kind", _kind, "")
+    if not kind:
         return FormatSpec("", {})
     spec = FormatSpec(kind, FORMATS[kind].read_options(keys))
     keys.close()
     return spec
+
+
+def _kind(value: Value) -> str:
+    kind = value.text()
+    if kind and kind not in FORMATS:
+        meant = nearest(kind, FORMATS)
+        value.wrong(" or ".join(FORMATS), meant)
+        return meant or ""
+    return kind
 
 
 def _metrics(value: Value) -> tuple[MetricSpec, ...]:
@@ -286,27 +296,3 @@ def _hierarchy(value: Value) -> Hierarchy:
 
 def _numbers(value: Value) -> tuple[int, ...]:
     return tuple(entry.integer() for entry in value.values())
-
-
-def read_moment(value: Value) -> datetime:
-    """A moment with time of day and zone, in UTC: `2024-05-01 00:00 AoE`, `… UTC` or `… Europe/Madrid`."""
-    text = value.matching(MOMENT, "a date with time of day and zone, as 2024-05-01 00:00 AoE")
-    if not text:
-        return datetime.max.replace(tzinfo=UTC)
-    day_and_time, zone_name = text.rsplit(" ", 1)
-    try:
-        zone = _zone(zone_name)
-        local = datetime.fromisoformat(day_and_time).replace(tzinfo=zone)
-        moment = local.astimezone(UTC)
-    except (ValueError, OverflowError, KeyError, OSError) as error:
-        value.wrong(f"a moment that exists, in AoE, UTC or a zone as Europe/Madrid ({error})")
-        return datetime.max.replace(tzinfo=UTC)
-    if moment.astimezone(zone).replace(tzinfo=None) != local.replace(tzinfo=None):
-        value.wrong("a moment that exists: clocks are put forward over this one")
-    return moment
-
-
-def _zone(name: str) -> tzinfo:
-    if name == "AoE":
-        return ANYWHERE_ON_EARTH
-    return UTC if name == "UTC" else ZoneInfo(name)

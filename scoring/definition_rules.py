@@ -1,77 +1,151 @@
-"""What must hold between the parts of a definition, once each part is well-formed by itself."""
+"""What must hold between the parts of a definition, as far as each part is well-formed by itself."""
 
-import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from scoring.definition import Definition, Track
 from scoring.metrics import registry
 from scoring.metrics.tree import faults_of
 from scoring.naming import faults_of_rules
-from scoring.problems import Report
+from scoring.nearest import nearest
+from scoring.problems import Problem, Report
+from scoring.yaml_values import Value, path_to
+
+Steps = tuple[str | int, ...]
+Fault = tuple[Steps, str, str | None]  # where, what, and what was probably meant instead
+Sound = Callable[..., bool]
 
 
-def check_rules(definition: Definition, report: Report) -> None:
-    """Report contradictions within the definition."""
-    _once("tracks", [track.slug for track in definition.tracks], report)
-    _once("phases", [phase.slug for phase in definition.phases], report)
-    _once("datasets", [dataset.slug for dataset in definition.datasets], report)
-    _once("baselines", [baseline.name for baseline in definition.baselines], report)
-    _once("team.questions", [question.key for question in definition.team.questions], report)
-    closes_with = definition.team.closes_with
-    if closes_with is not None and closes_with not in [phase.slug for phase in definition.phases]:
-        _tell("team.closes_with", f"there is no phase {closes_with}", report)
+def check_rules(definition: Definition, root: Value, report: Report) -> None:
+    """Report contradictions within the definition, but none that is made of a part with a fault of its own."""
+    broken = [_broken_path(problem) for problem in report if problem.code != "definition-key-unknown"]
+
+    def sound(*steps: str | int) -> bool:
+        path = path_to("", *steps)
+        return not any(_is_within(path, own) or _is_within(own, path) for own in broken)
+
+    for steps, sentence, suggestion in list(_faults(definition, sound)):
+        root.at(*steps).fault("definition-rule", found=sentence, suggestion=suggestion)
+
+
+def _broken_path(problem: Problem) -> str:
+    path = "" if problem.item == "/" else str(problem.item)
+    return path_to(path, str(problem.expected)) if problem.code == "definition-key-missing" else path
+
+
+def _is_within(path: str, other: str) -> bool:
+    return path == other or path.startswith((f"{other}.", f"{other}["))
+
+
+def _faults(definition: Definition, sound: Sound) -> Iterator[Fault]:
+    yield from _repeated("tracks", "slug", [track.slug for track in definition.tracks])
+    yield from _repeated("phases", "slug", [phase.slug for phase in definition.phases])
+    yield from _repeated("datasets", "slug", [dataset.slug for dataset in definition.datasets])
+    yield from _repeated("baselines", "name", [baseline.name for baseline in definition.baselines])
+    yield from _repeated("overall", "slug", [overall.slug for overall in definition.overall])
+    for part, count in (("tracks", len(definition.tracks)), ("phases", len(definition.phases))):
+        if not count and sound(part):
+            yield (part,), "there must be at least one", None
     for place, track in enumerate(definition.tracks):
-        for sentence in _faults_of_track(track):
-            _tell(f"tracks[{place}]", sentence, report)
-    for sentence in faults_of_rules(definition.naming, [track.slug for track in definition.tracks]):
-        _tell("naming", sentence, report)
-    _check_phases(definition, report)
-    _check_gold(definition, report)
+        yield from _faults_of_track(track, place, sound)
+    slugs = [track.slug for track in definition.tracks]
+    if sound("naming") and _are_sound("slug", definition, sound):
+        for key, sentence in faults_of_rules(definition.naming, slugs):
+            yield ("naming", key), sentence, None
+    for place, dataset in enumerate(definition.datasets):
+        if dataset.encrypted and dataset.access != "password" and sound("datasets", place, "access"):
+            yield ("datasets", place, "encrypted"), "only data with access: password can be encrypted", None
+    yield from _faults_of_team(definition, sound)
+    yield from _faults_of_phases(definition, sound)
+    if _are_sound("slug", definition, sound):
+        yield from _faults_of_overall(definition)
+        yield from _faults_of_gold(definition, sound)
 
 
-def _tell(path: str, sentence: str, report: Report, suggestion: str | None = None) -> None:
-    report.error("definition-rule", file="task.yaml", item=path, found=sentence, suggestion=suggestion)
+def _repeated(part: str, key: str, names: Sequence[str]) -> Iterator[Fault]:
+    for place, name in enumerate(names):
+        if name and name in names[:place]:
+            yield (part, place, key), f"{name} stands here more than once", None
 
 
-def _once(part: str, names: Sequence[str], report: Report) -> None:
-    for name in sorted({name for name in names if names.count(name) > 1}):
-        _tell(part, f"{name} stands here more than once", report)
-    if not names and part in ("tracks", "phases"):
-        _tell(part, "there must be at least one", report)
+def _faults_of_track(track: Track, place: int, sound: Sound) -> Iterator[Fault]:
+    def ours(*keys: str) -> bool:
+        return all(sound("tracks", place, key) for key in keys)
 
-
-def _faults_of_track(track: Track) -> Iterable[str]:
-    for spec in track.metrics:
-        sentence = registry.validate(spec, track)
-        if sentence:
-            yield f"metrics: {sentence}"
+    if ours("metrics", "format", "hierarchy"):
+        for at, spec in enumerate(track.metrics):
+            sentence = registry.validate(spec, track)
+            if sentence:
+                yield ("tracks", place, "metrics", at), sentence, registry.suggest(spec, track)
     keys = [spec.key for spec in track.metrics]
-    if track.rank_by not in keys:
-        nearest = difflib.get_close_matches(track.rank_by, keys, 1)
-        yield f"rank_by: {track.rank_by} is none of the metrics; did you mean {(nearest or keys or ['…'])[0]}?"
-    for sentence in faults_of(track.hierarchy or {}):
-        yield f"hierarchy: {sentence}"
-    if track.hierarchy is not None and "classes" in track.format.options:
-        parents = {name for name, children in track.hierarchy.items() if children}
-        leaves = {leaf for children in track.hierarchy.values() for leaf in children} | track.hierarchy.keys()
-        for name in track.format.options["classes"]:
-            if name not in leaves - parents:
-                yield f"format: {name} is no leaf of the hierarchy"
+    if ours("metrics", "rank_by") and track.rank_by not in keys:
+        sentence = f"{track.rank_by} is none of the track's metrics, which are {', '.join(keys)}"
+        yield ("tracks", place, "rank_by"), sentence, nearest(track.rank_by, keys)
+    if track.hierarchy is not None and ours("hierarchy") and sound("hierarchies"):
+        for sentence in faults_of(track.hierarchy):
+            yield ("tracks", place, "hierarchy"), sentence, None
+        if ours("format"):
+            yield from _faults_of_classes(track, place)
 
 
-def _check_phases(definition: Definition, report: Report) -> None:
-    splits = {split for track in definition.tracks for split in track.items}
+def _faults_of_classes(track: Track, place: int) -> Iterator[Fault]:
+    tree = track.hierarchy or {}
+    parents = {name for name, children in tree.items() if children}
+    leaves = {leaf for children in tree.values() for leaf in children} | tree.keys()
+    for at, name in enumerate(track.format.options.get("classes", ())):
+        if name not in leaves - parents:
+            where = ("tracks", place, "format", "classes", at)
+            yield where, f"{name} is no leaf of the hierarchy", nearest(name, sorted(leaves - parents))
+
+
+def _faults_of_team(definition: Definition, sound: Sound) -> Iterator[Fault]:
+    keys = [question.key for question in definition.team.questions]
+    yield from (
+        (("team", *steps), sentence, suggestion) for steps, sentence, suggestion in _repeated("questions", "key", keys)
+    )
+    closes_with, slugs = definition.team.closes_with, [phase.slug for phase in definition.phases]
+    if closes_with is not None and closes_with not in slugs and sound("phases") and sound("team", "closes_with"):
+        yield ("team", "closes_with"), *_nothing_named("phase", closes_with, slugs)
+
+
+def _faults_of_phases(definition: Definition, sound: Sound) -> Iterator[Fault]:
+    splits = list(dict.fromkeys(split for track in definition.tracks for split in track.items))
+    known = _are_sound("items", definition, sound)
     for place, phase in enumerate(definition.phases):
-        if phase.closes is not None and phase.closes <= phase.opens:
-            _tell(f"phases[{place}].closes", "the phase closes before it opens", report)
-        if phase.split not in splits:
-            _tell(f"phases[{place}].split", f"no track has items for {phase.split}", report)
+        if phase.closes is not None and phase.closes <= phase.opens and sound("phases", place):
+            yield ("phases", place, "closes"), "the phase closes before it opens", None
+        if phase.split not in splits and known and sound("phases", place, "split"):
+            yield ("phases", place, "split"), f"no track has items for {phase.split}", nearest(phase.split, splits)
+        if phase.contrastive is not None and phase.official != "chosen" and sound("phases", place):
+            yield (
+                ("phases", place, "official"),
+                "with slots the primary run is the official one: write chosen",
+                "chosen",
+            )
 
 
-def _check_gold(definition: Definition, report: Report) -> None:
-    slugs = {track.slug: track for track in definition.tracks}
+def _faults_of_overall(definition: Definition) -> Iterator[Fault]:
+    slugs = [track.slug for track in definition.tracks]
+    for place, overall in enumerate(definition.overall):
+        for at, slug in enumerate(overall.tracks):
+            if slug and slug not in slugs:
+                yield ("overall", place, "tracks", at), *_nothing_named("track", slug, slugs)
+
+
+def _faults_of_gold(definition: Definition, sound: Sound) -> Iterator[Fault]:
+    tracks = {track.slug: track for track in definition.tracks}
     for place, gold in enumerate(definition.gold):
-        if gold.track not in slugs:
-            _tell(f"gold[{place}].track", f"there is no track {gold.track}", report)
-        elif gold.split not in slugs[gold.track].items:
-            _tell(f"gold[{place}].split", f"the track {gold.track} has no items for {gold.split}", report)
+        if gold.track and gold.track not in tracks:
+            yield ("gold", place, "track"), *_nothing_named("track", gold.track, tracks)
+        elif gold.track and gold.split not in tracks[gold.track].items and _are_sound("items", definition, sound):
+            sentence = f"the track {gold.track} has no items for {gold.split}"
+            yield ("gold", place, "split"), sentence, nearest(gold.split, tracks[gold.track].items)
+
+
+def _are_sound(key: str, definition: Definition, sound: Sound) -> bool:
+    """Whether the key is right in all tracks."""
+    return bool(definition.tracks) and all(sound("tracks", place, key) for place in range(len(definition.tracks)))
+
+
+def _nothing_named(kind: str, name: str, names: Iterable[str]) -> tuple[str, str | None]:
+    known = list(names)
+    return f"there is no {kind} {name}; there are {', '.join(known) or 'none'}", nearest(name, known)

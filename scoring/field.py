@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scoring.metrics.comparison import Comparison, MatrixComparison, SpanComparison
+from scoring.metrics.correlation import midranks
 from scoring.tables import Table, square
 
 NOTHING = "(none)"
@@ -83,6 +84,17 @@ def summary_table(summaries: Mapping[str, Summary]) -> Table:
     columns = [astuple(one) for one in summaries.values()]
     rows = tuple((name, *cells) for name, cells in zip(names, zip(*columns, strict=True), strict=True))
     return Table("The field of runs", ("", *summaries), rows)
+
+
+def rank_correlation(first: Sequence[float | None], second: Sequence[float | None]) -> float | None:
+    """Spearman's, of two metrics over the runs that have both; None below two runs, or if one is constant."""
+    pairs = [(one, other) for one, other in zip(first, second, strict=True) if one is not None and other is not None]
+    if len(pairs) < 2:
+        return None
+    ranks = [midranks(np.array(values, np.float64)) for values in zip(*pairs, strict=True)]
+    if any(np.ptp(one) == 0 for one in ranks):
+        return None
+    return float(np.corrcoef(ranks[0], ranks[1])[0, 1])
 
 
 def right(comparison: Comparison) -> NDArray[np.bool_]:

@@ -157,7 +157,7 @@ def _faults_of_baseline(place: str, path: Path, track: Track, items: Items) -> I
         path.read_bytes(),
         role="run",
         spec=track.format,
-        items=items.ids,
+        items=items.index,
         optional=items.optional,
         lenient=True,
         report=report,

@@ -7,6 +7,7 @@ from scoring.answers import Matrix
 from scoring.baseline_material import Material, UnavailableError, UnsuitedError, labels_of
 from scoring.definition import Track
 from scoring.learned import Scheme, classify, tfidf
+from scoring.metrics.metric import LABELS
 from scoring.word_vectors import averaged, read_vectors
 
 
@@ -32,7 +33,7 @@ def learn(material: Material, features: str, hierarchical: bool) -> Matrix:
 def scheme_of(track: Track, hierarchical: bool) -> Scheme:
     """A tree of decisions, by the labels' hierarchy or the table's whole and parts; flat: every column by itself."""
     options = track.format.options
-    if track.format.kind == "json-labels":
+    if track.format.kind in LABELS:
         if hierarchical and not track.hierarchy:
             raise UnsuitedError("the track has no hierarchy")
         tree = {name: below for name, below in (track.hierarchy or {}).items() if below} if hierarchical else {}

@@ -83,29 +83,29 @@ def example_archive(definition: Definition, team: str | None) -> str | None:
     return next(_ArchiveRule(definition, team, definition.naming.archive).right_names(None, None, team), None)
 
 
-def faults_of_rules(naming: Naming, slugs: Iterable[str]) -> Iterator[str]:
-    """What is wrong with a definition's naming rules, in sentences."""
+def faults_of_rules(naming: Naming, slugs: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """What is wrong with a definition's naming rules: a key, and a sentence about it."""
     run, archive, track = Pattern(naming.run), Pattern(naming.archive or ""), Pattern(naming.track)
     for key, pattern in (("run", run), ("archive", archive), ("track", track)):
         if not pattern.is_well_formed or set(pattern.source) & set("/\\"):
-            yield f"{key}: {pattern.source} is no pattern of {{fields}} and [optional text]"
+            yield key, f"{pattern.source} is no pattern of {{fields}} and [optional text]"
             return
     known = {"team", "number", "track"} | track.fields
     for name in sorted(run.fields - known):
-        yield f"run: {{{name}}} is none of {', '.join(sorted(known))}"
+        yield "run", f"{{{name}}} is none of {', '.join(sorted(known))}"
     if archive.fields - {"team"}:
-        yield "archive: the only field is {team}"
+        yield "archive", "the only field is {team}"
     if ("number" in run.fields) != bool(naming.numbers):
-        yield "number: give the run numbers if, and only if, names hold {number}"
+        yield "number", "give the run numbers if, and only if, names hold {number}"
     spelled: dict[tuple[str, ...], str] = {}
     for slug in slugs:
         fields = _fields_of(naming, slug)
         if fields is None:
-            yield f"track: {naming.track} does not spell the track {slug}"
+            yield "track", f"{naming.track} does not spell the track {slug}"
             continue
         spelling = tuple(fields[name] for name in sorted(run.fields & fields.keys()))
         if spelling in spelled:
-            yield f"run: names do not tell the tracks {spelled[spelling]} and {slug} apart"
+            yield "run", f"names do not tell the tracks {spelled[spelling]} and {slug} apart"
         spelled[spelling] = slug
 
 

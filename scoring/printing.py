@@ -44,7 +44,7 @@ def _lines(problem: Problem, language: str) -> Iterator[str]:
     if problem.line:
         place.append(f"{word('line', language)} {problem.line}")
     elif problem.item:
-        place.append(f"{word('item', language)} {problem.item}")
+        place.append(f"{word('item', language)} {problem.item}" + (f" ({problem.path})" if problem.path else ""))
     yield " · ".join([word(problem.severity, language), problem.code, *([", ".join(place)] if place else [])])
     yield textwrap.fill(translate(problem, language).message, WIDTH, initial_indent="  ", subsequent_indent="  ")
     if problem.suggestion:

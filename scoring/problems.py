@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
+from scoring.limits import LISTED
 from scoring.messages import TABLES, phrase, word
 
 Severity = Literal["error", "warning"]
@@ -14,7 +15,8 @@ class Problem:
     """One fault of a run: what was found, where, what was expected and the nearest right name.
 
     `line` and `column` count from 1; a column is a cell of a table, in JSON a character of the line. `item` is the
-    item's public id, or its position in a JSON list as `#3`; in a definition it is the key's path. `count` is how many
+    item's public id, or its position in a JSON list as `#3`; in a definition it is the key's path. `path` leads to the
+    fault within a JSON file: the entry's position and the keys, as `#3.value.YES`. `count` is how many
     places share the fault: `places` lists the first of them, and the other fields describe the first.
     """
 
@@ -30,6 +32,7 @@ class Problem:
     count: int = 1
     places: tuple[str, ...] = ()
     column: int | None = None
+    path: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON; the keys are a contract (`--json`, the API, the run row)."""
@@ -38,9 +41,13 @@ class Problem:
 
 @dataclass(slots=True)
 class Report:
-    """All problems of one run or one upload, in the order in which they were found."""
+    """All problems of one run or one upload, in the order in which they were found.
+
+    `listed` is how many places a problem lists at most; None: all of them.
+    """
 
     problems: list[Problem] = field(default_factory=list)
+    listed: int | None = LISTED
 
     @property
     def ok(self) -> bool:
@@ -96,7 +103,7 @@ def _message(problem: Problem, language: str = "en") -> str:
     listed = ", ".join(phrase(place, language) for place in problem.places)
     if problem.count > len(problem.places):
         listed += f", … ({problem.count} {word('in all', language)})"
-    fields = {name: getattr(problem, name) for name in ("file", "line", "item", "suggestion")}
+    fields = {name: getattr(problem, name) for name in ("file", "line", "column", "item", "suggestion")}
     for name in ("found", "expected"):
         text = getattr(problem, name)
         fields[name] = phrase(text, language) if text else text

@@ -2,9 +2,9 @@
 
 A metric with contributions needs one matrix product for all runs: how often each sample holds each item, times what
 each item adds. Contributions are first rounded to a grid on which every such sum is exact in float64, to some 1e-12 of
-the greatest of them at 2,000 items (counts stay as they are): then no order of summation, and so no number of threads,
-changes a bit. Columns that several runs share, such as the gold's counts, are multiplied once; runs with the same
-contributions are the same rows of the result.
+the greatest of them at 2,000 items (counts stay as they are, in float32 while it holds their sums): then no order of
+summation, and so no number of threads, changes a bit. Columns that several runs share, such as the gold's counts, are
+multiplied once; runs with the same contributions are the same rows of the result.
 
 A metric without contributions, such as a rank correlation, is computed anew on every sample, for all runs alike and on
 the same draws: exact, and slower by orders of magnitude.
@@ -25,6 +25,7 @@ from scoring.metrics.registry import contributions
 
 _CELLS = 1 << 22  # of a piece of the draws: 32 MB as float64
 _MANTISSA = 52  # bits; one less than float64 has, as two sums are added
+_WHOLE = 1 << 24  # float32 holds every whole number up to this
 Differences = Callable[[int, Sequence[int]], Numbers]
 
 
@@ -84,11 +85,12 @@ def _pieces(items: int, rounds: int) -> Iterator[int]:
         yield min(size, rounds - start)
 
 
-def _counts(rows: NDArray[np.int64]) -> Numbers:
+def _counts(rows: NDArray[np.int64]) -> NDArray[np.int64]:
     """How often each round (row) drew each item (column)."""
     rounds, items = rows.shape
     flat = (rows + np.arange(rounds)[:, None] * items).ravel()
-    return np.bincount(flat, minlength=rounds * items).reshape(rounds, items).astype(np.float64)
+    counts: NDArray[np.int64] = np.bincount(flat, minlength=rounds * items).reshape(rounds, items)
+    return counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,7 @@ class _Sums:
 
     observed: Numbers
     alike: list[int]
-    columns: Numbers
+    columns: NDArray[Any]  # float64 or float32
     places: list[list[int]]
     combine: Callable[[Numbers], Numbers]
 
@@ -122,7 +124,7 @@ class _Sums:
         return cls(
             observed=np.array([float(combine(totals[own])) for own in places]),
             alike=[places.index(own) for own in places],
-            columns=matrix,
+            columns=_narrowed(matrix),
             places=places,
             combine=combine,
         )
@@ -131,7 +133,7 @@ class _Sums:
         values = np.empty((len(self.places), rounds))
         at = 0
         for rows in _draws(rng, len(self.columns), rounds):
-            sums = self.columns.T @ _counts(rows).T
+            sums = self._totals(_counts(rows))
             for run, own in enumerate(self.places):
                 values[run, at : at + len(rows)] = self.combine(sums[own].T)
             at += len(rows)
@@ -141,9 +143,9 @@ class _Sums:
         sums = np.empty((self.columns.shape[1], rounds))
         at = 0
         for coins in _coins(rng, len(self.columns), rounds):
-            sums[:, at : at + len(coins)] = self.columns.T @ coins.astype(np.float64).T
+            sums[:, at : at + len(coins)] = self._totals(coins)
             at += len(coins)
-        totals = self.columns.sum(axis=0)[:, None]
+        totals = self.columns.sum(axis=0, dtype=np.float64)[:, None]
 
         def differences(run: int, others: Sequence[int]) -> Numbers:
             own = self.places[run]
@@ -155,6 +157,17 @@ class _Sums:
             return result
 
         return differences
+
+    def _totals(self, weights: NDArray[Any]) -> Numbers:
+        """Sums of the columns, shape (columns, samples), over items weighted (samples, items)."""
+        totals: Numbers = (self.columns.T @ weights.astype(self.columns.dtype).T).astype(np.float64)
+        return totals
+
+
+def _narrowed(columns: Numbers) -> NDArray[Any]:
+    """Whole numbers whose every sum float32 holds, as float32: half the time."""
+    fits = np.abs(columns).max(initial=0) * len(columns) <= _WHOLE
+    return columns.astype(np.float32) if fits and np.array_equal(columns, np.rint(columns)) else columns
 
 
 def _grid(parts: Sequence[Contributions]) -> Numbers:

@@ -33,7 +33,7 @@ def one_of(*words: str) -> Schema:
     return {"enum": list(words)}
 
 
-def mapping(required: Sequence[str], **properties: Schema) -> Schema:
+def mapping(required: Sequence[str], /, **properties: Schema) -> Schema:
     """An object with these keys, of which some are required, and no others."""
     return {"type": "object", "required": list(required), "properties": properties, "additionalProperties": False}
 
@@ -111,6 +111,7 @@ def _track() -> Schema:
         metrics={"type": "array", "items": _metric(), "minItems": 1},
         rank_by=TEXT,
         decimals=WHOLE,
+        ties=one_of("exact", "rounded", "earlier"),
     )
 
 
@@ -128,12 +129,35 @@ def _phase() -> Schema:
         released=MOMENT,
         official=one_of("best", "last", "chosen", "all"),
         run_numbers=one_of("once", "free"),
+        slots=mapping(("primary", "contrastive"), primary={"enum": [1, "1"]}, contrastive=WHOLE),
+        team_names=one_of("shown", "on-release"),
+    )
+
+
+def _team() -> Schema:
+    domains = mapping(("domains",), domains=TEXTS)
+    question = mapping(("key", "label"), key=WORD, label=TEXT, required=FLAG, choices=WORDS)
+    return mapping(
+        ("name",),
+        name=TEXT,
+        approval={"anyOf": [one_of("automatic", "manual"), domains]},
+        questions={"type": "array", "items": question},
+        closes_with=SLUG,
     )
 
 
 def _dataset() -> Schema:
     access = one_of("public", "registered", "approved", "password")
-    return mapping(("slug", "file", "access"), slug=SLUG, title=TEXT, file=TEXT, access=access, licence=TEXT)
+    return mapping(
+        ("slug", "file", "access"),
+        slug=SLUG,
+        title=TEXT,
+        file=TEXT,
+        access=access,
+        licence=TEXT,
+        released=MOMENT,
+        encrypted=FLAG,
+    )
 
 
 def schema() -> Schema:
@@ -153,7 +177,7 @@ def schema() -> Schema:
         year=WHOLE,
         languages=WORDS,
         sources=TEXTS,
-        team=mapping(("name",), name=TEXT, approval=one_of("automatic", "manual")),
+        team=_team(),
         agreement=mapping(("version", "file"), version=WORD, file=TEXT),
         pages=TEXT_BY_NAME,
         hierarchies={"type": "object", "additionalProperties": hierarchy},
@@ -164,6 +188,15 @@ def schema() -> Schema:
         datasets=many(_dataset()),
         gold=many(mapping(("track", "file"), track=WORD, split=WORD, file=TEXT, format={"$ref": "#/$defs/format"})),
         baselines=many(mapping(("name",), name=TEXT, files=TEXT)),
+        overall=many(
+            mapping(
+                ("slug", "tracks", "by"),
+                slug=SLUG,
+                title=TEXT,
+                tracks=WORDS,
+                by=one_of("mean-rank", "borda", "mean-score"),
+            )
+        ),
     )
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

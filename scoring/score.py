@@ -10,7 +10,9 @@ from scoring.answers import Answers, Matrix
 from scoring.check import Items, as_source, find_items, read_file
 from scoring.definition import Definition, FormatSpec, Track
 from scoring.formats import read_answers
-from scoring.metrics import GoldStandard, compare, compute, get
+from scoring.item_index import ItemIndex
+from scoring.limits import LISTED
+from scoring.metrics import Comparison, GoldStandard, compare, compute, get
 from scoring.problems import Report
 
 CONSTANT = "constant"
@@ -29,13 +31,14 @@ class Result:
     """What a run got: `scores` by metric key at full precision (None: undefined), empty if the run has errors.
 
     `items` is how many the gold judges. `flags` warn of what the scores do not show: `constant`, one label throughout
-    where a metric takes that for perfect.
+    where a metric takes that for perfect. `comparison` is the run beside the gold (None if it has errors).
     """
 
     scores: dict[str, float | None]
     report: Report
     items: int
     flags: list[str] = field(default_factory=list)
+    comparison: Comparison | None = None
 
 
 def score(
@@ -46,6 +49,7 @@ def score(
     items: Iterable[str] | Path | None = None,
     lenient: bool = False,
     split: str = "test",
+    listed: int | None = LISTED,
 ) -> Result:
     """Check a run and score it against the gold.
 
@@ -56,13 +60,14 @@ def score(
         lenient: score what the official evaluators would score too, in spite of missing items or labels, labels
             outside the domain, inner classes and wrong sums; these become warnings.
         split: which of the track's items and gold formats this is about.
+        listed: how many places a problem lists at most; None: all of them.
 
     Raises:
         GoldError: the gold standard cannot be read.
         KeyError: there is no such track.
     """
     standard = gold if isinstance(gold, GoldStandard) else load_gold(definition, track, gold, split)
-    answers, report = run_answers(definition, track, run, standard, items, lenient, split)
+    answers, report = run_answers(definition, track, run, standard, items, lenient, split, listed)
     if answers is None:
         return Result({}, report, len(standard))
     return _result(definition.track(track), standard, answers, report)
@@ -76,10 +81,11 @@ def run_answers(
     items: Iterable[str] | Path | None = None,
     lenient: bool = False,
     split: str = "test",
+    listed: int | None = LISTED,
 ) -> tuple[Answers | None, Report]:
     """What `score` reads: the run's answers (None if the report has an error), and what is wrong with it."""
     rules = definition.track(track)
-    report = Report()
+    report = Report(listed=listed)
     source = as_source(run)
     answers = _read_run(rules, source, _find_items(rules, items, gold, split, report), lenient, report)
     stamped = Report()
@@ -128,7 +134,7 @@ def _read_run(track: Track, run: Path | bytes, items: Items | None, lenient: boo
         data,
         role="run",
         spec=track.format,
-        items=items.ids,
+        items=items.index,
         optional=items.optional,
         lenient=lenient,
         report=report,
@@ -144,17 +150,19 @@ def _find_items(
         own = find_items(track, None, split, Report())  # a definition without its items files scores all the same
         optional = own.optional if own else ()
     if items is None:
-        left_out = set(optional)
-        return Items([item for item in gold.answers.ids if item not in left_out], optional)
+        left_out = set(optional).intersection(gold.index.ids) if optional else ()
+        rest = ItemIndex([item for item in gold.index.ids if item not in left_out]) if left_out else gold.index
+        return Items(rest, optional)
     given = find_items(track, items, split, report)
-    return given and Items(given.ids, optional)
+    return given and Items(gold.index if given.ids == gold.index.ids else given.index, optional)
 
 
 def _result(track: Track, gold: GoldStandard, answers: Answers, report: Report) -> Result:
     comparison = compare(gold, answers, count_outside=track.items_outside_gold == "count")
     scores = {spec.key: compute(comparison, spec) for spec in track.metrics}
     praised = any(get(spec.name).flags_constant for spec in track.metrics)
-    return Result(scores, report, len(gold), [CONSTANT] if praised and _is_constant(answers) else [])
+    flags = [CONSTANT] if praised and _is_constant(answers) else []
+    return Result(scores, report, len(gold), flags, comparison)
 
 
 def _is_constant(answers: Answers) -> bool:

@@ -21,7 +21,7 @@ The same arguments give the same bits, whatever the number of threads.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Self
 
 import numpy as np
 
@@ -57,6 +57,16 @@ class PairedTest:
     """By how much the first run is better than the second (less than 0: worse), and how likely chance does as much."""
 
     lead: float
+    p_value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """By how much one run is better than another, the bounds of that on the samples, and `PairedTest`'s p-value."""
+
+    lead: float
+    low: float
+    high: float
     p_value: float
 
 
@@ -100,6 +110,25 @@ def intervals(
     return {name: found.get(name) for name in runs}
 
 
+def rank_ranges(
+    runs: Mapping[str, Comparison], spec: MetricSpec, *, seed: Seed, rounds: int = ROUNDS, level: float = 0.95
+) -> dict[str, tuple[int, int]]:
+    """Between which ranks `level` of the samples put each run among these; without those that have no value.
+
+    All runs are judged on the same samples. A rank is one more than the number of runs that are better, so that equal
+    runs share the better rank; a sample on which a run has no value puts it last.
+    """
+    values = _values(runs, spec)
+    if not values:
+        return {}
+    samples = _field(runs, values, spec).resampled(np.random.default_rng(seed), rounds)
+    cost = np.nan_to_num(-samples if describe(spec).higher_is_better else samples, nan=np.inf)
+    ranks = np.stack([1 + np.searchsorted(np.sort(sample), sample) for sample in cost.T], axis=1)
+    tail = (1 - level) / 2
+    low, high = np.quantile(ranks, [tail, 1 - tail], axis=1, method="nearest").tolist()
+    return {name: (int(best), int(worst)) for name, best, worst in zip(values, low, high, strict=True)}
+
+
 def paired_test(
     first: Comparison,
     second: Comparison,
@@ -114,12 +143,37 @@ def paired_test(
     values = _values(runs, spec)
     if len(values) < len(runs):
         return None
-    test = _Test(_field(runs, values, spec), method, rounds, seed)
+    test = _Test.of(_field(runs, values, spec), method, rounds, seed)
     lead = values["first"] - values["second"]
     return PairedTest(
         lead=lead if describe(spec).higher_is_better else -lead,
         p_value=float(test.p_values(0, [1])[0]),
     )
+
+
+def leads(
+    runs: Mapping[str, Comparison], spec: MetricSpec, *, seed: Seed, rounds: int = ROUNDS, level: float = 0.95
+) -> dict[str, dict[str, Lead]]:
+    """Of each run (outer key) its lead over each later one (inner key), all by bootstrap on the same samples.
+
+    Not corrected for the number of pairs. Runs that have no value are left out; samples on which one of a pair has none
+    count in the p-value as always, and not in the bounds.
+    """
+    values = _values(runs, spec)
+    if len(values) < 2:
+        return {}
+    samples = _field(runs, values, spec).resampled(np.random.default_rng(seed), rounds)
+    test = _Test.on(samples, np.array(list(values.values())))
+    sign = 1 if describe(spec).higher_is_better else -1
+    found: dict[str, dict[str, Lead]] = {}
+    for place, (name, value) in enumerate(values.items()):
+        later = list(values)[place + 1 :]
+        p_values = test.p_values(place, range(place + 1, len(values))).tolist()
+        found[name] = {}
+        for row, (other, p_value) in enumerate(zip(later, p_values, strict=True), start=place + 1):
+            bounds = _percentiles(sign * (value - values[other]), sign * (samples[place] - samples[row]), level)
+            found[name][other] = Lead(bounds.value, bounds.low, bounds.high, p_value)
+    return found
 
 
 def tie_groups(
@@ -154,7 +208,7 @@ def tie_groups(
     sign = -1 if describe(spec).higher_is_better else 1
     scores = list(values.values())
     order = sorted(set(field.alike), key=lambda place: (sign * scores[place], place))
-    groups = _groups(order, _Test(field, method, rounds, seed), alpha)
+    groups = _groups(order, _Test.of(field, method, rounds, seed), alpha)
     names: dict[int, list[str]] = {}
     for name, place in zip(values, field.alike, strict=True):
         names.setdefault(place, []).append(name)
@@ -198,16 +252,23 @@ def _percentiles(value: float, sample: Numbers, level: float) -> Interval:
 class _Test:
     """One run against others: draws once for all of them, so that every pair is judged on the same samples."""
 
-    def __init__(self, field: Field, method: Method, rounds: int, seed: Seed) -> None:
-        self._observed = field.observed
-        self._differences: Differences
+    def __init__(self, differences: Differences, observed: Numbers, rounds: int, centred: bool) -> None:
+        self._differences = differences
+        self._observed = observed
         self._rounds = rounds
-        self._centred = method == "bootstrap"
+        self._centred = centred
+
+    @classmethod
+    def of(cls, field: Field, method: Method, rounds: int, seed: Seed) -> Self:
         rng = np.random.default_rng(seed)
-        if self._centred:
-            self._differences = _between(field.resampled(rng, rounds))
-        else:
-            self._differences = field.exchanged(rng, rounds)
+        if method == "bootstrap":
+            return cls.on(field.resampled(rng, rounds), field.observed)
+        return cls(field.exchanged(rng, rounds), field.observed, rounds, centred=False)
+
+    @classmethod
+    def on(cls, samples: Numbers, observed: Numbers) -> Self:
+        """By bootstrap, on values (runs, rounds) that were drawn already."""
+        return cls(_between(samples), observed, samples.shape[1], centred=True)
 
     def p_values(self, run: int, others: Sequence[int]) -> Numbers:
         """Shape (others,), not corrected."""

@@ -4,6 +4,14 @@ import csv
 from collections.abc import Sequence
 from pathlib import Path
 
+from scoring.definition import Track
+
+
+def id_columns(track: Track) -> tuple[str, ...]:
+    """The columns or the key of the id in a track's run files; its texts name theirs alike."""
+    names = track.format.options.get("id", "id")
+    return (names,) if isinstance(names, str) else tuple(names)
+
 
 class TextsError(Exception):
     """A file of texts that cannot be read; the text says why."""

@@ -64,14 +64,17 @@ class UploadReport:
         return self.report.ok
 
 
-def inspect_upload(definition: Definition, path: Path, file_name: str, team: str | None) -> Upload:
+def inspect_upload(
+    definition: Definition, path: Path, file_name: str, team: str | None, listed: int | None = limits.LISTED
+) -> Upload:
     """Judge size, kind, names and archive structure without unpacking or reading any run.
 
     Args:
         path: where the bytes lie; `file_name` is what the sender called them.
         team: the name that the files must bear; None accepts any.
+        listed: how many places a problem lists at most; None: all of them.
     """
-    report = Report()
+    report = Report(listed=listed)
     label = naming.printable(file_name)
     try:
         with path.open("rb") as file:
@@ -103,16 +106,18 @@ def check_upload(
     team: str | None,
     split: str = "test",
     items: Iterable[str] | Path | None = None,
+    listed: int | None = limits.LISTED,
 ) -> UploadReport:
     """Judge names, structure and the content of every run, so that all faults are known at once.
 
     Args:
         items: as for `scoring.check.check`; the same for all runs of the upload.
+        listed: as for `inspect_upload`.
     """
-    upload = inspect_upload(definition, path, file_name, team)
+    upload = inspect_upload(definition, path, file_name, team, listed)
     report = Report(list(upload.report))
     given = items if items is None or isinstance(items, Path) else list(items)
-    runs = [_check_run(definition, path, run, team, split, given) for run in upload.runs]
+    runs = [_check_run(definition, path, run, team, split, given, listed) for run in upload.runs]
     for run in runs:
         report.extend(run.report)
     return UploadReport(upload, report, runs)
@@ -138,7 +143,7 @@ def _runs_of_archive(
     else:
         suggestion = next((problem.suggestion for problem in named.report if problem.suggestion), None)
         report.error("archive-named-otherwise", file=label, found=label, suggestion=suggestion)
-    archive = inspect_archive(path)
+    archive = inspect_archive(path, report.listed)
     report.extend(archive.report, file=label)
     if archive.folder and archive.report.ok and not _asks_for_folder(definition, archive.folder, team):
         report.warning("archive-folder", file=label, found=naming.printable(archive.folder))
@@ -169,7 +174,7 @@ def _check_twice(runs: Sequence[RecognisedRun], report: Report) -> None:
         same[run.track, run.number].append(run.name)
     for names in same.values():
         if len(names) > 1:
-            report.error("name-twice", file=names[0], places=tuple(names[: limits.LISTED]), count=len(names))
+            report.error("name-twice", file=names[0], places=tuple(names[: report.listed]), count=len(names))
 
 
 def _check_run(
@@ -179,8 +184,9 @@ def _check_run(
     team: str | None,
     split: str,
     items: Sequence[str] | Path | None,
+    listed: int | None,
 ) -> RunReport:
-    report = Report()
+    report = Report(listed=listed)
     data = _bytes_of(path, run, report)
     track = definition.track(run.track)
     known = find_items(track, items, split, report)

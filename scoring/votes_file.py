@@ -3,6 +3,8 @@
 JSON: an object, item id → list of votes, each a label or a list of labels (null or an empty list: none); or, with a
 `field`, item id → object whose field of that name holds that list, as in the data of EXIST.
 
+Raters' marks of spans are JSON of the same form, with a list of offsets as each rater's vote.
+
 A table (`.csv`: commas, any other ending: tabs) has the columns `item`, `annotator` and `label`, one row a label; an
 empty label is no vote.
 """
@@ -36,17 +38,36 @@ def read_votes(path: Path, field: str | None = None) -> dict[str, list[Vote]]:
         raise VotesError(str(error)) from None
 
 
+def read_marks(path: Path, field: str | None = None) -> dict[str, list[list[int]]]:
+    """Item id → the offsets that each rater marked.
+
+    Raises:
+        VotesError: the file is of another form; it names the item.
+    """
+    try:
+        listed = _lists_by_item(path.read_text(encoding="utf-8-sig"), field)
+    except UnicodeDecodeError:
+        raise VotesError("it is not UTF-8") from None
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise VotesError(str(error)) from None
+    return {item: [_offsets(item, rater) for rater in raters] for item, raters in listed.items()}
+
+
 def _from_json(text: str, field: str | None) -> dict[str, list[Vote]]:
+    return {item: [_vote(item, vote) for vote in votes] for item, votes in _lists_by_item(text, field).items()}
+
+
+def _lists_by_item(text: str, field: str | None) -> dict[str, list[Any]]:
     document = json.loads(text, object_pairs_hook=_object)
     if not isinstance(document, dict):
         raise VotesError("expected an object of items")
-    votes = {}
+    lists = {}
     for item, entry in document.items():
         listed = entry.get(field) if field and isinstance(entry, dict) else entry
         if not isinstance(listed, list):
             raise VotesError(f"item {item}: expected a list of votes" + (f" in {field}" if field else ""))
-        votes[item] = [_vote(item, vote) for vote in listed]
-    return votes
+        lists[item] = listed
+    return lists
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -62,6 +83,12 @@ def _vote(item: str, vote: Any) -> Vote:
     if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
         raise VotesError(f"item {item}: expected a label or a list of labels")
     return labels
+
+
+def _offsets(item: str, marked: Any) -> list[int]:
+    if not isinstance(marked, list) or not all(type(offset) is int and offset >= 0 for offset in marked):
+        raise VotesError(f"item {item}: expected a list of offsets for each rater")
+    return marked
 
 
 def _from_table(text: str, commas: bool) -> dict[str, list[Vote]]:

@@ -3,19 +3,26 @@
 YAML itself reads a bare `YES` as true, `1_0` as ten and the last of two equal keys; none of that happens here.
 """
 
-import difflib
 import re
 from collections.abc import Callable
 from typing import TypeVar
 
 import yaml
 
+from scoring.nearest import nearest
 from scoring.problems import Report
 
 T = TypeVar("T")
 D = TypeVar("D")
 NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+
+
+def path_to(path: str, *steps: str | int) -> str:
+    """A path and what follows it, as `tracks[2].format.classes`."""
+    for step in steps:
+        path += f"[{step}]" if isinstance(step, int) else f".{step}" if path else step
+    return path
 
 
 class Value:
@@ -37,6 +44,24 @@ class Value:
         kind = "a list" if isinstance(self.node, yaml.SequenceNode) else "a mapping of keys"
         found = self.node.value or "nothing" if self.is_scalar else kind
         self.fault("definition-value", found=str(found), expected=expected, suggestion=suggestion)
+
+    def at(self, *steps: str | int) -> "Value":
+        """What these keys and places lead to, or the last of it that is there."""
+        value = self
+        for step in steps:
+            below = value._below(step)
+            if below is None:
+                break
+            value = below
+        return value
+
+    def _below(self, step: str | int) -> "Value | None":
+        if isinstance(self.node, yaml.SequenceNode) and isinstance(step, int):
+            return self.values()[step]
+        if isinstance(self.node, yaml.MappingNode):
+            named = {str(key.value): node for key, node in self.node.value}
+            return Value(named[str(step)], path_to(self.path, step), self.report) if step in named else None
+        return None
 
     @property
     def is_scalar(self) -> bool:
@@ -81,7 +106,7 @@ class Value:
         if not isinstance(self.node, yaml.SequenceNode):
             self.wrong("a list")
             return []
-        return [Value(node, f"{self.path}[{place}]", self.report) for place, node in enumerate(self.node.value)]
+        return [Value(node, path_to(self.path, place), self.report) for place, node in enumerate(self.node.value)]
 
     def texts(self) -> tuple[str, ...]:
         """The entries of a list of texts, each once."""
@@ -106,7 +131,7 @@ class Keys:
             return
         for key_node, node in value.node.value:
             name = str(key_node.value)
-            path = f"{value.path}.{name}" if value.path else name
+            path = path_to(value.path, name)
             if name in self._values:
                 Value(key_node, path, value.report).fault("definition-key-twice", found=name)
             self._values[name] = Value(node, path, value.report)
@@ -131,10 +156,11 @@ class Keys:
     def close(self) -> None:
         """Report unknown keys, each with the nearest known one."""
         for name in [name for name in self._values if name not in self._asked]:
-            nearest = difflib.get_close_matches(name, sorted(self._asked), 1, 0.5)
-            expected = ", ".join(sorted(self._asked))
+            known = sorted(self._asked)
+            free = [key for key in known if key not in self._values]
+            suggestion = nearest(name, free)
             self._values[name].fault(
-                "definition-key-unknown", found=name, expected=expected, suggestion=nearest[0] if nearest else None
+                "definition-key-unknown", found=name, expected=", ".join(known), suggestion=suggestion
             )
 
 
@@ -147,8 +173,8 @@ def one_of(*allowed: T) -> Callable[[Value], T]:
             if word == text:
                 return word
         if text:
-            nearest = difflib.get_close_matches(text, [str(word) for word in allowed], 1)
-            value.wrong(" or ".join(str(word) for word in allowed), nearest[0] if nearest else None)
+            words = [str(word) for word in allowed]
+            value.wrong(" or ".join(words), nearest(text, words))
         return allowed[0]
 
     return read

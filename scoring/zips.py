@@ -251,12 +251,14 @@ def _long_sizes(extras: dict[int, bytes], *fields: int) -> list[int]:
 
 def _name(raw: bytes, flags: int, extras: dict[int, bytes]) -> str:
     try:
-        name = raw.decode("utf-8" if flags & UTF8 else "cp437")
+        name = plain = raw.decode("utf-8" if flags & UTF8 else "cp437")
         if NAME_EXTRA in extras:
             version, crc = struct.unpack_from("<BL", extras[NAME_EXTRA])
             if version != 1 or crc != zlib.crc32(raw):
                 raise BrokenZipError("an entry has two names")
             name = extras[NAME_EXTRA][5:].decode()
+            if name != plain and raw.isascii():  # which of the two a program reads is anybody's guess
+                raise BrokenZipError("an entry has two names")
     except (UnicodeDecodeError, struct.error):
         raise BrokenZipError("the name of an entry cannot be read") from None
     if not raw or "\0" in name:

@@ -8,6 +8,7 @@ function enhance() {
   document.querySelectorAll("time[data-local]").forEach(useBrowserZone);
   document.querySelectorAll("form[data-upload]:not([data-enhanced])").forEach(enhanceUpload);
   document.querySelectorAll("[data-copy]").forEach((button) => { button.hidden = false; });
+  document.querySelectorAll("[data-zone-offer]").forEach(offerZone);
   const tab = document.querySelector(".tabs [aria-current]");
   if (tab) tab.parentElement.scrollLeft = tab.offsetLeft - (tab.parentElement.clientWidth - tab.offsetWidth) / 2;
 }
@@ -24,6 +25,15 @@ function useBrowserZone(time) {
   const year = part.year ? ` ${part.year}` : "";
   const second = part.second ? `:${part.second}` : "";
   time.textContent = `${part.weekday} ${part.day} ${part.month}${year}, ${part.hour}:${part.minute}${second} in ${place}`;
+}
+
+function offerZone(offer) {
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const field = document.querySelector("select[name=time_zone]");
+  if (field.value === zone || ![...field.options].some((option) => option.value === zone)) return;
+  offer.querySelector("b").textContent = zone;
+  offer.querySelector("button").addEventListener("click", () => { field.value = zone; offer.hidden = true; });
+  offer.hidden = false;
 }
 
 function enhanceUpload(form) {
@@ -74,6 +84,10 @@ document.addEventListener("click", async (event) => {
 document.addEventListener("keydown", (event) => {
   const menu = event.key === "Escape" && document.querySelector("details.menu[open]");
   if (menu) { menu.open = false; menu.querySelector("summary").focus(); }
+});
+document.addEventListener("allauth.error", (event) => {
+  const fault = document.querySelector("[data-passkey-fault]");
+  if (fault) { event.preventDefault(); fault.hidden = false; }
 });
 document.addEventListener("htmx:afterSettle", enhance);
 document.addEventListener("DOMContentLoaded", enhance);

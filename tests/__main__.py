@@ -34,6 +34,12 @@ CHECKS = {
 PROGRAMS = {
     "postgresql": lambda: postgres_programs() is not None,
     "chromium": lambda: shutil.which("chromium") is not None,
+    "nginx-light": lambda: shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin") is not None,
+    "texlive-latex-recommended": lambda: shutil.which("pdflatex") is not None,
+    "lmodern": lambda: (
+        shutil.which("pdflatex") is None
+        or subprocess.run(["kpsewhich", "lmodern.sty"], capture_output=True, check=False).returncode == 0
+    ),
     "debootstrap": lambda: shutil.which("debootstrap", path=f"{os.environ['PATH']}:/usr/sbin") is not None,
 }
 
@@ -102,7 +108,8 @@ def run_pytest(tally: Tally, suite: str, *arguments: str, **environment: str) ->
 
 def run_suites(tally: Tally) -> None:
     parallel = ("-n", str(min(os.cpu_count() or 1, 4)))
-    alone = ["tests/browser", "tests/faults", "tests/bare"]  # they start programs of their own and wait for them
+    # They start programs of their own and wait for them.
+    alone = ["tests/browser", "tests/faults", "tests/bare", "tests/deploy/test_native.py"]
     run_pytest(tally, "SQLite", *parallel, "tests", *(f"--ignore={folder}" for folder in alone))
     run_pytest(tally, "SQLite, programs and browser", *alone)
     if postgres_programs() is None:
@@ -110,7 +117,11 @@ def run_suites(tally: Tally) -> None:
         return
     with tempfile.TemporaryDirectory(prefix="agon-postgres-") as folder, postgres(Path(folder)) as url:
         run_pytest(tally, "PostgreSQL", *parallel, "tests/portal", DATABASE_URL=url)
-        run_pytest(tally, "PostgreSQL, programs", "tests/faults", DATABASE_URL=url)
+        again = [
+            "tests/faults/test_broker.py",
+            "tests/faults/test_worker.py",
+        ]  # the others bring a database of their own
+        run_pytest(tally, "PostgreSQL, programs", *again, DATABASE_URL=url)
 
 
 def install_programs() -> None:

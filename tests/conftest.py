@@ -6,14 +6,24 @@ from urllib.parse import urlsplit
 
 import pytest
 from django.conf import settings
+from django.core.cache import caches
 
+from tests.canary import eyes_open, gold_stays_hidden, pytest_runtest_makereport
 from tests.services import Broker
+
+__all__ = ["eyes_open", "gold_stays_hidden", "pytest_runtest_makereport"]
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
 # What a test may lack, even in CI.
 NO_SHARED = "../shared, with real data that may not be published here, is absent"
 NO_DEBOOTSTRAP = "no bare Debian can be made here: that takes root and debootstrap"
+
+
+@pytest.fixture(autouse=True)
+def no_kept_boards() -> None:
+    """Each test has a database of its own, whose boards have the same names."""
+    caches["boards"].clear()
 
 
 @pytest.fixture(scope="session")
@@ -31,11 +41,12 @@ def shared() -> Path:
 
 
 @pytest.fixture
-def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+def broker(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Broker]:
     """A real Valkey at the address that the settings name; without it nobody answers there."""
     port = urlsplit(settings.CELERY_BROKER_URL).port
     assert port is not None
     broker = Broker(tmp_path_factory.mktemp("valkey"), port)
     broker.start()
+    monkeypatch.setattr("portal.jobs._publisher._quiet_until", 0.0)  # it may have met nobody there a moment ago
     yield broker
     broker.kill()

@@ -1,17 +1,29 @@
 """The real servers that tests need, each on a free port of this machine and gone when the test is."""
 
+import email
+import email.policy
+import logging
 import os
+import secrets
 import shutil
 import signal
 import socket
 import subprocess
+import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from email.message import EmailMessage
 from pathlib import Path
 from typing import Any
 
+import boto3
+from aiosmtpd.controller import Controller
+from aiosmtpd.smtp import SMTP, Envelope, Session
+
 from portal.management.valkey import HOST, free_port, valkey_command
+
+ROOT = Path(__file__).resolve().parent.parent
 
 
 def wait_until(condition: Callable[[], Any], seconds: float, what: str) -> None:
@@ -52,6 +64,10 @@ class Broker:
         self._process = subprocess.Popen(valkey_command(self._folder, self._port))
         wait_until(lambda: answers(self._port), 10, "Valkey listens")
 
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
     def kill(self) -> None:
         self._process.kill()
         self._process.wait()
@@ -69,25 +85,165 @@ def postgres_programs() -> Path | None:
     return Path(found).resolve().parent if found else None
 
 
+class Postgres:
+    """A PostgreSQL with its data in a folder; it can be stopped at once and started again on its port.
+
+    As root it runs as the user postgres.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        programs = postgres_programs()
+        if programs is None:
+            raise FileNotFoundError("no PostgreSQL server is installed")
+        self._programs, self._folder, self._port = programs, folder, free_port()
+        self._owner: dict[str, Any] = {}
+        if os.geteuid() == 0:  # initdb refuses root
+            self._owner = {"user": "postgres", "group": "postgres", "extra_groups": []}
+            shutil.chown(folder, "postgres", "postgres")
+        initdb = [programs / "initdb", "--username=agon", "--auth=trust", "--encoding=UTF8", "--no-sync", folder]
+        subprocess.run(initdb, check=True, stdout=subprocess.DEVNULL, cwd=folder, **self._owner)
+        self.url = f"postgres://agon@{HOST}:{self._port}/postgres"
+
+    def start(self, fsync: bool = False) -> None:
+        settings = [f"port={self._port}", f"listen_addresses={HOST}", f"unix_socket_directories={self._folder}"]
+        settings += [f"fsync={'on' if fsync else 'off'}", "max_connections=60"]
+        options = [f"-c{setting}" for setting in settings]
+        command = [self._programs / "postgres", "-D", self._folder, *options]
+        with (self._folder / "log").open("ab") as log:
+            self.process = subprocess.Popen(command, cwd=self._folder, stderr=log, **self._owner)
+        wait_until(self._accepts, 30, "PostgreSQL accepts connections")
+
+    def stop(self, how: signal.Signals = signal.SIGINT) -> None:
+        """SIGINT: a fast shutdown, which does not wait for its clients; SIGQUIT: at once, as after a crash."""
+        self.process.send_signal(how)
+        self.process.wait()
+
+    def _accepts(self) -> bool:
+        command = [self._programs / "pg_isready", "--quiet", f"--host={HOST}", f"--port={self._port}"]
+        return subprocess.run(command, check=False).returncode == 0
+
+
 @contextmanager
 def postgres(folder: Path) -> Iterator[str]:
-    """A PostgreSQL with its data in `folder`; yields its DATABASE_URL. As root it runs as the user postgres."""
-    programs = postgres_programs()
-    if programs is None:
-        raise FileNotFoundError("no PostgreSQL server is installed")
-    owner: dict[str, Any] = {}
-    if os.geteuid() == 0:  # initdb refuses root
-        owner = {"user": "postgres", "group": "postgres", "extra_groups": []}
-        shutil.chown(folder, "postgres", "postgres")
-    port = free_port()
-    initdb = [programs / "initdb", "--username=agon", "--auth=trust", "--encoding=UTF8", "--no-sync", folder]
-    subprocess.run(initdb, check=True, stdout=subprocess.DEVNULL, cwd=folder, **owner)
-    settings = [f"-cport={port}", f"-clisten_addresses={HOST}", f"-cunix_socket_directories={folder}", "-cfsync=off"]
-    with (folder / "log").open("wb") as log:
-        server = subprocess.Popen([programs / "postgres", "-D", folder, *settings], cwd=folder, stderr=log, **owner)
+    """A PostgreSQL in `folder`; yields its DATABASE_URL."""
+    server = Postgres(folder)
+    server.start()
     try:
-        wait_until(lambda: answers(port), 20, "PostgreSQL listens")
-        yield f"postgres://agon@{HOST}:{port}/postgres"
+        yield server.url
     finally:
-        server.send_signal(signal.SIGINT)  # "fast shutdown": it does not wait for its clients
-        server.wait()
+        server.stop()
+
+
+class Program:
+    """One of Agon's programs in a process group of its own; it can be killed and started again."""
+
+    def __init__(self, command: Sequence[str], environment: Mapping[str, str], log: Path) -> None:
+        self._command, self._environment, self._log = command, environment, log
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        with self._log.open("ab") as log:
+            self.process = subprocess.Popen(
+                self._command, cwd=ROOT, env=self._environment, stdout=log, stderr=log, start_new_session=True
+            )
+
+    @property
+    def pid(self) -> int:
+        assert self.process is not None
+        return self.process.pid
+
+    def kill(self) -> None:
+        """With all its children, at once."""
+        if self.process is not None:
+            with suppress(ProcessLookupError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+
+    def stop(self) -> None:
+        """As at a restart: what is in work may be finished."""
+        if self.process is not None and self.process.poll() is None:
+            self.process.terminate()
+            with suppress(subprocess.TimeoutExpired):
+                self.process.wait(20)
+        self.kill()
+
+
+class MailServer:
+    """An SMTP server that keeps what it is given; `answers` are its words at RCPT TO or DATA, else it takes all."""
+
+    def __init__(self) -> None:
+        logging.getLogger("mail.log").setLevel("WARNING")  # else aiosmtpd logs every line that it reads
+        self.mails: list[EmailMessage] = []
+        self.answers: dict[str, str] = {}  # command → answer
+        self.when_sent: Callable[[], None] = lambda: None  # called when a mail was taken and the client says QUIT
+        self._port = free_port()
+        self.start()
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """With which the portal sends its mails here."""
+        return {
+            "EMAIL_BACKEND": "django.core.mail.backends.smtp.EmailBackend",
+            "EMAIL_HOST": HOST,
+            "EMAIL_PORT": self._port,
+        }
+
+    def start(self) -> None:
+        self._controller = Controller(self, hostname=HOST, port=self._port)
+        self._controller.start()
+
+    def stop(self) -> None:
+        self._controller.stop()
+
+    def to(self, address: str) -> list[EmailMessage]:
+        """The mails to that address, oldest first."""
+        return [mail for mail in self.mails if mail["To"] == address]
+
+    async def handle_QUIT(self, _server: SMTP, _session: Session, _envelope: Envelope) -> str:  # noqa: N802
+        self.when_sent()
+        return "221 Bye"
+
+    async def handle_RCPT(  # noqa: N802
+        self, _server: SMTP, _session: Session, to: Envelope, address: str, options: list[str]
+    ) -> str:
+        answer = self.answers.get("RCPT")
+        if answer is None:
+            to.rcpt_tos.append(address)
+        return answer or "250 OK"
+
+    async def handle_DATA(self, _server: SMTP, _session: Session, envelope: Envelope) -> str:  # noqa: N802
+        answer = self.answers.get("DATA")
+        if answer is None and isinstance(envelope.content, bytes):
+            self.mails.append(email.message_from_bytes(envelope.content, policy=email.policy.default))
+        return answer or "250 OK"
+
+
+class S3:
+    """moto's server, which speaks S3; it compares neither signatures nor checksums, so no test can rely on those."""
+
+    def __init__(self) -> None:
+        self._port = free_port()
+        self.endpoint = f"http://{HOST}:{self._port}"
+
+    def start(self) -> None:
+        command = [sys.executable, "-m", "moto.server", "-H", HOST, "-p", str(self._port)]
+        self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        wait_until(lambda: answers(self._port), 30, "moto's server listens")
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.wait()
+
+    def new_bucket(self) -> dict[str, str]:
+        """A new bucket, as the settings name one."""
+        access = {"endpoint": self.endpoint, "region": "us-east-1", "key": "any", "secret": "any"}
+        client = boto3.client(
+            "s3",
+            endpoint_url=self.endpoint,
+            region_name="us-east-1",
+            aws_access_key_id="any",
+            aws_secret_access_key="any",
+        )
+        name = f"agon-{secrets.token_hex(4)}"
+        client.create_bucket(Bucket=name)
+        return {"name": name, **access}

@@ -12,8 +12,11 @@ from portal.management.valkey import HOST, free_port
 
 os.environ["REDIS_URL"] = f"redis://{HOST}:{free_port()}/0"
 os.environ["AGON_STATE"] = tempfile.mkdtemp(prefix="agon-test-")
+os.environ |= {f"{name}_{part}": "tests" for name in ("ORCID", "GITHUB") for part in ("CLIENT_ID", "SECRET")}
 atexit.register(shutil.rmtree, os.environ["AGON_STATE"], ignore_errors=True)
 
 from portal.settings import *  # noqa: E402, F403
 
+MIDDLEWARE = ["tests.canary.ResponseEyes", *MIDDLEWARE]  # noqa: F405
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+WHITENOISE_AUTOREFRESH = True  # else every test client looks through all static files first

@@ -53,4 +53,4 @@ def _decide(
     captain = captain_of(team)
     if captain is not None:
         kind = OutgoingMail.Kind.TEAM_APPROVED if is_approved else OutgoingMail.Kind.TEAM_DECLINED
-        queue_mail(team, kind, captain.email, at, reason=reason)
+        queue_mail(team, kind, captain, at, reason=reason)

@@ -66,6 +66,7 @@ def check_only(
     stored: StoredUpload,
     upload: Upload,
     at: datetime | None = None,
+    slot: str = "",
 ) -> CheckOnly:
     """Judge an upload that is not kept, without gold: names, structure, content, run numbers and limits.
 
@@ -95,7 +96,9 @@ def check_only(
         try:
             tracks = {run.track for run in runs}
             left = [
-                line for line in rehearse(user, shared_task, phase, stored, upload, at) if line.track.slug in tracks
+                line
+                for line in rehearse(user, shared_task, phase, stored, upload, at, slot)
+                if line.track.slug in tracks
             ]
         except ActionRefused as refusal:
             refused = refusal

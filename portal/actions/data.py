@@ -7,6 +7,7 @@ from django.utils.translation import gettext as _
 
 from portal.actions.refusal import NotAllowed
 from portal.models import AuditEntry, Download, SharedTask, User
+from portal.models.task import StoredDataset
 from portal.permissions import REMEDIES, Obstacle, Standing, standing
 
 
@@ -29,14 +30,20 @@ def give_password(user: User, shared_task: SharedTask, guess: str, at: datetime)
 
 
 def record_download(
-    own: Standing, shared_task: SharedTask, dataset: str, first_byte: int, address: str | None, at: datetime
+    own: Standing,
+    shared_task: SharedTask,
+    dataset: str,
+    stored: StoredDataset,
+    first_byte: int,
+    address: str | None,
+    at: datetime,
 ) -> Download:
     """Committed when this returns: whoever cannot be recorded gets no byte."""
     with transaction.atomic(durable=True):
         return Download.objects.create(
             shared_task=shared_task,
             dataset=dataset,
-            sha256=shared_task.checksums.get(dataset, ""),
+            sha256=stored.sha256,
             first_byte=first_byte,
             user=own.user if own.user.is_authenticated else None,
             team=own.team,

@@ -1,16 +1,21 @@
-"""Keeps the public part of a shared task's folder under the digest of its content."""
+"""Keeps the public part of a shared task's folder under the digest of its content, and its datasets under theirs."""
 
 import hashlib
 import shutil
+import tempfile
 from pathlib import Path
-from uuid import uuid4
 
-from portal.models.task import definition_folder
+from portal.models.task import StoredDataset, definition_name
+from portal.objects.interface import data_objects
+from portal.storage import store_file
 from scoring import Definition
 
 
 def keep_folder(definition: Definition) -> str:
-    """Copy the folder without gold to the address of its content; the digest that names it."""
+    """Copy the folder without gold to the address of its content; the digest that names it.
+
+    Datasets count for the digest and are kept apart: they may be large, and only those that tracks name are rules.
+    """
     files = {path.relative_to(definition.folder).as_posix(): path for path in _public_files(definition)}
     digest = hashlib.sha256()
     for name, path in sorted(files.items()):
@@ -18,14 +23,33 @@ def keep_folder(definition: Definition) -> str:
             content = hashlib.file_digest(file, "sha256").hexdigest()
         digest.update(f"{name}\0{content}\n".encode())
     sha256 = digest.hexdigest()
-    address = definition_folder(sha256)
-    if not address.exists():
-        draft = address.with_name(f"{sha256}.{uuid4().hex}")
-        for name, path in files.items():
+    if data_objects().has_folder(definition_name(sha256)):
+        return sha256
+    draft = Path(tempfile.mkdtemp(dir=data_objects().drafts()))
+    apart = _only_datasets(definition)
+    for name, path in files.items():
+        if path.resolve() not in apart:
             (draft / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, draft / name)
-        draft.rename(address)
+    data_objects().put_folder(draft, definition_name(sha256))
     return sha256
+
+
+def keep_datasets(definition: Definition) -> dict[str, StoredDataset]:
+    """By slug; what is missing stays out."""
+    return {
+        dataset.slug: StoredDataset(store_file(dataset.file), dataset.file.stat().st_size)
+        for dataset in definition.datasets
+        if dataset.file.is_file()
+    }
+
+
+def _only_datasets(definition: Definition) -> set[Path]:
+    """Files that no track needs."""
+    needed: set[Path] = set()
+    for track in definition.tracks:
+        needed.update(track.items.values(), track.optional_items.values(), track.texts.values())
+    return {dataset.file for dataset in definition.datasets} - needed
 
 
 def _public_files(definition: Definition) -> list[Path]:

@@ -1,45 +1,78 @@
-"""New versions of a gold standard, and the rescoring that they ask for."""
+"""New gold standards: from a folder whose files were looked at, or from an organizer, for a worker to look at."""
 
-from datetime import datetime
+from collections.abc import Iterable
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from portal import jobs
-from portal.models import AuditEntry, GoldStandard, Phase, Run, Track, User
-from portal.storage import store_gold
+from portal.actions.refusal import NotAcceptable, NotAllowed
+from portal.evaluation.gold import adopt, runs_to_score
+from portal.evaluation.lanes import Lane
+from portal.evaluation.limits import HINT_SECONDS
+from portal.models import AuditEntry, GoldStandard, GoldUpload, Track, User
+from portal.permissions import may_organize
+from portal.storage import can_open_gold, open_gold, store_gold, store_sealed_gold
+from scoring.limits import RUN_BYTES
+
+GOLD_BYTES = RUN_BYTES  # as a run that is unpacked
 
 
 @transaction.atomic
 def add_gold_standard(track: Track, split: str, file: Path, at: datetime, actor: User | None = None) -> GoldStandard:
-    """The newest version of a track's gold for that split; a file that is the newest already adds none.
+    """The newest version of a track's gold for that split, from a file that was found sound.
 
-    Every run that was scored with an older version is scored again.
+    A file that is the newest already adds none. Where the worker's key is not at hand to see that, the file is left
+    for a worker to compare, and the version is the old one for the moment.
     """
-    sha256 = store_gold(file)
     newest = GoldStandard.objects.newest(track, split)
-    if newest is not None and newest.sha256 == sha256:
+    if newest is not None and not can_open_gold():
+        _leave_for_worker(track, split, store_gold(file), at, actor)
         return newest
-    gold = GoldStandard.objects.create(
-        track=track, split=split, version=newest.version + 1 if newest else 1, sha256=sha256, created_at=at
+    if newest is not None and open_gold(newest.sealed_sha256) == file.read_bytes():
+        return newest
+    gold = adopt(track, split, store_gold(file), at, actor)
+    transaction.on_commit(lambda: jobs.publish_scores(runs_to_score(track, split), Lane.BULK))
+    return gold
+
+
+@transaction.atomic
+def upload_gold(user: User, track: Track, split: str, sealed: Iterable[bytes], at: datetime) -> GoldUpload:
+    """Take a gold standard that was sealed as it came in; a worker opens and judges it.
+
+    Raises:
+        NotAllowed: the user does not organize the task.
+        NotAcceptable: the track has no items for that split.
+    """
+    if not may_organize(user, track.shared_task):
+        raise NotAllowed("no_organizer", _("Only the organizers of the task may do that."))
+    if split not in track.definition.items:
+        raise NotAcceptable("no_such_split", _("%(track)s has no items for %(split)s.") % _names(track, split))
+    return _leave_for_worker(track, split, store_sealed_gold(sealed), at, user)
+
+
+def _leave_for_worker(track: Track, split: str, sealed_sha256: str, at: datetime, actor: User | None) -> GoldUpload:
+    upload = GoldUpload.objects.create(
+        track=track,
+        split=split,
+        sealed_sha256=sealed_sha256,
+        sent_by=actor,
+        received_at=at,
+        lease_ends=at + timedelta(seconds=HINT_SECONDS),
     )
     AuditEntry.objects.create(
         actor=actor,
         shared_task=track.shared_task,
-        verb="add_gold_standard",
-        subject=f"gold {track.slug} {split} version {gold.version}",
-        detail={"sha256": sha256},
+        verb="upload_gold",
+        subject=f"gold {track.slug} {split}",
+        detail={"upload": str(upload.pk), "sealed_sha256": sealed_sha256},
         at=at,
     )
-    _ask_for_scores(track, split)
-    return gold
+    transaction.on_commit(lambda: jobs.publish_gold([upload.pk]))
+    return upload
 
 
-def _ask_for_scores(track: Track, split: str) -> None:
-    """Runs that wait are touched too: whoever claims one from now on waits for this gold and will see it."""
-    phases = Phase.objects.filter(shared_task=track.shared_task_id, split=split)
-    runs = Run.objects.filter(track=track, phase__in=phases)
-    runs = runs.filter(state__in=(Run.State.RECEIVED, Run.State.SCORING, Run.State.SCORED))
-    runs.update(state=Run.State.RECEIVED, token=None, lease_ends=None, attempts=0)
-    ready = list(runs.scorable().values_list("pk", flat=True))
-    transaction.on_commit(lambda: jobs.publish_scores(ready))
+def _names(track: Track, split: str) -> dict[str, str]:
+    return {"track": track.title, "split": split}

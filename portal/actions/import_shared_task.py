@@ -2,8 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -11,15 +11,14 @@ from typing import Any
 from django.db import models, transaction
 from django.utils.translation import gettext as _
 
-from portal import jobs
 from portal.actions.agreement import require_new_version
-from portal.actions.folder import keep_folder
+from portal.actions.folder import keep_datasets, keep_folder
 from portal.actions.gold import add_gold_standard
 from portal.actions.refusal import Conflict, NotAcceptable
-from portal.evaluation.limits import HINT_SECONDS
 from portal.models import AuditEntry, GoldStandard, Run, SharedTask, User
-from portal.storage import file_sha256, store_file
+from portal.storage import can_open_gold, store_file
 from scoring import Definition, DefinitionError, load_definition
+from scoring import __version__ as scorer_version
 from scoring.definition import Phase as PhaseDefinition
 from scoring.definition import Track as TrackDefinition
 from scoring.folder import faults_of_folder
@@ -53,13 +52,17 @@ def import_shared_task(folder: Path, at: datetime, actor: User | None = None) ->
     """
     definition = _sound_definition(folder)
     sha256 = keep_folder(definition)
+    datasets = {slug: asdict(stored) for slug, stored in keep_datasets(definition).items()}
     files = _store_baselines(definition)
+    before = SharedTask.objects.filter(slug=definition.slug).first()
+    phases = {phase.slug: phase for phase in before.definition.phases} if before else {}
     with transaction.atomic():
         shared_task, changes = _shared_task(definition, sha256, at)
-        _keep_checksums(shared_task)
+        _point_to(shared_task, datasets)
         require_new_version(shared_task, definition)
         changes += _parts(shared_task, shared_task.tracks, map(_track_fields, definition.tracks), "track")
-        changes += _parts(shared_task, shared_task.phases, map(_phase_fields, definition.phases), "phase")
+        wanted = [_phase_fields(phase, phases.get(phase.slug)) for phase in definition.phases]
+        changes += _parts(shared_task, shared_task.phases, wanted, "phase")
         changes += _gold(shared_task, definition, at, actor)
         changes += _baselines(shared_task, files, at)
         if changes:
@@ -97,7 +100,7 @@ def _shared_task(definition: Definition, sha256: str, at: datetime) -> tuple[Sha
     }
     shared_task = SharedTask.objects.filter(slug=definition.slug).first()
     if shared_task is None:
-        shared_task = SharedTask.objects.create(slug=definition.slug, imported_at=at, **fields)
+        shared_task = SharedTask.objects.create(slug=definition.slug, scorer=scorer_version, imported_at=at, **fields)
         return shared_task, [f"shared task {definition.slug}: new"]
     changes = _update(shared_task, fields, f"shared task {shared_task.slug}")
     if changes:
@@ -106,13 +109,14 @@ def _shared_task(definition: Definition, sha256: str, at: datetime) -> tuple[Sha
     return shared_task, changes
 
 
-def _keep_checksums(shared_task: SharedTask) -> None:
-    """Of the files as they will be handed out. No change of its own: it follows from the definition's."""
-    files = {dataset.slug: dataset.file for dataset in shared_task.definition.datasets if dataset.file.is_file()}
-    checksums = {slug: file_sha256(file) for slug, file in files.items()}
-    if checksums != shared_task.checksums:
-        shared_task.checksums = checksums
-        shared_task.save(update_fields=["checksums"])
+def _point_to(shared_task: SharedTask, datasets: dict[str, Any]) -> None:
+    """No change of its own: it follows from the definition's. What organizers sent since stays for the same file."""
+    for slug, present in shared_task.dataset_files.items():
+        if slug in datasets and present["instead_of"] == datasets[slug]["sha256"]:
+            datasets[slug] = present
+    if datasets != shared_task.dataset_files:
+        shared_task.dataset_files = datasets
+        shared_task.save(update_fields=["dataset_files"])
 
 
 def _parts(
@@ -140,10 +144,22 @@ def _track_fields(track: TrackDefinition) -> dict[str, Any]:
     return {"slug": track.slug, "title": track.title}
 
 
-def _phase_fields(phase: PhaseDefinition) -> dict[str, Any]:
-    names = ["slug", "title", "opens", "closes", "split", "runs_per_track", "runs_per_day"]
-    names += ["scores", "official", "run_numbers"]
-    if phase.released is not None:  # else it may have been released in the portal
+def _phase_fields(phase: PhaseDefinition, before: PhaseDefinition | None) -> dict[str, Any]:
+    """What organizers change in the portal, too, is left as it is unless the folder has another word now."""
+    names = [
+        "slug",
+        "title",
+        "split",
+        "runs_per_track",
+        "contrastive",
+        "runs_per_day",
+        "scores",
+        "official",
+        "run_numbers",
+        "team_names",
+    ]
+    names += [name for name in ("opens", "closes") if before is None or getattr(before, name) != getattr(phase, name)]
+    if phase.released is not None and (before is None or before.released != phase.released):
         names.append("released")
     return {name: getattr(phase, name) for name in names}
 
@@ -170,6 +186,8 @@ def _gold(shared_task: SharedTask, definition: Definition, at: datetime, actor: 
         gold = add_gold_standard(track, wanted.split, wanted.file, at, actor)
         if gold != before:
             changes.append(f"gold {track.slug} {wanted.split}: version {gold.version}")
+        elif not can_open_gold():
+            changes.append(f"gold {track.slug} {wanted.split}: a worker compares it with version {gold.version}")
     return changes
 
 
@@ -196,8 +214,6 @@ def _baselines(shared_task: SharedTask, files: Mapping[_Place, str], at: datetim
     new = [run for identity, run in wanted.items() if identity not in there]
     rows.filter(pk__in=[run.pk for run in gone]).delete()
     Run.objects.bulk_create(new)
-    ready = list(rows.filter(pk__in=[run.pk for run in new]).scorable().values_list("pk", flat=True))
-    transaction.on_commit(lambda: jobs.publish_scores(ready))
     removed, added = Counter(run.name for run in gone), Counter(run.name for run in new)
     return [f"baseline {name}: {count} rows removed" for name, count in removed.items()] + [
         f"baseline {name}: {count} rows new" for name, count in added.items()
@@ -221,5 +237,4 @@ def _baseline_runs(shared_task: SharedTask, files: Mapping[_Place, str], at: dat
                 file_sha256=sha256,
                 sha256=sha256,
                 received_at=at,
-                lease_ends=at + timedelta(seconds=HINT_SECONDS),
             )

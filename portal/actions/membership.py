@@ -40,7 +40,7 @@ def invite_by_mail(user: User, team: Team, address: str, at: datetime) -> Outgoi
         message = _("A team may send %(limit)d invitations a day. Share the link, or try again tomorrow.")
         raise LimitReached("too_many_invitations", message % {"limit": INVITATIONS_A_DAY})
     audit(user, team, "invite_by_mail", at, address=address)
-    return queue_mail(team, OutgoingMail.Kind.INVITATION, address, at, inviter=str(user))
+    return queue_mail(team, OutgoingMail.Kind.INVITATION, address, at, inviter=str(user), language=user.language)
 
 
 @transaction.atomic
@@ -135,7 +135,7 @@ def renew_password(user: User, team: Team, at: datetime) -> None:
         attempts=0,
     )
     if not waiting.exists():  # else the mail that waits will bring a new one
-        queue_mail(team, OutgoingMail.Kind.DATA_PASSWORD, captain.email, at)
+        queue_mail(team, OutgoingMail.Kind.DATA_PASSWORD, captain, at)
 
 
 def _withdraw(team: Team) -> None:

@@ -1,5 +1,9 @@
 """Refusals that a person can act on; a page shows the message, the API the code and the status."""
 
+from collections.abc import Iterable
+
+from portal.models import Refusal
+
 
 class ActionRefused(Exception):  # noqa: N818 - a refusal, not an error
     """The action was not done; `message` says why and what to do, in the reader's language."""
@@ -40,3 +44,8 @@ class LimitReached(ActionRefused):
     """More than the limits of the phase allow."""
 
     http_status = 429
+
+
+def count_refusal(codes: Iterable[str]) -> None:
+    """One refused upload more, in the figures; after the transaction that the refusal has undone."""
+    Refusal.objects.count_one(codes)

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from portal.actions.refusal import Conflict, NotAcceptable, NotAllowed
-from portal.models import AuditEntry, Phase, Run, User
+from portal.models import AuditEntry, Board, Phase, Run, User
 from portal.permissions import may_change_run
 
 
@@ -35,7 +35,7 @@ def choose_official_run(user: User, run: Run, at: datetime) -> Run:
     phase = Phase.objects.get(pk=run.phase_id)
     if phase.official != Phase.Official.CHOSEN:
         raise NotAllowed("nothing_to_choose", _("In %(phase)s the rules decide which run is official.") % _names(run))
-    if not phase.is_open(at):
+    if not phase.is_open(at, run.team_id):
         raise NotAllowed(
             "phase_closed", _("%(phase)s is closed: the choice of the official run is final.") % _names(run)
         )
@@ -48,6 +48,7 @@ def choose_official_run(user: User, run: Run, at: datetime) -> Run:
         Run.objects.filter(pk__in=[one.pk for one in rivals]).update(chosen_at=None, chosen_by=None)
         Run.objects.filter(pk=run.pk).update(chosen_at=at, chosen_by=user)
         before = next((str(one.pk) for one in rivals if one.chosen_at), None)
+        Board.objects.of(run).changed()
         _audit(user, run, "choose_official_run", at, before=before)
     return Run.objects.get(pk=run.pk)
 
@@ -77,6 +78,7 @@ def withdraw_run(user: User, run: Run, reason: str, at: datetime) -> Run:
     current.withdrawn_at, current.withdrawn_by, current.withdrawal_reason = at, user, reason.strip()
     current.chosen_at = current.chosen_by = None
     current.save(update_fields=["withdrawn_at", "withdrawn_by", "withdrawal_reason", "chosen_at", "chosen_by"])
+    Board.objects.of(run).changed()
     _audit(user, run, "withdraw_run", at, reason=current.withdrawal_reason)
     return current
 
@@ -105,6 +107,7 @@ def describe_run(user: User, run: Run, description: RunDescription, at: datetime
         for name in before:
             setattr(current, name, wanted[name])
         current.save(update_fields=list(before))
+        Board.objects.of(run).changed()
         _audit(user, run, "describe_run", at, before=before)
     return current
 

@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 
 from portal import jobs
 from portal.actions.refusal import Conflict, LimitReached, NotAcceptable, NotAllowed
+from portal.actions.slots import fill_slots
 from portal.evaluation.limits import HINT_SECONDS
 from portal.models import AuditEntry, Phase, Quota, Run, SharedTask, Submission, Team, Track, User
 from portal.models.clock import database_now
@@ -31,17 +32,18 @@ def submit(
     upload: Upload,
     idempotency_key: str = "",
     at: datetime | None = None,
+    slot: str = "",
 ) -> Submission:
     """Accept an upload for the user's team: window and quota, rows, file and audit in one transaction.
 
     `at` is the database's time, read when the whole body is in; tests pass their own. The same idempotency key with
     the same body gives the same submission again. Work is hinted at after the commit, and a broker that is down is no
-    obstacle.
+    obstacle. `slot` is one of Run.Slot where the phase has them; empty: the first run of a track is the primary one.
 
     Raises:
         NotAllowed: no team that takes part, no signature under the data agreement, or the phase is not open.
         NotAcceptable: names or structure are wrong, or the key was used for another body.
-        Conflict: a run number is taken; the free ones are named.
+        Conflict: a run number or slot is taken; the free ones are named.
         LimitReached: more runs than are left.
     """
     team = sending_team(user, shared_task)
@@ -51,7 +53,7 @@ def submit(
     try:
         with transaction.atomic():
             return _sent_before(user, team, key, stored) or _accept(
-                user, team, phase, stored, upload, key, at or database_now()
+                user, team, phase, stored, upload, key, at or database_now(), slot
             )
     except IntegrityError:  # a double click: the other one committed while this one waited
         again = _sent_before(user, team, key, stored)
@@ -61,12 +63,12 @@ def submit(
 
 
 def rehearse(
-    user: User, shared_task: SharedTask, phase: Phase, stored: StoredUpload, upload: Upload, at: datetime
+    user: User, shared_task: SharedTask, phase: Phase, stored: StoredUpload, upload: Upload, at: datetime, slot: str
 ) -> list[TrackLimits]:
     """What would be left of the limits after this upload; it raises what `submit` would, and leaves nothing behind."""
     team = sending_team(user, shared_task)
     with transaction.atomic():
-        _add_rows(user, team, phase, stored, upload, "", at)
+        _add_rows(user, team, phase, stored, upload, "", at, slot)
         left = remaining(team, phase, at)
         transaction.set_rollback(True)
     return left
@@ -93,10 +95,10 @@ def _sent_before(user: User, team: Team, key: str, stored: StoredUpload) -> Subm
 
 
 def _accept(
-    user: User, team: Team, phase: Phase, stored: StoredUpload, upload: Upload, key: str, at: datetime
+    user: User, team: Team, phase: Phase, stored: StoredUpload, upload: Upload, key: str, at: datetime, slot: str
 ) -> Submission:
     """Within the transaction: rows, audit, file, and the hint that follows the commit."""
-    submission = _add_rows(user, team, phase, stored, upload, key, at)
+    submission = _add_rows(user, team, phase, stored, upload, key, at, slot)
     AuditEntry.objects.create(
         actor=user,
         shared_task=team.shared_task,
@@ -111,7 +113,7 @@ def _accept(
 
 
 def _add_rows(
-    user: User, team: Team, phase: Phase, stored: StoredUpload, upload: Upload, key: str, at: datetime
+    user: User, team: Team, phase: Phase, stored: StoredUpload, upload: Upload, key: str, at: datetime, slot: str
 ) -> Submission:
     """Submission, quota and runs. The signature is looked for here: a receipt stays one when the text changes.
 
@@ -141,7 +143,7 @@ def _add_rows(
         by_track[tracks[run.track]].append(run)
     for track, runs in sorted(by_track.items(), key=lambda item: item[0].position):  # one order: no deadlocks
         _take_quota(team, phase, track, len(runs), at)
-        _add_runs(submission, track, runs)
+        fill_slots(_add_runs(submission, track, runs), slot, user, at)
     return submission
 
 
@@ -158,7 +160,7 @@ def _take_quota(team: Team, phase: Phase, track: Track, runs: int, at: datetime)
         return
     phase.refresh_from_db()
     names = {"phase": phase.title, "track": track.title}
-    if not phase.is_open(at):
+    if not phase.is_open(at, team.pk):
         raise NotAllowed("phase_closed", _("The phase %(phase)s does not take runs now.") % names)
     limits = next(line for line in remaining(team, phase, at) if line.track == track)
     if limits.period == "day":
@@ -168,7 +170,7 @@ def _take_quota(team: Team, phase: Phase, track: Track, runs: int, at: datetime)
     raise LimitReached("no_runs_left", message % {**names, "left": limits.left, "limit": limits.limit, "runs": runs})
 
 
-def _add_runs(submission: Submission, track: Track, found: list[RecognisedRun]) -> None:
+def _add_runs(submission: Submission, track: Track, found: list[RecognisedRun]) -> list[Run]:
     """The quota row that was just updated keeps other uploads for this track out until the transaction ends."""
     earlier = Run.objects.filter(team=submission.team, phase=submission.phase, track=track)
     once = submission.phase.run_numbers == Phase.RunNumbers.ONCE
@@ -194,7 +196,7 @@ def _add_runs(submission: Submission, track: Track, found: list[RecognisedRun]) 
                 received_at=submission.received_at,
             )
         )
-    Run.objects.bulk_create(runs)
+    return Run.objects.bulk_create(runs)
 
 
 def _number_taken(submission: Submission, track: Track, number: int, used: set[int | None]) -> str:

@@ -20,9 +20,18 @@ def audit(user: User, team: Team, verb: str, at: datetime, **detail: Any) -> Non
     )
 
 
-def queue_mail(team: Team, kind: OutgoingMail.Kind, address: str, at: datetime, **details: Any) -> OutgoingMail:
-    """A row of the outbox in this transaction, and a hint on the queue when it is committed."""
-    mail = OutgoingMail.objects.create(team=team, kind=kind, address=address, details=details, queued_at=at)
+def queue_mail(team: Team, kind: OutgoingMail.Kind, to: User | str, at: datetime, **details: Any) -> OutgoingMail:
+    """A row of the outbox in this transaction, and a hint on the queue when it is committed; `to` may be an address."""
+    user, address = (to, to.email) if isinstance(to, User) else (None, to)
+    mail = OutgoingMail.objects.create(
+        shared_task=team.shared_task,
+        team=team,
+        user=user,
+        address=address,
+        kind=kind,
+        details=details,
+        queued_at=at,
+    )
     transaction.on_commit(lambda: jobs.publish_mails([mail.pk]))
     return mail
 

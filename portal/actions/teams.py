@@ -48,7 +48,7 @@ def register_team(
             _add_member(user, team, at, is_captain=True)
             audit(user, team, "register_team", at, state=state)
             if team.takes_part and shared_task.has_password_data:
-                queue_mail(team, OutgoingMail.Kind.TEAM_APPROVED, user.email, at)
+                queue_mail(team, OutgoingMail.Kind.TEAM_APPROVED, user, at)
     except IntegrityError:  # somebody else was as quick
         raise Conflict("team_name_taken", _("There is a team %(name)s already.") % {"name": name}) from None
     return team

@@ -8,12 +8,12 @@ from uuid import UUID
 import structlog
 
 from portal.evaluation.child import ChildError, run_limited
-from portal.evaluation.claim import claim_submission
+from portal.evaluation.claim import claim_submission, goes_by_this_scorer
 from portal.evaluation.limits import CHILD_SECONDS
 from portal.evaluation.record import RunFinding, UploadFinding, record_check, record_fault
 from portal.models import Submission
 from portal.models.clock import running_from
-from portal.storage import stored_path
+from portal.storage import stored_file
 from scoring import Definition, Report, check_upload
 
 log = structlog.get_logger("portal.evaluation")
@@ -24,15 +24,18 @@ _OURS = {"unreadable-file", "items-unreadable", "items-unknown-split"}  # no upl
 def check_submission(submission_id: UUID, at: datetime) -> list[UUID]:
     """Claim, check and record; the ids of runs that are now ready for scoring (none, where the claim was lost)."""
     now = running_from(at)
+    submission = Submission.objects.select_related("shared_task", "phase", "team").filter(pk=submission_id).first()
+    if submission is None or not goes_by_this_scorer(submission.shared_task):
+        return []
     token = claim_submission(submission_id, at)
     if token is None:
         return []
-    submission = Submission.objects.select_related("shared_task", "phase", "team").get(pk=submission_id)
+    submission.refresh_from_db(fields=["attempts"])
     logger = log.bind(submission=str(submission.pk), team=submission.team.name)
     definition = submission.shared_task.definition  # read here, where it is kept for the next one
     try:
-        file = stored_path(submission.sha256)
-        finding = judge(definition, file, submission.file_name, submission.team.name, submission.phase.split)
+        with stored_file(submission.sha256) as file:
+            finding = judge(definition, file, submission.file_name, submission.team.name, submission.phase.split)
     except (ChildError, OSError) as fault:
         record_fault(submission, token, now())
         logger.error("check failed", attempt=submission.attempts, fault=str(fault))

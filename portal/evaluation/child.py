@@ -6,22 +6,19 @@ collects their objects and leaves by `os._exit`, so that nothing of the parent's
 twice.
 """
 
-import ctypes
 import gc
 import json
 import os
-import resource
 import selectors
 import signal
-import sys
 import time
 import traceback
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
-from portal.evaluation.limits import CHILD_ANSWER, CHILD_FILE, CHILD_MEMORY, CHILD_SECONDS
+from portal.evaluation.confinement import confine
+from portal.evaluation.limits import CHILD_ANSWER, CHILD_MEMORY, CHILD_SECONDS
 
 _PIECE = 64 * 1024  # bytes
 
@@ -50,9 +47,7 @@ def run_limited(function: Callable[[], Any], seconds: float = CHILD_SECONDS, mem
 def _be_child(function: Callable[[], Any], writing: int, parent: int, seconds: float, memory: int) -> NoReturn:
     try:
         gc.freeze()
-        _die_with(parent)
-        _close_all_but(writing)
-        _limit(seconds, memory)
+        confine(parent, writing, seconds, memory)
         with os.fdopen(writing, "wb") as pipe:
             pipe.write(_answer(function))
     finally:
@@ -70,37 +65,6 @@ def _description(error: BaseException) -> str:
     """What failed and where, e.g. `KeyError at icm.py:42`; not the error's words, which may quote the gold standard."""
     places = [f"{Path(frame.filename).name}:{frame.lineno}" for frame in traceback.extract_tb(error.__traceback__)]
     return f"{type(error).__name__} at {' < '.join(reversed(places[-3:]))}"
-
-
-def _die_with(parent: int) -> None:
-    """SIGINT is for the parent to act on; its death is the end of the child as well, where the platform can say so."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    if sys.platform == "linux":
-        set_death_signal = 1
-        ctypes.CDLL(None).prctl(set_death_signal, signal.SIGKILL)
-        if os.getppid() != parent:  # it died before the line above
-            os._exit(1)
-
-
-def _close_all_but(writing: int) -> None:
-    """Input, output and errors stay; sockets and database files go."""
-    for descriptor in [int(path.name) for path in Path("/dev/fd").iterdir()]:
-        if descriptor > 2 and descriptor != writing:
-            with suppress(OSError):  # the listing's own
-                os.close(descriptor)
-
-
-def _limit(seconds: float, memory: int) -> None:
-    limits = {
-        resource.RLIMIT_CPU: int(seconds) + 1,
-        resource.RLIMIT_FSIZE: CHILD_FILE,
-        resource.RLIMIT_CORE: 0,
-        resource.RLIMIT_AS: memory,
-    }
-    for kind, limit in limits.items():
-        with suppress(ValueError, OSError):  # macOS does not limit the address space; nobody may raise a hard limit
-            resource.setrlimit(kind, (limit, limit))
 
 
 def _read(reading: int, deadline: float) -> bytes:

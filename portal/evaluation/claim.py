@@ -7,10 +7,14 @@ again when it has waited for another claim on the same row.
 from datetime import datetime, timedelta
 from uuid import UUID, uuid4
 
+import structlog
 from django.db.models import F, Q, QuerySet
 
 from portal.evaluation.limits import ATTEMPTS, LEASE_SECONDS
-from portal.models import Run, Submission
+from portal.models import GoldUpload, Run, SharedTask, Submission
+from scoring import __version__ as scorer_version
+
+log = structlog.get_logger("portal.evaluation")
 
 
 def claim_submission(submission_id: UUID, at: datetime) -> UUID | None:
@@ -25,12 +29,28 @@ def claim_run(run_id: UUID, at: datetime) -> UUID | None:
     return _claim(mine, at, state=Run.State.SCORING, started_at=at)
 
 
+def claim_gold(upload_id: UUID, at: datetime) -> UUID | None:
+    """The token of the one that may judge this gold standard now; None when it is taken, done or given up."""
+    mine = GoldUpload.objects.filter(_free(GoldUpload.State.CHECKING, at), pk=upload_id)
+    return _claim(mine, at, state=GoldUpload.State.CHECKING)
+
+
+def goes_by_this_scorer(shared_task: SharedTask) -> bool:
+    """Whether this worker's scorer counts for the shared task; where it does not, other workers will take the work."""
+    if shared_task.scorer == scorer_version:
+        return True
+    log.warning("refused: another scorer counts", task=shared_task.slug, scorer=shared_task.scorer, own=scorer_version)
+    return False
+
+
 def _free(busy: str, at: datetime) -> Q:
     is_free = Q(state=Run.State.RECEIVED) | Q(state=busy, lease_ends__lte=at)
     return is_free & Q(attempts__lt=ATTEMPTS)
 
 
-def _claim(rows: QuerySet[Submission] | QuerySet[Run], at: datetime, **changes: object) -> UUID | None:
+def _claim(
+    rows: QuerySet[Submission] | QuerySet[Run] | QuerySet[GoldUpload], at: datetime, **changes: object
+) -> UUID | None:
     token = uuid4()
     lease_ends = at + timedelta(seconds=LEASE_SECONDS)
     is_won = rows.update(token=token, lease_ends=lease_ends, attempts=F("attempts") + 1, **changes)

@@ -1,22 +1,33 @@
 """How long, how much and how often: every limit of background work, in the order that keeps it sound."""
 
-CHILD_SECONDS = 60  # wall clock and CPU of one check or one scoring
+CHILD_SECONDS = 30  # wall clock and CPU of one check or one scoring
 CHECK_ONLY_SECONDS = 20  # the same, while a person waits for the page
 CHILD_MEMORY = 2 * 1024**3  # bytes of address space
 CHILD_FILE = 0  # bytes a child may write to a file: none
+CHILD_FILES_OPEN = 64
+CHILD_NICENESS = 5  # web and database come first
 CHILD_ANSWER = 16 * 1024**2  # bytes of its answer
 
-JOB_SECONDS = 100  # a job that outlives its child's limit is killed
-LEASE_SECONDS = 120  # then its work is free again
+JOB_SECONDS = 40  # a job that outlives its child's limit is killed
+LEASE_SECONDS = 45  # then its work is free again
 VISIBILITY_SECONDS = 300  # then the broker hands its message out again
 
 ATTEMPTS = 3  # then the work is quarantined
 RETRY_SECONDS = 5  # after a fault of ours, times the attempts so far
 HINT_SECONDS = 20  # how long a published hint is trusted before the sweep publishes another
 SWEEP_SECONDS = 5
+REMIND_SECONDS = 60  # between two looks at what dates bring
+HEARTBEAT_SECONDS = 30  # of each lane's workers
 SWEEP_BATCH = 500
 
-BROKER_SECONDS = 2  # what an upload may lose to a broker that does not answer
+COMPARE_SECONDS = 200  # wall clock and CPU of one comparison of a board's runs
+COMPARE_JOB_SECONDS = 240
+COMPARE_AGAIN_SECONDS = 60  # a board whose runs change all the time is compared so often
+RECONCILE_SECONDS = 3600  # a night's look at everything; its message is not held meanwhile
+REFRESH_SECONDS = 10  # how often boards are looked through
 
-if not CHILD_SECONDS < JOB_SECONDS < LEASE_SECONDS <= VISIBILITY_SECONDS:
+BROKER_SECONDS = 2  # what an upload may lose to a broker that does not answer
+QUIET_SECONDS = 10  # for which the broker is left alone then
+
+if not (CHILD_SECONDS < JOB_SECONDS < LEASE_SECONDS <= VISIBILITY_SECONDS > COMPARE_JOB_SECONDS > COMPARE_SECONDS):
     raise AssertionError("limits out of order: two workers could hold the same run")

@@ -6,14 +6,19 @@ A stale holder, whose lease ended and whose work another has claimed, updates no
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import chain
 from typing import Any
 from uuid import UUID
 
+import structlog
 from django.db import transaction
 from django.db.models import QuerySet
 
 from portal.evaluation.limits import ATTEMPTS, HINT_SECONDS, RETRY_SECONDS
-from portal.models import Evaluation, GoldStandard, Quota, Run, Submission
+from portal.evaluation.notices import alert, tell_checked, tell_failed, tell_if_scored
+from portal.models import Board, Evaluation, GoldStandard, GoldUpload, Quota, Refusal, Run, Submission
+
+log = structlog.get_logger("portal.evaluation")
 
 Problems = list[dict[str, Any]]  # each as `Problem.as_dict`
 
@@ -38,11 +43,11 @@ class UploadFinding:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """One run's scores by metric key, and what a reader must know about them."""
+    """One run's scores by metric key, what a reader must know about them, and what they are made of."""
 
     scores: dict[str, float | None]
     flags: list[str]
-    items: int | None
+    details: dict[str, Any]
 
 
 @transaction.atomic
@@ -62,23 +67,50 @@ def record_check(submission: Submission, token: UUID, finding: UploadFinding, at
             run.state, run.finished_at = Run.State.REJECTED, at
     Run.objects.bulk_update(runs, ["problems", "sha256", "items", "state", "finished_at", "lease_ends"])
     if not finding.ok:
+        submission.runs.update(chosen_at=None, chosen_by=None)
         _give_quota_back(submission.runs.all())
+        Refusal.objects.count_one(_codes(finding))
+    tell_checked(submission, finding.ok, at)
     return True
+
+
+def _codes(finding: UploadFinding) -> set[str]:
+    """Of the errors."""
+    problems = chain(finding.problems, *(run.problems for run in finding.runs.values()))
+    return {problem["code"] for problem in problems if problem["severity"] == "error"}
 
 
 @transaction.atomic
 def record_score(run: Run, token: UUID, gold: GoldStandard, scorer: str, scored: Scored, at: datetime) -> bool:
-    """Write the evaluation, once for a run, gold and scorer; False for a stale holder."""
+    """Write the evaluation, once for a run, gold and scorer; False for a stale holder.
+
+    Scores that are there already stay; others than those would mean that a number cannot be made again.
+    """
     mine = Run.objects.filter(pk=run.pk, token=token)
-    items = scored.items if run.items is None else run.items
-    if not mine.update(state=Run.State.SCORED, items=items, finished_at=at, token=None, lease_ends=None):
+    if not mine.update(state=Run.State.SCORED, finished_at=at, token=None, lease_ends=None):
         return False
-    evaluation = Evaluation(run=run, gold=gold, scorer=scorer, scores=scored.scores, flags=scored.flags, created_at=at)
+    evaluation = Evaluation(
+        run=run,
+        gold=gold,
+        scorer=scorer,
+        scores=scored.scores,
+        flags=scored.flags,
+        details=scored.details,
+        created_at=at,
+        phase_id=run.phase_id,
+        team_id=run.team_id,
+        rank_key=run.track.rank_key(scored.scores),
+    )
     Evaluation.objects.bulk_create([evaluation], ignore_conflicts=True)
+    kept = Evaluation.objects.filter(run=run, gold=gold, scorer=scorer).values_list("scores", flat=True).get()
+    if kept != scored.scores:
+        log.error("other scores than before", run=str(run.pk), gold=gold.version, scorer=scorer)
+    Board.objects.settle(run, (gold, scorer))
+    tell_if_scored(run, at)
     return True
 
 
-def record_fault(work: Submission | Run, token: UUID, at: datetime) -> bool:
+def record_fault(work: Submission | Run | GoldUpload, token: UUID, at: datetime) -> bool:
     """A fault of ours: try again later, or quarantine after the last attempt; False for a stale holder."""
     mine = type(work).objects.filter(pk=work.pk, token=token)
     again = mine.filter(attempts__lt=ATTEMPTS)
@@ -89,15 +121,24 @@ def record_fault(work: Submission | Run, token: UUID, at: datetime) -> bool:
 
 
 @transaction.atomic
-def quarantine(work: QuerySet[Submission] | QuerySet[Run], at: datetime) -> bool:
+def quarantine(work: QuerySet[Submission] | QuerySet[Run] | QuerySet[GoldUpload], at: datetime) -> bool:
     """Give up on that one row, and on the runs of an upload, and give their quota back; False where there is no row."""
     item = work.first()
     failed = {"state": Run.State.FAILED, "token": None, "lease_ends": None}
     if item is None or not work.update(**failed):
         return False
+    shared_task = item.shared_task if isinstance(item, Submission) else item.track.shared_task
+    subject = f"{item._meta.model_name} {item.pk}"
+    log.error("quarantined", subject=subject, task=shared_task.slug, attempts=item.attempts)
+    alert(shared_task, f"quarantine {subject}", [f"quarantined after {item.attempts} attempts: {subject}"], at)
+    if isinstance(item, GoldUpload):
+        return True
     runs = Run.objects.filter(submission=item) if isinstance(item, Submission) else Run.objects.filter(pk=item.pk)
-    runs.update(**failed, finished_at=at)
+    runs.update(**failed, finished_at=at, chosen_at=None, chosen_by=None)
     _give_quota_back(runs)
+    for run in runs:
+        Board.objects.settle(run)
+    tell_failed(item, at)
     return True
 
 

@@ -1,19 +1,23 @@
 """Scores one run against the newest gold standard of its track and split."""
 
+from contextlib import nullcontext
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import structlog
 
 from portal.evaluation.child import ChildError, run_limited
-from portal.evaluation.claim import claim_run
+from portal.evaluation.claim import claim_run, goes_by_this_scorer
 from portal.evaluation.record import Scored, record_fault, record_score
 from portal.models import GoldStandard, Run
 from portal.models.clock import running_from
-from portal.storage import gold_path, stored_path
+from portal.sealing import unseal
+from portal.storage import sealed_gold, stored_file
 from scoring import Definition
 from scoring import __version__ as scorer_version
+from scoring.details import details
 from scoring.score import score, score_gold
 from scoring.uploads import read_run
 
@@ -26,18 +30,19 @@ def score_run(run_id: UUID, at: datetime) -> bool:
     A run whose upload is not accepted yet, or whose track has no gold standard, stays as it is.
     """
     run = _scorable(run_id)
-    if run is None:
+    if run is None or not goes_by_this_scorer(run.track.shared_task):
         return False
     now = running_from(at)
     token = claim_run(run_id, at)
-    gold = GoldStandard.objects.newest(run.track, run.phase.split)  # after the claim: see actions.gold
-    if token is None or gold is None:
+    # Which pair counts is asked after the claim: see `ask_again`.
+    gold = GoldStandard.objects.newest(run.track, run.phase.split)
+    run.track.shared_task.refresh_from_db(fields=["scorer"])
+    if token is None or gold is None or not goes_by_this_scorer(run.track.shared_task):
         return False
     run.refresh_from_db(fields=["attempts"])
     logger = log.bind(run=str(run.pk), name=run.name, track=str(run.track))
-    definition = run.track.shared_task.definition  # read here, where it is kept for the next one
     try:
-        scored = Scored(**run_limited(lambda: _score(run, gold, definition)))
+        scored = compute(run, gold)
     except (ChildError, OSError) as fault:
         record_fault(run, token, now())
         logger.error("scoring failed", attempt=run.attempts, fault=str(fault))
@@ -49,27 +54,41 @@ def score_run(run_id: UUID, at: datetime) -> bool:
     return True
 
 
+def compute(run: Run, gold: GoldStandard) -> Scored:
+    """The scores, from a child with limits.
+
+    Raises:
+        ChildError: no answer in time, or a fault of ours.
+        OSError: run or gold cannot be read.
+    """
+    definition = run.track.shared_task.definition  # read here, where it is kept for the next one
+    with stored_file(run.file_sha256) if run.file_sha256 else nullcontext() as file:
+        sealed = sealed_gold(gold.sealed_sha256)
+        return Scored(**run_limited(lambda: _score(run, file, sealed, definition)))
+
+
 def _scorable(run_id: UUID) -> Run | None:
     runs = Run.objects.scorable().select_related("track__shared_task", "phase")
     return runs.filter(pk=run_id).exclude(state=Run.State.SCORED).first()
 
 
-def _score(run: Run, gold: GoldStandard, definition: Definition) -> dict[str, Any]:
+def _score(run: Run, file: Path | None, sealed: bytes, definition: Definition) -> dict[str, Any]:
     """In the child: the scores as plain values. A baseline is scored as the official evaluators would, unjudged."""
     track, split = run.track.slug, run.phase.split
-    if run.kind == Run.Kind.GOLD:
-        result = score_gold(definition, track, gold_path(gold.sha256), split)
+    standard = unseal(sealed)
+    if file is None:  # the gold standard, against itself
+        result = score_gold(definition, track, standard, split)
     else:
         result = score(
             definition,
             track,
-            read_run(stored_path(run.file_sha256), run.entry),
-            gold=gold_path(gold.sha256),
+            read_run(file, run.entry),
+            gold=standard,
             items=definition.track(track).items.get(split),
             lenient=run.kind == Run.Kind.BASELINE,
             split=split,
         )
-    if not result.scores:
+    if result.comparison is None:
         # Its upload was found to be right: then the gold standard and the public items do not belong together.
         raise ValueError("accepted by the check, refused by the scorer")
-    return {"scores": result.scores, "flags": result.flags, "items": result.items}
+    return {"scores": result.scores, "flags": result.flags, "details": details(result.comparison)}

@@ -1,53 +1,63 @@
 """Finds the work that no hint on the queue will bring: never published, lost with the broker, or let go by a worker."""
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
-import structlog
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
+from portal.evaluation.lanes import Lane
 from portal.evaluation.limits import ATTEMPTS, HINT_SECONDS, SWEEP_BATCH
 from portal.evaluation.record import quarantine
-from portal.models import Run, Submission
-
-log = structlog.get_logger("portal.evaluation")
+from portal.models import Evaluation, GoldUpload, Run, Submission
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What is to be published: ids of uploads to check and of runs to score."""
+    """What is to be published: ids of uploads to check, of runs to score, of those for which nobody waits, of gold."""
 
-    submissions: list[UUID]
-    runs: list[UUID]
+    submissions: list[UUID] = field(default_factory=list)
+    runs: list[UUID] = field(default_factory=list)
+    others: list[UUID] = field(default_factory=list)  # baselines, and runs that have scores already
+    gold: list[UUID] = field(default_factory=list)  # standards to judge
 
 
-def sweep(at: datetime) -> Work:
-    """Uploads and runs that wait and have not been hinted at lately, oldest first.
+def sweep(at: datetime, lanes: Collection[Lane] = tuple(Lane)) -> Work:
+    """Uploads and runs that wait and have not been hinted at lately, oldest first, for those lanes.
 
     Each is marked, so that a second sweep within `HINT_SECONDS` leaves it alone. Work whose last attempt ended with
     its worker is quarantined.
     """
     submissions = Submission.objects.filter(_waiting(Submission.State.CHECKING, at))
     runs = Run.objects.filter(_waiting(Run.State.SCORING, at))
-    _give_up(submissions, at)
-    _give_up(runs, at)
-    return Work(_hint(submissions, at), _hint(runs.scorable(), at))
+    gold = GoldUpload.objects.filter(_waiting(GoldUpload.State.CHECKING, at))
+    for waiting in (submissions, runs, gold):
+        _give_up(waiting, at)
+    scored = Exists(Evaluation.objects.filter(run=OuterRef("pk")))
+    first, scorable = Q(~scored, kind=Run.Kind.TEAM), runs.scorable()
+    work = Work()
+    if Lane.SCORING in lanes:
+        first_runs = _hint(scorable.filter(first), at)
+        work = Work(submissions=_hint(submissions, at), runs=first_runs, gold=_hint(gold, at))
+    if Lane.BULK in lanes:
+        work = replace(work, others=_hint(scorable.exclude(first), at))
+    return work
 
 
 def _waiting(busy: str, at: datetime) -> Q:
     return Q(state__in=(Run.State.RECEIVED, busy)) & (Q(lease_ends__isnull=True) | Q(lease_ends__lte=at))
 
 
-def _give_up(waiting: QuerySet[Submission] | QuerySet[Run], at: datetime) -> None:
+def _give_up(waiting: QuerySet[Any], at: datetime) -> None:
     for pk in list(waiting.filter(attempts__gte=ATTEMPTS).values_list("pk", flat=True)):
-        if quarantine(waiting.filter(pk=pk, attempts__gte=ATTEMPTS), at):
-            log.error("given up after the last attempt", id=str(pk))
+        quarantine(waiting.filter(pk=pk, attempts__gte=ATTEMPTS), at)
 
 
 @transaction.atomic
-def _hint(waiting: QuerySet[Submission] | QuerySet[Run], at: datetime) -> list[UUID]:
+def _hint(waiting: QuerySet[Any], at: datetime) -> list[UUID]:
     """Mark and return; rows that another sweep is marking are skipped (on SQLite it waits for its turn instead)."""
     locked = waiting.order_by("received_at").select_for_update(skip_locked=True, of=("self",))
     found = list(locked.values_list("pk", flat=True)[:SWEEP_BATCH])

@@ -1,14 +1,18 @@
-"""The demo's mail: each message a file in the state folder, its links in the log."""
+"""The demo's mail: each message a file for a mail program and a page for a browser, and its link in the log."""
 
 import re
 from collections.abc import Sequence
+from email.utils import format_datetime
 from pathlib import Path
 from uuid import uuid4
 
 import structlog
 from django.conf import settings
+from django.core.mail import EmailMultiAlternatives
 from django.core.mail.backends.base import BaseEmailBackend
 from django.core.mail.message import EmailMessage
+from django.utils.text import slugify
+from django.utils.timezone import now
 
 log = structlog.get_logger("portal.mail")
 
@@ -16,15 +20,24 @@ _LINK = re.compile(r"https?://\S+")
 
 
 class EmailBackend(BaseEmailBackend):
-    """Sends nothing: a person at the demo reads the file or follows the link."""
+    """Sends nothing: a person at the demo reads the files or follows the link."""
 
     def send_messages(self, email_messages: Sequence[EmailMessage]) -> int:
         folder = Path(settings.MAIL_ROOT)
         folder.mkdir(parents=True, exist_ok=True)
         for message in email_messages:
-            path = folder / f"{uuid4()}.eml"
-            path.write_bytes(message.message().as_bytes())
-            log.info(
-                "mail", to=message.to, subject=message.subject, links=_LINK.findall(str(message.body)), file=path.name
-            )
+            moment = now()
+            message.extra_headers.setdefault("Date", format_datetime(moment))
+            subject = slugify(message.subject.replace(".", "-"))[:60]
+            name = f"{moment:%Y%m%d-%H%M%S}_{message.to[0]}_{subject}_{uuid4().hex[:4]}"
+            for html in _pages(message):
+                (folder / f"{name}.html").write_text(html, encoding="utf-8")
+            (folder / f"{name}.eml").write_bytes(message.message().as_bytes())
+            links = _LINK.findall(str(message.body))
+            log.info("mail", to=message.to[0], subject=message.subject, link=next(iter(links), ""), file=f"{name}.html")
         return len(email_messages)
+
+
+def _pages(message: EmailMessage) -> list[str]:
+    alternatives = message.alternatives if isinstance(message, EmailMultiAlternatives) else []
+    return [str(content) for content, kind in alternatives if kind == "text/html"]

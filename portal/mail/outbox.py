@@ -1,14 +1,21 @@
-"""The outbox: each row is claimed, written out, sent and recorded; what fails is tried again, later each time."""
+"""The outbox: each row is claimed, written out, sent and recorded; what fails is tried again, later each time.
 
+A worker that dies between the mail server's yes and the record leaves a row that is sent once more when its lease ends:
+a mail may come twice, never not at all. Both have one Message-ID; of two passwords the later one holds.
+"""
+
+from collections.abc import Callable
 from datetime import datetime, timedelta
+from smtplib import SMTPDataError, SMTPRecipientsRefused
 from uuid import UUID, uuid4
 
 import structlog
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
+from django.utils.translation import override
 
 from portal.mail.messages import message
-from portal.models import OutgoingMail
+from portal.models import MailFacts, OutgoingMail
 
 log = structlog.get_logger("portal.mail")
 
@@ -18,30 +25,31 @@ RETRY_SECONDS = 30  # after the first fault; then twice as long each time
 HINT_SECONDS = 20  # how long a published hint is trusted
 BATCH = 500
 
+FindFacts = Callable[[OutgoingMail, datetime], MailFacts | None]
 
-def send(mail_id: UUID, at: datetime) -> None:
-    """Send that mail unless it is sent, given up, or in other hands."""
+
+def send(mail_id: UUID, at: datetime, find_facts: FindFacts) -> None:
+    """Send that mail unless it is sent, given up, or in other hands; without facts it has become needless."""
     token = uuid4()
     free = Q(token__isnull=True) | Q(lease_ends__lte=at)
     waiting = OutgoingMail.objects.filter(free, pk=mail_id, state=OutgoingMail.State.QUEUED, attempts__lt=ATTEMPTS)
     lease_ends = at + timedelta(seconds=LEASE_SECONDS)
     if not waiting.update(token=token, lease_ends=lease_ends, attempts=F("attempts") + 1):
         return
-    mail = OutgoingMail.objects.select_related("team__shared_task").get(pk=mail_id)
-    mine = OutgoingMail.objects.filter(pk=mail_id, token=token)
+    rows = OutgoingMail.objects.select_related("shared_task", "team__shared_task", "user", "phase", "submission__phase")
+    mail = rows.get(pk=mail_id)
     try:
-        message(mail, at).send()
+        with override(mail.language):
+            facts = find_facts(mail, at)
+            if facts is not None:
+                message(mail, facts, at).send()
     except Exception as error:  # whatever the mail server or the way to it does
-        log.warning("mail not sent", id=str(mail_id), attempt=mail.attempts, error=type(error).__name__)
-        is_last = mail.attempts >= ATTEMPTS
-        mine.update(
-            token=None,
-            state=OutgoingMail.State.FAILED if is_last else OutgoingMail.State.QUEUED,
-            lease_ends=at + timedelta(seconds=RETRY_SECONDS * 2 ** (mail.attempts - 1)),
-            error=type(error).__name__,
-        )
+        is_ours = not isinstance(error, OSError)  # SMTPException is one, too
+        log.warning("mail not sent", id=str(mail_id), attempt=mail.attempts, error=_name(error), exc_info=is_ours)
+        _record_fault(mail, token, error, at)
     else:
-        mine.update(token=None, lease_ends=None, state=OutgoingMail.State.SENT, sent_at=at, error="")
+        state, sent_at = (OutgoingMail.State.SENT, at) if facts is not None else (OutgoingMail.State.NEEDLESS, None)
+        _held(mail, token).update(token=None, lease_ends=None, state=state, sent_at=sent_at, error="")
 
 
 @transaction.atomic
@@ -59,3 +67,34 @@ def due(at: datetime) -> list[UUID]:
     hinted = OutgoingMail.objects.filter(pk__in=found)
     hinted.update(token=None, lease_ends=at + timedelta(seconds=HINT_SECONDS))
     return found
+
+
+def _held(mail: OutgoingMail, token: UUID) -> QuerySet[OutgoingMail]:
+    return OutgoingMail.objects.filter(pk=mail.pk, token=token)
+
+
+def _record_fault(mail: OutgoingMail, token: UUID, error: Exception, at: datetime) -> None:
+    is_last = mail.attempts >= ATTEMPTS or _is_final(error)
+    _held(mail, token).update(
+        token=None,
+        state=OutgoingMail.State.FAILED if is_last else OutgoingMail.State.QUEUED,
+        lease_ends=at + timedelta(seconds=RETRY_SECONDS * 2 ** (mail.attempts - 1)),
+        error=_name(error),
+    )
+
+
+def _codes(error: Exception) -> list[int]:
+    """The mail server's own answers about this mail."""
+    if isinstance(error, SMTPRecipientsRefused):
+        return [code for code, _words in error.recipients.values()]
+    return [error.smtp_code] if isinstance(error, SMTPDataError) else []
+
+
+def _is_final(error: Exception) -> bool:
+    """Whether the mail server will never take this mail (5xx); 4xx, and all that is no answer to it, may pass."""
+    codes = _codes(error)
+    return bool(codes) and min(codes) >= 500
+
+
+def _name(error: Exception) -> str:
+    return " ".join([type(error).__name__, *map(str, _codes(error))])

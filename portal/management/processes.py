@@ -49,11 +49,11 @@ class Processes:
         self._guard.kill()
         self._guard.wait()
 
-    def start(self, name: str, command: Sequence[str]) -> subprocess.Popen[str]:
-        """Start a program; its output appears line by line under its name."""
+    def start(self, name: str, command: Sequence[str], **variables: str) -> subprocess.Popen[str]:
+        """Start a program, with variables of its own; its output appears line by line under its name."""
         process = subprocess.Popen(
             command,
-            env=self._environment,
+            env={**self._environment, **variables},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

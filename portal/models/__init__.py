@@ -2,26 +2,42 @@
 
 from portal.models.account import User, Viewer
 from portal.models.audit import AuditEntry
+from portal.models.board import Board, ReleasedBoard
 from portal.models.download import Download
+from portal.models.evaluation import Evaluation
 from portal.models.gold import GoldStandard
-from portal.models.mail import OutgoingMail
+from portal.models.gold_upload import GoldUpload
+from portal.models.heartbeat import Heartbeat
+from portal.models.mail import Finding, MailFacts, OutgoingMail, Result
 from portal.models.quota import Quota
 from portal.models.rate import Rate
-from portal.models.run import Evaluation, Run, Submission
+from portal.models.refusal import Refusal
+from portal.models.run import Run, Submission
 from portal.models.signature import Signature
-from portal.models.task import Phase, SharedTask, Track
+from portal.models.task import Grace, Phase, SharedTask, Track
 from portal.models.team import Membership, Team
+from portal.models.window import PhaseChange
 
 __all__ = [
     "AuditEntry",
+    "Board",
     "Download",
     "Evaluation",
+    "Finding",
     "GoldStandard",
+    "GoldUpload",
+    "Grace",
+    "Heartbeat",
+    "MailFacts",
     "Membership",
     "OutgoingMail",
     "Phase",
+    "PhaseChange",
     "Quota",
     "Rate",
+    "Refusal",
+    "ReleasedBoard",
+    "Result",
     "Run",
     "SharedTask",
     "Signature",

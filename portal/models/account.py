@@ -2,9 +2,16 @@
 
 from typing import Any, ClassVar
 
+from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, BaseUserManager, PermissionsMixin
 from django.db import models
 from django.utils.translation import gettext_lazy as _
+from django_countries.fields import CountryField
+
+
+def languages() -> list[tuple[str, str]]:
+    """Those in which the portal speaks and writes; a function, so that a new one needs no migration."""
+    return [(code, str(name)) for code, name in settings.LANGUAGES]
 
 
 class UserManager(BaseUserManager["User"]):
@@ -21,7 +28,14 @@ class UserManager(BaseUserManager["User"]):
 class User(AbstractBaseUser, PermissionsMixin):
     email = models.EmailField(_("mail address"), unique=True)
     name = models.CharField(_("name"), max_length=120)
+    affiliation = models.CharField(_("affiliation"), max_length=200, blank=True)
+    country = CountryField(_("country"), blank=True, blank_label="–")
     time_zone = models.CharField(_("time zone"), max_length=64, default="UTC")
+    language = models.CharField(_("language"), max_length=16, choices=languages, default=settings.LANGUAGE_CODE)
+    # What a person may do without; mails that a step depends on (verification, approval, invitation) always go out.
+    mails_about_runs = models.BooleanField(_("mails about runs"), default=True)
+    mails_about_deadlines = models.BooleanField(_("mails about deadlines"), default=True)
+    mails_about_results = models.BooleanField(_("mails about results"), default=True)
     is_staff = models.BooleanField(_("administrator"), default=False)
     is_active = models.BooleanField(_("active"), default=True)
     date_joined = models.DateTimeField(_("joined"), auto_now_add=True)
@@ -33,6 +47,11 @@ class User(AbstractBaseUser, PermissionsMixin):
 
     def __str__(self) -> str:
         return self.name or self.email
+
+    @property
+    def origin(self) -> str:
+        """Affiliation and country, as far as they are given."""
+        return ", ".join(filter(None, (self.affiliation, str(self.country.name))))
 
     def get_short_name(self) -> str:
         return self.name

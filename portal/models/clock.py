@@ -16,11 +16,21 @@ _QUESTIONS = {
 def database_now() -> datetime:
     """The database's time in UTC, to the millisecond at least."""
     with connection.cursor() as cursor:
-        cursor.execute(_QUESTIONS[connection.vendor])
+        cursor.execute(clock_question())
         (moment,) = cursor.fetchone()
-    if isinstance(moment, str):
-        return datetime.fromisoformat(moment).replace(tzinfo=UTC)
-    return moment.astimezone(UTC)
+    return moment_told(moment)
+
+
+def clock_question() -> str:
+    """The SQL that asks for the time, alone or within another question."""
+    return _QUESTIONS[connection.vendor]
+
+
+def moment_told(answer: str | datetime) -> datetime:
+    """The database's answer in UTC."""
+    if isinstance(answer, str):
+        return datetime.fromisoformat(answer).replace(tzinfo=UTC)
+    return answer.astimezone(UTC)
 
 
 def running_from(at: datetime) -> Callable[[], datetime]:

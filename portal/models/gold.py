@@ -1,4 +1,4 @@
-"""Versions of the hidden gold standard. The file lies under GOLD_ROOT, which only the worker reads."""
+"""Versions of the hidden gold standard. The files are sealed; see `portal.sealing`."""
 
 from django.db import models
 
@@ -15,7 +15,7 @@ class GoldStandard(models.Model):
     track = models.ForeignKey(Track, on_delete=models.CASCADE, related_name="gold_standards")
     split = models.SlugField()
     version = models.PositiveIntegerField()
-    sha256 = models.CharField(max_length=64)
+    sealed_sha256 = models.CharField(max_length=64)  # of the sealed file, so that no guess of the gold can be tried
     created_at = models.DateTimeField()
 
     objects = GoldStandardQuerySet.as_manager()

@@ -1,12 +1,27 @@
 """Mail that waits to be sent, and the record of what was: a row becomes a message once."""
 
 import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
 
+from django.conf import settings
 from django.db import models
+from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from portal.models.run import Leased
+from portal.models.account import User
+from portal.models.run import Leased, Run, Submission
+from portal.models.task import Phase, SharedTask
 from portal.models.team import Team
+
+
+class OutgoingMailQuerySet(models.QuerySet["OutgoingMail"]):
+    def tell(self, user: User, kind: str, occasion: str, at: datetime, **about: Any) -> None:
+        """A mail to that person, who gets no other of that kind on that occasion."""
+        mail = OutgoingMail(user=user, address=user.email, kind=kind, occasion=occasion, queued_at=at, **about)
+        OutgoingMail.objects.bulk_create([mail], ignore_conflicts=True)
 
 
 class OutgoingMail(Leased):
@@ -17,25 +32,95 @@ class OutgoingMail(Leased):
         TEAM_DECLINED = "team_declined", _("team declined")
         INVITATION = "invitation", _("invitation")
         DATA_PASSWORD = "data_password", _("new data password")
+        AGREEMENT_CHANGED = "agreement_changed", _("agreement changed")
+        RUNS_ACCEPTED = "runs_accepted", _("upload accepted")
+        RUNS_REJECTED = "runs_rejected", _("upload refused")
+        RUNS_SCORED = "runs_scored", _("upload scored")
+        RUNS_FAILED = "runs_failed", _("failed on our side")
+        DEADLINE_72 = "deadline_72", _("deadline in 72 hours")
+        DEADLINE_24 = "deadline_24", _("deadline in 24 hours")
+        RELEASED = "released", _("leaderboard released")
+        ALERT = "alert", _("alert to administrators")
 
     class State(models.TextChoices):
         QUEUED = "queued", _("waiting")
         SENT = "sent", _("sent")
         FAILED = "failed", _("given up")
+        NEEDLESS = "needless", _("not wanted any more")
+
+    # What a person may do without, by the field of `User` that says so. The other mails belong to a step that waits.
+    WISHES: Mapping[str, str] = {
+        Kind.RUNS_ACCEPTED: "mails_about_runs",
+        Kind.RUNS_REJECTED: "mails_about_runs",
+        Kind.RUNS_SCORED: "mails_about_runs",
+        Kind.RUNS_FAILED: "mails_about_runs",
+        Kind.DEADLINE_72: "mails_about_deadlines",
+        Kind.DEADLINE_24: "mails_about_deadlines",
+        Kind.RELEASED: "mails_about_results",
+    }
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     kind = models.CharField(max_length=20, choices=Kind)
-    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="mails")
-    address = models.EmailField()
-    details = models.JSONField(default=dict)  # what the text says beside the team's own, e.g. the reason; no secrets
+    shared_task = models.ForeignKey(SharedTask, on_delete=models.CASCADE, related_name="mails")
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, null=True, related_name="mails")  # None: to an organizer
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, null=True, related_name="mails")
+    address = models.EmailField()  # the user's own, or an invited stranger's
+    submission = models.ForeignKey(Submission, on_delete=models.CASCADE, null=True, related_name="mails")
+    phase = models.ForeignKey(Phase, on_delete=models.CASCADE, null=True, related_name="mails")
+    occasion = models.CharField(max_length=120, blank=True)  # what happened; once for a person and kind
+    details = models.JSONField(default=dict)  # what the text says beside the rows above, e.g. the reason; no secrets
     state = models.CharField(max_length=8, choices=State, default=State.QUEUED)
     error = models.CharField(max_length=80, blank=True)  # kind of the last fault
     queued_at = models.DateTimeField()
     sent_at = models.DateTimeField(null=True)
 
+    objects = OutgoingMailQuerySet.as_manager()
+
     class Meta:
         ordering = ("-queued_at",)
+        constraints = [
+            models.UniqueConstraint(
+                fields=("user", "kind", "occasion"), condition=~Q(occasion=""), name="one_mail_an_occasion"
+            )
+        ]
         indexes = [models.Index(fields=("state", "lease_ends"), name="mail_work")]
 
     def __str__(self) -> str:
         return f"{self.kind} to {self.address}"
+
+    @property
+    def language(self) -> str:
+        """Its reader's; an invitation is in the language of who invites."""
+        return self.user.language if self.user else self.details.get("language", settings.LANGUAGE_CODE)
+
+    @property
+    def wish(self) -> str:
+        """The field of `User` that says whether its person wants such mails; empty where nobody is asked."""
+        return self.WISHES.get(self.kind, "")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A problem of an upload in its reader's language: where, what and how to mend it, and its code."""
+
+    place: str
+    message: str
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One run in words: its scores are empty while nobody but the organizers may see them."""
+
+    run: Run
+    scores: Sequence[tuple[str, str]]  # short name of the metric, value as printed
+
+
+@dataclass(frozen=True, slots=True)
+class MailFacts:
+    """What a mail says beside its own row, as it is at the moment of sending."""
+
+    receipt: Mapping[str, Any] | None = None
+    findings: Sequence[Finding] = ()
+    findings_left_out: int = 0
+    results: Sequence[Result] = ()

@@ -35,7 +35,7 @@ class QuotaQuerySet(models.QuerySet["Quota"]):
         Quota.objects.bulk_create(rows, ignore_conflicts=True)
         # The phase as a subquery, not a join: Django would move a joined condition on `used` into a subquery too, where
         # PostgreSQL does not look at it again after waiting for the row.
-        mine = self.filter(team=team, track=track, phase__in=Phase.objects.filter(pk=phase.pk).open(at))
+        mine = self.filter(team=team, track=track, phase__in=Phase.objects.filter(pk=phase.pk).open(at, team.pk))
         for day, limit in limits.items():
             room = Q() if limit is None else Q(used__lte=limit - runs)
             if not mine.filter(room, day=day).update(used=F("used") + runs):

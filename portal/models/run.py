@@ -1,4 +1,4 @@
-"""Submissions, the runs in them, and their evaluations."""
+"""Submissions and the runs in them."""
 
 import uuid
 from typing import Self
@@ -166,6 +166,10 @@ class Run(Leased, Described):
 
     objects = RunQuerySet.as_manager()
 
+    class Slot(models.TextChoices):
+        PRIMARY = "primary", _("primary")
+        CONTRASTIVE = "contrastive", _("contrastive")
+
     class Meta:
         ordering = ("-received_at", "name")
         constraints = [
@@ -187,29 +191,20 @@ class Run(Leased, Described):
         indexes = [
             models.Index(fields=("state", "lease_ends"), name="run_work"),
             models.Index(fields=("track", "phase", "state"), name="run_board"),
+            models.Index(fields=("team", "phase", "track", "-received_at"), name="run_newest"),
         ]
 
     def __str__(self) -> str:
         return self.name
 
     @property
+    def slot(self) -> "Run.Slot | None":
+        """Where the phase has slots: the primary run is the chosen one, all others are contrastive."""
+        if self.phase.contrastive is None or self.kind != Run.Kind.TEAM:
+            return None
+        return Run.Slot.PRIMARY if self.chosen_at is not None else Run.Slot.CONTRASTIVE
+
+    @property
     def is_eligible(self) -> bool:
         """Whether the run may stand for its team; as `eligible`."""
         return self.withdrawn_at is None and self.state not in (Run.State.REJECTED, Run.State.FAILED)
-
-
-class Evaluation(models.Model):
-    """The scores of one run against one gold version by one scorer version: written once, never changed."""
-
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="evaluations")
-    gold = models.ForeignKey(GoldStandard, on_delete=models.PROTECT, related_name="evaluations")
-    scorer = models.CharField(max_length=32)  # scoring.__version__
-    scores = models.JSONField()  # metric key → value, or null where the metric is undefined
-    flags = models.JSONField(default=list)  # what a reader must know, e.g. "constant"
-    created_at = models.DateTimeField()
-
-    class Meta:
-        constraints = [models.UniqueConstraint(fields=("run", "gold", "scorer"), name="evaluated_once")]
-
-    def __str__(self) -> str:
-        return f"{self.run} by {self.gold}, scorer {self.scorer}"

@@ -1,5 +1,7 @@
 """Shared tasks as they were imported, with their tracks and phases."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -7,20 +9,32 @@ from typing import Self
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.utils.translation import gettext_lazy as _
 
 from portal.models.account import Viewer
+from portal.objects.interface import data_objects
 from scoring import load_definition
 from scoring.definition import Dataset, Definition
 from scoring.definition import Track as TrackDefinition
+from scoring.metrics import describe
 
 DatasetDefinition = Dataset  # its name outside the engine, as with Phase and Track
 
 
-def definition_folder(sha256: str) -> Path:
-    """Where the imported folder of that digest lies."""
-    return Path(settings.DATA_ROOT) / "definitions" / sha256
+def definition_name(sha256: str) -> str:
+    """Under which the imported folder of that digest is kept."""
+    return f"definitions/{sha256}"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDataset:
+    """A dataset's file as it is handed out."""
+
+    sha256: str
+    size: int  # bytes
+    instead_of: str = ""  # SHA-256 of the imported folder's file, where organizers sent another since
+    since: str = ""  # when they did, in ISO 8601
 
 
 @lru_cache(maxsize=64)
@@ -47,7 +61,8 @@ class SharedTask(models.Model):
     year = models.PositiveSmallIntegerField()
     languages = models.JSONField(default=list)
     definition_sha256 = models.CharField(max_length=64)  # of the imported folder, gold left out
-    checksums = models.JSONField(default=dict)  # slug of a dataset → SHA-256 of its file
+    scorer = models.CharField(max_length=32, blank=True)  # scoring.__version__ that its boards go by
+    dataset_files = models.JSONField(default=dict)  # slug of a dataset → its StoredDataset as a dict
     organizers = models.ManyToManyField(settings.AUTH_USER_MODEL, related_name="organized_tasks", blank=True)
     imported_at = models.DateTimeField()
 
@@ -62,10 +77,14 @@ class SharedTask(models.Model):
     @cached_property
     def definition(self) -> Definition:
         """The rules: naming, formats, items, metrics, pages."""
-        return _definition(definition_folder(self.definition_sha256))
+        return _definition(data_objects().folder(definition_name(self.definition_sha256)))
 
     def dataset(self, slug: str) -> DatasetDefinition | None:
         return next((dataset for dataset in self.definition.datasets if dataset.slug == slug), None)
+
+    def stored_dataset(self, slug: str) -> StoredDataset | None:
+        found = self.dataset_files.get(slug)
+        return StoredDataset(**found) if found else None
 
     @property
     def has_password_data(self) -> bool:
@@ -98,11 +117,19 @@ class Track(models.Model):
         """The track's rules: format, items, metrics."""
         return self.shared_task.definition.track(self.slug)
 
+    def rank_key(self, scores: Mapping[str, float | None]) -> float | None:
+        """The value that ranks, turned so that less is better; None where it is undefined."""
+        definition = self.definition
+        value = scores.get(definition.rank_by)
+        spec = next(spec for spec in definition.metrics if spec.key == definition.rank_by)
+        return -value if value is not None and describe(spec).higher_is_better else value
+
 
 class PhaseQuerySet(models.QuerySet["Phase"]):
-    def open(self, at: datetime) -> Self:
-        """Phases whose window [opens, closes) holds that moment."""
-        return self.filter(Q(closes__isnull=True) | Q(closes__gt=at), opens__lte=at)
+    def open(self, at: datetime, team_id: int | None = None) -> Self:
+        """Phases that take runs of that team at that moment: the window [opens, closes), and what grace adds."""
+        grace = Grace.objects.filter(Q(team__isnull=True) | Q(team=team_id), phase=OuterRef("pk"), until__gt=at)
+        return self.filter(Q(closes__isnull=True) | Q(closes__gt=at) | Exists(grace), opens__lte=at)
 
 
 class Phase(models.Model):
@@ -121,6 +148,10 @@ class Phase(models.Model):
         ONCE = "once", _("each number once")
         FREE = "free", _("numbers again and again")
 
+    class TeamNames(models.TextChoices):
+        SHOWN = "shown", _("teams by name")
+        ON_RELEASE = "on-release", _("teams by alias until the release")
+
     shared_task = models.ForeignKey(SharedTask, on_delete=models.CASCADE, related_name="phases")
     slug = models.SlugField()
     title = models.CharField(max_length=120)
@@ -129,11 +160,13 @@ class Phase(models.Model):
     closes = models.DateTimeField(null=True, blank=True)
     split = models.SlugField()
     runs_per_track = models.PositiveIntegerField(null=True, blank=True)
+    contrastive = models.PositiveIntegerField(null=True, blank=True)  # beside one primary run; None: no such slots
     runs_per_day = models.PositiveIntegerField(null=True, blank=True)
     scores = models.CharField(max_length=12, choices=Scores)
     released = models.DateTimeField(null=True, blank=True)
     official = models.CharField(max_length=8, choices=Official)
     run_numbers = models.CharField(max_length=4, choices=RunNumbers, default=RunNumbers.ONCE)
+    team_names = models.CharField(max_length=10, choices=TeamNames, default=TeamNames.SHOWN)
 
     objects = PhaseQuerySet.as_manager()
 
@@ -144,14 +177,28 @@ class Phase(models.Model):
     def __str__(self) -> str:
         return f"{self.shared_task.slug}/{self.slug}"
 
-    def is_open(self, at: datetime) -> bool:
-        return self.opens <= at and (self.closes is None or at < self.closes)
+    def closes_for(self, team_id: int | None) -> datetime | None:
+        """When it closes for that team, or for people without one."""
+        if self.closes is None:
+            return None
+        mine = (grace.until for grace in self.graces.all() if grace.team_id in (None, team_id))
+        return max([self.closes, *mine])
+
+    def is_open(self, at: datetime, team_id: int | None = None) -> bool:
+        """As `Phase.objects.open`, which decides."""
+        closes = self.closes_for(team_id)
+        return self.opens <= at and (closes is None or at < closes)
 
     def is_settled(self, at: datetime) -> bool:
         """Whether its runs stand as they are: from the release on or, where none is to come, from the closing on."""
         if self.scores == self.Scores.ON_RELEASE:
             return self.scores_are_public(at)
-        return self.closes is not None and self.closes <= at
+        return self.last_closing is not None and self.last_closing <= at
+
+    @property
+    def last_closing(self) -> datetime | None:
+        """When it has closed for everybody."""
+        return None if self.closes is None else max([self.closes, *(grace.until for grace in self.graces.all())])
 
     def scores_are_public(self, at: datetime) -> bool:
         """Whether everybody may see scores at that moment; the one place where a release takes effect."""
@@ -159,6 +206,31 @@ class Phase(models.Model):
             return self.opens <= at
         return self.scores == self.Scores.ON_RELEASE and self.released is not None and self.released <= at
 
+    def names_are_public(self, at: datetime) -> bool:
+        """Whether everybody may see which team is which on a board at that moment."""
+        return self.team_names == self.TeamNames.SHOWN or (self.released is not None and self.released <= at)
+
     def scores_are_visible_to(self, viewer: Viewer, at: datetime) -> bool:
         """Whether that person may see scores at that moment; organizers see them always."""
         return self.scores_are_public(at) or self.shared_task.is_organized_by(viewer)
+
+
+class Grace(models.Model):
+    """Time beyond the closing after an outage, for one team or, without a team, for all; everybody may know of it."""
+
+    phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="graces")
+    team = models.ForeignKey("portal.Team", on_delete=models.CASCADE, null=True, related_name="graces")
+    until = models.DateTimeField()
+    reason = models.CharField(max_length=300)
+    granted_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    granted_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ("-granted_at",)
+        constraints = [
+            models.UniqueConstraint(fields=("phase", "team"), name="one_grace_a_team"),
+            models.UniqueConstraint(fields=("phase",), condition=Q(team__isnull=True), name="one_grace_for_all"),
+        ]
+
+    def __str__(self) -> str:
+        return f"grace in {self.phase} for {self.team or 'all'}"

@@ -35,16 +35,39 @@ class TaskLine:
 
 @dataclass(frozen=True, slots=True)
 class HomeLists:
-    """Tasks with a deadline ahead in an open phase, by deadline; tasks still to open; the rest, newest first."""
+    """Tasks with a deadline ahead in an open phase, by deadline; tasks still to open; the rest, newest first.
+
+    `languages` and `years` are those of all tasks, whatever was asked for.
+    """
 
     open: list[TaskLine]
     coming: list[TaskLine]
     past: list[TaskLine]
+    languages: list[str]
+    years: list[int]
+
+    @property
+    def count(self) -> int:
+        return len(self.open) + len(self.coming) + len(self.past)
 
 
-def shared_tasks(at: datetime) -> HomeLists:
-    """All shared tasks; four queries, whatever their number."""
-    lists = HomeLists([], [], [])
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """Which tasks a reader looks for; empty: all."""
+
+    words: str = ""  # part of a title, subtitle, venue, or of the slug
+    language: str = ""
+    year: str = ""
+
+    def holds(self, task: SharedTask) -> bool:
+        text = f"{task.title} {task.subtitle} {task.venue} {task.slug}".casefold()
+        is_language = not self.language or self.language in task.languages
+        return self.words.casefold() in text and is_language and self.year in ("", str(task.year))
+
+
+def shared_tasks(at: datetime, wish: Wish | None = None) -> HomeLists:
+    """All shared tasks; five queries, whatever their number."""
+    lists = HomeLists([], [], [], [], [])
     runs = dict(
         Run.objects.filter(kind=Run.Kind.TEAM)
         .exclude(state=Run.State.REJECTED)
@@ -53,7 +76,11 @@ def shared_tasks(at: datetime) -> HomeLists:
     )
     tasks = SharedTask.objects.annotate(approved_teams=Count("teams", filter=Q(teams__state="approved")))
     # In so many words: Django drops a model's own order where a query groups.
-    for task in tasks.order_by("-year", "title").prefetch_related("tracks", "phases"):
+    for task in tasks.order_by("-year", "title").prefetch_related("tracks", "phases__graces"):
+        lists.languages.extend(code for code in task.languages if code not in lists.languages)
+        lists.years.extend([task.year] if task.year not in lists.years else [])
+        if wish is not None and not wish.holds(task):
+            continue
         phases = list(task.phases.all())
         phase = _deciding_phase(phases, at)
         list_, deadline = _place(lists, phase, at)

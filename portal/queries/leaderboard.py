@@ -1,36 +1,27 @@
 """The leaderboard of one track in one phase: one gold version, one scorer version, never a mixture."""
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Literal
-from uuid import UUID
+from functools import partial
 
 from django.utils.translation import gettext as _
 
-from portal.models import Evaluation, GoldStandard, Phase, Run, SharedTask, Team, Track, Viewer
-from portal.queries.columns import Column, Order, columns
-from portal.queries.official import first
-from scoring import __version__ as scorer_version
-
-Selection = Literal["official", "all"]
+from portal.models import Board, Evaluation, GoldStandard, Phase, ReleasedBoard, Run, Team, Track, Viewer
+from portal.queries.board_rows import Names, Row, Selection, page_of, rows, select, shown
+from portal.queries.choices import PAGE_SIZE, Choices
+from portal.queries.columns import Column, columns
+from portal.queries.ties import bracketed, groups_of
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """A ranked run of a team, or an unranked reference. `scores` are at full precision, None where undefined."""
+class Comparison:
+    """How intervals and tie groups were found."""
 
-    rank: int | None
-    kind: str  # one of Run.Kind
-    team: str  # empty for baselines and the gold standard
-    name: str
-    method: str  # as the team calls it; may be empty
-    run_id: UUID
-    scores: dict[str, float | None]
-    flags: list[str]
-    received_at: datetime
-    is_own: bool  # of the viewer's team
+    metric: str
+    rounds: int
+    seed: int
+    level: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,129 +32,169 @@ class Leaderboard:
     phase: Phase
     visible: bool
     hidden_reason: str
-    columns: list[Column]
+    columns: list[Column]  # all of the track's
     rows: list[Row]
     rank_by: str  # key of the ranking column
     gold_version: int | None
     scorer: str
     released: datetime | None
-    pending: int  # runs that are not scored under this gold and scorer, and so not shown
+    pending: int = 0  # runs that have no score yet
+    rescored: tuple[int, int] | None = None  # while runs are scored anew: how many of how many are
+    comparison: Comparison | None = None
+    has_aliases: bool = False
+    since: int | None = None  # number of the release that `change` of a row is about
+    count: int = 0  # of rows on all pages
+    page: int = 1
+    pages: int = 1
+
+    @property
+    def ranking_column(self) -> Column:
+        return next(column for column in self.columns if column.key == self.rank_by)
+
+    @property
+    def previous_page(self) -> int:
+        return self.page - 1
+
+    @property
+    def next_page(self) -> int:
+        return self.page + 1
+
+    @property
+    def has_groups(self) -> bool:
+        return any(row.group for row in self.rows)
 
 
-def default_phase(shared_task: SharedTask, viewer: Viewer, at: datetime) -> Phase | None:
-    """The phase a board opens with: the last one that the viewer may see scores of, else the last that has opened."""
-    opened = [phase for phase in shared_task.phases.all() if phase.opens <= at]
-    visible = [phase for phase in opened if phase.scores_are_visible_to(viewer, at)]
-    return next(reversed(visible or opened), None)
+def default_phase(phases: Sequence[Phase], at: datetime) -> Phase | None:
+    """The phase a board opens with: the last one with public scores, else the last that has opened, else the first.
+
+    Of those with public scores, one that is over: a campaign's result, before what came after it.
+    """
+    opened = [phase for phase in phases if phase.opens <= at]
+    public = [phase for phase in opened if phase.scores_are_public(at)]
+    final = [phase for phase in public if phase.closes is not None and phase.closes <= at]
+    return next(reversed(final or public or opened), next(iter(phases), None))
 
 
 def leaderboard(
-    track: Track,
-    phase: Phase,
-    viewer: Viewer,
-    at: datetime,
-    *,
-    runs: Selection = "official",
-    team: str = "",
-    baselines: bool = True,
-    sort: str | None = None,
-    descending: bool | None = None,
+    track: Track, phase: Phase, viewer: Viewer, at: datetime, choices: Choices | None = None
 ) -> Leaderboard:
     """The board as that viewer may see it at that moment.
 
-    Ranks count the runs of teams that `runs` selects, by the track's ranking metric and its direction; equal values
-    share a rank and the next is left out (1, 1, 3). Neither `team` (part of a name) nor `baselines` nor `sort` (a
-    metric's key) changes a rank. Baselines and the gold standard have none and stand where their score puts them.
+    Ranks count the runs of teams that `choices.runs` and `choices.until` select, by the track's ranking metric, its
+    direction and its rule for ties; nothing else that is chosen changes a rank. Baselines and the gold standard have
+    none and stand where their score puts them.
     """
-    heads = {column.key: column for column in columns(track)}
-    rank_by = track.definition.rank_by
-    gold = GoldStandard.objects.newest(track, phase.split)
+    board = Board.objects.filter(track=track, phase=phase).select_related("gold").first()
     visible = phase.scores_are_visible_to(viewer, at)
-    evaluations = _evaluations(track, phase, gold) if visible else []
-    by_rank = Order(rank_by, heads[rank_by].higher_is_better)
-    chosen = evaluations if runs == "all" else _official(evaluations, phase, by_rank)
-    own = _own_team(track, viewer)
-    rows = _ranked(chosen, by_rank, own)
-    if team:
-        rows = [row for row in rows if team.casefold() in row.team.casefold()]
-    if baselines:
-        rows += [_row(evaluation, None, own) for evaluation in evaluations if evaluation.run.kind != Run.Kind.TEAM]
-    order = by_rank
-    if sort in heads:
-        order = Order(sort, heads[sort].higher_is_better if descending is None else descending)
-    elif descending is not None:
-        order = Order(rank_by, descending)
-    return Leaderboard(
+    result = Leaderboard(
         track=track,
         phase=phase,
         visible=visible,
-        hidden_reason="" if visible else _hidden_reason(phase, at),
-        columns=list(heads.values()),
-        rows=sorted(rows, key=_position(order)),
-        rank_by=rank_by,
-        gold_version=gold.version if gold else None,
-        scorer=scorer_version,
+        hidden_reason="" if visible else hidden_reason(phase, at),
+        columns=columns(track),
+        rows=[],
+        rank_by=track.definition.rank_by,
+        gold_version=None,
+        scorer="",
         released=phase.released,
-        pending=_pending(track, phase, gold),
+        pending=_pending(track, phase, board),
+    )
+    if not visible or board is None or board.gold is None:
+        return result
+    board.phase = phase
+    return _with_rows(result, board, viewer, at, choices or Choices())
+
+
+def _with_rows(result: Leaderboard, board: Board, viewer: Viewer, at: datetime, choices: Choices) -> Leaderboard:
+    assert board.gold is not None
+    track, phase = result.track, result.phase
+    own = _own_team(track, viewer)
+    are_public = phase.names_are_public(at) or phase.shared_task.is_organized_by(viewer)
+    names = Names(phase, are_public, own)
+    selection = select(board, track, choices)
+    order = _order(result, choices)
+    found = shown(selection, choices, order, names)
+    count = found.count()
+    size = max(count, 1) if choices.is_whole else PAGE_SIZE
+    pages = max(1, -(-count // size))
+    page = min(max(1, choices.page), pages)
+    evaluations = page_of(found, page, size)
+    lines = _grouped(rows(evaluations, selection, names), evaluations, selection, order is None)
+    since = _last_release(board) if choices.runs == "official" and not choices.until else None
+    return replace(
+        result,
+        rows=_compared_with(since, lines) if since else lines,
+        since=since.number if since else None,
+        gold_version=board.gold.version,
+        scorer=board.scorer,
+        rescored=_rescored(board, track),
+        comparison=_comparison(board),
+        has_aliases=not are_public,
+        count=count,
+        page=page,
+        pages=pages,
     )
 
 
-def _evaluations(track: Track, phase: Phase, gold: GoldStandard | None) -> list[Evaluation]:
-    found = Evaluation.objects.filter(
-        gold=gold, scorer=scorer_version, run__track=track, run__phase=phase, run__withdrawn_at__isnull=True
-    )
-    return list(found.select_related("run__team"))
+def _order(result: Leaderboard, choices: Choices) -> tuple[str, bool] | None:
+    """None for best first by the ranking metric, which an index has ready."""
+    heads = {column.key: column for column in result.columns}
+    key = choices.sort if choices.sort in heads else result.rank_by
+    best_first = heads[key].higher_is_better
+    descending = best_first if choices.descending is None else choices.descending
+    return None if (key, descending) == (result.rank_by, best_first) else (key, descending)
 
 
-def _pending(track: Track, phase: Phase, gold: GoldStandard | None) -> int:
+def _grouped(lines: list[Row], evaluations: list[Evaluation], selection: Selection, in_order: bool) -> list[Row]:
+    letters = groups_of(selection)
+    if not letters:
+        return lines
+    lines = [replace(row, group=letters.get(one.pk, "")) for row, one in zip(lines, evaluations, strict=True)]
+    return bracketed(lines) if in_order else lines
+
+
+def _pending(track: Track, phase: Phase, board: Board | None) -> int:
+    """Runs that wait and have no score on the board: a rescoring is told apart."""
     waiting = Run.objects.filter(track=track, phase=phase, withdrawn_at__isnull=True)
-    waiting = waiting.exclude(state__in=(Run.State.REJECTED, Run.State.FAILED))
-    done = Evaluation.objects.filter(gold=gold, scorer=scorer_version, run__track=track, run__phase=phase)
-    return waiting.exclude(pk__in=done.values("run")).count()
+    waiting = waiting.filter(state__in=(Run.State.RECEIVED, Run.State.SCORING))
+    if board is None or board.gold is None:
+        return waiting.count()
+    return waiting.exclude(evaluations__gold=board.gold, evaluations__scorer=board.scorer).count()
 
 
-def _official(evaluations: Iterable[Evaluation], phase: Phase, order: Order) -> list[Evaluation]:
-    """The evaluations of the runs that stand for their teams; see `official.first`."""
-    if phase.official == Phase.Official.ALL:
-        return list(evaluations)
-    by_team: dict[int, list[Evaluation]] = defaultdict(list)
-    for evaluation in evaluations:
-        if evaluation.run.team_id is not None:
-            by_team[evaluation.run.team_id].append(evaluation)
-    key = first(phase, order)
-    return [min(mine, key=lambda evaluation: key(evaluation.run, evaluation.scores)) for mine in by_team.values()]
+def _rescored(board: Board, track: Track) -> tuple[int, int] | None:
+    gold, scorer = GoldStandard.objects.newest(track, board.phase.split), track.shared_task.scorer
+    if gold is None or board.gold is None or (gold, scorer) == (board.gold, board.scorer):
+        return None
+    scored = partial(Evaluation.objects.on_board, board.phase)
+    return scored(gold, scorer).count(), scored(board.gold, board.scorer).count()
 
 
-def _ranked(evaluations: Iterable[Evaluation], order: Order, own: Team | None) -> list[Row]:
-    runs = [evaluation for evaluation in evaluations if evaluation.run.kind == Run.Kind.TEAM]
-    values = [order(evaluation.scores) for evaluation in runs]
-    ranks: dict[tuple[bool, float], int | None] = {}
-    for place, value in enumerate(sorted(values), start=1):
-        is_undefined, _value = value
-        ranks.setdefault(value, None if is_undefined else place)
-    return [_row(evaluation, ranks[value], own) for evaluation, value in zip(runs, values, strict=True)]
+def _comparison(board: Board) -> Comparison | None:
+    made = board.comparison
+    if "intervals" not in made:
+        return None
+    return Comparison(made["metric"], made["rounds"], made["seed"], made["level"])
 
 
-def _row(evaluation: Evaluation, rank: int | None, own: Team | None) -> Row:
-    run = evaluation.run
-    return Row(
-        rank=rank,
-        kind=run.kind,
-        team=run.team.name if run.team else "",
-        name=run.name,
-        method=run.method,
-        run_id=run.pk,
-        scores=evaluation.scores,
-        flags=evaluation.flags,
-        received_at=run.received_at,
-        is_own=own is not None and run.team_id == own.pk,
-    )
+def _last_release(board: Board) -> ReleasedBoard | None:
+    """The newest release that was made of other scores than the board shows now."""
+    releases = ReleasedBoard.objects.filter(track=board.track_id, phase=board.phase_id)
+    return releases.exclude(gold=board.gold, scorer=board.scorer).first()
 
 
-def _position(order: Order) -> Callable[[Row], tuple[Any, ...]]:
-    """Best first; at equal scores the references come first, then who was earlier."""
-    kinds = {Run.Kind.GOLD: 0, Run.Kind.BASELINE: 1, Run.Kind.TEAM: 2}
-    return lambda row: (order(row.scores), kinds[Run.Kind(row.kind)], row.received_at, row.name)
+def _compared_with(release: ReleasedBoard, lines: list[Row]) -> list[Row]:
+    """With the ranks that each team has gained since."""
+    before = {row["team"]: row["rank"] for row in release.content["rows"] if row["kind"] == Run.Kind.TEAM}
+
+    def compared(row: Row) -> Row:
+        if row.kind != Run.Kind.TEAM:
+            return row
+        rank = before.get(row.team)
+        change = None if rank is None or row.rank is None else rank - row.rank
+        return replace(row, change=change, is_new=row.team not in before)
+
+    return [compared(row) for row in lines]
 
 
 def _own_team(track: Track, viewer: Viewer) -> Team | None:
@@ -172,7 +203,7 @@ def _own_team(track: Track, viewer: Viewer) -> Team | None:
     return Team.objects.filter(shared_task=track.shared_task_id, members=viewer.pk).first()
 
 
-def _hidden_reason(phase: Phase, at: datetime) -> str:
+def hidden_reason(phase: Phase, at: datetime) -> str:
     if phase.opens > at:
         return _("This phase has not opened yet.")
     if phase.scores == Phase.Scores.NEVER:

@@ -77,7 +77,7 @@ def _standing(
         rule=phase.official,
         best_by=column,
         is_hidden=is_hidden,
-        may_choose=phase.official == Phase.Official.CHOSEN and phase.is_open(at),
+        may_choose=phase.official == Phase.Official.CHOSEN and phase.is_open(at, runs[0].team_id),
     )
 
 

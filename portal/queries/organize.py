@@ -1,10 +1,18 @@
-"""What an organizer looks at first: how the runs of each track and phase are doing."""
+"""What an organizer looks at: what waits, how the runs of each track and phase are doing, what a release shows."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from django.db.models import Count
+from django.utils.translation import gettext as _
 
-from portal.models import Phase, Run, SharedTask, Track
+from portal.models import GoldUpload, OutgoingMail, Phase, Run, SharedTask, Team, Track, User
+from portal.queries.choices import Choices
+from portal.queries.gold import gold_lines
+from portal.queries.leaderboard import Leaderboard, leaderboard
+
+_SOON = timedelta(hours=72)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,3 +43,101 @@ def run_states(shared_task: SharedTask) -> list[RunStates]:
         for track in tracks
         if phase.split in track.definition.items
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class ToDo:
+    """Something that waits for an organizer; `page` is the name of the address where it is done."""
+
+    state: str  # one of the states that pages draw
+    text: str
+    page: str
+
+
+@dataclass(frozen=True, slots=True)
+class TrackLook:
+    """One track's board as a release would show it."""
+
+    track: Track
+    gold_version: int | None
+    teams: int  # with a run on the board
+    unscored: int  # runs that would be missing from it
+    failed: int
+
+
+_TEAMS = Choices(baselines=False, is_whole=True)
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseLook:
+    """A phase whose scores are released, and what that shows or would show."""
+
+    phase: Phase
+    is_public: bool
+    is_closed: bool
+    tracks: list[TrackLook]
+
+    @property
+    def unscored(self) -> int:
+        return sum(look.unscored + look.failed for look in self.tracks)
+
+
+def release_looks(shared_task: SharedTask, organizer: User, at: datetime) -> list[ReleaseLook]:
+    """One entry a phase with scores on release, in the task's order."""
+    states = {(line.phase, line.track): line for line in run_states(shared_task)}
+    return [
+        ReleaseLook(
+            phase=phase,
+            is_public=phase.scores_are_public(at),
+            is_closed=phase.last_closing is not None and phase.last_closing <= at,
+            tracks=[
+                _track_look(line, leaderboard(track, phase, organizer, at, _TEAMS))
+                for (there, track), line in states.items()
+                if there == phase
+            ],
+        )
+        for phase in shared_task.phases.prefetch_related("graces")
+        if phase.scores == Phase.Scores.ON_RELEASE
+    ]
+
+
+def _track_look(line: RunStates, board: Leaderboard) -> TrackLook:
+    return TrackLook(
+        track=line.track,
+        gold_version=board.gold_version,
+        teams=len({row.team for row in board.rows}),
+        unscored=line.counts[Run.State.RECEIVED] + line.counts[Run.State.SCORING],
+        failed=line.counts[Run.State.FAILED],
+    )
+
+
+def to_do(shared_task: SharedTask, at: datetime) -> list[ToDo]:
+    """What waits, the most pressing first."""
+    lines = run_states(shared_task)
+    failed = sum(line.counts[Run.State.FAILED] for line in lines)
+    golden = {(line.track, line.phase.split) for line in lines if not line.has_gold and line.phase.opens <= at + _SOON}
+    waiting = shared_task.teams.filter(state=Team.State.PENDING).count()
+    uploads = [line.upload for line in gold_lines(shared_task) if line.upload is not None]
+    refused = [one for one in uploads if one.state in (GoldUpload.State.REJECTED, GoldUpload.State.FAILED)]
+    unsent = OutgoingMail.objects.filter(shared_task=shared_task, state=OutgoingMail.State.FAILED).count()
+    counted = [
+        ("failed", failed, _("%(n)d runs failed on our side."), "organize_runs"),
+        ("rejected", len(refused), _("%(n)d gold files were not taken."), "organize_gold"),
+        ("warning", len(golden), _("%(n)d tracks have no gold standard yet."), "organize_gold"),
+        ("pending", waiting, _("%(n)d teams wait for your decision."), "organize_teams"),
+        ("failed", unsent, _("%(n)d mails could not be sent."), "organize_mails"),
+    ]
+    found = [ToDo(state, text % {"n": count}, page) for state, count, text, page in counted if count]
+    return found + [step for phase in shared_task.phases.prefetch_related("graces") for step in _steps(phase, at)]
+
+
+def _steps(phase: Phase, at: datetime) -> Iterator[ToDo]:
+    names = {"phase": phase.title}
+    closing = phase.last_closing
+    if closing is not None and at < closing <= at + _SOON and phase.opens <= at:
+        yield ToDo("coming", _("%(phase)s closes within three days.") % names, "organize_phases")
+    if phase.scores == Phase.Scores.ON_RELEASE and closing is not None and closing <= at:
+        if phase.released is None:
+            yield ToDo("hidden", _("%(phase)s has closed; its scores are not released.") % names, "organize_releases")
+        elif phase.released > at:
+            yield ToDo("coming", _("The scores of %(phase)s will be released.") % names, "organize_releases")

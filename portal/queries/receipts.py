@@ -8,9 +8,9 @@ from django.conf import settings
 from portal.models import Submission
 from portal.secret import kept_secret
 from scoring import receipts
-from scoring.receipts import RECEIPT_BYTES, Verdict
+from scoring.receipts import RECEIPT_BYTES, Verdict, new_private_key
 
-__all__ = ["RECEIPT_BYTES", "Verdict", "public_key", "receipt", "verify"]
+__all__ = ["RECEIPT_BYTES", "Verdict", "new_private_key", "public_key", "receipt", "verify"]
 
 
 def receipt(submission: Submission) -> dict[str, Any]:
@@ -44,4 +44,4 @@ def public_key() -> str:
 
 def _private_key() -> str:
     given: str = settings.RECEIPT_KEY
-    return given or kept_secret(settings.STATE_ROOT / "receipt-key.pem", receipts.new_private_key)
+    return given or kept_secret(settings.STATE_ROOT / "receipt-key.pem", new_private_key)

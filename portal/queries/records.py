@@ -1,19 +1,46 @@
-"""What organizers look up: mails that were sent, and who did what."""
+"""What is looked up afterwards: mails that were sent, who did what, and who took which data."""
 
 from django.core.paginator import Page, Paginator
+from django.db.models import QuerySet
 
-from portal.models import AuditEntry, OutgoingMail, SharedTask
+from portal.models import AuditEntry, Download, OutgoingMail, SharedTask, Team
 
 PAGE_SIZE = 100
+TEAM_DOWNLOADS = 20
 
 
-def mails(shared_task: SharedTask, page: str) -> Page[OutgoingMail]:
-    """One page of the mails of a task's teams, newest first."""
-    rows = OutgoingMail.objects.filter(team__shared_task=shared_task).select_related("team")
+def mails(shared_task: SharedTask, page: str, kind: str = "", state: str = "") -> Page[OutgoingMail]:
+    """One page of a task's mails, newest first; of one kind and state, or of all."""
+    rows = OutgoingMail.objects.filter(shared_task=shared_task).select_related("team").order_by("-queued_at", "pk")
+    wanted = {name: value for name, value in (("kind", kind), ("state", state)) if value}
+    rows = rows.filter(**wanted)
     return Paginator(rows, PAGE_SIZE).get_page(page)
 
 
-def audit_entries(shared_task: SharedTask, page: str) -> Page[AuditEntry]:
-    """One page of a task's audit log, newest first."""
+def audit_entries(shared_task: SharedTask, page: str, verb: str = "") -> Page[AuditEntry]:
+    """One page of a task's audit log, newest first; of one kind of deed, or of all."""
     rows = AuditEntry.objects.filter(shared_task=shared_task).select_related("actor").order_by("-at", "-pk")
+    if verb:
+        rows = rows.filter(verb=verb)
     return Paginator(rows, PAGE_SIZE).get_page(page)
+
+
+def audit_verbs(shared_task: SharedTask) -> list[str]:
+    """The deeds that the log holds."""
+    verbs = AuditEntry.objects.filter(shared_task=shared_task).order_by("verb")
+    return list(verbs.values_list("verb", flat=True).distinct())
+
+
+def downloads(shared_task: SharedTask) -> QuerySet[Download]:
+    """Who took which data of the task, newest first."""
+    return shared_task.downloads.select_related("user", "team").order_by("-at", "-pk")
+
+
+def downloads_page(shared_task: SharedTask, page: str) -> Page[Download]:
+    """One page of these."""
+    return Paginator(downloads(shared_task), PAGE_SIZE).get_page(page)
+
+
+def team_downloads(team: Team) -> QuerySet[Download]:
+    """What the members of a team took last."""
+    return downloads(team.shared_task).filter(team=team)[:TEAM_DOWNLOADS]

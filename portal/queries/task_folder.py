@@ -36,7 +36,7 @@ def _files(shared_task: SharedTask) -> list[Path]:
 def home_command(verb: str, shared_task: SharedTask, split: str, *words: str) -> str:
     """To be typed where the folder was unzipped."""
     chosen = [] if split == "test" else ["--split", split]  # as the command line's default
-    return shlex.join(["python", "-m", "scoring", verb, "--task", shared_task.slug, *chosen, *words])
+    return shlex.join(["agon", verb, "--task", shared_task.slug, *chosen, *words])
 
 
 def items_option(track: Track, split: str) -> list[str]:

@@ -17,6 +17,7 @@ class TaskPage:
     phases: list[Phase]
     open_phases: list[Phase]
     current_phase: Phase | None
+    closes: datetime | None  # when the current phase does, for this person's team
     next_phase: Phase | None
     membership: Membership | None
     team: Team | None
@@ -25,22 +26,27 @@ class TaskPage:
 
 def task_page(shared_task: SharedTask, user: Viewer, at: datetime) -> TaskPage:
     """The tracks and phases in their order, and the user's part in the task."""
-    phases = list(shared_task.phases.all())
-    open_phases = sorted((phase for phase in phases if phase.is_open(at)), key=lambda phase: phase.closes or _NEVER)
+    phases = list(shared_task.phases.prefetch_related("graces__team", "changes"))
     ahead = [phase for phase in phases if phase.opens > at]
     membership = (
         Membership.objects.filter(shared_task=shared_task, user=user.pk).select_related("team").first()
         if user.is_authenticated
         else None
     )
+    team = membership.team if membership else None
+    team_id = team.pk if team else None
+    open_phases = [phase for phase in phases if phase.is_open(at, team_id)]
+    open_phases.sort(key=lambda phase: phase.closes_for(team_id) or _NEVER)
+    current = next(iter(open_phases), None)
     return TaskPage(
         shared_task=shared_task,
         tracks=list(shared_task.tracks.all()),
         phases=phases,
         open_phases=open_phases,
-        current_phase=next(iter(open_phases), None),
+        current_phase=current,
+        closes=current.closes_for(team_id) if current else None,
         next_phase=min(ahead, key=lambda phase: phase.opens, default=None),
         membership=membership,
-        team=membership.team if membership else None,
+        team=team,
         is_organizer=shared_task.is_organized_by(user),
     )

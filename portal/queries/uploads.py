@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from portal.models import Run, SharedTask, Team, Track
 from portal.queries.task_folder import home_command
-from portal.storage import StoredUpload, stored_path
+from portal.storage import StoredUpload, stored_file
 from scoring.limits import UPLOAD_BYTES
 from scoring.naming import example, example_archive
 from scoring.uploads import Upload, inspect_upload, read_run
@@ -50,4 +50,5 @@ def inspect(shared_task: SharedTask, stored: StoredUpload, team: Team) -> Upload
 
 def run_body(run: Run) -> bytes:
     """The run as it was sent, out of its archive where it came in one."""
-    return read_run(stored_path(run.file_sha256), run.entry)
+    with stored_file(run.file_sha256) as file:
+        return read_run(file, run.entry)

@@ -1,11 +1,17 @@
-"""Leaderboards as CSV and JSON: full precision, the versions that made the numbers, nothing that a spreadsheet runs."""
+"""Tables as CSV and JSON: nothing that a spreadsheet runs; boards at full precision, with what made the numbers."""
 
 import csv
+import io
+from collections.abc import Iterable
 from typing import Any
 
 from django.http import HttpResponse, JsonResponse
 
-from portal.queries.leaderboard import Leaderboard, Row
+from portal.figures.figure import Figure
+from portal.models import Download, SharedTask
+from portal.queries.board_rows import Row
+from portal.queries.leaderboard import Leaderboard
+from portal.queries.overall import OverallBoard
 
 
 def defused(cell: str) -> str:
@@ -15,20 +21,65 @@ def defused(cell: str) -> str:
 
 def as_csv(board: Leaderboard) -> HttpResponse:
     """One row a run, one column a metric; an undefined score is an empty cell."""
-    response = HttpResponse(content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{_name(board)}.csv"'
-    writer = csv.writer(response)
     keys = [column.key for column in board.columns]
-    writer.writerow(["rank", "kind", "team", "run", "method", *keys, "flags", "gold_version", "scorer"])
-    for row in board.rows:
-        values = [row.scores.get(key) for key in keys]
-        words = [defused(word) for word in (row.kind, row.team, row.name, row.method)]
-        writer.writerow([row.rank, *words, *values, " ".join(row.flags), board.gold_version, board.scorer])
+    head = ["rank", "kind", "team", "run", "number", "method", "system_type", "received_at", *keys]
+    head += ["low", "high", "tie_group", "flags", "gold_version", "scorer", "run_id"]
+    return _csv(_name(board), [head, *(_cells(row, keys, board) for row in board.rows)])
+
+
+def _cells(row: Row, keys: list[str], board: Leaderboard) -> list[Any]:
+    values = [row.scores.get(key) for key in keys]
+    words = [row.kind, row.team, row.name, row.number, row.method, row.system, row.received_at.isoformat()]
+    versions = [" ".join(row.flags), board.gold_version, board.scorer, row.run_id]
+    return [row.rank, *words, *values, *(row.interval or (None, None)), row.group, *versions]
+
+
+def overall_as_csv(board: OverallBoard) -> HttpResponse:
+    """One row a team; rank and value for each track."""
+    head = ["team"]
+    for track, column in board.heads:
+        head += [f"{track.slug} rank", f"{track.slug} {column.key}"]
+    lines = [
+        [row.team, *(part for cell in row.cells for part in ((cell.rank, cell.value) if cell else ("", "")))]
+        for row in board.rows
+    ]
+    return _csv(f"{board.phase.shared_task.slug}_{board.phase.slug}", [head, *lines])
+
+
+def figure_csv(figure: Figure) -> bytes:
+    """The table that a figure is drawn from, full precision."""
+    keys = [field.key for field in figure.fields]
+    return _table([keys, *([datum.get(key) for key in keys] for datum in figure.data)]).encode()
+
+
+def downloads_as_csv(shared_task: SharedTask, rows: Iterable[Download]) -> HttpResponse:
+    """One row a request for a file; without a person the file was public."""
+    head = ["at", "person", "address", "team", "dataset", "sha256", "first_byte"]
+    lines = [[row.at.isoformat(), *_who(row), row.dataset, row.sha256, row.first_byte] for row in rows]
+    return _csv(f"{shared_task.slug}_downloads", [head, *lines])
+
+
+def _who(row: Download) -> tuple[str, str, str]:
+    team = row.team.name if row.team else ""
+    return (row.user.name, row.user.email, team) if row.user else ("", "", team)
+
+
+def _csv(name: str, lines: Iterable[list[Any]]) -> HttpResponse:
+    response = HttpResponse(_table(lines), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{name}.csv"'
     return response
+
+
+def _table(lines: Iterable[list[Any]]) -> str:
+    """Every table that leaves the portal is written here, and every text in it defused."""
+    text = io.StringIO()
+    csv.writer(text).writerows([defused(cell) if isinstance(cell, str) else cell for cell in line] for line in lines)
+    return text.getvalue()
 
 
 def as_json(board: Leaderboard) -> JsonResponse:
     """The same rows, with what they were made from."""
+    made = board.comparison
     body = {
         "shared_task": board.track.shared_task.slug,
         "track": board.track.slug,
@@ -37,6 +88,7 @@ def as_json(board: Leaderboard) -> JsonResponse:
         "gold_version": board.gold_version,
         "scorer": board.scorer,
         "released": board.released,
+        "intervals": made and {"level": made.level, "rounds": made.rounds, "seed": made.seed},
         "metrics": [
             {"key": column.key, "title": column.title, "higher_is_better": column.higher_is_better}
             for column in board.columns
@@ -54,10 +106,15 @@ def _row(row: Row) -> dict[str, Any]:
         "kind": row.kind,
         "team": row.team,
         "run": row.name,
+        "number": row.number,
         "method": row.method,
+        "system_type": row.system,
         "scores": row.scores,
+        "interval": row.interval,
+        "tie_group": row.group,
         "flags": row.flags,
         "received_at": row.received_at,
+        "run_id": row.run_id,
     }
 
 

@@ -1,16 +1,23 @@
-"""Files as answers: whole or a range of bytes, never loaded into memory, or left to the proxy in front."""
+"""Stored files as answers: whole or a range of bytes, never loaded into memory; or left to the proxy, or to S3."""
 
 import re
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from http import HTTPStatus
-from pathlib import Path
+from typing import BinaryIO
 from urllib.parse import quote
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.http import content_disposition_header
+from django.views.decorators.debug import sensitive_variables
+
+from portal.models.task import StoredDataset
+from portal.objects.interface import data_objects
+from portal.storage import stored_name
+from portal.web.encrypted_zip import encrypted_zip
 
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 _PIECE = 256 * 1024  # bytes
@@ -29,17 +36,17 @@ class ByteRange:
         return (self.first, self.end) == (0, self.size)
 
 
-def wanted_range(request: HttpRequest, path: Path, sha256: str) -> ByteRange | None:
+def wanted_range(request: HttpRequest, stored: StoredDataset) -> ByteRange | None:
     """What the request asks of the file; None where it has no such bytes.
 
     The whole file where no range is asked, or several are, or the range is of another version (If-Range).
     """
-    size = path.stat().st_size
+    size = stored.size
     whole = ByteRange(0, size, size)
     asked = _RANGE.fullmatch(request.headers.get("Range", "").replace(" ", ""))
     if asked is None or asked.groups() == ("", ""):
         return whole
-    if request.headers.get("If-Range", _etag(sha256)) != _etag(sha256):
+    if request.headers.get("If-Range", _etag(stored)) != _etag(stored):
         return whole
     first, last = asked.groups()
     if first:
@@ -49,39 +56,67 @@ def wanted_range(request: HttpRequest, path: Path, sha256: str) -> ByteRange | N
     return found if found.first < found.end else None
 
 
-def file_response(request: HttpRequest, path: Path, part: ByteRange, sha256: str, name: str) -> HttpResponseBase:
+def file_response(request: HttpRequest, stored: StoredDataset, part: ByteRange, name: str) -> HttpResponseBase:
     """That part of the file, to be saved under that name; for HEAD the same without a body."""
+    address = stored_name(stored.sha256)
+    link = data_objects().link(address, name, request.method or "GET")
     response: HttpResponseBase
-    if settings.ACCEL:
-        address = path.relative_to(settings.DATA_ROOT).as_posix()
+    if link is not None:  # the browser asks there for the same range again
+        response = HttpResponseRedirect(link)
+    elif settings.ACCEL:
         response = HttpResponse(headers={"X-Accel-Redirect": f"{settings.ACCEL.rstrip('/')}/{quote(address)}"})
+        _say_what_it_is(response, name)
     else:
-        response = HttpResponse() if request.method == "HEAD" else StreamingHttpResponse(_bytes(path, part))
-        response["Content-Length"] = str(part.end - part.first)
-        response["ETag"] = _etag(sha256)
-        if not part.is_whole:
-            response.status_code = HTTPStatus.PARTIAL_CONTENT
-            response["Content-Range"] = f"bytes {part.first}-{part.end - 1}/{part.size}"
-    response["Accept-Ranges"] = "bytes"
+        response = _own_response(request, stored, part)
+        _say_what_it_is(response, name)
     response["Cache-Control"] = "private, no-store"
-    response["Content-Type"] = "application/octet-stream"
-    response["Content-Disposition"] = content_disposition_header(as_attachment=True, filename=name) or ""
     return response
 
 
-def no_such_bytes(path: Path) -> HttpResponse:
-    headers = {"Content-Range": f"bytes */{path.stat().st_size}"}
+@sensitive_variables("password")
+def encrypted_response(stored: StoredDataset, name: str, password: str) -> StreamingHttpResponse:
+    """The file as the one entry of a zip of that name, which is made as it goes out: no length, no ranges."""
+    file = data_objects().open(stored_name(stored.sha256))
+    response = StreamingHttpResponse(encrypted_zip(file, name.removesuffix(".zip"), password))
+    _say_what_it_is(response, name)
+    response["Accept-Ranges"] = "none"
+    response["Cache-Control"] = "private, no-store"
+    return response
+
+
+def no_such_bytes(stored: StoredDataset) -> HttpResponse:
+    headers = {"Content-Range": f"bytes */{stored.size}"}
     return HttpResponse(status=HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE, headers=headers)
 
 
-def _bytes(path: Path, part: ByteRange) -> Iterator[bytes]:
+def _own_response(request: HttpRequest, stored: StoredDataset, part: ByteRange) -> HttpResponseBase:
+    response: HttpResponseBase
+    if request.method == "HEAD":
+        response = HttpResponse()
+    else:
+        response = StreamingHttpResponse(_bytes(data_objects().open(stored_name(stored.sha256)), part))
+    response["Content-Length"] = str(part.end - part.first)
+    response["ETag"] = _etag(stored)
+    if not part.is_whole:
+        response.status_code = HTTPStatus.PARTIAL_CONTENT
+        response["Content-Range"] = f"bytes {part.first}-{part.end - 1}/{part.size}"
+    return response
+
+
+def _say_what_it_is(response: HttpResponseBase, name: str) -> None:
+    response["Accept-Ranges"] = "bytes"
+    response["Content-Type"] = "application/octet-stream"
+    response["Content-Disposition"] = content_disposition_header(as_attachment=True, filename=name) or ""
+
+
+def _bytes(file: BinaryIO, part: ByteRange) -> Iterator[bytes]:
     left = part.end - part.first
-    with path.open("rb") as file:
+    with closing(file):
         file.seek(part.first)
         while left > 0 and (piece := file.read(min(_PIECE, left))):
             left -= len(piece)
             yield piece
 
 
-def _etag(sha256: str) -> str:
-    return f'"{sha256}"'
+def _etag(stored: StoredDataset) -> str:
+    return f'"{stored.sha256}"'

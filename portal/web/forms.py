@@ -1,29 +1,13 @@
-"""The forms of the pages."""
+"""The forms of the pages about shared tasks."""
 
 from typing import Any
 
-from allauth.account.forms import SignupForm as AllauthSignupForm
 from django import forms
-from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
-from portal.models import Phase, Run, SharedTask, Team, User
+from portal.models import Phase, Run, SharedTask, Team
 from portal.models.run import web_address
 from portal.queries.receipts import RECEIPT_BYTES
-
-
-class SignupForm(AllauthSignupForm):
-    """Mail address, password, and the name by which other members of a team know a person."""
-
-    name = forms.CharField(label=_("Your name"), max_length=120, widget=forms.TextInput(attrs={"autocomplete": "name"}))
-    field_order = ("name", "email", "password1", "password2")
-
-    def save(self, request: HttpRequest) -> User | None:
-        user: User | None = super().save(request)
-        if user is not None:  # None: the address is taken, which a sign-up does not give away
-            user.name = self.cleaned_data["name"]
-            user.save(update_fields=["name"])
-        return user
 
 
 class UploadForm(forms.Form):
@@ -31,6 +15,7 @@ class UploadForm(forms.Form):
 
     file = forms.FileField(label=_("Run file or zip archive"), allow_empty_file=True, max_length=255)
     phase = forms.ChoiceField(label=_("Phase"))
+    slot = forms.ChoiceField(label=_("These runs are"), required=False, choices=[("", ""), *Run.Slot.choices])
     key = forms.CharField(max_length=64, required=False)  # the same for a double click, so that it is one upload
 
     def __init__(self, *args: Any, phases: list[Phase], **kwargs: Any) -> None:

@@ -1,8 +1,13 @@
 """The organizers' Markdown as HTML that is safe to put on a page."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+
 import nh3
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.text import slugify
 from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
 _reader = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
 
@@ -12,16 +17,40 @@ TAGS = {
 }  # fmt: skip
 
 
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A section's heading, and its place on the page."""
+
+    anchor: str
+    words: str
+
+
 def render(text: str) -> SafeString:
     """CommonMark with tables; raw HTML, images and script addresses do not pass, tables get the look's rules."""
+    tokens = _reader.parse(text)
+    for place, heading in _sections(tokens):
+        tokens[place].attrSet("id", heading.anchor)
     html = nh3.clean(
-        _reader.render(text),
+        _reader.renderer.render(tokens, _reader.options, {}),
         tags=TAGS,
-        attributes={"a": {"href", "title"}, "ol": {"start"}},
+        attributes={"a": {"href", "title"}, "ol": {"start"}, "h2": {"id"}},
         url_schemes={"http", "https", "mailto"},
         set_tag_attribute_values={"table": {"class": "ruled secondary"}, "th": {"scope": "col"}},
     )
     return mark_safe(html)  # noqa: S308 - nh3 has just cleaned it
+
+
+def contents(text: str) -> list[Heading]:
+    """The text's sections, in their order."""
+    return [heading for _place, heading in _sections(_reader.parse(text))]
+
+
+def _sections(tokens: list[Token]) -> Iterator[tuple[int, Heading]]:
+    """Second-level headings by the place of their token; their anchors are the text's own, so that none is a page's."""
+    places = [place for place, token in enumerate(tokens) if token.type == "heading_open" and token.tag == "h2"]
+    for number, place in enumerate(places, start=1):
+        words = "".join(part.content for part in tokens[place + 1].children or [])
+        yield place, Heading(f"s{number}-{slugify(words)}", words)
 
 
 def has_heading(text: str) -> bool:

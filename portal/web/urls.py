@@ -1,36 +1,84 @@
 """The addresses of the pages."""
 
-from django.urls import path, re_path
+from django.urls import path, re_path, register_converter
 
+from portal.figures.render import FORMATS
 from portal.web.views import (
     agreement,
     boards,
     data,
+    data_password,
+    figures,
+    health,
     home,
+    insights,
+    mails,
     organize,
+    organize_data,
+    organize_gold,
+    organize_phases,
+    overall,
     own_runs,
+    public,
     receipts,
     runs,
+    settings,
     submissions,
     tasks,
     teams,
 )
 
+
+class Ending:
+    """The end of a figure's name: one of FORMATS."""
+
+    regex = "|".join(FORMATS)
+
+    def to_python(self, value: str) -> str:
+        return value
+
+    def to_url(self, value: str) -> str:
+        return value
+
+
+register_converter(Ending, "ending")
+
 urlpatterns = [
     path("", home.home, name="home"),
     path("guide/", home.guide, name="guide"),
-    path("healthz", home.healthz, name="healthz"),
+    path("settings/", settings.settings, name="settings"),
+    path("settings/export/", settings.export_data, name="export_data"),
+    path("settings/delete/", settings.delete, name="delete_account"),
+    path("mails/stop/<str:token>/", mails.stop, name="stop_mails"),
+    path("calendar.ics", public.calendar, name="calendar"),
+    path("releases.atom", public.feed, name="feed"),
+    path("robots.txt", public.robots, name="robots"),
+    path("sitemap.xml", public.sitemap, name="sitemap"),
+    path("tasks/<slug:slug>/calendar.ics", public.calendar, name="task_calendar"),
+    path("tasks/<slug:slug>/releases.atom", public.feed, name="task_feed"),
+    path("healthz", health.healthz, name="healthz"),
+    path("readyz", health.readyz, name="readyz"),
+    path("metrics", health.metrics, name="metrics"),
     path("tasks/<slug:slug>/", tasks.overview, name="task"),
     path("tasks/<slug:slug>/data/", data.data, name="task_data"),
     path("tasks/<slug:slug>/data/<slug:dataset>/", data.dataset, name="dataset"),
     path("tasks/<slug:slug>/folder.zip", data.task_folder, name="task_folder"),
-    path("tasks/<slug:slug>/password/", data.password, name="data_password"),
+    path("tasks/<slug:slug>/password/", data_password.password, name="data_password"),
     path("tasks/<slug:slug>/agreement/", agreement.agreement, name="agreement"),
     path("tasks/<slug:slug>/agreement/signed/<int:pk>/", agreement.signed_copy, name="signed_copy"),
     path("tasks/<slug:slug>/evaluation/", tasks.evaluation, name="task_evaluation"),
     path("tasks/<slug:slug>/terms/", tasks.terms, name="task_terms"),
-    path("tasks/<slug:slug>/leaderboard/", boards.leaderboards, name="leaderboards"),
+    path("tasks/<slug:slug>/leaderboard/", overall.overall, name="leaderboards"),
     path("tasks/<slug:slug>/leaderboard/<slug:track>/", boards.leaderboard, name="leaderboard"),
+    path(
+        "tasks/<slug:slug>/leaderboard/<slug:track>/<slug:phase>/<int:number>/", boards.released, name="released_board"
+    ),
+    path("tasks/<slug:slug>/paper/<slug:phase>.zip", insights.paper, name="paper"),
+    path("tasks/<slug:slug>/insights/<slug:track>/", insights.insights, name="insights"),
+    path("tasks/<slug:slug>/insights/<slug:track>/compare/", insights.compare, name="compare"),
+    path(
+        "tasks/<slug:slug>/insights/<slug:track>/<slug:name>.<ending:ending>", insights.figure, name="insights_figure"
+    ),
     path("tasks/<slug:slug>/submit/", submissions.submit, name="submit"),
     path("tasks/<slug:slug>/check/", submissions.check, name="check_only"),
     path("tasks/<slug:slug>/submissions/<uuid:pk>/", submissions.submission, name="submission"),
@@ -49,6 +97,18 @@ urlpatterns = [
     path("tasks/<slug:slug>/team/password/", teams.renew_password, name="team_password"),
     path("tasks/<slug:slug>/team/join/<str:code>/", teams.join, name="join_team"),
     path("tasks/<slug:slug>/organize/", organize.organize, name="organize"),
+    path("tasks/<slug:slug>/organize/runs/", organize.organize_runs, name="organize_runs"),
+    path("tasks/<slug:slug>/organize/data/", organize_data.datasets, name="organize_data"),
+    path("tasks/<slug:slug>/organize/downloads/", organize_data.downloads, name="organize_downloads"),
+    path("tasks/<slug:slug>/organize/downloads.csv", organize_data.downloads_table, name="downloads_table"),
+    path("tasks/<slug:slug>/organize/data/<slug:dataset>/", organize_data.replace, name="replace_dataset"),
+    path("tasks/<slug:slug>/organize/gold/", organize_gold.gold, name="organize_gold"),
+    path("tasks/<slug:slug>/organize/phases/", organize_phases.phases, name="organize_phases"),
+    path("tasks/<slug:slug>/organize/phases/<slug:phase>/move/", organize_phases.move, name="move_phase"),
+    path("tasks/<slug:slug>/organize/phases/<slug:phase>/grace/", organize_phases.grace, name="grant_grace"),
+    path("tasks/<slug:slug>/organize/releases/", organize_phases.releases, name="organize_releases"),
+    path("tasks/<slug:slug>/organize/releases/<slug:phase>/", organize_phases.release, name="release_scores"),
+    path("tasks/<slug:slug>/organize/releases/<slug:phase>/take-back/", organize_phases.take_back, name="take_back"),
     path("tasks/<slug:slug>/organize/teams/", organize.organize_teams, name="organize_teams"),
     re_path(
         r"^tasks/(?P<slug>[-\w]+)/organize/teams/(?P<pk>\d+)/(?P<verb>approve|decline|password)/$",
@@ -59,6 +119,7 @@ urlpatterns = [
     path("tasks/<slug:slug>/organize/audit/", organize.organize_audit, name="organize_audit"),
     path("runs/<uuid:pk>/", runs.run, name="run"),
     path("runs/<uuid:pk>/file/", runs.run_file, name="run_file"),
+    path("runs/<uuid:pk>/figures/<slug:name>.<ending:ending>", figures.run_figure, name="run_figure"),
     path("runs/<uuid:pk>/choose/", own_runs.choose, name="choose_run"),
     path("runs/<uuid:pk>/describe/", own_runs.describe, name="describe_run"),
     path("runs/<uuid:pk>/withdraw/", own_runs.withdraw, name="withdraw_run"),

@@ -6,14 +6,14 @@ from pathlib import Path
 
 from scoring.answers import Answers
 from scoring.baseline_material import Material, UnavailableError, UnsuitedError
-from scoring.baseline_runs import BASELINES, suffix
-from scoring.baselines import write_run
+from scoring.baseline_runs import BASELINES
 from scoring.check import find_items
 from scoring.commands import INVALID, VALID, UsageError, print_json
 from scoring.definition import Definition, Track
 from scoring.problems import Report
+from scoring.run_files import suffix, write_run
 from scoring.score import GoldError, load_gold
-from scoring.texts import TextsError, read_texts
+from scoring.texts import TextsError, id_columns, read_texts
 
 TRACK = "{track}"
 
@@ -100,12 +100,11 @@ def _answers(path: Path, track: Track, options: argparse.Namespace, definition: 
 
 
 def _texts(track: Track, patterns: list[str]) -> dict[str, str]:
-    id_columns = track.format.options.get("id", ("id",)) if track.format.kind == "table" else ("id",)
     texts: dict[str, str] = {}
     for pattern in patterns:
         path = Path(pattern.replace(TRACK, track.slug))
         try:
-            texts |= read_texts(path, id_columns)
+            texts |= read_texts(path, id_columns(track))
         except TextsError as error:
             raise UsageError(f"The texts cannot be read: {error}.") from None
         except OSError as error:

@@ -1,28 +1,35 @@
-"""`gold`: annotators' votes → a gold file, hard or soft as the track is, and a report of what was dropped."""
+"""`gold`: annotators' votes → a gold file, hard, soft or spans as the track is, and a report of what was dropped."""
 
 import argparse
 from pathlib import Path
 
-from scoring.baselines import write_run
 from scoring.commands import VALID, UsageError, print_json
 from scoring.commands.votes import add_vote_options, given_votes
-from scoring.definition import Definition
-from scoring.gold import hard_gold, soft_gold
+from scoring.definition import Definition, Track
+from scoring.gold import hard_gold, soft_gold, span_gold
+from scoring.metrics.metric import SOFT
+from scoring.run_files import write_run
+from scoring.votes_file import VotesError, read_marks
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """What the command takes beside the shared options."""
     add_vote_options(parser)
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the gold file to write")
+    parser.add_argument(
+        "--share", type=float, default=0.5, metavar="X", help="spans: more than this share of raters (default: 0.5)"
+    )
     parser.set_defaults(command=run, inputs=lambda options: [options.votes])
 
 
 def run(options: argparse.Namespace, definition: Definition) -> int:
     """Write the gold file and print the report."""
     track = definition.track(options.track)
+    if track.format.kind == "spans":
+        return _of_spans(options, track)
     votes, rules = given_votes(options, definition)
     try:
-        made = (soft_gold if track.format.kind == "json-soft" else hard_gold)(votes, rules)
+        made = (soft_gold if track.format.kind in SOFT else hard_gold)(votes, rules)
     except ValueError as error:
         raise UsageError(f"The votes fit no rule: {error}.") from None
     write_run(track, made.answers, options.out)
@@ -31,4 +38,21 @@ def run(options: argparse.Namespace, definition: Definition) -> int:
         print_json({"items": len(made.answers.ids), "dropped": dropped, "without_label": made.without_label})
     else:
         print(made.report())
+    return VALID
+
+
+def _of_spans(options: argparse.Namespace, track: Track) -> int:
+    try:
+        marked = read_marks(options.votes, options.field)
+    except VotesError as error:
+        raise UsageError(f"The marks in {options.votes} cannot be read: {error}.") from None
+    gold = span_gold(marked, options.share)
+    write_run(track, gold, options.out)
+    some = sum(len({offset for offsets in raters for offset in offsets}) for raters in marked.values())
+    kept, filled = len(gold.offsets), int((gold.starts[1:] > gold.starts[:-1]).sum())
+    if options.json:
+        print_json({"items": len(gold.ids), "with_spans": filled, "offsets": kept, "dropped_offsets": some - kept})
+    else:
+        print(f"{len(gold.ids)} items: {filled} with spans, {len(gold.ids) - filled} without.")
+        print(f"{some} offsets that a rater marked: {kept} in the gold, {some - kept} dropped.")
     return VALID

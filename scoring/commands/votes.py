@@ -5,6 +5,7 @@ from pathlib import Path
 
 from scoring.commands import UsageError
 from scoring.definition import Definition
+from scoring.metrics.metric import SOFT
 from scoring.votes import Vote, VoteRules
 from scoring.votes_file import VotesError, read_votes
 
@@ -20,7 +21,12 @@ def add_vote_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-vote", action="append", metavar="LABEL", help="a label without meaning (default: UNKNOWN)"
     )
-    parser.add_argument("votes", type=Path, metavar="VOTES", help="JSON by item, or a table item, annotator, label")
+    parser.add_argument(
+        "votes",
+        type=Path,
+        metavar="VOTES",
+        help="JSON by item (spans: offsets by rater), or a table item, annotator, label",
+    )
 
 
 def given_votes(options: argparse.Namespace, definition: Definition) -> tuple[dict[str, list[Vote]], VoteRules]:
@@ -31,7 +37,7 @@ def given_votes(options: argparse.Namespace, definition: Definition) -> tuple[di
     pairs = [text.rpartition("=") for text in options.counts_as]
     if wrong := [name for label, _, name in pairs if not label or name not in spec.options["classes"]]:
         raise UsageError(f"--counts-as takes LABEL=CLASS, and {wrong[0]!r} is no class.")
-    multi = spec.options.get("multi", spec.kind == "json-soft" and not spec.options.get("sum"))
+    multi = spec.options.get("multi", spec.kind in SOFT and not spec.options.get("sum"))
     try:
         rules = VoteRules(
             classes=tuple(spec.options["classes"]),

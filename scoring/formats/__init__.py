@@ -1,6 +1,6 @@
 """Run formats, one file a format; a new one is its file and one line here."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +8,7 @@ from scoring.answers import Answers
 from scoring.definition import FormatSpec, Track
 from scoring.formats import json_labels, json_soft, spans, table, table_labels, table_soft, trec
 from scoring.formats.reading import Reading, Role, collector_paused
+from scoring.item_index import ItemIndex
 from scoring.problems import Report
 from scoring.yaml_values import Keys
 
@@ -38,7 +39,7 @@ def read_answers(
     *,
     role: Role,
     spec: FormatSpec,
-    items: Sequence[str] | None,
+    items: ItemIndex | None,
     lenient: bool,
     report: Report,
     optional: Collection[str] = (),

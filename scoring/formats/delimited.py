@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import repeat
 
-from scoring.formats.reading import Faults, Reading, nearest_name, shown
-from scoring.limits import LISTED
+from scoring.formats.reading import Faults, Reading, shown
+from scoring.nearest import nearest
 from scoring.problems import Report, Severity
 
 SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars", " ": "spaces"}
@@ -107,19 +107,19 @@ def find_columns(
     if twice:
         reading.report.error("header-column-twice", line=1, places=tuple(twice), count=len(twice))
     if lacking:
-        nearest = nearest_name(lacking[0], further)
+        meant = {name: nearest(name, further) for name in lacking}
         reading.report.error(
             "header-column-missing",
             line=1,
             found=shown(separator.join(header)),
             expected=separator.join(needed),
-            suggestion=f"{shown(nearest)} → {lacking[0]}" if nearest else None,
+            suggestion=", ".join(f"{shown(cell)} → {name}" for name, cell in meant.items() if cell) or None,
             places=tuple(lacking),
             count=len(lacking),
         )
     elif further and reading.role == "run" and extra_columns != "ignore":
         severity: Severity = "error" if extra_columns == "reject" else "warning"
-        places = tuple(shown(cell) for cell in further[:LISTED])
+        places = tuple(shown(cell) for cell in further[: reading.report.listed])
         reading.report.add(
             severity, "extra-columns", line=1, expected=", ".join(needed), count=len(further), places=places
         )
@@ -130,9 +130,9 @@ def check_widths(rows: Rows, width: int, report: Report) -> bool:
     """Report rows with more or fewer cells than `width`; true when there is none."""
     if rows.widths is None and rows.width == width:
         return True
-    faults = Faults()
+    faults = Faults(report)
     for cells, line in zip(rows.widths or [rows.width] * len(rows), rows.lines, strict=True):
         if cells != width:
             found = f"{cells} cells" if cells != 1 else "1 cell"
             faults.add("ragged-row", f"line {line}: {found}", line=line, found=found, expected=f"{width} cells")
-    return not faults.tell(report)
+    return not faults.tell()

@@ -32,7 +32,7 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
     labels = Labels(records.ids, records.values, classes, multi)
     matrix = labels.as_matrix() if records.typed else None
     if matrix is None:
-        labels.judge(records.places or records.ids, reading)
+        labels.judge(records.places or records.ids, reading, path=records.path)
     check_ids(records.ids, reading)
     if len(reading.report.errors) > errors_before:
         return None

@@ -7,7 +7,7 @@ key, is read again with patience: slower, and able to name every fault and its p
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Literal, cast
 
@@ -18,6 +18,18 @@ from scoring.formats.reading import UTF8_MARK, Faults, Reading, decode, is_too_m
 from scoring.problems import Report
 from scoring.yaml_values import Keys, Value
 
+EXCERPT = 20  # characters that show where a file is no JSON
+EXPECTED = {  # what the parser says, in words of ours
+    "Expecting value": "a value",
+    "Expecting property name": "a key in double quotes",
+    "Expecting ':'": "a colon",
+    "Expecting ','": "a comma or a closing bracket",
+    "Illegal trailing comma": "no comma before the closing bracket",
+    "Extra data": "the end of the file",
+    "Unterminated string": "a closing quotation mark",
+    "Invalid control character": "a closing quotation mark",
+    "Invalid \\": "another character after the backslash",
+}
 LONGEST_NUMBER = 40  # digits; anything longer is no label and no probability
 
 
@@ -37,13 +49,21 @@ class Records:
     """Ids and values in the file's order.
 
     `typed`: the values are of the shape's type. Else they are plain JSON (or MISSING), and `places` says for each how
-    a message names its entry; `ids` may then be fewer, but in that case an error stands in the report.
+    a message names its entry, `numbers` which one it is; `ids` may then be fewer, but in that case an error stands in
+    the report.
     """
 
     ids: list[str]
     values: list[Any]
     typed: bool
-    places: list[str]
+    value_key: str
+    places: list[str] = field(default_factory=list)
+    numbers: list[int] = field(default_factory=list)
+
+    def path(self, row: int, *keys: str) -> str:
+        """Where a value, or what stands under `keys` in it, is in the file."""
+        number = self.numbers[row] if self.numbers else row + 1
+        return ".".join((f"#{number}", self.value_key, *keys))
 
 
 MISSING = object()
@@ -55,8 +75,17 @@ class Unusable:
     def __init__(self, text: str) -> None:
         self.text = text
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         return self.text
+
+
+def in_json(value: object) -> str:
+    """A value as it stands in a file, cut to length; an unusable number is marked, and freed of the quotes it gets."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, default=lambda unusable: f"\0{unusable}\0")
+    except RecursionError:
+        return "…"
+    return shown(text.replace('"\\u0000', "").replace('\\u0000"', ""))
 
 
 class RepeatedKeys(dict[str, Any]):
@@ -109,7 +138,7 @@ def read_records(data: bytes, shape: Shape, reading: Reading, strings_in: Callab
     # Every string has two quotes, so a repeated key shows as quotes that the decoded content does not account for.
     if b"\\" in data or data.count(b'"') != 2 * strings or not records:
         return _read_patiently(data, shape, reading)
-    return Records([record.id for record in records], values, typed=True, places=[])
+    return Records([record.id for record in records], values, True, shape.value_key)
 
 
 def _decode(data: bytes, shape: Shape) -> list[Any]:
@@ -143,14 +172,15 @@ def _read_patiently(data: bytes, shape: Shape, reading: Reading) -> Records | No
         found = "an empty list" if document == [] else _kind(document)
         reading.report.error("json-not-a-list", found=found)
         return None
-    faults = Faults()
-    records = Records([], [], typed=False, places=[])
+    faults = Faults(reading.report)
+    records = Records([], [], False, shape.value_key)
     for number, entry in enumerate(document, 1):
         if isinstance(entry, dict):
-            _add(entry, f"#{number}", shape, reading, records, faults)
+            _add(entry, number, shape, reading, records, faults)
         else:
-            faults.add("json-not-an-object", f"#{number}", item=f"#{number}", found=_kind(entry))
-    faults.tell(reading.report)
+            place = f"#{number}"
+            faults.add("json-not-an-object", place, path=place, item=place, found=_kind(entry))
+    faults.tell()
     return records
 
 
@@ -177,13 +207,13 @@ def _parse(text: str, report: Report, line: int = 1) -> object:
         )
     except json.JSONDecodeError as error:
         code = "json-truncated" if error.pos >= len(text.rstrip()) or "Unterminated" in error.msg else "json-syntax"
-        excerpt = text[error.pos : error.pos + 20]
+        rest, *more = text[error.pos :].split("\n", 1)
         report.error(
             code,
             line=error.lineno + line - 1,
             column=error.colno,
-            found=shown(excerpt) or "the end of the file",
-            expected=error.msg,
+            found=shown(rest[:EXCERPT].strip()) or ("the end of the line" if more else "the end of the file"),
+            expected=next((own for start, own in EXPECTED.items() if error.msg.startswith(start)), "valid JSON"),
         )
     except RecursionError:
         report.error("json-too-deep")
@@ -200,43 +230,57 @@ def _float(text: str) -> float | Unusable:
     return number if math.isfinite(number) else Unusable(text)
 
 
-def _add(
-    entry: dict[str, Any], position: str, shape: Shape, reading: Reading, records: Records, faults: Faults
-) -> None:
+def _add(entry: dict[str, Any], number: int, shape: Shape, reading: Reading, records: Records, faults: Faults) -> None:
     """Add an entry to the records; faults go under its id, or its position when it has no usable one."""
     identifier = entry.get(shape.id_key, MISSING)
-    place = position
+    place = position = f"#{number}"
     if isinstance(identifier, str) and identifier.isprintable() and identifier:
         place = shown(identifier)
         records.ids.append(identifier)
     elif identifier is not MISSING:
         is_number = isinstance(identifier, int) and not isinstance(identifier, bool)
         suggestion = f'"{identifier}"' if is_number else None
-        faults.add("id-not-a-text", f"{place}: {shown(identifier)}", item=place, suggestion=suggestion)
+        faults.add(
+            "id-not-a-text",
+            f"{place}: {in_json(identifier)}",
+            path=f"{position}.{shape.id_key}",
+            item=place,
+            suggestion=suggestion,
+        )
         records.ids.extend([str(identifier)] if is_number else [])
     if isinstance(entry, RepeatedKeys):
-        faults.add("json-duplicate-key", place, item=place)
-    _judge_keys(entry, place, shape, reading, faults)
+        faults.add("json-duplicate-key", place, path=position, item=place)
+    _judge_keys(entry, place, position, shape, reading, faults)
     records.values.append(entry.get(shape.value_key, MISSING))
     records.places.append(place)
+    records.numbers.append(number)
 
 
-def _judge_keys(entry: dict[str, Any], position: str, shape: Shape, reading: Reading, faults: Faults) -> None:
+def _judge_keys(
+    entry: dict[str, Any], place: str, position: str, shape: Shape, reading: Reading, faults: Faults
+) -> None:
     for key in (shape.id_key, shape.value_key):
         if key not in entry:
-            faults.add("json-missing-key", f"{position} ({key})", item=position, expected=key)
+            faults.add("json-missing-key", f"{place} ({key})", path=position, item=place, expected=key)
     if reading.role == "gold":
         return
     for key, text in shape.constants:
         if key not in entry:
-            faults.add("json-missing-key", f"{position} ({key})", item=position, expected=key)
+            faults.add("json-missing-key", f"{place} ({key})", path=position, item=place, expected=key)
         elif entry[key] != text:
-            found = shown(entry[key])
-            faults.add("wrong-constant", f"{position}: {found}", item=position, found=found, expected=f"{key}: {text}")
+            found, expected = in_json(entry[key]), f"{key}: {in_json(text)}"
+            faults.add(
+                "wrong-constant",
+                f"{place}: {found}",
+                path=f"{position}.{key}",
+                item=place,
+                found=found,
+                expected=expected,
+            )
     known = {shape.id_key, shape.value_key, *dict(shape.constants)}
     for key in [key for key in entry if key not in known]:
-        place = f"{position} ({shown(key)})"
-        faults.add("json-unknown-key", place, severity="warning", item=position, found=shown(key))
+        where, path = f"{place} ({shown(key)})", f"{position}.{shown(key)}"
+        faults.add("json-unknown-key", where, severity="warning", path=path, item=place, found=shown(key))
 
 
 def _kind(value: object) -> str:
@@ -244,7 +288,7 @@ def _kind(value: object) -> str:
     if value is None or isinstance(value, bool):
         return json.dumps(value)
     if isinstance(value, str):
-        return f"the text {shown(value)}"
+        return f"the text {in_json(value)}"
     if isinstance(value, int | float | Unusable):
-        return f"the number {shown(value)}"
+        return f"the number {in_json(value)}"
     return "an object" if isinstance(value, dict) else "a list"

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from operator import attrgetter
 from typing import Any
 
@@ -11,9 +12,19 @@ from numpy.typing import NDArray
 
 from scoring.answers import Matrix
 from scoring.definition import FormatSpec
-from scoring.formats.json_records import MISSING, RepeatedKeys, read_record_options, read_records, shape_of
-from scoring.formats.reading import Faults, Reading, check_ids, nearest_name, shown
+from scoring.formats.decimals import is_decimal
+from scoring.formats.json_records import (
+    MISSING,
+    Records,
+    RepeatedKeys,
+    in_json,
+    read_record_options,
+    read_records,
+    shape_of,
+)
+from scoring.formats.reading import Faults, Reading, check_ids, shown
 from scoring.formats.shares import judge_shares, read_share_options
+from scoring.nearest import nearest
 from scoring.yaml_values import Keys
 
 
@@ -36,9 +47,9 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
         shares = [np.fromiter(map(attrgetter(name), records.values), float, len(records.ids)) for name in fields]
         values = np.column_stack(shares)
     else:
-        _judge_values(records.places, records.values, classes, reading)
+        _judge_values(records, classes, reading)
         columns, values, absent = _matrix_of(records.values, classes)
-    judge_shares(records.places or records.ids, values, columns, spec, reading)
+    judge_shares(records.places or records.ids, values, columns, spec, reading, records.path)
     check_ids(records.ids, reading)
     if len(reading.report.errors) > errors_before:
         return None
@@ -57,40 +68,58 @@ def _shares_type(classes: tuple[str, ...]) -> Any:
     return _TYPES[classes]
 
 
-def _judge_values(places: Sequence[str], values: Sequence[Any], classes: tuple[str, ...], reading: Reading) -> None:
-    faults = Faults()
+def _judge_values(records: Records, classes: tuple[str, ...], reading: Reading) -> None:
+    faults = Faults(reading.report)
     known = frozenset(classes)
-    for place, value in zip(places, values, strict=True):
+    for row, (place, value) in enumerate(zip(records.places, records.values, strict=True)):
+        path = partial(records.path, row)
         if value is MISSING:
             continue
         if not isinstance(value, dict):
             expected = "an object with a number for each of " + ", ".join(classes)
-            faults.add(
-                "value-not-shares", f"{place}: {shown(value)}", item=place, found=shown(value), expected=expected
-            )
+            found = in_json(value)
+            faults.add("value-not-shares", f"{place}: {found}", path=path(), item=place, found=found, expected=expected)
             continue
         if isinstance(value, RepeatedKeys):
-            faults.add("json-duplicate-key", place, item=place)
+            faults.add("json-duplicate-key", place, path=path(), item=place)
         for name in [name for name in classes if name not in value]:
             missing = f"{place} ({name})"
-            faults.add("missing-label", missing, severity=reading.strict, item=place, expected=", ".join(classes))
+            expected = ", ".join(classes)
+            faults.add("missing-label", missing, severity=reading.strict, path=path(), item=place, expected=expected)
         for name, share in value.items():
             if name not in known:
-                _unknown_class(name, place, classes, reading, faults)
+                _unknown_class(name, place, path(shown(name)), classes, reading, faults)
             if isinstance(share, bool) or not isinstance(share, int | float):
-                faults.add("share-not-a-number", f"{place} ({shown(name)}): {shown(share)}", item=place)
-    faults.tell(reading.report)
+                _not_a_number(name, share, place, path(shown(name)), faults)
+    faults.tell()
 
 
-def _unknown_class(name: str, place: str, classes: tuple[str, ...], reading: Reading, faults: Faults) -> None:
+def _not_a_number(name: str, share: object, place: str, path: str, faults: Faults) -> None:
+    """A text may be a number in quotes."""
+    in_quotes = isinstance(share, str) and is_decimal(share.strip())
+    faults.add(
+        "share-not-a-number",
+        f"{place} ({shown(name)}): {in_json(share)}",
+        path=path,
+        item=place,
+        found=in_json(share),
+        expected="a number from 0 to 1" + (", without quotes" if in_quotes else ""),
+        suggestion=str(share).strip() if in_quotes else None,
+    )
+
+
+def _unknown_class(
+    name: str, place: str, path: str, classes: tuple[str, ...], reading: Reading, faults: Faults
+) -> None:
     faults.add(
         "inner-class" if name in reading.inner_classes else "label-outside-domain",
         f"{place}: {shown(name)}",
         severity=reading.strict,
+        path=path,
         item=place,
         found=shown(name),
         expected=", ".join(classes),
-        suggestion=nearest_name(name, classes),
+        suggestion=nearest(name, classes),
     )
 
 

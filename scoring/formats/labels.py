@@ -1,6 +1,6 @@
 """Labels by item, from whatever file: judged against the track's classes and made a boolean matrix."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from scoring.answers import Matrix
-from scoring.formats.json_records import MISSING
-from scoring.formats.reading import Faults, Reading, nearest_name, shown
+from scoring.formats.json_records import MISSING, in_json
+from scoring.formats.reading import Faults, Reading, shown, shown_cell
+from scoring.nearest import nearest
 from scoring.yaml_values import Keys, Value
 
 
@@ -45,29 +46,37 @@ class Labels:
         matrix[rows, np.fromiter(map(place.__getitem__, labels), np.int64, len(labels))] = True
         return Matrix(self.ids, columns, matrix) if complete and np.count_nonzero(matrix) == len(labels) else None
 
-    def judge(self, places: Sequence[str], reading: Reading, lines: Sequence[int] | None = None) -> None:
-        """Report every wrong value; `places` names each in a message, `lines` says where it stands."""
-        faults = Faults()
+    def judge(
+        self,
+        places: Sequence[str],
+        reading: Reading,
+        lines: Sequence[int] | None = None,
+        path: Callable[[int], str] | None = None,
+    ) -> None:
+        """Report every wrong value; `places` names each in a message, `lines` or `path` say where a row stands."""
+        faults = Faults(reading.report)
         known = frozenset(self.classes)
         for row, (place, value) in enumerate(zip(places, self.values, strict=True)):
             problem = None if value is MISSING else _fault_of(value, known, self.multi)
             if problem is None:
                 continue
-            code, found = problem
+            code, wrong = problem
             tolerated = code == "label-outside-domain"
-            if tolerated and found in reading.inner_classes:
+            if tolerated and wrong in reading.inner_classes:
                 code = "inner-class"
+            found = shown_cell(wrong) if tolerated else in_json(wrong)
             faults.add(
                 code,
-                f"{shown(place)}: {shown(found)}",
+                f"{shown(place)}: {found}",
                 severity=reading.strict if tolerated else "error",
                 line=lines[row] if lines else None,
+                path=path(row) if path else None,
                 item=shown(place),
-                found=shown(found),
+                found=found,
                 expected=("a list of labels from " if self.multi else "one of ") + ", ".join(self.classes),
-                suggestion=_suggestion(value, found, self.classes, self.multi),
+                suggestion=_suggestion(value, wrong, self.classes, self.multi),
             )
-        faults.tell(reading.report)
+        faults.tell()
 
 
 def _fault_of(value: object, known: frozenset[str], multi: bool) -> tuple[str, Any] | None:
@@ -88,6 +97,8 @@ def _fault_of(value: object, known: frozenset[str], multi: bool) -> tuple[str, A
 def _suggestion(value: object, found: object, classes: tuple[str, ...], multi: bool) -> str | None:
     if multi and isinstance(value, str) and value in classes:
         return f'["{value}"]'
+    if not multi and isinstance(value, int) and str(value) in classes:
+        return f'"{value}"'
     if not multi and isinstance(value, list) and len(value) == 1 and value[0] in classes:
         return f'"{value[0]}"'
-    return nearest_name(found, classes) if isinstance(found, str) else None
+    return nearest(found, classes) if isinstance(found, str) else None

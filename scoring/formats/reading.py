@@ -1,25 +1,19 @@
 """What all formats share: the circumstances of a reading, bytes to text, faults by kind, ids against the items."""
 
-import difflib
 import gc
-import operator
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any, Literal
 
-import numpy as np
-
 from scoring.filetypes import foreign_kind
-from scoring.limits import CELLS, LINES, LISTED, SHOWN
+from scoring.item_index import ItemIndex, are_surely_unique
+from scoring.limits import CELLS, LINES, SHOWN
 from scoring.problems import Report, Severity
 
 UTF8_MARK = b"\xef\xbb\xbf"
 OTHER_MARKS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16", b"\x00\x00\xfe\xff": "UTF-32"}
-
-HEAD = 1000  # ids that show whether it is worth to look at all in their order
 
 Role = Literal["run", "gold"]
 
@@ -34,7 +28,7 @@ class Reading:
 
     role: Role
     report: Report
-    items: Sequence[str] | None = None
+    items: ItemIndex | None = None
     optional: Collection[str] = ()
     lenient: bool = False
     missing_allowed: bool = False
@@ -57,9 +51,10 @@ class Kind:
 
 
 class Faults:
-    """Gathers faults by kind, so that a thousand wrong cells make one problem that lists twenty of them."""
+    """Gathers faults by kind, so that a thousand wrong cells make one problem that lists the first of them."""
 
-    def __init__(self) -> None:
+    def __init__(self, report: Report) -> None:
+        self._report = report
         self._kinds: dict[str, Kind] = {}
 
     def add(
@@ -70,22 +65,23 @@ class Faults:
         severity: Severity = "error",
         line: int | None = None,
         column: int | None = None,
+        path: str | None = None,
         item: str | None = None,
         found: str | None = None,
         expected: str | None = None,
         suggestion: str | None = None,
     ) -> None:
-        first = {"line": line, "column": column, "item": item}
+        first = {"line": line, "column": column, "path": path, "item": item}
         first |= {"found": found, "expected": expected, "suggestion": suggestion}
         kind = self._kinds.setdefault(code, Kind(severity, first))
         kind.count += 1
-        if len(kind.places) < LISTED:
+        if self._report.listed is None or len(kind.places) < self._report.listed:
             kind.places.append(place)
 
-    def tell(self, report: Report) -> bool:
+    def tell(self) -> bool:
         """Add one problem a kind to the report; true when one of them is an error."""
         for code, kind in self._kinds.items():
-            report.add(kind.severity, code, count=kind.count, places=tuple(kind.places), **kind.first)
+            self._report.add(kind.severity, code, count=kind.count, places=tuple(kind.places), **kind.first)
         return any(kind.severity == "error" for kind in self._kinds.values())
 
 
@@ -101,18 +97,16 @@ def collector_paused() -> Iterator[None]:
             gc.enable()
 
 
-def shown(value: object) -> str:
-    """A found value as it can be printed: cut to length, without control characters or lone surrogates."""
-    text = value if isinstance(value, str) else repr(value)
+def shown(text: object) -> str:
+    """A found text as it can be printed: cut to length, without control characters or lone surrogates."""
+    text = str(text)
     text = text[: SHOWN - 1] + "…" if len(text) > SHOWN else text
     return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
 
 
-def nearest_name(found: str, names: Sequence[str]) -> str | None:
-    """The name that was probably meant, whatever its case and the spaces about it."""
-    by_upper_case = {name.upper(): name for name in names}
-    nearest = difflib.get_close_matches(found.strip().upper(), list(by_upper_case), 1, 0.7)
-    return by_upper_case[nearest[0]] if nearest else None
+def shown_cell(text: str) -> str:
+    """A found cell: in quotes where it is empty, or begins or ends with a blank."""
+    return shown(text) if text and text == text.strip() else f'"{shown(text)}"'
 
 
 def decode(data: bytes, report: Report) -> str | None:
@@ -152,22 +146,10 @@ def is_too_much(text: str, separator: str, report: Report) -> bool:
     return False
 
 
-def are_surely_unique(ids: Sequence[str]) -> bool:
-    """Whether the ids are counted up, shorter ones first, as most files do: seen sooner than by a set."""
-    if len(ids) > HEAD and not are_surely_unique(ids[:HEAD]):
-        return False
-    lengths = np.fromiter(map(len, ids), np.int64, len(ids))
-    rises = np.fromiter(map(operator.lt, ids, islice(ids, 1, None)), np.bool_)
-    longer = np.diff(lengths)
-    return bool(np.all((longer > 0) | (rises & (longer == 0))))
-
-
-def check_ids(ids: Sequence[str], reading: Reading) -> None:
+def check_ids(ids: list[str], reading: Reading) -> None:
     """Report ids given twice, missing, unknown, or only some of the optional ones."""
-    if ids == reading.items and are_surely_unique(ids):
-        return
     report = reading.report
-    if reading.items is None and are_surely_unique(ids):
+    if are_surely_unique(ids) if reading.items is None else reading.items.is_same(ids):
         return
     given = set(ids)
     if len(given) < len(ids):
@@ -175,11 +157,11 @@ def check_ids(ids: Sequence[str], reading: Reading) -> None:
         _tell_ids("duplicate-ids", "error", twice, report)
     if reading.items is None:
         return
-    expected = set(reading.items)
+    expected = set(reading.items.ids)
     if given == expected:
         return
     optional = set(reading.optional)
-    missing = [item for item in reading.items if item not in given]
+    missing = [item for item in reading.items.ids if item not in given]
     _tell_ids("missing-items", "warning" if reading.missing_allowed else reading.strict, missing, report)
     unknown = [item for item in dict.fromkeys(ids) if item not in expected and item not in optional]
     nearest = _nearest_id(unknown[0], expected) if unknown else None
@@ -191,7 +173,7 @@ def check_ids(ids: Sequence[str], reading: Reading) -> None:
 
 def _tell_ids(code: str, severity: Severity, ids: Sequence[str], report: Report, suggestion: str | None = None) -> None:
     if ids:
-        places = tuple(shown(item) for item in ids[:LISTED])
+        places = tuple(shown(item) for item in ids[: report.listed])
         report.add(severity, code, item=shown(ids[0]), count=len(ids), places=places, suggestion=suggestion)
 
 

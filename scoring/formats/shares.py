@@ -1,6 +1,6 @@
 """Shares or probabilities of classes, from whatever file: judged as numbers, and by their sum."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 
 from scoring.definition import FormatSpec
 from scoring.formats.reading import Reading, shown
-from scoring.limits import LISTED
-from scoring.problems import Severity
 from scoring.yaml_values import Keys, Value
 
 TOLERANCE = 1e-3
@@ -25,29 +23,46 @@ def read_share_options(keys: Keys) -> dict[str, Any]:
 
 
 def judge_shares(
-    places: Sequence[str], values: NDArray[np.float64], columns: tuple[str, ...], spec: FormatSpec, reading: Reading
+    places: Sequence[str],
+    values: NDArray[np.float64],
+    columns: tuple[str, ...],
+    spec: FormatSpec,
+    reading: Reading,
+    path: Callable[..., str] | None = None,
 ) -> None:
-    """Report shares outside [0, 1] and sums other than asked for; `values` has shape (items, columns)."""
+    """Report shares outside [0, 1] and sums other than asked for; `values` has shape (items, columns).
+
+    Args:
+        path: of a row and a column, or of a row, where they stand in a JSON file.
+    """
     outside = np.argwhere((values < 0) | (values > 1))
     if len(outside):
-        found = [f"{shown(places[row])}: {columns[at]} {values[row, at]:g}" for row, at in outside[:LISTED].tolist()]
-        _tell(
-            "share-out-of-range", "error", places[outside[0][0]], found, len(outside), "a number from 0 to 1", reading
+        first = outside[: reading.report.listed].tolist()
+        row, at = first[0]
+        reading.report.error(
+            "share-out-of-range",
+            path=path(row, columns[at]) if path else None,
+            expected="a number from 0 to 1",
+            **_first_of(places, row, [f"{shown(places[row])}: {columns[at]} {values[row, at]:g}" for row, at in first]),
+            count=len(outside),
         )
     total = spec.options.get("sum")
     if total is None:
         return
     sums = values.sum(axis=1)
     # A hair's breadth more than the tolerance: decimal shares are not exact in binary.
-    wrong = np.nonzero(np.abs(sums - total) > spec.options.get("tolerance", TOLERANCE) + 1e-9)[0]
-    if len(wrong):
-        found = [f"{shown(places[row])}: {sums[row]:.6g}" for row in wrong[:LISTED].tolist()]
-        _tell("wrong-sum", reading.strict, places[wrong[0]], found, len(wrong), f"a sum of {total:g}", reading)
+    wrong = np.nonzero(np.abs(sums - total) > spec.options.get("tolerance", TOLERANCE) + 1e-9)[0].tolist()
+    if wrong:
+        first = wrong[: reading.report.listed]
+        reading.report.add(
+            reading.strict,
+            "wrong-sum",
+            path=path(wrong[0]) if path else None,
+            expected=f"a sum of {total:g}",
+            **_first_of(places, wrong[0], [f"{shown(places[row])}: {sums[row]:.6g}" for row in first]),
+            count=len(wrong),
+        )
 
 
-def _tell(
-    code: str, severity: Severity, item: str, found: list[str], count: int, expected: str, reading: Reading
-) -> None:
-    reading.report.add(
-        severity, code, item=shown(item), found=found[0], expected=expected, count=count, places=tuple(found)
-    )
+def _first_of(places: Sequence[str], row: int, found: list[str]) -> dict[str, Any]:
+    return {"item": shown(places[row]), "found": found[0], "places": tuple(found)}

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scoring.answers import Spans
-from scoring.formats.reading import Faults, Reading, shown
+from scoring.formats.json_records import in_json
+from scoring.formats.reading import Faults, Reading, shown, shown_cell
 
 FURTHEST = 2**31 - 1  # no text is longer
 LONGEST = 2**20  # characters of one span; a pair is cheap to write and dear to spell out
@@ -35,49 +36,50 @@ class Offsets:
             return "pairs of start and end, as [[10, 13]], or []"
         return "whole numbers between brackets, as [10, 11, 12], or []"
 
-    def of_value(self, value: object, place: str, item: str, faults: Faults) -> list[int]:
+    def of_value(self, value: object, place: str, item: str, path: str, faults: Faults) -> list[int]:
         """The offsets of a JSON value; none, with the fault kept, when it is no such list."""
         try:
             found = msgspec.convert(value, self.type)
         except msgspec.MsgspecError:
-            self._tell(shown(value), place, item, faults)
+            self._tell(in_json(value), place, faults, item=item, path=path)
             return []
-        return self.of_pairs(found, place, item, faults) if self.as_pairs else found
+        return self.of_pairs(found, place, faults, item=item, path=path) if self.as_pairs else found
 
     def of_cell(self, cell: str, place: str, item: str, line: int, faults: Faults) -> list[int]:
         """The same for the text of such a value."""
         try:
             found = msgspec.json.decode(cell, type=self.type)
         except (msgspec.MsgspecError, UnicodeError, RecursionError):
-            self._tell(shown(cell), place, item, faults, line)
+            self._tell(shown_cell(cell) if cell else "nothing", place, faults, item=item, line=line)
             return []
-        return self.of_pairs(found, place, item, faults, line) if self.as_pairs else found
+        return self.of_pairs(found, place, faults, item=item, line=line) if self.as_pairs else found
 
-    def of_pairs(
-        self, pairs: Sequence[tuple[int, int]], place: str, item: str, faults: Faults, line: int | None = None
-    ) -> list[int]:
-        """Spelled out; a pair that ends before it starts, or goes beyond any text, is a fault."""
+    def of_pairs(self, pairs: Sequence[tuple[int, int]], place: str, faults: Faults, **where: Any) -> list[int]:
+        """Spelled out; a pair that ends before it starts, or goes beyond any text, is a fault.
+
+        Args:
+            where: `item`, and `line` or `path`, as a problem has them.
+        """
         offsets: list[int] = []
         for start, end in pairs:
             stop = end + self.end_included
             if start >= stop:
                 found = f"{place}: {shown(start)}–{shown(end)}"
-                faults.add("span-empty", found, item=shown(item), line=line, found=f"{shown(start)}–{shown(end)}")
+                faults.add("span-empty", found, found=f"{shown(start)}–{shown(end)}", **where)
             elif stop > FURTHEST or start < -FURTHEST or stop - start > LONGEST or len(offsets) > LONGEST:
-                faults.add("offset-too-large", f"{place}: {shown(max(stop, -start))}", item=shown(item), line=line)
+                faults.add("offset-too-large", f"{place}: {shown(max(stop, -start))}", **where)
             else:
                 offsets.extend(range(start, stop))
         return offsets
 
-    def _tell(self, found: str, place: str, item: str, faults: Faults, line: int | None = None) -> None:
+    def _tell(self, found: str, place: str, faults: Faults, **where: Any) -> None:
         faults.add(
             "span-not-offsets",
-            f"{place}: {found!r}",
-            line=line,
-            item=shown(item),
-            found=found or "nothing",
+            f"{place}: {found}",
+            found=found,
             expected=self.expected,
             suggestion=_without_quotes(found),
+            **where,
         )
 
 
@@ -126,7 +128,7 @@ class Marks:
         if at_once is not None:
             return cls(ids, *at_once, lines)
         rows = zip(cells, ids, lines, strict=True)
-        lists = [offsets.of_cell(cell, f"line {line}", item, line, faults) for cell, item, line in rows]
+        lists = [offsets.of_cell(cell, f"line {line}", shown(item), line, faults) for cell, item, line in rows]
         return cls.of_lists(ids, lists, lines)
 
     def place(self, row: int) -> str:

@@ -12,7 +12,7 @@ from scoring.definition import FormatSpec
 from scoring.formats.delimited import split_plain
 from scoring.formats.json_records import MISSING, read_record_options, read_records, shape_of
 from scoring.formats.layout import Table, layout_of, read_layout_options, read_table
-from scoring.formats.reading import Faults, Reading, check_ids, decode, is_too_much, shown
+from scoring.formats.reading import Faults, Reading, check_ids, decode, is_too_much, shown, shown_cell
 from scoring.formats.span_lists import Marks, Offsets, pairs_of_rows
 from scoring.yaml_values import Keys, Value, one_of
 
@@ -43,16 +43,16 @@ def read_options(keys: Keys) -> dict[str, Any]:
 def read(data: bytes, spec: FormatSpec, reading: Reading) -> Spans | None:
     """Read offsets, sorted and each once an item. Negative ones are kept with a warning: they can only be wrong."""
     errors_before = len(reading.report.errors)
-    faults = Faults()
+    faults = Faults(reading.report)
     read_file = {"plain": _read_plain, "table": _read_cells, "json": _read_json}[spec.options.get("file", "plain")]
     if spec.options.get("spans") == "rows":
         read_file = _read_rows
     marks = read_file(data, spec, reading, faults)
     if marks is None:
-        faults.tell(reading.report)
+        faults.tell()
         return None
     answers = marks.as_spans(reading, faults)
-    faults.tell(reading.report)
+    faults.tell()
     check_ids(marks.ids, reading)
     return None if len(reading.report.errors) > errors_before else answers
 
@@ -99,7 +99,10 @@ def _read_rows(data: bytes, spec: FormatSpec, reading: Reading, faults: Faults) 
         return None
     pairs, lines = _pairs_by_item(table, names, faults)
     offsets = _offsets(spec)
-    found = [offsets.of_pairs(pairs[item], f"line {line}", item, faults, line) for item, line in lines.items()]
+    found = [
+        offsets.of_pairs(pairs[item], f"line {line}", faults, item=shown(item), line=line)
+        for item, line in lines.items()
+    ]
     return Marks.of_lists(list(pairs), found, list(lines.values()))
 
 
@@ -112,7 +115,7 @@ def _pairs_by_item(
     for item, line, start, stop in zip(table.ids, table.rows.lines, starts, stops, strict=True):
         pair = pairs_of_rows(start, stop)
         if pair is None:
-            found = f"{shown(start)!r}, {shown(stop)!r}"
+            found = f"{shown_cell(start)}, {shown_cell(stop)}"
             place = f"line {line}: {found}"
             expected = "two whole numbers, or two empty cells"
             faults.add("span-not-pair", place, line=line, item=shown(item), found=found, expected=expected)
@@ -127,8 +130,8 @@ def _read_json(data: bytes, spec: FormatSpec, reading: Reading, faults: Faults) 
     if records is None:
         return None
     found = [
-        [] if value is MISSING else offsets.of_value(value, shown(place), place, faults)
-        for place, value in zip(records.places or records.ids, records.values, strict=True)
+        [] if value is MISSING else offsets.of_value(value, shown(place), shown(place), records.path(row), faults)
+        for row, (place, value) in enumerate(zip(records.places or records.ids, records.values, strict=True))
     ]
     if len(records.ids) < len(found):
         return None  # an entry without an id, which is reported

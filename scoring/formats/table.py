@@ -11,7 +11,7 @@ from scoring.answers import Matrix
 from scoring.definition import FormatSpec
 from scoring.formats.decimals import decimals, is_decimal
 from scoring.formats.layout import Table, layout_of, read_layout_options, read_table
-from scoring.formats.reading import Faults, Reading, check_ids, shown
+from scoring.formats.reading import Faults, Reading, check_ids, shown, shown_cell
 from scoring.yaml_values import Keys, Value
 
 SAME_AS = {"true": "1", "yes": "1", "false": "0", "no": "0"}
@@ -117,7 +117,7 @@ def _values(table: Table, options: Options, reading: Reading) -> tuple[Numbers, 
     shape = (len(table.ids), len(options.columns))
     values: Numbers = np.zeros(shape, np.float64) if options.numbers else np.zeros(shape, np.int64)
     absent = np.zeros(shape, np.bool_)
-    faults = Faults()
+    faults = Faults(reading.report)
     convert = _decimals if options.numbers else _whole_numbers
     for place, name in enumerate(options.names):
         cells = table.column(name) if name in table.places else [ABSENT] * len(table.ids)
@@ -128,7 +128,7 @@ def _values(table: Table, options: Options, reading: Reading) -> tuple[Numbers, 
         values[:, place] = column
         if lacking:
             absent[:, place] = [cell == ABSENT for cell in cells]
-    faults.tell(reading.report)
+    faults.tell()
     return values, absent
 
 
@@ -169,11 +169,11 @@ def _judged(
             continue
         faults.add(
             code,
-            f"line {line} ({name})" if cell == ABSENT else f"line {line} ({name}): {shown(cell)!r}",
+            f"line {line} ({name})" if cell == ABSENT else f"line {line} ({name}): {shown_cell(cell)}",
             line=line,
             column=table.places[name] + 1,
             item=shown(item),
-            found=shown(cell),
+            found=shown_cell(cell) if cell else "",
             expected=_expected(options),
             suggestion=_meant(cell, options),
         )
@@ -216,11 +216,11 @@ def _check_parts(values: Numbers, absent: NDArray[np.bool_], table: Table, optio
         return
     whole = values[:, options.columns.index(options.whole)] != 0
     part = (values[:, [options.columns.index(name) for name in options.parts]] != 0).any(axis=1)
-    faults = Faults()
+    faults = Faults(reading.report)
     for row in np.nonzero((whole != part) & ~absent.any(axis=1))[0].tolist():
         line = table.rows.lines[row]
         if part[row]:
             faults.add("part-without-whole", f"line {line}", line=line, expected=f"{options.whole} 1")
         else:
             faults.add("whole-without-part", f"line {line}", severity="warning", line=line, expected=options.whole)
-    faults.tell(reading.report)
+    faults.tell()

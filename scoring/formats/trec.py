@@ -14,7 +14,6 @@ from scoring.answers import Ranking
 from scoring.definition import FormatSpec
 from scoring.formats.decimals import decimals, is_decimal
 from scoring.formats.reading import Faults, Reading, check_ids, decode, is_too_much, shown
-from scoring.limits import LISTED
 from scoring.yaml_values import Keys, Value
 
 DEPTH = 1000  # documents a query, as in TREC
@@ -64,20 +63,21 @@ def _read(data: bytes, names: tuple[str, ...], score: str, reading: Reading, dep
     place = {query: number for number, query in enumerate(dict.fromkeys(queries))}
     owners = np.fromiter(map(place.__getitem__, queries), np.int64, len(queries))
     scores = _numbers(rows, score, reading)
-    faults = Faults()
+    faults = Faults(reading.report)
     _check_twice(rows, faults)
     if "rank" in names:
         _check_ranks(rows, owners, scores, reading, faults)
-    faults.tell(reading.report)
+    faults.tell()
     counts = np.bincount(owners, minlength=len(place))
     if depth is not None and counts.max() > depth:
         _tell_depth(list(place), counts, depth, reading)
-    check_ids(list(place), reading)
+    ids = list(place)
+    check_ids(ids, reading)
     if len(reading.report.errors) > errors_before or scores is None:
         return None
     order = np.argsort(owners, kind="stable")
     documents = [rows.fields["document"][row] for row in order.tolist()]
-    return Ranking(list(place), documents, scores[order], np.concatenate(([0], np.cumsum(counts))))
+    return Ranking(ids, documents, scores[order], np.concatenate(([0], np.cumsum(counts))))
 
 
 def _cut(text: str, names: tuple[str, ...], reading: Reading) -> _Lines | None:
@@ -86,11 +86,11 @@ def _cut(text: str, names: tuple[str, ...], reading: Reading) -> _Lines | None:
     widths = np.fromiter(map(len, map(str.split, lines)), np.int64, len(lines))
     numbers = np.flatnonzero(widths) + 1
     wrong = np.flatnonzero((widths > 0) & (widths != len(names)))
-    faults = Faults()
+    faults = Faults(reading.report)
     for line in wrong.tolist():
         found = f"{widths[line]} fields" if widths[line] != 1 else "1 field"
         faults.add("trec-line", f"line {line + 1}: {found}", line=line + 1, found=found, expected=" ".join(names))
-    if faults.tell(reading.report):
+    if faults.tell():
         return None
     cells = text.split()
     return _Lines({name: cells[at :: len(names)] for at, name in enumerate(names)}, numbers)
@@ -102,7 +102,7 @@ def _numbers(rows: _Lines, name: str, reading: Reading) -> NDArray[np.float64] |
     numbers = decimals(texts)
     if numbers is not None and (not whole or all(map(WHOLE.fullmatch, texts))):
         return numbers
-    faults = Faults()
+    faults = Faults(reading.report)
     for text, line in zip(texts, rows.lines.tolist(), strict=True):
         if WHOLE.fullmatch(text) is None if whole else not is_decimal(text):
             faults.add(
@@ -112,7 +112,7 @@ def _numbers(rows: _Lines, name: str, reading: Reading) -> NDArray[np.float64] |
                 found=shown(text),
                 expected="a whole number" if whole else "a finite number",
             )
-    faults.tell(reading.report)
+    faults.tell()
     return None
 
 
@@ -151,5 +151,5 @@ def _tell_depth(queries: list[str], counts: NDArray[np.int64], depth: int, readi
         found=str(counts[deep[0]]),
         expected=str(depth),
         count=len(deep),
-        places=tuple(f"{shown(queries[place])}: {counts[place]}" for place in deep[:LISTED]),
+        places=tuple(f"{shown(queries[place])}: {counts[place]}" for place in deep[: reading.report.listed]),
     )

@@ -61,7 +61,7 @@ MESSAGES = {
     "texts-unreadable": "The items' texts cannot be read, so offsets are not compared with them: {found}.",
     # JSON
     "json-truncated": "The JSON ends in the middle (line {line}): the file seems cut off. Write it again.",
-    "json-syntax": "This is not JSON: at line {line}, before {found!r}: {expected}.",
+    "json-syntax": "This is not JSON: at line {line}, column {column} stands {found}; expected {expected}.",
     "json-too-deep": "The JSON has far too many brackets within each other: write a flat list of objects.",
     "json-not-a-list": "Expected a list of objects, one an item; found {found}.",
     "json-not-an-object": "List entries that are no objects: {places}. Each entry needs an id and a value.",
@@ -78,7 +78,7 @@ MESSAGES = {
     "label-twice": "Lists that hold a label twice: {places}.",
     "value-not-shares": "Values that give no share to each class: {places}. Expected {expected}.",
     "missing-label": "Classes without a share: {places}. Give every class a number, 0 included: {expected}.",
-    "share-not-a-number": "Shares that are no finite number: {places}. Expected a number from 0 to 1.",
+    "share-not-a-number": "Shares that are no finite number: {places}. Expected {expected}.",
     "share-out-of-range": "Shares outside their range: {places}. Expected {expected}.",
     "wrong-sum": "Shares of an item that do not add up: {places}. Expected {expected}.",
     # tables

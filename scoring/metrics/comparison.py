@@ -3,13 +3,13 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import repeat
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scoring.answers import Answers, Matrix, Ranking, Spans
+from scoring.item_index import ItemIndex
 from scoring.metrics.tree import Tree, grow
 
 Derived = TypeVar("Derived")
@@ -46,9 +46,9 @@ class GoldStandard(Remembering):
         return len(self.answers.ids)
 
     @cached_property
-    def rows(self) -> dict[str, int]:
-        """Item id → row."""
-        return {item: row for row, item in enumerate(self.answers.ids)}
+    def index(self) -> ItemIndex:
+        """The items' ids, each with its row."""
+        return ItemIndex(self.answers.ids)
 
     @property
     def matrix(self) -> Matrix:
@@ -165,19 +165,12 @@ def compare(gold: GoldStandard, run: Answers, count_outside: bool = False) -> Co
     The gold standard sets the denominator. Items that it lacks are left out or, with `count_outside`, kept aside as
     PyEvALL does, where they weigh on precision.
     """
-    rows = _rows(gold, run.ids)
+    rows = gold.index.rows_of(run.ids)
     if isinstance(run, Spans):
         return _compare_spans(gold, run, rows)
     if isinstance(run, Ranking):
         return _compare_rankings(gold, run, rows)
     return _compare_matrix(gold, run, rows, count_outside)
-
-
-def _rows(gold: GoldStandard, ids: list[str]) -> NDArray[np.intp]:
-    """The gold's row of each id, -1 where it has none."""
-    if ids == gold.answers.ids:
-        return np.arange(len(ids))
-    return np.fromiter(map(gold.rows.get, ids, repeat(-1)), np.intp, len(ids))
 
 
 def _compare_spans(gold: GoldStandard, run: Spans, rows: NDArray[np.intp]) -> SpanComparison:

@@ -27,6 +27,7 @@ from scoring.metrics import (
 )
 from scoring.metrics.comparison import Comparison
 from scoring.metrics.metric import AnyNumber, Contributions, Metric, MetricInfo, Part
+from scoring.nearest import nearest
 
 ENTRY_POINTS = "agon.metrics"
 METRICS: dict[str, Metric] = {
@@ -93,7 +94,7 @@ def get(name: str) -> Metric:
     """The metric of that name; KeyError where there is none."""
     metric = find(name)
     if metric is None:
-        raise KeyError(f"there is no metric {name!r}; there are {', '.join(sorted(METRICS))}")
+        raise KeyError(f"there is no metric {name}; there are {', '.join(sorted(METRICS))}")
     return metric
 
 
@@ -130,7 +131,7 @@ def validate(spec: MetricSpec, track: Track) -> str | None:
     """What is wrong with a metric in a track's definition, in one sentence; None if nothing is."""
     metric = find(spec.name)
     if metric is None:
-        return f"there is no metric {spec.name!r}; there are {', '.join(sorted(METRICS))}"
+        return f"there is no metric {spec.name}; there are {', '.join(sorted(METRICS))}"
     if track.format.kind not in metric.kinds:
         return f"{spec.name} judges {' and '.join(sorted(metric.kinds))} runs, not {track.format.kind}"
     if metric.single_label and track.format.options.get("multi"):
@@ -139,6 +140,15 @@ def validate(spec: MetricSpec, track: Track) -> str | None:
         ours = ", ".join(name for name, own in METRICS.items() if own.numbers)
         return f"{spec.name} judges labels; this track's table holds numbers, which {ours} judge"
     return _validate_part(metric, spec, track) or _validate_options(metric, spec)
+
+
+def suggest(spec: MetricSpec, track: Track) -> str | None:
+    """The key of the right metric nearest to a wrong one."""
+    metric = find(spec.name)
+    if metric is None:
+        return nearest(spec.name, METRICS)
+    part = nearest(spec.part, _allowed_parts(metric.part, track)) if spec.part else None
+    return f"{spec.name}:{part}" if part and part != spec.part else None
 
 
 def _validate_part(metric: Metric, spec: MetricSpec, track: Track) -> str | None:
@@ -151,8 +161,8 @@ def _validate_part(metric: Metric, spec: MetricSpec, track: Track) -> str | None
         needed = metric.part is Part.CLASS or (metric.part is Part.COLUMN and len(allowed) > 1)
         return f"{spec.name} needs a part: {spec.name}:{allowed[0] if allowed else 'CLASS'}" if needed else None
     if not allowed:
-        return f"{spec.name} takes no part, found {spec.part!r}"
-    return None if spec.part in allowed else f"{spec.part!r} is none of {', '.join(dict.fromkeys(allowed))}"
+        return f"{spec.name} takes no part, found {spec.part}"
+    return None if spec.part in allowed else f"{spec.part} is none of {', '.join(dict.fromkeys(allowed))}"
 
 
 def _allowed_parts(part: Part, track: Track) -> tuple[str, ...]:
@@ -171,19 +181,21 @@ def _validate_cutoff(metric: Metric, spec: MetricSpec) -> str | None:
         return f"{spec.name} needs a cutoff: {spec.name}:10" if metric.part is Part.CUTOFF else None
     if spec.part.isascii() and spec.part.isdecimal() and not spec.part.startswith("0"):
         return None
-    return f"the cutoff of {spec.name} is a whole number from 1, not {spec.part!r}"
+    return f"the cutoff of {spec.name} is a whole number from 1, not {spec.part}"
 
 
 def _validate_options(metric: Metric, spec: MetricSpec) -> str | None:
     for name, value in spec.options.items():
         if name not in metric.options:
-            return f"{spec.name} has no option {name!r}"
+            return f"{spec.name} has no option {name}" + (
+                f"; it has {', '.join(metric.options)}" if metric.options else ""
+            )
         allowed = metric.options[name]
         if isinstance(allowed, AnyNumber):
             if not _is_number(value, allowed):
-                return f"{name} is a number, at least {allowed.low:g}, not {value!r}"
+                return f"{name} is a number, at least {allowed.low:g}, not {value}"
         elif value not in allowed:
-            return f"{name} is one of {', '.join(allowed)}, not {value!r}"
+            return f"{name} is one of {', '.join(allowed)}, not {value}"
     return None
 
 

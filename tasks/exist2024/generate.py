@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scoring import Definition, load_definition
-from scoring.baselines import majority, minority, write_run
+from scoring.baselines import majority, minority
 from scoring.gold import Vote, VoteRules, hard_gold, soft_gold
+from scoring.run_files import write_run
 from tasks.synthetic import neutral_texts, shuffled, write_lines, write_table
 
 _ANNOTATORS = 6

@@ -27,9 +27,16 @@ class Machine:
             shutil.copy(CERTIFICATES, root / "certificates.pem")
             self._environment |= {"PIP_CERT": "/certificates.pem", "SSL_CERT_FILE": "/certificates.pem"}
 
-    def start(self, command: str, user: str = "newcomer", **environment: str) -> subprocess.Popen[str]:
-        """Start a shell command in the user's home folder; its output is to be read from `stdout`."""
+    def start(
+        self, command: str, user: str = "newcomer", network: bool = True, **environment: str
+    ) -> subprocess.Popen[str]:
+        """Start a shell command in the user's home folder; its output is to be read from `stdout`.
+
+        Without a network it has this machine's ports all for itself.
+        """
         namespace = ["unshare", "--mount", "--pid", "--fork", "--kill-child", f"--mount-proc={self.root}/proc"]
+        if not network:
+            namespace += ["--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh"]
         chroot = ["chroot", f"--userspec={user}:{user}", self.root, "/bin/sh", "-c", f"cd ~ && {command}"]
         home = "/root" if user == "root" else f"/home/{user}"
         return subprocess.Popen(

@@ -9,9 +9,9 @@ from urllib.parse import urlencode, urljoin
 
 
 class Visitor:
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, *handlers: urllib.request.BaseHandler) -> None:
         self._address = address
-        self._opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()))
+        self._opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()), *handlers)
 
     def get(self, path: str) -> str:
         return self._open(path).read().decode()

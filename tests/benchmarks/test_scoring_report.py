@@ -16,8 +16,9 @@ def figures() -> Figures:
             Line("task1-soft", ours=0.004, with_gold=0.008, peer=2.4, phases={"read": 0.003, "metrics": 0.001}),
         ],
         processes={"task1-hard": (0.25, 5.0), "task1-soft": (0.3, 4.5)},
-        growth=[Growth(items, items * 1.5e-6, 0.1, 300) for items in (10_000, 100_000, 1_000_000)],
+        growth=[Growth(items, items * 1.5e-6, items**1.1 * 1e-6, 0.1, 300) for items in (10_000, 100_000, 1_000_000)],
         ties={"icm": {"seconds": 2.0, "groups": 4, "mb": 200}, "f1_macro": {"seconds": 4.0, "groups": 5, "mb": 300}},
+        load=0.5,
     )
 
 
@@ -25,7 +26,9 @@ def test_contract_takes_the_worst_of_each(figures: Figures) -> None:
     assert figures.contract() == {
         "pyevall_ratio_min": 600.0,
         "growth_exponent": 1.0,
+        "growth_exponent_shuffled": 1.1,
         "million_seconds": 1.5,
+        "million_shuffled_seconds": 3.981,
         "million_mb": 300,
         "process_ratio_min": 15.0,
         "process_seconds_max": 0.3,

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from portal.management.programs import BEAT, web_command, worker_command
 from portal.management.valkey import HOST, free_port
+from tests.canary import EYES, mark_gold
 from tests.conftest import ROOT
 from tests.services import Broker, answers, wait_until
 
@@ -36,6 +38,11 @@ class Portal:
     url: str
     state: Path
     tasks: Path
+    environment: dict[str, str]
+
+    def manage(self, *command: str) -> None:
+        """A command on the portal's own state, as an administrator types it."""
+        subprocess.run([sys.executable, "manage.py", *command], cwd=ROOT, env=self.environment, check=True)
 
     def mails_to(self, address: str) -> list[Path]:
         """Oldest first."""
@@ -48,13 +55,15 @@ def portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Portal]:
     """Web server, worker and broker on fresh data: two shared tasks, nobody signed up."""
     folder = tmp_path_factory.mktemp("portal")
     port, broker_port = free_port(), free_port()
-    own = Portal(f"http://{HOST}:{port}", folder / "state", folder / "tasks")
+    url, state = f"http://{HOST}:{port}", folder / "state"
     environment = os.environ | {
         "DJANGO_SETTINGS_MODULE": "portal.settings",
-        "AGON_STATE": str(own.state),
+        "AGON_STATE": str(state),
+        "AGON_URL": url,  # where the links in mails lead
         "AGON_DEMO": "true",  # mails become files
         "REDIS_URL": f"redis://{HOST}:{broker_port}/0",
     }
+    own = Portal(url, state, folder / "tasks", environment)
     broker = Broker(tmp_path_factory.mktemp("valkey"), broker_port)
     broker.start()
     programs: list[subprocess.Popen[bytes]] = []
@@ -66,7 +75,9 @@ def portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Portal]:
         try:
             for command in _preparations(own.tasks):
                 subprocess.run(command, cwd=ROOT, env=environment, check=True, stdout=log, stderr=log)
-            programs += [start(_web(port)), start(_worker())]
+                if command[1:3] == ["-m", "tasks"]:
+                    mark_gold(Path(command[-1]))
+            programs += [start(command) for command in (web_command(port), worker_command("worker"), BEAT)]
             wait_until(lambda: answers(port), 30, f"the web server answers; see {folder / 'log'}")
             yield own
         finally:
@@ -75,6 +86,9 @@ def portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Portal]:
             for program in programs:
                 program.wait(30)
             broker.kill()
+    EYES.look("log of the programs", (folder / "log").read_bytes())
+    EYES.look_at_folder(own.state)
+    EYES.look_at_folder(tmp_path_factory.getbasetemp() / "valkey0")
 
 
 @pytest.fixture(scope="session")
@@ -107,12 +121,3 @@ def _preparations(folder: Path) -> Iterator[list[str]]:
     for slug in TASKS:
         yield [sys.executable, "-m", "tasks", slug, str(folder / slug)]
     yield [sys.executable, "manage.py", "import_task", *(str(folder / slug) for slug in TASKS)]
-
-
-def _web(port: int) -> list[str]:
-    options = ["--interface", "wsgi", "--host", HOST, "--port", str(port), "--blocking-threads", "4", "--no-ws"]
-    return [sys.executable, "-m", "granian", *options, "portal.wsgi:application"]
-
-
-def _worker() -> list[str]:
-    return [sys.executable, "-m", "celery", "-A", "portal", "worker", "--beat", "--concurrency", "2"]

@@ -22,9 +22,12 @@ PAGES = [
     "/tasks/exist2024/data/",
     "/tasks/exist2024/evaluation/",
     "/tasks/exist2024/terms/",
+    "/tasks/exist2024/leaderboard/",
     "/tasks/exist2024/leaderboard/task1-hard/",
     "/tasks/exist2024/leaderboard/task6-soft/?phase=evaluation",
     "/tasks/detests2022/leaderboard/task2/?runs=all",
+    "/tasks/exist2024/insights/task2-hard/?phase=evaluation",
+    "/tasks/exist2024/insights/task2-hard/compare/?phase=evaluation",
     "/tasks/exist2024/submit/",
     "/tasks/exist2024/runs/",
     "/tasks/exist2024/team/",
@@ -63,7 +66,7 @@ def faults(page: Page) -> list[str]:
 @pytest.mark.parametrize("is_signed_in", [False, True])
 def test_nothing_scrolls_sideways_at_360_px(phone: Page, portal: Portal, is_signed_in: bool) -> None:
     if is_signed_in:
-        sign_up(phone, portal, "Petra")
+        sign_up(phone, portal, "Pina")
         create_team(phone, "exist2024", "Maestrale-with-a-long-name")
     found = []
     for address in PAGES:

@@ -28,7 +28,9 @@ def sign_up(page: Page, portal: Portal, name: str) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("Look into your mail")
     wait_until(lambda: portal.mails_to(address), 10, f"a mail to {address}")
     mail = email.message_from_bytes(portal.mails_to(address)[-1].read_bytes(), policy=email.policy.default)
-    link = re.search(r"http://\S+/accounts/confirm-email/\S+", mail.get_content())
+    text = mail.get_body(("plain",))
+    assert text is not None
+    link = re.search(r"http://\S+/accounts/confirm-email/\S+", text.get_content())
     assert link is not None
     page.goto(link.group())
     page.get_by_role("button", name="Yes, confirm it").click()

@@ -1,9 +1,6 @@
 """A shared task, a team that sends runs, and a real worker, which the tests then hurt."""
 
 import os
-import signal
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -14,14 +11,15 @@ from portal.actions.agreement import sign_agreement
 from portal.actions.import_shared_task import import_shared_task
 from portal.actions.submit import submit
 from portal.actions.teams import register_team
+from portal.management.programs import worker_command
 from portal.models import SharedTask, Submission, User
 from portal.models.clock import database_now
 from portal.models.signature import text_sha256
 from portal.storage import store_upload
 from scoring import inspect_upload
 from tasks import build
-from tests.conftest import ROOT
-from tests.services import children
+from tests.canary import mark_gold
+from tests.services import Program, children
 
 TEAM = "Meltemi"
 
@@ -29,7 +27,9 @@ TEAM = "Meltemi"
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """SSA 2023, the smallest of the five shared tasks."""
-    return build("ssa2023", tmp_path / "ssa2023")
+    folder = build("ssa2023", tmp_path / "ssa2023")
+    mark_gold(folder)
+    return folder
 
 
 @pytest.fixture
@@ -54,36 +54,21 @@ def send(shared_task: SharedTask, folder: Path) -> Callable[[int], Submission]:
     return send
 
 
-class Worker:
-    """A Celery worker with beat, in a process group of its own, on the test's database and broker."""
+class Worker(Program):
+    """A Celery worker with beat, on the test's database and broker."""
 
     def __init__(self, log: Path) -> None:
-        self._log = log
-        self._process: subprocess.Popen[bytes] | None = None
-
-    def start(self) -> None:
-        command = [sys.executable, "-m", "celery", "-A", "portal", "worker", "--beat", "--concurrency", "2"]
-        environment = os.environ | {"DJANGO_SETTINGS_MODULE": "portal.settings", "DATABASE_URL": _database_url()}
-        with self._log.open("ab") as log:
-            self._process = subprocess.Popen(
-                command, cwd=ROOT, env=environment, stdout=log, stderr=log, start_new_session=True
-            )
+        super().__init__([*worker_command("worker"), "--beat"], own_environment(), log)
 
     @property
     def busy(self) -> list[int]:
         """The processes of the pool that wait for a scorer now."""
-        assert self._process is not None
-        return [pid for pid in children(self._process.pid) if children(pid)]
+        return [pid for pid in children(self.pid) if children(pid)]
 
     @property
     def scorers(self) -> list[int]:
         """The limited processes in which runs are scored now."""
         return [pid for parent in self.busy for pid in children(parent)]
-
-    def kill(self) -> None:
-        if self._process is not None:
-            os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.wait()
 
 
 @pytest.fixture
@@ -94,7 +79,12 @@ def worker(tmp_path: Path, transactional_db: None) -> Iterator[Worker]:
     worker = Worker(log)
     yield worker
     worker.kill()
-    print(log.read_text())
+    print(log.read_text())  # where it is looked at for gold, too
+
+
+def own_environment() -> dict[str, str]:
+    """For programs that work on what the test does."""
+    return os.environ | {"DJANGO_SETTINGS_MODULE": "portal.settings", "DATABASE_URL": _database_url()}
 
 
 def _database_url() -> str:

@@ -1,14 +1,19 @@
 """The broker killed, emptied or away: every acknowledged run is scored all the same. # G73 # G82"""
 
+import os
+import signal
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 
 import redis
 from django.conf import settings
 
+from portal.evaluation.lanes import Lane
 from portal.models import Run, Submission
 from portal.models.clock import database_now
 from tests.faults.conftest import Worker
-from tests.services import Broker, wait_until
+from tests.services import Broker, children, wait_until
 
 
 def all_are_scored() -> bool:
@@ -20,7 +25,7 @@ def test_a_broker_that_lost_everything_loses_no_run(
 ) -> None:
     send(1)
     send(2)
-    assert redis.Redis.from_url(settings.CELERY_BROKER_URL).llen("celery") >= 2
+    assert redis.Redis.from_url(settings.CELERY_BROKER_URL).llen(Lane.SCORING) >= 2
     broker.kill()
     send(3)  # is taken although nobody can be told of it
     broker.lose_everything()
@@ -46,3 +51,29 @@ def test_a_worker_outlives_its_broker(broker: Broker, worker: Worker, send: Call
     Submission.objects.update(lease_ends=database_now())
     wait_until(all_are_scored, 90, "the second run is scored")
     assert Run.objects.get(number=2).evaluations.count() == 1
+
+
+def tcp_connections(process: int) -> set[str]:
+    known = {f"socket:[{line.split()[9]}]" for line in Path(f"/proc/{process}/net/tcp").read_text().splitlines()[1:]}
+    held = set()
+    for descriptor in Path(f"/proc/{process}/fd").iterdir():
+        with suppress(FileNotFoundError):
+            held.add(str(descriptor.readlink()))
+    return held & known
+
+
+def test_a_new_process_of_the_pool_holds_no_connection_of_its_parent(
+    broker: Broker, worker: Worker, send: Callable[[int], Submission]
+) -> None:
+    worker.start()
+    send(1)
+    wait_until(lambda: bool(worker.busy), 60, "a run is being scored")
+    killed = worker.busy
+    for process in killed:
+        os.kill(process, signal.SIGKILL)
+    Submission.objects.update(lease_ends=database_now())
+    Run.objects.update(lease_ends=database_now())
+    wait_until(all_are_scored, 60, "the first run and the baselines are scored")
+    own = tcp_connections(worker.pid)
+    assert own, "the worker talks to its broker"
+    assert not [child for child in children(worker.pid) if tcp_connections(child) & own]

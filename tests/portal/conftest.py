@@ -3,15 +3,17 @@
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import redis
-from django.conf import settings
+from django.conf import settings as portal_settings
 
 from portal.actions.import_shared_task import import_shared_task
 from portal.models import SharedTask, Team
+from portal.objects.bucket import Bucket
 from tests.portal.world import EVALUATION, new_team
-from tests.services import Broker
+from tests.services import S3, Broker, MailServer
 
 
 @pytest.fixture
@@ -68,6 +70,34 @@ def meltemi(tiny: SharedTask) -> Team:
 @pytest.fixture
 def queue(broker: Broker) -> Iterator[redis.Redis]:
     """A real, empty broker at the address to which the portal publishes; elsewhere nobody answers there."""
-    with redis.Redis.from_url(settings.CELERY_BROKER_URL) as client:
+    with redis.Redis.from_url(portal_settings.CELERY_BROKER_URL) as client:
         client.flushall()
         yield client
+
+
+@pytest.fixture
+def smtp(settings: Any) -> Iterator[MailServer]:
+    """A real mail server, to which the portal sends its mails."""
+    server = MailServer()
+    for name, value in server.settings.items():
+        setattr(settings, name, value)
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="session")
+def s3() -> Iterator[S3]:
+    """An S3 in a process of its own."""
+    s3 = S3()
+    s3.start()
+    yield s3
+    s3.kill()
+
+
+@pytest.fixture
+def bucket(s3: S3, settings: Any, tmp_path: Path) -> Bucket:
+    """The portal keeps its data in a new bucket from here on."""
+    options = {**s3.new_bucket(), "scratch": tmp_path / "scratch"}
+    place = {"BACKEND": "portal.objects.bucket.Bucket", "OPTIONS": options}
+    settings.STORAGES = {**settings.STORAGES, "data": place}
+    return Bucket(**options)

@@ -80,14 +80,19 @@ def test_limits_and_used_numbers_are_said_as_a_real_upload_would_be_told(meltemi
     assert Quota.objects.get(team=meltemi, track__slug="one").used == 3
 
 
+def _folder(location):
+    return {"BACKEND": "portal.objects.folder.Folder", "OPTIONS": {"location": location}}
+
+
 def test_it_never_opens_gold(meltemi, settings, tmp_path):  # D46, D54
     body = run_file(GOOD)
     with_gold = tried(meltemi, body=body)
-    settings.GOLD_ROOT = tmp_path / "nowhere"
+    settings.STORAGES = settings.STORAGES | {"gold": _folder(tmp_path / "nowhere")}
     assert tried(meltemi, body=body) == with_gold
-    settings.GOLD_ROOT = shutil.copytree(Path(__file__).parent / "tiny_task" / "gold", tmp_path / "other")
-    for file in settings.GOLD_ROOT.iterdir():
+    other = shutil.copytree(settings.GOLD_ROOT, tmp_path / "other")
+    for file in [path for path in other.iterdir() if path.is_file()]:
         file.write_text("[]")
+    settings.STORAGES = settings.STORAGES | {"gold": _folder(other)}
     assert tried(meltemi, body=body) == with_gold  # D47
 
 

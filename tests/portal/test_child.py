@@ -1,8 +1,13 @@
 """The child process: an answer, or a fault of a known kind, and never a harm to its parent."""
 
 import os
+import socket
+import subprocess
+import sys
 import time
+from contextlib import suppress
 from pathlib import Path
+from threading import Thread
 
 import numpy as np
 import pytest
@@ -86,3 +91,53 @@ def test_parents_connections_survive_the_child():
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1")
     assert open_descriptors() == descriptors
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux filters system calls")
+@pytest.mark.parametrize(
+    "deed",
+    [
+        socket.socket,
+        socket.socketpair,
+        os.fork,
+        lambda: os.execv("/bin/true", ["true"]),
+        lambda: subprocess.run(["true"], check=True),
+    ],
+)
+def test_child_neither_talks_nor_starts_programs(deed):
+    with pytest.raises(ChildError, match="PermissionError"):
+        run_limited(lambda: deed() and None)
+
+
+def test_child_may_have_threads():
+    def ask():
+        found = []
+        thread = Thread(target=lambda: found.append(1))
+        thread.start()
+        thread.join()
+        return found
+
+    assert run_limited(ask) == [1]
+
+
+def test_child_opens_few_files():
+    with pytest.raises(ChildError, match="OSError"):
+        run_limited(lambda: [os.dup(0) for _ in range(100)])
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can become another user")
+def test_limits_hold_without_privileges():
+    """As in a container: nobody needs a capability for them."""
+
+    def as_nobody():
+        os.setuid(65534)
+        with pytest.raises(ChildError, match="PermissionError"):
+            run_limited(socket.socket)
+        return run_limited(lambda: "fine")
+
+    pid = os.fork()
+    if pid == 0:
+        with suppress(BaseException):
+            os._exit(0 if as_nobody() == "fine" else 1)
+        os._exit(2)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0

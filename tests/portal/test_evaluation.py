@@ -14,20 +14,21 @@ from portal.evaluation.record import Scored, UploadFinding, record_check, record
 from portal.evaluation.score import score_run
 from portal.evaluation.sweep import Work, sweep
 from portal.models import Evaluation, GoldStandard, Quota, Run, Submission
-from portal.storage import gold_path, stored_path
 from tests.portal.world import (
     EVALUATION,
     GOOD,
     POST,
     archive,
+    gold_path,
     run_file,
     send,
     send_run,
+    stored_path,
     work_off,
 )
 
 LATER = EVALUATION + timedelta(seconds=LEASE_SECONDS)
-SCORED = Scored({"accuracy": 0.5}, [], 4)
+SCORED = Scored({"accuracy": 0.5}, [], {})
 
 
 def used(team, track="one"):
@@ -160,7 +161,7 @@ def test_new_gold_takes_the_claim_away(run, tiny_folder):
 
 
 def test_fault_of_ours_is_tried_again_then_quarantined(run, meltemi):  # D48, G78
-    gold = gold_path(GoldStandard.objects.get(track__slug="one").sha256)
+    gold = gold_path(GoldStandard.objects.get(track__slug="one").sealed_sha256)
     gold.write_bytes(b"broken")
     at = EVALUATION
     for attempt in range(1, ATTEMPTS + 1):
@@ -206,12 +207,12 @@ def test_failed_baseline_harms_nobody(tiny):
 def test_sweep_trusts_a_fresh_hint_and_then_finds_the_work(meltemi):
     work_off(EVALUATION)  # the baselines
     submission = send_run(meltemi, GOOD, 1, EVALUATION).submission
-    assert sweep(EVALUATION) == Work([], [])
+    assert sweep(EVALUATION) == Work()
     lost = EVALUATION + timedelta(seconds=HINT_SECONDS)
-    assert sweep(lost) == Work([submission.pk], [])
-    assert sweep(lost) == Work([], [])  # G83: a second sweeper
+    assert sweep(lost) == Work([submission.pk])
+    assert sweep(lost) == Work()  # G83: a second sweeper
     (run_id,) = check_submission(submission.pk, lost)
-    assert sweep(lost) == Work([], [])
+    assert sweep(lost) == Work()
     assert sweep(lost + timedelta(seconds=2 * HINT_SECONDS)).runs == [run_id]
 
 
@@ -228,4 +229,4 @@ def test_evaluation_names_the_hash_that_was_scored(run):
     run.refresh_from_db()
     evaluation = Evaluation.objects.get(run=run)
     assert stored_path(run.sha256).read_bytes() == run_file(GOOD)
-    assert gold_path(evaluation.gold.sha256).is_file()
+    assert gold_path(evaluation.gold.sealed_sha256).is_file()

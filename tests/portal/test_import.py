@@ -9,8 +9,7 @@ from django.core.management import CommandError, call_command
 from portal.actions.import_shared_task import FolderRefused, import_shared_task
 from portal.actions.refusal import Conflict
 from portal.models import AuditEntry, Evaluation, GoldStandard, Run, SharedTask
-from portal.models.task import definition_folder
-from tests.portal.world import EVALUATION, POST, RELEASE, board, send_run, work_off
+from tests.portal.world import EVALUATION, PERFECT, POST, RELEASE, board, run_file, send_run, work_off
 
 
 def edit(folder, before, after):
@@ -44,10 +43,10 @@ def test_second_import_changes_nothing(tiny, tiny_folder):
 
 
 def test_gold_is_not_among_the_public_files(tiny):
-    folder = definition_folder(tiny.definition_sha256)
+    folder = tiny.definition.folder
     assert (folder / "data" / "items.txt").is_file()
     assert not list(folder.rglob("gold"))
-    gold = {path.read_bytes() for path in settings.GOLD_ROOT.iterdir()}
+    gold = {path.read_bytes() for path in settings.GOLD_ROOT.iterdir() if path.is_file()}
     assert not gold & {path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
@@ -75,17 +74,18 @@ def test_new_gold_is_a_version_and_scores_all_again(tiny, tiny_folder, meltemi):
     changes = import_shared_task(tiny_folder, EVALUATION).changes
     assert changes == ["gold one test: version 2"]
     waiting = board(tiny, POST)
-    assert (waiting.gold_version, waiting.rows, waiting.pending) == (2, [], 3)
+    assert (waiting.gold_version, waiting.rescored, waiting.pending) == (1, (0, 3), 0)
+    assert [row.scores["accuracy"] for row in waiting.rows if row.kind == "team"] == [0.25]
     work_off(POST)
     done = board(tiny, POST)
     assert [row.scores["accuracy"] for row in done.rows if row.kind == "team"] == [0.75]
-    assert done.pending == 0
+    assert (done.gold_version, done.rescored, done.pending) == (2, None, 0)
     assert Evaluation.objects.filter(run__team=meltemi).count() == 2  # the old one stays, for the record
 
 
 def test_changed_baseline_is_made_anew(tiny, tiny_folder):
     work_off(EVALUATION)
-    (tiny_folder / "baselines" / "one_yes.json").write_bytes((tiny_folder / "gold" / "one.json").read_bytes())
+    (tiny_folder / "baselines" / "one_yes.json").write_bytes(run_file(PERFECT))
     changes = import_shared_task(tiny_folder, EVALUATION).changes
     assert changes[1:] == ["baseline All yes: 3 rows removed", "baseline All yes: 3 rows new"]
     work_off(EVALUATION)

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from portal import jobs
+from portal.evaluation.lanes import Lane
 from portal.models import Run, Submission
 from portal.models.clock import database_now
 from tests.portal.world import GOOD, send_run
@@ -14,7 +15,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 def hints(queue):
     """(job, id) of every message, oldest first, and the queue emptied."""
-    messages = [json.loads(message) for message in reversed(queue.lrange("celery", 0, -1))]
+    messages = [json.loads(message) for message in reversed(queue.lrange(Lane.SCORING, 0, -1))]
     queue.flushall()
     return [(message["headers"]["task"], message["headers"]["argsrepr"]) for message in messages]
 
@@ -50,6 +51,17 @@ def test_sweep_publishes_what_lost_its_hint(run, queue):
 
 
 def test_messages_hold_ids_and_nothing_else(run, queue):  # D45
-    (message,) = queue.lrange("celery", 0, -1)
+    (message,) = queue.lrange(Lane.SCORING, 0, -1)
     assert run.name.encode() not in message
     assert run.team.name.encode() not in message
+
+
+def test_boards_are_compared_when_no_upload_waits(run, queue):
+    jobs.check_submission(str(run.submission.pk))
+    jobs.score_run(str(run.pk))
+    queue.rpush(Lane.SCORING, "a hint")
+    jobs.refresh_boards()
+    assert queue.llen(Lane.BULK) == 0
+    queue.flushall()
+    jobs.refresh_boards()
+    assert queue.llen(Lane.BULK) > 0

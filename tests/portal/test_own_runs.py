@@ -12,6 +12,7 @@ from portal.queries.runs import run_view, team_runs, team_standings
 from tests.portal.world import (
     EVALUATION,
     GOOD,
+    MILLISECOND,
     PERFECT,
     POOR,
     POST,
@@ -23,8 +24,6 @@ from tests.portal.world import (
     send_run,
     work_off,
 )
-
-MILLISECOND = timedelta(milliseconds=1)
 
 
 @pytest.fixture

@@ -49,7 +49,7 @@ def test_home_counts_teams_and_valid_runs(meltemi):
 
 
 def test_home_asks_as_much_for_many_tasks_as_for_one(tiny, django_assert_num_queries):
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(5):
         shared_tasks(EVALUATION)
 
 
@@ -121,9 +121,9 @@ def test_run_page_tells_how_to_do_it_again(meltemi):
     work_off(EVALUATION)
     run = Run.objects.get(pk=run.pk)
     view = run_view(run, captain(meltemi), RELEASE)
-    assert view.command == "python -m scoring check --task tiny --team Meltemi one_Meltemi_1.json"
+    assert view.command == "agon check --task tiny --team Meltemi one_Meltemi_1.json"
     words = "--task tiny --track one --gold GOLD --items tiny/data/items.txt one_Meltemi_1.json"
-    assert view.score_command == f"python -m scoring score {words}"
+    assert view.score_command == f"agon score {words}"
     assert view.evaluation == Evaluation.objects.get(run=run)
     assert run_view(run, captain(meltemi), EVALUATION).evaluation is None
 

@@ -1,9 +1,8 @@
-"""Accounts' parts: teams, permissions, the administrators' back door, the demo's mail."""
+"""Accounts' parts: teams, permissions, the demo's mail."""
 
 import pytest
 from django.conf import settings
 from django.core.mail import EmailMessage
-from django.urls import reverse
 
 from portal.actions.refusal import Conflict, NotAcceptable, NotAllowed
 from portal.actions.teams import join_team, register_team
@@ -68,22 +67,6 @@ def test_who_may_do_what_with_a_run(meltemi):
     assert not may_organize(member, meltemi.shared_task)
 
 
-def test_runs_cannot_be_changed_or_deleted_by_administrators(meltemi, client):  # F71
-    run = send_run(meltemi, GOOD, 1, EVALUATION)
-    administrator = person("Admin")
-    administrator.is_staff = administrator.is_superuser = True
-    administrator.save()
-    client.force_login(administrator)
-    for row in (run, run.submission):
-        name = f"admin:portal_{row._meta.model_name}"
-        assert client.get(reverse(f"{name}_change", args=[row.pk])).status_code == 200
-        assert client.post(reverse(f"{name}_change", args=[row.pk]), {"state": "scored"}).status_code == 403
-        assert client.post(reverse(f"{name}_delete", args=[row.pk]), {"post": "yes"}).status_code == 403
-        assert client.get(reverse(f"{name}_changelist")).status_code == 200
-    run.refresh_from_db()
-    assert run.state == "received"
-
-
 def test_demo_mail_is_a_file_and_its_links_are_logged(caplog):
     link = "http://127.0.0.1:8000/accounts/confirm-email/key/"
     message = EmailMessage("Verify", f"Follow {link}\n", "agon@localhost", ["cleo@example.org"])
@@ -92,8 +75,3 @@ def test_demo_mail_is_a_file_and_its_links_are_logged(caplog):
     assert link in file.read_text()
     assert link in caplog.text
     file.unlink()
-
-
-def test_the_back_door_has_the_front_doors_lock(client, db):
-    response = client.get(reverse("admin:index"), follow=True)
-    assert response.redirect_chain[-1][0].startswith(reverse("account_login"))

@@ -1,46 +1,26 @@
 """Two at once: real connections, real commits. On PostgreSQL they truly overlap; on SQLite writers queue."""
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
+from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection
 
 from portal.actions.import_shared_task import import_shared_task
-from portal.actions.refusal import ActionRefused, Conflict, LimitReached
+from portal.actions.phases import move_phase
+from portal.actions.refusal import ActionRefused, Conflict, LimitReached, NotAllowed
 from portal.actions.runs import choose_official_run, withdraw_run
 from portal.actions.teams import join_team, register_team
 from portal.evaluation.check import check_submission
 from portal.evaluation.claim import claim_run, claim_submission
 from portal.evaluation.score import score_run
 from portal.evaluation.sweep import sweep
-from portal.models import Membership, Quota, Rate, Run, Submission, Team
-from tests.portal.world import EVALUATION, GOOD, POST, captain, new_team, person, run_file, send, send_run
+from portal.models import Membership, Phase, Quota, Rate, Run, Submission, Team
+from tests.portal.world import EVALUATION, GOOD, POST, at_once, captain, new_team, person, run_file, send, send_run
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 ARRIVALS = 40
 ROUNDS = 20
-
-
-def at_once(deeds: list[Callable[[], Any]]) -> list[Any]:
-    """Each deed's value or refusal, all begun at the same moment on a connection of their own."""
-    start = Barrier(len(deeds))
-
-    def do(deed: Callable[[], Any]) -> Any:
-        try:
-            connection.ensure_connection()
-            start.wait(10)
-            return deed()
-        except ActionRefused as refused:
-            return refused
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(len(deeds)) as pool:
-        return list(pool.map(do, deeds))
 
 
 def accepted(answers: list[Any]) -> list[Any]:
@@ -118,6 +98,38 @@ def test_of_many_choices_at_once_one_holds(meltemi):
     user = captain(meltemi)
     at_once([lambda run=run: choose_official_run(user, run, EVALUATION) for run in runs * 2])
     assert Run.objects.filter(chosen_at__isnull=False).count() == 1
+
+
+def test_a_deadline_that_moves_during_uploads_holds_for_each_as_it_was_or_as_it_is(meltemi):  # E59
+    phase = meltemi.shared_task.phases.get(slug="evaluation")
+    user = person("Oana")
+    meltemi.shared_task.organizers.add(user)
+    Phase.objects.filter(pk=phase.pk).update(released=None, runs_per_track=None)
+    for _ in range(8):
+        before = Phase.objects.get(pk=phase.pk)
+        late = before.closes + timedelta(hours=1)
+        moved, *answers = at_once(
+            [lambda b=before, at=late: move_phase(user, b, b.opens, at, "why", EVALUATION)]
+            + [lambda n=n, at=before.closes: send_run(meltemi, GOOD, n, at) for n in (1, 2, 3)]
+        )
+        assert moved.closes_after == late
+        for answer in answers:
+            is_refused = isinstance(answer, NotAllowed) and answer.code == "phase_closed"
+            assert is_refused or moved.closes_before <= answer.received_at < moved.closes_after
+        Run.objects.filter(team=meltemi).update(number_once=False, number=None)
+    assert Quota.objects.get(team=meltemi, day="").used == Run.objects.filter(team=meltemi).count()
+
+
+def test_of_two_moves_at_once_the_second_sees_the_first(meltemi):  # E59
+    phase = meltemi.shared_task.phases.get(slug="evaluation")
+    user = person("Oana")
+    meltemi.shared_task.organizers.add(user)
+    Phase.objects.filter(pk=phase.pk).update(released=None)
+    later = [phase.closes + timedelta(days=day) for day in (1, 2)]
+    at_once([lambda at=at: move_phase(user, phase, phase.opens, at, "why", EVALUATION) for at in later])
+    first, second = phase.changes.order_by("pk")
+    phase.refresh_from_db()
+    assert (first.closes_after, phase.closes) == (second.closes_before, second.closes_after)
 
 
 def test_a_run_is_not_chosen_while_it_is_withdrawn(meltemi):

@@ -1,12 +1,14 @@
 """Files by content: whole and durable, or not there."""
 
 import hashlib
+import os
 from pathlib import Path
 
 import pytest
 from django.conf import settings
 
-from portal.storage import UploadTooLarge, store_file, store_upload, stored_path
+from portal.storage import STALE_SECONDS, UploadTooLarge, store_file, store_upload
+from tests.portal.world import stored_path
 
 INCOMING = Path(settings.DATA_ROOT) / "incoming"
 
@@ -58,3 +60,15 @@ def test_file_of_ours_is_stored_once(tmp_path):
     written = stored_path(sha256).stat().st_mtime_ns
     assert store_file(tmp_path / "baseline.json") == sha256
     assert stored_path(sha256).stat().st_mtime_ns == written
+
+
+def test_what_a_killed_process_left_goes_with_a_later_upload():  # G75
+    INCOMING.mkdir(parents=True, exist_ok=True)
+    stale, lately, folder = INCOMING / "stale", INCOMING / "lately", INCOMING / "folder"
+    folder.mkdir()
+    for path, age in ((stale, STALE_SECONDS + 60), (lately, STALE_SECONDS - 60), (folder, STALE_SECONDS + 60)):
+        path.is_dir() or path.write_bytes(b"half")
+        os.utime(path, (path.stat().st_atime, path.stat().st_mtime - age))
+    store_upload([b"new"], "run.json", 100).discard()
+    assert list(INCOMING.iterdir()) == [lately]
+    lately.unlink()

@@ -8,7 +8,6 @@ from portal.actions.import_shared_task import import_shared_task
 from portal.actions.refusal import ActionRefused, Conflict, LimitReached, NotAcceptable, NotAllowed
 from portal.models import AuditEntry, Membership, Quota, Run, Submission, Team
 from portal.queries.quota import remaining
-from portal.storage import stored_path
 from tests.portal.world import (
     EVALUATION,
     GOOD,
@@ -21,6 +20,7 @@ from tests.portal.world import (
     run_file,
     send,
     send_run,
+    stored_path,
     work_off,
 )
 
@@ -206,11 +206,11 @@ def test_broker_down_at_commit(meltemi):  # G82
 @pytest.mark.django_db(transaction=True)
 def test_hint_follows_the_commit(meltemi, queue):
     send(meltemi, "one_Meltemi_1.json", run_file(GOOD), EVALUATION)
-    assert queue.llen("celery") == 1
+    assert queue.llen("scoring") == 1
 
 
 @pytest.mark.django_db(transaction=True)
 def test_refusal_publishes_nothing(meltemi, queue):
     with pytest.raises(NotAllowed):
         send(meltemi, "one_Meltemi_1.json", run_file(GOOD), POST)
-    assert queue.llen("celery") == 0
+    assert queue.llen("scoring") == 0

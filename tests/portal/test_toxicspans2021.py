@@ -11,6 +11,7 @@ from portal.actions.import_shared_task import import_shared_task
 from portal.evaluation.check import check_submission
 from portal.evaluation.score import score_run
 from portal.models import Run, SharedTask
+from portal.queries.choices import Choices
 from portal.queries.leaderboard import leaderboard
 from tasks import build
 from tests.portal.world import POST, captain, new_team, send
@@ -40,7 +41,7 @@ def test_published_scores_come_out(toxic_spans, shared, client):
         assert score_run(run_id, POST)
     phase = toxic_spans.phases.get(slug="post-evaluation")
     viewer = captain(Run.objects.get(pk=run_id).team)
-    shown = leaderboard(toxic_spans.tracks.get(), phase, viewer, POST, baselines=False)
+    shown = leaderboard(toxic_spans.tracks.get(), phase, viewer, POST, Choices(baselines=False))
     scores = {row.team: (row.rank, row.scores["span_f1"]) for row in shown.rows}
     assert scores["Nothing"] == (1, pytest.approx(0.197, abs=1e-9))
     assert scores["Everything"] == (2, pytest.approx(0.13883752187196205, abs=1e-9))

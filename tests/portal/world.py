@@ -3,34 +3,78 @@
 import io
 import json
 import zipfile
-from collections.abc import Mapping
-from datetime import UTC, datetime
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from threading import Barrier
 from typing import Any
+from uuid import uuid4
 
+from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
+from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from portal.actions.agreement import sign_agreement
+from portal.actions.refusal import ActionRefused
 from portal.actions.submit import submit
 from portal.actions.teams import register_team
 from portal.evaluation.check import check_submission
+from portal.evaluation.record import Scored, record_score
 from portal.evaluation.score import score_run
-from portal.models import Run, SharedTask, Signature, Submission, Team, User
+from portal.mail import outbox
+from portal.models import (
+    Evaluation,
+    GoldStandard,
+    OutgoingMail,
+    Run,
+    SharedTask,
+    Signature,
+    Submission,
+    Team,
+    User,
+)
 from portal.models.signature import text_sha256
+from portal.queries.choices import Choices
 from portal.queries.leaderboard import Leaderboard, leaderboard
+from portal.queries.mails import facts as mail_facts
+from portal.queries.occasions import notices
 from portal.queries.uploads import UPLOAD_BYTES, inspect
-from portal.storage import store_upload
+from portal.storage import store_upload, stored_name
 
 EVALUATION = datetime(2024, 5, 2, 12, tzinfo=UTC)  # the phase `evaluation` is open, its scores are hidden
 RELEASE = datetime(2024, 5, 24, 10, tzinfo=UTC)
+STRANGER = AnonymousUser()
 POST = datetime(2024, 6, 2, 12, tzinfo=UTC)  # the phases `post` and `without-gold` are open
 
 PERFECT = ["YES", "YES", "YES", "NO"]  # accuracy in track one 1.0
 GOOD = ["YES", "YES", "NO", "NO"]  # 0.75
 POOR = ["NO", "NO", "NO", "NO"]  # 0.25
 
+MILLISECOND = timedelta(milliseconds=1)
+
+
+def stored_path(sha256: str) -> Path:
+    """Where an upload, a baseline or a dataset lies on this machine."""
+    return Path(settings.DATA_ROOT) / stored_name(sha256)
+
+
+def gold_path(sealed_sha256: str) -> Path:
+    """Where a sealed gold standard lies on this machine."""
+    return Path(settings.GOLD_ROOT) / sealed_sha256
+
 
 def person(name: str) -> User:
     return User.objects.create_user(f"{name.lower()}@example.org", name=name)
+
+
+def set_up_second_factor(user: User) -> str:
+    """An app that makes codes, as organizers need it for gold and releases; its secret."""
+    secret = generate_totp_secret()
+    TOTP.activate(user, secret)
+    return secret
 
 
 def new_team(shared_task: SharedTask, name: str) -> Team:
@@ -85,7 +129,71 @@ def work_off(at: datetime) -> None:
         score_run(run.pk, at)
 
 
+def deliver(at: datetime = EVALUATION) -> None:
+    """A worker that sends all mails that wait."""
+    for pk in outbox.due(at):
+        outbox.send(pk, at, mail_facts)
+
+
+def remind(at: datetime) -> None:
+    """What the schedule does, at a moment of one's own."""
+    for due in notices(at):
+        OutgoingMail.objects.tell(due.user, due.kind, due.occasion, at, **due.about)
+
+
+def at_once(deeds: list[Callable[[], Any]]) -> list[Any]:
+    """Each deed's value or refusal, all begun at the same moment on a connection of their own."""
+    start = Barrier(len(deeds))
+
+    def do(deed: Callable[[], Any]) -> Any:
+        try:
+            connection.ensure_connection()
+            start.wait(10)
+            return deed()
+        except ActionRefused as refused:
+            return refused
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(len(deeds)) as pool:
+        return list(pool.map(do, deeds))
+
+
 def board(shared_task: SharedTask, at: datetime, phase: str = "evaluation", **choice: Any) -> Leaderboard:
     """The board of track one; a stranger looks at it unless `viewer` says otherwise."""
     viewer = choice.pop("viewer", AnonymousUser())
-    return leaderboard(shared_task.tracks.get(slug="one"), shared_task.phases.get(slug=phase), viewer, at, **choice)
+    track, there = shared_task.tracks.get(slug="one"), shared_task.phases.get(slug=phase)
+    return leaderboard(track, there, viewer, at, Choices(**choice))
+
+
+def scored(team: Team, scores: Mapping[str, float | None], at: datetime, number: int = 1) -> Run:
+    """A run for track one that got these scores, whatever is in it."""
+    run = send_run(team, GOOD, number, at)
+    gold = GoldStandard.objects.newest(run.track, run.phase.split)
+    assert gold is not None
+    Run.objects.filter(pk=run.pk).update(token=run.pk)
+    record_score(run, run.pk, gold, run.track.shared_task.scorer, Scored(dict(scores), [], {}), at)
+    return run
+
+
+def copy_of(run: Run, team: Team, scores: Mapping[str, float | None]) -> Run:
+    """Another scored run in the same place, made without an upload."""
+    old = run.evaluations.get()
+    run.pk, run.team, run.number, run.name = uuid4(), team, None, f"one_{team.name}.json"
+    run.received_at += MILLISECOND
+    run.save(force_insert=True)
+    old.pk, old.run, old.team, old.scores, old.rank_key = None, run, team, scores, run.track.rank_key(scores)
+    old.save(force_insert=True)
+    return run
+
+
+def queries(question: Callable[[], Any]) -> int:
+    """How many statements it takes."""
+    with CaptureQueriesContext(connection) as asked:
+        question()
+    return len(asked)
+
+
+def rescored(run: Run, scores: Mapping[str, float | None]) -> None:
+    """The run's evaluations say so."""
+    Evaluation.objects.filter(run=run).update(scores=scores, rank_key=run.track.rank_key(scores))

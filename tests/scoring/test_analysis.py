@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
 from scoring.analysis import NO_ANSWER, by_class, class_table, confusion, labels
 from scoring.answers import Answers, Matrix, Spans
-from scoring.field import Summary, disagreement, missed_by_all, right, summary, summary_table
+from scoring.field import Summary, disagreement, missed_by_all, rank_correlation, right, summary, summary_table
 from scoring.metrics import Comparison, GoldStandard, compare
 from scoring.metrics.comparison import MatrixComparison
 
@@ -144,3 +145,12 @@ def test_weights_are_neither_right_nor_wrong() -> None:
         right(comparison)
     with pytest.raises(ValueError, match="no classes"):
         by_class(comparison)
+
+
+def test_rank_correlation_is_scipys_over_the_runs_that_have_both() -> None:
+    first, second = [0.1, 0.4, 0.4, None, 0.9], [3.0, 1.0, 2.0, 5.0, 0.5]
+    kept = [at for at, value in enumerate(first) if value is not None]
+    expected = stats.spearmanr([first[at] for at in kept], [second[at] for at in kept]).statistic
+    assert rank_correlation(first, second) == pytest.approx(expected, abs=1e-12)
+    assert rank_correlation([1.0, 1.0], [1.0, 2.0]) is None
+    assert rank_correlation([1.0, None], [1.0, 2.0]) is None

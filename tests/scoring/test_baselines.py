@@ -1,22 +1,11 @@
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from scoring import baselines
-from scoring.answers import Answers, Matrix, Spans
-from scoring.definition import FormatSpec, Track
-from scoring.formats import read_answers
-from scoring.problems import Report
+from scoring.answers import Matrix
 
 LABELS = Matrix(["1", "2", "3"], ("NO", "YES", "NEVER"), np.array([[1, 0, 0], [1, 0, 0], [0, 1, 0]], bool))
 TABLE = Matrix(["1_1", "1_2", "2_1"], ("HS", "TR"), np.array([[0, 1], [0, 1], [1, 0]]))
-
-
-def track(kind: str, **options: object) -> Track:
-    fields: dict[str, object] = dict.fromkeys(Track.__dataclass_fields__)
-    return Track(**(fields | {"format": FormatSpec(kind, options)}))  # type: ignore[arg-type]
 
 
 def test_constants_need_no_gold() -> None:
@@ -55,44 +44,3 @@ def test_spans_of_nothing_and_of_everything() -> None:
     assert (nothing.offsets.tolist(), nothing.starts.tolist()) == ([], [0, 0, 0])
     everything = baselines.every_character({"1": "abc", "2": "", "3": "é!"})
     assert (everything.offsets.tolist(), everything.starts.tolist()) == ([0, 1, 2, 0, 1], [0, 3, 3, 5])
-
-
-@pytest.mark.parametrize(
-    ("where", "answers"),
-    [
-        (track("json-labels", classes=("NO", "YES", "NEVER"), constants={"test_case": "T"}), LABELS),
-        (
-            track("json-labels", classes=("A", "B"), multi=True),
-            Matrix(["1", "2"], ("A", "B"), np.array([[True, True], [False, True]])),
-        ),
-        (track("json-soft", classes=("A", "B")), Matrix(["1"], ("A", "B"), np.array([[0.25, 0.75]]))),
-        (track("table", id=("comment", "sentence"), columns=("HS", "TR")), TABLE),
-        (track("table", id=("id",), columns=("HS", "TR"), separator="\t", header="optional"), TABLE),
-        (track("spans"), baselines.every_character({"1": "abc", "2": "", "3": "é!"})),
-        (track("spans"), baselines.empty_spans(["1", "2"])),
-    ],
-)
-def test_a_run_file_reads_back_as_what_was_written(where: Track, answers: Answers, tmp_path: Path) -> None:
-    path = tmp_path / "deep" / "run"
-    baselines.write_run(where, answers, path)
-    report = Report()
-    back = read_answers(
-        where, path.read_bytes(), role="run", spec=where.format, items=answers.ids, lenient=False, report=report
-    )
-    assert list(report) == []
-    assert back is not None
-    assert back.ids == answers.ids
-    if isinstance(answers, Spans):
-        assert isinstance(back, Spans)
-        assert (back.offsets.tolist(), back.starts.tolist()) == (answers.offsets.tolist(), answers.starts.tolist())
-    else:
-        assert isinstance(back, Matrix)
-        assert back.columns == answers.columns
-        assert back.values.tolist() == answers.values.tolist()
-
-
-def test_constants_stand_in_every_record(tmp_path: Path) -> None:
-    where = track("json-labels", classes=("NO", "YES"), constants={"test_case": "EXIST2024"})
-    baselines.write_run(where, baselines.majority(["9"], LABELS), tmp_path / "run.json")
-    records = json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))
-    assert records == [{"test_case": "EXIST2024", "id": "9", "value": "NO"}]

@@ -182,3 +182,60 @@ def test_analysis_of_a_field_of_runs(task: Path, tmp_path: Path, capsys: pytest.
     text = capsys.readouterr().out
     assert "Wrong in all of good.json, fair.json" in text
     assert "Share of items that two runs answer differently" in text
+
+
+OTHER_KINDS = """
+agon: 1
+slug: kinds
+title: Kinds
+year: 2027
+languages: [en]
+tracks:
+  - {slug: ranking, format: {kind: trec-run, depth: 2}, items: queries.txt, metrics: [map], rank_by: map}
+  - {slug: mood, format: {kind: table, id: key, columns: {M: mood}, values: number}, items: items.txt, metrics: [mae],
+     rank_by: mae}
+  - {slug: shares, format: {kind: table-soft, id: key, classes: [A, B], headers: [p_a, p_b]}, items: items.txt,
+     metrics: [brier], rank_by: brier}
+  - {slug: words, format: {kind: table-labels, id: key, classes: [NO, A, B], separator: tab}, items: items.txt,
+     metrics: [f1_macro], rank_by: f1_macro}
+gold:
+  - {track: ranking, split: test, file: ranking}
+  - {track: mood, split: test, file: mood}
+  - {track: shares, split: test, file: shares}
+  - {track: words, split: test, file: words}
+naming: {run: "{track}_{team}"}
+phases: [{slug: open, opens: "2027-01-01 00:00 UTC", scores: at-once, official: best}]
+"""
+SOUND = {
+    "ranking": {"gold"},
+    "mood": {"gold", "random"},
+    "words": {"gold", "majority", "minority", "random", "tfidf-svc"},
+}
+
+
+@pytest.mark.parametrize("track", ["ranking", "mood", "shares", "words"])
+def test_baselines_of_every_kind_of_track_are_valid_runs(
+    track: str, task: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = {
+        "task.yaml": OTHER_KINDS,
+        "queries.txt": "q1\nq2\n",
+        "ranking": "q1 0 d1 1\nq1 0 d2 0\nq1 0 d3 2\nq2 0 d1 1\n",
+        "mood": "key,M\n" + "".join(f"{item},0.5\n" for item in ITEMS),
+        "shares": "key,p_a,p_b\n" + "".join(f"{item},0.25,1\n" for item in ITEMS),
+        "words": "key\tlabel\n" + "".join(f"{item}\t{kind}\n" for item, kind in zip(ITEMS, KINDS, strict=True)),
+        "texts.tsv": "key\ttext\n"
+        + "".join(f"{item}\t{WORDS[kind]}\n" for item, kind in zip(ITEMS, KINDS, strict=True)),
+    }
+    for name, text in files.items():
+        (task / name).write_text(text, encoding="utf-8")
+    given = ["--task", str(task), "--track", track]
+    learned = ["--train", str(task / "words"), "--texts", str(task / "texts.tsv")] if track == "words" else []
+    assert main(["baselines", *given, *learned, "--json"]) == 0
+    written = json.loads(capsys.readouterr().out)["written"]
+    assert {Path(path).stem for path in written} >= SOUND.get(track, {"gold", "majority", "minority", "random"})
+    assert track == "words" or len(written) == len(SOUND.get(track, range(4)))
+    assert main(["check", *given, *written]) == 0
+    gold = next(Path(path) for path in written if Path(path).stem == "gold")
+    score = ["score", *given, "--gold", str(task / track), "--json", str(gold)]
+    assert main(score) == 0

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from scoring import Definition
+from scoring import Definition, DefinitionError, load_definition
 from scoring.__main__ import main
 from tests.scoring.conftest import ITEMS
 
@@ -132,9 +132,24 @@ def test_the_printed_report_reads_well(folder: Path, capsys: pytest.CaptureFixtu
         "  The name ends in .txt; expected .json.",
         "  nearest right one: task1_hard_Lak_NLP_1.json",
         "",
-        "error · label-outside-domain · task1_hard_Lak_NLP_1.txt, item i0",
-        "  Labels that the track does not have: i0: B , i1: B , i2: B , i3: B , i4: B , i5: B , i6: B , i7: B",
+        "error · label-outside-domain · task1_hard_Lak_NLP_1.txt, item i0 (#1.value)",
+        '  Labels that the track does not have: i0: "B ", i1: "B ", i2: "B ", i3: "B ", i4: "B ", i5: "B ",',
     ]
+
+
+@pytest.mark.parametrize("track", [[], ["--track", "task1-hard"]])
+def test_all_places_are_listed_when_asked_for(
+    folder: Path, track: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, items, ids = folder / "task1_hard_Lak_NLP_1.json", folder / "many.txt", [str(at) for at in range(30)]
+    items.write_text("\n".join(ids), encoding="utf-8")
+    path.write_text(json.dumps([{"id": item, "value": "C", "test_case": "TINY"} for item in ids]), encoding="utf-8")
+    given = ("check", "--task", folder, *track, "--items", items, path)
+    listed = [len(run_json(capsys, *given, *more)[1]["problems"][0]["places"]) for more in ((), ("--all",))]
+    assert listed == [20, 30]
+    gold = write(folder, "gold.json")
+    scored = ("score", "--task", folder, "--track", "task1-hard", "--items", items, "--gold", gold, path)
+    assert len(run_json(capsys, *scored, "--all")[1]["problems"][0]["places"]) == 30
 
 
 def test_as_a_program_with_an_odd_name_and_a_plain_locale(folder: Path) -> None:
@@ -150,3 +165,20 @@ def test_the_engine_starts_without_anything_heavy() -> None:
     command = [sys.executable, "-c", "import sys, scoring.__main__; print(*sys.modules)"]
     loaded = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
     assert not heavy & set(loaded)
+
+
+def test_the_nearest_track_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = write(folder, "run.json")
+    assert main(["check", "--task", str(folder), "--track", "task_1-hard", str(run)]) == 2
+    assert capsys.readouterr().err.endswith("task5-spans. Did you mean task1-hard?\n")
+
+
+def test_faults_of_a_definition_come_in_the_order_of_its_lines(folder: Path) -> None:
+    text = (folder / "task.yaml").read_text(encoding="utf-8")
+    text = text.replace("rank_by: icm\n", "rank_by: icn\n").replace("scores: at-once", "scores: at-twice")
+    (folder / "task.yaml").write_text(text.replace("title:", "titel:", 1), encoding="utf-8")
+    with pytest.raises(DefinitionError) as raised:
+        load_definition(folder)
+    lines = [problem.line or 0 for problem in raised.value.report]
+    assert lines == sorted(lines)
+    assert len(lines) == 4

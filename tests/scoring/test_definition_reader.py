@@ -8,7 +8,7 @@ import pytest
 
 from scoring import DefinitionError, load_definition
 from scoring.definition import Agreement
-from scoring.definition_reader import read_moment
+from scoring.moments import read_moment
 from scoring.problems import Report
 from scoring.yaml_values import parse_document
 from tests.scoring.conftest import DEFINITION
@@ -106,6 +106,49 @@ def test_a_fault_has_its_line_and_the_nearest_right_word(write_task: Callable[[s
     assert unknown.suggestion == "rank_by"
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "path", "suggestion"),
+    [
+        ("rank_by: accuracy", "rank_by: acuracy", "tracks[4].rank_by", "accuracy"),
+        ("rank_by: accuracy", "rank_by: kappa", "tracks[4].rank_by", None),
+        ("metrics: [accuracy]", "metrics: [accuracy, macro-F1]", "tracks[4].metrics[1]", "f1_macro"),
+        ("metrics: [f1_macro]", 'metrics: [f1_macro, "f1:a"]', "tracks[1].metrics[1]", "f1:A"),
+        ("metrics: [accuracy]", "metrics: [accuracy, bleu]", "tracks[4].metrics[1]", None),
+        ('["NO", A, B], constants', '["NO", A, b], constants', "tracks[0].format.classes[2]", "B"),
+        ("slug: task2-hard", "slug: task1-hard", "tracks[1].slug", None),
+        ("scores: at-once,", "split: tests, scores: at-once,", "phases[0].split", "test"),
+        ('archive: "tiny_{team}"', 'archive: "tiny_{track}"', "naming.archive", None),
+        ("phases:", "gold: [{track: task1_hard, file: gold.json}]\nphases:", "gold[0].track", "task1-hard"),
+    ],
+)
+def test_a_contradiction_has_its_line_path_and_remedy(
+    write_task: Callable[[str], Path], old: str, new: str, path: str, suggestion: str | None
+) -> None:
+    text = DEFINITION.replace(old, new, 1)
+    with pytest.raises(DefinitionError) as raised:
+        load_definition(write_task(text))
+    problem = next(problem for problem in raised.value.report if problem.code == "definition-rule")
+    assert (problem.item, problem.suggestion) == (path, suggestion)
+    line = new.splitlines()[0]
+    assert line in text.splitlines()[(problem.line or 0) - 1]
+
+
+def test_contradictions_show_beside_faults_of_other_parts_and_not_beside_their_own(
+    write_task: Callable[[str], Path],
+) -> None:
+    text = DEFINITION.replace("rank_by: accuracy", "rank_by: acuracy\n    rankby: x", 1)
+    text = text.replace("scores: at-once,", "split: trial, scores: atonce,").replace("kind: spans", "kind: span")
+    found = faults(write_task(text))
+    assert ("definition-key-unknown", "tracks[4].rankby") in found
+    assert ("definition-rule", "tracks[4].rank_by") in found
+    assert ("definition-rule", "phases[0].split") in found
+    assert [path for _, path in found if str(path).startswith("tracks[5]")] == ["tracks[5].format.kind"]
+    broken = text.replace("metrics: [accuracy]", "metrics: accuracy", 1)
+    found = faults(write_task(broken))
+    assert ("definition-value", "tracks[4].metrics") in found
+    assert ("definition-rule", "tracks[4].rank_by") not in found
+
+
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"[" * 10_000, b"- a\n", b"a: !!python/object:os.system x\n"])
 def test_what_is_no_definition_at_all(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "task.yaml").write_bytes(content)
@@ -169,7 +212,7 @@ def test_rules_for_teams(write_task: Callable[[str], Path]) -> None:
         ("approval: {domain: [a.example]}", "team.approval"),
         ("approval: {domains: [example]}", "team.approval.domains[0]"),
         ("closes_with: nowhere", "team.closes_with"),
-        ("questions: [{key: a, label: A}, {key: a, label: B}]", "team.questions"),
+        ("questions: [{key: a, label: A}, {key: a, label: B}]", "team.questions[1].key"),
         ("questions: [{key: a}]", "team.questions[0]"),
     ],
 )

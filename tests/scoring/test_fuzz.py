@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from scoring import Definition, check, check_upload, naming
 from scoring.formats import read_answers
+from scoring.item_index import ItemIndex
 from scoring.problems import Report
 from tests.scoring.conftest import ITEMS
 
@@ -69,7 +70,8 @@ def test_no_content_raises(tiny: Definition, track: str, lenient: bool, data: st
     content = data.draw(mutated(RIGHT[track]) | st.binary(max_size=200))
     rules, report = tiny.track(track), Report()
     items = [f"d_{number}" for number in range(10)] if track == "task3-table" else ITEMS
-    answers = read_answers(rules, content, role="run", spec=rules.format, items=items, lenient=lenient, report=report)
+    known = ItemIndex(items)
+    answers = read_answers(rules, content, role="run", spec=rules.format, items=known, lenient=lenient, report=report)
     assert (answers is None) == (not report.ok)
     assert all(problem.message and len(problem.places) <= 20 for problem in report)
     json.dumps(report.as_dict(), ensure_ascii=False).encode()  # no lone surrogate gets through

@@ -1,5 +1,9 @@
+import json
+
 import pytest
 
+from scoring import Definition
+from scoring.__main__ import main
 from scoring.answers import Matrix
 from scoring.gold import VoteRules, hard_gold, soft_gold, span_gold
 
@@ -109,3 +113,27 @@ def test_span_gold_is_what_more_than_the_share_of_raters_marked() -> None:
     assert (gold.ids, gold.offsets.tolist(), gold.starts.tolist()) == (["1", "2", "3"], [4, 5], [0, 2, 2, 2])
     everyone = span_gold({"1": [[1, 2], [2]]}, share=0.99)
     assert everyone.offsets.tolist() == [2]
+
+
+def test_span_gold_from_the_command_line(tiny: Definition, capsys: pytest.CaptureFixture[str]) -> None:
+    votes, out = tiny.folder / "marks.json", tiny.folder / "gold.txt"
+    marks = {"i0": {"spans": [[1, 2], [2, 3], [2]]}, "i1": {"spans": [[], [4]]}, "i2": {"spans": []}}
+    votes.write_text(json.dumps(marks), encoding="utf-8")
+    given = ["gold", "--task", str(tiny.folder), "--track", "task5-spans", "--out", str(out), "--field", "spans"]
+    assert main([*given, str(votes)]) == 0
+    assert out.read_text(encoding="utf-8") == "i0\t[2]\ni1\t[]\ni2\t[]\n"
+    assert capsys.readouterr().out.splitlines() == [
+        "3 items: 1 with spans, 2 without.",
+        "4 offsets that a rater marked: 1 in the gold, 3 dropped.",
+    ]
+    assert main([*given, "--share", "0.3", "--json", str(votes)]) == 0
+    assert json.loads(capsys.readouterr().out) == {"items": 3, "with_spans": 2, "offsets": 4, "dropped_offsets": 0}
+
+
+@pytest.mark.parametrize("content", ['{"i0": [[-1]]}', '{"i0": [["A"]]}', '{"i0": [[true]]}', '{"i0": 1}', "[", "[]"])
+def test_wrong_marks_are_a_wrong_command(tiny: Definition, content: str, capsys: pytest.CaptureFixture[str]) -> None:
+    votes = tiny.folder / "marks.json"
+    votes.write_text(content, encoding="utf-8")
+    given = ["gold", "--task", str(tiny.folder), "--track", "task5-spans", "--out", str(tiny.folder / "gold.txt")]
+    assert main([*given, str(votes)]) == 2
+    assert "cannot be read" in capsys.readouterr().err

@@ -127,4 +127,4 @@ def test_no_name_takes_long(tiny: Definition, name: str) -> None:
     ],
 )
 def test_faults_of_the_rules_themselves(rules: Naming, word: str) -> None:
-    assert any(word in sentence for sentence in naming.faults_of_rules(rules, ["one-hard", "one-soft"]))
+    assert any(word in " ".join(fault) for fault in naming.faults_of_rules(rules, ["one-hard", "one-soft"]))

@@ -11,7 +11,7 @@ from scoring.messages.en import MESSAGES
 from scoring.problems import Problem, Report, translate
 
 SOURCES = {path: path.read_text(encoding="utf-8") for path in (Path(__file__).parents[2] / "scoring").rglob("*.py")}
-PLACEHOLDERS = {"file", "line", "item", "found", "expected", "suggestion", "count", "places"}
+PLACEHOLDERS = {"file", "line", "column", "item", "found", "expected", "suggestion", "count", "places"}
 NAME_PARTS = {"name-case", "name-extension", "name-number", "name-team", "name-track"}  # f"name-{part}"
 
 

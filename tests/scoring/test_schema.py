@@ -10,6 +10,7 @@ import yaml
 from scoring import schema
 from scoring.formats import FORMATS
 from scoring.messages.table import as_markdown
+from scoring.metrics import table as metrics_table
 from scoring.problems import Report
 from scoring.yaml_values import parse_document
 
@@ -22,6 +23,8 @@ def test_the_documents_made_of_the_code_are_up_to_date() -> None:
     assert (ROOT / "docs/task.schema.json").read_text(encoding="utf-8") == schema.as_text(), hint
     hint = "python -m scoring.messages.table > docs/problem-codes.md"
     assert (ROOT / "docs/problem-codes.md").read_text(encoding="utf-8") == as_markdown(), hint
+    hint = "python -m scoring.metrics.table > docs/metrics.md"
+    assert (ROOT / "docs/metrics.md").read_text(encoding="utf-8") == metrics_table.as_markdown(), hint
 
 
 @pytest.mark.parametrize("kind", FORMATS)

@@ -18,7 +18,7 @@ from scoring.definition import MetricSpec
 from scoring.metrics import Comparison, GoldStandard, compare, compute
 from scoring.metrics.comparison import MatrixComparison
 from scoring.resampling import _Anew, field_of
-from scoring.significance import holm, interval, intervals, paired_test, tie_groups
+from scoring.significance import holm, interval, intervals, leads, paired_test, rank_ranges, tie_groups
 from tests.scoring.conftest import ITEMS
 from tests.scoring.metrics.answers import labels
 
@@ -274,3 +274,51 @@ def test_command(tiny: Definition, capsys: pytest.CaptureFixture[str]) -> None:
     assert "label-outside-domain" in capsys.readouterr().out
     assert main([*few, "--metric", "none", str(good)]) == 2
     assert main([*arguments, "--rounds", "5", str(good), str(bad)]) == 2
+
+
+def test_rank_ranges_are_the_ranks_on_the_samples() -> None:
+    runs = field([0.1, 0.3, 0.35, 0.9]) | {"twin": field([0.1])["run 0"]}
+    gold = next(iter(runs.values())).gold
+    runs = {name: compare(gold, Matrix(run.gold.answers.ids, CLASSES, run.run)) for name, run in runs.items()}
+    found = rank_ranges(runs, ACCURACY, seed=3, rounds=400)
+    rng = np.random.default_rng(3)
+    samples = field_of(list(runs.values()), ACCURACY).resampled(rng, 400)
+    ranks = stats.rankdata(-samples, method="min", axis=0)
+    expected = np.quantile(ranks, [0.025, 0.975], axis=1, method="nearest").astype(int).T.tolist()
+    assert [list(bounds) for bounds in found.values()] == expected
+    assert found["twin"] == found["run 0"]
+    assert found["run 3"] == (5, 5)
+
+
+def test_rank_ranges_follow_the_metrics_direction() -> None:
+    rng = np.random.default_rng(4)
+    truth = rng.random((50, 1)).repeat(2, axis=1)
+    truth[:, 1] = 1 - truth[:, 0]
+    ids = [str(item) for item in range(50)]
+    gold = GoldStandard(Matrix(ids, ("a", "b"), truth))
+    runs = {"near": compare(gold, gold.answers), "far": compare(gold, Matrix(ids, ("a", "b"), truth[::-1].copy()))}
+    assert rank_ranges(runs, MetricSpec("brier"), seed=1, rounds=50) == {"near": (1, 1), "far": (2, 2)}
+    assert rank_ranges({}, MetricSpec("brier"), seed=1) == {}
+
+
+def test_leads_are_paired_tests_with_bounds() -> None:
+    runs = field([0.1, 0.3, 0.9])
+    found = leads(runs, ACCURACY, seed=7, rounds=500)
+    assert {name: list(others) for name, others in found.items()} == {
+        "run 0": ["run 1", "run 2"],
+        "run 1": ["run 2"],
+        "run 2": [],
+    }
+    for one, other, lead in [(one, other, lead) for one, others in found.items() for other, lead in others.items()]:
+        test = paired_test(runs[one], runs[other], ACCURACY, seed=7, rounds=500)
+        assert test is not None
+        assert lead.lead == test.lead
+        differences = hits(runs[one]) - hits(runs[other])
+        assert lead.low <= differences.mean() <= lead.high
+        expected = stats.bootstrap((differences,), np.mean, n_resamples=2000, method="percentile", rng=1)
+        assert (lead.low, lead.high) == pytest.approx(expected.confidence_interval, abs=0.03)
+    assert (
+        found["run 0"]["run 2"].p_value
+        == paired_test(runs["run 0"], runs["run 2"], ACCURACY, seed=7, rounds=500).p_value
+    )
+    assert leads({}, ACCURACY, seed=7) == {}

@@ -8,9 +8,10 @@ from django.test import Client
 
 from portal.actions.approval import approve_team
 from portal.actions.teams import join_team, register_team
+from portal.mail.unsubscribe import token
 from portal.models import Run, SharedTask, Team, User
 from tests.portal.conftest import gated, gated_folder, tiny, tiny_folder
-from tests.portal.world import EVALUATION, GOOD, person, send_run, sign
+from tests.portal.world import EVALUATION, GOOD, person, send_run, set_up_second_factor, sign
 
 __all__ = ["gated", "gated_folder", "tiny", "tiny_folder"]
 
@@ -29,6 +30,8 @@ class World:
         self.people["administrator"].is_staff = self.people["administrator"].is_superuser = True
         self.people["administrator"].save()
         gated.organizers.add(self.people["organizer"])
+        for role in ("organizer", "administrator"):
+            set_up_second_factor(self.people[role])
         tiny.organizers.add(self.people["other_organizer"])
         self.bora = self._team(gated, "captain", "Bora")
         self._team(gated, "rival", "Notus")
@@ -52,6 +55,7 @@ class World:
         return {
             "dataset": task | {"dataset": "development"},
             "leaderboard": task | {"track": "one"},
+            "released_board": task | {"track": "one", "phase": "evaluation", "number": 1},
             "submission": task | {"pk": self.run.submission_id},
             "submission_status": task | {"pk": self.run.submission_id},
             "submission_report": task | {"pk": self.run.submission_id},
@@ -59,11 +63,24 @@ class World:
             "join_team": task | {"code": self.bora.invitation_code},
             "signed_copy": task | {"pk": self.signature.pk},
             "organize_team": task | {"pk": self.auster.pk, "verb": "approve"},
+            "stop_mails": {"token": token(self.people["captain"], "mails_about_runs")},
+            "replace_dataset": task | {"dataset": "development"},
+            "move_phase": task | {"phase": "evaluation"},
+            "grant_grace": task | {"phase": "evaluation"},
+            "release_scores": task | {"phase": "evaluation"},
+            "take_back": task | {"phase": "evaluation"},
             "run": {"pk": self.run.pk},
             "run_file": {"pk": self.run.pk},
+            "insights": task | {"track": "one"},
+            "compare": task | {"track": "one"},
+            "insights_figure": task | {"track": "one", "name": "over-time", "ending": "svg"},
+            "paper": task | {"phase": "evaluation"},
+            "run_figure": {"pk": self.run.pk, "name": "confusion", "ending": "svg"},
             "choose_run": {"pk": self.run.pk},
             "describe_run": {"pk": self.run.pk},
             "withdraw_run": {"pk": self.run.pk},
+            "mfa_edit_webauthn": {"pk": 1},
+            "mfa_remove_webauthn": {"pk": 1},
             "account_confirm_email": {"key": "made-up"},
             "account_reset_password_from_key": {"uidb36": "1", "key": "made-up"},
         }.get(name, task)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from scoring import Definition
+from scoring import Definition, check
 from tasks import GENERATORS, build
 from tests.tasks.conftest import Built
 
@@ -136,6 +136,17 @@ def test_toxic_spans_are_the_invented_words(built: Built) -> None:
     marked = ["".join(text[offset] for offset in post) for text, post in zip(texts, gold, strict=True)]
     assert all(post[-1] < len(text) for text, post in zip(texts, gold, strict=True) if post)
     assert Counter(marked).keys() >= {"zib", "vorp", "snibbe", "frobnitzer"}
+
+
+@pytest.mark.parametrize("split", ["test", "trial"])
+def test_toxic_offsets_are_compared_with_the_posts(built: Built, split: str) -> None:
+    folder = built["toxicspans2021"].folder
+    lines = (folder / f"baselines/{split}/everything.txt").read_text(encoding="utf-8").splitlines()
+    lines[1] = lines[1].removesuffix("]") + ", 99999]"
+    report = check(built["toxicspans2021"], "spans", "\n".join(lines).encode(), split=split)
+    assert [(problem.code, problem.severity, problem.count) for problem in report] == [
+        ("offset-outside-text", "warning", 1)
+    ]
 
 
 @pytest.mark.parametrize("language", ["en", "pt"])

@@ -18,16 +18,20 @@ import redis
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from portal.management.commands.load_demo import ACCOUNTS, PASSWORD, is_loaded
+from portal.evaluation.lanes import Lane
+from portal.management.commands.load_demo import ACCOUNTS, CAPTAIN, PASSWORD, TEAM, is_loaded
 from portal.management.processes import Processes
+from portal.management.programs import BEAT, web_command, worker_command
 from portal.management.valkey import HOST, free_port, valkey_command
 from portal.models import Run
+from portal.sealing import as_text, public_key
 
 MARKER = "made-by-the-demo"  # stands in a state folder that --fresh may empty
 MANAGE = [sys.executable, str(settings.BASE_DIR / "manage.py")]
-CELERY = [sys.executable, "-m", "celery", "--quiet", "-A", "portal"]
-WORKER = [*CELERY, "worker", "--concurrency", "2", "--without-gossip", "--without-mingle"]
-BEAT = [*CELERY, "beat", "--pidfile="]  # not within the worker, which would not miss it
+WORKERS = {  # by the lanes that they take from
+    "scorer": [Lane.SCORING],
+    "worker": [Lane.BULK, Lane.MAIL],
+}
 
 
 class Command(BaseCommand):
@@ -61,8 +65,9 @@ class Command(BaseCommand):
                 _await_broker(environment["REDIS_URL"])
                 if not is_loaded() and processes.run("data", [*MANAGE, "load_demo"]) != 0:
                     raise CommandError("The demo data could not be loaded; ./run demo --fresh starts over.")
-                processes.start("web", _web_command(port))
-                processes.start("worker", WORKER)
+                processes.start("web", web_command(port), AGON_GOLD_PUBLIC_KEY_FILE=str(_public_key_file(state)))
+                for name, lanes in WORKERS.items():
+                    processes.start(name, worker_command(name, lanes))
                 processes.start("beat", BEAT)
                 self._serve(processes, port)
         except KeyboardInterrupt:
@@ -89,8 +94,18 @@ class Command(BaseCommand):
         return (
             f"\n  Agon is ready: {self.style.SUCCESS(address)}\n\n"
             f"  Accounts, all with the password {self.style.SUCCESS(PASSWORD)}:\n{accounts}\n\n"
-            f"  Mails are written to {settings.MAIL_ROOT}. Ctrl-C ends everything.\n"
+            f"  Mails are written to {settings.MAIL_ROOT}. The data of EXIST 2024 ask for a team's password:\n"
+            f"  that of {TEAM} is in the mail to {CAPTAIN} that says it is approved.\n\n"
+            "  Ctrl-C ends everything.\n"
         )
+
+
+def _public_key_file(state: Path) -> Path:
+    """For web, which then has no use for the private key."""
+    path = state / "gold-public-key"
+    path.touch(mode=0o600)
+    path.write_text(as_text(public_key()))
+    return path
 
 
 def _free_web_port(text: str) -> int:
@@ -147,11 +162,6 @@ def _await_broker(url: str) -> None:
         else:
             return
     raise CommandError(f"No Redis or Valkey answers at {url}.")
-
-
-def _web_command(port: int) -> list[str]:
-    options = ["--interface", "wsgi", "--host", HOST, "--port", str(port), "--blocking-threads", "4", "--no-ws"]
-    return [sys.executable, "-m", "granian", *options, "portal.wsgi:application"]
 
 
 def _wait(processes: Processes, condition: Callable[[], bool]) -> None:

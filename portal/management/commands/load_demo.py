@@ -2,6 +2,7 @@
 
 import tempfile
 import time
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from django.db.migrations.executor import MigrationExecutor
 from portal.actions.agreement import sign_agreement
 from portal.actions.import_shared_task import import_shared_task
 from portal.actions.teams import join_team, register_team
+from portal.management.demo_field import TEAMS, send_runs
 from portal.models import Membership, SharedTask, User
 from portal.models.clock import database_now
 from portal.models.signature import text_sha256
@@ -39,18 +41,21 @@ class Command(BaseCommand):
         call_command("migrate", verbosity=0)
         people = {email: _account(email, name) for email, (name, _) in ACCOUNTS.items()}
         for slug in GENERATORS:
-            shared_task = SharedTask.objects.filter(slug=slug).first() or self._load(slug)
-            shared_task.organizers.add(people[ORGANIZER])
-            _form_team(shared_task, people[CAPTAIN], people[MEMBER])
+            if not SharedTask.objects.filter(slug=slug, teams__memberships__user=people[MEMBER]).exists():
+                self._load(slug, people)
 
-    def _load(self, slug: str) -> SharedTask:
+    def _load(self, slug: str, people: Mapping[str, User]) -> None:
         self.stdout.write(f"{slug}: making its synthetic data ...")
         started = time.monotonic()
         with tempfile.TemporaryDirectory(prefix="agon-demo-") as name:
             folder = build(slug, Path(name) / slug)
             shared_task = import_shared_task(folder, at=database_now()).shared_task
+            shared_task.organizers.add(people[ORGANIZER])
+            for team in TEAMS:
+                _form_team(shared_task, team, people[CAPTAIN] if team == TEAM else _captain_of(team))
+            send_runs(shared_task, folder, database_now())
+        _join(shared_task, people[MEMBER])
         self.stdout.write(f"{slug}: loaded in {time.monotonic() - started:.1f} s")
-        return shared_task
 
 
 def is_loaded() -> bool:
@@ -78,11 +83,20 @@ def _sign(user: User, shared_task: SharedTask, at: datetime) -> None:
         sign_agreement(user, shared_task, user.name, sha256, None, at)
 
 
-def _form_team(shared_task: SharedTask, captain: User, member: User) -> None:
-    if Membership.objects.filter(shared_task=shared_task, user=captain).exists():
-        return
+def _captain_of(team: str) -> User:
+    user = _account(f"{team.lower()}@agon.example", f"{team}’s captain")
+    User.objects.filter(pk=user.pk).update(mails_about_runs=False, mails_about_results=False)  # nobody reads them
+    return user
+
+
+def _form_team(shared_task: SharedTask, name: str, captain: User) -> None:
+    if not Membership.objects.filter(shared_task=shared_task, user=captain).exists():
+        at = database_now()
+        _sign(captain, shared_task, at)
+        register_team(captain, shared_task, name, "University of the Aegean" if name == TEAM else "", at)
+
+
+def _join(shared_task: SharedTask, member: User) -> None:
     at = database_now()
-    for user in (captain, member):
-        _sign(user, shared_task, at)
-    team = register_team(captain, shared_task, TEAM, "University of the Aegean", at)
-    join_team(member, team.invitation_code, at)
+    _sign(member, shared_task, at)
+    join_team(member, shared_task.teams.get(name=TEAM).invitation_code, at)

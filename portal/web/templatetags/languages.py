@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 
 from django import template
-from django.utils.translation import get_language_info
-from django.utils.translation import gettext as _
+
+from portal.printing import language_name
 
 register = template.Library()
 
@@ -12,11 +12,7 @@ register = template.Library()
 @register.filter
 def languages(codes: Iterable[str]) -> str:
     """["en", "es"] → English, Spanish; a code that Django does not know stays as it is."""
-    return ", ".join(_name(code) for code in codes)
+    return ", ".join(language_name(code) for code in codes)
 
 
-def _name(code: str) -> str:
-    try:
-        return _(get_language_info(code)["name"])
-    except KeyError:
-        return code
+register.filter("language", language_name)

@@ -2,35 +2,12 @@
 
 from django import template
 
+from portal.printing import count, file_size, score
+
 register = template.Library()
 
-NOTHING = "–"  # what a cell shows where there is no number
-MINUS = "−"
-
-
-@register.filter
-def count(value: int | None) -> str:
-    """1812 → 1,812"""
-    return NOTHING if value is None else f"{value:,}".replace("-", MINUS)
-
-
-@register.filter
-def score(value: float | None, decimals: int = 4) -> str:
-    """-0.238 → −0.2380; an undefined score is a dash. A value that rounds to zero has no sign."""
-    return NOTHING if value is None else f"{value:z,.{decimals}f}".replace("-", MINUS)
-
-
-@register.filter
-def file_size(size: int | None) -> str:
-    """Bytes in the largest decimal unit, to three digits: 1840000 → 1.84 MB"""
-    if size is None:
-        return NOTHING
-    value, unit = float(size), "B"
-    for larger in ("kB", "MB", "GB"):
-        if value < 999.5:
-            break
-        value, unit = value / 1000, larger
-    return f"{value:.3g} {unit}"
+for printed in (count, score, file_size):
+    register.filter(printed)
 
 
 @register.filter

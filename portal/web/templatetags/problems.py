@@ -8,7 +8,7 @@ from django import template
 from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from portal.web.templatetags.numbers import count
+from portal.printing import count
 
 register = template.Library()
 

@@ -1,8 +1,7 @@
 """Times: the time left first, then anywhere on Earth (AoE), then the reader's own zone by name."""
 
-from datetime import datetime, timedelta, tzinfo
-from datetime import timezone as fixed_zone
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from datetime import datetime
+from zoneinfo import ZoneInfo
 
 from django import template
 from django.template import Context
@@ -10,56 +9,16 @@ from django.utils import timezone
 from django.utils.dateformat import format as format_date
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+
+from portal.printing import AOE, end_of_day, span, written, zone_of, zone_words
 
 register = template.Library()
-
-AOE = fixed_zone(timedelta(hours=-12), "AoE")
-
-
-def span(duration: timedelta) -> str:
-    """A duration in the one or two units that matter: 5 h 12 min, 9 days, 26 weeks, 3 years."""
-    minutes = int(duration.total_seconds() // 60)
-    days = duration.days
-    if minutes < 1:
-        return _("less than a minute")
-    if minutes < 60:
-        return _("%(minutes)d min") % {"minutes": minutes}
-    if days < 2:
-        return _("%(hours)d h %(minutes)d min") % {"hours": minutes // 60, "minutes": minutes % 60}
-    if days < 60:
-        return ngettext("%(n)d day", "%(n)d days", days) % {"n": days}
-    if days < 730:
-        return ngettext("%(n)d week", "%(n)d weeks", days // 7) % {"n": days // 7}
-    return ngettext("%(n)d year", "%(n)d years", days // 365) % {"n": days // 365}
-
-
-def written(value: datetime, zone: tzinfo, now: datetime, seconds: bool = False) -> str:
-    """Weekday, day, month and time in that zone; the year where it is not this one."""
-    local = value.astimezone(zone)
-    year = "" if local.year == now.astimezone(zone).year else " Y"
-    return format_date(local, f"D j M{year}, H:i:s" if seconds else f"D j M{year}, H:i")
-
-
-def end_of_day(value: datetime) -> datetime:
-    """A window [opens, closes) that ends at midnight AoE is said to close at 23:59 of the day that ends."""
-    local = value.astimezone(AOE)
-    return value - timedelta(minutes=1) if (local.hour, local.minute, local.second) == (0, 0, 0) else value
 
 
 def reader_zone(context: Context) -> ZoneInfo:
     """The zone of the signed-in reader, else UTC (which the page's script turns into the browser's own)."""
     user = context.get("user")
-    try:
-        return ZoneInfo(user.time_zone if user is not None and user.is_authenticated else "UTC")
-    except (ZoneInfoNotFoundError, ValueError):
-        return ZoneInfo("UTC")
-
-
-def zone_words(zone: ZoneInfo) -> str:
-    """Europe/Madrid → in Madrid"""
-    return "UTC" if zone.key == "UTC" else _("in %(place)s") % {"place": zone.key.split("/")[-1].replace("_", " ")}
+    return zone_of(user.time_zone if user is not None and user.is_authenticated else "UTC")
 
 
 def now_of(context: Context) -> datetime:

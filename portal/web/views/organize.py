@@ -1,4 +1,4 @@
-"""What organizers of a shared task look at, and what they decide about teams."""
+"""What organizers of a shared task look at first, what they decide about teams, and the records."""
 
 from datetime import datetime
 from typing import Any
@@ -7,24 +7,34 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from portal.actions.approval import approve_team, decline_team
 from portal.actions.membership import renew_password
 from portal.actions.refusal import ActionRefused
-from portal.models import Team
-from portal.queries.organize import run_states
-from portal.queries.records import audit_entries, mails
+from portal.models import OutgoingMail, Team
+from portal.queries.organize import run_states, to_do
+from portal.queries.records import audit_entries, audit_verbs, mails
 from portal.queries.teams import team_lines
-from portal.web.access import SignedInRequest, require_organizer, tab_context
+from portal.web.access import SignedInRequest, organizer_context
 
 
 @require_safe
 @login_required
 def organize(request: HttpRequest, slug: str) -> HttpResponse:
+    """What is to be done next, and where."""
+    context = organizer_context(request, slug, "overview")
+    context["to_do"] = to_do(context["page"].shared_task, context["at"])
+    return render(request, "organize/overview.html", context)
+
+
+@require_safe
+@login_required
+def organize_runs(request: HttpRequest, slug: str) -> HttpResponse:
     """How the runs of each phase and track are doing."""
-    context = _context(request, slug, "states")
+    context = organizer_context(request, slug, "runs")
     context["lines"] = run_states(context["page"].shared_task)
     return render(request, "organize/states.html", context)
 
@@ -33,14 +43,14 @@ def organize(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 def organize_teams(request: HttpRequest, slug: str) -> HttpResponse:
     """Requests to approve or decline, and all other teams."""
-    return _teams_page(request, _context(request, slug, "teams"))
+    return _teams_page(request, organizer_context(request, slug, "teams"))
 
 
 @login_required
 @require_POST
 def decide(request: SignedInRequest, slug: str, pk: int, verb: str) -> HttpResponse:
     """`approve` or `decline` a team, or have a new `password` sent to it."""
-    context = _context(request, slug, "teams")
+    context = organizer_context(request, slug, "teams")
     team = get_object_or_404(Team, pk=pk, shared_task=context["page"].shared_task)
     try:
         done = _decide(request, team, verb, context["at"])
@@ -54,8 +64,11 @@ def decide(request: SignedInRequest, slug: str, pk: int, verb: str) -> HttpRespo
 @login_required
 def organize_mails(request: HttpRequest, slug: str) -> HttpResponse:
     """Which mails went to whom, and which could not be sent."""
-    context = _context(request, slug, "mails")
-    context["entries"] = mails(context["page"].shared_task, request.GET.get("page", "1"))
+    context = organizer_context(request, slug, "mails")
+    wanted = {name: request.GET.get(name, "") for name in ("kind", "state")}
+    context |= wanted | {"kinds": OutgoingMail.Kind.choices, "states": OutgoingMail.State.choices}
+    context["query"] = urlencode({name: value for name, value in wanted.items() if value})
+    context["entries"] = mails(context["page"].shared_task, request.GET.get("page", "1"), **wanted)
     return render(request, "organize/mails.html", context)
 
 
@@ -63,8 +76,10 @@ def organize_mails(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 def organize_audit(request: HttpRequest, slug: str) -> HttpResponse:
     """Who did what, when."""
-    context = _context(request, slug, "audit")
-    context["entries"] = audit_entries(context["page"].shared_task, request.GET.get("page", "1"))
+    context = organizer_context(request, slug, "audit")
+    shared_task, verb = context["page"].shared_task, request.GET.get("verb", "")
+    context |= {"verb": verb, "verbs": audit_verbs(shared_task), "query": urlencode({"verb": verb} if verb else {})}
+    context["entries"] = audit_entries(shared_task, request.GET.get("page", "1"), verb)
     return render(request, "organize/audit.html", context)
 
 
@@ -78,12 +93,6 @@ def _decide(request: SignedInRequest, team: Team, verb: str, at: datetime) -> st
         return _("%(team)s is declined; its captain gets a mail with the reason.")
     renew_password(request.user, team, at)
     return _("The old password of %(team)s has ended; its captain gets a new one by mail.")
-
-
-def _context(request: HttpRequest, slug: str, part: str) -> dict[str, Any]:
-    context = tab_context(request, slug, "organize")
-    require_organizer(request, context["page"])
-    return context | {"part": part}
 
 
 def _teams_page(request: HttpRequest, context: dict[str, Any], status: int = 200) -> HttpResponse:

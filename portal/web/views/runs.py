@@ -9,9 +9,11 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
 from portal.actions.refusal import ActionRefused
+from portal.figures.classes import run_figures
 from portal.models import Run
 from portal.permissions import may_change_run, may_download_run
 from portal.queries import runs as queries
+from portal.queries.run_scores import earlier_scores, place
 from portal.queries.uploads import run_body
 from portal.web.access import tab_context
 
@@ -46,6 +48,9 @@ def run_page(request: HttpRequest, found: Run, refused: ActionRefused | None = N
     context |= {
         "run": view.line.run,
         "view": view,
+        "place": place(found, request.user, context["at"]) if view.evaluation else None,
+        "earlier": earlier_scores(found, view.evaluation),
+        "figures": run_figures(view.evaluation.details) if view.evaluation else (),
         "may_download": may_download_run(request.user, found),
         "may_change": may_change_run(request.user, found),
         "refused": refused,

@@ -9,12 +9,13 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.crypto import get_random_string
+from django.utils.functional import SimpleLazyObject
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from portal.actions.check_only import check_only
-from portal.actions.refusal import ActionRefused
+from portal.actions.refusal import ActionRefused, count_refusal
 from portal.actions.submit import submit as take
 from portal.models import Phase, Submission
 from portal.permissions import has_signed
@@ -23,9 +24,8 @@ from portal.queries.runs import SubmissionView, submission_view
 from portal.queries.uploads import UPLOAD_BYTES, inspect, right_names
 from portal.storage import StoredUpload, UploadTooLarge, store_upload
 from portal.web.access import SignedInRequest, own_team, tab_context
+from portal.web.bodies import BODY_BYTES
 from portal.web.forms import UploadForm
-
-FORM_BYTES = 64 * 1024  # what a form may add to the file it carries
 
 Receiver = Callable[[SignedInRequest, dict[str, Any], Phase, StoredUpload], HttpResponse]
 """What is done with a whole body: the page's context, the phase and the body to the answer."""
@@ -52,17 +52,19 @@ def check(request: SignedInRequest, slug: str) -> HttpResponse:
 
 
 def _guarded(request: SignedInRequest, slug: str, then: Receiver) -> HttpResponse:
-    if int(request.META.get("CONTENT_LENGTH") or 0) > UPLOAD_BYTES + FORM_BYTES:
+    if int(request.META.get("CONTENT_LENGTH") or 0) > BODY_BYTES:
         return _too_large(request)
     return _receive(request, slug, then)
 
 
 @csrf_protect
 def _receive(request: SignedInRequest, slug: str, then: Receiver) -> HttpResponse:
+    sent = request.FILES  # reads the body; which phases are open is asked when it is in
     context = _context(request, slug)
+    context |= _lateness(context, request.POST.get("phase", ""))
     page, team = context["page"], context["team"]
-    form = UploadForm(request.POST, request.FILES, phases=page.open_phases)
-    if team is None or context["must_sign"] or not page.open_phases:
+    form = UploadForm(request.POST, sent, phases=page.open_phases)
+    if team is None or context["must_sign"] or "late_for" in context or not page.open_phases:
         return _whole_page(render(request, "submit/upload.html", context, status=HTTPStatus.FORBIDDEN))
     if not form.is_valid():
         context["form"] = form
@@ -72,16 +74,25 @@ def _receive(request: SignedInRequest, slug: str, then: Receiver) -> HttpRespons
     file = form.cleaned_data["file"]
     try:
         with store_upload(file.chunks(), file.name, UPLOAD_BYTES) as stored:
-            return then(request, context | {"key": form.cleaned_data["key"]}, phase, stored)
+            context |= {"key": form.cleaned_data["key"], "slot": form.cleaned_data["slot"]}
+            return then(request, context, phase, stored)
     except UploadTooLarge:
         return _too_large(request)
+
+
+def _lateness(context: dict[str, Any], slug: str) -> dict[str, Any]:
+    """The phase for which a body came too late, and since when: it was open when the upload began."""
+    page, team = context["page"], context["team"]
+    phase = next((phase for phase in page.phases if phase.slug == slug and phase not in page.open_phases), None)
+    closed = phase.closes_for(team.pk) if phase is not None and team is not None else None
+    return {"late_for": phase, "late_since": closed} if closed is not None and closed <= context["at"] else {}
 
 
 def _check(request: SignedInRequest, context: dict[str, Any], phase: Phase, stored: StoredUpload) -> HttpResponse:
     shared_task = context["page"].shared_task
     upload = inspect(shared_task, stored, context["team"])
     try:
-        checked = check_only(request.user, shared_task, phase, stored, upload)
+        checked = check_only(request.user, shared_task, phase, stored, upload, slot=context["slot"])
     except ActionRefused as refused:
         return render(request, "submit/upload.html", context | {"refused": refused}, status=refused.http_status)
     status = HTTPStatus.OK if checked.is_valid else HTTPStatus.UNPROCESSABLE_ENTITY
@@ -100,10 +111,12 @@ def _take(request: SignedInRequest, context: dict[str, Any], phase: Phase, store
         "wrong_names": {problem.file for problem in upload.report.errors},
     }
     if not upload.report.ok:
+        count_refusal(problem.code for problem in upload.report.errors)
         return render(request, "submit/refused.html", context, status=HTTPStatus.UNPROCESSABLE_ENTITY)
     try:
-        submission = take(request.user, shared_task, phase, stored, upload, context["key"])
+        submission = take(request.user, shared_task, phase, stored, upload, context["key"], slot=context["slot"])
     except ActionRefused as refused:
+        count_refusal([refused.code])
         return render(
             request, "submit/refused.html", context | {"message": refused.message}, status=refused.http_status
         )
@@ -135,7 +148,7 @@ def status(request: HttpRequest, slug: str, pk: str) -> HttpResponse:
 @require_safe
 @login_required
 def report(request: HttpRequest, slug: str, pk: str) -> JsonResponse:
-    """The problems as `python -m scoring check --json` prints them, for every run."""
+    """The problems as `agon check --json` prints them, for every run."""
     view: SubmissionView = _view_context(request, slug, pk)["view"]
     problems = [*view.problems, *(problem for line in view.runs for problem in line.problems)]
     name = f"report_{view.submission.pk}.json"
@@ -147,18 +160,22 @@ def report(request: HttpRequest, slug: str, pk: str) -> JsonResponse:
 
 
 def _context(request: HttpRequest, slug: str) -> dict[str, Any]:
+    """Names and limits are found out when a page prints them: an upload that is taken shows none."""
     context = tab_context(request, slug, "submit")
     page = context["page"]
     split = page.current_phase.split if page.current_phase else "test"
-    names = right_names(page.shared_task, page.team, split)
-    context |= {"team": own_team(page), "limit": UPLOAD_BYTES, "names": names, "check_command": names.check_command}
+    names: Any = SimpleLazyObject(lambda: right_names(page.shared_task, page.team, split))
+    command = SimpleLazyObject(lambda: names.check_command)
+    context |= {"team": own_team(page), "limit": UPLOAD_BYTES, "names": names, "check_command": command}
+    context["has_slots"] = any(phase.contrastive is not None for phase in page.open_phases)
     context["must_sign"] = not has_signed(request.user, page.shared_task)
     return context | {"key": get_random_string(22)} | _limits(context, page.current_phase)
 
 
 def _limits(context: dict[str, Any], phase: Phase | None) -> dict[str, Any]:
-    team = context["team"]
-    return {"chosen_phase": phase, "limits": remaining(team, phase, context["at"]) if team and phase else []}
+    team, at = context["team"], context["at"]
+    limits: Any = SimpleLazyObject(lambda: remaining(team, phase, at)) if team and phase else []
+    return {"chosen_phase": phase, "limits": limits}
 
 
 def _view_context(request: HttpRequest, slug: str, pk: str) -> dict[str, Any]:
@@ -178,6 +195,7 @@ def _view_context(request: HttpRequest, slug: str, pk: str) -> dict[str, Any]:
 
 
 def _too_large(request: HttpRequest) -> HttpResponse:
+    count_refusal(["too_large"])
     context = {"limit": UPLOAD_BYTES}
     return _whole_page(render(request, "413.html", context, status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE))
 

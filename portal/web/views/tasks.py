@@ -3,19 +3,26 @@
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
+from portal.queries.public import described
 from portal.web.access import tab_context
-from portal.web.markdown import has_heading
+from portal.web.markdown import contents, has_heading
 from portal.web.markdown import render as render_markdown
+from portal.web.paper.references import citation
 
 
 @require_safe
 def overview(request: HttpRequest, slug: str) -> HttpResponse:
-    return _text_page(request, slug, "overview", _("Overview"))
+    context = text_context(request, slug, "overview", _("Overview"))
+    shared_task, address = context["page"].shared_task, f"{settings.PUBLIC_URL}{reverse('task', args=[slug])}"
+    context |= {"described": described(shared_task, address), "citation": citation(shared_task, address)}
+    return render(request, "tasks/overview.html", context)
 
 
 @require_safe
@@ -36,7 +43,12 @@ def text_context(request: HttpRequest, slug: str, name: str, heading: str) -> di
     """What the template of a page with a text of the organizers needs."""
     context = tab_context(request, slug, name)
     text = _text(context["page"].shared_task.definition.pages.get(name))
-    return context | {"heading": heading, "text": render_markdown(text), "has_heading": has_heading(text)}
+    return context | {
+        "heading": heading,
+        "text": render_markdown(text),
+        "has_heading": has_heading(text),
+        "contents": contents(text),
+    }
 
 
 def _text(path: Path | None) -> str:

@@ -141,9 +141,9 @@ def _page(request: HttpRequest, context: dict[str, Any], status: int = 200) -> H
     """The team's page, with the forms that the context does not bring filled in already."""
     page = context["page"]
     if page.team is None:
-        return render(
-            request, "teams/create.html", {"form": TeamForm(shared_task=page.shared_task)} | context, status=status
-        )
+        own = {"affiliation": getattr(request.user, "affiliation", "")}
+        form = TeamForm(shared_task=page.shared_task, initial=own)
+        return render(request, "teams/create.html", {"form": form} | context, status=status)
     path = reverse("join_team", args=[page.shared_task.slug, page.team.invitation_code])
     context = {
         "form": AgainForm(team=page.team),

@@ -7,7 +7,7 @@ from django.test import Client
 
 from portal.actions.teams import join_team
 from portal.models import SharedTask, Team, User
-from tests.portal.world import EVALUATION, captain, new_team, person
+from tests.portal.world import EVALUATION, captain, new_team, person, set_up_second_factor
 
 
 @pytest.fixture
@@ -56,4 +56,5 @@ def newcomer(tiny: SharedTask, sign_in: Callable[[User], Client]) -> Client:
 def organizer(tiny: SharedTask, sign_in: Callable[[User], Client]) -> Client:
     user = person("Organizer")
     tiny.organizers.add(user)
+    set_up_second_factor(user)
     return sign_in(user)

@@ -1,6 +1,7 @@
 import pytest
 
-from portal.web.templatetags.numbers import count, digest, file_size, mebibytes, score
+from portal.printing import count, file_size, score
+from portal.web.templatetags.numbers import digest, mebibytes
 
 
 @pytest.mark.parametrize(

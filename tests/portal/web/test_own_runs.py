@@ -3,11 +3,12 @@
 from http import HTTPStatus
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from portal.models import Phase, Run, SharedTask, Team
 from portal.models.clock import database_now
-from tests.portal.world import EVALUATION, GOOD, PERFECT, send_run, work_off
+from tests.portal.world import EVALUATION, GOOD, PERFECT, run_file, send_run, work_off
 
 
 @pytest.fixture
@@ -123,3 +124,16 @@ def test_a_method_that_is_a_formula_is_defused_in_csv(sender: Client, runs: list
 def test_organizers_read_who_withdrew_and_why(runs: list[Run], sender: Client, organizer: Client) -> None:
     sender.post(f"/runs/{runs[0].pk}/withdraw/", {"reason": "wrong file"})
     assert "“wrong file”" in organizer.get(f"/runs/{runs[0].pk}/").content.decode()
+
+
+def test_slots_are_asked_for_and_shown(sender: Client, meltemi: Team) -> None:
+    Phase.objects.filter(slug="post").update(contrastive=1, runs_per_track=2, official="chosen")
+    assert 'value="contrastive"' in sender.get("/tasks/tiny/submit/").content.decode()
+    file = SimpleUploadedFile("one_Meltemi_1.json", run_file(GOOD))
+    answer = sender.post("/tasks/tiny/submit/", {"file": file, "phase": "post", "slot": "contrastive"})
+    assert answer.status_code == 303
+    assert "contrastive" in sender.get(answer["Location"]).content.decode()
+    (run,) = Run.objects.filter(team=meltemi)
+    assert "Make it primary" in sender.get("/tasks/tiny/runs/").content.decode()
+    sender.post(f"/runs/{run.pk}/choose/")
+    assert "It is the primary run." in sender.get(f"/runs/{run.pk}/").content.decode()

@@ -28,13 +28,15 @@ def home(anybody: Client, tiny: SharedTask, tmp_path: Path) -> Path:
 
 
 def printed(text: str) -> list[str]:
-    return [html.unescape(command) for command in re.findall(r"<code>(python -m scoring .*?)</code>", text)]
+    return [html.unescape(command) for command in re.findall(r"<code>(agon .*?)</code>", text)]
 
 
-def run(command: str, folder: Path) -> int:
-    python, *words = shlex.split(command)
-    assert python == "python"
-    done = subprocess.run([sys.executable, *words], cwd=folder, env={"PYTHONPATH": str(ROOT)}, check=False)
+def run(printed_command: str, folder: Path) -> int:
+    agon, *words = shlex.split(printed_command)
+    assert agon == "agon"
+    done = subprocess.run(
+        [sys.executable, "-m", "scoring", *words], cwd=folder, env={"PYTHONPATH": str(ROOT)}, check=False
+    )
     return done.returncode
 
 

@@ -108,6 +108,20 @@ def test_organizers_approve(decider: Client, pending: Team, sign_in) -> None:
     assert "no longer to be decided on" in again.content.decode()
 
 
+def test_organizers_see_where_people_come_from(decider: Client, pending: Team, sign_in) -> None:
+    pending.members.update(affiliation="University of the Aegean", country="GR")
+    assert "University of the Aegean, Greece" in decider.get(REQUESTS).content.decode()
+    decider.post(f"{REQUESTS}{pending.pk}/approve/")
+    assert "University of the Aegean, Greece" in decider.get(REQUESTS).content.decode()
+
+
+def test_a_new_team_may_have_its_captains_affiliation(tiny: SharedTask, sign_in) -> None:
+    user = person("Milo")
+    user.affiliation = "University of the Aegean"
+    user.save()
+    assert 'value="University of the Aegean"' in sign_in(user).get(PAGE).content.decode()
+
+
 def test_a_declined_team_reads_why_and_asks_again(decider: Client, pending: Team, sign_in) -> None:
     assert decider.post(f"{REQUESTS}{pending.pk}/decline/", {"reason": ""}).status_code == 422
     assert decider.post(f"{REQUESTS}{pending.pk}/decline/", {"reason": "Say more."}).status_code == 302

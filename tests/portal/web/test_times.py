@@ -4,7 +4,8 @@ from types import SimpleNamespace
 import pytest
 from django.template import Context
 
-from portal.web.templatetags.times import day, deadline, moment, span, time_left
+from portal.printing import span
+from portal.web.templatetags.times import day, deadline, moment, time_left
 
 NOW = datetime(2024, 5, 16, 6, 47, 9, tzinfo=UTC)
 CLOSES = datetime(2024, 5, 16, 12, 0, tzinfo=UTC)  # midnight AoE

@@ -167,7 +167,11 @@ def test_a_used_number_is_a_conflict(sender: Client) -> None:
 
 
 def test_a_closed_phase_and_a_missing_file_are_refused(sender: Client) -> None:
-    for fields in ({"phase": "post"}, {"phase": "evaluation", "file": SimpleUploadedFile("one_Meltemi_1.json", b"[]")}):
+    file = SimpleUploadedFile("one_Meltemi_1.json", b"[]")
+    late = sender.post(PAGE, {"phase": "evaluation", "file": file})  # E58
+    assert late.status_code == HTTPStatus.FORBIDDEN
+    assert "Too late for Evaluation: nothing was taken" in late.content.decode()
+    for fields in ({"phase": "post"}, {"phase": "none", "file": file}):
         response = sender.post(PAGE, fields)
         assert response.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
         assert "errors-box" in response.content.decode()

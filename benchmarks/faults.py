@@ -1,0 +1,162 @@
+"""Uploads while something dies every few seconds: is everything that was acknowledged kept, and scored exactly once?
+
+    python benchmarks/faults.py [--uploads 900] [--seconds 150] [--every 5] [--json]
+
+PostgreSQL, Valkey, granian, a scoring worker of two processes and beat, on this machine. What gets no receipt is sent
+again with the same key, as a person would. A full disk is a web server whose files may not grow.
+"""
+
+import argparse
+import json
+import os
+import resource
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from itertools import cycle
+from pathlib import Path
+
+sys.path[0] = str(Path(__file__).resolve().parents[1])
+
+import redis  # noqa: E402
+
+from benchmarks.installation import Installation, bodies, installation, machine, prepare  # noqa: E402
+from benchmarks.uploading import await_scores, judge, send_all, unfinished  # noqa: E402
+from tests.services import children  # noqa: E402
+
+DRAINED_SECONDS = 60  # aimed at
+TRIES = 60  # a second apart
+TEAMS = 100
+FULL_DISK_BYTES = 64 * 1024  # less than a run
+DOWN_SECONDS = 1.5
+
+
+def kill_worker(own: Installation) -> None:
+    own.scorers[0].kill()
+    own.scorers[0].start()
+
+
+def kill_pool_process(own: Installation) -> None:
+    """Celery starts another; the run's lease must end before it is taken up again."""
+    _kill(children(own.scorers[0].pid)[:1])
+
+
+def kill_scoring_child(own: Installation) -> None:
+    _kill([child for process in children(own.scorers[0].pid) for child in children(process)])
+
+
+def kill_broker(own: Installation) -> None:
+    own.broker.kill()
+    time.sleep(DOWN_SECONDS)
+    own.broker.start()
+
+
+def flush_broker(own: Installation) -> None:
+    redis.Redis.from_url(own.environment["REDIS_URL"]).flushall()
+
+
+def stop_database(own: Installation) -> None:
+    own.database.stop(signal.SIGQUIT)
+    time.sleep(DOWN_SECONDS)
+    own.database.start(fsync=True)
+
+
+def kill_web(own: Installation) -> None:
+    own.web.kill()
+    own.web.start()
+
+
+def fill_disk(own: Installation) -> None:
+    processes = [own.web.pid, *children(own.web.pid)]
+    _limit_files(processes, FULL_DISK_BYTES)
+    time.sleep(DOWN_SECONDS)
+    _limit_files(processes, resource.RLIM_INFINITY)
+
+
+FAULTS: dict[str, Callable[[Installation], None]] = {
+    "the worker killed, all its processes": kill_worker,
+    "the database stopped at once": stop_database,
+    "the child that scores killed": kill_scoring_child,
+    "the web server killed": kill_web,
+    "the broker emptied": flush_broker,
+    "the disk full": fill_disk,
+    "a process of the worker killed": kill_pool_process,
+    "the broker killed": kill_broker,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--uploads", type=int, default=900)
+    parser.add_argument("--seconds", type=float, default=150)
+    parser.add_argument("--every", type=float, default=5, help="seconds from fault to fault")
+    parser.add_argument("--json", action="store_true")
+    given = parser.parse_args()
+    print(machine())
+    with installation() as own:
+        senders = prepare(own, TEAMS)
+        own.start_web()
+        for program in own.programs[:-1]:
+            program.start()
+        time.sleep(5)
+        over = threading.Event()
+        done: list[str] = []
+        hurting = threading.Thread(target=_hurt, args=(own, given.every, given.seconds, over, done))
+        hurting.start()
+        uploads = send_all(own, senders, bodies(own, given.uploads), given.uploads, given.seconds, TRIES)
+        over.set()
+        hurting.join()
+        ended = time.monotonic()
+        is_drained = await_scores(_nothing_waits, 300)
+        drained = time.monotonic() - ended
+        lost, double = judge(own, uploads.receipts)
+    missing = given.uploads - len(set(uploads.receipts))
+    print(f"{len(set(uploads.receipts))} of {given.uploads} uploads got their receipt, {uploads.retried} further tries")
+    answers = ", ".join(f"{n} × {status or 'none'}" for status, n in sorted(uploads.statuses.items()))
+    print(f"answers: {answers}")
+    print(f"every receipt has a row, a file with that SHA-256 and one evaluation: {lost} lost, {double} double")
+    print(f"drained after {drained:.1f} s (aim: {DRAINED_SECONDS})" if is_drained else "never drained")
+    if given.json:
+        result = {"uploads": len(set(uploads.receipts)), "faults": len(done), "lost": lost + missing, "double": double}
+        print(json.dumps(result | {"drained_s": round(drained, 1) if is_drained else None}))
+
+
+def _hurt(own: Installation, every: float, seconds: float, over: threading.Event, done: list[str]) -> None:
+    """One fault after another, until the last but one step of the schedule."""
+    started = time.monotonic()
+    for number, (what, fault) in enumerate(cycle(FAULTS.items()), start=1):
+        due = number * every
+        if due > seconds - every / 2 or over.wait(max(0.0, started + due - time.monotonic())):
+            return
+        fault(own)
+        done.append(what)
+        print(f"{time.monotonic() - started:6.1f} s  {what}", flush=True)
+
+
+def _nothing_waits() -> bool:
+    from django.db import DatabaseError, connection
+
+    try:
+        return unfinished() == 0
+    except DatabaseError:  # our own connection did not survive
+        connection.close()
+        return False
+
+
+def _kill(processes: Sequence[int]) -> None:
+    for pid in processes:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def _limit_files(processes: Sequence[int], limit: int) -> None:
+    for pid in processes:
+        with suppress(ProcessLookupError):
+            resource.prlimit(pid, resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,9 @@
+"""A page of the same server with nothing behind it: the bound on what any page can reach."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+
+def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+    start_response("200 OK", [("Content-Type", "text/plain"), ("Content-Length", "6")])
+    return [b"hello\n"]

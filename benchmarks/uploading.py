@@ -1,0 +1,152 @@
+"""Uploads as a browser sends them, on a schedule or one by one, and whether all that was acknowledged is true."""
+
+import hashlib
+import http.client
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Any
+
+from benchmarks.installation import PHASE, TRACK, Installation, Sender
+from portal.management.valkey import HOST
+
+ADDRESS = "/tasks/exist2024/submit/"
+_TOKEN = "a" * 32  # the same in cookie and form
+_BOUNDARY = "agon-benchmark-boundary"
+_SECONDS = 30  # for an answer
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """An acknowledged upload."""
+
+    submission: str
+    sha256: str
+
+
+@dataclass
+class Uploads:
+    """What came of all uploads so far."""
+
+    receipts: list[Receipt] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)  # from when it was due to its receipt, of first tries
+    statuses: Counter[int] = field(default_factory=Counter)  # 0: no answer
+    retried: int = 0
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def add(self, status: int, receipt: Receipt | None, seconds: float | None) -> None:
+        with self._lock:
+            self.statuses[status] += 1
+            if receipt:
+                self.receipts.append(receipt)
+            if seconds is not None:
+                self.seconds.append(seconds)
+            else:
+                self.retried += 1
+
+    @property
+    def errors_5xx(self) -> int:
+        return sum(count for status, count in self.statuses.items() if status >= 500)
+
+
+def send(own: Installation, sender: Sender, body: bytes, key: str) -> tuple[int, Receipt | None]:
+    """One upload over a connection of its own; status 0 where no answer came."""
+    name = "_".join([*TRACK.split("-"), sender.team, "1"]) + ".json"
+    fields = {"csrfmiddlewaretoken": _TOKEN, "phase": PHASE, "key": key}
+    parts = [f'--{_BOUNDARY}\r\nContent-Disposition: form-data; name="{n}"\r\n\r\n{v}\r\n' for n, v in fields.items()]
+    parts.append(f'--{_BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n\r\n')
+    form = "".join(parts).encode() + body + f"\r\n--{_BOUNDARY}--\r\n".encode()
+    headers = {
+        "Content-Type": f"multipart/form-data; boundary={_BOUNDARY}",
+        "Cookie": f"sessionid={sender.session}; csrftoken={_TOKEN}",
+    }
+    connection = http.client.HTTPConnection(HOST, own.port, timeout=_SECONDS)
+    try:
+        connection.request("POST", ADDRESS, form, headers)
+        response = connection.getresponse()
+        response.read()
+    except (OSError, http.client.HTTPException):
+        return 0, None
+    finally:
+        connection.close()
+    if response.status != HTTPStatus.SEE_OTHER:
+        return response.status, None
+    place = response.headers["Location"].rstrip("/").rsplit("/", 1)[-1]
+    return response.status, Receipt(place, hashlib.sha256(body).hexdigest())
+
+
+def look(own: Installation, sender: Sender) -> None:
+    """The upload page, which a team looks at first: every web process has then read the rules."""
+    connection = http.client.HTTPConnection(HOST, own.port, timeout=_SECONDS)
+    connection.request("GET", ADDRESS, headers={"Cookie": f"sessionid={sender.session}"})
+    connection.getresponse().read()
+    connection.close()
+
+
+def send_all(
+    own: Installation, senders: Sequence[Sender], bodies: Iterator[bytes], count: int, seconds: float, tries: int = 1
+) -> Uploads:
+    """Evenly over that time, whether the answers come or not; what gets no receipt is tried again with its key."""
+    uploads = Uploads()
+    started = time.monotonic()
+
+    def one(number: int, body: bytes) -> None:
+        due = started + seconds * number / count
+        for attempt in range(tries):
+            status, receipt = send(own, senders[number % len(senders)], body, f"upload-{number}")
+            uploads.add(status, receipt, time.monotonic() - due if attempt == 0 else None)
+            if receipt or 400 <= status < 500:
+                return
+            time.sleep(1)
+
+    with ThreadPoolExecutor(64) as pool:
+        for number, body in zip(range(count), bodies, strict=False):
+            time.sleep(max(0.0, started + seconds * number / count - time.monotonic()))
+            pool.submit(one, number, body)
+    return uploads
+
+
+def await_scores(done: Callable[[], bool], seconds: float) -> bool:
+    """Whether it is so before that time is over."""
+    end = time.monotonic() + seconds
+    while not done():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.2)
+    return True
+
+
+def unfinished() -> int:
+    """Acknowledged runs and uploads that are not scored, refused or given up."""
+    from portal.models import Run, Submission
+
+    waiting = Submission.objects.filter(state__in=("received", "checking")).count()
+    return waiting + Run.objects.filter(state__in=("received", "scoring")).count()
+
+
+def judge(own: Installation, receipts: Sequence[Receipt]) -> tuple[int, int]:
+    """Lost and double: receipts without row, file, bytes or score; and runs or scores that are there twice."""
+    from portal.models import Evaluation, Run, Submission
+
+    submissions: dict[str, Any] = {str(one.pk): one for one in Submission.objects.all()}
+    runs = {str(run.submission_id): run for run in Run.objects.filter(submission__isnull=False)}
+    scores = Counter(Evaluation.objects.values_list("run_id", "gold_id", "scorer"))
+    scored = {run for run, _, _ in scores}
+    lost = 0
+    for receipt in set(receipts):
+        row, run = submissions.get(receipt.submission), runs.get(receipt.submission)
+        file = own.state / "data" / "files" / receipt.sha256[:2] / receipt.sha256
+        is_whole = file.is_file() and hashlib.sha256(file.read_bytes()).hexdigest() == receipt.sha256
+        is_kept = row is not None and row.sha256 == receipt.sha256 and is_whole
+        lost += not (is_kept and run is not None and run.state == "scored" and run.pk in scored)
+    keys = Counter((one.team_id, one.idempotency_key) for one in submissions.values())
+    double = sum(count - 1 for counts in (scores, keys) for count in counts.values())
+    return lost, double
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    return sorted(values)[min(len(values) - 1, int(len(values) * share))]

@@ -1,0 +1,88 @@
+"""Reads what docker-compose.yml says of each service, with its variables filled in."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+VARIABLE = re.compile(r"\$(?:\$|\{(?P<name>\w+)(?:(?P<kind>:[-?])(?P<word>[^}]*))?\})")
+
+
+class MissingVariable(Exception):  # noqa: N818 - told to a person as it stands
+    """A variable that the file cannot do without; the text says which, and what it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """One service: what it runs, with what variables, and what it finds at which path."""
+
+    name: str
+    image: str
+    command: list[str]
+    environment: dict[str, str]
+    secrets: list[str]
+    volumes: dict[str, str]  # path in the container → volume, or folder beside the file
+    healthcheck: list[str]
+    after: list[str]  # services that must have started, or ended well, before
+
+
+@dataclass(frozen=True, slots=True)
+class Compose:
+    services: dict[str, Service]
+    secrets: dict[str, Path]
+
+    def in_order(self) -> list[Service]:
+        """Each after those that it waits for."""
+        found: dict[str, Service] = {}
+
+        def add(name: str) -> None:
+            for earlier in self.services[name].after:
+                add(earlier)
+            found.setdefault(name, self.services[name])
+
+        for name in self.services:
+            add(name)
+        return list(found.values())
+
+
+def read(file: Path, variables: Mapping[str, str]) -> Compose:
+    """The services without profiles, which are those that always run."""
+    content = _filled_in(yaml.safe_load(file.read_text()), variables)
+    secrets = {name: file.parent / at["file"] for name, at in content["secrets"].items()}
+    services = {name: _service(name, said) for name, said in content["services"].items() if "profiles" not in said}
+    return Compose(services, secrets)
+
+
+def _service(name: str, said: Mapping[str, Any]) -> Service:
+    volumes = (volume.removesuffix(":ro").partition(":") for volume in said.get("volumes", []))
+    return Service(
+        name=name,
+        image=said["image"].partition(":")[0],
+        command=said.get("command", []),
+        environment={key: str(value) for key, value in said.get("environment", {}).items()},
+        secrets=said.get("secrets", []),
+        volumes={target: source for source, _, target in volumes},
+        healthcheck=said.get("healthcheck", {}).get("test", ["CMD"])[1:],
+        after=list(said.get("depends_on", [])),
+    )
+
+
+def _filled_in(value: Any, variables: Mapping[str, str]) -> Any:
+    if isinstance(value, dict):
+        return {key: _filled_in(inner, variables) for key, inner in value.items() if not str(key).startswith("x-")}
+    if isinstance(value, list):
+        return [_filled_in(inner, variables) for inner in value]
+    return VARIABLE.sub(lambda found: _value(found, variables), value) if isinstance(value, str) else value
+
+
+def _value(found: re.Match[str], variables: Mapping[str, str]) -> str:
+    name, kind, word = found.group("name", "kind", "word")
+    if name is None:
+        return "$"
+    value = variables.get(name, "")
+    if not value and kind == ":?":
+        raise MissingVariable(f"{name} is missing: {word}")
+    return value or word or ""

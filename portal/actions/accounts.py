@@ -1,0 +1,96 @@
+"""Closing an account: the person goes, what the team did stays."""
+
+from datetime import datetime
+
+from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount
+from allauth.usersessions.models import UserSession
+from django.contrib.admin.models import LogEntry
+from django.contrib.contenttypes.models import ContentType
+from django.db import transaction
+from django.db.models import Q
+from django.utils.translation import gettext as _
+
+from portal.actions.membership import leave_team
+from portal.actions.refusal import Conflict
+from portal.models import AuditEntry, OutgoingMail, Rate, Team, User
+from portal.queries.personal_data import teams_to_hand_over
+
+
+@transaction.atomic
+def delete_account(user: User, at: datetime) -> None:
+    """Nobody signs in to it any more, and no row says whose it was. Runs and signed agreements stay, without the name.
+
+    Teams in which nobody is left are withdrawn.
+
+    Raises:
+        Conflict: a team must be handed over first, or the portal would be left without an administrator.
+    """
+    user = User.objects.select_for_update().get(pk=user.pk)
+    _require_free(user)
+    for team in Team.objects.filter(members=user):
+        leave_team(user, team, at)
+    _forget_traces(user)
+    _forget_keys(user)
+    _anonymise(user)
+    AuditEntry.objects.create(actor=user, verb="delete_account", subject=f"account {user.pk}", at=at)
+
+
+def _require_free(user: User) -> None:
+    teams = teams_to_hand_over(user)
+    if teams:
+        names = ", ".join(team.name for team in teams)
+        raise Conflict("hand_over_first", _("Hand over or withdraw these teams first: %(teams)s.") % {"teams": names})
+    others = User.objects.filter(is_superuser=True, is_active=True).exclude(pk=user.pk)
+    if user.is_superuser and not others.exists():
+        raise Conflict("last_administrator", _("You are the last administrator: make somebody else one first."))
+
+
+def _forget_traces(user: User) -> None:
+    """Where records of teams and tasks repeat what the account says of the person."""
+    name, address = _nobody(user)
+    names = {user.name, *user.signatures.values_list("typed_name", flat=True)}
+    user.signatures.update(typed_name=name, address=None)
+    user.downloads.update(address=None)
+    own_mails = OutgoingMail.objects.filter(address__iexact=user.email)
+    own_mails.filter(state=OutgoingMail.State.QUEUED).update(state=OutgoingMail.State.NEEDLESS)
+    own_mails.update(address=address, details={})
+    invitations = OutgoingMail.objects.filter(kind=OutgoingMail.Kind.INVITATION)
+    invitations.filter(details__inviter=str(user)).update(details={"inviter": name})
+    _forget_details(user, {user.email: address, **dict.fromkeys(names, name)})
+    accounts = ContentType.objects.get_for_model(User)
+    LogEntry.objects.filter(content_type=accounts, object_id=str(user.pk)).update(object_repr=name)
+
+
+def _forget_details(user: User, known: dict[str, str]) -> None:
+    """What audit entries by the person, or about their address, say word for word."""
+    entries = AuditEntry.objects.filter(Q(actor=user) | Q(detail__address=user.email))
+    for entry in entries:
+        entry.detail = {key: known.get(str(value), value) for key, value in entry.detail.items()}
+    AuditEntry.objects.bulk_update(entries, ["detail"])
+
+
+def _forget_keys(user: User) -> None:
+    for session in UserSession.objects.filter(user=user):
+        session.end()
+    for keys in (EmailAddress.objects, Authenticator.objects, SocialAccount.objects):
+        keys.filter(user=user).delete()
+    Rate.objects.filter(user=user).delete()
+    user.organized_tasks.clear()
+    user.groups.clear()
+    user.user_permissions.clear()
+
+
+def _anonymise(user: User) -> None:
+    user.name, user.email = _nobody(user)
+    user.affiliation = user.country = ""
+    user.time_zone = "UTC"
+    user.is_active = user.is_staff = user.is_superuser = False
+    user.set_unusable_password()
+    user.save()
+
+
+def _nobody(user: User) -> tuple[str, str]:
+    """A name and an address that say nothing but which account it was; no mail can reach `.invalid`."""
+    return f"Deleted account {user.pk}", f"deleted-{user.pk}@deleted.invalid"

@@ -1,0 +1,106 @@
+"""Moving the window of a phase, and granting grace: both are audited, and everybody can read of them.
+
+Whether a run comes in time is decided by `Phase.objects.open` alone, in the statement that takes from the quota.
+"""
+
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from portal.actions.organizing import audit_phase, locked_phase
+from portal.actions.refusal import Conflict, NotAcceptable
+from portal.models import Grace, Phase, PhaseChange, Team, User
+
+NOTICE = timedelta(hours=1)  # no deadline comes nearer than this at one stroke; an upload under way ends long before
+
+
+@transaction.atomic
+def move_phase(
+    user: User, phase: Phase, opens: datetime, closes: datetime | None, note: str, at: datetime
+) -> PhaseChange:
+    """Give a phase another window, with a note for everybody.
+
+    Raises:
+        NotAllowed: the user does not organize the task.
+        NotAcceptable: no note, no change, a window that cannot be, or a deadline drawn too near.
+        Conflict: the scores are public, so that nobody may send runs as if they were not.
+    """
+    phase = locked_phase(user, phase)
+    _require_words(note)
+    _require_unreleased(phase, at)
+    _require_window(phase, opens, closes, at)
+    change = PhaseChange.objects.create(
+        phase=phase,
+        opens_before=phase.opens,
+        opens_after=opens,
+        closes_before=phase.closes,
+        closes_after=closes,
+        note=note.strip(),
+        by=user,
+        at=at,
+    )
+    before = {"opens": phase.opens.isoformat(), "closes": phase.closes and phase.closes.isoformat()}
+    phase.opens, phase.closes = opens, closes
+    phase.save(update_fields=["opens", "closes"])
+    after = {"opens": opens.isoformat(), "closes": closes and closes.isoformat()}
+    audit_phase(user, phase, "move_phase", at, before=before, after=after, note=change.note)
+    return change
+
+
+@transaction.atomic
+def grant_grace(user: User, phase: Phase, team: Team | None, until: datetime, reason: str, at: datetime) -> Grace:
+    """Take runs of a team, or of all, beyond the closing; granted once more, the later word holds.
+
+    Raises:
+        NotAllowed: the user does not organize the task.
+        NotAcceptable: no reason, a time that adds nothing, or a phase that has not opened or stays open.
+        Conflict: the scores are public.
+    """
+    phase = locked_phase(user, phase)
+    _require_words(reason)
+    _require_unreleased(phase, at)
+    if phase.closes is None or phase.opens > at:
+        raise NotAcceptable("no_closing", _("%(phase)s has no closing that grace could add to.") % _names(phase))
+    if until <= max(at, phase.closes):
+        raise NotAcceptable("no_time", _("Grace must end after the closing, and after now."))
+    values = {"until": until, "reason": reason.strip(), "granted_by": user, "granted_at": at}
+    grace, _is_new = Grace.objects.update_or_create(phase=phase, team=team, defaults=values)
+    whom = team.name if team else "all"
+    audit_phase(user, phase, "grant_grace", at, team=whom, until=until.isoformat(), reason=grace.reason)
+    return grace
+
+
+def _require_window(phase: Phase, opens: datetime, closes: datetime | None, at: datetime) -> None:
+    if (opens, closes) == (phase.opens, phase.closes):
+        raise NotAcceptable("nothing_moved", _("This is the window that it has already."))
+    if opens != phase.opens and min(opens, phase.opens) <= at:
+        message = _("The opening can be moved only before it, and only to a time to come.")
+        raise NotAcceptable("opened", message)
+    if closes is None:
+        if phase.closes is not None:
+            raise NotAcceptable("no_closing", _("Say when it closes."))
+        return
+    if closes <= opens:
+        raise NotAcceptable("closes_first", _("The phase must close after it opens."))
+    is_nearer = phase.closes is None or closes < phase.closes
+    if is_nearer and closes < at + NOTICE:
+        message = _("Nobody may be surprised: an earlier deadline must lie at least one hour ahead.")
+        raise NotAcceptable("too_near", message)
+    if closes <= at:
+        raise NotAcceptable("past", _("The new deadline has passed already."))
+
+
+def _require_unreleased(phase: Phase, at: datetime) -> None:
+    if phase.scores == Phase.Scores.ON_RELEASE and phase.scores_are_public(at):
+        message = _("The scores of %(phase)s are public: it can take no more runs. Take the release back first.")
+        raise Conflict("released", message % _names(phase))
+
+
+def _require_words(text: str) -> None:
+    if not text.strip():
+        raise NotAcceptable("no_reason", _("Say why, in a few words; everybody can read it."))
+
+
+def _names(phase: Phase) -> dict[str, str]:
+    return {"phase": phase.title}

@@ -1,0 +1,131 @@
+"""A restore: the archive is judged as a whole first, then files are put, then all rows in one transaction."""
+
+import hashlib
+import json
+import os
+import shutil
+import tarfile
+import tempfile
+from collections import defaultdict
+from io import TextIOWrapper
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from portal.actions.backup import DATA, DATABASE, GOLD, MANIFEST, Manifest, Member
+from portal.actions.refusal import Conflict, NotAcceptable
+from portal.models import rows
+from portal.objects.interface import Objects, data_objects, gold_objects
+
+_DEFINITIONS = f"{DATA}/definitions/"
+
+
+def restore_backup(source: Path) -> Manifest:
+    """Fill an empty portal with what the archive holds. Begun and broken off, it can be begun again.
+
+    Raises:
+        NotAcceptable: this is no backup, it is damaged, or it is of another version of the portal's tables.
+        Conflict: the portal has rows or files that are not the archive's.
+    """
+    try:
+        with tarfile.open(source, "r:") as archive:
+            manifest = _sound_manifest(archive)
+            _require_empty(manifest)
+            _put_files(archive, manifest)
+            with transaction.atomic():
+                _load_rows(archive, manifest)
+    except tarfile.TarError as error:
+        raise NotAcceptable("no_backup", _("This is no backup: %(why)s.") % {"why": error}) from None
+    return manifest
+
+
+def _sound_manifest(archive: tarfile.TarFile) -> Manifest:
+    """Every byte is read and compared before any is used."""
+    try:
+        content = json.load(_opened(archive, MANIFEST))
+        content["members"] = {name: Member(**member) for name, member in content["members"].items()}
+        manifest = Manifest(**content)
+    except (KeyError, TypeError, ValueError):
+        raise NotAcceptable("no_backup", _("This is no backup, or it is cut off: its manifest is missing.")) from None
+    if manifest.migrations != rows.migrations():
+        message = _("The backup is of Agon %(theirs)s with other tables: restore it with that version, then upgrade.")
+        raise NotAcceptable("other_version", message % {"theirs": manifest.agon})
+    there = {entry.name for entry in archive if entry.name != MANIFEST}
+    damaged = sorted(there ^ manifest.members.keys())
+    damaged += [
+        name
+        for name in sorted(there & manifest.members.keys())
+        if _sha256(archive, name) != manifest.members[name].sha256
+    ]
+    if damaged:
+        raise NotAcceptable("damaged", _("The backup is damaged: %(names)s.") % {"names": ", ".join(damaged[:20])})
+    return manifest
+
+
+def _require_empty(manifest: Manifest) -> None:
+    """Files that an earlier, broken off restore of this archive has put may be there."""
+    if not rows.is_empty():
+        raise Conflict("not_empty", _("The database is not empty: restore into a new one."))
+    folders = {"/".join(PurePosixPath(name).parts[:3]) for name in manifest.members if name.startswith(_DEFINITIONS)}
+    known = folders | manifest.members.keys()
+    for prefix, objects in ((DATA, data_objects()), (GOLD, gold_objects())):
+        for name in objects.names():
+            if f"{prefix}/{name.removesuffix('.zip')}" not in known:
+                message = _("Files are there that the backup lacks, as %(name)s: restore into empty storage.")
+                raise Conflict("not_empty", message % {"name": name})
+
+
+def _put_files(archive: tarfile.TarFile, manifest: Manifest) -> None:
+    definitions: dict[str, list[str]] = defaultdict(list)
+    for member in manifest.members:
+        kind, _slash, name = member.partition("/")
+        if member.startswith(_DEFINITIONS):
+            definitions["/".join(PurePosixPath(name).parts[:2])].append(member)
+        elif kind != DATABASE:
+            _put_file(archive, member, data_objects() if kind == DATA else gold_objects(), name)
+    for name, members in definitions.items():
+        if not data_objects().has_folder(name):
+            _put_definition(archive, members, name)
+
+
+def _put_file(archive: tarfile.TarFile, member: str, objects: Objects, name: str) -> None:
+    with tempfile.NamedTemporaryFile(dir=objects.drafts(), delete=False) as draft:
+        shutil.copyfileobj(_opened(archive, member), draft)
+        draft.flush()
+        os.fsync(draft.fileno())
+    objects.put(Path(draft.name), name)
+
+
+def _put_definition(archive: tarfile.TarFile, members: list[str], name: str) -> None:
+    draft = Path(tempfile.mkdtemp(dir=data_objects().drafts()))
+    for member in members:
+        path = draft / PurePosixPath(member).relative_to(f"{DATA}/{name}")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("wb") as file:
+            shutil.copyfileobj(_opened(archive, member), file)
+    data_objects().put_folder(draft, name)
+
+
+def _load_rows(archive: tarfile.TarFile, manifest: Manifest) -> None:
+    for table in reversed(rows.tables()):
+        if table._meta.label in rows.MADE_BY_MIGRATING:
+            table._base_manager.all().delete()
+    for table in rows.tables():
+        label = table._meta.label_lower
+        with TextIOWrapper(_opened(archive, f"{DATABASE}/{label}.jsonl"), encoding="utf-8") as lines:
+            if rows.load(table, lines) != manifest.rows[label]:
+                raise NotAcceptable("damaged", _("The backup is damaged: %(names)s.") % {"names": label})
+    rows.go_on_counting()
+
+
+def _opened(archive: tarfile.TarFile, name: str) -> IO[bytes]:
+    file = archive.extractfile(name)
+    if file is None:
+        raise KeyError(name)
+    return file
+
+
+def _sha256(archive: tarfile.TarFile, name: str) -> str:
+    return hashlib.file_digest(_opened(archive, name), "sha256").hexdigest()  # type: ignore[arg-type]

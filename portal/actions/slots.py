@@ -1,0 +1,36 @@
+"""One primary run a track and some contrastive ones, where the phase has such slots: the chosen run is the primary."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from django.utils.translation import gettext as _
+
+from portal.actions.refusal import Conflict
+from portal.models import Run, User
+
+
+def fill_slots(runs: Sequence[Run], slot: str, user: User, at: datetime) -> None:
+    """Give each run of one track that just came in its slot; called while the quota's row is held.
+
+    Without a slot asked for, the first run becomes the primary one if the team has none.
+
+    Raises:
+        Conflict: that slot is taken.
+    """
+    first = runs[0]
+    if first.phase.contrastive is None:
+        return
+    mine = Run.objects.filter(team=first.team, phase=first.phase, track=first.track)
+    others = mine.exclude(pk__in=[run.pk for run in runs]).exclude(state__in=(Run.State.REJECTED, Run.State.FAILED))
+    has_primary = others.filter(chosen_at__isnull=False).exists()
+    unasked = 0 if has_primary else 1
+    primary = {Run.Slot.PRIMARY.value: len(runs), Run.Slot.CONTRASTIVE.value: 0}.get(slot, unasked)
+    if primary + has_primary > 1:
+        message = _("There is one primary run for %(track)s, and it is taken: send this as a contrastive one.")
+        raise Conflict("slot_taken", message % {"track": first.track.title})
+    contrastive = others.filter(chosen_at__isnull=True).count() + len(runs) - primary
+    if contrastive > first.phase.contrastive:
+        message = _("%(track)s takes %(n)d contrastive runs: send one as the primary run.")
+        raise Conflict("slot_taken", message % {"track": first.track.title, "n": first.phase.contrastive})
+    if primary:
+        Run.objects.filter(pk=first.pk).update(chosen_at=at, chosen_by=user)

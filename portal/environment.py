@@ -1,0 +1,86 @@
+"""The environment, read with care: every fault is kept, so that all are told at once and nothing starts half right."""
+
+import os
+import sys
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Any
+
+import environ
+from django.core.exceptions import ImproperlyConfigured
+from environ.fileaware_mapping import FileAwareMapping
+
+OWN = "AGON_"  # variables that are Agon's alone, so that a wrong name is noticed
+_FILE = "_FILE"
+_BOOLEANS = {*environ.Env.BOOLEAN_TRUE_STRINGS, "false", "off", "n", "no", "0", ""}
+
+
+class Environment(environ.FileAwareEnv):
+    """Variables, each of them or its `<VARIABLE>_FILE`, and what is wrong with them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ENVIRON = FileAwareMapping()
+        self._faults: list[str] = []
+        self.asked: set[str] = set()
+
+    def get_value(self, var: str, cast: Any = None, default: Any = None, parse_default: bool = False) -> Any:
+        """The value, or the default where it is missing or cannot be read."""
+        self.asked.add(var)
+        try:
+            return self._read(var, cast, default, parse_default)
+        except OSError as error:
+            self._faults.append(
+                f"{var}{_FILE} names {os.environ[var + _FILE]}, which cannot be read: {error.strerror}."
+            )
+        except (ValueError, ImproperlyConfigured):
+            self._faults.append(f"{var} is not what it should be: {_words(cast)}.")
+        return default
+
+    def _read(self, var: str, cast: Any, default: Any, parse_default: bool) -> Any:
+        text = self.ENVIRON.get(var)
+        if text is None:
+            return default
+        if f"{var}{_FILE}" in os.environ:  # an editor's last line break is none of the secret's
+            self.ENVIRON.files_cache[var] = text = text.rstrip("\r\n")
+        if cast is bool and text.lower() not in _BOOLEANS:
+            raise ValueError(text)
+        return super().get_value(var, cast, default, parse_default)
+
+    def database(self, var: str, default: str) -> dict[str, Any]:
+        """Django's settings of the database at that address."""
+        try:
+            found = dict(self.db_url_config(self.str(var, default)))
+        except (ValueError, ImproperlyConfigured):
+            found = {}
+        if found.get("ENGINE") not in ("django.db.backends.sqlite3", "django.db.backends.postgresql"):
+            self._faults.append(f"{var} is not what it should be: postgres://user:password@host:5432/name.")
+            return dict(self.db_url_config(default))
+        return found
+
+    def refuse(self, is_wrong: bool, sentence: str) -> None:
+        """Keep that sentence where the condition holds."""
+        if is_wrong:
+            self._faults.append(sentence)
+
+    def refuse_unknown(self) -> None:
+        """A variable of ours that nobody has asked for is a wrong name."""
+        for name in sorted(os.environ):
+            if name.startswith(OWN) and name not in self.asked and name.removesuffix(_FILE) not in self.asked:
+                near = get_close_matches(name, _named(self.asked), n=1)
+                self._faults.append(f"{name} is no variable of Agon{f': {near[0]}?' if near else '.'}")
+
+    def exit_if_refused(self) -> None:
+        """End this process with all that is wrong, if anything is."""
+        if self._faults:
+            sys.exit("\n- ".join(["Agon does not start with these settings:", *self._faults]))
+
+
+def _named(variables: Iterable[str]) -> list[str]:
+    return [name for variable in variables for name in (variable, variable + _FILE)]
+
+
+def _words(cast: Any) -> str:
+    return {bool: "true or false", int: "a whole number", list: "names with commas between them"}.get(
+        cast, "see the guide"
+    )

@@ -1,0 +1,144 @@
+"""Intervals and tie groups of a board's runs: made in the background, kept with the board, never made in a request."""
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import structlog
+from django.db.models import F, Q
+
+from portal.evaluation.child import ChildError, run_limited
+from portal.evaluation.limits import COMPARE_AGAIN_SECONDS, COMPARE_SECONDS
+from portal.models import Board, Evaluation, Phase, ReleasedBoard, Run
+from portal.storage import open_gold, stored_file
+from scoring import Definition
+from scoring import __version__ as scorer_version
+from scoring.definition import MetricSpec
+from scoring.details import field_details
+from scoring.metrics import Comparison, compare
+from scoring.score import load_gold, run_answers
+from scoring.significance import intervals, leads, rank_ranges, tie_groups
+from scoring.uploads import read_run
+
+log = structlog.get_logger("portal.evaluation")
+
+ROUNDS = 10_000
+LEVEL = 0.95
+SEED = 1  # any will do, if it stays
+FIELD = 30  # of these, what can still be looked at side by side
+RUNS = 300  # the best; so many tests can still pass Holm's correction in that many rounds
+
+
+def boards_to_refresh(at: datetime) -> list[int]:
+    """Boards whose runs have changed, or that are public and not kept yet; none that waits for scores or for its day.
+
+    A board that changes all the time is compared once in a while.
+    """
+    boards = Board.objects.filter(gold__isnull=False).select_related("phase")
+    rested = Q(compared_at__isnull=True) | Q(compared_at__lte=at - timedelta(seconds=COMPARE_AGAIN_SECONDS))
+    stale = boards.filter(rested, scorer=scorer_version).exclude(compared_revision=F("revision"))
+    due = [board.pk for board in stale if board.phase.scores_are_public(at) or not board.phase.is_open(at)]
+    return [*due, *(board.pk for board in boards.exclude(pk__in=due) if is_to_be_kept(board, at))]
+
+
+def is_to_be_kept(board: Board, at: datetime) -> bool:
+    """Whether a released board stands as it is, and is not kept yet."""
+    phase = board.phase
+    if phase.scores != Phase.Scores.ON_RELEASE or not phase.scores_are_public(at):
+        return False
+    if board.compared_revision != board.revision or board.next_gold_id is not None:
+        return False
+    kept = ReleasedBoard.objects.filter(track=board.track_id, phase=phase, gold=board.gold, scorer=board.scorer)
+    waiting = Run.objects.scorable().filter(track=board.track_id, phase=phase)
+    return not kept.exists() and not waiting.filter(state__in=(Run.State.RECEIVED, Run.State.SCORING)).exists()
+
+
+def compare_board(board: Board, at: datetime) -> None:
+    """Bring intervals and tie groups in line with the runs that the board shows now."""
+    revision = board.revision
+    evaluations = _compared_runs(board)
+    definition = board.track.shared_task.definition
+    comparison: dict[str, Any] = {
+        "metric": definition.track(board.track.slug).rank_by,
+        "evaluations": sorted(evaluation.pk for evaluation in evaluations),
+    }
+    mine = Board.objects.filter(pk=board.pk)
+    if all(board.comparison.get(key) == value for key, value in comparison.items()):
+        mine.update(compared_revision=revision, compared_at=at)
+        return
+    try:
+        with ExitStack() as files:
+            paths = {one.pk: files.enter_context(stored_file(one.run.file_sha256)) for one in evaluations}
+            comparison |= run_limited(lambda: _compare(board, definition, evaluations, paths), COMPARE_SECONDS)
+    except (ChildError, OSError) as fault:
+        log.warning("no intervals", board=str(board), fault=str(fault))
+    mine.update(comparison=comparison, compared_at=at, compared_revision=revision + 1, revision=F("revision") + 1)
+    log.info("compared", board=str(board), runs=len(evaluations))
+
+
+def _compared_runs(board: Board) -> list[Evaluation]:
+    """The best of the runs that stand for teams, and the baselines, where the metric is defined."""
+    assert board.gold is not None
+    pair = (board.phase, board.gold, board.scorer)
+    best = Evaluation.objects.official(*pair).order_by("rank_key")
+    others = Evaluation.objects.on_board(*pair).filter(run__kind=Run.Kind.BASELINE)
+    found = [best.filter(rank_key__isnull=False)[:RUNS], others.filter(rank_key__isnull=False)]
+    return [evaluation for part in found for evaluation in part.select_related("run").defer("details")]
+
+
+def _compare(
+    board: Board, definition: Definition, evaluations: list[Evaluation], paths: Mapping[int, Path]
+) -> dict[str, Any]:
+    """In the child: bounds, groups and ranges of ranks by evaluation, and what the field says, as plain values."""
+    track = definition.track(board.track.slug)
+    spec = next(spec for spec in track.metrics if spec.key == track.rank_by)
+    beside = _beside_gold(board, definition, evaluations, paths)
+    teams = {str(one.pk): beside[str(one.pk)] for one in evaluations if one.run.kind == Run.Kind.TEAM}
+    best = dict(list(teams.items())[:FIELD])
+    bounds = intervals(beside, spec, seed=SEED, rounds=ROUNDS, level=LEVEL)
+    return {
+        "rounds": ROUNDS,
+        "seed": SEED,
+        "level": LEVEL,
+        "intervals": {pk: [found.low, found.high] for pk, found in bounds.items() if found is not None},
+        "groups": _groups(teams, spec),
+        "ranks": rank_ranges(teams, spec, seed=SEED, rounds=ROUNDS, level=LEVEL),
+        "leads": _leads(best, spec),
+        "field": field_details(best),
+    }
+
+
+def _leads(best: Mapping[str, Comparison], spec: MetricSpec) -> dict[str, dict[str, list[float]]]:
+    """Of each run over each later one: lead, lower bound, upper bound, p-value."""
+    found = leads(best, spec, seed=SEED, rounds=ROUNDS, level=LEVEL)
+    return {
+        name: {other: [one.lead, one.low, one.high, one.p_value] for other, one in others.items()}
+        for name, others in found.items()
+    }
+
+
+def _groups(teams: Mapping[str, Comparison], spec: MetricSpec) -> dict[str, int]:
+    if len(teams) < 2:
+        return {}
+    standings = tie_groups(teams, spec, seed=SEED, rounds=ROUNDS, alpha=1 - LEVEL)
+    return {one.name: one.group for one in standings if one.group is not None}
+
+
+def _beside_gold(
+    board: Board, definition: Definition, evaluations: list[Evaluation], paths: Mapping[int, Path]
+) -> dict[str, Comparison]:
+    assert board.gold is not None
+    slug, split = board.track.slug, board.phase.split
+    track = definition.track(slug)
+    gold = load_gold(definition, slug, open_gold(board.gold.sealed_sha256), split)
+    beside = {}
+    for one in evaluations:
+        body = read_run(paths[one.pk], one.run.entry)
+        lenient = one.run.kind == Run.Kind.BASELINE
+        answers, _report = run_answers(definition, slug, body, gold, track.items.get(split), lenient, split)
+        if answers is None:
+            raise ValueError("scored, and not to be read any more")
+        beside[str(one.pk)] = compare(gold, answers, count_outside=track.items_outside_gold == "count")
+    return beside

@@ -1,0 +1,117 @@
+"""New versions of gold standards: judged by a worker, since nobody else can open them, and then all is scored again."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import structlog
+from django.db import transaction
+
+from portal.evaluation.child import ChildError, run_limited
+from portal.evaluation.claim import claim_gold
+from portal.evaluation.record import Problems, record_fault
+from portal.evaluation.rescore import ask_again
+from portal.models import AuditEntry, GoldStandard, GoldUpload, Phase, Run, Track, User
+from portal.models.clock import running_from
+from portal.sealing import unseal
+from portal.storage import sealed_gold
+from scoring import Definition
+from scoring.gold_check import check_gold
+
+log = structlog.get_logger("portal.evaluation")
+
+
+@dataclass(frozen=True, slots=True)
+class GoldFinding:
+    """What a worker says of a gold standard; `problems` quote nothing of it."""
+
+    ok: bool
+    is_new: bool
+    problems: Problems
+
+
+def check_gold_upload(upload_id: UUID, at: datetime) -> list[UUID]:
+    """Claim, judge and record; the runs that are to be scored because of it (none, where the claim was lost)."""
+    now = running_from(at)
+    token = claim_gold(upload_id, at)
+    if token is None:
+        return []
+    upload = GoldUpload.objects.select_related("track__shared_task", "sent_by").get(pk=upload_id)
+    newest = GoldStandard.objects.newest(upload.track, upload.split)
+    definition = upload.track.shared_task.definition  # read here, where it is kept for the next one
+    logger = log.bind(gold=str(upload.pk), track=str(upload.track))
+    try:
+        sealed = sealed_gold(upload.sealed_sha256)
+        known = sealed_gold(newest.sealed_sha256) if newest else None
+        finding = GoldFinding(**run_limited(lambda: _judge(upload, sealed, known, definition)))
+    except (ChildError, OSError) as fault:
+        record_fault(upload, token, now())
+        logger.error("gold could not be judged", attempt=upload.attempts, fault=str(fault))
+        return []
+    logger.info("gold judged", accepted=finding.ok)
+    return _record(upload, token, newest, finding, now())
+
+
+@transaction.atomic
+def adopt(track: Track, split: str, sealed_sha256: str, at: datetime, actor: User | None) -> GoldStandard:
+    """The next version; whoever calls it asks for the scores of `runs_to_score` after the commit."""
+    newest = GoldStandard.objects.newest(track, split)
+    gold = GoldStandard.objects.create(
+        track=track,
+        split=split,
+        version=newest.version + 1 if newest else 1,
+        sealed_sha256=sealed_sha256,
+        created_at=at,
+    )
+    AuditEntry.objects.create(
+        actor=actor,
+        shared_task=track.shared_task,
+        verb="add_gold_standard",
+        subject=f"gold {track.slug} {split} version {gold.version}",
+        detail={"sealed_sha256": sealed_sha256},
+        at=at,
+    )
+    ask_again(_runs(track, split))
+    return gold
+
+
+def runs_to_score(track: Track, split: str) -> list[UUID]:
+    """Those that wait and can be scored."""
+    waiting = _runs(track, split).filter(state=Run.State.RECEIVED)
+    return list(waiting.scorable().values_list("pk", flat=True))
+
+
+def _runs(track: Track, split: str) -> Any:
+    phases = Phase.objects.filter(shared_task=track.shared_task_id, split=split)
+    return Run.objects.filter(track=track, phase__in=phases)
+
+
+def _judge(upload: GoldUpload, sealed: bytes, known: bytes | None, definition: Definition) -> dict[str, Any]:
+    """In the child: plain values."""
+    content = unseal(sealed)
+    report = check_gold(definition, upload.track.slug, content, upload.split)
+    return {
+        "ok": report.ok,
+        "is_new": known is None or unseal(known) != content,
+        "problems": [problem.as_dict() for problem in report],
+    }
+
+
+@transaction.atomic
+def _record(
+    upload: GoldUpload, token: UUID, newest: GoldStandard | None, finding: GoldFinding, at: datetime
+) -> list[UUID]:
+    mine = GoldUpload.objects.filter(pk=upload.pk, token=token)
+    done = {"token": None, "lease_ends": None, "checked_at": at, "problems": finding.problems}
+    if not finding.ok:
+        mine.update(state=GoldUpload.State.REJECTED, **done)
+        return []
+    if not finding.is_new:
+        mine.update(state=GoldUpload.State.UNCHANGED, gold=newest, **done)
+        return []
+    if not mine.update(state=GoldUpload.State.ACCEPTED, **done):
+        return []
+    mine_now = GoldUpload.objects.filter(pk=upload.pk)
+    mine_now.update(gold=adopt(upload.track, upload.split, upload.sealed_sha256, at, upload.sent_by))
+    return runs_to_score(upload.track, upload.split)

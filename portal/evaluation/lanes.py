@@ -1,0 +1,12 @@
+"""The lanes of background work: queues of their own, so that what takes long delays nothing that people wait for.
+
+A worker takes from all of them, or from those that `--queues` names.
+"""
+
+from enum import StrEnum
+
+
+class Lane(StrEnum):
+    SCORING = "scoring"  # uploads and the runs in them, as they come
+    BULK = "bulk"  # rescoring, baselines, reconciliation
+    MAIL = "mail"

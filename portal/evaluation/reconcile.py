@@ -1,0 +1,161 @@
+"""Do rows, files and evaluations of a shared task agree? Every difference is a promise that was broken, or will be."""
+
+import random
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import Count, Q, QuerySet
+
+from portal.evaluation.child import ChildError
+from portal.evaluation.limits import LEASE_SECONDS
+from portal.evaluation.score import compute
+from portal.models import AuditEntry, Evaluation, GoldStandard, Quota, Run, SharedTask, Submission
+from portal.models.quota import quota_day
+from portal.storage import file_sha256, sealed_gold, stored_file
+from scoring import __version__ as scorer_version
+
+STUCK = timedelta(seconds=20 * LEASE_SECONDS)  # by then the sweep has found it again and again
+_COUNTED = (Run.State.RECEIVED, Run.State.SCORING, Run.State.SCORED)
+_FITTING = {  # state of an upload → states that its runs may have
+    Submission.State.RECEIVED: {Run.State.RECEIVED},
+    Submission.State.CHECKING: {Run.State.RECEIVED},
+    Submission.State.ACCEPTED: {*_COUNTED, Run.State.FAILED},
+    Submission.State.REJECTED: {Run.State.REJECTED},
+    Submission.State.FAILED: {Run.State.FAILED},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """`code` says of what kind, `subject` what it is about, e.g. `run 0f3c…`; it quotes no score and no gold."""
+
+    code: str
+    subject: str
+    words: str
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.subject}: {self.words}"
+
+
+def reconcile(shared_task: SharedTask, at: datetime, sample: int = 20, seed: int = 0) -> list[Difference]:
+    """Every difference; of all evaluations that count, a sample is computed anew and compared bit by bit.
+
+    Work goes on meanwhile, so that one row may be seen before and another after it: what is found is looked for twice.
+    """
+    found = _differences(shared_task, at, sample, seed)
+    again = set(_differences(shared_task, at, sample, seed)) if found else set()
+    return [difference for difference in found if difference in again]
+
+
+def _differences(shared_task: SharedTask, at: datetime, sample: int, seed: int) -> list[Difference]:
+    return [
+        *_files(shared_task),
+        *_receipts(shared_task),
+        *_states(shared_task),
+        *_evaluations(shared_task),
+        *_stuck(shared_task, at),
+        *_quotas(shared_task),
+        *_sampled(shared_task, sample, seed),
+    ]
+
+
+def _files(shared_task: SharedTask) -> Iterator[Difference]:
+    """Each file once, however many rows name it."""
+    wanted: dict[str, str] = {}
+    for run in _runs(shared_task).exclude(file_sha256=""):
+        wanted.setdefault(run.file_sha256, f"run {run.pk}")
+    for submission in shared_task.submissions.all():
+        wanted[submission.sha256] = f"submission {submission.pk}"
+    for sha256, subject in wanted.items():
+        try:
+            with stored_file(sha256) as path:
+                if file_sha256(path) != sha256:
+                    yield Difference("file-changed", subject, f"the file {sha256} has other bytes")
+        except OSError as error:
+            yield Difference("file-missing", subject, f"the file {sha256} cannot be read: {type(error).__name__}")
+    for gold in GoldStandard.objects.filter(track__shared_task=shared_task):
+        try:
+            sealed_gold(gold.sealed_sha256)
+        except OSError as error:
+            yield Difference("gold-missing", f"gold {gold.pk}", f"it cannot be read: {type(error).__name__}")
+
+
+def _receipts(shared_task: SharedTask) -> Iterator[Difference]:
+    """What was acknowledged stands in the audit, in the transaction of the upload."""
+    audited = AuditEntry.objects.filter(shared_task=shared_task, verb="submit").values_list("subject", "detail")
+    receipts: dict[str, Any] = dict(audited)
+    rows = {f"submission {one.pk}": one for one in shared_task.submissions.annotate(parts=Count("runs"))}
+    for subject in receipts.keys() - rows.keys():
+        yield Difference("receipt-without-row", subject, "it was acknowledged, and there is no such upload")
+    for subject, row in rows.items():
+        receipt = receipts.get(subject, {})
+        if (receipt.get("sha256"), receipt.get("runs")) != (row.sha256, row.parts):
+            yield Difference("row-without-receipt", subject, "the audit has another file, other runs or none")
+
+
+def _states(shared_task: SharedTask) -> Iterator[Difference]:
+    for run in _runs(shared_task).filter(submission__isnull=False).select_related("submission"):
+        assert run.submission is not None
+        if run.state not in _FITTING[Submission.State(run.submission.state)]:
+            yield Difference("states-contradict", f"run {run.pk}", f"{run.state} in an upload {run.submission.state}")
+
+
+def _evaluations(shared_task: SharedTask) -> Iterator[Difference]:
+    """A scored run has exactly one evaluation by the pair that counts, a refused one has none."""
+    for run in _runs(shared_task).filter(state=Run.State.SCORED).select_related("track", "phase"):
+        gold = GoldStandard.objects.newest(run.track, run.phase.split)
+        mine = run.evaluations.filter(gold=gold, scorer=shared_task.scorer)
+        if (count := mine.count()) != 1:
+            yield Difference("evaluations", f"run {run.pk}", f"{count} by the gold and scorer that count, expected 1")
+    for run in _runs(shared_task).filter(state=Run.State.REJECTED, evaluations__isnull=False).distinct():
+        yield Difference("evaluations", f"run {run.pk}", "it was refused, and has scores")
+
+
+def _stuck(shared_task: SharedTask, at: datetime) -> Iterator[Difference]:
+    long_ago = Q(received_at__lt=at - STUCK) & (Q(lease_ends__lt=at - STUCK) | Q(lease_ends__isnull=True, attempts=0))
+    for submission in shared_task.submissions.filter(long_ago, state__in=("received", "checking")):
+        yield Difference("stuck", f"submission {submission.pk}", "nobody has taken it up: do sweep and workers run?")
+    for run in _runs(shared_task).filter(long_ago, Q(lease_ends__isnull=False), state__in=("received", "scoring")):
+        yield Difference("stuck", f"run {run.pk}", "nobody has taken it up: do sweep and workers run?")
+
+
+def _quotas(shared_task: SharedTask) -> Iterator[Difference]:
+    """What limits say is used, and the runs that count."""
+    used: Counter[tuple[int | None, int, int, str]] = Counter()
+    counted = _runs(shared_task).filter(kind=Run.Kind.TEAM, state__in=_COUNTED)
+    for run in counted:
+        used[run.team_id, run.phase_id, run.track_id, ""] += 1
+        used[run.team_id, run.phase_id, run.track_id, quota_day(run.received_at)] += 1
+    for quota in Quota.objects.filter(phase__shared_task=shared_task):
+        runs = used[quota.team_id, quota.phase_id, quota.track_id, quota.day]
+        if quota.used != runs:
+            subject = f"team {quota.team_id}, phase {quota.phase_id}, track {quota.track_id}, day {quota.day or 'all'}"
+            yield Difference("quota", subject, f"{quota.used} used by the limits, {runs} runs count")
+
+
+def _sampled(shared_task: SharedTask, sample: int, seed: int) -> Iterator[Difference]:
+    """With the scorer that made them, or not at all."""
+    ours = Evaluation.objects.filter(run__track__shared_task=shared_task, scorer=scorer_version)
+    keys = sorted(ours.exclude(run__state=Run.State.FAILED).values_list("pk", flat=True))
+    chosen = random.Random(seed).sample(keys, min(sample, len(keys)))  # noqa: S311 - a sample, no secret
+    related = ("run__track__shared_task", "run__phase", "gold")
+    for evaluation in Evaluation.objects.filter(pk__in=chosen).select_related(*related):
+        subject = f"run {evaluation.run_id} by gold {evaluation.gold.version}"
+        try:
+            again = compute(evaluation.run, evaluation.gold)
+        except (ChildError, OSError) as fault:
+            yield Difference("score-not-repeated", subject, str(fault))
+            continue
+        if _bits(again.scores) != _bits(evaluation.scores):
+            yield Difference("score-differs", subject, "computed anew, it has other scores")
+
+
+def _bits(scores: dict[str, float | None]) -> dict[str, str | None]:
+    return {key: None if value is None else float(value + 0.0).hex() for key, value in scores.items()}
+
+
+def _runs(shared_task: SharedTask) -> QuerySet[Run]:
+    return Run.objects.filter(track__shared_task=shared_task)

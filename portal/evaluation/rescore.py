@@ -1,0 +1,57 @@
+"""Asks for scores again: the gold standard is a new one, the scorer is, or somebody wants to see the same bits.
+
+Evaluations stay; boards read those of the newest gold standard and of the scorer that the shared task goes by.
+"""
+
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import Q, QuerySet
+
+from portal.models import AuditEntry, Board, Run, SharedTask, User
+from scoring import __version__ as scorer_version
+
+_SCORED_OR_WAITING = (Run.State.RECEIVED, Run.State.SCORING, Run.State.SCORED)
+
+
+def ask_again(runs: QuerySet[Run]) -> int:
+    """Let these runs wait to be scored, and take them from whoever scores them now; returns how many.
+
+    Runs that wait are touched too: whoever claims one from now on waits for this transaction and sees what it changed.
+    Refused ones stay so, and a team's that were given up: their quota is back and their number may be another's.
+    """
+    given_up = Q(state=Run.State.FAILED) & ~Q(kind=Run.Kind.TEAM)
+    again = runs.filter(Q(state__in=_SCORED_OR_WAITING) | given_up)
+    asked = again.update(state=Run.State.RECEIVED, token=None, lease_ends=None, attempts=0)
+    Board.objects.filter(track__in=runs.values("track"), phase__in=runs.values("phase")).changed()
+    return asked
+
+
+@transaction.atomic
+def rescore(shared_task: SharedTask, reason: str, at: datetime, actor: User | None = None) -> int:
+    """Score every run of a shared task with this scorer, by which its boards go from now on; returns how many."""
+    before = SharedTask.objects.select_for_update(of=("self",)).get(pk=shared_task.pk).scorer
+    SharedTask.objects.filter(pk=shared_task.pk).update(scorer=scorer_version)
+    runs = ask_again(Run.objects.filter(track__shared_task=shared_task))
+    AuditEntry.objects.create(
+        actor=actor,
+        shared_task=shared_task,
+        verb="rescore",
+        subject=f"shared task {shared_task.slug}",
+        detail={"reason": reason, "scorer_before": before, "scorer": scorer_version, "runs": runs},
+        at=at,
+    )
+    return runs
+
+
+def adopt_scorer(at: datetime) -> list[SharedTask]:
+    """Let shared tasks that go by an older scorer go by this one; never the other way round. Returns them."""
+    others = SharedTask.objects.exclude(scorer=scorer_version)
+    outdated = [shared_task for shared_task in others if _order(shared_task.scorer) < _order(scorer_version)]
+    for shared_task in outdated:
+        rescore(shared_task, f"scorer {shared_task.scorer or 'unknown'} → {scorer_version}", at)
+    return outdated
+
+
+def _order(version: str) -> list[int]:
+    return [int(part) for part in version.split(".") if part.isdecimal()]

@@ -1,0 +1,181 @@
+"""Figures of classes: confusion, scores by class, curves; from what `scoring.details` keeps of an evaluation."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.utils.text import slugify
+from django.utils.translation import gettext as _
+
+from portal.figures.figure import Field, Figure
+from portal.figures.frame import HEIGHT
+
+_CELL = 58  # pixels
+_DASHES = [[1, 0], [8, 3], [2, 2], [12, 3, 2, 3], [5, 5], [1, 4]]  # told apart without colour
+_SHADES = {"domain": [0, 1], "interpolate": "rgb"}
+_CHANCE = [{"x": 0, "y": 0}, {"x": 1, "y": 1}]
+
+
+def run_figures(details: Mapping[str, Any]) -> list[Figure]:
+    """Figures of one run: a confusion matrix for each judged column, and ROC curves."""
+    several = len(details.get("classes", ())) > 1
+    found = [
+        confusion(one["confusion"], what=one["column"] if several else "")
+        for one in details.get("classes", ())
+        if one["confusion"]
+    ]
+    curves = roc(details.get("curves", ()))
+    return [*found, curves] if curves else found
+
+
+def class_figures(runs: Mapping[str, Mapping[str, Any]]) -> list[Figure]:
+    """Figures of a field: F1 by class, or by column where there are several; `runs` maps names to details."""
+    lines = {name: _positive_lines(details.get("classes", ())) for name, details in runs.items()}
+    return [by_class(lines)] if lines and all(lines.values()) else []
+
+
+def _positive_lines(found: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The classes of the only column; or of each column the value 1, under the column's name."""
+    if len(found) == 1:
+        return list(found[0]["lines"])
+    return [line | {"name": one["column"]} for one in found for line in one["lines"] if line["name"] == "1"]
+
+
+def heat(
+    rows: Sequence[str], columns: Sequence[str], *, shown: str, shade: str, across: str, down: str
+) -> dict[str, Any]:
+    """A heatmap with the field `shown` in its cells, shaded by `shade` from 0 to 1."""
+    longest = max((len(name) for name in columns), default=0)
+    return {
+        "width": {"step": max(_CELL, min(7 * longest + 12, 130))},
+        "height": {"step": _CELL - 10},
+        "encoding": {
+            "x": {
+                "field": "column",
+                "type": "nominal",
+                "sort": list(columns),
+                "title": across,
+                "axis": {"orient": "top", "labelAngle": 0 if longest <= 16 else -30},
+            },
+            "y": {"field": "row", "type": "nominal", "sort": list(rows), "title": down},
+        },
+        "layer": [
+            {
+                "mark": {"type": "rect"},
+                "encoding": {"color": {"field": shade, "type": "quantitative", "scale": _SHADES, "legend": None}},
+            },
+            {"mark": {"type": "text"}, "encoding": {"text": {"field": shown}}},
+        ],
+    }
+
+
+def confusion(found: Mapping[str, Any], what: str = "") -> Figure:
+    """How often the gold has one class (row) where the run has another (column), shaded by share of the row."""
+    classes = found["classes"]
+    data = []
+    for row, counts in zip(classes, found["counts"], strict=True):
+        for column, count in zip(classes, counts, strict=True):
+            share = count / sum(counts) if sum(counts) else 0.0
+            data.append({"row": row, "column": column, "count": count, "share": share, "words": f"{count:,}"})
+    drawing = heat(classes, classes, shown="words", shade="share", across=_("run →"), down=_("gold"))
+    percent = {
+        "mark": {"type": "text", "style": "small", "dy": 10},
+        "encoding": {"text": {"field": "share", "format": ".0%"}},
+    }
+    rect, text = drawing["layer"]
+    text["mark"]["dy"] = -7
+    right = sum(one["count"] for one in data if one["row"] == one["column"])
+    return Figure(
+        name=slugify(f"confusion {what}"),
+        title=_("Confusion of %(what)s") % {"what": what} if what else _("Confusion"),
+        caption=_("Items by gold label (row) and label of the run (column); shade and percentage by row."),
+        told=_("%(right)d of %(all)d items have the gold’s label.")
+        % {"right": right, "all": sum(one["count"] for one in data)},
+        fields=(
+            Field("row", _("Gold")),
+            Field("column", _("Run")),
+            Field("count", _("Items")),
+            Field("share", _("Share"), 4),
+        ),
+        data=data,
+        drawing=drawing | {"layer": [rect, text, percent]},
+    )
+
+
+def by_class(runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> Figure:
+    """F1 of every run (row) for every class (column); `runs` maps a run's name to its lines by class."""
+    classes = [line["name"] for line in next(iter(runs.values()))]
+    data = [
+        {
+            "row": run,
+            "column": line["name"],
+            "f1": line["f1"],
+            "shade": line["f1"] or 0.0,
+            "words": "–" if line["f1"] is None else f"{line['f1']:.2f}",
+        }
+        for run, lines in runs.items()
+        for line in lines
+    ]
+    return Figure(
+        name="by-class",
+        title=_("F1 by class"),
+        caption=_("A row a run, a column a class; – where neither gold nor run has the class."),
+        told=_("The table beneath has every value."),
+        fields=(Field("row", _("Run of")), Field("column", _("Class")), Field("f1", "F1", 4)),
+        data=data,
+        drawing=heat(list(runs), classes, shown="words", shade="shade", across=_("class"), down=""),
+    )
+
+
+def roc(found: Sequence[Mapping[str, Any]]) -> Figure | None:
+    """ROC curves of each class that has one, with the diagonal of chance."""
+    points = [
+        {"name": curve["name"], "x": x, "y": y, "order": order}
+        for curve in found
+        for order, (x, y) in enumerate(curve["roc"] or ())
+    ]
+    if not points:
+        return None
+    return Figure(
+        name="roc",
+        title=_("ROC curves"),
+        caption=_(
+            "Rising to the left of the dashed line, that of chance, is better. A positive item is one to which "
+            "the gold gives more than one half."
+        ),
+        told=_("A curve for each of %(names)s.") % {"names": ", ".join(dict.fromkeys(one["name"] for one in points))},
+        fields=(
+            Field("name", _("Class")),
+            Field("x", _("False positive rate"), 4),
+            Field("y", _("True positive rate"), 4),
+        ),
+        data=points,
+        drawing={
+            "width": HEIGHT,
+            "height": HEIGHT,
+            "layer": [
+                {
+                    "data": {"values": _CHANCE},
+                    "mark": {"type": "line", "style": "chance"},
+                    "encoding": {
+                        "x": {"field": "x", "type": "quantitative"},
+                        "y": {"field": "y", "type": "quantitative"},
+                    },
+                },
+                {
+                    "mark": {"type": "line"},
+                    "encoding": {
+                        "x": {"field": "x", "type": "quantitative", "title": _("False positive rate →")},
+                        "y": {"field": "y", "type": "quantitative", "title": _("↑ True positive rate")},
+                        "order": {"field": "order"},
+                        "strokeDash": {
+                            "field": "name",
+                            "type": "nominal",
+                            "title": _("Class"),
+                            "scale": {"range": _DASHES},
+                        },
+                        "detail": {"field": "name"},
+                    },
+                },
+            ],
+        },
+    )

@@ -1,0 +1,68 @@
+"""One figure: what it shows, its data as a table, and how it is drawn."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from portal.figures.theme import config
+from portal.printing import score
+
+Datum = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A column of a figure's data: its key, its head, and how many decimals its numbers are shown with."""
+
+    key: str
+    title: str
+    decimals: int | None = None  # None: whole numbers, or text
+
+    def text(self, value: str | float | None) -> str:
+        """A value of this column as people read it."""
+        if self.decimals is None or isinstance(value, str):
+            return "" if value is None else str(value)
+        return score(value, self.decimals)
+
+    @property
+    def is_number(self) -> bool:
+        return self.decimals is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A value as it is printed."""
+
+    field: Field
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A drawing and the very table that it is drawn from.
+
+    `drawing` is a Vega-Lite specification without data and config: marks name styles of `theme.config`. `told` says
+    in words what an image's reader sees, for those who do not see it.
+    """
+
+    name: str  # a slug, in its address
+    title: str
+    caption: str
+    told: str
+    fields: tuple[Field, ...]
+    data: list[Datum]
+    drawing: dict[str, Any] = field(repr=False)
+
+    def spec(self, theme: str) -> dict[str, Any]:
+        """The whole specification."""
+        return {
+            "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
+            "description": f"{self.title}. {self.told}",
+            "data": {"values": self.data},
+            "config": config(theme),
+            **self.drawing,
+        }
+
+    @property
+    def cells(self) -> list[list[Cell]]:
+        """The data as rows, in the order of the fields."""
+        return [[Cell(one, one.text(datum.get(one.key))) for one in self.fields] for datum in self.data]

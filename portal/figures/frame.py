@@ -1,0 +1,69 @@
+"""Which part of the plane a scatter plot shows, and where its labels stand."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from portal.queries.whiskers import ends
+
+WIDTH, HEIGHT = 520, 340  # pixels
+_LETTER, _LINE, _MARK = 7, 16, 10  # pixels: a letter's width, a line's height, a mark's
+PLACES = ("right", "left", "above", "below")
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """From `low` to `high` in a number of pixels."""
+
+    low: float
+    high: float
+    pixels: int
+
+    def holds(self, value: float) -> bool:
+        return self.low <= value <= self.high
+
+    def pixel(self, value: float) -> float:
+        return (value - self.low) / (self.high - self.low) * self.pixels
+
+
+def axis(main: Sequence[float], others: Sequence[float], pixels: int) -> Axis:
+    """Shows all main values, and those others that would not squeeze them; see `whiskers.ends`."""
+    low, high = ends(main, others)
+    margin = 0.08 * max(high - low, 0.02)
+    return Axis(low - margin, high + margin, pixels)
+
+
+def label_places(points: Sequence[tuple[float, float]], texts: Sequence[str]) -> list[str]:
+    """For each point in pixels (y downwards) one of PLACES, chosen in turn to lie over as little as possible."""
+    taken = [_box(x, y, _MARK, _MARK) for x, y in points]
+    places = []
+    for (x, y), text in zip(points, texts, strict=True):
+        boxes = {place: _label(x, y, text, place) for place in PLACES}
+        best = min(PLACES, key=lambda place: (_outside(boxes[place]), sum(_meet(boxes[place], box) for box in taken)))
+        taken.append(boxes[best])
+        places.append(best)
+    return places
+
+
+Box = tuple[float, float, float, float]  # left, top, right, bottom
+
+
+def _box(x: float, y: float, width: float, height: float) -> Box:
+    return x - width / 2, y - height / 2, x + width / 2, y + height / 2
+
+
+def _label(x: float, y: float, text: str, place: str) -> Box:
+    width = _LETTER * len(text)
+    along = {"right": width / 2 + _MARK, "left": -width / 2 - _MARK}.get(place, 0)
+    down = {"above": -_LINE, "below": _LINE}.get(place, 0)
+    return _box(x + along, y + down, width, _LINE)
+
+
+def _outside(box: Box) -> bool:
+    return box[0] < 0 or box[2] > WIDTH or box[1] < 0 or box[3] > HEIGHT
+
+
+def _meet(one: Box, other: Box) -> float:
+    """How many square pixels both cover."""
+    width = min(one[2], other[2]) - max(one[0], other[0])
+    height = min(one[3], other[3]) - max(one[1], other[1])
+    return max(width, 0) * max(height, 0)

@@ -1,0 +1,257 @@
+"""Figures of a field of runs, from the scores of its leaderboard."""
+
+from collections.abc import Iterable, Iterator
+from itertools import accumulate
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from portal.figures.figure import Datum, Field, Figure
+from portal.figures.frame import HEIGHT, PLACES, WIDTH, axis, label_places
+from portal.models import Run
+from portal.printing import score
+from portal.queries.board_rows import Row
+from portal.queries.columns import Column
+from portal.queries.leaderboard import Leaderboard
+
+_DAYS = {"format": "%-d %b", "labelOverlap": True, "tickCount": {"interval": "day", "step": 2}}
+_SIDES: dict[str, dict[str, Any]] = {
+    "right": {"align": "left", "dx": 10},
+    "left": {"align": "right", "dx": -10},
+    "above": {"align": "center", "dy": -14},
+    "below": {"align": "center", "dy": 15},
+}
+
+
+def score_figures(board: Leaderboard, every_run: Leaderboard) -> list[Figure]:
+    """All that have a meaning for the track: `board` has the official runs, `every_run` all of them."""
+    heads = {column.key: column for column in board.columns}
+    found = [against(board, heads[across], heads[up]) for across, up in _pairs(board)]
+    return [figure for figure in (*found, by_part(board), over_time(every_run)) if figure is not None]
+
+
+def _pairs(board: Leaderboard) -> Iterator[tuple[str, str]]:
+    """Recall and precision of the same thing; then the ranking metric against each other one."""
+    keys = [column.key for column in board.columns]
+    kinds = [key.removeprefix("recall") for key in keys if key.startswith("recall")]
+    pairs = [(f"recall{kind}", f"precision{kind}") for kind in kinds if f"precision{kind}" in keys]
+    yield from pairs
+    drawn = {board.rank_by, *(key for pair in pairs for key in pair)}
+    for key in keys:
+        if key not in drawn and ":" not in key and not key.startswith(f"{board.rank_by}_norm"):
+            yield board.rank_by, key
+
+
+def against(board: Leaderboard, across: Column, up: Column) -> Figure | None:
+    """One metric against another: a point a run; None where fewer than two runs of teams have both."""
+    rows = [row for row in board.rows if row.scores.get(across.key) is not None and row.scores.get(up.key) is not None]
+    if sum(row.kind == Run.Kind.TEAM for row in rows) < 2:
+        return None
+    data = [_point(row, across, up) for row in rows]
+    shown, outside = _framed(data)
+    title = _("%(up)s against %(across)s") % {"up": up.title, "across": across.title}
+    return Figure(
+        name=f"{up.key}-against-{across.key}".replace(":", "-").replace("_", "-").lower(),
+        title=title,
+        caption=_outside_words(outside, across, up),
+        told=_told(shown, across, up),
+        fields=(
+            Field("name", _("Run of")),
+            Field("kind", _("Kind")),
+            Field("x", across.short, across.decimals),
+            Field("y", up.short, up.decimals),
+        ),
+        data=shown + outside,
+        drawing=_scatter(shown, across, up),
+    )
+
+
+def _point(row: Row, across: Column, up: Column) -> Datum:
+    kind = "team" if row.kind == Run.Kind.TEAM else "baseline"
+    return {"name": row.team or row.name, "kind": kind, "x": row.scores[across.key], "y": row.scores[up.key]}
+
+
+def _framed(data: list[Datum]) -> tuple[list[Datum], list[Datum]]:
+    """Points inside the frame, with where their label stands, and those outside."""
+    teams = [datum for datum in data if datum["kind"] == "team"]
+    others = [datum for datum in data if datum["kind"] != "team"]
+    horizontal = axis([one["x"] for one in teams], [one["x"] for one in others], WIDTH)
+    vertical = axis([one["y"] for one in teams], [one["y"] for one in others], HEIGHT)
+    inside = [datum for datum in data if horizontal.holds(datum["x"]) and vertical.holds(datum["y"])]
+    pixels = [(horizontal.pixel(datum["x"]), HEIGHT - vertical.pixel(datum["y"])) for datum in inside]
+    places = label_places(pixels, [datum["name"] for datum in inside])
+    shown = [datum | {"place": place} for datum, place in zip(inside, places, strict=True)]
+    return shown, [datum for datum in data if datum not in inside]
+
+
+def _scatter(shown: list[Datum], across: Column, up: Column) -> dict[str, Any]:
+    x: dict[str, Any] = {
+        "field": "x",
+        "type": "quantitative",
+        "title": f"{across.short} →",
+        "axis": {"titleAnchor": "end"},
+    }
+    y: dict[str, Any] = {
+        "field": "y",
+        "type": "quantitative",
+        "title": f"↑ {up.short}",
+        "axis": {"titleAngle": 0, "titleAnchor": "end", "titleAlign": "left", "titleX": 8, "titleY": 12},
+    }
+    scale = {"zero": False, "nice": True}
+    domains = [
+        {"field": axis_name, "type": "quantitative", "scale": scale | {"domain": _domain(shown, axis_name)}}
+        for axis_name in "xy"
+    ]
+    tooltip = [
+        {"field": "name", "title": _("Run of")},
+        {"field": "x", "title": across.short, "format": f".{across.decimals}f"},
+        {"field": "y", "title": up.short, "format": f".{up.decimals}f"},
+    ]
+    encoding = {"x": x | domains[0], "y": y | domains[1], "tooltip": tooltip}
+    shapes = [
+        {"transform": [{"filter": f"datum.kind == '{kind}'"}], "mark": {"type": "point", "style": kind, "clip": True}}
+        for kind in ("baseline", "team")
+    ]
+    names: list[dict[str, Any]] = [
+        {
+            "transform": [{"filter": f"datum.place == '{place}' && datum.kind == '{kind}'"}],
+            "mark": {"type": "text", "style": f"{kind}-name", "baseline": "middle"} | _SIDES[place],
+            "encoding": {"text": {"field": "name"}},
+        }
+        for place in PLACES
+        for kind in ("baseline", "team")
+        if any(datum["place"] == place and datum["kind"] == kind for datum in shown)
+    ]
+    inside = {"filter": "isValid(datum.place)"}
+    return {
+        "width": WIDTH,
+        "height": HEIGHT,
+        "transform": [inside],
+        "encoding": encoding,
+        "layer": [*shapes, *names],
+    }
+
+
+def _domain(shown: list[Datum], key: str) -> list[float]:
+    found = axis([datum[key] for datum in shown], [], WIDTH)
+    return [found.low, found.high]
+
+
+def _outside_words(outside: list[Datum], across: Column, up: Column) -> str:
+    if not outside:
+        return ""
+    named = [f"{one['name']} ({score(one['x'], across.decimals)}, {score(one['y'], up.decimals)})" for one in outside]
+    return _("Outside the frame: %(names)s.") % {"names": ", ".join(named)}
+
+
+def _told(shown: Iterable[Datum], across: Column, up: Column) -> str:
+    """The best of both axes, by their direction."""
+    teams = [datum for datum in shown if datum["kind"] == "team"]
+    first, second = (
+        max(teams, key=lambda one: one[key] if column.higher_is_better else -one[key])
+        for key, column in (("x", across), ("y", up))
+    )
+    words = ngettext("%(n)d run of a team.", "%(n)d runs of teams.", len(teams)) % {"n": len(teams)}
+    best = _("The best by %(across)s is of %(first)s, the best by %(up)s of %(second)s.") % {
+        "across": across.short,
+        "first": first["name"],
+        "up": up.short,
+        "second": second["name"],
+    }
+    return f"{words} {best}"
+
+
+def by_part(board: Leaderboard) -> Figure | None:
+    """The same metric on parts of the items, as the groups of SSA 2023: a row a run, a point a part."""
+    parts = [column for column in board.columns if ":" in column.key]
+    bases = {column.key.split(":")[0] for column in parts}
+    if len(parts) < 2 or len(bases) != 1:
+        return None
+    data = [
+        {"name": row.team or row.name, "part": column.key.split(":")[1], "value": row.scores.get(column.key)}
+        for row in board.rows
+        if row.kind != Run.Kind.GOLD
+        for column in parts
+    ]
+    (base,) = bases
+    title = next((column.title for column in board.columns if column.key == base), base)
+    return Figure(
+        name=f"{base}-by-part".replace("_", "-"),
+        title=_("%(metric)s by group") % {"metric": title},
+        caption="",
+        told=_("The table beneath has the values of each run for each group."),
+        fields=(Field("name", _("Run of")), Field("part", _("Group")), Field("value", title, parts[0].decimals)),
+        data=data,
+        drawing={
+            "width": WIDTH,
+            "height": {"step": 28},
+            "encoding": {
+                "y": {"field": "name", "type": "nominal", "title": None, "sort": None},
+                "x": {"field": "value", "type": "quantitative", "title": f"{title} →", "scale": {"zero": False}},
+            },
+            "layer": [
+                {
+                    "mark": {"type": "rule", "style": "baseline-rule"},
+                    "encoding": {
+                        "x": {"field": "value", "aggregate": "min"},
+                        "x2": {"field": "value", "aggregate": "max"},
+                    },
+                },
+                {
+                    "mark": {"type": "point", "style": "team"},
+                    "encoding": {"shape": {"field": "part", "type": "nominal", "title": _("Group")}},
+                },
+            ],
+        },
+    )
+
+
+def over_time(board: Leaderboard) -> Figure | None:
+    """The ranking score of every run by the time it came, and the best so far; None below two runs."""
+    column = next(one for one in board.columns if one.key == board.rank_by)
+    runs = [row for row in board.rows if row.kind == Run.Kind.TEAM and row.scores.get(column.key) is not None]
+    if len(runs) < 2:
+        return None
+    runs.sort(key=lambda row: row.received_at)
+    values = [row.scores[column.key] or 0.0 for row in runs]
+    best = accumulate(values, max if column.higher_is_better else min)
+    data: list[Datum] = [
+        {"name": row.team, "at": row.received_at.isoformat(), "value": value, "best": so_far}
+        for row, value, so_far in zip(runs, values, best, strict=True)
+    ]
+    scale = {"scale": {"zero": False}}
+    return Figure(
+        name="over-time",
+        title=_("%(metric)s over time") % {"metric": column.title},
+        caption=_("Each point is a run when it came; the line is the best so far. Times are UTC."),
+        told=_("From %(first)s to %(last)s the best rose or fell to %(best)s.")
+        % {"first": data[0]["at"][:10], "last": data[-1]["at"][:10], "best": score(data[-1]["best"], column.decimals)},
+        fields=(
+            Field("at", _("Received")),
+            Field("name", _("Run of")),
+            Field("value", column.short, column.decimals),
+            Field("best", _("Best so far"), column.decimals),
+        ),
+        data=data,
+        drawing={
+            "width": WIDTH,
+            "height": 260,
+            "encoding": {
+                "x": {"field": "at", "type": "temporal", "scale": {"type": "utc"}, "title": None, "axis": _DAYS}
+            },
+            "layer": [
+                {
+                    "mark": {"type": "line", "interpolate": "step-after"},
+                    "encoding": {"y": {"field": "best", "type": "quantitative", "title": f"↑ {column.short}", **scale}},
+                },
+                {
+                    "mark": {"type": "point", "style": "team", "size": 40},
+                    "encoding": {
+                        "y": {"field": "value", "type": "quantitative", **scale},
+                        "tooltip": [{"field": "name"}, {"field": "value", "format": f".{column.decimals}f"}],
+                    },
+                },
+            ],
+        },
+    )

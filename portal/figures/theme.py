@@ -1,0 +1,68 @@
+"""The look of figures, once in light and once in dark; marks name a style of theirs and no colour."""
+
+from typing import Any
+
+THEMES: dict[str, dict[str, str]] = {
+    "light": {
+        "wash": "#f5f6f4",
+        "ink": "#1b1d1f",
+        "soft": "#565d64",
+        "edge": "#8a9096",
+        "hair": "#dcdedd",
+        "accent": "#15527f",
+        "half": "#8aa9bf",
+    },
+    "dark": {
+        "wash": "#1c1f22",
+        "ink": "#e8e9e7",
+        "soft": "#a7aeb5",
+        "edge": "#7b838a",
+        "hair": "#2f3438",
+        "accent": "#8fc3ea",
+        "half": "#48647a",
+    },
+}
+"""As in static/agon.css; `half` is the accent at half strength on paper: what ink still reads on."""
+
+
+def config(theme: str) -> dict[str, Any]:
+    """Vega-Lite's `config` in that theme."""
+    colour = THEMES[theme]
+    titles = {"titleColor": colour["ink"], "titleFontSize": 13.5, "titleFontWeight": 600, "titlePadding": 10}
+    labels = {"labelColor": colour["soft"], "labelFontSize": 13.5}
+    return {
+        "background": "transparent",
+        "font": "'Source Sans 3', Helvetica, Arial, sans-serif",  # an image has no web fonts
+        "padding": 6,
+        "view": {"stroke": None},
+        "axis": titles | labels | {"ticks": False, "grid": True, "gridColor": colour["hair"], "labelPadding": 8},
+        "axisX": {"domainColor": colour["edge"]},
+        "axisY": {"domain": False},
+        "axisBand": {"grid": False, "domain": False},
+        "header": titles | labels,
+        "legend": titles | labels,
+        "bar": {"fill": colour["accent"]},
+        "line": {"stroke": colour["accent"], "strokeWidth": 1.6},
+        "rule": {"stroke": colour["accent"], "strokeWidth": 1.6},
+        "rect": {"stroke": colour["wash"], "strokeWidth": 1},
+        "text": {"fill": colour["ink"], "fontSize": 13.5},
+        "point": {"fill": colour["accent"]},
+        "range": {"heatmap": [colour["wash"], colour["half"]], "ramp": [colour["wash"], colour["half"]]},
+        "style": {
+            "team": {"shape": "circle", "filled": True, "size": 90, "fill": colour["accent"], "opacity": 1},
+            "baseline": {
+                "shape": "diamond",
+                "filled": False,
+                "fill": "transparent",
+                "size": 90,
+                "stroke": colour["edge"],
+                "strokeWidth": 1.8,
+                "opacity": 1,
+            },
+            "team-name": {"fill": colour["ink"], "fontWeight": 600},
+            "baseline-name": {"fill": colour["soft"]},
+            "baseline-rule": {"stroke": colour["edge"]},
+            "chance": {"stroke": colour["edge"], "strokeDash": [4, 4], "strokeWidth": 1},
+            "small": {"fill": colour["ink"], "fontSize": 12},
+        },
+    }

@@ -1,0 +1,77 @@
+"""What the log holds: one line an event, as JSON or to be read, and never a line that somebody outside has made."""
+
+import re
+import traceback
+from typing import Any, TextIO
+
+import structlog
+from structlog.typing import EventDict, ExcInfo, Processor, WrappedLogger
+
+CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+TRACEBACKS = ("exception", "exc_info", "stack", "stack_info")  # made here, not sent by anybody
+SECRETS = re.compile(  # in addresses: who has them may act
+    r"(/accounts/(?:confirm-email|password/reset/key)/|/join/)[^/\s\"?]+"
+)
+
+
+def configuration(as_json: bool, level: str, colours: bool) -> dict[str, Any]:
+    """The setting LOGGING; structlog's own loggers go the same way."""
+    before: list[Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
+        structlog.processors.TimeStamper(fmt="iso" if as_json else "%H:%M:%S", utc=as_json),
+        without_secrets,
+        on_one_line,
+    ]
+    structlog.configure(
+        processors=[*before, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+    )
+    # Both print tracebacks without variables, which may be secrets.
+    printed: list[Processor] = [structlog.dev.ConsoleRenderer(colors=colours, exception_formatter=_traceback)]
+    if as_json:
+        printed = [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
+    formatter = {
+        "()": structlog.stdlib.ProcessorFormatter,
+        "foreign_pre_chain": before,
+        "processors": [structlog.stdlib.ProcessorFormatter.remove_processors_meta, *printed],
+    }
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {"line": formatter},
+        "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+        "root": {"handlers": ["console"], "level": level},
+        "loggers": {
+            "django": {"handlers": [], "propagate": True},
+            "celery.app.trace": {"level": "WARNING"},  # each job logs what it did itself
+            "celery.worker.strategy": {"level": "WARNING"},
+            "celery.worker.request": {"level": "WARNING"},
+            "celery.beat": {"level": "WARNING"},
+        },
+    }
+
+
+def on_one_line(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    """Control characters as escapes: no text from outside begins a line of its own or colours a terminal."""
+    return {key: _escaped(value) if key not in TRACEBACKS else value for key, value in event.items()}
+
+
+def without_secrets(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    """Addresses without the keys that are in some of them."""
+    event["event"] = SECRETS.sub(r"\1…", str(event["event"]))
+    return event
+
+
+def _escaped(value: Any) -> Any:
+    if isinstance(value, str):
+        return CONTROLS.sub(lambda found: found[0].encode("unicode_escape").decode(), value)
+    return value
+
+
+def _traceback(log: TextIO, error: ExcInfo) -> None:
+    """Every line of it marked, so that none that an error quotes passes for an event."""
+    lines = "".join(traceback.format_exception(*error)).splitlines()
+    log.write("\n".join(f"  | {_escaped(line)}" for line in lines))

@@ -1,0 +1,83 @@
+"""What a letter is made of: pieces that are printed as plain text and as HTML alike, so that neither lacks anything."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from django.conf import settings
+from django.urls import reverse
+
+from portal.models import User
+from portal.printing import AOE, written, zone_of, zone_words
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A piece of a letter.
+
+    `text`, `quote` and `secret` print `text`; `link` and `button` print it above `url`; `facts` (label, value) and
+    `points` (head, words) print `rows`.
+    """
+
+    kind: Literal["text", "quote", "secret", "link", "button", "facts", "points"]
+    text: str = ""
+    url: str = ""
+    rows: Sequence[tuple[str, str]] = ()
+
+    @property
+    def width(self) -> int:
+        """Of the longest label, so that values stand in one column of the plain text."""
+        return max(len(label) for label, _value in self.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """A mail before it is printed; `why` says why its reader gets it. An attachment is a file name and JSON text."""
+
+    subject: str
+    blocks: Sequence[Block]
+    why: str
+    attachment: tuple[str, str] | None = None
+
+
+def text(words: str) -> Block:
+    return Block("text", words)
+
+
+def quote(words: str) -> Block:
+    """What somebody else wrote, of any length."""
+    return Block("quote", words)
+
+
+def secret(words: str) -> Block:
+    """A line to be copied as it stands."""
+    return Block("secret", words)
+
+
+def link(words: str, url: str) -> Block:
+    return Block("link", words, url)
+
+
+def button(words: str, url: str) -> Block:
+    """What to do next: one a letter."""
+    return Block("button", words, url)
+
+
+def facts(*rows: tuple[str, str]) -> Block:
+    return Block("facts", rows=rows)
+
+
+def points(rows: Sequence[tuple[str, str]]) -> Block:
+    return Block("points", rows=rows)
+
+
+def page(name: str, *arguments: object) -> str:
+    """The address of a page, for somebody who is not on the portal."""
+    return f"{settings.PUBLIC_URL}{reverse(name, args=arguments)}"
+
+
+def moment(reader: User | None, value: datetime, at: datetime, *, seconds: bool = False) -> str:
+    """A time in AoE and in the reader's zone."""
+    zone = zone_of(reader.time_zone if reader else "UTC")
+    return f"{written(value, AOE, at, seconds)} AoE · {written(value, zone, at, seconds)} {zone_words(zone)}"

@@ -1,0 +1,133 @@
+"""Letters about an account, which allauth sends in its own flows: `LETTERS` has one a template of its own."""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.utils.translation import gettext as _
+
+from portal.mail.letter import Letter, button, facts, moment, page, text
+
+Context = Mapping[str, Any]  # what allauth gives its templates
+
+
+def confirmation(context: Context) -> Letter:
+    """To an address that is not verified yet."""
+    return Letter(
+        subject=_("Agon: confirm your mail address"),
+        blocks=[
+            text(_("Somebody, we hope you, has given this mail address to an account on Agon.")),
+            text(_("To confirm that the address is yours, follow this link:")),
+            button(_("Confirm the address"), _own(context["activate_url"])),
+            text(_("If it was not you, do nothing: without the link the account stays shut.")),
+        ],
+        why=_why(),
+    )
+
+
+def reset(context: Context) -> Letter:
+    """Who has forgotten the password."""
+    return Letter(
+        subject=_("Agon: choose a new password"),
+        blocks=[
+            text(_("Somebody, we hope you, has asked for a new password for your account on Agon. Choose it here:")),
+            button(_("Choose a new password"), _own(context["password_reset_url"])),
+            text(_("If it was not you, do nothing: the old password stays good.")),
+        ],
+        why=_why(),
+    )
+
+
+def already_there(context: Context) -> Letter:
+    """Who signs up twice; the page that was filled in gives nothing away."""
+    return Letter(
+        subject=_("Agon: you have an account already"),
+        blocks=[
+            text(_("Somebody, we hope you, wanted to open an account on Agon with this address: it has one already.")),
+            text(_("Sign in to it or, should the password be lost, choose a new one:")),
+            button(_("Choose a new password"), page("account_reset_password")),
+            text(_("If it was not you, do nothing: nothing has changed.")),
+        ],
+        why=_why(),
+    )
+
+
+def no_account(context: Context) -> Letter:
+    """Who asks for a new password where there is no account; the page gives nothing away."""
+    return Letter(
+        subject=_("Agon: there is no account with this address"),
+        blocks=[
+            text(_("Somebody, we hope you, has asked for a new password, but no account on Agon has this address.")),
+            text(_("You may have signed up with another address, or not at all yet:")),
+            button(_("Create an account"), page("account_signup")),
+            text(_("If it was not you, do nothing: nothing has changed.")),
+        ],
+        why=_why(),
+    )
+
+
+def _notice(words: Callable[[Context], str]) -> Callable[[Context], Letter]:
+    """Something was changed that opens the account: said to its owner, with when and from where."""
+
+    def notice(context: Context) -> Letter:
+        at: datetime = context["timestamp"]
+        return Letter(
+            subject=_("Agon: your account was changed"),
+            blocks=[
+                text(words(context)),
+                facts(
+                    (_("When"), moment(context.get("user"), at, at)),
+                    (_("From"), str(context["ip"])),
+                    (_("Browser"), context["user_agent"]),
+                ),
+                text(_("If that was you, all is well. If not, choose a new password at once; it ends all sessions:")),
+                button(_("Choose a new password"), page("account_reset_password")),
+            ],
+            why=_why(),
+        )
+
+    return notice
+
+
+LETTERS: Mapping[str, Callable[[Context], Letter]] = {
+    "email_confirmation": confirmation,
+    "email_confirmation_signup": confirmation,
+    "password_reset_key": reset,
+    "account_already_exists": already_there,
+    "unknown_account": no_account,
+    "email_confirm": _notice(lambda _context: _("The mail address of your account is confirmed.")),
+    "email_changed": _notice(
+        lambda context: (
+            _("The mail address of your account was changed from %(old)s to %(new)s.")
+            % {"old": context["from_email"], "new": context["to_email"]}
+        )
+    ),
+    "email_deleted": _notice(
+        lambda context: _("The mail address %(old)s was taken from your account.") % {"old": context["deleted_email"]}
+    ),
+    "password_changed": _notice(lambda _context: _("The password of your account was changed.")),
+    "password_reset": _notice(lambda _context: _("A new password was chosen by the link in a mail.")),
+    "password_set": _notice(lambda _context: _("Your account has a password now.")),
+    "totp_activated": _notice(lambda _context: _("One-time codes of an app were switched on.")),
+    "totp_deactivated": _notice(lambda _context: _("One-time codes of an app were switched off.")),
+    "webauthn_added": _notice(lambda _context: _("A passkey or security key was added.")),
+    "webauthn_removed": _notice(lambda _context: _("A passkey or security key was removed.")),
+    "recovery_codes_generated": _notice(lambda _context: _("New recovery codes were made; the old ones have ended.")),
+    "account_connected": _notice(
+        lambda context: _("An account of %(provider)s was connected to yours.") % {"provider": context["provider"]}
+    ),
+    "account_disconnected": _notice(
+        lambda context: _("An account of %(provider)s was disconnected from yours.") % {"provider": context["provider"]}
+    ),
+}
+
+
+def _own(address: str) -> str:
+    """The link as `settings.PUBLIC_URL` has it: allauth takes the host from the request, which anybody can write."""
+    return f"{settings.PUBLIC_URL}{urlsplit(address).path}"
+
+
+def _why() -> str:
+    return _("You get this mail because your address was given to Agon, a portal for shared tasks.")

@@ -1,0 +1,22 @@
+"""The letter to administrators about what only they can mend."""
+
+from datetime import datetime
+
+from django.utils.translation import gettext as _
+
+from portal.mail.letter import Letter, button, page, points, text
+from portal.models import MailFacts, OutgoingMail
+
+
+def alert(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
+    """What was found, by its technical name; it holds no score and nothing of a run."""
+    names = {"task": mail.shared_task.title, "count": mail.details.get("count", 0)}
+    return Letter(
+        subject=_("%(task)s: something is for you to look at") % names,
+        blocks=[
+            text(_("Agon could not put this right by itself (%(count)s in all; the log says more):") % names),
+            points([("", line) for line in mail.details.get("lines", [])]),
+            button(_("See how it stands"), page("task", mail.shared_task.slug)),
+        ],
+        why=_("You get this mail because you administer Agon."),
+    )

@@ -1,0 +1,70 @@
+"""Letters that a date brings: a deadline that comes near, a leaderboard that is public."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from django.utils.translation import gettext as _
+
+from portal.mail.letter import Block, Letter, button, moment, page, points, text
+from portal.models import MailFacts, OutgoingMail, Phase
+from portal.printing import end_of_day, span
+
+
+def deadline(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
+    """To members of a team that has the data and nothing valid yet; the time left is that of the sending."""
+    _own, names = _phase(mail)
+    assert mail.team is not None
+    closes = datetime.fromisoformat(mail.details["closes"])
+    names |= {
+        "team": mail.team.name,
+        "left": span(closes - at),
+        "closes": moment(mail.user, end_of_day(closes), at),
+    }
+    return Letter(
+        subject=_("%(task)s: %(phase)s closes in %(left)s") % names,
+        blocks=[
+            text(_("%(phase)s closes in %(left)s: %(closes)s.") % names),
+            text(_("Your team %(team)s has taken the data, but has no valid run in this phase yet.") % names),
+            text(
+                _(
+                    "Do not wait for the last hour: an upload counts when all of it has arrived. “Check only” on the "
+                    "same page tells what is wrong with a file, and costs nothing."
+                )
+            ),
+            button(_("Upload runs"), page("submit", mail.shared_task.slug)),
+        ],
+        why=_("You get this mail as member of the team %(team)s of %(task)s on Agon.") % names,
+    )
+
+
+def released(mail: OutgoingMail, found: MailFacts, at: datetime) -> Letter:
+    """To teams with what stands for them, to organizers without."""
+    _own, names = _phase(mail)
+    if mail.team is None:
+        why = _("You get this mail because you organize %(task)s on Agon.") % names
+    else:
+        names["team"] = mail.team.name
+        why = _("You get this mail as member of the team %(team)s of %(task)s on Agon.") % names
+    return Letter(
+        subject=_("%(task)s: the leaderboards of %(phase)s are public") % names,
+        blocks=[
+            text(_("The organizers of %(task)s have released the scores of %(phase)s.") % names),
+            *_standing(found),
+            button(_("See the leaderboards"), page("leaderboards", mail.shared_task.slug)),
+        ],
+        why=why,
+    )
+
+
+def _standing(found: MailFacts) -> Sequence[Block]:
+    rows = [
+        (result.run.track.title, " · ".join([result.run.name, *(f"{name} {value}" for name, value in result.scores)]))
+        for result in found.results
+    ]
+    return [text(_("These runs stand for your team:")), points(rows)] if rows else []
+
+
+def _phase(mail: OutgoingMail) -> tuple[Phase, dict[str, str]]:
+    """The phase that the letter is about, and the names that its sentences hold."""
+    assert mail.phase is not None
+    return mail.phase, {"task": mail.shared_task.title, "phase": mail.phase.title}

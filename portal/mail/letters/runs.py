@@ -1,0 +1,136 @@
+"""Letters about an upload, to the person who sent it."""
+
+import json
+from datetime import datetime
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from portal.mail.letter import Letter, button, facts, link, moment, page, points, text
+from portal.models import MailFacts, OutgoingMail, Phase, Result, Submission
+from portal.printing import file_size
+
+
+def accepted(mail: OutgoingMail, found: MailFacts, at: datetime) -> Letter:
+    """The receipt: what we have, since when, and that it will be scored."""
+    submission, names = _submission(mail)
+    assert found.receipt is not None
+    content = json.dumps(found.receipt, indent=1, ensure_ascii=False)
+    return Letter(
+        subject=_("%(task)s: %(file)s is accepted") % names,
+        blocks=[
+            text(_("Your upload to %(phase)s was checked and accepted; it will be scored now.") % names),
+            facts(
+                (_("Receipt"), str(submission.pk)),
+                (_("Team"), names["team"]),
+                (_("File"), f"{submission.file_name} ({file_size(submission.size)})"),
+                ("SHA-256", submission.sha256),
+                (_("Received"), moment(mail.user, submission.received_at, at, seconds=True)),
+            ),
+            text(_n_runs(len(found.results))),
+            points([(result.run.name, f"{result.run.track.title} · {result.run.pk}") for result in found.results]),
+            text(_when_scores(submission.phase)),
+            button(_("Follow your upload"), _upload_page(mail)),
+            text(_("The receipt is attached, signed by the portal: a changed byte does not go unnoticed.")),
+            link(_("Verify a receipt"), page("verify_receipt")),
+        ],
+        why=_as_sender(names),
+        attachment=(f"receipt_{submission.pk}.json", content),
+    )
+
+
+def rejected(mail: OutgoingMail, found: MailFacts, at: datetime) -> Letter:
+    """What was wrong, and that nothing is lost."""
+    _own, names = _submission(mail)
+    rest = found.findings_left_out
+    more = ngettext("And one more problem.", "And %(n)d more problems.", rest) % {"n": rest}
+    return Letter(
+        subject=_("%(task)s: %(file)s was refused") % names,
+        blocks=[
+            text(
+                _(
+                    "Your upload to %(phase)s was refused, and none of its runs was taken. It costs nothing of your "
+                    "limits: mend what is listed here and send it again."
+                )
+                % names
+            ),
+            points([(finding.place, f"{finding.message} [{finding.code}]") for finding in found.findings]),
+            *([text(more)] if rest else []),
+            button(_("See every problem, and send the mended file"), _upload_page(mail)),
+        ],
+        why=_as_sender(names),
+    )
+
+
+def scored(mail: OutgoingMail, found: MailFacts, at: datetime) -> Letter:
+    """That it is done; the scores only where everybody may see them."""
+    submission, names = _submission(mail)
+    are_public = submission.phase.scores_are_public(at)
+    return Letter(
+        subject=_("%(task)s: %(file)s is scored") % names,
+        blocks=[
+            text(_("Your upload to %(phase)s is scored.") % names),
+            points([(result.run.name, _scores(result)) for result in found.results]),
+            *([] if are_public else [text(_when_scores(submission.phase))]),
+            button(_("See your runs"), page("team_runs", mail.shared_task.slug)),
+        ],
+        why=_as_sender(names),
+    )
+
+
+def failed(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
+    """Our fault, in words that blame nobody else."""
+    _own, names = _submission(mail)
+    return Letter(
+        subject=_("%(task)s: %(file)s could not be finished, on our side") % names,
+        blocks=[
+            text(
+                _(
+                    "We have your upload to %(phase)s, but after several attempts we could not finish it. That is our "
+                    "fault, not your run's: the organizers see it and can start it again."
+                )
+                % names
+            ),
+            text(_("What failed costs nothing of your limits. You need not do anything; sending it again is no harm.")),
+            button(_("See how it stands"), _upload_page(mail)),
+        ],
+        why=_as_sender(names),
+    )
+
+
+def _submission(mail: OutgoingMail) -> tuple[Submission, dict[str, str]]:
+    """The upload that the letter is about, and the names that its sentences hold."""
+    submission = mail.submission
+    assert submission is not None
+    return submission, {
+        "task": mail.shared_task.title,
+        "phase": submission.phase.title,
+        "team": submission.team.name,
+        "file": submission.file_name,
+    }
+
+
+def _upload_page(mail: OutgoingMail) -> str:
+    return page("submission", mail.shared_task.slug, mail.submission_id)
+
+
+def _as_sender(names: dict[str, str]) -> str:
+    return _("You get this mail because you sent this file for the team %(team)s of %(task)s on Agon.") % names
+
+
+def _n_runs(number: int) -> str:
+    return ngettext("It holds one run:", "It holds %(n)d runs:", number) % {"n": number}
+
+
+def _scores(result: Result) -> str:
+    values = " · ".join(f"{name} {value}" for name, value in result.scores)
+    track = result.run.track.title
+    return f"{track}: {values}" if values else track
+
+
+def _when_scores(phase: Phase) -> str:
+    if phase.scores == Phase.Scores.AT_ONCE:
+        return _("The scores come with another mail, and stand on the leaderboard at once.")
+    if phase.scores == Phase.Scores.NEVER:
+        return _("The organizers do not publish the scores of this phase.")
+    return _("The scores stay hidden until the organizers release them; then you get another mail.")

@@ -1,0 +1,129 @@
+"""Letters about teams, their data and what they sign; some hold the one secret that a mail may hold."""
+
+import secrets
+from collections.abc import Sequence
+from datetime import datetime
+
+from django.contrib.auth.hashers import make_password
+from django.utils.translation import gettext as _
+
+from portal.mail.letter import Block, Letter, button, link, page, quote, secret, text
+from portal.models import MailFacts, OutgoingMail, Team
+
+PASSWORD_BYTES = 16  # 128 random bits: nobody guesses them
+
+
+def approved(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
+    """The team takes part; with the password where the task has data that ask for one."""
+    team, names = _team(mail)
+    has_password = mail.shared_task.has_password_data
+    return Letter(
+        subject=_("%(task)s: your team %(team)s takes part") % names,
+        blocks=[
+            text(_("Your team %(team)s takes part in %(task)s: you can take the data and send runs now.") % names),
+            button(_("Your team's page says what to do next"), page("team", mail.shared_task.slug)),
+            *(_password(team, at) if has_password else ()),
+        ],
+        why=_as_captain(mail),
+    )
+
+
+def declined(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
+    """The team does not take part, and why."""
+    _own, names = _team(mail)
+    return Letter(
+        subject=_("%(task)s: your team %(team)s was declined") % names,
+        blocks=[
+            text(_("The organizers of %(task)s have declined your team %(team)s. They say:") % names),
+            quote(mail.details["reason"]),
+            text(_("You can mend your answers and ask again.")),
+            button(_("Ask again on your team's page"), page("team", mail.shared_task.slug)),
+        ],
+        why=_as_captain(mail),
+    )
+
+
+def invitation(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
+    """To somebody who need not have an account."""
+    team, names = _team(mail)
+    names["name"] = mail.details["inviter"]
+    return Letter(
+        subject=_("%(task)s: come to the team %(team)s") % names,
+        blocks=[
+            text(_("%(name)s invites you to the team %(team)s of the shared task %(task)s.") % names),
+            text(_("Open this link and sign in, or create an account first; joining is a button there.")),
+            button(_("Join the team %(team)s") % names, page("join_team", mail.shared_task.slug, team.invitation_code)),
+        ],
+        why=_(
+            "You get this mail because %(name)s gave us your address. If you expected nothing of the kind, do nothing: "
+            "without the button nothing happens."
+        )
+        % names,
+    )
+
+
+def data_password(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
+    """A new password, which was asked for."""
+    team, names = _team(mail)
+    return Letter(
+        subject=_("%(task)s: a new password for the data of %(team)s") % names,
+        blocks=[
+            text(_("There is a new password for the data of your team %(team)s; the old one has ended.") % names),
+            *_password(team, at),
+        ],
+        why=_as_captain(mail),
+    )
+
+
+def agreement_changed(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
+    """Who signed an older version is asked for a new signature."""
+    names = {"task": mail.shared_task.title, "version": mail.details["version"]}
+    return Letter(
+        subject=_("%(task)s: the data agreement has changed, please sign again") % names,
+        blocks=[
+            text(_("The data agreement of %(task)s has a new text: version %(version)s.") % names),
+            text(
+                _(
+                    "Your signature is under an older version, and stays there. Before your next download or upload, "
+                    "read the new text and sign it; what you have sent so far is not affected."
+                )
+            ),
+            button(_("Read the agreement and sign"), page("agreement", mail.shared_task.slug)),
+        ],
+        why=_("You get this mail because you signed the data agreement of %(task)s on Agon.") % names,
+    )
+
+
+def _team(mail: OutgoingMail) -> tuple[Team, dict[str, str]]:
+    """The team that the letter is about, and the names that its sentences hold."""
+    assert mail.team is not None
+    return mail.team, {"task": mail.shared_task.title, "team": mail.team.name}
+
+
+def _as_captain(mail: OutgoingMail) -> str:
+    return _("You get this mail as captain of a team of %(task)s on Agon.") % {"task": mail.shared_task.title}
+
+
+def _password(team: Team, at: datetime) -> Sequence[Block]:
+    """A new password is made and its hash kept; nothing for a team that takes part no more."""
+    password = secrets.token_urlsafe(PASSWORD_BYTES)
+    teams = Team.objects.filter(pk=team.pk, state=Team.State.APPROVED)
+    if not teams.update(data_password=make_password(password), data_password_at=at):
+        return ()
+    return (
+        text(_("The password for your team's data is:")),
+        secret(password),
+        text(
+            _(
+                "Give it to the members of your team and to nobody else. It works together with an account in the team "
+                "and a signed agreement, and is asked once a session."
+            )
+        ),
+        link(_("To the data"), page("task_data", team.shared_task.slug)),
+        text(
+            _(
+                "Nobody can look it up, and neither can we. Should it get lost or known, have a new one sent from your "
+                "team's page; the old one then ends at once."
+            )
+        ),
+    )

@@ -1,0 +1,39 @@
+"""Links that stop one kind of mail for one person, without a log-in: the signature is all the leave that is needed."""
+
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.core.signing import BadSignature, Signer
+from django.urls import reverse
+
+from portal.models import OutgoingMail, User
+
+_SIGNER = "portal.mail.unsubscribe"
+_WISHES = frozenset(OutgoingMail.WISHES.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """The field of `User` that the link is about, and whose it is."""
+
+    user_id: int
+    field: str
+
+
+def address(user: User, field: str) -> str:
+    """The link for a mail."""
+    return f"{settings.PUBLIC_URL}{reverse('stop_mails', args=[token(user, field)])}"
+
+
+def token(user: User, field: str) -> str:
+    """Good for as long as the account is there: people unsubscribe from old mails, too."""
+    return Signer(salt=_SIGNER).sign(f"{user.pk}:{field}")
+
+
+def read(token: str) -> Wish | None:
+    """What the link of that token is about; None where we have not signed it."""
+    try:
+        user_id, field = Signer(salt=_SIGNER).unsign(token).split(":")
+    except (BadSignature, ValueError):
+        return None
+    return Wish(int(user_id), field) if field in _WISHES else None

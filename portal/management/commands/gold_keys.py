@@ -1,0 +1,39 @@
+"""manage.py gold_keys new | public | rotate: the keys to which gold is sealed."""
+
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from nacl.encoding import HexEncoder
+from nacl.public import PrivateKey
+
+from portal.evaluation.reseal import reseal_all
+from portal.sealing import as_text, has_private_key, new_private_key, public_key, renew_kept_key
+
+
+class Command(BaseCommand):
+    help = (
+        "new: print a pair of keys for the settings. public: print the key for web. rotate: on a worker, seal all gold "
+        "for the newest key; keys that the settings do not give are renewed first."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("verb", choices=("new", "public", "rotate"))
+
+    def handle(self, *args: Any, verb: str, **options: Any) -> None:
+        if verb == "new":
+            private = new_private_key()
+            self.stdout.write(f"AGON_GOLD_PRIVATE_KEY={private}")
+            self.stdout.write(f"AGON_GOLD_PUBLIC_KEY={as_text(PrivateKey(private.encode(), HexEncoder).public_key)}")
+        elif verb == "public":
+            self.stdout.write(as_text(public_key()))
+        else:
+            self._rotate()
+
+    def _rotate(self) -> None:
+        if not has_private_key():
+            raise CommandError("This process has no private key: run it where the worker runs.")
+        if not settings.GOLD_PRIVATE_KEYS:
+            renew_kept_key()
+        count = reseal_all()
+        self.stdout.write(f"{count} files sealed for {as_text(public_key())}, the public key that web must have.")

@@ -1,0 +1,45 @@
+"""manage.py make_secrets FOLDER: a file for each secret that a public portal is started with."""
+
+import secrets
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand
+from nacl.encoding import HexEncoder
+from nacl.public import PrivateKey
+
+from portal.queries.receipts import new_private_key as new_receipt_key
+from portal.sealing import as_text, new_private_key
+
+
+class Command(BaseCommand):
+    help = "Makes the secrets of a public portal, each in a file that its owner alone reads; those that are there stay."
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("folder", type=Path)
+
+    def handle(self, *args: Any, folder: Path, **options: Any) -> None:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for name, text in _secrets(folder).items():
+            path = folder / name
+            if not path.exists():
+                path.touch(mode=0o600)
+                path.write_text(text)
+                self.stdout.write(f"{path}")
+
+
+def _secrets(folder: Path) -> dict[str, str]:
+    """The two keys for gold belong together: the public one is that of the private one that is there, if one is."""
+    kept = folder / "gold_private_key"
+    private = kept.read_text().split()[0] if kept.exists() else new_private_key()
+    return {
+        "secret_key": secrets.token_urlsafe(48),
+        "receipt_key": new_receipt_key(),
+        "gold_private_key": private,
+        "gold_public_key": as_text(PrivateKey(private.encode(), HexEncoder).public_key),
+        "database_password": secrets.token_urlsafe(24),
+        "metrics_token": secrets.token_urlsafe(24),
+        "email_password": "",
+    }

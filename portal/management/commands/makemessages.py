@@ -1,0 +1,12 @@
+"""Django's makemessages, for the mails alone: they are translated as a whole, and pages speak English throughout."""
+
+from typing import Any
+
+from django.core.management.commands import makemessages
+
+TRANSLATED = ("./portal/mail/letters/", "./portal/printing.py", "./portal/queries/mails.py", "./templates/mail/")
+
+
+class Command(makemessages.Command):
+    def find_files(self, root: str) -> Any:
+        return [file for file in super().find_files(root) if file.path.startswith(TRANSLATED)]

@@ -1,0 +1,27 @@
+"""manage.py reconcile: every difference between receipts, rows, files and evaluations; fails when there is one."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from portal.evaluation.reconcile import reconcile
+from portal.models import SharedTask
+from portal.models.clock import database_now
+
+
+class Command(BaseCommand):
+    help = "Print each difference between receipts, rows, files and evaluations; the exit code is 1 if there is one."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--sample", type=int, default=20, metavar="N", help="scores of a task to compute anew (20)")
+        parser.add_argument("--seed", type=int, default=0, help="which ones")
+
+    def handle(self, *args: Any, sample: int, seed: int, **options: Any) -> None:
+        count = 0
+        for shared_task in SharedTask.objects.all():
+            for difference in reconcile(shared_task, database_now(), sample, seed):
+                self.stdout.write(f"{shared_task.slug}: {difference}")
+                count += 1
+        if count:
+            raise CommandError(f"{count} {'difference' if count == 1 else 'differences'}.")
+        self.stdout.write("No difference.")

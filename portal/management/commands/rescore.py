@@ -1,0 +1,25 @@
+"""manage.py rescore TASK: score all its runs again, with the newest gold standard and this version of the scorer."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from portal.evaluation.rescore import rescore
+from portal.models import SharedTask
+from portal.models.clock import database_now
+
+
+class Command(BaseCommand):
+    help = "Score all runs of a shared task again; a worker does it in its bulk lane. The reason is kept in the audit."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("task", metavar="TASK", help="slug of the shared task")
+        parser.add_argument("--reason", default="asked for on the command line", metavar="TEXT")
+
+    def handle(self, *args: Any, task: str, reason: str, **options: Any) -> None:
+        shared_task = SharedTask.objects.filter(slug=task).first()
+        if shared_task is None:
+            there = ", ".join(SharedTask.objects.values_list("slug", flat=True))
+            raise CommandError(f"There is no shared task {task}. There are: {there}")
+        runs = rescore(shared_task, reason, database_now())
+        self.stdout.write(f"{task}: {runs} runs wait to be scored again")

@@ -1,0 +1,34 @@
+"""manage.py restore ARCHIVE: an empty portal becomes what the backup holds."""
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from portal.actions.refusal import ActionRefused
+from portal.actions.restore import restore_backup
+from portal.queries.receipts import public_key as receipt_key
+from portal.sealing import as_text, public_key
+
+
+class Command(BaseCommand):
+    help = "Fill an empty database and empty storage with a backup; it is judged as a whole before anything is written."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("archive", type=Path)
+
+    def handle(self, *, archive: Path, **_: Any) -> None:
+        call_command("migrate", verbosity=0)
+        try:
+            manifest = restore_backup(archive)
+        except (ActionRefused, OSError) as refused:
+            raise CommandError(f"{archive}: not restored: {refused}") from None
+        counts = f"{sum(manifest.rows.values())} rows, {len(manifest.members) - len(manifest.rows)} files"
+        self.stdout.write(f"{archive} of {manifest.made_at}: {counts} are restored.")
+        if manifest.receipt_key != receipt_key():
+            self.stderr.write("The receipt key is another one: until the old is back, old receipts do not verify.")
+        if manifest.gold_key != as_text(public_key()):
+            self.stderr.write(
+                "The gold key is another one: without the old AGON_GOLD_PRIVATE_KEY nothing can be scored."
+            )

@@ -1,0 +1,60 @@
+"""The demo's field: invented teams send invented runs, by the way that every upload goes."""
+
+import tempfile
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+
+from portal.actions.submit import submit
+from portal.models import Phase, SharedTask, Team
+from portal.queries.uploads import inspect
+from portal.storage import store_upload
+from tasks.invented import invented_archive
+
+TEAMS = {  # name → how often its systems are right
+    "Bora": 0.74,
+    "Levante": 0.72,
+    "Meltemi": 0.66,
+    "Mistral": 0.65,
+    "Ostro": 0.58,
+    "Sirocco": 0.47,
+    "Zefiro": 0.31,
+}
+KEEN = 3  # teams, the best, that send two runs for each track while an evaluation is open, and one after it
+
+_METHODS = ("Fine-tuned encoder", "Ensemble of five seeds", "Prompted language model", "TF-IDF with a linear SVM")
+_LATE_DAYS = timedelta(days=60)
+
+
+def send_runs(shared_task: SharedTask, folder: Path, at: datetime) -> None:
+    """Runs of every team for every track of phases on the test items; `folder` is the complete one, with gold."""
+    phases = shared_task.phases.filter(split="test").select_related("shared_task")
+    for phase in phases:
+        is_open = phase.closes is None
+        names = list(TEAMS)[:KEEN] if is_open and len(phases) > 1 else list(TEAMS)
+        for name in names:
+            team = shared_task.teams.get(name=name)
+            runs = 1 if is_open or phase.runs_per_track == 1 or name not in list(TEAMS)[:KEEN] else 2
+            for number in range(1, runs + 1):
+                if team.submissions.filter(phase=phase).count() < number:  # else an earlier start sent it
+                    _send(folder, team, phase, number, at)
+
+
+def _send(folder: Path, team: Team, phase: Phase, number: int, now: datetime) -> None:
+    rng = np.random.default_rng(list(f"{folder.name} {phase.slug} {team.name} {number}".encode()))
+    at = _moment(phase, now, rng)
+    captain = team.memberships.get(is_captain=True).user
+    with tempfile.TemporaryDirectory(prefix="agon-demo-") as drafts:
+        archive = invented_archive(folder, phase.split, team.name, number, TEAMS[team.name], rng, Path(drafts))
+        with store_upload([archive.read_bytes()], archive.name, archive.stat().st_size) as stored:
+            submission = submit(
+                captain, team.shared_task, phase, stored, inspect(team.shared_task, stored, team), at=at
+            )
+    submission.runs.update(method=_METHODS[int(rng.integers(len(_METHODS)))])
+
+
+def _moment(phase: Phase, now: datetime, rng: np.random.Generator) -> datetime:
+    """While the phase was open; the more uploads, the closer its end."""
+    end = phase.closes or min(now, phase.opens + _LATE_DAYS)
+    return phase.opens + (end - phase.opens) * float(rng.random() ** 0.4)

@@ -1,0 +1,88 @@
+"""Which scores a leaderboard shows, and released boards as they were."""
+
+from typing import Self
+
+from django.db import models
+from django.db.models import Exists, F, OuterRef
+
+from portal.models.evaluation import Evaluation
+from portal.models.gold import GoldStandard
+from portal.models.run import Run
+from portal.models.task import Phase, Track
+
+
+class BoardQuerySet(models.QuerySet["Board"]):
+    def of(self, run: Run) -> Self:
+        return self.filter(track=run.track_id, phase=run.phase_id)
+
+    def changed(self) -> int:
+        """Say that something changed which these boards show; in the transaction of the change."""
+        return self.update(revision=F("revision") + 1)
+
+    def settle(self, run: Run, scored: "tuple[GoldStandard, str] | None" = None) -> None:
+        """After a run was scored with that gold and scorer, or given up; in the same transaction.
+
+        While runs that the board shows wait for their scores by a newer gold or scorer version, it shows the old ones.
+        """
+        mine = self.of(run)
+        if not mine.changed():  # the row's lock: of two last runs, one sees the other
+            Board.objects.bulk_create([Board(track_id=run.track_id, phase_id=run.phase_id)], ignore_conflicts=True)
+            mine.changed()
+        board = mine.get()
+        if scored is not None and scored != (board.gold, board.scorer):
+            board.next_gold, board.next_scorer = scored
+        if board.next_gold is not None and not board.waits():
+            board.gold, board.scorer = board.next_gold, board.next_scorer
+            board.next_gold, board.next_scorer = None, ""
+        board.save(update_fields=["gold", "scorer", "next_gold", "next_scorer"])
+
+
+class Board(models.Model):
+    """A track in a phase: one gold and one scorer version, never a mixture.
+
+    `revision` counts what changed the page; with the rules of task and phase it names the page in caches.
+    """
+
+    track = models.ForeignKey(Track, on_delete=models.CASCADE, related_name="boards")
+    phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="boards")
+    gold = models.ForeignKey(GoldStandard, on_delete=models.PROTECT, null=True, related_name="+")
+    scorer = models.CharField(max_length=32, blank=True)
+    next_gold = models.ForeignKey(GoldStandard, on_delete=models.PROTECT, null=True, related_name="+")  # in a rescoring
+    next_scorer = models.CharField(max_length=32, blank=True)
+    revision = models.PositiveBigIntegerField(default=0)
+    comparison = models.JSONField(default=dict)  # intervals and tie groups; see portal.evaluation.compare
+    compared_revision = models.PositiveBigIntegerField(default=0)
+    compared_at = models.DateTimeField(null=True)
+
+    objects = BoardQuerySet.as_manager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=("track", "phase"), name="one_board")]
+
+    def __str__(self) -> str:
+        return f"{self.track} {self.phase.slug}"
+
+    def waits(self) -> bool:
+        """Whether a run that has a score on this board waits for another."""
+        shown = Evaluation.objects.filter(run=OuterRef("pk"), gold=self.gold_id, scorer=self.scorer)
+        runs = Run.objects.filter(track=self.track_id, phase=self.phase_id)
+        return runs.filter(Exists(shown), state__in=(Run.State.RECEIVED, Run.State.SCORING)).exists()
+
+
+class ReleasedBoard(models.Model):
+    """A board as it was when its scores became public, or were made anew after that; it never changes."""
+
+    track = models.ForeignKey(Track, on_delete=models.PROTECT, related_name="released_boards")
+    phase = models.ForeignKey(Phase, on_delete=models.PROTECT, related_name="released_boards")
+    number = models.PositiveSmallIntegerField()  # from 1, in the phase and track
+    gold = models.ForeignKey(GoldStandard, on_delete=models.PROTECT, related_name="+")
+    scorer = models.CharField(max_length=32)
+    content = models.JSONField()  # columns and rows; see portal.queries.releases
+    at = models.DateTimeField()
+
+    class Meta:
+        ordering = ("-at", "-number")
+        constraints = [models.UniqueConstraint(fields=("track", "phase", "number"), name="released_once")]
+
+    def __str__(self) -> str:
+        return f"{self.track} {self.phase.slug} {self.number}"

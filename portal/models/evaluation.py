@@ -1,0 +1,83 @@
+"""What runs got: one evaluation for each gold and scorer version, and how one finds those that stand for teams."""
+
+from datetime import datetime
+from typing import Self
+from uuid import UUID
+
+from django.db import models
+from django.db.models import Exists, F, OuterRef, QuerySet, Subquery
+from django.db.models.expressions import Combinable
+from django.db.models.functions import Coalesce
+
+from portal.models.gold import GoldStandard
+from portal.models.run import Run
+from portal.models.task import Phase
+from portal.models.team import Team
+
+
+class EvaluationQuerySet(models.QuerySet["Evaluation"]):
+    def on_board(self, phase: Phase, gold: GoldStandard, scorer: str, until: datetime | None = None) -> Self:
+        """Those of one gold and one scorer version whose runs were received by then and are not withdrawn."""
+        found = self.filter(gold=gold, scorer=scorer, phase=phase, run__withdrawn_at__isnull=True)
+        return found if until is None else found.filter(run__received_at__lte=until)
+
+    def official(self, phase: Phase, gold: GoldStandard, scorer: str, until: datetime | None = None) -> Self:
+        """Of these, the one that stands for each team by the phase's rule; see `portal.queries.official.first`.
+
+        A few steps down an index a team, however many runs it has sent.
+        """
+        here = self.on_board(phase, gold, scorer, until)
+        if phase.official == Phase.Official.ALL:
+            return here.filter(team__isnull=False)
+        mine = here.filter(team=OuterRef("pk"))
+        if phase.official == Phase.Official.BEST:
+            best = mine.order_by(F("rank_key").asc(nulls_last=True), "run__received_at")
+            chosen: Combinable = Subquery(best.values("run")[:1])
+        else:
+            chosen = _newest(phase, gold, here, until)
+        teams = Team.objects.filter(shared_task=phase.shared_task_id)
+        runs: list[UUID] = [run for run in teams.annotate(chosen=chosen).values_list("chosen", flat=True) if run]
+        return here.filter(run__in=runs)
+
+
+def _newest(phase: Phase, gold: GoldStandard, here: QuerySet["Evaluation"], until: datetime | None) -> Combinable:
+    """The id of a team's chosen run where the rule asks for one and it has chosen, else of its last."""
+    runs = Run.objects.filter(Exists(here.filter(run=OuterRef("pk"))), team=OuterRef("pk"), phase=phase)
+    runs = runs.filter(track=gold.track_id)
+    last = Subquery(runs.order_by("-received_at", "-number").values("pk")[:1])
+    if phase.official == Phase.Official.LAST:
+        return last
+    chosen = runs.filter(chosen_at__isnull=False)
+    if until is not None:
+        chosen = chosen.filter(chosen_at__lte=until)
+    return Coalesce(Subquery(chosen.values("pk")[:1]), last)
+
+
+class Evaluation(models.Model):
+    """The scores of one run against one gold version by one scorer version: written once, never changed.
+
+    `phase` and `team` are the run's, and `rank_key` follows from the scores: together they are the index of the boards.
+    """
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="evaluations")
+    gold = models.ForeignKey(GoldStandard, on_delete=models.PROTECT, related_name="evaluations")
+    scorer = models.CharField(max_length=32)  # scoring.__version__
+    scores = models.JSONField()  # metric key → value, or null where the metric is undefined
+    flags = models.JSONField(default=list)  # what a reader must know, e.g. "constant"
+    details = models.JSONField(default=dict)  # by class, confusion, curves: as `scoring.details` has them
+    created_at = models.DateTimeField()
+    phase = models.ForeignKey(Phase, on_delete=models.PROTECT, related_name="+")
+    team = models.ForeignKey(Team, on_delete=models.PROTECT, null=True, related_name="+", db_index=False)
+    rank_key = models.FloatField(null=True)  # see Track.rank_key
+
+    objects = EvaluationQuerySet.as_manager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=("run", "gold", "scorer"), name="evaluated_once")]
+        indexes = [
+            models.Index(fields=("gold", "scorer", "phase", "team", "rank_key"), name="evaluation_best"),
+            models.Index(fields=("gold", "scorer", "phase", "rank_key"), name="evaluation_rank"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.run} by {self.gold}, scorer {self.scorer}"

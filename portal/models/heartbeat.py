@@ -1,0 +1,20 @@
+"""When a worker of each lane last said that it lives: by a job through the lane's queue, which is proved with it."""
+
+from datetime import datetime
+
+from django.db import models
+
+
+class HeartbeatQuerySet(models.QuerySet["Heartbeat"]):
+    def beat(self, lane: str, at: datetime) -> None:
+        self.update_or_create(lane=lane, defaults={"at": at})
+
+
+class Heartbeat(models.Model):
+    lane = models.CharField(max_length=20, unique=True)
+    at = models.DateTimeField()
+
+    objects = HeartbeatQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return f"{self.lane} at {self.at:%Y-%m-%d %H:%M:%S}"

@@ -1,0 +1,139 @@
+"""Objects in an S3 bucket; folders are kept there as zips, and unpacked once on each machine."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+from uuid import uuid4
+
+from boto3.exceptions import Boto3Error
+from boto3.s3.transfer import TransferConfig
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+from django.utils.http import content_disposition_header
+from storages.backends.s3 import S3Storage
+
+from portal.objects.folder import DRAFTS, settle_folder, write_probe
+
+LINK_SECONDS = 60  # to begin a download; one that has begun goes on
+CONNECT_SECONDS, READ_SECONDS = 2, 20
+_TRANSFER = TransferConfig(use_threads=False)
+
+
+class Bucket:
+    """`scratch` is a folder of this machine, for drafts and unpacked folders; all else is the bucket's."""
+
+    def __init__(
+        self, *, name: str, scratch: Path, endpoint: str = "", region: str = "", key: str = "", secret: str = ""
+    ) -> None:
+        self._name = name
+        self._scratch = scratch
+        self._store = S3Storage(
+            bucket_name=name,
+            endpoint_url=endpoint or None,
+            region_name=region or None,
+            access_key=key or None,
+            secret_key=secret or None,
+            client_config=Config(
+                signature_version="s3v4",
+                s3={"addressing_style": "path" if endpoint else "auto"},
+                connect_timeout=CONNECT_SECONDS,
+                read_timeout=READ_SECONDS,
+                retries={"total_max_attempts": 3, "mode": "standard"},
+            ),
+        )
+
+    def probe(self) -> None:
+        write_probe(self.drafts())
+        with _as_os_errors():
+            self._client.list_objects_v2(Bucket=self._name, MaxKeys=1)
+
+    def drafts(self) -> Path:
+        folder = self._scratch / DRAFTS
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+    def put(self, draft: Path, name: str) -> None:
+        """Each part goes with its SHA-256, which the store compares; then the store is asked what it has."""
+        size = draft.stat().st_size
+        with _as_os_errors():
+            sent = {"ChecksumAlgorithm": "SHA256", "ContentType": "application/octet-stream"}
+            self._client.upload_file(str(draft), self._name, name, ExtraArgs=sent, Config=_TRANSFER)
+            stored = self._client.head_object(Bucket=self._name, Key=name)["ContentLength"]
+        if stored != size:
+            raise OSError(f"{name}: the bucket holds {stored} bytes of {size}")
+        draft.unlink()
+
+    def put_folder(self, draft: Path, name: str) -> None:
+        packed = Path(shutil.make_archive(str(draft), "zip", draft))
+        self.put(packed, f"{name}.zip")
+        settle_folder(draft, self._scratch / name)
+
+    def has(self, name: str) -> bool:
+        with _as_os_errors():
+            return self._store.exists(name)
+
+    def has_folder(self, name: str) -> bool:
+        return self.has(f"{name}.zip")
+
+    def open(self, name: str) -> BinaryIO:
+        with _as_os_errors():
+            return cast(BinaryIO, self._client.get_object(Bucket=self._name, Key=name)["Body"])
+
+    @contextmanager
+    def local(self, name: str) -> Iterator[Path]:
+        descriptor, copy = tempfile.mkstemp(dir=self.drafts())
+        try:
+            with os.fdopen(descriptor, "wb") as file, _as_os_errors():
+                self._client.download_fileobj(self._name, name, file, Config=_TRANSFER)
+            yield Path(copy)
+        finally:
+            Path(copy).unlink(missing_ok=True)
+
+    def folder(self, name: str) -> Path:
+        address = self._scratch / name
+        if not address.exists():
+            draft = address.with_name(f"{address.name}.{uuid4().hex}")
+            with self.local(f"{name}.zip") as packed:
+                shutil.unpack_archive(packed, draft, "zip")
+            settle_folder(draft, address)
+        return address
+
+    def link(self, name: str, file_name: str, method: str) -> str:
+        answer = {
+            "ResponseCacheControl": "private, no-store",
+            "ResponseContentDisposition": content_disposition_header(as_attachment=True, filename=file_name),
+        }
+        return str(self._store.url(name, parameters=answer, expire=LINK_SECONDS, http_method=method))
+
+    def delete(self, name: str) -> None:
+        with _as_os_errors():
+            self._client.delete_object(Bucket=self._name, Key=name)
+
+    def names(self) -> Iterator[str]:
+        with _as_os_errors():
+            for page in self._client.get_paginator("list_objects_v2").paginate(Bucket=self._name):
+                for entry in page.get("Contents", ()):
+                    yield entry["Key"]
+
+    @property
+    def _client(self) -> Any:
+        """One a thread, as django-storages keeps them."""
+        return self._store.connection.meta.client
+
+
+@contextmanager
+def _as_os_errors() -> Iterator[None]:
+    """So that a bucket fails as a disk does."""
+    try:
+        yield
+    except ClientError as error:
+        if error.response["ResponseMetadata"]["HTTPStatusCode"] == HTTPStatus.NOT_FOUND:
+            raise FileNotFoundError(str(error)) from None
+        raise OSError(str(error)) from error
+    except (Boto3Error, BotoCoreError) as error:
+        raise OSError(str(error)) from error

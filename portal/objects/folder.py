@@ -1,0 +1,85 @@
+"""Objects as files of this machine, or of a volume that all machines see."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+DRAFTS = "incoming"  # in the same file system, so that a draft is renamed and not copied
+
+
+class Folder:
+    def __init__(self, location: Path) -> None:
+        self._root = Path(location)
+
+    def probe(self) -> None:
+        write_probe(self.drafts())
+
+    def drafts(self) -> Path:
+        folder = self._root / DRAFTS
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+    def put(self, draft: Path, name: str) -> None:
+        """Rename, and sync the folder, so that the name survives a power cut too."""
+        address = self._root / name
+        address.parent.mkdir(parents=True, exist_ok=True)
+        draft.replace(address)
+        descriptor = os.open(address.parent, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def put_folder(self, draft: Path, name: str) -> None:
+        settle_folder(draft, self._root / name)
+
+    def has(self, name: str) -> bool:
+        return (self._root / name).exists()
+
+    def has_folder(self, name: str) -> bool:
+        return self.has(name)
+
+    def open(self, name: str) -> BinaryIO:
+        return (self._root / name).open("rb")
+
+    @contextmanager
+    def local(self, name: str) -> Iterator[Path]:
+        yield self._root / name
+
+    def folder(self, name: str) -> Path:
+        return self._root / name
+
+    def link(self, name: str, file_name: str, method: str) -> None:
+        return None
+
+    def delete(self, name: str) -> None:
+        (self._root / name).unlink(missing_ok=True)
+
+    def names(self) -> Iterator[str]:
+        for path in sorted(self._root.rglob("*")):
+            name = path.relative_to(self._root)
+            if path.is_file() and name.parts[0] != DRAFTS:
+                yield name.as_posix()
+
+
+def write_probe(folder: Path) -> None:
+    """A few bytes, synced and gone again; `OSError` where the disk is full, broken or read-only."""
+    with tempfile.TemporaryFile(dir=folder) as file:
+        file.write(b"ready?")
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def settle_folder(draft: Path, address: Path) -> None:
+    """Rename a folder to the address of its content; another process may have been first, and has the same."""
+    address.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        draft.rename(address)
+    except OSError:
+        if not address.is_dir():
+            raise
+        shutil.rmtree(draft)

@@ -1,0 +1,83 @@
+"""The one question that a board's address asks first: which phases there are, what is public now, what has changed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
+
+from django.db import connection
+
+from portal.models import Phase
+from portal.models.clock import clock_question, moment_told
+from portal.queries.leaderboard import default_phase
+
+_FIELDS = ("id", "slug", "title", "opens", "closes", "scores", "released", "official", "team_names")
+_PHASES = f"""
+SELECT {", ".join(f"phase.{name}" for name in _FIELDS)}, task.definition_sha256, ({{clock}}), {{revision}}
+FROM portal_sharedtask task JOIN portal_phase phase ON phase.shared_task_id = task.id
+"""
+_OF_ONE_TRACK = (
+    _PHASES
+    + """
+JOIN portal_track track ON track.shared_task_id = task.id
+LEFT JOIN portal_board board ON board.track_id = track.id AND board.phase_id = phase.id
+WHERE task.slug = %s AND track.slug = %s ORDER BY phase.position
+"""
+)
+_OF_ALL_TRACKS = _PHASES + "WHERE task.slug = %s ORDER BY phase.position"
+_SUM = "(SELECT sum(board.revision) FROM portal_board board WHERE board.phase_id = phase.id)"
+
+
+@dataclass(frozen=True, slots=True)
+class BoardHead:
+    """The phase of a board's page, the database's time, and `state`: equal as long as the page stays the same.
+
+    `state` is None while the phase's scores are not public.
+    """
+
+    phase: str  # its slug
+    at: datetime
+    state: str | None
+
+
+def board_head(shared_task: str, track: str | None, slug: str | None) -> BoardHead | None:
+    """The head of a track's board, or of all tracks', in that phase or the one that a board opens with.
+
+    None where there is no such board. One SQL statement, written out: this is asked at every view of every board, and
+    composing it, or making whole objects of its rows, would take longer than all the rest.
+    """
+    clock = clock_question().replace("%", "%%")  # beside placeholders
+    if track is None:
+        question, names = _OF_ALL_TRACKS.format(clock=clock, revision=_SUM), [shared_task]
+    else:
+        question = _OF_ONE_TRACK.format(clock=clock, revision="board.revision")
+        names = [shared_task, track]
+    with connection.cursor() as cursor:
+        cursor.execute(question, names)
+        rows = cursor.fetchall()
+    if not rows:
+        return None
+    at = moment_told(rows[0][-2])
+    phases = [_phase(row[: len(_FIELDS)]) for row in rows]
+    phase = default_phase(phases, at) if slug is None else next((one for one in phases if one.slug == slug), None)
+    return BoardHead(phase.slug, at, _state(phase, rows, at)) if phase else None
+
+
+@lru_cache(maxsize=256)
+def _phase(row: tuple[Any, ...]) -> Phase:
+    """Kept, as phases seldom change; nobody changes these."""
+    phase = Phase(**dict(zip(_FIELDS, row, strict=True)))
+    for name in ("opens", "closes", "released"):
+        if (told := getattr(phase, name)) is not None:
+            setattr(phase, name, moment_told(told))
+    return phase
+
+
+def _state(phase: Phase, rows: Sequence[Sequence[Any]], at: datetime) -> str | None:
+    """All that the statement told but the time itself, and what follows from that."""
+    if not phase.scores_are_public(at):
+        return None
+    told = [(*row[:-2], row[-1] if row[0] == phase.pk else None) for row in rows]
+    is_closed = phase.closes is not None and phase.closes <= at
+    return repr((phase.slug, told, is_closed, phase.names_are_public(at)))

@@ -1,0 +1,170 @@
+"""The rows of a board: which evaluations, in which order, at which rank, under which name."""
+
+import hashlib
+import hmac
+from base64 import b32encode
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from django.conf import settings
+from django.db.models import Case, F, FloatField, OrderBy, Q, QuerySet, Value, When
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast
+from django.utils.translation import gettext as _
+
+from portal.models import Board, Evaluation, Phase, Run, Team, Track
+from portal.queries.choices import Choices
+
+Bracket = Literal["", "only", "first", "middle", "last"]
+Keys = Sequence[tuple[int, float | None]]  # evaluation and what ranks it, best first
+_KINDS = Case(When(run__kind=Run.Kind.GOLD, then=0), When(run__kind=Run.Kind.BASELINE, then=1), default=Value(2))
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A ranked run of a team, or an unranked reference. `scores` are at full precision, None where undefined."""
+
+    rank: int | None
+    kind: str  # one of Run.Kind
+    team: str  # or its alias; empty for baselines and the gold standard
+    name: str  # empty under an alias, as it may hold the team's name
+    number: int | None
+    method: str  # as the team calls it; may be empty
+    system: str  # one of Run.SystemType; may be empty
+    run_id: UUID
+    scores: dict[str, float | None]
+    flags: list[str]
+    received_at: datetime
+    is_own: bool = False  # of the viewer's team
+    interval: tuple[float, float] | None = None  # of the value that ranks
+    group: str = ""  # letter of the runs that the items cannot tell apart
+    bracket: Bracket = ""  # the group's, where its rows stand together
+    change: int | None = None  # ranks gained since the last release
+    is_new: bool = False  # was in no earlier release, where there is one
+
+    @property
+    def lost(self) -> int:
+        """Ranks lost since the last release."""
+        return -(self.change or 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Whose names a viewer may see: everybody's, or else those of the viewer's team and aliases."""
+
+    phase: Phase
+    are_public: bool
+    own: Team | None
+
+    def team(self, team: Team | None) -> str:
+        if team is None or self.knows(team):
+            return team.name if team else ""
+        secret = f"{settings.SECRET_KEY}/alias".encode()
+        digest = hmac.new(secret, f"{self.phase.pk}/{team.pk}".encode(), hashlib.sha256).digest()
+        return _("Team %(alias)s") % {"alias": b32encode(digest).decode()[:5]}
+
+    def knows(self, team: Team | None) -> bool:
+        return self.are_public or team is None or team == self.own
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The evaluations that a board is about; `ranks` by evaluation, None where the metric is undefined."""
+
+    board: Board
+    found: QuerySet[Evaluation]
+    ranks: Mapping[int, int | None] = field(default_factory=dict)
+
+
+def select(board: Board, track: Track, choices: Choices) -> Selection:
+    """The runs that count, ranked by the track's rule, and the references."""
+    assert board.gold is not None
+    phase, pair = board.phase, (board.phase, board.gold, board.scorer, choices.until)
+    here = Evaluation.objects.on_board(*pair)
+    teams = here.filter(team__isnull=False) if choices.runs == "all" else Evaluation.objects.official(*pair)
+    in_order = teams.order_by(F("rank_key").asc(nulls_last=True), "run__received_at")
+    ranks = ranked(list(in_order.values_list("pk", "rank_key")), track)
+    if choices.runs == "all" or phase.official == Phase.Official.ALL:
+        return Selection(board, here, ranks)
+    references = here.filter(team__isnull=True).values_list("pk", flat=True)
+    return Selection(board, here.filter(pk__in=[*ranks, *references]), ranks)
+
+
+def ranked(keys: Keys, track: Track) -> dict[int, int | None]:
+    """Ranks by the track's rule for ties; who shares a rank leaves out the next (1, 1, 3)."""
+    rule, decimals = track.definition.ties, track.definition.decimals
+    ranks: dict[int, int | None] = {}
+    last: tuple[float, int] | None = None
+    for place, (pk, key) in enumerate(keys, start=1):
+        if key is None:
+            ranks[pk] = None
+            continue
+        value = round(key, decimals) if rule == "rounded" else key
+        rank = last[1] if last is not None and last[0] == value and rule != "earlier" else place
+        ranks[pk], last = rank, (value, rank)
+    return ranks
+
+
+def shown(selection: Selection, choices: Choices, order: tuple[str, bool] | None, names: Names) -> QuerySet[Evaluation]:
+    """The evaluations that the reader asks for, in order: best first, or by (key, whether high values come first).
+
+    At equal values the references come first, then who was earlier.
+    """
+    found = selection.found
+    if not choices.baselines:
+        found = found.filter(team__isnull=False)
+    if choices.system:
+        found = found.filter(Q(run__system_type=choices.system) | Q(team__isnull=True))
+    if choices.search:
+        found = found.filter(_matches(choices.search, names))
+    return found.order_by(_order(order), _KINDS, "run__received_at", "run__name")
+
+
+def page_of(found: QuerySet[Evaluation], page: int, size: int) -> list[Evaluation]:
+    lean = found.select_related("run__team").defer("details", "run__problems", "run__description")
+    return list(lean[(page - 1) * size : page * size])
+
+
+def rows(evaluations: Iterable[Evaluation], selection: Selection, names: Names) -> list[Row]:
+    intervals = selection.board.comparison.get("intervals", {})
+    return [_row(one, selection.ranks.get(one.pk), intervals.get(str(one.pk)), names) for one in evaluations]
+
+
+def _matches(text: str, names: Names) -> Q:
+    """By what the reader can see: under aliases a search for a name must not tell whose row it is."""
+    if names.are_public:
+        in_team = Q(run__team__name__icontains=text) | Q(run__name__icontains=text) | Q(run__method__icontains=text)
+        return in_team & Q(team__isnull=False)
+    own = names.own
+    return Q(team=own) if own is not None and text.casefold() in own.name.casefold() else Q(pk__in=())
+
+
+def _order(order: tuple[str, bool] | None) -> OrderBy:
+    if order is None:
+        return F("rank_key").asc(nulls_last=True)
+    key, descending = order
+    value = Cast(KeyTextTransform(key, "scores"), FloatField())
+    return value.desc(nulls_last=True) if descending else value.asc(nulls_last=True)
+
+
+def _row(evaluation: Evaluation, rank: int | None, interval: Any, names: Names) -> Row:
+    run = evaluation.run
+    is_known = names.knows(run.team)
+    return Row(
+        rank=rank,
+        kind=run.kind,
+        team=names.team(run.team),
+        name=run.name if is_known else "",
+        number=run.number,
+        method=run.method if is_known else "",
+        system=run.system_type,
+        run_id=run.pk,
+        scores=evaluation.scores,
+        flags=evaluation.flags,
+        received_at=run.received_at,
+        is_own=run.team is not None and run.team == names.own,
+        interval=tuple(interval) if interval else None,
+    )

@@ -1,0 +1,27 @@
+"""What a reader asks of a board: all of it stands in the address, and none of it changes a rank."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+PAGE_SIZE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """Which runs and columns to show, and in which order.
+
+    `sort` is a metric's key (None: the one that ranks), `descending` whether high values come first (None: best first).
+    `until` shows the board with the runs that had been received by then.
+    """
+
+    runs: Literal["official", "all"] = "official"
+    search: str = ""  # part of a team's name, a run's name or a method
+    system: str = ""  # one of Run.SystemType
+    baselines: bool = True
+    columns: tuple[str, ...] = ()  # keys of metrics beside the one that ranks; empty: all
+    sort: str | None = None
+    descending: bool | None = None
+    until: datetime | None = None
+    page: int = 1
+    is_whole: bool = False  # all rows on one page, for files

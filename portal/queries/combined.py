@@ -1,0 +1,56 @@
+"""Several tracks as one ranking."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from scoring.definition import Overall
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What a team got in one track: its rank, its value, and how many were ranked there."""
+
+    rank: int
+    value: float
+    ranked: int
+
+
+@dataclass(frozen=True, slots=True)
+class CombinedRow:
+    rank: int
+    team: str
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Combined:
+    """One ranking over tracks, best first."""
+
+    rule: Overall
+    rows: tuple[CombinedRow, ...]
+
+
+def combined(rule: Overall, places: Mapping[str, Mapping[str, Place]], high_is_good: bool) -> Combined:
+    """The ranking of that rule; `places` by team and track.
+
+    `borda` adds, for each track, how many of those ranked there stand behind the rank. The means rank only teams that
+    are ranked in every track. Equal values share a rank, and the next is left out.
+    """
+    values = {team: value for team, own in places.items() if (value := _value(rule, own)) is not None}
+    sign = -1 if rule.by == "borda" or (rule.by == "mean-score" and high_is_good) else 1
+    keys = sorted(sign * value for value in values.values())
+    rows = [CombinedRow(keys.index(sign * value) + 1, team, value) for team, value in values.items()]
+    return Combined(rule, tuple(sorted(rows, key=lambda row: (row.rank, row.team.casefold()))))
+
+
+def _value(rule: Overall, own: Mapping[str, Place]) -> float | None:
+    taken = [own[track] for track in rule.tracks if track in own]
+    if rule.by == "borda":
+        return float(sum(place.ranked - place.rank for place in taken)) if taken else None
+    if len(taken) < len(rule.tracks):
+        return None
+    return _mean([place.rank if rule.by == "mean-rank" else place.value for place in taken])
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)

@@ -1,0 +1,123 @@
+"""What a field of runs says as a whole: statistics, how metrics agree, classes, hard items."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from portal.models import Board, Evaluation, Phase, Run, Track, Viewer
+from portal.queries.choices import Choices
+from portal.queries.columns import Column
+from portal.queries.leaderboard import Leaderboard, leaderboard
+from scoring.field import Summary, rank_correlation, summary
+
+MANY = 5000  # runs, more than a picture can show
+
+
+@dataclass(frozen=True, slots=True)
+class LeadLine:
+    """How far one run is ahead of another by the metric that ranks, with bounds; see `scoring.significance.Lead`."""
+
+    ahead: str
+    behind: str
+    lead: float
+    low: float
+    high: float
+    p_value: float  # not corrected for the number of pairs
+    disagreement: float | None  # share of items that they answer differently; None for weights
+
+
+@dataclass(frozen=True, slots=True)
+class Insights:
+    """A board's field. Runs go by the name under which the board shows them."""
+
+    board: Leaderboard  # the official runs
+    every_run: Leaderboard  # or, of more than MANY, the best
+    statistics: list[tuple[Column, Summary]]
+    correlations: list[tuple[Column, list[float | None]]]  # a row and as many values a metric
+    details: dict[str, dict[str, Any]]  # as `scoring.details.details`, by run
+    ranks: dict[str, tuple[int, int]]  # between which a run stands on resampled items
+    leads: list[LeadLine]  # of the best runs, over each other
+    field: dict[str, Any]  # as `scoring.details.field_details`; empty until a worker made it
+
+
+def insights(track: Track, phase: Phase, viewer: Viewer, at: datetime) -> Insights:
+    """What that viewer may see at that moment; empty parts where the board is hidden."""
+    board = leaderboard(track, phase, viewer, at, Choices(is_whole=True))
+    every_run = leaderboard(track, phase, viewer, at, Choices(runs="all"))
+    if every_run.count <= MANY:
+        every_run = leaderboard(track, phase, viewer, at, Choices(runs="all", is_whole=True))
+    teams = [row for row in board.rows if row.kind == Run.Kind.TEAM]
+    values = {column.key: [row.scores.get(column.key) for row in teams] for column in board.columns}
+    shown = _shown(board)
+    evaluations = _evaluations(board, shown)
+    names = {str(evaluation.pk): shown[evaluation.run_id] for evaluation in evaluations}
+    made = _comparison(board)
+    field = _named(made.get("field", {}), names)
+    return Insights(
+        board=board,
+        every_run=every_run,
+        statistics=[(column, summary(values[column.key])) for column in board.columns],
+        correlations=[
+            (column, [rank_correlation(values[column.key], values[other.key]) for other in board.columns])
+            for column in board.columns
+        ],
+        details={shown[one.run_id]: one.details for one in evaluations},
+        ranks={names[pk]: (low, high) for pk, (low, high) in made.get("ranks", {}).items() if pk in names},
+        leads=_leads(made.get("leads", {}), field.get("disagreement", {}), names),
+        field=field,
+    )
+
+
+def _shown(board: Leaderboard) -> dict[UUID, str]:
+    """Names of the rows but the gold standard's, best first."""
+    return {row.run_id: row.team or row.name for row in board.rows if row.kind != Run.Kind.GOLD}
+
+
+def _evaluations(board: Leaderboard, shown: Mapping[UUID, str]) -> list[Evaluation]:
+    """In the order of the rows."""
+    if board.gold_version is None:
+        return []
+    found = Evaluation.objects.filter(run__in=shown, gold__version=board.gold_version, scorer=board.scorer)
+    places = {run: place for place, run in enumerate(shown)}
+    return sorted(found, key=lambda evaluation: places[evaluation.run_id])
+
+
+def _comparison(board: Leaderboard) -> dict[str, Any]:
+    """What a worker has found of the board's runs; nothing where the board is hidden."""
+    kept = Board.objects.filter(track=board.track, phase=board.phase).first() if board.visible else None
+    return kept.comparison if kept else {}
+
+
+def _leads(
+    leads: Mapping[str, Mapping[str, list[float]]],
+    disagreement: Mapping[str, Mapping[str, float | None]],
+    names: Mapping[str, str],
+) -> list[LeadLine]:
+    return [
+        LeadLine(
+            names[one],
+            names[other],
+            found[0],
+            found[1],
+            found[2],
+            found[3],
+            disagreement.get(names[one], {}).get(names[other]),
+        )
+        for one, others in leads.items()
+        for other, found in others.items()
+        if one in names and other in names
+    ]
+
+
+def _named(field: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """Names in the place of evaluations; runs that the board does not show are left out."""
+    if "disagreement" not in field:
+        return dict(field)
+    disagreement = {
+        names[one]: {names[other]: share for other, share in shares.items() if other in names}
+        for one, shares in field["disagreement"].items()
+        if one in names
+    }
+    return {**field, "disagreement": disagreement}

@@ -1,0 +1,143 @@
+"""What mails say beside their rows, read when they are sent: what is true then and everybody may see."""
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+from django.contrib.auth.models import AnonymousUser
+from django.utils.translation import gettext as _
+
+from portal.models import Finding, MailFacts, OutgoingMail, Phase, Result, Run, Signature, Submission, Team
+from portal.printing import count, score
+from portal.queries.columns import Score
+from portal.queries.receipts import receipt
+from portal.queries.runs import RunLine, submission_view, team_runs, team_standings
+from scoring.messages import phrase
+from scoring.problems import Problem, translate
+
+FINDINGS = 10  # in a mail; the page has them all
+
+_STATES: Mapping[str, tuple[Team.State, ...]] = {  # of the team; in others the mail would be wrong
+    OutgoingMail.Kind.TEAM_APPROVED: (Team.State.APPROVED,),
+    OutgoingMail.Kind.DATA_PASSWORD: (Team.State.APPROVED,),
+    OutgoingMail.Kind.TEAM_DECLINED: (Team.State.DECLINED,),
+    OutgoingMail.Kind.INVITATION: (Team.State.PENDING, Team.State.APPROVED),
+}
+_EVERYBODY = AnonymousUser()  # whose eyes a mail looks with: it may be passed on
+
+
+def facts(mail: OutgoingMail, at: datetime) -> MailFacts | None:
+    """What that mail is to say now; None where nobody is to read it any more."""
+    is_true = mail.team is None or mail.kind not in _STATES or mail.team.state in _STATES[mail.kind]
+    if not (is_true and _has_reader(mail)):
+        return None
+    gather = _FACTS.get(mail.kind)
+    return MailFacts() if gather is None else gather(mail, at)
+
+
+def _has_reader(mail: OutgoingMail) -> bool:
+    """Whether its person still wants such mails, is still in the team, or organizes the task still."""
+    if mail.user is None:  # an invitation
+        return True
+    if not mail.user.is_active or (mail.wish and not getattr(mail.user, mail.wish)):
+        return False
+    if mail.team is None:
+        return mail.shared_task.is_organized_by(mail.user)
+    return mail.team.memberships.filter(user=mail.user).exists()
+
+
+def _accepted(mail: OutgoingMail, at: datetime) -> MailFacts:
+    submission = _submission(mail)
+    runs = submission.runs.select_related("track").order_by("track__position", "number")
+    return MailFacts(receipt=receipt(submission), results=[Result(run, ()) for run in runs])
+
+
+def _rejected(mail: OutgoingMail, at: datetime) -> MailFacts:
+    submission = _submission(mail)
+    runs = submission.runs.order_by("track__position", "number")
+    problems = [*submission.problems, *(problem for run in runs for problem in run.problems)]
+    errors = [problem for problem in problems if problem["severity"] == "error"]
+    shown = [_finding(problem, mail.language) for problem in errors[:FINDINGS]]
+    return MailFacts(findings=shown, findings_left_out=max(0, len(errors) - FINDINGS))
+
+
+def _scored(mail: OutgoingMail, at: datetime) -> MailFacts:
+    lines = submission_view(_submission(mail), _EVERYBODY, at).runs
+    return MailFacts(results=[_result(line, line.scores) for line in lines if line.state == Run.State.SCORED])
+
+
+def _deadline(mail: OutgoingMail, at: datetime) -> MailFacts | None:
+    """None where the deadline was moved or has passed, and where the team has made it meanwhile."""
+    phase, team = mail.phase, mail.team
+    assert phase is not None
+    assert team is not None
+    closes = phase.closes_for(team.pk)
+    is_still_so = closes is not None and closes.isoformat() == mail.details["closes"] and at < closes
+    is_idle = team.takes_part and not Run.objects.eligible().filter(team=team, phase=phase).exists()
+    return MailFacts() if is_still_so and is_idle else None
+
+
+def _released(mail: OutgoingMail, at: datetime) -> MailFacts | None:
+    """None where the release was put off."""
+    if mail.phase is None or not mail.phase.scores_are_public(at):
+        return None
+    return MailFacts(results=_standing(mail.team, mail.phase, at) if mail.team else ())
+
+
+def _new_agreement(mail: OutgoingMail, at: datetime) -> MailFacts | None:
+    """None where the person has signed meanwhile, or where a newer version asks by a mail of its own."""
+    agreement = mail.shared_task.definition.agreement
+    is_asked = agreement is not None and agreement.version == mail.details["version"]
+    has_signed = mail.user is not None and Signature.objects.current(mail.user, mail.shared_task) is not None
+    return MailFacts() if is_asked and not has_signed else None
+
+
+_FACTS: Mapping[str, Callable[[OutgoingMail, datetime], MailFacts | None]] = {
+    OutgoingMail.Kind.AGREEMENT_CHANGED: _new_agreement,
+    OutgoingMail.Kind.RUNS_ACCEPTED: _accepted,
+    OutgoingMail.Kind.RUNS_REJECTED: _rejected,
+    OutgoingMail.Kind.RUNS_SCORED: _scored,
+    OutgoingMail.Kind.DEADLINE_72: _deadline,
+    OutgoingMail.Kind.DEADLINE_24: _deadline,
+    OutgoingMail.Kind.RELEASED: _released,
+}
+
+
+def _submission(mail: OutgoingMail) -> Submission:
+    assert mail.submission is not None
+    return mail.submission
+
+
+def _finding(found: dict[str, Any], language: str) -> Finding:
+    """The first place, a sentence that says what to mend and, where it does not, what was expected and the nearest."""
+    problem = translate(Problem(**{**found, "places": tuple(found["places"])}), language)
+    remedies = []
+    if problem.expected and (expected := phrase(problem.expected, language)) not in problem.message:
+        remedies.append(_("Expected: %(expected)s.") % {"expected": expected})
+    if problem.suggestion and problem.suggestion not in problem.message:
+        remedies.append(_("Nearest: %(name)s.") % {"name": problem.suggestion})
+    return Finding(_place(problem), " ".join([problem.message, *remedies]), problem.code)
+
+
+def _place(problem: Problem) -> str:
+    parts = [problem.file] if problem.file else []
+    if problem.line is not None:
+        parts.append(_("line %(line)s") % {"line": count(problem.line)})
+    elif problem.item is not None:
+        parts.append(_("item %(item)s") % {"item": problem.item})
+    return ", ".join(parts) or _("the whole upload")
+
+
+def _standing(team: Team, phase: Phase, at: datetime) -> list[Result]:
+    """The runs that stand for the team, with what ranks them; all of its runs where all do."""
+    lines = [line for line in team_runs(team, _EVERYBODY, at) if line.run.phase_id == phase.pk]
+    standing = team_standings(lines, _EVERYBODY, at)
+    official = {one.run.pk for one in standing if one.run is not None}
+    if phase.official == Phase.Official.ALL:
+        official = {line.run.pk for line in lines if line.run.is_eligible}
+    chosen = sorted((line for line in lines if line.run.pk in official), key=lambda line: line.run.track.position)
+    return [_result(line, [line.ranking_score] if line.ranking_score else []) for line in chosen]
+
+
+def _result(line: RunLine, scores: Iterable[Score]) -> Result:
+    return Result(line.run, [(one.column.short, score(one.value, one.column.decimals)) for one in scores])

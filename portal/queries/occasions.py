@@ -1,0 +1,112 @@
+"""Whom a date, or a new text to sign, gives a mail: asked again and again, answered with those who have had none."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from portal.models import Grace, Membership, OutgoingMail, Phase, Run, SharedTask, Signature, Team, User
+
+RELEASE_IS_NEWS = timedelta(days=7)  # so long may the schedule be down; who joins later is told nothing old
+_FIRST, _LAST = timedelta(hours=72), timedelta(hours=24)
+_STANDING = (Team.State.PENDING, Team.State.APPROVED)
+
+Kind = OutgoingMail.Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A mail that one person is to get: what `OutgoingMail.objects.tell` takes."""
+
+    user: User
+    kind: OutgoingMail.Kind
+    occasion: str
+    about: dict[str, Any]
+
+
+def notices(at: datetime) -> Iterator[Notice]:
+    """All that are due at that moment and have no row in the outbox yet."""
+    yield from _deadlines(at)
+    yield from _releases(at)
+    yield from _new_agreements()
+
+
+def _deadlines(at: datetime) -> Iterator[Notice]:
+    """72 and 24 hours ahead, to teams that had the data by then and have no valid run.
+
+    The occasion names the deadline: one that is moved, or to which grace adds, is told of again in its own time.
+    """
+    graced = Exists(Grace.objects.filter(phase=OuterRef("pk"), until__gt=at, until__lte=at + _FIRST))
+    near = Q(closes__gt=at, closes__lte=at + _FIRST) | Q(graced)
+    phases = Phase.objects.filter(near, opens__lte=at).select_related("shared_task").prefetch_related("graces")
+    for phase in phases:
+        for closes, teams in _closings(phase):
+            if at < closes <= at + _FIRST:
+                kind, ahead = (Kind.DEADLINE_24, _LAST) if closes <= at + _LAST else (Kind.DEADLINE_72, _FIRST)
+                idle = teams.filter(~_has_valid_run(phase), state=Team.State.APPROVED)
+                told = idle.filter(downloads__at__lte=closes - ahead)
+                details = {"closes": closes.isoformat()}
+                yield from _to_members(kind, f"{phase.pk} {closes.isoformat()}", told, phase, details)
+
+
+def _closings(phase: Phase) -> Iterator[tuple[datetime, QuerySet[Team]]]:
+    """When it closes, and for which teams: those with grace of their own, and all others."""
+    graced = {grace.team_id for grace in phase.graces.all() if grace.team_id is not None}
+    teams = Team.objects.filter(shared_task=phase.shared_task)
+    groups = [(None, teams.exclude(pk__in=graced)), *((pk, teams.filter(pk=pk)) for pk in graced)]
+    for team_id, those in groups:
+        closes = phase.closes_for(team_id)
+        if closes is not None:
+            yield closes, those
+
+
+def _has_valid_run(phase: Phase) -> Exists:
+    """Of a team: whether a run may stand for it in that phase."""
+    return Exists(Run.objects.eligible().filter(team=OuterRef("pk"), phase=phase))
+
+
+def _releases(at: datetime) -> Iterator[Notice]:
+    """To teams with a run in the phase and, where there are any, to its organizers."""
+    released = Phase.objects.filter(scores=Phase.Scores.ON_RELEASE, released__lte=at, released__gt=at - RELEASE_IS_NEWS)
+    for phase in released.select_related("shared_task"):
+        assert phase.released is not None
+        occasion = f"{phase.pk} {phase.released.isoformat()}"
+        teams = Team.objects.filter(_has_valid_run(phase), shared_task=phase.shared_task)
+        if teams.exists():
+            yield from _to_members(Kind.RELEASED, occasion, teams, phase, {})
+            organizers = phase.shared_task.organizers.filter(_untold("pk", Kind.RELEASED, occasion), is_active=True)
+            for user in organizers:
+                yield Notice(user, Kind.RELEASED, occasion, {"shared_task": phase.shared_task, "phase": phase})
+
+
+def _new_agreements() -> Iterator[Notice]:
+    """To members of teams who have signed, but not the version that holds now."""
+    for shared_task in SharedTask.objects.filter(Exists(Signature.objects.filter(shared_task=OuterRef("pk")))):
+        agreement = shared_task.definition.agreement
+        if agreement is None:
+            continue
+        occasion = f"{shared_task.pk} {agreement.version}"
+        signed = Signature.objects.filter(shared_task=shared_task, user=OuterRef("user"))
+        asked = Membership.objects.filter(
+            Exists(signed), ~Exists(signed.filter(version=agreement.version)), team__state__in=_STANDING
+        )
+        asked = asked.filter(_untold("user", Kind.AGREEMENT_CHANGED, occasion), shared_task=shared_task)
+        for member in asked.filter(user__is_active=True).select_related("user", "team"):
+            about = {"shared_task": shared_task, "team": member.team, "details": {"version": agreement.version}}
+            yield Notice(member.user, Kind.AGREEMENT_CHANGED, occasion, about)
+
+
+def _to_members(
+    kind: OutgoingMail.Kind, occasion: str, teams: QuerySet[Team], phase: Phase, details: dict[str, str]
+) -> Iterator[Notice]:
+    members = Membership.objects.filter(_untold("user", kind, occasion), team__in=teams, user__is_active=True)
+    for member in members.select_related("user", "team"):
+        about = {"shared_task": phase.shared_task, "team": member.team, "phase": phase, "details": details}
+        yield Notice(member.user, kind, occasion, about)
+
+
+def _untold(user: str, kind: OutgoingMail.Kind, occasion: str) -> Q:
+    """`user` is the column that names the person."""
+    return Q(~Exists(OutgoingMail.objects.filter(user=OuterRef(user), kind=kind, occasion=occasion)))

@@ -1,0 +1,124 @@
+"""The tracks of a shared task side by side, in one phase."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.utils.translation import gettext as _
+
+from portal.models import Phase, Track, Viewer
+from portal.printing import language_name
+from portal.queries.choices import Choices
+from portal.queries.columns import Column
+from portal.queries.combined import Combined, Place, combined
+from portal.queries.leaderboard import Leaderboard, leaderboard
+from scoring.metrics.metric import SOFT
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Tracks that can be looked at by themselves."""
+
+    slug: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A team's official run in a track; `is_first` where none ranks higher."""
+
+    rank: int | None
+    value: float | None
+    is_first: bool
+
+
+@dataclass(frozen=True, slots=True)
+class OverallRow:
+    """One team; `cells` in the order of the tracks, None where it has no run."""
+
+    team: str
+    is_own: bool
+    cells: tuple[Cell | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OverallBoard:
+    """All that the tracks' boards show of the teams; with `visible` False nothing, and `hidden_reason` says why."""
+
+    phase: Phase
+    visible: bool
+    hidden_reason: str
+    groups: tuple[Group, ...]
+    heads: tuple[tuple[Track, Column], ...]
+    rows: tuple[OverallRow, ...]
+    combined: tuple[Combined, ...]
+
+    @property
+    def lines(self) -> list[tuple[OverallRow, list[tuple[Cell | None, tuple[Track, Column]]]]]:
+        """Each row with each of its cells under its head."""
+        return [(row, list(zip(row.cells, self.heads, strict=True))) for row in self.rows]
+
+
+def overall(tracks: list[Track], phase: Phase, viewer: Viewer, at: datetime, group: str = "") -> OverallBoard:
+    """The official runs of one group of tracks, or of all; teams by the number of tracks, then by name."""
+    groups = _groups(tracks)
+    chosen = [track for track in tracks if group in _groups_of(track)] or tracks
+    boards = [leaderboard(track, phase, viewer, at, Choices(baselines=False, is_whole=True)) for track in chosen]
+    first = boards[0]
+    return OverallBoard(
+        phase=phase,
+        visible=first.visible,
+        hidden_reason=first.hidden_reason,
+        groups=groups,
+        heads=tuple((board.track, board.ranking_column) for board in boards),
+        rows=_rows(boards),
+        combined=_combined(boards),
+    )
+
+
+def _rows(boards: list[Leaderboard]) -> tuple[OverallRow, ...]:
+    own = {row.team: row.is_own for board in boards for row in board.rows}
+    cells = [_cells(board) for board in boards]
+    rows = [OverallRow(team, is_own, tuple(column.get(team) for column in cells)) for team, is_own in own.items()]
+    return tuple(sorted(rows, key=lambda row: (row.cells.count(None), row.team.casefold())))
+
+
+def _cells(board: Leaderboard) -> dict[str, Cell]:
+    """By team; where all runs count, a team's best."""
+    found: dict[str, Cell] = {}
+    for row in board.rows:
+        found.setdefault(row.team, Cell(row.rank, row.scores.get(board.rank_by), row.rank == 1))
+    return found
+
+
+def _combined(boards: list[Leaderboard]) -> tuple[Combined, ...]:
+    """The task's own rankings over tracks that are all here."""
+    by_slug = {board.track.slug: board for board in boards}
+    rules = boards[0].track.shared_task.definition.overall
+    places: dict[str, dict[str, Place]] = {}
+    for slug, board in by_slug.items():
+        cells = _cells(board)
+        ranked = sum(cell.rank is not None for cell in cells.values())
+        for team, cell in cells.items():
+            if cell.rank is not None and cell.value is not None:
+                places.setdefault(team, {})[slug] = Place(cell.rank, cell.value, ranked)
+    return tuple(
+        combined(rule, places, by_slug[rule.tracks[0]].ranking_column.higher_is_better)
+        for rule in rules
+        if set(rule.tracks) <= by_slug.keys()
+    )
+
+
+def _groups(tracks: list[Track]) -> tuple[Group, ...]:
+    """Hard and soft labels, and languages, where tracks differ in them."""
+    slugs = dict.fromkeys(slug for track in tracks for slug in _groups_of(track))
+    titles = {"hard": _("Hard labels"), "soft": _("Soft labels")}
+    kinds = {slug for slug in slugs if slug in titles}
+    languages = slugs.keys() - kinds
+    kept = (kinds if len(kinds) > 1 else set()) | (languages if len(languages) > 1 else set())
+    return tuple(Group(slug, titles.get(slug) or language_name(slug)) for slug in slugs if slug in kept)
+
+
+def _groups_of(track: Track) -> tuple[str, ...]:
+    definition = track.definition
+    kind = "soft" if definition.format.kind in SOFT else "hard"
+    return (kind, definition.language) if definition.language else (kind,)

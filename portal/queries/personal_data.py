@@ -1,0 +1,42 @@
+"""All that the portal holds about a person, and what stands in the way of closing an account."""
+
+from typing import Any
+
+from django.db.models import ForeignObjectRel, ManyToManyRel, Model
+
+from portal.models import OutgoingMail, Run, Team, User
+
+# What opens the account is no information about the person, and would be a danger in a file.
+_SECRETS = {
+    "user": {"password"},
+    "authenticator": {"data"},
+    "usersession": {"session_key", "data"},
+}
+
+
+def personal_data(user: User) -> dict[str, Any]:
+    """The account and every row that refers to it, by model; new models come in by themselves."""
+    found: dict[str, Any] = {"account": _fields(user)}
+    for relation in User._meta.get_fields(include_hidden=True):
+        if isinstance(relation, ForeignObjectRel) and not relation.related_model._meta.auto_created:
+            rows = relation.related_model._default_manager.filter(**{relation.field.name: user.pk})
+            name = f"{relation.related_model._meta.model_name}, {relation.field.name}"
+            found[name] = [str(row) if isinstance(relation, ManyToManyRel) else _fields(row) for row in rows]
+    found["run"] = [_fields(run) for run in Run.objects.filter(submission__sent_by=user)]
+    found["mail"] = [_fields(mail) for mail in OutgoingMail.objects.filter(address__iexact=user.email)]
+    return found
+
+
+def teams_to_hand_over(user: User) -> list[Team]:
+    """Those whose captain the person is while others are in them."""
+    own = Team.objects.filter(memberships__user=user, memberships__is_captain=True).select_related("shared_task")
+    return [team for team in own if team.memberships.exclude(user=user).exists()]
+
+
+def _fields(row: Model) -> dict[str, Any]:
+    secrets = _SECRETS.get(row._meta.model_name or "", ())
+    return {
+        field.name: str(getattr(row, field.name)) if field.is_relation else field.value_from_object(row)
+        for field in row._meta.concrete_fields
+        if field.name not in secrets
+    }

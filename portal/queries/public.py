@@ -1,0 +1,78 @@
+"""What the portal tells calendars, feed readers and search engines: nothing that anybody could not see on a page."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import QuerySet
+
+from portal.models import Phase, ReleasedBoard, SharedTask
+
+FEED = 50  # entries
+
+
+@dataclass(frozen=True, slots=True)
+class Date:
+    """A moment in a task's calendar: a phase opens or closes, or its scores are released."""
+
+    phase: Phase
+    kind: str  # opens, closes or released
+    at: datetime
+
+
+def dates(tasks: Iterable[SharedTask]) -> list[Date]:
+    """Of all phases, in order of time."""
+    return sorted((date for task in tasks for phase in task.phases.all() for date in _dates(phase)), key=lambda d: d.at)
+
+
+def _dates(phase: Phase) -> Iterator[Date]:
+    yield Date(phase, "opens", phase.opens)
+    if phase.closes is not None:
+        yield Date(phase, "closes", phase.closes)
+    if phase.released is not None and phase.scores == Phase.Scores.ON_RELEASE:
+        yield Date(phase, "released", phase.released)
+
+
+def releases(at: datetime, shared_task: SharedTask | None = None) -> list[ReleasedBoard]:
+    """Released boards that everybody may see, newest first."""
+    found: QuerySet[ReleasedBoard] = ReleasedBoard.objects.defer("content")
+    found = found.select_related("phase__shared_task", "track__shared_task", "gold")
+    if shared_task is not None:
+        found = found.filter(phase__shared_task=shared_task)
+    public = found.filter(phase__scores=Phase.Scores.ON_RELEASE, phase__released__lte=at)
+    return list(public.order_by("-at", "-pk")[:FEED])
+
+
+def described(shared_task: SharedTask, address: str) -> list[dict[str, Any]]:
+    """The task and its public files in the words of schema.org."""
+    definition = shared_task.definition
+    phases = list(shared_task.phases.all())
+    event: dict[str, Any] = {
+        "@context": "https://schema.org",
+        "@type": "Event",
+        "name": shared_task.title,
+        "description": shared_task.subtitle or shared_task.title,
+        "url": address,
+        "inLanguage": shared_task.languages,
+        "eventAttendanceMode": "https://schema.org/OnlineEventAttendanceMode",
+        "location": {"@type": "VirtualLocation", "url": address},
+    }
+    if phases:
+        ends = [phase.closes for phase in phases if phase.closes is not None]
+        event["startDate"] = min(phase.opens for phase in phases).isoformat()
+        event |= {"endDate": max(ends).isoformat()} if ends else {}
+    datasets = [
+        {
+            "@context": "https://schema.org",
+            "@type": "Dataset",
+            "name": f"{shared_task.title}: {dataset.title}",
+            "description": f"{dataset.title}, {shared_task.subtitle or shared_task.title}",
+            "license": dataset.licence,
+            "inLanguage": shared_task.languages,
+            "url": f"{address}data/",
+            "isAccessibleForFree": True,
+        }
+        for dataset in definition.datasets
+    ]
+    return [event, *datasets]

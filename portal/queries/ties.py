@@ -1,0 +1,45 @@
+"""Groups of runs that the items cannot tell apart, as letters and brackets beside the rows."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from string import ascii_uppercase
+
+from portal.queries.board_rows import Bracket, Row, Selection
+
+
+def groups_of(selection: Selection) -> dict[int, str]:
+    """Letters by evaluation; empty where the groups are not about exactly the runs that are ranked."""
+    groups: Mapping[str, int] = selection.board.comparison.get("groups", {})
+    ranked = {str(pk) for pk, rank in selection.ranks.items() if rank is not None}
+    return {int(pk): letter(group) for pk, group in groups.items()} if ranked == groups.keys() else {}
+
+
+def letter(group: int) -> str:
+    """1 → A, 26 → Z, 27 → AA"""
+    name = ""
+    while group:
+        group, place = divmod(group - 1, len(ascii_uppercase))
+        name = ascii_uppercase[place] + name
+    return name
+
+
+def bracketed(rows: Sequence[Row]) -> list[Row]:
+    """Rows that stand in the order of their ranks, with their groups' brackets; references between them are passed."""
+    places: dict[str, list[int]] = {}
+    for place, row in enumerate(rows):
+        if row.group:
+            places.setdefault(row.group, []).append(place)
+    found = list(rows)
+    for own in places.values():
+        first, last = own[0], own[-1]
+        for place in range(first, last + 1):
+            found[place] = replace(found[place], bracket=_part(place, first, last))
+    return found
+
+
+def _part(place: int, first: int, last: int) -> Bracket:
+    if first == last:
+        return "only"
+    if place == first:
+        return "first"
+    return "last" if place == last else "middle"

@@ -1,0 +1,28 @@
+"""Faults of ours, reported to Sentry: where they happened, not with what values."""
+
+from typing import Any
+
+import sentry_sdk
+from sentry_sdk.types import Event, Hint
+
+from portal.logs import SECRETS
+
+
+def report_faults(dsn: str) -> None:
+    sentry_sdk.init(
+        dsn,
+        send_default_pii=False,
+        include_local_variables=False,
+        max_request_body_size="never",
+        auto_session_tracking=False,
+        max_breadcrumbs=0,  # they hold log lines and queries
+        before_send=_scrubbed,
+    )
+
+
+def _scrubbed(event: Event, _hint: Hint) -> Event:
+    """Of a request its method and its address without query and keys; of a job not its arguments."""
+    request: Any = event.get("request", {})
+    event["request"] = {"method": request.get("method"), "url": SECRETS.sub(r"\1…", request.get("url", ""))}
+    event.pop("extra", None)
+    return event

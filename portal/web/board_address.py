@@ -1,0 +1,70 @@
+"""A board's address: what it asks for, and what its heads and boxes link to."""
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import Literal
+
+from django.http import QueryDict
+
+from portal.models import Run
+from portal.printing import AOE
+from portal.queries.choices import Choices
+from portal.queries.columns import Column
+from portal.queries.leaderboard import Leaderboard
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The head of one metric's column: how it sorts the table now, and what its link asks for."""
+
+    column: Column
+    ranks: bool
+    sorted: Literal["ascending", "descending", ""]
+    link: str
+
+
+def choices_of(query: QueryDict) -> Choices:
+    """What an address asks for; what makes no sense asks for nothing.
+
+    `sort=-icm` is from high to low, `sort=icm` from low to high. A box that is not ticked sends nothing: `baselines` is
+    off only where the form was sent. `as_of` is a day, anywhere on Earth.
+    """
+    sort = query.get("sort", "")
+    page = query.get("page", "")
+    return Choices(
+        runs="all" if query.get("runs") == "all" else "official",
+        search=query.get("search", "").strip(),
+        system=system if (system := query.get("system", "")) in Run.SystemType.values else "",
+        baselines="baselines" in query or "runs" not in query,
+        columns=tuple(query.getlist("column")),
+        sort=sort.lstrip("-") or None,
+        descending=sort.startswith("-") if sort else None,
+        until=_end_of(query.get("as_of", "")),
+        page=int(page) if page.isdecimal() and len(page) < 6 else 1,
+        is_whole="format" in query,
+    )
+
+
+def _end_of(day: str) -> datetime | None:
+    try:
+        last = date.fromisoformat(day)
+        return datetime(last.year, last.month, last.day, tzinfo=AOE).astimezone(UTC) + timedelta(days=1)
+    except (ValueError, OverflowError):
+        return None
+
+
+def heads(board: Leaderboard, choices: Choices) -> list[Head]:
+    """The ranking metric first, then those that were picked. A first click sorts from best to worst, a second back."""
+    keys = {column.key for column in board.columns}
+    sorted_by = choices.sort if choices.sort in keys else board.rank_by
+    picked = set(choices.columns) & keys or keys
+    shown = [column for column in board.columns if column.key in picked and column.key != board.rank_by]
+    return [_head(column, column.key == sorted_by, board, choices) for column in (board.ranking_column, *shown)]
+
+
+def _head(column: Column, is_sorted: bool, board: Leaderboard, choices: Choices) -> Head:
+    best_first = column.higher_is_better  # high values first
+    down = best_first if not is_sorted or choices.descending is None else choices.descending
+    next_down = not down if is_sorted else best_first
+    order: Literal["ascending", "descending", ""] = "" if not is_sorted else "descending" if down else "ascending"
+    return Head(column, column.key == board.rank_by, order, f"{'-' if next_down else ''}{column.key}")

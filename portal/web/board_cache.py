@@ -1,0 +1,95 @@
+"""Boards that everybody may see are made once for each state of theirs.
+
+The database is asked at every view what a board's state is, and its answer is part of the key: nothing is ever
+invalidated, and what is not public has no key. Kept in the memory of each web process: a Redis would take the same
+bytes through a socket twice, and could be read by others.
+"""
+
+import hashlib
+from collections.abc import Callable
+from http import HTTPStatus
+
+from django.conf import settings
+from django.core.cache import caches
+from django.http import HttpRequest, HttpResponse, HttpResponseNotModified
+from django.urls import Resolver404, resolve
+from django.utils.http import parse_etags, quote_etag
+from django.utils.safestring import SafeString
+from django.utils.translation import get_language
+
+from portal.queries.board_head import BoardHead, board_head
+
+_LONGEST_QUERY = 500  # characters; nobody fills the memory with addresses
+_HEADERS = {
+    "Cache-Control": "no-cache",
+    "Vary": "Cookie, Accept-Language",
+}  # a browser asks each time if its copy holds
+_PERSONAL = (settings.SESSION_COOKIE_NAME, "messages")
+
+
+def kept_boards(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
+    """For readers whom the portal does not know: the page as it was made for another, or not even that.
+
+    It stands outside of all that makes a page, so that what is kept needs nothing more, the headers included.
+    """
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        if "/leaderboard/" not in request.path_info or any(cookie in request.COOKIES for cookie in _PERSONAL):
+            return get_response(request)
+        key = _key_of(request)
+        if key is None:
+            return get_response(request)
+        etag = quote_etag(key)
+        if etag in parse_etags(request.headers.get("If-None-Match", "")):
+            return HttpResponseNotModified(headers={"ETag": etag} | _HEADERS)
+        kept = caches["boards"].get(key)
+        if kept is None:
+            response = get_response(request)
+            if response.status_code != HTTPStatus.OK or request.method != "GET":
+                return response
+            kept = response.content, dict(response.headers) | {"ETag": etag} | _HEADERS
+            caches["boards"].set(key, kept)
+        content, headers = kept
+        return HttpResponse(content, headers=headers)
+
+    return middleware
+
+
+def _key_of(request: HttpRequest) -> str | None:
+    """None for everything but a board that everybody may see now."""
+    try:
+        match = resolve(request.path_info)
+    except Resolver404:
+        return None
+    if match.url_name not in ("leaderboard", "leaderboards") or request.method not in ("GET", "HEAD"):
+        return None
+    request.get_host()  # whose answer is that a stranger's name for us is refused
+    head = board_head(match.kwargs["slug"], match.kwargs.get("track"), request.GET.get("phase"))
+    return board_key(request, head) if head else None
+
+
+def board_key(request: HttpRequest, head: BoardHead, *parts: object) -> str | None:
+    """The name of what that address shows in that state; None where nothing may be kept."""
+    query = request.META.get("QUERY_STRING", "")
+    if head.state is None or len(query) > _LONGEST_QUERY:
+        return None
+    name = repr((request.path, query, get_language(), head.state, parts))
+    return hashlib.sha256(name.encode()).hexdigest()
+
+
+def kept_part(request: HttpRequest, head: BoardHead, reader: object, make: Callable[[], SafeString]) -> SafeString:
+    """For the others: the part of the page that is the same for readers of that kind, within a page of their own."""
+    key = board_key(request, head, reader)
+    if key is None:
+        return make()
+    part: SafeString | None = caches["boards"].get(key)
+    if part is None:
+        part = make()
+        caches["boards"].set(key, part)
+    return part
+
+
+def personal(response: HttpResponse, head: BoardHead) -> HttpResponse:
+    """A page for one reader: no cache on the way keeps it, and what is not public no browser either."""
+    response["Cache-Control"] = "private, no-store" if head.state is None else "private, no-cache"
+    return response

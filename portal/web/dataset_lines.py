@@ -1,0 +1,100 @@
+"""The files of a data page: size, licence, and the steps between this reader and each of them."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.utils.translation import gettext as _
+
+from portal.models.task import DatasetDefinition
+from portal.permissions import REMEDIES, Obstacle, Standing, standing
+from portal.queries.tasks import TaskPage
+
+PACKED = (".bz2", ".gz", ".xz", ".zst")  # endings that stand behind another one
+STAMPS = "data_passwords"  # key of the session: shared task → the stamp of the password that was given
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One obstacle, and where it is removed."""
+
+    text: str
+    link: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetLine:
+    """One file of the data page."""
+
+    slug: str
+    title: str
+    file_name: str  # under which it is saved
+    size: int | None  # bytes; None where the file is missing
+    sha256: str  # empty before the release: it would confirm a guess of the content
+    licence: str
+    who: str
+    released: datetime | None
+    steps: list[Step]  # still to be taken before one may have it; the password of an encrypted file is asked with it
+    is_encrypted: bool  # for this reader
+
+    @property
+    def may_take(self) -> bool:
+        return not self.steps and self.size is not None
+
+
+def own_standing(request: HttpRequest, page: TaskPage) -> Standing:
+    known = request.session.get(STAMPS, {}).get(str(page.shared_task.pk), "")
+    return standing(request.user, page.shared_task, known)
+
+
+def dataset_line(page: TaskPage, dataset: DatasetDefinition, own: Standing, at: datetime) -> DatasetLine:
+    who = {
+        "public": _("everybody"),
+        "registered": _("members of a team"),
+        "approved": _("members of an approved team"),
+        "password": _("members of an approved team, with its password"),
+    }
+    is_encrypted = dataset.encrypted and not own.is_organizer
+    steps = [
+        step(page, obstacle)
+        for obstacle in own.obstacles(dataset.access, dataset.released, at)
+        if not (is_encrypted and obstacle == Obstacle.PASSWORD)
+    ]
+    is_released = dataset.released is None or dataset.released <= at
+    stored = page.shared_task.stored_dataset(dataset.slug)
+    return DatasetLine(
+        slug=dataset.slug,
+        title=dataset.title,
+        file_name=_saved_name(page, dataset) + (".zip" if is_encrypted else ""),
+        size=stored.size if stored else None,
+        sha256=stored.sha256 if stored and (is_released or not steps) else "",
+        licence=dataset.licence,
+        who=who[dataset.access],
+        released=None if is_released else dataset.released,
+        steps=steps,
+        is_encrypted=is_encrypted,
+    )
+
+
+def _saved_name(page: TaskPage, dataset: DatasetDefinition) -> str:
+    """Two files of a task, or of two tasks, may have the same name in their folders."""
+    endings = dataset.file.suffixes[-2:]
+    ending = "".join(endings) if endings and endings[-1] in PACKED else dataset.file.suffix
+    return f"{page.shared_task.slug}-{dataset.slug}{ending}"
+
+
+def step(page: TaskPage, obstacle: Obstacle) -> Step:
+    slug = page.shared_task.slug
+    back = reverse("task_data", args=[slug])
+    team = (reverse("team", args=[slug]), _("Your team"))
+    link, label = {
+        Obstacle.NOT_RELEASED: ("", ""),
+        Obstacle.SIGNED_OUT: (f"{reverse('account_login')}?{urlencode({'next': back})}", _("Sign in")),
+        Obstacle.NO_TEAM: (team[0], _("Create or join a team")),
+        Obstacle.UNSIGNED: (f"{reverse('agreement', args=[slug])}?{urlencode({'next': back})}", _("Read and sign")),
+        Obstacle.PASSWORD: (reverse("data_password", args=[slug]), _("Give the password")),
+    }.get(obstacle, team)
+    return Step(str(REMEDIES[obstacle]), link, label)

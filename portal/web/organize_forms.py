@@ -1,0 +1,138 @@
+"""The forms of the organizers' pages."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, tzinfo
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from portal.models import Phase, SharedTask, User
+from portal.printing import AOE, zone_of
+from portal.queries.gold import GoldLine
+
+_INPUT = "%Y-%m-%dT%H:%M"
+
+
+def zones(user: User) -> dict[str, tzinfo]:
+    """Names of zones in which that person may write times, and the zones."""
+    return {"AoE": AOE, "UTC": UTC, user.time_zone: zone_of(user.time_zone)}
+
+
+class MomentField(forms.DateTimeField):
+    """Day and time as they stand in the form; `ZonedForm` says in which zone."""
+
+    widget = forms.DateTimeInput(format=_INPUT, attrs={"type": "datetime-local"})
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(input_formats=[_INPUT, "%Y-%m-%d %H:%M"], **options)
+
+    def to_python(self, value: Any) -> Any:
+        """Without a zone for now: Django would take its own."""
+        return None if value in self.empty_values else super().to_python(value)
+
+    def prepare_value(self, value: Any) -> Any:
+        return value.replace(tzinfo=None) if isinstance(value, datetime) else value
+
+
+class ZonedForm(forms.Form):
+    """A form with moments, all in the zone that is chosen in it; one that is left as it stood stays that moment."""
+
+    zone = forms.ChoiceField(
+        label=_("Times are in"), help_text=_("It is about the times that you change; the others stay as they are.")
+    )
+
+    def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._zones = zones(user)
+        field = self.fields["zone"]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = [(name, name) for name in self._zones]
+        for name, initial in self.initial.items():
+            if isinstance(initial, datetime):
+                self.initial[name] = initial.astimezone(AOE)
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean() or {}
+        zone = self._zones.get(values.get("zone", ""))
+        for name in [name for name, field in self.fields.items() if isinstance(field, MomentField)]:
+            local = values.get(name)
+            if zone is None or not isinstance(local, datetime):
+                continue
+            before = self.initial.get(name)  # in AoE, as it was shown
+            if isinstance(before, datetime) and before.replace(tzinfo=None, second=0, microsecond=0) == local.replace(
+                tzinfo=None
+            ):
+                values[name] = before.astimezone(UTC)
+                continue
+            values[name] = moment = local.replace(tzinfo=zone).astimezone(UTC)
+            if moment.astimezone(zone).replace(tzinfo=None) != local.replace(tzinfo=None):
+                self.add_error(name, _("There is no such time in that zone: clocks are put forward over it."))
+        return values
+
+
+class WindowForm(ZonedForm):
+    """Another window for a phase."""
+
+    opens = MomentField(label=_("Opens"))
+    closes = MomentField(label=_("Closes"), required=False)
+    note = forms.CharField(label=_("Why; everybody can read it"), max_length=300)
+    field_order = ("opens", "closes", "zone", "note")
+
+
+class GraceForm(ZonedForm):
+    """More time for a team or for all."""
+
+    team: Any = forms.ModelChoiceField(queryset=None, label=_("For"), required=False, empty_label=_("all teams"))
+    until = MomentField(label=_("Until"))
+    reason = forms.CharField(label=_("Why; everybody can read it"), max_length=300)
+    field_order = ("team", "until", "zone", "reason")
+
+    def __init__(self, *args: Any, shared_task: SharedTask, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = self.fields["team"]
+        assert isinstance(field, forms.ModelChoiceField)
+        field.queryset = shared_task.teams.filter(state="approved")
+
+
+class ReleaseForm(ZonedForm):
+    """When scores become public; without a time: now."""
+
+    when = MomentField(label=_("At a time to come"), required=False)
+    field_order = ("when", "zone")
+
+
+class DatasetForm(forms.Form):
+    """Another file for a dataset."""
+
+    file = forms.FileField(label=_("New file"), allow_empty_file=True, max_length=255)
+
+
+class GoldForm(forms.Form):
+    """A gold file for one track and split."""
+
+    target = forms.TypedChoiceField(label=_("For"))
+    file = forms.FileField(label=_("Gold file"), allow_empty_file=True, max_length=255)
+
+    def __init__(self, *args: Any, lines: Sequence[GoldLine], **kwargs: Any) -> None:
+        """`cleaned_data["target"]` is one of the lines."""
+        super().__init__(*args, **kwargs)
+        by_key = {line.key: line for line in lines}
+        field = self.fields["target"]
+        assert isinstance(field, forms.TypedChoiceField)
+        field.choices = [(line.key, f"{line.track.title} · {line.split}") for line in lines]
+        field.coerce = by_key.__getitem__
+
+
+def window_form(phase: Phase, user: User, data: Any = None) -> WindowForm:
+    """With the window as it is; its fields' ids are the phase's own, since a page holds several forms."""
+    window = {"opens": phase.opens, "closes": phase.closes}
+    return WindowForm(data, user=user, initial=window, auto_id=f"move-{phase.slug}-%s")
+
+
+def grace_form(phase: Phase, user: User, data: Any = None) -> GraceForm:
+    return GraceForm(data, user=user, shared_task=phase.shared_task, auto_id=f"grace-{phase.slug}-%s")
+
+
+def release_form(phase: Phase, user: User, data: Any = None) -> ReleaseForm:
+    return ReleaseForm(data, user=user, auto_id=f"release-{phase.slug}-%s")

@@ -1,0 +1,90 @@
+"""Tables in LaTeX (booktabs), safe whatever teams call themselves."""
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_COMMANDS = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    "−": r"\ensuremath{-}",
+    "–": "--",
+    "—": "---",
+    "’": "'",
+    "‘": "`",
+    "“": "``",
+    "”": "''",
+    "…": r"\ldots{}",
+    "·": r"\textperiodcentered{}",
+    "[": "{[}",  # after a line's end both would be its options
+    "*": "{*}",
+    "α": r"\ensuremath{\alpha}",
+    "↑": r"\ensuremath{\uparrow}",
+    "↓": r"\ensuremath{\downarrow}",
+} | {character: f"\\{character}" for character in "{}$&#%_"}
+_LATIN = 0x17E  # what pdflatex's T1 fonts have ends here
+_LACKING = frozenset("ĦħĸĿŀŉŦŧ")
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Text of any kind, or LaTeX made here; `bold` where it is the best of its column."""
+
+    text: str
+    bold: bool = False
+
+    def latex(self) -> str:
+        return rf"\textbf{{{escaped(self.text)}}}" if self.bold else escaped(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table* of a paper: `align` has a letter a column; after the rows of `rules` (counted from 1) stands a rule."""
+
+    label: str
+    caption: str
+    align: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+    rules: Sequence[int] = ()
+
+    def latex(self) -> str:
+        """The environment, to be `\\input`; it needs the package booktabs."""
+        lines = [
+            r"\begin{table*}",
+            r"\centering",
+            rf"\caption{{{escaped(self.caption)}}}\label{{{self.label}}}",
+            rf"\begin{{tabular}}{{{self.align}}}",
+            r"\toprule",
+            _line([escaped(name) for name in self.head]),
+            r"\midrule",
+        ]
+        for number, row in enumerate(self.rows, start=1):
+            lines.append(_line([cell.latex() for cell in row]))
+            if number in self.rules:
+                lines.append(r"\midrule")
+        return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table*}", ""])
+
+
+def escaped(text: str) -> str:
+    """Text that LaTeX prints as it stands; a character that its Latin fonts lack becomes its code, as U+4E2D."""
+    return "".join(_escaped(character) for character in unicodedata.normalize("NFC", text))
+
+
+def _escaped(character: str) -> str:
+    if character in _COMMANDS:
+        return _COMMANDS[character]
+    if character.isspace():
+        return " "
+    if not character.isprintable() or ord(character) > _LATIN or character in _LACKING:
+        return f"U+{ord(character):04X}"
+    return character
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"{' & '.join(cells)} \\\\"

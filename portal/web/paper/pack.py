@@ -1,0 +1,141 @@
+"""The overview-paper pack: a zip, streamed, of tables, figures, data, references, and where each number comes from."""
+
+import io
+import zipfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.utils.translation import gettext as _
+
+from portal.figures.field import field_figures
+from portal.figures.render import render
+from portal.models import Phase, Track, Viewer
+from portal.queries.insights import Insights, insights
+from portal.queries.overall import overall
+from portal.web import export
+from portal.web.paper.latex import Table, escaped
+from portal.web.paper.references import references
+from portal.web.paper.tables import board_table, combined_table, statistics_table
+
+Entry = tuple[str, bytes]  # path in the zip, content
+
+_PREAMBLE = r"""\documentclass[11pt]{article}
+\usepackage[T1]{fontenc}
+\usepackage[utf8]{inputenc}
+\IfFileExists{lmodern.sty}{\usepackage{lmodern}}{}
+\usepackage{textcomp,booktabs,graphicx}
+\usepackage[margin=2cm]{geometry}
+\begin{document}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A piece of the paper: files, and the lines of the document that show them."""
+
+    entries: list[Entry]
+    lines: list[str]
+
+
+def pack(tracks: list[Track], phase: Phase, viewer: Viewer, at: datetime, address: str) -> Iterator[bytes]:
+    """The zip in pieces: whatever that viewer may see of the phase at that moment; `address` is the task's page."""
+    return _zipped(_entries(tracks, phase, viewer, at, address), phase.released or phase.opens)
+
+
+def _entries(tracks: list[Track], phase: Phase, viewer: Viewer, at: datetime, address: str) -> Iterator[Entry]:
+    lines: list[str] = []
+    provenance: list[str] = []
+    for track in tracks:
+        found = insights(track, phase, viewer, at)
+        part = _of_track(found)
+        yield from part.entries
+        lines += part.lines
+        provenance.append(_provenance(found))
+    if len(tracks) > 1:
+        yield _table("combined", combined_table(overall(tracks, phase, viewer, at)))
+        lines.append(r"\input{tables/combined}")
+    yield "references.bib", references(phase.shared_task, address).encode()
+    yield "paper.tex", "\n".join([_PREAMBLE, *lines, r"\end{document}", ""]).encode()
+    yield "README.md", _readme(phase, provenance, at).encode()
+
+
+def _of_track(found: Insights) -> _Part:
+    slug, board = found.board.track.slug, found.board
+    tables = {slug: board_table(board), f"{slug}-statistics": statistics_table(found)}
+    entries = [_table(name, table) for name, table in tables.items()]
+    entries += [
+        (f"data/{slug}.csv", export.as_csv(board).content),
+        (f"data/{slug}.json", export.as_json(board).content),
+    ]
+    lines = [rf"\section*{{{escaped(board.track.title)}}}", *(rf"\input{{tables/{name}}}" for name in tables)]
+    for figure in field_figures(found):
+        path = f"figures/{slug}-{figure.name}"
+        entries += [(f"{path}.pdf", render(figure, "pdf")), (f"{path}.svg", render(figure, "svg"))]
+        entries.append((f"{path}.csv", export.figure_csv(figure)))
+        caption = escaped(f"{board.track.title}: {figure.title}. {figure.caption}")
+        lines += [r"\begin{figure}", r"\centering"]
+        lines += [rf"\includegraphics[width=0.8\textwidth,height=0.6\textheight,keepaspectratio]{{{path}.pdf}}"]
+        lines += [rf"\caption{{{caption}}}", r"\end{figure}", r"\clearpage"]
+    return _Part(entries, lines)
+
+
+def _table(name: str, table: Table) -> Entry:
+    return f"tables/{name}.tex", table.latex().encode()
+
+
+def _provenance(found: Insights) -> str:
+    board = found.board
+    versions = _("gold version %(gold)s, scorer %(scorer)s") % {"gold": board.gold_version, "scorer": board.scorer}
+    return f"- {board.track.slug}: {versions}"
+
+
+def _readme(phase: Phase, provenance: Iterable[str], at: datetime) -> str:
+    task = phase.shared_task
+    released = phase.released.isoformat() if phase.released else _("as soon as they are made")
+    return "\n".join(
+        [
+            f"# {task.title}, {phase.title}",
+            "",
+            _("Scores were released: %(released)s. This pack was made: %(at)s.")
+            % {"released": released, "at": at.isoformat(timespec="seconds")},
+            _("Rules: the shared task’s folder with the SHA-256 %(sha256)s.") % {"sha256": task.definition_sha256},
+            "",
+            *provenance,
+            "",
+            _("`paper.tex` shows everything; `tables/` can be `\\input`, with the package booktabs."),
+            _("`data/` has every board in full precision, `figures/` each figure as PDF, SVG and its data as CSV."),
+            "",
+        ]
+    )
+
+
+class _Pieces(io.RawIOBase):
+    """What a zip writes, to be taken away in between."""
+
+    def __init__(self) -> None:
+        self._written: list[bytes] = []
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data) -> int:  # type: ignore[no-untyped-def]
+        self._written.append(bytes(data))
+        return len(data)
+
+    def take(self) -> bytes:
+        taken = b"".join(self._written)
+        self._written.clear()
+        return taken
+
+
+def _zipped(entries: Iterable[Entry], moment: datetime) -> Iterator[bytes]:
+    """Each entry as soon as it is made; all have one date, so that the same content gives the same bytes."""
+    pieces = _Pieces()
+    with zipfile.ZipFile(pieces, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path, content in entries:
+            info = zipfile.ZipInfo(path, date_time=moment.timetuple()[:6])
+            info.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(info, content)
+            yield pieces.take()
+    yield pieces.take()

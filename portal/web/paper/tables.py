@@ -1,0 +1,94 @@
+"""The tables of an overview paper: one a track, statistics of its field, and the tracks combined."""
+
+from django.utils.translation import gettext as _
+
+from portal.models import Run
+from portal.printing import score
+from portal.queries.board_rows import Row
+from portal.queries.columns import Column
+from portal.queries.insights import Insights
+from portal.queries.leaderboard import Leaderboard
+from portal.queries.overall import Cell as TrackCell
+from portal.queries.overall import OverallBoard
+from portal.web.paper.latex import Cell, Table
+
+
+def board_table(board: Leaderboard) -> Table:
+    """Rank, team, run and every metric; the best of the teams in bold, letters for the groups of ties."""
+    best = {column.key: _best(board, column) for column in board.columns}
+    return Table(
+        label=f"tab:{board.track.slug}",
+        caption=_("%(track)s, %(phase)s, ranked by %(metric)s. Runs with one letter do not differ significantly.")
+        % {"track": board.track.title, "phase": board.phase.title, "metric": board.ranking_column.title},
+        align="lrll" + "r" * len(board.columns),
+        head=[_("Tie"), _("Rank"), _("Team"), _("Run"), *(_head(column) for column in board.columns)],
+        rows=[_row(row, board, best) for row in board.rows],
+    )
+
+
+def _head(column: Column) -> str:
+    return f"{column.short} {'↑' if column.higher_is_better else '↓'}"
+
+
+def _row(row: Row, board: Leaderboard, best: dict[str, float | None]) -> list[Cell]:
+    is_team = row.kind == Run.Kind.TEAM
+    kind = _("reference") if row.kind == Run.Kind.GOLD else _("baseline")
+    values = [
+        Cell(
+            score(row.scores.get(column.key), column.decimals),
+            bold=is_team and row.scores.get(column.key) is not None and row.scores[column.key] == best[column.key],
+        )
+        for column in board.columns
+    ]
+    rank = Cell("" if row.rank is None else str(row.rank))
+    names = (row.team, row.name) if is_team else (f"{row.name} ({kind})", "")
+    return [Cell(row.group), rank, *map(Cell, names), *values]
+
+
+def _best(board: Leaderboard, column: Column) -> float | None:
+    values = [row.scores.get(column.key) for row in board.rows if row.kind == Run.Kind.TEAM]
+    defined = [value for value in values if value is not None]
+    return (max if column.higher_is_better else min)(defined, default=None)
+
+
+def statistics_table(found: Insights) -> Table:
+    """The field in figures, a row a metric, as Table 3 of HatEval 2019 (Basile et al., 2019)."""
+    rows = []
+    for column, one in found.statistics:
+        values = (one.lowest, one.first_quartile, one.mean, one.median, one.third_quartile, one.highest, one.deviation)
+        shape = (one.skewness, one.kurtosis)
+        cells = [score(value, column.decimals) for value in values] + [score(value, 2) for value in shape]
+        rows.append([Cell(column.short), Cell(str(one.runs)), *map(Cell, cells)])
+    head = (
+        *(_("Metric"), _("Runs"), _("Min."), "Q1", _("Mean"), _("Median"), "Q3", _("Max.")),
+        *(_("Std. dev."), _("Skewness"), _("Kurtosis")),
+    )
+    return Table(
+        label=f"tab:{found.board.track.slug}-statistics",
+        caption=_("%(track)s, %(phase)s: statistics of the official runs.")
+        % {"track": found.board.track.title, "phase": found.board.phase.title},
+        align="l" + "r" * (len(head) - 1),
+        head=head,
+        rows=rows,
+    )
+
+
+def combined_table(board: OverallBoard) -> Table:
+    """The tracks side by side: value and rank of each team's official run."""
+    return Table(
+        label="tab:combined",
+        caption=_("Official runs in all tracks, %(phase)s: value and, in parentheses, rank.")
+        % {"phase": board.phase.title},
+        align="l" + "r" * len(board.heads),
+        head=[_("Team"), *(track.slug for track, _column in board.heads)],
+        rows=[
+            [Cell(row.team), *(_placed(cell, column) for cell, (_track, column) in cells)] for row, cells in board.lines
+        ],
+    )
+
+
+def _placed(cell: TrackCell | None, column: Column) -> Cell:
+    if cell is None:
+        return Cell("")
+    rank = "" if cell.rank is None else f" ({cell.rank})"
+    return Cell(f"{score(cell.value, column.decimals)}{rank}", bold=cell.is_first)

@@ -1,0 +1,71 @@
+"""A board's whiskers: one line a row, all on one scale, as inline SVG whose places are shares of its width."""
+
+from django import template
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _
+
+from portal.printing import score
+from portal.queries.board_rows import Row
+from portal.queries.columns import Column
+from portal.queries.whiskers import Scale
+
+register = template.Library()
+
+_DISC = mark_safe('<circle cx="{}%" r="4.2" class="disc"/>')
+_DIAMOND = mark_safe('<svg x="{}%" overflow="visible"><path d="M0-5 5 0 0 5-5 0z" class="diamond"/></svg>')
+
+
+@register.simple_tag
+def whisker(row: Row, scale: Scale, column: Column) -> SafeString:
+    """A row's value with its interval; what lies beyond the scale is an arrow and words."""
+    value = row.scores.get(column.key)
+    if value is None:
+        return mark_safe("")
+    low, high = row.interval or (value, value)
+    if high < scale.low or low > scale.high:
+        words = format_html("‹ {}", _("off the scale")) if high < scale.low else format_html("{} ›", _("off the scale"))
+        side = "below" if high < scale.low else "above"
+        return format_html('<span class="off {}">{}</span>', side, words)
+    mark = format_html(_DISC if row.kind == "team" else _DIAMOND, scale.place(value))
+    return format_html(
+        '<svg class="whisker" role="img" aria-label="{}">{}<g class="marks">{}{}</g></svg>',
+        _words(row, column),
+        _grid(scale),
+        _line(low, high, scale) if row.interval else "",
+        mark,
+    )
+
+
+@register.simple_tag
+def whisker_head(scale: Scale) -> SafeString:
+    """The scale's ticks."""
+    labels = format_html_join(
+        "",
+        '<text x="{}%" y="11" text-anchor="middle">{}</text>',
+        ((scale.place(tick), score(tick, scale.decimals)) for tick in scale.ticks),
+    )
+    return format_html('<svg class="ticks" aria-hidden="true">{}</svg>', labels)
+
+
+def _grid(scale: Scale) -> SafeString:
+    lines = ((scale.place(tick),) * 2 for tick in scale.ticks)
+    return format_html_join("", '<line x1="{}%" x2="{}%" y1="0" y2="100%" class="grid"/>', lines)
+
+
+def _line(low: float, high: float, scale: Scale) -> SafeString:
+    start, end = scale.place(max(low, scale.low)), scale.place(min(high, scale.high))
+    line = format_html('<line x1="{}%" x2="{}%"/>', start, end)
+    caps = format_html_join(
+        "",
+        '<svg x="{}%" overflow="visible"><path d="M0-4V4"/></svg>',
+        ((place,) for place, bound in ((start, low), (end, high)) if scale.holds(bound)),
+    )
+    return line + caps
+
+
+def _words(row: Row, column: Column) -> str:
+    if row.interval is None:
+        return score(row.scores.get(column.key), column.decimals)
+    low, high = (score(bound, column.decimals) for bound in row.interval)
+    return _("%(low)s to %(high)s") % {"low": low, "high": high}

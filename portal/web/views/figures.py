@@ -1,0 +1,31 @@
+"""Figures as files: drawn when they are first asked for."""
+
+from collections.abc import Iterable
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
+
+from portal.figures.classes import run_figures
+from portal.figures.figure import Figure
+from portal.figures.render import FORMATS, render
+from portal.figures.theme import THEMES
+from portal.models.clock import database_now
+from portal.queries.runs import run_view
+from portal.web.views.runs import find_run
+
+
+@require_safe
+def run_figure(request: HttpRequest, pk: str, name: str, ending: str) -> HttpResponse:
+    """One figure of a run, for those who see its scores."""
+    evaluation = run_view(find_run(request, pk), request.user, database_now()).evaluation
+    return figure_file(request, run_figures(evaluation.details) if evaluation else (), name, ending)
+
+
+def figure_file(request: HttpRequest, figures: Iterable[Figure], name: str, ending: str) -> HttpResponse:
+    """That one of the figures, in the format that `ending` and the theme that the address asks for; else 404."""
+    figure = next((one for one in figures if one.name == name), None)
+    theme = request.GET.get("theme", "light")
+    if figure is None or theme not in THEMES:
+        raise Http404
+    media_type, _draw = FORMATS[ending]
+    return HttpResponse(render(figure, ending, theme), content_type=media_type)

@@ -1,0 +1,53 @@
+"""For those who watch the portal: is it alive, is it ready, and in what figures."""
+
+import hmac
+from collections.abc import Iterator
+from http import HTTPStatus
+
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
+from prometheus_client.core import Metric
+from prometheus_client.registry import Collector
+
+from portal.models.clock import database_now
+from portal.queries.health import Standing, health
+from portal.queries.metrics import metrics as figures
+
+
+@never_cache
+@require_safe
+def healthz(request: HttpRequest) -> HttpResponse:
+    """Whether this process answers and its database does."""
+    return HttpResponse(f"ok {database_now():%Y-%m-%dT%H:%M:%SZ}\n", content_type="text/plain")
+
+
+@never_cache
+@require_safe
+def readyz(request: HttpRequest) -> JsonResponse:
+    """503 where no upload can be taken; without broker or workers they can, and only their scores are late."""
+    found = health()
+    status = HTTPStatus.SERVICE_UNAVAILABLE if found.standing == Standing.UNREADY else HTTPStatus.OK
+    return JsonResponse({"status": found.standing, "parts": found.parts}, status=status)
+
+
+class _Figures(Collector):
+    def collect(self) -> Iterator[Metric]:
+        return figures(database_now())
+
+
+_registry = CollectorRegistry(auto_describe=False)
+_registry.register(_Figures())
+
+
+@never_cache
+@require_safe
+def metrics(request: HttpRequest) -> HttpResponse:
+    """The figures for Prometheus, for who has the token; without it, as if there were no such page."""
+    token: str = settings.METRICS_TOKEN
+    given = request.headers.get("Authorization", "").removeprefix("Bearer ")
+    if not token or not hmac.compare_digest(given.encode(), token.encode()):
+        raise Http404
+    return HttpResponse(generate_latest(_registry), content_type=CONTENT_TYPE_LATEST)

@@ -1,0 +1,79 @@
+"""What a track's field of runs says as a whole: statistics, figures, hard items."""
+
+from typing import Any
+
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from portal.figures.field import field_figures
+from portal.models import Phase, Track
+from portal.models.clock import database_now
+from portal.queries import insights as queries
+from portal.queries.leaderboard import default_phase
+from portal.queries.tasks import TaskPage
+from portal.web.access import tab_context
+from portal.web.paper.pack import pack
+from portal.web.views.figures import figure_file
+
+
+@require_safe
+def insights(request: HttpRequest, slug: str, track: str) -> HttpResponse:
+    """One track in one phase."""
+    context = _context(request, slug, track)
+    context["figures"] = field_figures(context["insights"])
+    return render(request, "insights/insights.html", context)
+
+
+@require_safe
+def compare(request: HttpRequest, slug: str, track: str) -> HttpResponse:
+    """Two or more runs side by side, named by `run` in the address: all their metrics, and each pair's difference."""
+    context = _context(request, slug, track)
+    found = context["insights"]
+    chosen = request.GET.getlist("run")
+    rows = {row.team or row.name: row for row in context["board"].rows}
+    context |= {
+        "names": list(found.details),
+        "chosen": {name: rows[name] for name in rows if name in chosen},
+        "leads": [lead for lead in found.leads if lead.ahead in chosen and lead.behind in chosen],
+    }
+    return render(request, "insights/compare.html", context)
+
+
+@require_safe
+def figure(request: HttpRequest, slug: str, track: str, name: str, ending: str) -> HttpResponse:
+    """One of the figures, as a file."""
+    return figure_file(request, field_figures(_context(request, slug, track)["insights"]), name, ending)
+
+
+@require_safe
+def paper(request: HttpRequest, slug: str, phase: str) -> StreamingHttpResponse:
+    """The overview-paper pack of a phase, for those who see its scores; made while it is sent."""
+    at = database_now()
+    chosen = get_object_or_404(Phase.objects.select_related("shared_task"), shared_task__slug=slug, slug=phase)
+    if not chosen.scores_are_visible_to(request.user, at):
+        raise Http404
+    tracks = list(Track.objects.select_related("shared_task").filter(shared_task=chosen.shared_task))
+    address = f"{settings.PUBLIC_URL}{reverse('task', args=[slug])}"
+    response = StreamingHttpResponse(pack(tracks, chosen, request.user, at, address), content_type="application/zip")
+    response["Content-Disposition"] = f'attachment; filename="{slug}_{phase}_paper.zip"'
+    return response
+
+
+def _context(request: HttpRequest, slug: str, track: str) -> dict[str, Any]:
+    context = tab_context(request, slug, "leaderboard")
+    page: TaskPage = context["page"]
+    chosen = get_object_or_404(Track.objects.select_related("shared_task"), shared_task=page.shared_task, slug=track)
+    found = queries.insights(chosen, _phase(request, context), request.user, context["at"])
+    query = f"phase={found.board.phase.slug}&"  # of the figures' addresses
+    return context | {"track": chosen, "insights": found, "board": found.board, "query": query}
+
+
+def _phase(request: HttpRequest, context: dict[str, Any]) -> Phase:
+    """The phase of the address, else the one that the board opens with."""
+    phases = Phase.objects.select_related("shared_task").filter(shared_task=context["page"].shared_task)
+    first = default_phase(list(phases), context["at"])
+    slug = request.GET.get("phase") or (first.slug if first else "")
+    return get_object_or_404(phases, slug=slug)

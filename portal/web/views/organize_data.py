@@ -1,0 +1,84 @@
+"""New versions of the files that are handed out, and who took them."""
+
+from http import HTTPStatus
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
+
+from portal.actions.datasets import DATASET_BYTES, replace_dataset
+from portal.actions.refusal import ActionRefused
+from portal.queries.records import downloads as all_downloads
+from portal.queries.records import downloads_page
+from portal.storage import UploadTooLarge, store_upload
+from portal.web.access import SignedInRequest, organizer_context
+from portal.web.export import downloads_as_csv
+from portal.web.organize_forms import DatasetForm
+
+
+@require_safe
+@login_required
+def datasets(request: SignedInRequest, slug: str) -> HttpResponse:
+    """What is handed out now, and a form for each file."""
+    return _page(request, organizer_context(request, slug, "data"))
+
+
+@login_required
+@require_POST
+def replace(request: SignedInRequest, slug: str, dataset: str) -> HttpResponse:
+    """Hand out another file from now on."""
+    context = organizer_context(request, slug, "data")
+    shared_task = context["page"].shared_task
+    wanted = shared_task.dataset(dataset)
+    if wanted is None:
+        raise Http404
+    form = DatasetForm(request.POST, request.FILES, auto_id=f"{dataset}-%s")
+    if not form.is_valid():
+        return _page(request, context, {dataset: form}, HTTPStatus.UNPROCESSABLE_ENTITY)
+    file = form.cleaned_data["file"]
+    try:
+        with store_upload(file.chunks(), file.name, DATASET_BYTES) as stored:
+            replace_dataset(request.user, shared_task, wanted, stored, context["at"])
+    except UploadTooLarge as large:
+        return render(request, "413.html", {"limit": large.limit}, status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+    except ActionRefused as refused:
+        form.add_error("file", refused.message)
+        return _page(request, context, {dataset: form}, refused.http_status)
+    messages.success(request, _("%(dataset)s is handed out in its new version.") % {"dataset": wanted.title})
+    return redirect("organize_data", slug)
+
+
+@require_safe
+@login_required
+def downloads(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Who took which file, when."""
+    context = organizer_context(request, slug, "downloads")
+    context["entries"] = downloads_page(context["page"].shared_task, request.GET.get("page", "1"))
+    return render(request, "organize/downloads.html", context)
+
+
+@require_safe
+@login_required
+def downloads_table(request: SignedInRequest, slug: str) -> HttpResponse:
+    """All of it, for a spreadsheet."""
+    shared_task = organizer_context(request, slug, "downloads")["page"].shared_task
+    return downloads_as_csv(shared_task, all_downloads(shared_task))
+
+
+def _page(
+    request: HttpRequest, context: dict[str, Any], forms: dict[str, Any] | None = None, status: int = HTTPStatus.OK
+) -> HttpResponse:
+    shared_task = context["page"].shared_task
+    context["lines"] = [
+        {
+            "dataset": dataset,
+            "stored": shared_task.stored_dataset(dataset.slug),
+            "form": (forms or {}).get(dataset.slug) or DatasetForm(auto_id=f"{dataset.slug}-%s"),
+        }
+        for dataset in shared_task.definition.datasets
+    ]
+    return render(request, "organize/data.html", context | {"limit": DATASET_BYTES}, status=status)

@@ -1,0 +1,139 @@
+"""Phases to extend, grace to grant, scores to release."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
+
+from portal.actions.phases import grant_grace, move_phase
+from portal.actions.refusal import ActionRefused
+from portal.actions.release import release_scores, take_back_release
+from portal.models import Phase
+from portal.queries.organize import release_looks
+from portal.web.access import SignedInRequest, organizer_context, second_factor_required
+from portal.web.organize_forms import grace_form, release_form, window_form
+
+
+@require_safe
+@login_required
+def phases(request: SignedInRequest, slug: str) -> HttpResponse:
+    """The windows as they are, what was done to them, and the forms that move them."""
+    return _phases_page(request, organizer_context(request, slug, "phases"))
+
+
+@login_required
+@require_POST
+def move(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
+    """Give a phase another window."""
+    context, found = _phase(request, slug, phase, "phases")
+    form = window_form(found, request.user, request.POST)
+    if not form.is_valid():
+        return _phases_page(request, context, {("move", found.slug): form}, status=422)
+    values = form.cleaned_data
+    try:
+        move_phase(request.user, found, values["opens"], values["closes"], values["note"], context["at"])
+    except ActionRefused as refused:
+        form.add_error(None, refused.message)
+        return _phases_page(request, context, {("move", found.slug): form}, status=refused.http_status)
+    messages.success(request, _("%(phase)s has its new window; the task's dates say so.") % {"phase": found.title})
+    return redirect("organize_phases", slug)
+
+
+@login_required
+@require_POST
+def grace(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
+    """Take runs beyond the closing, of one team or of all."""
+    context, found = _phase(request, slug, phase, "phases")
+    form = grace_form(found, request.user, request.POST)
+    if not form.is_valid():
+        return _phases_page(request, context, {("grace", found.slug): form}, status=422)
+    values = form.cleaned_data
+    try:
+        grant_grace(request.user, found, values["team"], values["until"], values["reason"], context["at"])
+    except ActionRefused as refused:
+        form.add_error(None, refused.message)
+        return _phases_page(request, context, {("grace", found.slug): form}, status=refused.http_status)
+    messages.success(request, _("Grace is granted, and the task's dates say so."))
+    return redirect("organize_phases", slug)
+
+
+@require_safe
+@login_required
+@second_factor_required
+def releases(request: SignedInRequest, slug: str) -> HttpResponse:
+    """What each release would show, before it does."""
+    return _releases_page(request, organizer_context(request, slug, "releases"))
+
+
+@login_required
+@require_POST
+@second_factor_required
+def release(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
+    """Make scores public, now or at a time to come."""
+    context, found = _phase(request, slug, phase, "releases")
+    form = release_form(found, request.user, request.POST)
+    if not form.is_valid():
+        return _releases_page(request, context, {found.slug: form}, status=422)
+    try:
+        release_scores(request.user, found, form.cleaned_data["when"], context["at"])
+    except ActionRefused as refused:
+        form.add_error(None, refused.message)
+        return _releases_page(request, context, {found.slug: form}, status=refused.http_status)
+    messages.success(request, _("The release of %(phase)s is set.") % {"phase": found.title})
+    return redirect("organize_releases", slug)
+
+
+@login_required
+@require_POST
+@second_factor_required
+def take_back(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
+    """Hide scores again."""
+    context, found = _phase(request, slug, phase, "releases")
+    try:
+        take_back_release(request.user, found, context["at"])
+    except ActionRefused as refused:
+        return _releases_page(request, context | {"refusal": refused.message}, status=refused.http_status)
+    messages.success(request, _("The scores of %(phase)s are hidden.") % {"phase": found.title})
+    return redirect("organize_releases", slug)
+
+
+def _phase(request: HttpRequest, slug: str, phase: str, part: str) -> tuple[dict[str, Any], Phase]:
+    context = organizer_context(request, slug, part)
+    return context, get_object_or_404(Phase, slug=phase, shared_task=context["page"].shared_task)
+
+
+def _phases_page(
+    request: SignedInRequest,
+    context: dict[str, Any],
+    forms: dict[tuple[str, str], Any] | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    """With the forms that were not in order, as they were filled in."""
+    forms = forms or {}
+    context["lines"] = [
+        {
+            "phase": phase,
+            "move": forms.get(("move", phase.slug)) or window_form(phase, request.user),
+            "grace": forms.get(("grace", phase.slug)) or grace_form(phase, request.user),
+            "may_move": not (phase.scores == Phase.Scores.ON_RELEASE and phase.scores_are_public(context["at"])),
+            "may_grant": phase.closes is not None and phase.opens <= context["at"],
+            "is_open": phase.is_open(context["at"]),
+        }
+        for phase in context["page"].phases
+    ]
+    return render(request, "organize/phases.html", context, status=status)
+
+
+def _releases_page(
+    request: SignedInRequest, context: dict[str, Any], forms: dict[str, Any] | None = None, status: int = 200
+) -> HttpResponse:
+    looks = release_looks(context["page"].shared_task, request.user, context["at"])
+    context["lines"] = [
+        {"look": look, "form": (forms or {}).get(look.phase.slug) or release_form(look.phase, request.user)}
+        for look in looks
+    ]
+    return render(request, "organize/releases.html", context, status=status)

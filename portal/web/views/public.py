@@ -1,0 +1,73 @@
+"""Calendars, feeds, and what search engines ask for."""
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils.feedgenerator import Atom1Feed
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from portal.models import SharedTask
+from portal.models.clock import database_now
+from portal.queries.public import dates, releases
+from portal.web.calendar import as_ics
+
+
+@require_safe
+def calendar(request: HttpRequest, slug: str | None = None) -> HttpResponse:
+    """All dates of one shared task, or of all."""
+    tasks = SharedTask.objects.prefetch_related("phases__shared_task")
+    chosen = tasks.all() if slug is None else [get_object_or_404(tasks, slug=slug)]
+    name = _("Shared tasks") if slug is None else chosen[0].title
+    body = as_ics(dates(chosen), name, settings.PUBLIC_URL, database_now())
+    headers = {"Content-Disposition": f'inline; filename="{slug or "shared-tasks"}.ics"'}
+    return HttpResponse(body, content_type="text/calendar; charset=utf-8", headers=headers)
+
+
+@require_safe
+def feed(request: HttpRequest, slug: str | None = None) -> HttpResponse:
+    """Released boards of one shared task, or of all, newest first."""
+    task = get_object_or_404(SharedTask, slug=slug) if slug else None
+    title = _("Releases of %(task)s") % {"task": task.title} if task else _("Releases of all shared tasks")
+    link = settings.PUBLIC_URL + (reverse("task", args=[slug]) if slug else reverse("home"))
+    atom = Atom1Feed(title, link, "", feed_url=settings.PUBLIC_URL + request.path)
+    for release in releases(database_now(), task):
+        track, phase = release.track, release.phase
+        arguments = [phase.shared_task.slug, track.slug, phase.slug, release.number]
+        words = {"task": phase.shared_task.title, "track": track.title, "phase": phase.title, "number": release.number}
+        atom.add_item(
+            title=_("%(task)s: %(track)s, %(phase)s, release %(number)d") % words,
+            link=settings.PUBLIC_URL + reverse("released_board", args=arguments),
+            description=_("gold version %(gold)d, scorer %(scorer)s")
+            % {"gold": release.gold.version, "scorer": release.scorer},
+            pubdate=release.at,
+            updateddate=release.at,
+        )
+    return HttpResponse(atom.writeString("utf-8"), content_type="application/atom+xml; charset=utf-8")
+
+
+@require_safe
+def robots(request: HttpRequest) -> HttpResponse:
+    """Search engines may read all that anybody may, but no two orders of the same table."""
+    lines = ["User-agent: *", "Disallow: /accounts/", "Disallow: /admin/", "Disallow: /*?*sort="]
+    lines.append(f"Sitemap: {settings.PUBLIC_URL}{reverse('sitemap')}")
+    return HttpResponse("\n".join(lines) + "\n", content_type="text/plain")
+
+
+@require_safe
+def sitemap(request: HttpRequest) -> HttpResponse:
+    """The pages worth finding."""
+    at = database_now()
+    tasks = SharedTask.objects.prefetch_related("tracks")
+    paths = [reverse("home"), reverse("guide")]
+    for task in tasks:
+        paths += [reverse(name, args=[task.slug]) for name in ("task", "task_data", "task_evaluation", "leaderboards")]
+        paths += [reverse("leaderboard", args=[task.slug, track.slug]) for track in task.tracks.all()]
+    paths += [
+        reverse("released_board", args=[one.phase.shared_task.slug, one.track.slug, one.phase.slug, one.number])
+        for one in releases(at)
+    ]
+    body = render_to_string("public/sitemap.xml", {"addresses": [settings.PUBLIC_URL + path for path in paths]})
+    return HttpResponse(body, content_type="application/xml")

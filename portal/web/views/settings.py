@@ -1,0 +1,70 @@
+"""A person's own settings: who they are, which mails they want, what is held about them, and the way out."""
+
+import json
+
+from allauth.account.decorators import reauthentication_required
+from allauth.socialaccount.adapter import get_adapter
+from django.contrib import messages
+from django.contrib.auth import logout
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_safe
+
+from portal.actions.accounts import delete_account
+from portal.actions.refusal import ActionRefused
+from portal.models.clock import database_now
+from portal.permissions import has_second_factor
+from portal.queries.personal_data import personal_data, teams_to_hand_over
+from portal.web.access import SignedInRequest
+from portal.web.account_forms import SettingsForm
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def settings(request: SignedInRequest) -> HttpResponse:
+    """Everything about one's account on one page, or a link away."""
+    form = SettingsForm(request.POST if request.method == "POST" else None, instance=request.user)
+    if request.method == "POST" and form.is_valid():
+        form.save()
+        messages.success(request, _("Saved."))
+        return redirect("settings")
+    if form.errors:
+        request.user.refresh_from_db()  # what was refused is not who they are
+    context = {
+        "form": form,
+        "has_second_factor": has_second_factor(request.user),
+        "has_providers": bool(get_adapter().list_providers(request)),
+    }
+    return render(request, "settings/settings.html", context, status=422 if form.errors else 200)
+
+
+@login_required
+@require_safe
+@reauthentication_required
+def export_data(request: SignedInRequest) -> HttpResponse:
+    """All that the portal holds about the person, to take away."""
+    text = json.dumps(personal_data(request.user), default=str, ensure_ascii=False, indent=2)
+    response = HttpResponse(text, content_type="application/json")
+    response["Content-Disposition"] = 'attachment; filename="agon-my-data.json"'
+    return response
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+@reauthentication_required(allow_get=True)
+def delete(request: SignedInRequest) -> HttpResponse:
+    """What closing the account means, said first; then the button."""
+    context = {"teams": teams_to_hand_over(request.user)}
+    if request.method != "POST":
+        return render(request, "settings/delete.html", context)
+    try:
+        delete_account(request.user, database_now())
+    except ActionRefused as refused:
+        return render(
+            request, "settings/delete.html", context | {"refusal": refused.message}, status=refused.http_status
+        )
+    logout(request)
+    messages.success(request, _("Your account is deleted."))
+    return redirect("home")

@@ -1,0 +1,118 @@
+"""Where items stand: ids with their rows, looked up once for the check of a run and its comparison with the gold."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import islice, repeat
+from operator import lt
+
+import numpy as np
+from numpy.typing import NDArray
+
+Rows = NDArray[np.intp]
+Words = NDArray[np.uint64]
+
+HEAD = 1000  # ids that show whether it is worth to look at all in their order
+MANY = 50_000  # ids; from here on a dictionary waits for the memory, and sorted numbers are several times faster
+LONGEST = 64  # characters of an id that is compared as a few numbers
+_FACTORS = np.array([0x9E3779B97F4A7C15**power % 2**64 for power in range(LONGEST // 8)], np.uint64)
+
+
+class ItemIndex:
+    """Ids, each with its row."""
+
+    def __init__(self, ids: Sequence[str]) -> None:
+        self.ids = ids if isinstance(ids, list) else list(ids)
+        self._last: tuple[list[str], Rows] | None = None
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @cached_property
+    def unique(self) -> bool:
+        """Whether no id stands twice."""
+        return are_surely_unique(self.ids) or len({*self.ids}) == len(self.ids)
+
+    def rows_of(self, ids: list[str]) -> Rows:
+        """The row of each id, -1 where there is none. The answer for the list that was asked for last is kept."""
+        if self._last is None or self._last[0] is not ids:
+            self._last = ids, self._find(ids)
+        return self._last[1]
+
+    def is_same(self, ids: list[str]) -> bool:
+        """Whether these are the same ids, each once, in whatever order."""
+        if len(ids) != len(self.ids) or not self.unique:
+            return False
+        rows = self.rows_of(ids)
+        return not len(rows) or bool(rows.min() >= 0 and np.bincount(rows).max() == 1)
+
+    def _find(self, ids: list[str]) -> Rows:
+        if ids == self.ids and self.unique:
+            return np.arange(len(ids))
+        found = self._find_many(ids) if min(len(ids), len(self.ids)) >= MANY else None
+        return np.fromiter(map(self._rows.get, ids, repeat(-1)), np.intp, len(ids)) if found is None else found
+
+    @cached_property
+    def _rows(self) -> dict[str, int]:
+        return dict(zip(self.ids, range(len(self.ids)), strict=True))
+
+    def _find_many(self, ids: list[str]) -> Rows | None:
+        """By words, both sides in the order of their keys; None where the ids are no such words."""
+        own, words = self._by_key, _words(ids)
+        if own is None or words is None or words.shape[1] > own.words.shape[1]:
+            return None
+        words = np.pad(words, ((0, 0), (0, own.words.shape[1] - words.shape[1])))
+        keys = _keys(words)
+        order = np.argsort(keys)
+        candidates = own.order[np.minimum(np.searchsorted(own.keys, keys[order]), len(self.ids) - 1)]
+        rows = np.empty(len(ids), np.intp)
+        rows[order] = candidates
+        rows[(own.words[rows] != words).any(axis=1)] = -1
+        return rows
+
+    @cached_property
+    def _by_key(self) -> "_ByKey | None":
+        words = _words(self.ids)
+        if words is None or not self.unique:
+            return None
+        keys = _keys(words)
+        order = np.argsort(keys)
+        keys = keys[order]
+        return _ByKey(words, keys, order) if np.all(keys[1:] > keys[:-1]) else None
+
+
+class _ByKey:
+    """Ids as words, and their keys in rising order with the rows that these belong to; no two share a key."""
+
+    def __init__(self, words: Words, keys: Words, order: Rows) -> None:
+        self.words, self.keys, self.order = words, keys, order
+
+
+def _words(ids: list[str]) -> Words | None:
+    """The characters of each id as numbers of eight bytes; None where some are too long or not plain ASCII."""
+    lengths = np.fromiter(map(len, ids), np.int64, len(ids))
+    size = -(-int(lengths.max()) // 8) * 8
+    if not 0 < size <= LONGEST:
+        return None
+    try:
+        cells = np.fromiter(ids, f"S{size}", len(ids))
+    except UnicodeEncodeError:
+        return None
+    # A zero byte within an id, which no file may hold, would be taken for its end.
+    is_whole = np.count_nonzero(cells.view(np.uint8)) == lengths.sum()
+    return cells.view(np.uint64).reshape(len(ids), -1) if is_whole else None
+
+
+def _keys(words: Words) -> Words:
+    """One number an id: the word itself, or a mixture of several."""
+    mixed: Words = (words * _FACTORS[: words.shape[1]]).sum(axis=1, dtype=np.uint64)
+    return mixed
+
+
+def are_surely_unique(ids: Sequence[str]) -> bool:
+    """Whether the ids are counted up, shorter ones first, as most files do: seen sooner than by a set."""
+    if len(ids) > HEAD and not are_surely_unique(ids[:HEAD]):
+        return False
+    lengths = np.fromiter(map(len, ids), np.int64, len(ids))
+    rises = np.fromiter(map(lt, ids, islice(ids, 1, None)), np.bool_)
+    longer = np.diff(lengths)
+    return bool(np.all((longer > 0) | (rises & (longer == 0))))

@@ -1,0 +1,72 @@
+"""Invented runs: the gold standard's answers where a system is right, another item's where it is wrong."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from zipfile import ZipFile
+
+import numpy as np
+
+from scoring import load_definition
+from scoring.answers import Answers, Matrix, Spans
+from scoring.check import find_items
+from scoring.naming import example, example_archive
+from scoring.problems import Report
+from scoring.run_files import write_run
+from scoring.score import load_gold
+
+_SPREAD = 0.04  # by which a team's systems differ from track to track, a standard deviation
+
+
+def invented_archive(
+    shared_task: Path, split: str, team: str, number: int, skill: float, rng: np.random.Generator, folder: Path
+) -> Path:
+    """A zip in `folder`, rightly named, with a run of the team for every track that has a gold standard.
+
+    `shared_task` is a complete folder as `build` makes it.
+    """
+    definition = load_definition(shared_task)
+    archive = folder / (example_archive(definition, team) or f"{team}_{number}.zip")
+    with ZipFile(archive, "w") as packed, TemporaryDirectory() as drafts:
+        for source in definition.gold:
+            if source.split != split:
+                continue
+            track = definition.track(source.track)
+            items = find_items(track, None, split, Report())
+            assert items is not None, "the folder is complete"
+            gold = _gold(shared_task, track.slug, split)
+            right = float(np.clip(skill + _SPREAD * rng.standard_normal(), 0, 1))
+            run = Path(drafts) / (example(definition, track.slug, team, number) or f"{track.slug}.txt")
+            write_run(track, invented_run(gold, items.ids, right, rng), run)
+            packed.write(run, run.name)
+    return archive
+
+
+@lru_cache(maxsize=32)
+def _gold(shared_task: Path, track: str, split: str) -> Answers:
+    """Kept: every team's runs come from it."""
+    definition = load_definition(shared_task)
+    source = next(gold for gold in definition.gold if (gold.track, gold.split) == (track, split))
+    return load_gold(definition, track, source.file, split).answers
+
+
+def invented_run(gold: Answers, ids: Sequence[str], skill: float, rng: np.random.Generator) -> Matrix | Spans:
+    """Answers for `ids`, right with the probability `skill`; weights are mixed in that proportion.
+
+    A wrong answer is that of an item drawn at random, and so one that the rules allow, as frequent as it is in the
+    gold. Items that the gold does not judge have a wrong one, too.
+    """
+    places = {item: place for place, item in enumerate(gold.ids)}
+    drawn = rng.integers(len(gold.ids), size=len(ids))
+    own = np.array([places.get(item, place) for item, place in zip(ids, drawn.tolist(), strict=True)])
+    rows = np.where(rng.random(len(ids)) < skill, own, drawn)
+    if isinstance(gold, Spans):
+        parts = [gold.offsets[gold.starts[row] : gold.starts[row + 1]] for row in rows]
+        starts = np.concatenate([[0], np.cumsum([len(part) for part in parts])])
+        return Spans(list(ids), np.concatenate(parts), starts)
+    if not isinstance(gold, Matrix):
+        raise TypeError("rankings are not invented")
+    if gold.values.dtype.kind == "f":
+        return Matrix(list(ids), gold.columns, skill * gold.values[own] + (1 - skill) * gold.values[drawn])
+    return Matrix(list(ids), gold.columns, gold.values[rows])

@@ -1,0 +1,60 @@
+"""What docs/for-administrators.md says for a bare Debian, typed in that order: at its end runs are scored."""
+
+import re
+import shutil
+from pathlib import Path
+
+from tests.bare.conftest import Machine
+from tests.conftest import ROOT
+
+GUIDE = ROOT / "docs/for-administrators.md"
+BOARD = "https://agon.example.org/tasks/ssa2023/leaderboard/en/?phase=post-evaluation&format=json"
+# Here no init starts the servers that were installed, and no certificate is to be had for this name.
+BEFORE = """
+export PATH=/usr/local/sbin:/usr/local/bin:$PATH LANG=C.UTF-8
+echo 127.0.0.1 agon.example.org >> /etc/hosts
+cd /opt/agon
+service postgresql start
+service redis-server start
+"""
+AFTER = f"""
+export CURL_CA_BUNDLE=/etc/agon/certificates/fullchain.pem
+for try in $(seq 60); do curl --silent --fail --output /dev/null https://agon.example.org/readyz && break; sleep 1; done
+READY
+.venv/bin/python -m tasks ssa2023 /tmp/ssa2023 && chmod -R a+rX /tmp/ssa2023
+agon-manage import_task /tmp/ssa2023
+for try in $(seq 60); do curl --silent '{BOARD}' | grep -q Random && break; sleep 1; done
+curl --silent '{BOARD}'
+agon-manage backup /var/lib/agon/backups
+! setpriv --reuid=agon --regid=agon --init-groups cat /etc/agon/secrets/gold_private_key
+tail -n 3 /var/log/agon-*.log
+"""
+
+
+def blocks() -> list[str]:
+    section = GUIDE.read_text().partition("## Without Docker")[2].partition("\n## ")[0]
+    return re.findall(r"```sh\n(.*?)```", section, re.DOTALL)
+
+
+def typed(machine: Machine, script: str, network: bool) -> str:
+    process = machine.start(f"sh -eu -c '{script.replace(chr(39), chr(39) + chr(92) + chr(39) * 2)}'", "root", network)
+    output, _ = process.communicate(timeout=900)
+    assert process.returncode == 0, output[-3000:]
+    return output
+
+
+def test_the_guide_leads_from_a_bare_debian_to_scored_runs(machine: Machine) -> None:
+    first, *others, look = blocks()
+    prepared = [block for block in others if "certbot" not in block]
+    assert len(prepared) == 4
+    systemctl = Path(shutil.copy(ROOT / "tests/bare/systemctl.py", machine.root / "usr/bin/systemctl"))
+    systemctl.chmod(0o755)
+    own = 'git config --system url."/home/newcomer/agon".insteadOf https://agon.example.org/agon.git\n'
+    git = "git config --system --add safe.directory '*'\n"
+    install, _, rest = first.partition("adduser")
+    typed(machine, f"{install}{own}{git}adduser{rest}", network=True)
+    output = typed(machine, BEFORE + "".join(prepared) + AFTER.replace("READY", look), network=False)
+    assert '"database": "ok"' in output
+    assert '"name": "Random"' in output or '"run": "Random"' in output
+    assert "/var/lib/agon/backups/agon-" in output
+    assert "Permission denied" in output

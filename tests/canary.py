@@ -1,0 +1,187 @@
+"""A word that stands in the gold files of the tests, and eyes on every way by which gold could get out. # D45
+
+Whatever leaves the worker is looked at while the tests run: answers of the web, log lines, mails, messages on the
+queue, every value that goes to the database (and so all that a dump of it could hold), the cache in it, what commands
+print, what tests print, and in the end every file under AGON_STATE. A test in which the word is seen fails.
+"""
+
+import base64
+import json
+import logging
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from celery.signals import before_task_publish
+from django.conf import settings
+from django.core.mail import EmailMessage
+from django.core.management.base import OutputWrapper
+from django.db import connections
+from django.db.backends.signals import connection_created
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+
+from scoring import load_definition
+
+CANARY = "CANARYq7w2zx9k"
+_PIECE = 1024 * 1024
+
+
+def _forms() -> list[bytes]:
+    """The word as it is, as hexadecimal, and as base64 wherever it begins."""
+    plain = CANARY.encode()
+    encoded = [base64.b64encode(b"\0" * before + plain)[4 if before else 0 : -4] for before in range(3)]
+    return [plain, plain.hex().encode(), *encoded]
+
+
+FORMS = _forms()
+
+
+class Eyes:
+    """What has been seen where it should not be: one entry a sight, with the way by which it got there."""
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+
+    def look(self, way: str, content: Any) -> None:
+        data = content if isinstance(content, bytes) else str(content).encode(errors="replace")
+        if any(form in data for form in FORMS):
+            self.seen.append(way)
+
+    def look_at_folder(self, folder: Path) -> None:
+        """Every file, piece by piece with an overlap."""
+        for path in folder.rglob("*"):
+            if path.is_file():
+                with path.open("rb") as file:
+                    tail = b""
+                    while piece := file.read(_PIECE):
+                        self.look(f"file {path}", tail + piece)
+                        tail = piece[-64:]
+
+    @contextmanager
+    def aside(self) -> Iterator[list[str]]:
+        """What is seen in between is meant to be: for the tests of these eyes."""
+        kept, self.seen = self.seen, []
+        try:
+            yield self.seen
+        finally:
+            self.seen = kept
+
+
+EYES = Eyes()
+
+
+class ResponseEyes:
+    """The outermost middleware of the tests."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        response = self._get_response(request)
+        EYES.look(f"headers of {request.path}", dict(response.items()))
+        EYES.look(f"cookies of {request.path}", response.cookies.output())
+        if isinstance(response, HttpResponse):
+            EYES.look(f"answer of {request.path}", response.content)
+        else:
+            response.streaming_content = _watched(response.streaming_content, request.path)  # type: ignore[attr-defined]
+        return response
+
+
+def _watched(pieces: Iterable[bytes], path: str) -> Iterator[bytes]:
+    tail = b""
+    for piece in pieces:
+        EYES.look(f"stream of {path}", tail + piece)
+        tail = piece[-64:]
+        yield piece
+
+
+class LogEyes(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        EYES.look(f"log of {record.name}", logging.Formatter().format(record))
+        EYES.look(f"log of {record.name}", record.__dict__)
+
+
+def _look_at_statement(execute: Callable[..., Any], sql: str, params: Any, many: bool, context: Any) -> Any:
+    EYES.look("statement", sql)
+    for values in (params or ()) if many else [params]:
+        for value in values.values() if isinstance(values, dict) else values or ():
+            EYES.look("database", getattr(value, "obj", value))  # psycopg cuts what it prints of JSON
+    return execute(sql, params, many, context)
+
+
+def _watch_connection(connection: Any, **_: Any) -> None:
+    if _look_at_statement not in connection.execute_wrappers:
+        connection.execute_wrappers.append(_look_at_statement)
+
+
+def _look_at_message(body: Any = None, headers: Any = None, **_: Any) -> None:
+    EYES.look("message on the queue", (body, headers))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def eyes_open() -> Iterator[None]:
+    """Looks from the first test to the last, and then at all that lies under AGON_STATE."""
+    handler = LogEyes()
+    logging.getLogger().addHandler(handler)
+    connection_created.connect(_watch_connection)
+    for connection in connections.all(initialized_only=True):
+        _watch_connection(connection)
+    before_task_publish.connect(_look_at_message)
+    patch = pytest.MonkeyPatch()
+    patch.setattr(EmailMessage, "send", _looking(EmailMessage.send, "mail", _mail))
+    patch.setattr(OutputWrapper, "write", _looking(OutputWrapper.write, "command", lambda _self, *words, **__: words))
+    yield
+    patch.undo()
+    before_task_publish.disconnect(_look_at_message)
+    connection_created.disconnect(_watch_connection)
+    logging.getLogger().removeHandler(handler)
+    EYES.look_at_folder(Path(settings.STATE_ROOT))
+    assert EYES.seen == [], f"gold got out: {EYES.seen}"
+
+
+def _looking(original: Callable[..., Any], way: str, content: Callable[..., Any]) -> Callable[..., Any]:
+    def looking(*arguments: Any, **options: Any) -> Any:
+        EYES.look(way, content(*arguments, **options))
+        return original(*arguments, **options)
+
+    return looking
+
+
+def _mail(mail: EmailMessage, *_: Any, **__: Any) -> Any:
+    return mail.subject, mail.body, mail.to, mail.extra_headers, getattr(mail, "alternatives", None), mail.attachments
+
+
+@pytest.fixture(autouse=True)
+def gold_stays_hidden() -> Iterator[None]:
+    """The test in which the word was seen is the one that fails."""
+    yield
+    seen, EYES.seen = EYES.seen, []
+    assert seen == [], f"gold got out: {seen}"
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    """What the test and its processes have printed; the tests of these eyes print the word on purpose."""
+    outcome = yield
+    if item.path.name != "test_canary.py":
+        look_at_report(outcome.get_result())  # type: ignore[attr-defined]
+
+
+def look_at_report(report: pytest.TestReport) -> None:
+    for name, text in report.sections:
+        EYES.look(name, text)
+
+
+def mark_gold(folder: Path) -> None:
+    """Write the word into every gold file of a shared task's folder, where its format bears one more field."""
+    for path in {gold.file for gold in load_definition(folder).gold}:
+        if path.suffix == ".json":
+            entries = [entry | {"note": CANARY} for entry in json.loads(path.read_text())]
+            path.write_text(json.dumps(entries))
+        elif path.suffix in (".csv", ".tsv"):
+            separator = "," if path.suffix == ".csv" else "\t"
+            head, *rows = path.read_text().splitlines()
+            path.write_text("\n".join([f"{head}{separator}note", *(f"{row}{separator}{CANARY}" for row in rows), ""]))

@@ -1,0 +1,5 @@
+"""The tiny shared task and a team of it, for what watches them."""
+
+from tests.portal.conftest import meltemi, queue, tiny, tiny_folder
+
+__all__ = ["meltemi", "queue", "tiny", "tiny_folder"]

@@ -1,0 +1,123 @@
+"""Ready, degraded, unready; and the figures, counted from the rows."""
+
+import threading
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.conf import LazySettings
+from django.db import connections
+from prometheus_client.parser import text_string_to_metric_families
+
+from portal.actions.refusal import count_refusal
+from portal.jobs import heartbeat
+from portal.models import Heartbeat, Refusal, Run, Submission, Team
+from portal.models.clock import database_now
+from tests.portal.world import EVALUATION, GOOD, send_run, work_off
+from tests.services import Broker
+
+TOKEN = "a-token-for-prometheus"
+
+
+def standing(client) -> tuple[int, str, dict[str, str]]:
+    answer = client.get("/readyz")
+    found = answer.json()
+    return answer.status_code, found["status"], {part: words for part, words in found["parts"].items() if words != "ok"}
+
+
+@pytest.fixture
+def beating(db: None, settings: LazySettings) -> None:
+    for lane in settings.CELERY_TASK_QUEUES:
+        heartbeat(lane)
+
+
+def test_ready(client, broker: Broker, beating: None) -> None:
+    assert standing(client) == (200, "ready", {})
+
+
+def test_without_a_broker_uploads_go_on(client, meltemi: Team, beating: None) -> None:
+    status, words, faults = standing(client)
+    assert (status, words, faults) == (200, "degraded", {"broker": "ConnectionError"})
+    assert send_run(meltemi, GOOD, 1, EVALUATION).state == Run.State.RECEIVED
+
+
+def test_a_silent_worker_is_named(client, broker: Broker, beating: None, settings: LazySettings) -> None:
+    Heartbeat.objects.filter(lane="mail").update(at=database_now() - timedelta(minutes=3))
+    Heartbeat.objects.filter(lane="bulk").delete()
+    status, words, faults = standing(client)
+    assert (status, words) == (200, "degraded")
+    assert faults == {"worker mail": "silent for 180 s", "worker bulk": "never heard of"}
+
+
+def test_an_old_upload_that_nobody_takes_is_told(client, broker: Broker, beating: None, meltemi: Team) -> None:
+    send_run(meltemi, GOOD, 1, EVALUATION)
+    assert standing(client)[:2] == (200, "degraded")
+    assert "the oldest work waits" in standing(client)[2]["queue"]
+
+
+def test_a_storage_that_cannot_be_written(client, broker: Broker, beating: None, settings, tmp_path: Path) -> None:
+    location = tmp_path / "file"
+    location.touch()
+    place = {"BACKEND": "portal.objects.folder.Folder", "OPTIONS": {"location": location}}
+    settings.STORAGES = settings.STORAGES | {"data": place}
+    assert standing(client) == (503, "unready", {"storage": "NotADirectoryError"})
+
+
+@pytest.fixture
+def figures(client, db: None, settings: LazySettings) -> Callable[[], dict[str, float]]:
+    settings.METRICS_TOKEN = TOKEN
+
+    def figures() -> dict[str, float]:
+        answer = client.get("/metrics", headers={"Authorization": f"Bearer {TOKEN}"})
+        families = text_string_to_metric_families(answer.content.decode())
+        return {
+            sample.name + "".join(f" {value}" for value in sample.labels.values()): sample.value
+            for family in families
+            for sample in family.samples
+        }
+
+    return figures
+
+
+def test_figures_are_for_who_has_the_token(client, db: None, settings: LazySettings) -> None:
+    for token, given in (("", "Bearer "), ("", ""), (TOKEN, ""), (TOKEN, "Bearer wrong"), (TOKEN, f"Basic {TOKEN}")):
+        settings.METRICS_TOKEN = token
+        assert client.get("/metrics", headers={"Authorization": given}).status_code == 404
+    assert client.get(f"/metrics?token={TOKEN}").status_code == 404
+
+
+def test_figures_follow_the_rows(meltemi: Team, figures: Callable[[], dict[str, float]]) -> None:
+    good = send_run(meltemi, GOOD, 1, EVALUATION)
+    bad = send_run(meltemi, ["MAYBE"], 2, EVALUATION)
+    before = figures()
+    assert before["agon_uploads_total tiny"] == 2
+    assert before["agon_queue_length check"] == 2
+    assert before["agon_queue_age_seconds check"] > 60
+    work_off(EVALUATION)
+    after = figures()
+    assert (after["agon_queue_length check"], after["agon_queue_age_seconds check"]) == (0, 0)
+    assert (after["agon_runs scored"], after["agon_runs rejected"]) == (1, 1)
+    assert after["agon_scoring_seconds_count"] == after["agon_scoring_seconds_bucket +Inf"] == 1
+    run = Run.objects.get(pk=good.pk)
+    assert run.started_at is not None
+    assert run.finished_at is not None
+    assert after["agon_scoring_seconds_sum"] == pytest.approx((run.finished_at - run.started_at).total_seconds())
+    codes = {problem["code"] for problem in Run.objects.get(pk=bad.pk).problems if problem["severity"] == "error"}
+    assert codes
+    assert {name.split()[1] for name in after if name.startswith("agon_refusals_total")} == codes
+    assert Submission.objects.count() == 2
+
+
+def test_refusals_of_many_processes_add_up(transactional_db: None) -> None:
+    def refuse() -> None:
+        for _ in range(5):
+            count_refusal(["phase_closed", "no_runs_left"])
+        connections.close_all()
+
+    threads = [threading.Thread(target=refuse) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert dict(Refusal.objects.values_list("code", "uploads")) == {"phase_closed": 20, "no_runs_left": 20}

@@ -1,0 +1,239 @@
+"""The services of docker-compose.yml as processes of this machine: what a proxy, two web services and lanes must do."""
+
+import http.client
+import json
+import re
+import shutil
+import signal
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from portal.web.bodies import FORM_BYTES
+from scoring.limits import UPLOAD_BYTES
+from tests.bare.visitor import Visitor
+from tests.deploy.production import ADDRESS, DATASET, HOST, Production, production
+from tests.portal.world import GOOD, run_file
+from tests.services import postgres_programs, wait_until
+
+BOARD = "/tasks/tiny/leaderboard/one/?phase=post&format=json"
+DOWNLOAD = "/tasks/tiny/data/sample/"
+NGINX_FAULT = re.compile(r"\d{4}/\d\d/\d\d [\d:]{8} \[(warn|error)\] ")  # nginx has one form for these
+STATES = """
+import json
+from portal.models import Run, Submission
+print(json.dumps([Submission.objects.count(), Run.objects.filter(kind="team").count(),
+    Run.objects.filter(kind="team", state="scored", evaluations__isnull=False).count()]))
+"""
+
+
+@pytest.fixture(scope="module")
+def services() -> Iterator[Production]:
+    if shutil.which("nginx", path="/usr/sbin:/usr/bin") is None:
+        pytest.skip("no nginx is installed")
+    if postgres_programs() is None:
+        pytest.skip("no PostgreSQL server is installed")
+    # Not in pytest's own folder, which the user postgres may not enter.
+    with tempfile.TemporaryDirectory(prefix="agon-production-") as folder, production(Path(folder)) as services:
+        yield services
+
+
+def ask(
+    services: Production,
+    path: str,
+    method: str = "GET",
+    body: bytes | None = None,
+    source: str = "127.0.0.2",
+    **headers: str,
+) -> tuple[int, http.client.HTTPMessage, bytes]:
+    """The proxy's answer to one request."""
+    connection = services.connection(source)
+    try:
+        connection.request(method, path, body, {name.replace("_", "-"): value for name, value in headers.items()})
+        answer = connection.getresponse()
+        return answer.status, answer.headers, answer.read()
+    finally:
+        connection.close()
+
+
+def test_a_run_goes_from_the_proxy_to_a_score(services: Production) -> None:
+    services.captain().upload("tiny", "post", "one_Meltemi_1.json", run_file(GOOD))
+    wait_until(lambda: "Meltemi" in services.visitor().get(BOARD), 60, "the run is scored and ranked")
+
+
+def test_data_are_handed_out_by_the_proxy(services: Production) -> None:
+    status, headers, body = ask(services, DOWNLOAD)
+    assert (status, body) == (200, DATASET)
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert "attachment" in headers["Content-Disposition"]
+    assert ask(services, DOWNLOAD, Range="bytes=7-16")[::2] == (206, DATASET[7:17])
+    past = services.connection(service="web")
+    past.request("GET", DOWNLOAD, headers={"Host": HOST, "X-Forwarded-Proto": "https"})
+    answer = past.getresponse()
+    assert (answer.headers["X-Accel-Redirect"].split("/")[1], answer.read()) == ("data", b"")
+
+
+def test_the_folder_of_data_has_no_address(services: Production) -> None:  # C41
+    stored = next(path for path in (services.folder / "volumes/data/files").rglob("*") if path.is_file())
+    inside = stored.relative_to(services.folder / "volumes/data").as_posix()
+    for path in ("/data/", f"/data/{inside}", f"/data/../data/{inside}", f"/static/..%2fdata/{inside}", "/media/"):
+        for method in ("GET", "HEAD"):
+            assert ask(services, path, method, Range="bytes=0-1")[0] in (400, 404), path
+
+
+def test_what_is_too_large_is_cut_off(services: Production) -> None:  # A11
+    status, _, body = ask(services, "/tasks/tiny/submit/", "POST", b"", Content_Length="90000000")
+    assert status == 413
+    assert b"Too large" in body
+    chunks = (b"x" * 65536 for _ in range(32))
+    connection = services.connection()
+    connection.request("POST", "/accounts/login/", chunks, encode_chunked=True)
+    assert connection.getresponse().status == 413
+    assert UPLOAD_BYTES + FORM_BYTES < 80 * 1024**2  # the proxy's limit: the portal's own page comes first
+
+
+def test_a_visitor_has_a_pace(services: Production) -> None:
+    answers = [ask(services, "/accounts/login/", source="127.0.0.3")[0] for _ in range(45)]
+    assert answers[:20] == [200] * 20
+    assert 429 in answers[30:]
+    status, headers, body = ask(services, "/accounts/login/", source="127.0.0.3")
+    assert (status, headers["Retry-After"]) == (429, "10")
+    assert b"Too many requests" in body
+    assert ask(services, "/accounts/login/", source="127.0.0.4")[0] == 200
+
+
+def test_only_tls_and_cookies_of_this_host(services: Production) -> None:
+    plain = http.client.HTTPConnection(services.address("proxy"), 8080)
+    plain.request("GET", "/guide/?a=1", headers={"Host": HOST})
+    answer = plain.getresponse()
+    assert (answer.status, answer.headers["Location"]) == (301, f"{ADDRESS}/guide/?a=1")
+    _, headers, _ = ask(services, "/accounts/login/")
+    assert headers["Strict-Transport-Security"].startswith("max-age=31536000")
+    assert headers["Set-Cookie"].startswith("__Host-csrf=")
+    assert {"Secure", "HttpOnly", "Path=/"} <= set(headers["Set-Cookie"].split("; "))
+
+
+def test_a_host_that_is_not_ours_is_refused(services: Production) -> None:  # F70
+    for host in ("evil.example", f"{HOST}.evil.example", f"evil.example:{HOST}"):
+        connection = services.connection("127.0.0.5")
+        connection.request("GET", "/accounts/login/", headers={"Host": host})
+        assert connection.getresponse().status == 400
+    status, _, body = ask(services, "/", X_Forwarded_Host="evil.example", X_Forwarded_For="198.51.100.1")
+    assert status == 200
+    assert b"evil.example" not in body
+    assert "198.51.100.1" not in services.log("proxy").read_text()
+
+
+def test_figures_for_prometheus(services: Production) -> None:
+    token = services.secrets["metrics_token"]
+    status, _, body = ask(services, "/metrics", Authorization=f"Bearer {token}")
+    assert (status, b"agon_uploads_total" in body) == (200, True)
+    assert ask(services, "/metrics")[0] == 404
+
+
+def test_static_files_are_kept_by_the_proxy(services: Production) -> None:
+    page = services.visitor().get("/")
+    sheet = page.split('rel="stylesheet" href="')[2].split('"')[0]
+    status, headers, _ = ask(services, sheet, Accept_Encoding="br")
+    assert (status, headers["Content-Encoding"]) == (200, "br")
+    assert "immutable" in headers["Cache-Control"]
+    before = services.log("proxy").read_text().count('"upstream":"127')
+    assert ask(services, sheet, Accept_Encoding="br")[0] == 200
+    assert services.log("proxy").read_text().count('"upstream":"127') == before
+
+
+class Uploader(threading.Thread):
+    """Sends one run after the other until told to stop; keeps what was acknowledged and what was not."""
+
+    def __init__(self, visitor: Visitor, first: int) -> None:
+        super().__init__()
+        self._visitor, self._number = visitor, first
+        self.go_on = True
+        self.receipts: list[str] = []
+        self.faults: list[str] = []
+
+    def run(self) -> None:
+        while self.go_on:
+            try:
+                name = f"one_Meltemi_{self._number}.json"
+                self.receipts.append(self._visitor.upload("tiny", "post", name, run_file(GOOD)))
+            except Exception as fault:
+                self.faults.append(repr(fault))
+            self._number += 1
+            time.sleep(0.2)
+
+
+def test_a_rolling_restart_loses_nothing(services: Production) -> None:
+    uploads, _, _ = json.loads(services.python("web", STATES))
+    uploader = Uploader(services.captain("127.0.0.6"), 10)
+    uploader.start()
+    for name in ("web", "web2", "worker", "beat", "background"):
+        services.restart(name)
+    uploader.go_on = False
+    uploader.join()
+    assert uploader.faults == []
+    assert len(uploader.receipts) >= 5
+    assert all("/submissions/" in receipt for receipt in uploader.receipts)
+    expected = uploads + len(uploader.receipts)
+    states = [expected, expected, expected]
+    wait_until(lambda: json.loads(services.python("web", STATES)) == states, 60, f"all are scored: {states}")
+
+
+def test_without_a_broker_uploads_go_on_and_are_scored_later(services: Production) -> None:  # G82
+    services.stop("valkey", signal.SIGKILL)
+    assert json.loads(ask(services, "/readyz")[2])["status"] == "degraded"
+    services.captain("127.0.0.7").upload("tiny", "post", "one_Meltemi_90.json", run_file(GOOD))
+    services.start("valkey")
+    uploads, _, _ = json.loads(services.python("web", STATES))
+    wait_until(lambda: json.loads(services.python("web", STATES))[2] == uploads, 60, "the sweep has found it")
+
+
+def test_without_a_database_the_portal_says_so_and_comes_back(services: Production) -> None:
+    services.stop("postgres", signal.SIGQUIT)
+    status, _, body = ask(services, "/readyz")
+    assert (status, json.loads(body)["status"]) == (503, "unready")
+    assert json.loads(body)["parts"]["database"] == "OperationalError"
+    services.start("postgres")
+    wait_until(lambda: ask(services, "/readyz")[0] == 200, 30, "the portal is ready again")
+
+
+def test_a_moment_please_when_no_web_service_answers(services: Production) -> None:
+    services.stop("web")
+    services.stop("web2")
+    status, _, body = ask(services, "/")
+    assert (status, b"A moment, please" in body) == (502, True)
+    services.restart("web")
+    services.restart("web2")
+    wait_until(lambda: ask(services, "/")[0] == 200, 10, "the portal answers again")
+
+
+def test_logs_are_json_and_hold_no_secret(services: Production) -> None:
+    ask(services, "/accounts/password/reset/key/1-s3cret/?s3cret")
+    time.sleep(0.5)
+    said = {name: services.log(name).read_text() for name in ("proxy", "web", "web2", "worker", "background", "beat")}
+    for name in ("proxy", "web", "web2"):
+        events = [line for line in said[name].splitlines() if not NGINX_FAULT.match(line)]
+        assert events
+        for line in events:
+            json.loads(line)
+    for secret in ("s3cret", "correct horse battery", *filter(None, services.secrets.values())):
+        assert [name for name, text in said.items() if secret in text] == []
+
+
+def test_the_way_of_a_request_is_one_id(services: Production) -> None:
+    _, headers, _ = ask(services, "/nowhere/")
+    known_as = headers["X-Request-ID"]
+    time.sleep(0.2)
+    assert known_as in services.log("proxy").read_text()
+    assert known_as in services.log("web").read_text() + services.log("web2").read_text()
+
+
+def test_only_workers_have_the_key_to_gold(services: Production, root: Path) -> None:  # D46
+    program = "from portal.sealing import has_private_key; print(has_private_key())"
+    assert [services.python(name, program).strip() for name in ("web", "web2", "worker", "background")] == [
+        "False", "False", "True", "True",
+    ]  # fmt: skip

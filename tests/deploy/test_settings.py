@@ -1,0 +1,122 @@
+"""A public portal starts with all that it needs, or not at all: every fault in one sentence, at once."""
+
+import os
+import runpy
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from portal.management.valkey import free_port
+from scoring.receipts import new_private_key
+from tests.conftest import ROOT
+
+ADDRESS = "https://agon.example"
+Start = Callable[[dict[str, str]], dict[str, Any]]
+
+
+@pytest.fixture
+def start(monkeypatch: pytest.MonkeyPatch) -> Start:
+    """The settings as a new process makes them of those variables alone."""
+
+    def start(variables: dict[str, str]) -> dict[str, Any]:
+        for name in list(os.environ):
+            monkeypatch.delenv(name)
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value)
+        return runpy.run_path(str(ROOT / "portal/settings.py"))
+
+    return start
+
+
+@pytest.fixture
+def right(tmp_path: Path) -> dict[str, str]:
+    """The variables that a public portal cannot do without."""
+    (tmp_path / "secret").write_text("0123456789" * 5 + "\n")
+    (tmp_path / "receipts").write_text(new_private_key())
+    return {
+        "AGON_URL": ADDRESS,
+        "AGON_STATE": str(tmp_path / "state"),
+        "AGON_GOLD_PUBLIC_KEY": "0123456789abcdef" * 4,
+        "AGON_RECEIPT_KEY_FILE": str(tmp_path / "receipts"),
+        "SECRET_KEY_FILE": str(tmp_path / "secret"),
+        "DATABASE_URL": "postgres://agon@127.0.0.1/agon",
+        "REDIS_URL": "redis://127.0.0.1/0",
+        "EMAIL_FROM": "Agon <agon@agon.example>",
+    }
+
+
+def test_a_portal_of_this_machine_alone_asks_for_nothing(start: Start, tmp_path: Path) -> None:
+    settings = start({"AGON_STATE": str(tmp_path)})
+    assert not settings["PUBLIC"]
+    assert (tmp_path / "secret-key").read_text() == settings["SECRET_KEY"]
+
+
+def test_the_right_settings_start_and_secrets_come_from_files(
+    start: Start, right: dict[str, str], tmp_path: Path
+) -> None:
+    settings = start(right)
+    assert settings["PUBLIC"]
+    assert settings["SECRET_KEY"] == "0123456789" * 5
+    assert settings["ALLOWED_HOSTS"][0] == "agon.example"
+    assert not (tmp_path / "state/secret-key").exists()
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"AGON_URL": "http://agon.example"}, "AGON_URL is where people find the portal, and should begin with https"),
+        ({"AGON_URL": "", "ALLOWED_HOSTS": "agon.example"}, "AGON_URL is missing"),
+        ({"ALLOWED_HOSTS": "*"}, "ALLOWED_HOSTS holds *"),
+        ({"DEBUG": "true"}, "DEBUG is on"),
+        ({"DEBUG": "perhaps"}, "DEBUG is not what it should be: true or false"),
+        ({"AGON_DEMO": "true"}, "AGON_DEMO is on"),
+        ({"SECRET_KEY_FILE": ""}, "SECRET_KEY is missing or can be guessed"),
+        ({"SECRET_KEY_FILE": "", "SECRET_KEY": "0123456789" * 4}, "SECRET_KEY is missing or can be guessed"),
+        ({"SECRET_KEY_FILE": "/nowhere"}, "SECRET_KEY_FILE names /nowhere, which cannot be read: No such file"),
+        ({"AGON_RECEIPT_KEY_FILE": ""}, "AGON_RECEIPT_KEY is missing"),
+        ({"AGON_GOLD_PUBLIC_KEY": ""}, "AGON_GOLD_PUBLIC_KEY is missing (on a worker AGON_GOLD_PRIVATE_KEY)"),
+        ({"AGON_GOLD_PRIVATE_KEY": "0123"}, "AGON_GOLD_PRIVATE_KEY is not what it should be: what manage.py gold_keys"),
+        ({"AGON_STATE": "/dev/null/state"}, "AGON_STATE is /dev/null/state, which cannot be made"),
+        ({"EMAIL_FROM": ""}, "EMAIL_FROM is missing"),
+        ({"EMAIL_PORT": "smtp"}, "EMAIL_PORT is not what it should be: a whole number"),
+        ({"DATABASE_URL": ""}, "DATABASE_URL is missing"),
+        ({"DATABASE_URL": "mysql://x/y"}, "DATABASE_URL is not what it should be: postgres://"),
+        ({"REDIS_URL": ""}, "REDIS_URL is missing"),
+        ({"AGON_RECIEPT_KEY": "x"}, "AGON_RECIEPT_KEY is no variable of Agon: AGON_RECEIPT_KEY?"),
+    ],
+)
+def test_what_is_missing_or_unsafe_is_refused(
+    start: Start, right: dict[str, str], changes: dict[str, str], sentence: str
+) -> None:
+    with pytest.raises(SystemExit) as refusal:
+        start({name: value for name, value in (right | changes).items() if value})
+    assert f"- {sentence}" in str(refusal.value)
+
+
+def test_djangos_own_check_finds_nothing(right: dict[str, str]) -> None:  # F71
+    check = [sys.executable, "manage.py", "check", "--deploy", "--fail-level", "INFO"]
+    environment = right | {"PATH": os.environ["PATH"]}
+    done = subprocess.run(check, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert "System check identified no issues" in done.stdout, done.stderr
+    assert done.returncode == 0
+
+
+WEB = [sys.executable, "-m", "granian", "--interface", "wsgi", "--port", str(free_port()), "portal.wsgi:application"]
+WORKER = [sys.executable, "-m", "celery", "-A", "portal", "worker"]
+BEAT = [sys.executable, "-m", "celery", "-A", "portal", "beat"]
+COMMAND = [sys.executable, "manage.py", "migrate"]
+
+
+@pytest.mark.parametrize("program", [WEB, WORKER, BEAT, COMMAND], ids=["web", "worker", "beat", "command"])
+def test_every_program_ends_with_all_faults_at_once(program: list[str]) -> None:
+    environment = {"AGON_URL": "http://agon.example", "DEBUG": "on", "AGON_STAET": "/state", "PATH": os.environ["PATH"]}
+    done = subprocess.run(program, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode != 0
+    assert "Traceback" not in done.stderr
+    sentences = [line for line in done.stderr.splitlines() if line.startswith("- ")]
+    assert len(sentences) == 10
+    assert "- AGON_STAET is no variable of Agon: AGON_STATE?" in sentences

@@ -1,0 +1,153 @@
+"""A real web server that is lied to, cut off, left without disk or with a broker that hangs."""
+
+import http.client
+import os
+import resource
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.test import Client
+
+from portal.management.programs import web_command
+from portal.management.valkey import HOST, free_port
+from portal.models import Run, Submission, User
+from portal.web.bodies import BODY_BYTES
+from tests.faults.conftest import TEAM, own_environment
+from tests.services import Broker, Program, answers, children, wait_until
+
+TOKEN, BOUNDARY = "a" * 32, "boundary"
+PIECE = b"x" * 65536
+
+
+class Web(Program):
+    """Granian on the test's database, and a captain who is signed in."""
+
+    def __init__(self, log: Path) -> None:
+        self.port = free_port()
+        super().__init__(web_command(self.port), own_environment(), log)
+        client = Client()
+        client.force_login(User.objects.get(email="captain@agon.example"))
+        self.cookie = f"sessionid={client.cookies['sessionid'].value}; csrftoken={TOKEN}"
+
+    def post(self, body: bytes | Iterator[bytes], number: int = 1, key: str = "") -> int:
+        """The status; pieces are sent in chunks, without a length."""
+        connection = http.client.HTTPConnection(HOST, self.port, timeout=60)
+        form = self.form(body, number, key) if isinstance(body, bytes) else self._in_pieces(body, number, key)
+        try:
+            connection.request("POST", "/tasks/ssa2023/submit/", form, self.headers, encode_chunked=True)
+            return connection.getresponse().status
+        finally:
+            connection.close()
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"Content-Type": f"multipart/form-data; boundary={BOUNDARY}", "Cookie": self.cookie}
+
+    def head(self, length: int) -> bytes:
+        """Of a request with a body of that length."""
+        lines = ["POST /tasks/ssa2023/submit/ HTTP/1.1", f"Host: {HOST}", f"Content-Length: {length}"]
+        lines += [f"{name}: {value}" for name, value in self.headers.items()]
+        return "\r\n".join([*lines, "", ""]).encode()
+
+    def form(self, body: bytes, number: int, key: str) -> bytes:
+        return b"".join(self._in_pieces(iter([body]), number, key))
+
+    def _in_pieces(self, body: Iterator[bytes], number: int, key: str) -> Iterator[bytes]:
+        phase = "post-evaluation"
+        for name, value in {"csrfmiddlewaretoken": TOKEN, "phase": phase, "key": key}.items():
+            yield f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'.encode()
+        name = f'name="file"; filename="en_{TEAM}_{number}.csv"'
+        yield f"--{BOUNDARY}\r\nContent-Disposition: form-data; {name}\r\n\r\n".encode()
+        yield from body
+        yield f"\r\n--{BOUNDARY}--\r\n".encode()
+
+
+@pytest.fixture
+def run_bytes(folder: Path) -> bytes:
+    return (folder / "baselines/en/random.csv").read_bytes()
+
+
+@pytest.fixture
+def web(send: Callable[[int], Submission], tmp_path: Path) -> Iterator[Web]:
+    web = Web(tmp_path / "web.log")
+    web.start()
+    wait_until(lambda: answers(web.port), 60, "the web server answers")
+    yield web
+    web.kill()
+
+
+def drafts() -> list[str]:
+    """What of uploads lies there under a temporary name."""
+    files = [path.name for path in Path(settings.DATA_ROOT).rglob("*") if path.is_file()]
+    return [name for name in files if name.startswith("tmp")]
+
+
+def sent() -> int:
+    return Submission.objects.count()
+
+
+def test_a_body_beyond_the_limit_is_refused_with_and_without_its_length(web: Web, run_bytes: bytes) -> None:  # A11
+    missing = BODY_BYTES + 1 - len(web.form(b"", 1, ""))
+    assert web.post(PIECE[: min(len(PIECE), missing - at)] for at in range(0, missing, len(PIECE))) == 413
+    with socket.create_connection((HOST, web.port)) as hasty:  # the length is enough to refuse it
+        hasty.sendall(web.head(BODY_BYTES + 1))
+        assert b" 413 " in hasty.recv(100)
+    assert (sent(), drafts()) == (0, [])
+    assert web.post(iter([run_bytes])) == 303  # in chunks, and small enough
+    assert Run.objects.filter(kind="team").count() == 1
+
+
+def test_who_was_cut_off_gets_the_same_receipt_at_the_retry(web: Web, run_bytes: bytes) -> None:  # G75
+    form = web.form(run_bytes, 1, "cut")
+    with socket.create_connection((HOST, web.port)) as cut:
+        cut.sendall(web.head(len(form)) + form)
+        wait_until(lambda: sent() == 1, 30, "the upload is committed")
+    web.kill()
+    web.start()
+
+    def again() -> int:
+        with suppress(OSError):
+            return web.post(run_bytes, key="cut")
+        return 0
+
+    wait_until(lambda: again() == 303, 60, "the retry gets its receipt")
+    assert sent() == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits another process's files")
+def test_a_full_disk_leaves_no_row_and_no_file(web: Web, run_bytes: bytes) -> None:  # G76
+    processes = [web.pid, *children(web.pid)]
+    body = run_bytes + b"\n" * 100_000
+
+    def allow(size: int) -> None:
+        for pid in processes:
+            resource.prlimit(pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+
+    allow(64 * 1024)
+    assert web.post(body) >= 500
+    assert (sent(), drafts()) == (0, [])
+    allow(resource.RLIM_INFINITY)
+    assert web.post(body) == 303
+
+
+def test_a_broker_that_hangs_holds_up_one_upload_shortly_and_the_next_not_at_all(
+    broker: Broker, web: Web, run_bytes: bytes
+) -> None:  # G82
+    os.kill(broker.pid, signal.SIGSTOP)
+    try:
+        started = time.monotonic()
+        assert web.post(run_bytes, 1) == 303
+        assert time.monotonic() - started < 15
+        started = time.monotonic()
+        assert web.post(run_bytes, 2) == 303
+        assert time.monotonic() - started < 5
+    finally:
+        os.kill(broker.pid, signal.SIGCONT)
+    assert sent() == 2

@@ -1,0 +1,38 @@
+"""People on both sides of the data gate."""
+
+import pytest
+
+from portal.actions.approval import approve_team
+from portal.actions.teams import register_team
+from portal.models import Team
+from tests.portal.data.gate import latest_password
+from tests.portal.world import EVALUATION, person, sign
+
+
+@pytest.fixture
+def organizer(gated):
+    user = person("Organizer")
+    gated.organizers.add(user)
+    return user
+
+
+@pytest.fixture
+def cleo(gated):
+    """The captain of Bora, which waits for approval."""
+    user = person("Cleo")
+    register_team(user, gated, "Bora", "", EVALUATION, {"use": "research"})
+    return user
+
+
+@pytest.fixture
+def password(gated, cleo, organizer, mailoutbox):
+    """Of Bora, which is approved now; its captain has signed."""
+    approve_team(organizer, Team.objects.get(name="Bora"), EVALUATION)
+    sign(cleo, gated)
+    return latest_password(mailoutbox)
+
+
+@pytest.fixture
+def reader(client, cleo):
+    client.force_login(cleo)
+    return client

@@ -1,0 +1,26 @@
+"""What tests of the data gate say often."""
+
+import re
+
+from portal.permissions import standing
+from tests.portal.world import EVALUATION, deliver, stored_path
+
+DATA = "/tasks/gated/data/"
+PASSWORD_PAGE = "/tasks/gated/password/"
+
+
+def latest_password(mailoutbox):
+    deliver(EVALUATION)
+    return re.search(r"^[\w-]{22}$", mailoutbox[-1].body, re.MULTILINE)[0]
+
+
+def body(gated, name):
+    return stored_path(gated.stored_dataset(name).sha256).read_bytes()
+
+
+def status(client, name="test"):
+    return client.get(f"{DATA}{name}/").status_code
+
+
+def obstacles(user, gated, access, at=EVALUATION, stamp=""):
+    return standing(user, gated, stamp).obstacles(access, None, at)

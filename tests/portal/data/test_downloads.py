@@ -1,0 +1,106 @@
+"""Downloads: the record that precedes the first byte, ranges, and who sends the file."""
+
+import csv
+
+import pytest
+from django.db import connection
+from django.test import Client
+
+from portal.actions.import_shared_task import import_shared_task
+from portal.models import Download, User
+from portal.storage import stored_name
+from tests.portal.data.gate import DATA, body
+from tests.portal.world import EVALUATION, sign
+
+
+def test_the_record_says_who_what_when_and_where_from(gated, reader, cleo, client):
+    sign(cleo, gated)
+    response = reader.get(f"{DATA}training/", REMOTE_ADDR="192.0.2.9")
+    row = Download.objects.get()  # C42: there before anything is read from the answer
+    assert response.streaming
+    assert (row.user, row.team.name, row.dataset, row.address) == (cleo, "Bora", "training", "192.0.2.9")
+    assert row.sha256 == gated.stored_dataset("training").sha256
+    assert reader.head(f"{DATA}training/").status_code == 200
+    assert Download.objects.count() == 1  # HEAD takes nothing
+    Client().get(f"{DATA}sample/")
+    assert (Download.objects.first().user, Download.objects.first().team) == (None, None)
+
+
+def test_without_the_record_no_bytes(gated):  # C42
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE portal_download RENAME TO portal_gone")
+    client = Client(raise_request_exception=False)
+    response = client.get(f"{DATA}sample/")
+    assert response.status_code == 500
+    assert b"0123456789" not in response.content
+
+
+@pytest.mark.parametrize(
+    ("asked", "first", "end"),
+    [("bytes=0-9", 0, 10), ("bytes=10-", 10, None), ("bytes=-5", -5, None), ("bytes=5-999999", 5, None)],
+)
+def test_a_range_is_that_part_of_the_file(gated, client, asked, first, end):
+    whole = body(gated, "sample")
+    response = client.get(f"{DATA}sample/", headers={"Range": asked})
+    part = whole[first:end]
+    assert (response.status_code, response.getvalue()) == (206, part)
+    start = first % len(whole)
+    assert response["Content-Range"] == f"bytes {start}-{start + len(part) - 1}/{len(whole)}"
+    assert Download.objects.get().first_byte == start
+    head = client.head(f"{DATA}sample/", headers={"Range": asked})
+    assert (head.status_code, head["Content-Length"]) == (206, str(len(part)))
+
+
+def test_ranges_that_cannot_be(gated, client):
+    size = len(body(gated, "sample"))
+    for asked in (f"bytes={size}-", "bytes=9-3", "bytes=-0"):
+        response = client.get(f"{DATA}sample/", headers={"Range": asked})
+        assert (response.status_code, response["Content-Range"]) == (416, f"bytes */{size}")
+    for asked in ("bytes=-", "items=0-3", "bytes=0-3,5-9", "bytes=a-b", f"bytes={'9' * 30}-"):
+        assert client.get(f"{DATA}sample/", headers={"Range": asked}).status_code == 200
+
+
+def test_a_download_is_resumed_only_in_the_same_file(gated, client):
+    etag = client.head(f"{DATA}sample/")["ETag"]
+    resumed = {"Range": "bytes=5-", "If-Range": etag}
+    assert client.get(f"{DATA}sample/", headers=resumed).status_code == 206
+    assert client.get(f"{DATA}sample/", headers=resumed | {"If-Range": '"other"'}).status_code == 200
+
+
+def test_a_large_file_is_not_loaded(gated, gated_folder, client):
+    with (gated_folder / "data/sample.tsv").open("wb") as file:
+        file.truncate(32 * 1024 * 1024)
+    import_shared_task(gated_folder, EVALUATION)
+    pieces = client.get(f"{DATA}sample/").streaming_content
+    sizes = [len(next(pieces)) for _ in range(3)]
+    assert max(sizes) <= 1024 * 1024
+
+
+def test_behind_a_proxy_the_proxy_sends_the_file(gated, client, settings):
+    settings.ACCEL = "/internal/"
+    response = client.get(f"{DATA}sample/", headers={"Range": "bytes=5-"})
+    path = stored_name(gated.stored_dataset("sample").sha256)
+    assert response["X-Accel-Redirect"] == f"/internal/{path}"
+    assert (response.status_code, response.content) == (200, b"")
+    assert Download.objects.get().first_byte == 5
+    assert "X-Accel-Redirect" not in client.get(f"{DATA}training/")
+
+
+def test_organizers_read_who_took_what_and_so_does_the_team(gated, reader, cleo, organizer):
+    sign(cleo, gated)
+    User.objects.filter(pk=cleo.pk).update(name="=1+1")
+    reader.get(f"{DATA}training/", headers={"Range": "bytes=5-"})
+    Client().get(f"{DATA}sample/")
+    own = reader.get(DATA).content.decode()
+    assert "What your team has taken" in own
+    assert "resumed after" in own
+    assert reader.get("/tasks/gated/organize/downloads/").status_code == 404
+    assert "What your team has taken" not in Client().get(DATA).content.decode()
+    reader.force_login(organizer)
+    text = reader.get("/tasks/gated/organize/downloads/").content.decode()
+    assert "anybody" in text
+    assert cleo.email in text
+    table = reader.get("/tasks/gated/organize/downloads.csv").content.decode().splitlines()
+    rows = list(csv.DictReader(table))
+    assert [row["dataset"] for row in rows] == ["sample", "training"]
+    assert (rows[1]["person"], rows[1]["team"], rows[1]["first_byte"]) == ("'=1+1", "Bora", "5")  # F66

@@ -1,0 +1,124 @@
+"""The team's password: what it does not replace, guesses, rotation, and where it must not be found."""
+
+import logging
+
+import pytest
+from django.db import connection
+from django.test import Client
+
+from portal.actions.approval import approve_team
+from portal.actions.data import give_password
+from portal.actions.membership import renew_password
+from portal.actions.refusal import NotAllowed
+from portal.actions.teams import join_team, register_team
+from portal.models import AuditEntry, Download, OutgoingMail, Signature, Team
+from portal.web.views.data_password import GUESSES
+from tests.portal.data.gate import DATA, PASSWORD_PAGE, latest_password, status
+from tests.portal.world import EVALUATION, POST, person, sign
+
+
+def test_the_right_password_is_not_enough(gated, reader, password, mailoutbox):  # C38
+    Signature.objects.all().delete()
+    assert reader.post(PASSWORD_PAGE, {"password": password}).status_code == 403
+    sign(Team.objects.get().members.get(), gated)
+    Team.objects.update(state="pending")
+    assert reader.post(PASSWORD_PAGE, {"password": password}).status_code == 403
+    Team.objects.update(state="approved")
+    rival = person("Rival")
+    other = register_team(rival, gated, "Notus", "", EVALUATION, {"use": "research"})
+    approve_team(gated.organizers.get(), other, EVALUATION)
+    sign(rival, gated)
+    theirs = latest_password(mailoutbox)
+    assert reader.post(PASSWORD_PAGE, {"password": theirs}).status_code == 403
+    assert status(reader) == 403
+    assert reader.post(PASSWORD_PAGE, {"password": password}).status_code == 302
+    assert status(reader) == 200
+    Signature.objects.all().delete()  # C38: and it replaces neither afterwards
+    assert status(reader) == 403
+
+
+def test_wrong_guesses_shut_the_session_and_not_the_team(gated, reader, password):  # C39
+    for number in range(1, GUESSES + 1):
+        answer = reader.post(PASSWORD_PAGE, {"password": f"guess {number}"}).status_code
+        assert answer == (429 if number == GUESSES else 403)
+    assert reader.post(PASSWORD_PAGE, {"password": password}).status_code == 429
+    assert reader.get(PASSWORD_PAGE).status_code == 429
+    assert status(reader) == 403
+    friend = person("Friend")
+    join_team(friend, Team.objects.get().invitation_code, EVALUATION)
+    sign(friend, gated)
+    elsewhere = Client()
+    elsewhere.force_login(friend)
+    assert elsewhere.post(PASSWORD_PAGE, {"password": password}).status_code == 302
+    assert status(elsewhere) == 200
+    reader.logout()
+    reader.force_login(Team.objects.get().members.get(name="Cleo"))
+    assert reader.post(PASSWORD_PAGE, {"password": password}).status_code == 302
+
+
+def test_a_rotated_password_ends_what_sessions_know(reader, password, cleo, mailoutbox):  # C40
+    reader.post(PASSWORD_PAGE, {"password": password})
+    assert status(reader) == 200
+    assert reader.post("/tasks/gated/team/password/").status_code == 302
+    assert status(reader) == 403
+    assert reader.post(PASSWORD_PAGE, {"password": password}).status_code == 403
+    new = latest_password(mailoutbox)
+    assert status(reader) == 403
+    assert reader.post(PASSWORD_PAGE, {"password": new}).status_code == 302
+    assert status(reader) == 200
+
+
+def test_who_left_the_team_knows_its_password_in_vain(gated, reader, password, cleo, organizer, mailoutbox):
+    reader.post(PASSWORD_PAGE, {"password": password})
+    Team.objects.get().memberships.all().delete()
+    other = register_team(cleo, gated, "Notus", "", EVALUATION, {"use": "research"})
+    approve_team(organizer, other, EVALUATION)
+    latest_password(mailoutbox)
+    assert status(reader) == 403
+    assert reader.post(PASSWORD_PAGE, {"password": password}).status_code == 403
+
+
+def test_the_password_is_in_no_address_log_or_row(gated, reader, password, caplog):  # C43
+    with caplog.at_level("DEBUG"):
+        reader.post(PASSWORD_PAGE, {"password": password})
+        response = reader.get(f"{DATA}test/")
+    seen = [caplog.text, str(reader.session.items()), str(response.headers), reader.get(DATA).content.decode()]
+    seen += [str(list(model.objects.values())) for model in (Team, OutgoingMail, AuditEntry, Download)]
+    assert not [text for text in seen if password in text]
+    assert len(password) * 6 >= 112  # bits
+
+
+def test_a_fault_of_ours_logs_no_password(cleo, gated, password, caplog):  # C43
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE portal_auditentry RENAME TO portal_gone")
+    client = Client(raise_request_exception=False)
+    client.force_login(cleo)
+    assert client.post(PASSWORD_PAGE, {"password": password}).status_code == 500
+    (console,) = [handler for handler in logging.getLogger().handlers if handler.name == "console"]
+    logged = "\n".join(console.format(record) for record in caplog.records)
+    assert "portal_auditentry" in logged
+    assert password not in logged
+
+
+def test_the_password_page_says_what_comes_first(gated, reader, client):
+    text = reader.get(PASSWORD_PAGE).content.decode()
+    assert "Wait for the organizers" in text
+    assert "Read and sign" in text
+    assert 'name="password"' not in text
+    assert reader.get("/tasks/tiny/password/").status_code == 404
+    with pytest.raises(NotAllowed):
+        give_password(person("Lone"), gated, "x", POST)
+
+
+def test_a_password_is_renewed_by_captain_and_organizers_alone(gated, reader, password, organizer):
+    friend = person("Friend")
+    team = Team.objects.get()
+    join_team(friend, team.invitation_code, EVALUATION)
+    reader.force_login(friend)
+    assert reader.post("/tasks/gated/team/password/").status_code == 403
+    reader.force_login(organizer)
+    assert reader.post(f"/tasks/gated/organize/teams/{team.pk}/password/").status_code == 302
+    team.refresh_from_db()
+    assert (team.data_password, team.data_password_at) == ("", None)
+    with pytest.raises(NotAllowed):
+        renew_password(person("Lone"), team, EVALUATION)

@@ -1,0 +1,94 @@
+"""The administrators' back door: records stay as they are, what may be changed leaves an entry. # F71"""
+
+import pytest
+from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
+from django.contrib import admin
+from django.urls import reverse
+
+from portal.models import AuditEntry
+from tests.portal.world import EVALUATION, GOOD, person, send_run, set_up_second_factor
+
+
+@pytest.fixture
+def administrator(db, client):
+    user = person("Admin")
+    user.is_staff = user.is_superuser = True
+    user.save()
+    client.force_login(user)
+    return user
+
+
+def address(row, page):
+    return reverse(f"admin:{row._meta.app_label}_{row._meta.model_name}_{page}", args=[row.pk])
+
+
+def test_runs_and_teams_cannot_be_changed_or_deleted(meltemi, client, administrator):
+    run = send_run(meltemi, GOOD, 1, EVALUATION)
+    for row in (run, run.submission, meltemi, AuditEntry.objects.first()):
+        assert client.get(address(row, "change")).status_code == 200
+        assert client.post(address(row, "change"), {"state": "scored"}).status_code == 403
+        assert client.post(address(row, "delete"), {"post": "yes"}).status_code == 403
+    run.refresh_from_db()
+    assert run.state == "received"
+
+
+def test_nothing_that_runs_hang_on_can_be_deleted(meltemi, client, administrator):
+    send_run(meltemi, GOOD, 1, EVALUATION)
+    for row in (meltemi.shared_task, meltemi.members.get()):
+        assert client.post(address(row, "delete"), {"post": "yes"}).status_code == 403
+
+
+def test_a_change_says_what_was_and_what_is(client, administrator):
+    user = person("Milo")
+    client.post(address(user, "change"), {"name": "Milo", "is_staff": "on"})
+    user.refresh_from_db()
+    entry = AuditEntry.objects.get(verb="admin_change")
+    assert user.is_staff
+    assert not user.is_active
+    assert (entry.actor, entry.subject) == (administrator, f"user {user.pk}")
+    assert entry.detail == {"is_active": ["True", "False"], "is_staff": ["False", "True"]}
+
+
+def test_new_organizers_stand_in_the_tasks_audit_log(tiny, client, administrator):
+    organizer = person("Oana")
+    client.post(address(tiny, "change"), {"organizers": [organizer.pk]})
+    entry = AuditEntry.objects.get(verb="admin_change")
+    assert list(tiny.organizers.all()) == [organizer]
+    assert (entry.shared_task, entry.detail) == (tiny, {"organizers": ["", f"user {organizer.pk}"]})
+
+
+def test_a_lost_second_factor_is_taken_away_by_one_or_by_many(client, administrator):
+    for name in ("Milo", "Nora"):
+        secret = set_up_second_factor(person(name))
+        factor = Authenticator.objects.get(user__name=name)
+        assert secret not in client.get(address(factor, "change")).content.decode()
+    client.post(address(factor, "delete"), {"post": "yes"})
+    chosen = {
+        "action": "delete_selected",
+        "_selected_action": Authenticator.objects.values_list("pk", flat=True),
+        "post": "yes",
+    }
+    client.post(reverse("admin:mfa_authenticator_changelist"), chosen)
+    assert not Authenticator.objects.exists()
+    assert AuditEntry.objects.filter(verb="admin_delete", actor=administrator).count() == 2
+
+
+def test_an_address_may_be_called_verified(client, administrator):
+    row = EmailAddress.objects.create(user=person("Milo"), email="milo@example.org", primary=True)
+    client.post(address(row, "change"), {"verified": "on", "email": "other@example.org"})
+    row.refresh_from_db()
+    assert (row.verified, row.email) == (True, "milo@example.org")
+    assert AuditEntry.objects.get(verb="admin_change").detail == {"verified": ["False", "True"]}
+
+
+def test_every_model_that_can_be_changed_here_is_audited():
+    from portal.admin import AuditedAdmin, RecordAdmin
+
+    others = [model for model, own in admin.site._registry.items() if not isinstance(own, (AuditedAdmin, RecordAdmin))]
+    assert others == []
+
+
+def test_the_back_door_has_the_front_doors_lock(client, db):
+    response = client.get(reverse("admin:index"), follow=True)
+    assert response.redirect_chain[-1][0].startswith(reverse("account_login"))

@@ -1,0 +1,261 @@
+"""Backup and restore: rows to the microsecond, files by their hashes, all or nothing, into an empty portal only."""
+
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+
+from portal.actions.backup import write_backup
+from portal.actions.refusal import ActionRefused
+from portal.actions.restore import restore_backup
+from portal.evaluation.reconcile import reconcile
+from portal.models import (
+    AuditEntry,
+    Evaluation,
+    GoldStandard,
+    OutgoingMail,
+    Run,
+    SharedTask,
+    Submission,
+    Team,
+    User,
+    rows,
+)
+from portal.objects.interface import data_objects, gold_objects
+from portal.queries.receipts import receipt, verify
+from portal.storage import open_gold, stored_file
+from tests.conftest import ROOT
+from tests.portal.world import EVALUATION, GOOD, POOR, archive, new_team, person, run_file, send, send_run, work_off
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def lived_in(transactional_db, tiny):
+    """A portal with runs that are scored, refused and waiting."""
+    at = EVALUATION.replace(microsecond=123457)  # a receipt's signature covers every digit
+    team = new_team(tiny, "Meltemi")
+    send_run(team, GOOD, 1, at)
+    send(new_team(tiny, "Bora"), "one_Bora_1.json", b"[]", at)
+    work_off(at)
+    files = {f"one_{team.name}_2.json": run_file(POOR), f"two_{team.name}_1.json": run_file(GOOD)}
+    send(team, "tiny_Meltemi.zip", archive(files), at)
+    tiny.organizers.add(person("Oana"))
+    return tiny
+
+
+@pytest.fixture
+def backup(lived_in, tmp_path):
+    target = tmp_path / "backup.tar"
+    manifest = write_backup(target, EVALUATION)
+    assert manifest.faults == []
+    assert target.stat().st_mode & 0o777 == 0o600
+    return target
+
+
+@pytest.fixture
+def somewhere_else(settings, tmp_path):
+    """Another machine: call it, and database and storage are empty."""
+
+    def move(*names: str) -> Path:
+        for name in names or ("data", "gold"):
+            place = {"BACKEND": "portal.objects.folder.Folder", "OPTIONS": {"location": tmp_path / "new" / name}}
+            settings.STORAGES = {**settings.STORAGES, name: place}
+        call_command("flush", interactive=False, verbosity=0)
+        return tmp_path / "new"
+
+    return move
+
+
+def everything():
+    """All rows, as they are dumped."""
+    found = {}
+    for table in rows.tables():
+        lines = io.StringIO()
+        rows.dump(table, lines)
+        found[table._meta.label] = lines.getvalue()
+    return found
+
+
+def test_every_receipt_verifies_after_a_restore(backup, somewhere_else):  # G85
+    before = {submission.pk: receipt(submission) for submission in Submission.objects.all()}
+    rows_before = everything()
+    assert len(before) == 3
+    somewhere_else()
+    assert not Submission.objects.exists()
+    restore_backup(backup)
+    assert everything() == rows_before
+    for submission in Submission.objects.all():
+        again = receipt(submission)
+        assert again == before[submission.pk]
+        assert verify(json.dumps(again).encode()).ok
+        with stored_file(submission.sha256) as body:
+            assert body.stat().st_size == submission.size
+    assert all(open_gold(gold.sealed_sha256) for gold in GoldStandard.objects.all())
+
+
+def test_work_goes_on_where_it_stood(backup, somewhere_else, tiny):
+    somewhere_else()
+    restore_backup(backup)
+    work_off(EVALUATION)
+    assert Run.objects.filter(team__name="Meltemi", state=Run.State.SCORED).count() == 3
+    assert Evaluation.objects.count() > 3
+    assert reconcile(SharedTask.objects.get(), EVALUATION) == []
+    highest = AuditEntry.objects.latest("pk").pk
+    assert AuditEntry.objects.create(verb="x", subject="x", at=EVALUATION).pk > highest  # keys go on
+    assert User.objects.create_user("new@example.org").pk > 0
+    assert OutgoingMail.objects.count() >= 0
+
+
+def test_the_rows_are_of_one_moment_and_nobody_waits(lived_in):
+    def upload() -> None:
+        send_run(Team.objects.get(name="Bora"), GOOD, 2, EVALUATION)
+        connection.close()
+
+    with rows.snapshot():
+        assert Submission.objects.count() == 3
+        with ThreadPoolExecutor() as others:
+            others.submit(upload).result(10)
+        assert Submission.objects.count() == 3
+    assert Submission.objects.count() == 4
+
+
+def test_a_portal_that_is_in_use_is_left_alone(backup, somewhere_else):
+    with pytest.raises(ActionRefused, match="database is not empty"):
+        restore_backup(backup)
+    place = somewhere_else()
+    (place / "data/files").mkdir(parents=True)
+    (place / "data/files/other").touch()
+    with pytest.raises(ActionRefused, match="files/other"):
+        restore_backup(backup)
+    assert rows.is_empty()
+
+
+def test_a_restore_that_broke_off_can_be_begun_again(backup, somewhere_else):
+    place = somewhere_else()
+    restore_backup(backup)
+    call_command("flush", interactive=False, verbosity=0)
+    assert list((place / "data").rglob("*"))
+    restore_backup(backup)
+    assert Submission.objects.count() == 3
+
+
+@pytest.mark.parametrize("kind", ["flipped", "cut", "missing", "more", "none"])
+def test_a_damaged_backup_changes_nothing(backup, somewhere_else, tmp_path, kind):
+    body = bytearray(backup.read_bytes())
+    place = body.index(run_file(GOOD))
+    if kind == "flipped":
+        body[place + 5] ^= 1
+    elif kind == "cut":
+        del body[len(body) // 2 :]
+    elif kind == "none":
+        body = bytearray(b"no archive at all")
+    damaged = tmp_path / "damaged.tar"
+    damaged.write_bytes(body)
+    if kind == "missing":
+        with tarfile.open(backup) as old, tarfile.open(damaged, "w") as new:
+            for entry in [entry for entry in old if "files/" not in entry.name]:
+                new.addfile(entry, old.extractfile(entry))
+    if kind == "more":
+        with tarfile.open(damaged, "a") as more:
+            more.addfile(tarfile.TarInfo("data/../../evil"))
+    empty = somewhere_else()
+    with pytest.raises(ActionRefused, match=r"damaged|no backup"):
+        restore_backup(damaged)
+    assert rows.is_empty()
+    assert not list(data_objects().names()) + list(gold_objects().names())
+    assert not (empty / "evil").exists()
+
+
+def test_what_is_missing_or_damaged_is_said(lived_in, tmp_path, capsys):
+    submission = Submission.objects.first()
+    with stored_file(submission.sha256) as body:
+        content = body.read_bytes()
+        body.write_bytes(b"rotten")
+        try:
+            with pytest.raises(CommandError, match=f"{submission.sha256}: is damaged"):
+                call_command("backup", tmp_path)
+            body.unlink()
+            with pytest.raises(CommandError, match=f"{submission.sha256}: No such file"):
+                call_command("backup", tmp_path / "second.tar")
+        finally:
+            body.write_bytes(content)
+    assert len(list(tmp_path.glob("agon-*.tar"))) == 1
+    with pytest.raises(CommandError, match="is there already"):
+        call_command("backup", tmp_path / "second.tar")
+
+
+def test_no_key_and_no_session_is_in_it(backup, settings, client):
+    client.force_login(User.objects.first())
+    with tarfile.open(backup) as tar:
+        names = tar.getnames()
+    assert not [name for name in names if "session" in name]
+    body = backup.read_bytes()
+    for secret in ("secret-key", "receipt-key.pem", "gold-private-key"):
+        path = settings.STATE_ROOT / secret
+        assert not path.exists() or path.read_bytes().strip() not in body
+    assert b"PRIVATE KEY" not in body
+    assert "PUBLIC KEY" in manifest_of(backup)["receipt_key"]
+
+
+def test_another_version_of_the_tables_is_refused(backup, somewhere_else):
+    somewhere_else()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO django_migrations (app, name, applied) VALUES ('portal', '9999_x', %s)", [EVALUATION]
+        )
+    try:
+        with pytest.raises(ActionRefused, match="restore it with that version"):
+            restore_backup(backup)
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("DELETE FROM django_migrations WHERE name = '9999_x'")
+
+
+def test_a_folder_moves_into_a_bucket(backup, somewhere_else, bucket):
+    somewhere_else("gold")
+    restore_backup(backup)
+    assert [name for name in bucket.names() if name.endswith(".zip")]
+    with stored_file(Submission.objects.first().sha256) as body:
+        assert body.stat().st_size
+    work_off(EVALUATION)
+    again = backup.with_name("again.tar")
+    assert write_backup(again, EVALUATION).faults == []
+
+
+def test_by_command_into_a_portal_of_its_own(backup, settings, tmp_path):
+    """Processes on a state of their own, with SQLite: from PostgreSQL too, where the tests run on that."""
+    state = tmp_path / "state"
+    state.mkdir()
+    for key in ("receipt-key.pem", "gold-private-key"):
+        shutil.copy(settings.STATE_ROOT / key, state)
+    environment = {**os.environ, "AGON_STATE": str(state), "DJANGO_SETTINGS_MODULE": "portal.settings"}
+    environment.pop("DATABASE_URL", None)
+
+    def manage(*words: object) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "manage.py", *map(str, words)]
+        return subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True)
+
+    restored = manage("restore", backup)
+    assert (restored.returncode, restored.stderr) == (0, "")
+    assert "are restored" in restored.stdout
+    assert manage("backup", tmp_path / "again.tar").returncode == 0
+    first, second = (manifest_of(path) for path in (backup, tmp_path / "again.tar"))
+    assert {**first, "made_at": ""} == {**second, "made_at": ""}
+    refused = manage("restore", backup)
+    assert refused.returncode == 1
+    assert "not empty" in refused.stderr
+
+
+def manifest_of(path: Path) -> dict[str, object]:
+    with tarfile.open(path) as tar:
+        return json.load(tar.extractfile("manifest.json"))

@@ -1,0 +1,192 @@
+"""What a board shows beside scores: ties by rule, aliases, intervals and tie groups, dates, several tracks as one."""
+
+from datetime import timedelta
+
+import pytest
+
+from portal.actions.import_shared_task import import_shared_task
+from portal.evaluation.compare import boards_to_refresh, compare_board
+from portal.models import Board, Evaluation, Phase
+from portal.queries.combined import Place, combined
+from portal.queries.overall import overall
+from portal.queries.ties import letter
+from portal.queries.whiskers import scale
+from scoring.definition import Overall
+from tests.portal.world import (
+    EVALUATION,
+    GOOD,
+    MILLISECOND,
+    PERFECT,
+    POOR,
+    POST,
+    RELEASE,
+    STRANGER,
+    board,
+    captain,
+    copy_of,
+    new_team,
+    scored,
+    send_run,
+    work_off,
+)
+
+DAY = timedelta(days=1)
+
+
+@pytest.fixture
+def field(tiny):
+    for name, values in {"Ostro": PERFECT, "Meltemi": GOOD, "Sirocco": POOR}.items():
+        send_run(new_team(tiny, name), values, 1, EVALUATION)
+    work_off(EVALUATION)
+    return tiny
+
+
+def ranked(shown):
+    return [(row.rank, row.team) for row in shown.rows if row.kind == "team"]
+
+
+def with_rule(folder, rule):
+    path = folder / "task.yaml"
+    path.write_text(path.read_text().replace("rank_by: accuracy\n", f"rank_by: accuracy\n    {rule}\n", 1))
+    return import_shared_task(folder, EVALUATION).shared_task
+
+
+@pytest.mark.parametrize(
+    ("rule", "ranks"),
+    [("ties: exact", [1, 2, 2]), ("ties: rounded", [1, 1, 1]), ("ties: earlier", [1, 2, 3])],
+)
+def test_ties_by_the_tracks_rule(tiny_folder, db, rule, ranks):
+    tiny = with_rule(tiny_folder, rule)
+    run = scored(new_team(tiny, "Ostro"), {"accuracy": 0.50004}, EVALUATION)
+    for name in ("Meltemi", "Sirocco"):
+        copy_of(run, new_team(tiny, name), {"accuracy": 0.50001})
+    assert [rank for rank, _team in ranked(board(tiny, RELEASE))] == ranks
+
+
+def test_teams_stand_under_aliases_until_the_release(tiny):
+    phases = tiny.phases.filter(slug="post")
+    phases.update(team_names=Phase.TeamNames.ON_RELEASE, released=POST + DAY)
+    for name, values in {"Ostro": GOOD, "Meltemi": POOR}.items():
+        send_run(new_team(tiny, name), values, 1, POST, "post")
+    work_off(POST)
+    meltemi = captain(tiny.teams.get(name="Meltemi"))
+    before, own, after = (
+        board(tiny, POST, "post", baselines=False),
+        board(tiny, POST, "post", baselines=False, viewer=meltemi),
+        board(tiny, POST + DAY, "post", baselines=False),
+    )
+    assert before.has_aliases
+    assert not [row for row in before.rows if "Ostro" in f"{row.team}{row.name}" or not row.team.startswith("Team ")]
+    assert [row.team for row in own.rows] == [before.rows[0].team, "Meltemi"]
+    assert ranked(after) == [(1, "Ostro"), (2, "Meltemi")]
+    assert board(tiny, POST, "post", search="Ostro", baselines=False).rows == []
+
+
+def compared(shared_task):
+    found = Board.objects.select_related("track__shared_task", "phase__shared_task", "gold").get(
+        track__slug="one", phase__slug="evaluation"
+    )
+    compare_board(found, RELEASE)
+    return board(shared_task, RELEASE)
+
+
+def test_intervals_and_groups_come_from_the_background_and_stay(field):
+    assert board(field, RELEASE).comparison is None
+    shown = compared(field)
+    teams = [row for row in shown.rows if row.kind == "team"]
+    assert all(row.interval[0] <= row.scores["accuracy"] <= row.interval[1] for row in teams)
+    assert [(row.group, row.bracket) for row in teams] == [("A", "first"), ("A", "last"), ("B", "only")]
+    assert (shown.comparison.rounds, shown.comparison.level) == (10_000, 0.95)
+    first = Board.objects.get(track__slug="one", phase__slug="evaluation").comparison
+    compared(field)
+    assert Board.objects.get(track__slug="one", phase__slug="evaluation").comparison == first
+
+
+def test_groups_are_gone_as_soon_as_another_run_counts(field):
+    assert compared(field).has_groups
+    send_run(new_team(field, "Levante"), GOOD, 1, EVALUATION)
+    work_off(EVALUATION)
+    assert not board(field, RELEASE).has_groups
+
+
+def test_what_is_compared_when(field):
+    def due(at):
+        return set(Board.objects.filter(pk__in=boards_to_refresh(at)).values_list("track__slug", "phase__slug"))
+
+    assert ("one", "evaluation") not in due(EVALUATION)  # open and hidden: nobody sees it
+    assert ("one", "evaluation") in due(RELEASE)
+    compared(field)
+    assert ("one", "evaluation") in due(RELEASE)  # it is released, and not kept yet
+    Board.objects.filter(phase__slug="evaluation").update(gold=None)
+    assert ("one", "evaluation") not in due(RELEASE)
+
+
+def test_whiskers_share_a_scale_with_round_ticks(field):
+    shown = compared(field)
+    found = scale(shown.rows, "accuracy")
+    assert found.low < 0 <= found.ticks[0] < found.ticks[-1] <= 1 < found.high
+    assert [letter(group) for group in (1, 26, 27, 703)] == ["A", "Z", "AA", "AAA"]
+
+
+def test_the_board_as_of_a_moment(tiny):
+    team = new_team(tiny, "Meltemi")
+    send_run(team, POOR, 1, EVALUATION)
+    send_run(team, GOOD, 2, EVALUATION + DAY)
+    work_off(EVALUATION + DAY)
+
+    def value(until):
+        return [row.scores["accuracy"] for row in board(tiny, RELEASE, baselines=False, until=until).rows]
+
+    assert (value(EVALUATION - MILLISECOND), value(EVALUATION), value(None)) == ([], [0.25], [0.75])
+
+
+def test_runs_by_type_of_system(field):
+    field.teams.get(name="Meltemi").runs.update(system_type="tuned")
+    assert ranked(board(field, RELEASE, baselines=False, system="tuned")) == [(2, "Meltemi")]
+
+
+def test_what_the_index_chooses_is_what_the_rule_says(tiny):
+    """The evaluations' index and the team's own pages choose alike; see `portal.queries.official`."""
+    from portal.queries.runs import team_runs, team_standings
+
+    team = new_team(tiny, "Meltemi")
+    for number, values in enumerate([GOOD, PERFECT, POOR], start=1):
+        send_run(team, values, number, EVALUATION + number * MILLISECOND)
+    work_off(EVALUATION)
+    team.runs.filter(number=1).update(chosen_at=EVALUATION)
+    for official in ("best", "last", "chosen"):
+        tiny.phases.update(official=official)
+        phase = tiny.phases.get(slug="evaluation")
+        found = Evaluation.objects.official(phase, tiny.tracks.get(slug="one").gold_standards.get(), tiny.scorer)
+        lines = team_runs(team, captain(team), RELEASE)
+        (standing,) = team_standings(lines, captain(team), RELEASE)
+        assert [one.run for one in found] == [standing.run], official
+
+
+def test_tracks_side_by_side(field):
+    shown = overall(list(field.tracks.all()), field.phases.get(slug="evaluation"), STRANGER, RELEASE)
+    assert [row.team for row in shown.rows] == ["Meltemi", "Ostro", "Sirocco"]
+    assert [cell and (cell.rank, cell.is_first) for cell in shown.rows[1].cells] == [(1, True), None]
+    hidden = overall(list(field.tracks.all()), field.phases.get(slug="evaluation"), STRANGER, EVALUATION)
+    assert (hidden.visible, hidden.rows, hidden.combined) == (False, (), ())  # D49
+
+
+PLACES = {
+    "A": {"x": Place(1, 0.9, 3), "y": Place(3, 0.1, 3)},
+    "B": {"x": Place(2, 0.5, 3), "y": Place(1, 0.8, 3)},
+    "C": {"x": Place(3, 0.2, 3)},
+    "D": {"y": Place(2, 0.4, 3)},
+}
+
+
+@pytest.mark.parametrize(
+    ("by", "expected"),
+    [
+        ("borda", [(1, "B", 3.0), (2, "A", 2.0), (3, "D", 1.0), (4, "C", 0.0)]),
+        ("mean-rank", [(1, "B", 1.5), (2, "A", 2.0)]),
+        ("mean-score", [(1, "B", 0.65), (2, "A", 0.5)]),
+    ],
+)
+def test_several_tracks_as_one(by, expected):
+    rows = combined(Overall("all", "All", ("x", "y"), by), PLACES, high_is_good=True).rows
+    assert [(row.rank, row.team, row.value) for row in rows] == expected

@@ -1,0 +1,215 @@
+"""Data in S3: what is acknowledged is in the bucket, other machines read it there, downloads get a short-lived link."""
+
+import io
+import shutil
+from urllib.parse import parse_qs, urlsplit
+from urllib.request import Request, urlopen
+
+import pytest
+import pyzipper
+from django.test import Client
+
+from portal.actions.approval import approve_team
+from portal.actions.import_shared_task import import_shared_task
+from portal.actions.teams import register_team
+from portal.evaluation.reseal import reseal_all
+from portal.models import Download, GoldStandard, Run, SharedTask, Submission
+from portal.objects.bucket import LINK_SECONDS
+from portal.objects.interface import data_objects, gold_objects
+from portal.sealing import new_private_key, private_key_file
+from portal.storage import sealed_gold, store_file, store_upload, stored_file, stored_name
+from portal.web.encrypted_zip import encrypted_zip
+from tests.portal.data.gate import latest_password
+from tests.portal.world import (
+    EVALUATION,
+    GOOD,
+    captain,
+    new_team,
+    person,
+    run_file,
+    send,
+    send_run,
+    sign,
+    work_off,
+)  # fmt: skip
+
+DATA = "/tasks/gated/data/"
+
+
+@pytest.fixture
+def gated_in_s3(bucket, gated):
+    return gated
+
+
+def follow(response, **headers):
+    """What a browser does."""
+    with urlopen(Request(response["Location"], headers=headers)) as answer:
+        return answer.status, answer.headers, answer.read()
+
+
+def test_a_body_is_in_the_bucket_when_it_is_kept(bucket, tmp_path):
+    with store_upload([b"kept ", b"body"], "run.json", 100) as stored:
+        assert list(bucket.names()) == []
+        stored.keep()
+    assert list(bucket.names()) == [stored_name(stored.sha256)]
+    with stored_file(stored.sha256) as copy:
+        assert copy.read_bytes() == b"kept body"
+    assert not copy.exists()
+    assert bucket.open(stored_name(stored.sha256)).read() == b"kept body"
+
+
+def test_what_is_not_there(bucket, tmp_path):
+    name = stored_name("0" * 64)
+    assert not bucket.has(name)
+    with pytest.raises(FileNotFoundError), bucket.local(name):
+        pass
+    with pytest.raises(FileNotFoundError):
+        bucket.open(name)
+    assert not [path for path in (tmp_path / "scratch").rglob("*") if path.is_file()]
+
+
+def test_a_file_in_parts_is_the_same_file(bucket, tmp_path):
+    size = 20 * 1024 * 1024  # over the threshold from which a file goes up in parts
+    with (tmp_path / "large").open("wb") as file:
+        file.write(b"first")
+        file.truncate(size)
+    with stored_file(store_file(tmp_path / "large")) as copy:
+        assert copy.read_bytes() == (tmp_path / "large").read_bytes()
+
+
+def test_runs_are_taken_and_scored_by_another_machine(bucket, tiny, tmp_path):
+    team = new_team(tiny, "Meltemi")
+    run = send_run(team, GOOD, 1, EVALUATION)
+    shutil.rmtree(tmp_path / "scratch")  # the worker's machine has seen nothing yet
+    work_off(EVALUATION)
+    assert Run.objects.get(pk=run.pk).state == Run.State.SCORED
+    assert not Run.objects.scorable().exclude(state=Run.State.SCORED).exists()  # baselines, too
+    client = Client()
+    client.force_login(captain(team))
+    assert client.get(f"/runs/{run.pk}/file/").getvalue() == run_file(GOOD)
+
+
+def test_a_definition_is_unpacked_once_a_machine(bucket, tiny, tmp_path):
+    shutil.rmtree(tmp_path / "scratch")
+    name = f"definitions/{tiny.definition_sha256}"
+    first = data_objects().folder(name)
+    assert (first / "task.yaml").exists()
+    assert {path.name for path in (tmp_path / "scratch").rglob("*") if path.is_file()} == {
+        path.name for path in first.rglob("*") if path.is_file()
+    }
+    (first / "mark").touch()
+    assert (data_objects().folder(name) / "mark").exists()
+
+
+def test_importing_again_changes_nothing_in_the_bucket(bucket, gated_folder, db):
+    import_shared_task(gated_folder, EVALUATION)
+    before = sorted(bucket.names())
+    assert (
+        len([name for name in before if name.startswith("files/")]) == 6
+    )  # five datasets; the baselines hold the same bytes
+    import_shared_task(gated_folder, EVALUATION)
+    assert sorted(bucket.names()) == before
+
+
+def test_who_may_have_a_file_gets_a_link_for_a_minute(gated_in_s3, client):
+    response = client.get(f"{DATA}sample/")
+    assert (response.status_code, response["Cache-Control"]) == (302, "private, no-store")
+    query = parse_qs(urlsplit(response["Location"]).query)
+    assert query["X-Amz-Expires"] == [str(LINK_SECONDS)] == ["60"]
+    assert query["X-Amz-Signature"]
+    assert Download.objects.count() == 1  # C42: before anybody has followed the link
+    status, headers, body = follow(response)
+    assert (status, body) == (200, b"sample\t0123456789\n" * 100)
+    assert headers["Content-Disposition"] == 'attachment; filename="gated-sample.tsv"'
+    assert "no-store" in headers["Cache-Control"]
+
+
+def test_ranges_pass_through_the_link(gated_in_s3, client):
+    response = client.get(f"{DATA}sample/", headers={"Range": "bytes=5-9"})
+    status, headers, body = follow(response, Range="bytes=5-9")
+    assert (status, body, headers["Content-Range"]) == (206, b"e\t012", "bytes 5-9/1800")
+    assert Download.objects.get().first_byte == 5
+    assert client.get(f"{DATA}sample/", headers={"Range": "bytes=1800-"}).status_code == 416
+    assert client.head(f"{DATA}sample/").status_code == 302
+    assert Download.objects.count() == 1
+
+
+def test_no_link_for_those_who_may_not(gated_in_s3, client):  # C38, C41
+    for headers in ({}, {"Range": "bytes=0-3"}):
+        for name in ("training", "development", "test", "later"):
+            for ask in (client.get, client.head):
+                response = ask(f"{DATA}{name}/", headers=headers)
+                assert response.status_code == 403
+                assert "Location" not in response
+    assert not Download.objects.exists()
+
+
+def test_a_rotated_password_ends_links_too(gated_in_s3, client, mailoutbox):  # C40
+    user = person("Cleo")
+    organizer = person("Organizer")
+    gated_in_s3.organizers.add(organizer)
+    team = register_team(user, gated_in_s3, "Bora", "", EVALUATION, {"use": "research"})
+    approve_team(organizer, team, EVALUATION)
+    sign(user, gated_in_s3)
+    client.force_login(user)
+    client.post("/tasks/gated/password/", {"password": latest_password(mailoutbox)})
+    assert client.get(f"{DATA}test/").status_code == 302
+    assert client.post("/tasks/gated/team/password/").status_code == 302
+    for ask in (client.get, client.head):
+        assert ask(f"{DATA}test/").status_code == 403  # and the link that is out lives for a minute at most
+    assert LINK_SECONDS <= 60
+
+
+def test_an_encrypted_file_comes_from_the_bucket_through_the_portal(bucket, gated_folder, db, client):
+    path = gated_folder / "task.yaml"
+    path.write_text(path.read_text().replace("access: password", "access: password, encrypted: true"))
+    import_shared_task(gated_folder, EVALUATION)
+    content = io.BytesIO(b"".join(encrypted_zip(bucket.open(stored_name_of("test")), "test.tsv", "a password")))
+    with pyzipper.AESZipFile(content) as archive:
+        archive.setpassword(b"a password")
+        assert archive.read("test.tsv").startswith(b"test\t0123456789")
+
+
+def stored_name_of(dataset):
+    return stored_name(SharedTask.objects.get(slug="gated").stored_dataset(dataset).sha256)
+
+
+def test_without_the_bucket_nothing_is_acknowledged(s3, bucket, tiny):  # G76
+    team = new_team(tiny, "Meltemi")
+    data_objects().probe()
+    s3.kill()
+    try:
+        with pytest.raises(OSError, match="onnect"):
+            data_objects().probe()
+        with pytest.raises(OSError, match="onnect"):
+            send(team, "one_Meltemi_1.json", run_file(GOOD), EVALUATION)
+    finally:
+        s3.start()
+    assert not Submission.objects.exists()
+    assert not Run.objects.filter(team=team).exists()
+
+
+def test_a_signature_and_a_team_before_registered_data(gated_in_s3, client):
+    user = person("Cleo")
+    client.force_login(user)
+    assert client.get(f"{DATA}training/").status_code == 403
+    register_team(user, gated_in_s3, "Bora", "", EVALUATION, {"use": "research"})
+    assert client.get(f"{DATA}training/").status_code == 403
+    sign(user, gated_in_s3)
+    assert follow(client.get(f"{DATA}training/"))[2].startswith(b"training")
+
+
+def test_sealed_gold_has_a_bucket_of_its_own(s3, settings, tmp_path, tiny_folder, db):
+    options = {**s3.new_bucket(), "scratch": tmp_path / "gold"}
+    place = {"BACKEND": "portal.objects.bucket.Bucket", "OPTIONS": options}
+    settings.STORAGES = {**settings.STORAGES, "gold": place}
+    tiny = import_shared_task(tiny_folder, EVALUATION).shared_task
+    golds = GoldStandard.objects.all()
+    assert set(gold_objects().names()) == {gold.sealed_sha256 for gold in golds}
+    assert all(sealed_gold(gold.sealed_sha256).startswith(b"AGON-GOLD") for gold in golds)
+    work_off(EVALUATION)
+    assert Run.objects.filter(track__shared_task=tiny, state=Run.State.SCORED).exists()
+    settings.GOLD_PRIVATE_KEYS, before = [new_private_key()], settings.GOLD_PRIVATE_KEYS
+    settings.GOLD_PRIVATE_KEYS += before or private_key_file().read_text().split()
+    assert reseal_all() == len(golds)
+    assert len(set(gold_objects().names())) == len(golds)

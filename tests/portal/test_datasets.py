@@ -1,0 +1,65 @@
+"""A dataset in a new version: who gets which bytes, and what an import makes of it."""
+
+import pytest
+
+from portal.actions.datasets import replace_dataset
+from portal.actions.import_shared_task import import_shared_task
+from portal.actions.refusal import ActionRefused
+from portal.models import AuditEntry, SharedTask
+from portal.storage import store_upload, stored_file
+from tests.portal.world import EVALUATION, person
+
+
+@pytest.fixture
+def organizer(gated):
+    user = person("Oana")
+    gated.organizers.add(user)
+    return user
+
+
+def replace(user, task, content, slug="test"):
+    with store_upload([content], "new.tsv", 100) as stored:
+        return replace_dataset(user, task, task.dataset(slug), stored, EVALUATION)
+
+
+def handed_out(slug="test"):
+    with stored_file(SharedTask.objects.get(slug="gated").stored_dataset(slug).sha256) as path:
+        return path.read_bytes()
+
+
+def test_the_new_file_is_handed_out_and_the_old_ones_checksum_is_on_record(gated, organizer):
+    before = gated.stored_dataset("test").sha256
+    now = replace(organizer, gated, b"second")
+    assert (handed_out(), now.instead_of) == (b"second", before)
+    assert replace(organizer, gated, b"third").instead_of == before
+    entries = AuditEntry.objects.filter(verb="replace_dataset").order_by("pk")
+    assert [entry.detail["before"] for entry in entries] == [before, now.sha256]
+
+
+def test_an_import_keeps_it_until_the_folder_has_another_file(gated, organizer, gated_folder):
+    replace(organizer, gated, b"second")
+    assert import_shared_task(gated_folder, EVALUATION).changes == []
+    (gated_folder / "pages/terms.md").touch()
+    (gated_folder / "data/training.tsv").write_text("another\n")
+    import_shared_task(gated_folder, EVALUATION)
+    assert (handed_out(), handed_out("training")) == (b"second", b"another\n")
+    (gated_folder / "data/test.tsv").write_text("from the folder\n")
+    import_shared_task(gated_folder, EVALUATION)
+    assert handed_out() == b"from the folder\n"
+
+
+@pytest.mark.parametrize(("content", "code"), [(b"", "empty"), (b"test\t0123456789\n" * 100, "same_file")])
+def test_what_is_no_new_version_is_refused(gated, organizer, content, code):
+    with store_upload([content], "new.tsv", 10_000) as stored, pytest.raises(ActionRefused) as refused:
+        replace_dataset(organizer, gated, gated.dataset("test"), stored, EVALUATION)
+    assert refused.value.code == code
+
+
+def test_strangers_and_files_of_rules_are_refused(gated, organizer, gated_folder):
+    with pytest.raises(ActionRefused, match="Only the organizers"):
+        replace(person("Stranger"), gated, b"second")
+    path = gated_folder / "task.yaml"
+    path.write_text(path.read_text().replace("file: data/sample.tsv", "file: data/items.txt"))
+    task = import_shared_task(gated_folder, EVALUATION).shared_task
+    with pytest.raises(ActionRefused, match="import that"):
+        replace(organizer, task, b"second", "sample")

@@ -1,0 +1,107 @@
+"""Figures: drawn from the very table beside them, readable without them, and never before the scores are public."""
+
+import re
+
+import pytest
+from django.test import Client
+
+from portal.figures.classes import by_class, confusion, roc, run_figures
+from portal.figures.figure import Figure
+from portal.figures.frame import axis, label_places
+from portal.figures.render import FORMATS, render
+from portal.figures.scores import score_figures
+from portal.models import Run
+from tests.portal.world import EVALUATION, GOOD, POOR, RELEASE, board, new_team, send_run, work_off
+
+CONFUSION = {"classes": ["NO", "YES"], "counts": [[3, 1], [0, 2]]}
+
+
+@pytest.fixture
+def field(tiny):
+    for name, values in {"Ostro": GOOD, "Meltemi": GOOD, "Sirocco": POOR}.items():
+        send_run(new_team(tiny, name), values, 1, EVALUATION)
+    work_off(EVALUATION)
+    return tiny
+
+
+def figures_of(shared_task) -> dict[str, Figure]:
+    found = score_figures(board(shared_task, RELEASE), board(shared_task, RELEASE, runs="all"))
+    return {figure.name: figure for figure in found}
+
+
+def test_confusion_counts_and_shares_are_the_run_s():
+    figure = confusion(CONFUSION)
+    assert [[cell.text for cell in row] for row in figure.cells] == [
+        ["NO", "NO", "3", "0.7500"],
+        ["NO", "YES", "1", "0.2500"],
+        ["YES", "NO", "0", "0.0000"],
+        ["YES", "YES", "2", "1.0000"],
+    ]
+    assert figure.told == "5 of 6 items have the gold’s label."
+
+
+def test_a_drawing_says_what_its_table_says():
+    drawn = render(confusion(CONFUSION), "svg").decode()
+    words = re.findall(r"<text[^>]*>([^<]+)</text>", drawn)
+    assert {"NO", "YES", "3", "1", "0", "2", "75%", "25%", "0%", "100%"} <= set(words)
+    assert "5 of 6 items" in drawn  # for those who do not see it
+
+
+@pytest.mark.parametrize(("ending", "first"), [("svg", b"<svg"), ("png", b"\x89PNG"), ("pdf", b"%PDF"), ("json", b"{")])
+def test_every_format_is_what_it_says(ending, first):
+    assert ending in FORMATS
+    assert render(confusion(CONFUSION), ending).startswith(first)
+
+
+def test_themes_differ_in_colour_alone():
+    light, dark = (render(confusion(CONFUSION), "svg", theme).decode() for theme in ("light", "dark"))
+    assert light != dark
+    assert re.sub(r"#[0-9a-f]{6}|rgb\([^)]*\)", "", light) == re.sub(r"#[0-9a-f]{6}|rgb\([^)]*\)", "", dark)
+
+
+def test_scores_by_class_have_a_row_a_run():
+    lines = [{"name": "NO", "f1": 0.5}, {"name": "YES", "f1": None}]
+    figure = by_class({"Meltemi": lines})
+    assert [[cell.text for cell in row] for row in figure.cells] == [
+        ["Meltemi", "NO", "0.5000"],
+        ["Meltemi", "YES", "–"],
+    ]
+
+
+def test_no_curve_where_the_gold_lacks_a_class():
+    assert roc([{"name": "YES", "roc": None}]) is None
+    assert run_figures({}) == []
+
+
+def test_scores_are_those_of_the_board(field):
+    found = figures_of(field)
+    shown = board(field, RELEASE)
+    across = next(figure for name, figure in found.items() if "-against-" in name)
+    told = {datum["name"]: datum["x"] for datum in across.data}
+    assert told == {row.team or row.name: row.scores[shown.rank_by] for row in shown.rows}
+    over_time = found["over-time"]
+    assert sorted(datum["value"] for datum in over_time.data) == [0.25, 0.75, 0.75]
+
+
+def test_far_baselines_are_named_outside_the_frame():
+    frame = axis([0.4, 0.5], [0.45, -30.0], 500)
+    assert frame.holds(0.45)
+    assert not frame.holds(-30.0)
+
+
+def test_labels_do_not_lie_over_each_other():
+    assert label_places([(100, 100), (110, 100)], ["Ostro", "Sirocco"]) == ["left", "right"]
+
+
+def test_no_figure_before_the_release(field, monkeypatch):  # D49
+    run = Run.objects.get(team__name="Ostro")
+    client = Client()
+    client.force_login(run.team.members.get())
+    address = f"/runs/{run.pk}/figures/confusion.svg"
+    monkeypatch.setattr("portal.web.views.figures.database_now", lambda: EVALUATION)
+    assert client.get(address).status_code == 404
+    monkeypatch.setattr("portal.web.views.figures.database_now", lambda: RELEASE)
+    assert client.get(address).status_code == 200
+    assert Client().get(address).status_code == 404
+    assert client.get(address.replace("confusion", "none")).status_code == 404
+    assert client.get(f"{address}?theme=neon").status_code == 404

@@ -1,0 +1,237 @@
+"""Sealed gold: who can open it, what its file tells, how a worker judges it, and how keys change."""
+
+import hashlib
+import subprocess
+import sys
+
+import pytest
+from django.core.management import call_command
+from nacl.public import PrivateKey
+
+from portal.actions.gold import add_gold_standard, upload_gold
+from portal.actions.import_shared_task import import_shared_task
+from portal.actions.refusal import NotAcceptable, NotAllowed
+from portal.evaluation.gold import check_gold_upload
+from portal.evaluation.limits import ATTEMPTS
+from portal.evaluation.score import score_run
+from portal.evaluation.sweep import sweep
+from portal.models import AuditEntry, GoldStandard, GoldUpload, Run
+from portal.sealing import CannotOpen, as_text, new_private_key, private_key_file, public_key, seal, unseal
+from portal.storage import open_gold
+from tests.portal.world import EVALUATION, GOOD, POST, board, gold_path, person, run_file, send_run, work_off
+
+ONE = run_file(["YES", "YES", "NO", "NO"])
+OTHER = ONE.replace(b"YES", b"NO")
+
+
+def sealed(content, key=None):
+    return b"".join(seal([content], key))
+
+
+@pytest.fixture
+def web(settings):
+    """A process that was given the public key alone, as the web server is."""
+    settings.GOLD_PUBLIC_KEY, settings.GOLD_PRIVATE_KEYS = as_text(public_key()), []
+
+
+@pytest.fixture
+def organizer(tiny):
+    user = person("Oana")
+    tiny.organizers.add(user)
+    return user
+
+
+def newest(tiny, track="one"):
+    return GoldStandard.objects.newest(tiny.tracks.get(slug=track), "test")
+
+
+def uploaded(tiny, organizer, content):
+    """As a worker leaves it."""
+    upload = upload_gold(organizer, tiny.tracks.get(slug="one"), "test", seal([content]), EVALUATION)
+    check_gold_upload(upload.pk, EVALUATION)
+    upload.refresh_from_db()
+    return upload
+
+
+@pytest.mark.parametrize("size", [0, 1, 65_495, 65_496, 65_497, 131_072, 300_000])
+def test_what_is_sealed_in_pieces_comes_back(size):
+    content = bytes(range(256)) * (size // 256 + 1)
+    pieces = [content[:size][start : start + 10_000] for start in range(0, size, 10_000)]
+    assert unseal(b"".join(seal(pieces))) == content[:size]
+
+
+def test_a_sealed_file_tells_nothing_of_what_is_in_it():  # D53
+    first, again, other = sealed(ONE), sealed(ONE), sealed(OTHER)
+    assert first != again
+    assert len(first) == len(other)  # the lengths of labels differ
+    assert b"value" not in first
+
+
+@pytest.mark.parametrize(
+    "spoil", [lambda it: it[:-1], lambda it: it[:70_000], lambda it: it[:-1] + b"!", lambda it: b"[]"]
+)
+def test_a_changed_or_cut_file_is_not_opened(spoil):
+    with pytest.raises(CannotOpen):
+        unseal(spoil(sealed(b"x" * 200_000)))
+
+
+def test_without_the_private_key_nothing_is_opened(tiny, web):  # D46
+    with pytest.raises(CannotOpen, match="has no private key"):
+        open_gold(newest(tiny).sealed_sha256)
+    with pytest.raises(CannotOpen, match="has no private key"):
+        unseal(sealed(ONE), [PrivateKey.generate()])
+
+
+@pytest.mark.parametrize("is_web", [True, False])
+def test_a_process_with_webs_settings_opens_no_gold_on_the_workers_own_disk(tiny, settings, is_web):  # D46
+    given = {"AGON_GOLD_PUBLIC_KEY": as_text(public_key())} if is_web else {}
+    program = "import django, sys; django.setup(); from portal.storage import open_gold; open_gold(sys.argv[1])"
+    done = subprocess.run(
+        [sys.executable, "-c", program, newest(tiny).sealed_sha256],
+        env={"DJANGO_SETTINGS_MODULE": "portal.settings", "AGON_STATE": str(settings.STATE_ROOT), **given},
+        cwd=settings.BASE_DIR,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, "CannotOpen" in done.stderr) == ((1, True) if is_web else (0, False))
+
+
+def test_the_key_that_is_made_where_none_is_given_is_for_its_owner_alone(tiny):  # D46
+    assert private_key_file().stat().st_mode & 0o777 == 0o600
+    assert gold_path(newest(tiny).sealed_sha256).stat().st_mode & 0o777 == 0o600
+
+
+def test_no_row_can_be_compared_with_a_guess(tiny):  # D53
+    kept = [gold.sealed_sha256 for gold in GoldStandard.objects.all()]
+    kept += [str(entry.detail) for entry in AuditEntry.objects.all()]
+    guesses = {getattr(hashlib, name)(ONE).hexdigest() for name in ("md5", "sha1", "sha256", "sha512")}
+    assert not [text for text in kept for guess in guesses if guess in text]
+
+
+def test_no_row_says_how_many_items_the_gold_has(tiny):  # D53
+    work_off(EVALUATION)
+    assert set(Run.objects.filter(state="scored").values_list("items", flat=True)) == {None}
+
+
+def test_an_upload_becomes_the_newest_version_and_all_is_scored_again(tiny, organizer, meltemi):
+    send_run(meltemi, ["NO"] * 4, 1, EVALUATION)
+    work_off(EVALUATION)
+    upload = uploaded(tiny, organizer, OTHER)
+    assert (upload.state, upload.gold.version, upload.problems) == ("accepted", 2, [])
+    assert board(tiny, POST).rescored == (0, 3)
+    work_off(POST)
+    assert [row.scores["accuracy"] for row in board(tiny, POST).rows if row.kind == "team"] == [1.0]
+    verbs = set(AuditEntry.objects.filter(actor=organizer).values_list("verb", flat=True))
+    assert verbs == {"upload_gold", "add_gold_standard"}
+
+
+def test_the_same_gold_again_makes_no_version(tiny, organizer):
+    assert uploaded(tiny, organizer, (gold := open_gold(newest(tiny).sealed_sha256))).state == "unchanged"
+    assert uploaded(tiny, organizer, gold).gold.version == newest(tiny).version == 1
+
+
+REFUSED = {
+    "no JSON": (b"id,value\na,YES", "json-syntax"),
+    "a strange label": (b'[{"id": "a", "value": "SECRET"}]', "label-outside-domain"),
+    "a strange item": (b'[{"id": "SECRET", "value": "YES"}]', "unknown-ids"),
+    "an id twice": (ONE.replace(b'"b"', b'"a"'), "duplicate-ids"),
+    "nothing": (b"", "empty-file"),
+}
+
+
+@pytest.mark.parametrize(("content", "code"), REFUSED.values(), ids=REFUSED)
+def test_bad_gold_is_refused_without_a_word_of_it(tiny, organizer, content, code):
+    upload = uploaded(tiny, organizer, content)
+    assert (upload.state, newest(tiny).version) == ("rejected", 1)
+    assert [problem["code"] for problem in upload.problems] == [code]
+    for word in ("SECRET", "id,value", "'a'", '"a"'):
+        assert word not in str(upload.problems)
+
+
+def test_only_organizers_upload_gold_and_only_for_splits_that_are(tiny, organizer):
+    track = tiny.tracks.get(slug="one")
+    with pytest.raises(NotAllowed):
+        upload_gold(person("Rival"), track, "test", seal([ONE]), EVALUATION)
+    with pytest.raises(NotAcceptable):
+        upload_gold(organizer, track, "nowhere", seal([ONE]), EVALUATION)
+    assert not GoldUpload.objects.exists()
+
+
+def test_gold_that_nobody_can_open_is_given_up_and_the_old_one_stays(tiny, organizer):
+    stranger = PrivateKey.generate().public_key
+    upload = upload_gold(organizer, tiny.tracks.get(slug="one"), "test", seal([ONE], stranger), EVALUATION)
+    for _ in range(ATTEMPTS):
+        upload.refresh_from_db()
+        check_gold_upload(upload.pk, upload.lease_ends)
+    upload.refresh_from_db()
+    assert (upload.state, newest(tiny).version) == ("failed", 1)
+
+
+def test_an_upload_whose_hint_was_lost_is_found(tiny, organizer):
+    upload = upload_gold(organizer, tiny.tracks.get(slug="one"), "test", seal([OTHER]), EVALUATION)
+    assert sweep(EVALUATION).gold == []
+    assert sweep(POST).gold == [upload.pk]
+
+
+def test_an_import_without_the_key_leaves_the_comparison_to_a_worker(tiny, tiny_folder, web):
+    changes = import_shared_task(tiny_folder, EVALUATION).changes
+    assert changes == [f"gold {track} test: a worker compares it with version 1" for track in ("one", "two")]
+    assert set(GoldUpload.objects.values_list("state", flat=True)) == {"received"}
+
+
+def test_the_first_gold_needs_no_key_to_be_taken(db, tiny_folder, web):
+    assert "gold one test: version 1" in import_shared_task(tiny_folder, EVALUATION).changes
+
+
+def test_keys_change_and_the_old_one_is_needed_no_more(tiny, organizer, meltemi, settings, capsys):
+    waiting = upload_gold(organizer, tiny.tracks.get(slug="one"), "test", seal([OTHER]), EVALUATION)
+    old = private_key_file().read_text().split()
+    settings.GOLD_PUBLIC_KEY = as_text(public_key())  # forgotten in a worker's settings
+    settings.GOLD_PRIVATE_KEYS = [new_private_key(), *old]
+    before = newest(tiny).sealed_sha256
+    call_command("gold_keys", "rotate")
+    assert "3 files" in capsys.readouterr().out
+    settings.GOLD_PRIVATE_KEYS = settings.GOLD_PRIVATE_KEYS[:1]
+    assert newest(tiny).sealed_sha256 != before
+    assert not gold_path(before).exists()
+    check_gold_upload(waiting.pk, EVALUATION)
+    run = send_run(meltemi, GOOD, 1, EVALUATION)
+    work_off(EVALUATION)
+    assert Run.objects.get(pk=run.pk).evaluations.get().gold.version == 2
+    call_command("gold_keys", "rotate")
+    assert "0 files" in capsys.readouterr().out
+
+
+def test_a_key_in_a_file_is_renewed_there_and_the_last_one_stays_beside_it(tiny, capsys):
+    try:
+        (first,) = private_key_file().read_text().split()
+        call_command("gold_keys", "rotate")
+        second, kept = private_key_file().read_text().split()
+        assert kept == first != second
+        assert private_key_file().stat().st_mode & 0o777 == 0o600
+        assert open_gold(newest(tiny).sealed_sha256)
+        call_command("gold_keys", "rotate")
+        assert private_key_file().read_text().split()[1:] == [second]
+    finally:
+        private_key_file().write_text(first)
+
+
+def test_the_command_prints_what_goes_into_the_settings(settings, capsys):
+    call_command("gold_keys", "new")
+    private, public = (line.split("=")[1] for line in capsys.readouterr().out.splitlines())
+    settings.GOLD_PRIVATE_KEYS = [private]
+    assert unseal(sealed(ONE)) == ONE
+    assert as_text(public_key()) == public
+    call_command("gold_keys", "public")
+    assert public in capsys.readouterr().out
+
+
+def test_gold_that_was_resealed_in_between_costs_one_attempt_at_most(tiny, tiny_folder, meltemi):
+    run = send_run(meltemi, GOOD, 1, EVALUATION)
+    work_off(EVALUATION)
+    add_gold_standard(run.track, "test", tiny_folder / "gold" / "two.json", EVALUATION)
+    gold_path(newest(tiny).sealed_sha256).rename(aside := gold_path("aside"))
+    assert not score_run(run.pk, EVALUATION)
+    aside.rename(gold_path(newest(tiny).sealed_sha256))
+    assert score_run(run.pk, POST)

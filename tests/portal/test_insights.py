@@ -1,0 +1,144 @@
+"""A track's field of runs: its page, its figures, and the pack for an overview paper."""
+
+import io
+import json
+import re
+import shutil
+import subprocess
+import zipfile
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import AnonymousUser
+from django.test import Client
+
+from portal.evaluation.compare import compare_board
+from portal.figures.field import field_figures
+from portal.models import Board, Phase, SharedTask, Team, Track
+from portal.queries.insights import Insights, insights
+from portal.web.paper.latex import escaped
+from portal.web.paper.pack import pack
+from tests.portal.world import EVALUATION, GOOD, PERFECT, POOR, RELEASE, new_team, send_run, work_off
+
+HOSTILE = r"\input{/etc/passwd} 100% & #1_x^2 ~ {$} [a] * 中 Ħ Łódź"
+
+
+@pytest.fixture
+def field(tiny: SharedTask) -> SharedTask:
+    for name, values in {"Ostro": GOOD, "Meltemi": PERFECT, "Sirocco": POOR}.items():
+        send_run(new_team(tiny, name), values, 1, EVALUATION)
+    work_off(EVALUATION)
+    compare_board(Board.objects.get(track__slug="one", phase__slug="evaluation"), RELEASE)
+    return tiny
+
+
+def seen(shared_task: SharedTask, at: datetime) -> Insights:
+    track = Track.objects.select_related("shared_task").get(shared_task=shared_task, slug="one")
+    phase = Phase.objects.select_related("shared_task").get(shared_task=shared_task, slug="evaluation")
+    return insights(track, phase, AnonymousUser(), at)
+
+
+def pack_of(shared_task: SharedTask) -> zipfile.ZipFile:
+    tracks = list(Track.objects.filter(shared_task=shared_task).select_related("shared_task"))
+    phase = Phase.objects.select_related("shared_task").get(shared_task=shared_task, slug="evaluation")
+    return zipfile.ZipFile(
+        io.BytesIO(b"".join(pack(tracks, phase, AnonymousUser(), RELEASE, "https://agon.example/tasks/tiny/")))
+    )
+
+
+def test_a_field_in_figures(field: SharedTask) -> None:
+    found = seen(field, RELEASE)
+    statistics = {column.key: one for column, one in found.statistics}
+    assert (statistics["accuracy"].runs, statistics["accuracy"].median) == (3, 0.75)
+    assert list(found.field["disagreement"]) == ["Meltemi", "Ostro", "Sirocco"]
+    assert found.field["disagreement"]["Meltemi"]["Ostro"] == 0.25
+    assert found.field["difficulty"] == [0, 1, 2, 1]
+    assert found.field["missed"][0]["missed"] == 0
+    assert set(found.ranks) == {"Meltemi", "Ostro", "Sirocco"}
+
+
+def test_figures_say_what_the_boards_say(field: SharedTask) -> None:
+    found = seen(field, RELEASE)
+    figures = {figure.name: figure for figure in field_figures(found)}
+    rows = {row.team or row.name: row for row in found.board.rows}
+    for datum in figures["intervals"].data:
+        row = rows[datum["name"]]
+        assert (datum["value"], datum["low"], datum["high"]) == (row.scores["accuracy"], *(row.interval or ()))
+    assert {"rank-stability", "over-time", "by-class", "disagreement", "difficulty", "labels"} <= set(figures)
+
+
+def test_nothing_before_the_release(field: SharedTask) -> None:  # D49
+    found = seen(field, EVALUATION)
+    assert field_figures(found) == []
+    assert (found.details, found.ranks, found.field) == ({}, {}, {})
+    assert all(one.runs == 0 for _column, one in found.statistics)
+
+
+def test_hidden_scores_have_no_pages(field: SharedTask) -> None:  # D49
+    Phase.objects.filter(slug="evaluation").update(released=None)
+    client = Client()
+    address = f"/tasks/{field.slug}/insights/one/"
+    assert "0.75" not in client.get(f"{address}?phase=evaluation").content.decode()
+    assert client.get(f"{address}over-time.svg?phase=evaluation").status_code == 404
+    assert client.get(f"/tasks/{field.slug}/paper/evaluation.zip").status_code == 404
+
+
+def test_the_pages_once_released(field: SharedTask) -> None:
+    client = Client()
+    page = client.get(f"/tasks/{field.slug}/insights/one/?phase=evaluation")
+    assert page.status_code == 200
+    for source in set(re.findall(r'src="([^"]+\.svg[^"]*)"', page.content.decode())):
+        assert client.get(source.replace("&amp;", "&")).content.startswith(b"<svg")
+    response = client.get(f"/tasks/{field.slug}/paper/evaluation.zip")
+    assert zipfile.ZipFile(io.BytesIO(b"".join(response.streaming_content))).testzip() is None
+
+
+def test_the_pack_s_tables_are_the_board_s(field: SharedTask) -> None:
+    archive = pack_of(field)
+    rows = json.loads(archive.read("data/one.json"))["rows"]
+    table = archive.read("tables/one.tex").decode()
+    cells = [line.rstrip("\\ ").split(" & ") for line in table.splitlines() if line.count(" & ") > 3][1:]
+    shown = [(line[1], re.sub(r"\\textbf{(.*)}", r"\1", line[4])) for line in cells]
+    assert shown == [
+        ("" if row["rank"] is None else str(row["rank"]), f"{row['scores']['accuracy']:.4f}") for row in rows
+    ]
+    assert r"\textbf{1.0000}" in table
+
+
+def test_the_pack_names_what_made_its_numbers(field: SharedTask) -> None:
+    archive = pack_of(field)
+    readme = archive.read("README.md").decode()
+    assert "one: gold version 1, scorer" in readme
+    assert field.definition_sha256 in readme
+    assert archive.read("references.bib").startswith(b"@misc{")
+    assert pack_of(field).read("tables/one.tex") == archive.read("tables/one.tex")
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+def test_the_pack_compiles_whatever_teams_call_themselves(field: SharedTask, tmp_path: Path) -> None:
+    Team.objects.filter(name="Ostro").update(name=HOSTILE)
+    pack_of(field).extractall(tmp_path)
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace", check=False)
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert "root:" not in done.stdout
+
+
+def test_text_is_printed_as_it_stands() -> None:
+    assert escaped(r"a_b & {c}\d") == r"a\_b \& \{c\}\textbackslash{}d"
+    assert escaped("中") == "U+4E2D"
+
+
+def test_runs_side_by_side(field: SharedTask) -> None:
+    client = Client()
+    address = f"/tasks/{field.slug}/insights/one/compare/?phase=evaluation"
+    assert "Choose two runs or more" in client.get(address).content.decode()
+    (lead,) = client.get(f"{address}&run=Ostro&run=Meltemi").context["leads"]
+    assert (lead.ahead, lead.behind, lead.lead, lead.disagreement) == ("Meltemi", "Ostro", 0.25, 0.25)
+    assert lead.low <= lead.lead <= lead.high
+    assert len(client.get(f"{address}&run=Ostro&run=Meltemi&run=Sirocco").context["leads"]) == 3
+    Phase.objects.filter(slug="evaluation").update(released=None)
+    hidden = client.get(f"{address}&run=Ostro&run=Meltemi")
+    assert hidden.context["leads"] == []
+    assert "0.75" not in hidden.content.decode()

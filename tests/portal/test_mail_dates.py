@@ -1,0 +1,252 @@
+"""Mails that a date or a new text brings: to whom, once, and still when the schedule was down or a date was moved."""
+
+import re
+from datetime import timedelta
+
+import pytest
+
+from portal.actions.import_shared_task import import_shared_task
+from portal.actions.membership import leave_team
+from portal.actions.phases import grant_grace
+from portal.actions.runs import withdraw_run
+from portal.actions.teams import join_team, register_team
+from portal.models import Download, OutgoingMail, Phase
+from portal.queries.occasions import notices
+from tests.portal.world import (
+    EVALUATION,
+    GOOD,
+    PERFECT,
+    POOR,
+    RELEASE,
+    at_once,
+    captain,
+    deliver,
+    new_team,
+    person,
+    remind,
+    send_run,
+    sign,
+    work_off,
+)
+
+HOUR = timedelta(hours=1)
+
+
+@pytest.fixture
+def closing(meltemi):
+    """When the phase closes; the team has the data since long before."""
+    take_data(meltemi)
+    return Phase.objects.get(slug="evaluation", shared_task=meltemi.shared_task).closes
+
+
+def take_data(team, at=EVALUATION):
+    Download.objects.create(shared_task=team.shared_task, dataset="test", user=captain(team), team=team, at=at)
+
+
+def told(kind=""):
+    """Who is told of what, one entry a row of the outbox."""
+    rows = OutgoingMail.objects.filter(kind__startswith=kind)
+    return sorted(rows.values_list("kind", "address"))
+
+
+def after(at):
+    """The reminders that there are when the schedule has looked at each of these moments."""
+    remind(at)
+    return [kind for kind, _address in told("deadline")]
+
+
+def test_a_team_without_a_valid_run_is_told_72_and_24_hours_ahead_once_each(closing, smtp):
+    assert after(closing - 73 * HOUR) == []
+    assert after(closing - 72 * HOUR) == ["deadline_72"]
+    assert after(closing - 40 * HOUR) == ["deadline_72"]
+    assert after(closing - 24 * HOUR) == ["deadline_24", "deadline_72"]
+    assert after(closing - HOUR) == ["deadline_24", "deadline_72"]
+    deliver(closing - 24 * HOUR)
+    mail = next(mail for mail in smtp.mails if "24 h 0 min" in mail["Subject"])
+    assert mail["Subject"] == "Tiny: Evaluation closes in 24 h 0 min"
+    text = " ".join(mail.get_body(("plain",)).get_content().split())
+    assert "Wed 15 May, 12:00 AoE · Thu 16 May, 00:00 UTC" in text
+    assert "Your team Meltemi has taken the data, but has no valid run" in text
+    assert "/tasks/tiny/submit/" in text
+
+
+def test_every_member_is_told(meltemi, closing):
+    join_team(person("Friend"), meltemi.invitation_code, EVALUATION)
+    gone = person("Gone")
+    gone.is_active = False
+    gone.save()
+    join_team(gone, meltemi.invitation_code, EVALUATION)
+    remind(closing - HOUR)
+    assert told() == [("deadline_24", "friend@example.org"), ("deadline_24", "meltemi@example.org")]
+
+
+@pytest.mark.parametrize("state", ["pending", "declined", "withdrawn"])
+def test_a_team_that_takes_no_part_is_left_in_peace(meltemi, closing, state):
+    meltemi.state = state
+    meltemi.save()
+    assert after(closing - HOUR) == []
+
+
+def test_a_valid_run_is_enough_and_a_withdrawn_or_refused_one_is_not(meltemi, closing):
+    run = send_run(meltemi, GOOD, 1, EVALUATION)
+    assert after(closing - 72 * HOUR) == []
+    withdraw_run(captain(meltemi), run, "wrong file", EVALUATION)
+    assert after(closing - 71 * HOUR) == ["deadline_72"]
+    send_run(meltemi, ["NEITHER"] * 4, 2, EVALUATION)
+    work_off(EVALUATION)
+    assert after(closing - 24 * HOUR) == ["deadline_24", "deadline_72"]
+
+
+def test_without_the_data_and_with_data_that_came_late_nobody_is_told(meltemi, tiny):
+    closing = Phase.objects.get(slug="evaluation", shared_task=tiny).closes
+    assert after(closing - 72 * HOUR) == []
+    take_data(meltemi, closing - 71 * HOUR)
+    assert after(closing - 70 * HOUR) == []
+    assert after(closing - 24 * HOUR) == ["deadline_24"]
+
+
+def test_a_schedule_that_was_down_tells_what_is_due_still(closing):
+    assert after(closing - 25 * HOUR) == ["deadline_72"]
+    assert after(closing) == ["deadline_72"]  # too late is too late
+
+
+def test_a_deadline_that_is_moved_is_told_of_anew_and_the_old_mail_is_not_sent(meltemi, closing, smtp):
+    assert after(closing - 24 * HOUR) == ["deadline_24"]
+    later = closing + timedelta(days=5)
+    Phase.objects.filter(slug="evaluation").update(closes=later)
+    deliver(closing - 24 * HOUR)
+    assert smtp.mails == []
+    assert OutgoingMail.objects.get().state == "needless"
+    assert after(closing - 23 * HOUR) == ["deadline_24"]
+    assert after(later - 72 * HOUR) == ["deadline_24", "deadline_72"]
+    assert after(later - 24 * HOUR) == ["deadline_24", "deadline_24", "deadline_72"]
+    deliver(later - 24 * HOUR)
+    assert {mail["Subject"] for mail in smtp.mails} == {"Tiny: Evaluation closes in 24 h 0 min"}
+
+
+def test_grace_of_a_team_is_a_deadline_of_its_own(meltemi, closing):
+    notus = new_team(meltemi.shared_task, "Notus")
+    take_data(notus)
+    organizer = person("Oana")
+    meltemi.shared_task.organizers.add(organizer)
+    until = closing + timedelta(days=2)
+    grant_grace(organizer, Phase.objects.get(slug="evaluation"), notus, until, "outage", closing - HOUR)
+    for at in (until - 72 * HOUR, until - 24 * HOUR, until - HOUR):
+        remind(at)
+    notus_is_told = [kind for kind, address in told("deadline") if address.startswith("notus")]
+    assert notus_is_told == ["deadline_24", "deadline_72"]
+    assert ("deadline_72", "meltemi@example.org") not in told()  # its own was long ago
+
+
+def test_who_made_it_before_the_mail_went_out_gets_none(meltemi, closing, smtp):
+    remind(closing - 24 * HOUR)
+    send_run(meltemi, GOOD, 1, closing - 24 * HOUR)
+    deliver(closing - 23 * HOUR)
+    assert smtp.mails == []
+
+
+@pytest.fixture
+def ranked(meltemi):
+    """Meltemi has a scored run; Notus has none, but a member who looks on."""
+    best = send_run(meltemi, PERFECT, 1, EVALUATION)
+    send_run(meltemi, POOR, 2, EVALUATION)
+    work_off(EVALUATION)
+    best.chosen_at, best.chosen_by = EVALUATION, captain(meltemi)
+    best.save()
+    new_team(meltemi.shared_task, "Notus")
+    meltemi.shared_task.organizers.add(person("Oana"))
+    OutgoingMail.objects.all().delete()
+    return best
+
+
+def test_a_release_is_told_to_teams_with_runs_and_to_organizers_once(ranked, smtp):
+    remind(RELEASE - HOUR)
+    assert told() == []
+    for at in (RELEASE, RELEASE + HOUR):
+        remind(at)
+        assert told() == [("released", "meltemi@example.org"), ("released", "oana@example.org")]
+    deliver(RELEASE + HOUR)
+    (mail,) = smtp.to("meltemi@example.org")
+    assert mail["Subject"] == "Tiny: the leaderboards of Evaluation are public"
+    text = mail.get_body(("plain",)).get_content()
+    assert re.search(r"^- Track one\n  one_Meltemi_1.json · Acc 1.0000$", text.replace("\r", ""), re.MULTILINE)
+    assert "one_Meltemi_2.json" not in text
+    (mail,) = smtp.to("oana@example.org")
+    assert "one_Meltemi" not in mail.get_body(("plain",)).get_content()
+    assert "because you organize" in mail.get_body(("plain",)).get_content()
+
+
+def test_a_release_that_is_put_off_is_not_told(ranked, smtp):  # D49
+    remind(RELEASE)
+    Phase.objects.filter(slug="evaluation").update(released=RELEASE + timedelta(days=1))
+    deliver(RELEASE)
+    assert smtp.mails == []
+    assert set(OutgoingMail.objects.values_list("state", flat=True)) == {"needless"}
+
+
+def test_a_late_schedule_tells_of_a_release_and_an_old_one_is_no_news(ranked):
+    remind(RELEASE + timedelta(days=8))
+    assert told() == []
+    remind(RELEASE + timedelta(days=6))
+    assert len(told()) == 2
+
+
+def test_two_schedules_that_saw_the_same_tell_once(closing):
+    at = closing - HOUR
+    seen = [list(notices(at)), list(notices(at))]
+    for due in seen[0] + seen[1]:
+        OutgoingMail.objects.tell(due.user, due.kind, due.occasion, at, **due.about)
+    assert told() == [("deadline_24", "meltemi@example.org")]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_schedules_on_connections_of_their_own_tell_once(meltemi, closing):
+    for number in range(5):
+        join_team(person(f"P{number}"), meltemi.invitation_code, EVALUATION)
+    at_once([lambda: remind(closing - HOUR)] * 4)
+    assert len(told()) == len(set(told())) == 6
+
+
+@pytest.fixture
+def resigned(gated, gated_folder):
+    """A new version of the agreement, after Bora and Notus have signed the old one."""
+    for name in ("Bora", "Notus"):
+        team = new_team_of(gated, name)
+        team.state = "approved"
+        team.save()
+    path = gated_folder / "task.yaml"
+    path.write_text(path.read_text().replace('agreement: {version: "1"', 'agreement: {version: "2"'))
+    (gated_folder / "pages/terms.md").write_text("# Terms\n\nUse the data for research, and cite it.\n")
+    return import_shared_task(gated_folder, EVALUATION).shared_task
+
+
+def new_team_of(gated, name):
+    user = person(name)
+    sign(user, gated)
+    return register_team(user, gated, name, "", EVALUATION, {"use": "research"})
+
+
+def test_who_signed_an_older_agreement_is_asked_again_once(resigned, smtp):
+    sign(captain(resigned.teams.get(name="Notus")), resigned)
+    for _ in range(2):
+        remind(EVALUATION)
+    assert told("agreement") == [("agreement_changed", "bora@example.org")]
+    deliver()
+    (mail,) = [mail for mail in smtp.mails if "agreement" in mail["Subject"]]
+    assert mail["Subject"] == "Gated: the data agreement has changed, please sign again"
+    assert "/tasks/gated/agreement/" in mail.get_body(("plain",)).get_content()
+    assert mail["List-Unsubscribe"] is None  # a step waits for it
+
+
+def test_who_has_signed_before_the_mail_went_out_is_not_asked(resigned, smtp):
+    remind(EVALUATION)
+    sign(captain(resigned.teams.get(name="Notus")), resigned)
+    deliver()
+    assert [mail["To"] for mail in smtp.mails if "agreement" in mail["Subject"]] == ["bora@example.org"]
+
+
+def test_who_left_is_not_asked(resigned):
+    team = resigned.teams.get(name="Bora")
+    leave_team(captain(team), team, EVALUATION)
+    remind(EVALUATION)
+    assert told("agreement") == [("agreement_changed", "notus@example.org")]

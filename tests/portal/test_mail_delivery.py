@@ -1,0 +1,142 @@
+"""What the outbox makes of a mail server's moods: down, busy, refusing; and a worker killed at the worst moment."""
+
+import ast
+import json
+import os
+import signal
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+
+from portal import jobs
+from portal.actions.membership import invite_by_mail
+from portal.celery import app
+from portal.evaluation.lanes import Lane
+from portal.mail import outbox
+from portal.models import Download, OutgoingMail, Phase
+from portal.models.clock import database_now
+from portal.queries.mails import facts
+from tests.portal.world import EVALUATION, captain, deliver
+
+MINUTE = timedelta(minutes=1)
+
+
+@pytest.fixture
+def row(meltemi):
+    """A mail that waits."""
+    user = captain(meltemi)
+    task = meltemi.shared_task
+    return OutgoingMail.objects.create(
+        kind="team_approved", shared_task=task, team=meltemi, user=user, address=user.email, queued_at=EVALUATION
+    )
+
+
+def state(row):
+    row.refresh_from_db()
+    return row.state, row.attempts, row.error
+
+
+def test_a_mail_server_that_is_down_is_tried_again_until_it_is_up(row, smtp):
+    smtp.stop()
+    deliver()
+    assert state(row) == ("queued", 1, "ConnectionRefusedError")
+    deliver(EVALUATION + MINUTE)
+    assert state(row) == ("queued", 2, "ConnectionRefusedError")
+    smtp.start()
+    deliver(EVALUATION + MINUTE)  # too early
+    assert smtp.mails == []
+    deliver(EVALUATION + 3 * MINUTE)
+    assert state(row) == ("sent", 3, "")
+    assert len(smtp.mails) == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "answer", "error"),
+    [
+        ("RCPT", "450 mailbox busy", "SMTPRecipientsRefused 450"),
+        ("DATA", "451 greylisted", "SMTPDataError 451"),
+        ("DATA", "452 disk full", "SMTPDataError 452"),
+    ],
+)
+def test_what_may_pass_is_tried_again(row, smtp, command, answer, error):
+    smtp.answers[command] = answer
+    deliver()
+    assert state(row) == ("queued", 1, error)
+    del smtp.answers[command]
+    deliver(EVALUATION + MINUTE)
+    assert state(row) == ("sent", 2, "")
+
+
+@pytest.mark.parametrize(
+    ("command", "answer", "error"),
+    [
+        ("RCPT", "550 no such mailbox", "SMTPRecipientsRefused 550"),
+        ("DATA", "554 not wanted here", "SMTPDataError 554"),
+    ],
+)
+def test_what_is_refused_for_good_is_given_up_at_once(row, smtp, command, answer, error):
+    smtp.answers[command] = answer
+    deliver()
+    assert state(row) == ("failed", 1, error)
+    del smtp.answers[command]
+    deliver(EVALUATION + timedelta(days=1))
+    assert smtp.mails == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_worker_killed_between_sending_and_recording_makes_it_come_twice_with_one_id(row, smtp):
+    connection.close()
+    worker = os.fork()
+    if worker == 0:
+        outbox.send(row.pk, EVALUATION, facts)
+        os._exit(0)
+    smtp.when_sent = lambda: os.kill(worker, signal.SIGKILL)
+    _pid, status = os.waitpid(worker, 0)
+    assert os.WTERMSIG(status) == signal.SIGKILL
+    smtp.when_sent = lambda: None
+    assert len(smtp.mails) == 1
+    assert state(row) == ("queued", 1, "")
+    deliver(EVALUATION + MINUTE)  # its lease still runs
+    assert len(smtp.mails) == 1
+    deliver(EVALUATION + timedelta(seconds=outbox.LEASE_SECONDS))
+    assert state(row) == ("sent", 2, "")
+    assert len(smtp.mails) == 2
+    assert len({mail["Message-ID"] for mail in smtp.mails}) == 1
+
+
+def test_a_mail_says_that_it_is_a_machine_s_and_whose(row, smtp, settings):
+    settings.DEFAULT_FROM_EMAIL = "Agon de Évora <agon@example.org>"
+    deliver()
+    (mail,) = smtp.mails
+    assert mail["Auto-Submitted"] == "auto-generated"
+    assert mail["From"].addresses[0].display_name == "Agon de Évora"
+    assert str(row.pk) in mail["Message-ID"]
+    assert [part.get_content_type() for part in mail.walk()] == ["multipart/alternative", "text/plain", "text/html"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_from_the_deed_to_the_mailbox_by_what_stands_on_the_queue(meltemi, queue, smtp):
+    """The worker's part, message by message: a hint from the deed, one from the sweep, one from the schedule."""
+
+    def work():
+        messages = [json.loads(message) for message in reversed(queue.lrange(Lane.MAIL, 0, -1))]
+        queue.flushall()
+        for message in messages:
+            app.tasks[message["headers"]["task"]](*ast.literal_eval(message["headers"]["argsrepr"]))
+
+    invite_by_mail(captain(meltemi), meltemi, "ada@example.org", EVALUATION)
+    work()
+    assert smtp.mails[-1]["To"] == "ada@example.org"
+
+    now = database_now()
+    Phase.objects.filter(slug="evaluation").update(opens=now - timedelta(days=9), closes=now + timedelta(hours=23))
+    Download.objects.create(shared_task=meltemi.shared_task, dataset="test", team=meltemi, at=now - timedelta(days=2))
+    jobs.remind()
+    jobs.sweep_mails()
+    work()
+    assert smtp.mails[-1]["Subject"] == "Tiny: Evaluation closes in 22 h 59 min"
+    jobs.remind()
+    jobs.sweep_mails()
+    work()
+    assert len(smtp.mails) == 2

@@ -1,0 +1,234 @@
+"""Mails about uploads, from the upload through outbox and job to the message: both parts, headers, attachment."""
+
+import json
+import re
+import time
+from datetime import timedelta
+from threading import Event
+
+import pytest
+from django.db import transaction
+
+from portal.actions.membership import hand_over, leave_team
+from portal.actions.teams import join_team
+from portal.evaluation.check import check_submission
+from portal.evaluation.claim import claim_run, claim_submission
+from portal.evaluation.record import Scored, quarantine, record_score
+from portal.models import GoldStandard, OutgoingMail, Quota, Run, Submission
+from portal.queries.receipts import verify
+from tests.portal.world import (
+    EVALUATION,
+    GOOD,
+    PERFECT,
+    POOR,
+    POST,
+    archive,
+    at_once,
+    captain,
+    deliver,
+    person,
+    run_file,
+    send,
+    send_run,
+    work_off,
+)
+
+ADDRESS = "meltemi@example.org"
+
+
+def parts(mail):
+    """Plain text and HTML."""
+    return mail.get_body(("plain",)).get_content(), mail.get_body(("html",)).get_content()
+
+
+def about(smtp, words):
+    """The one mail whose subject ends so."""
+    (mail,) = [mail for mail in smtp.mails if mail["Subject"].endswith(words)]
+    return mail
+
+
+def kinds():
+    return sorted(OutgoingMail.objects.values_list("kind", flat=True))
+
+
+def test_an_accepted_upload_brings_its_receipt(meltemi, smtp, settings):
+    settings.PUBLIC_URL = "https://agon.example"
+    body = archive({"one_Meltemi_1.json": run_file(GOOD), "two_Meltemi_1.json": run_file(POOR)})
+    submission = send(meltemi, "tiny_Meltemi.zip", body, EVALUATION)
+    deliver()
+    assert smtp.mails == []  # not before it is checked
+    work_off(EVALUATION)
+    deliver()
+    accepted = about(smtp, "Tiny: tiny_Meltemi.zip is accepted")
+    assert accepted["To"] == ADDRESS
+    for part in parts(accepted):
+        assert str(submission.pk) in part
+        assert submission.sha256 in part
+        assert "Thu 2 May, 00:00:00 AoE · Thu 2 May, 12:00:00 UTC" in part
+        assert all(str(run.pk) in part for run in submission.runs.all())
+        assert f"https://agon.example/tasks/tiny/submissions/{submission.pk}/" in part
+    (receipt,) = accepted.iter_attachments()
+    assert receipt.get_filename() == f"receipt_{submission.pk}.json"
+    content = receipt.get_content()
+    assert verify(content if isinstance(content, bytes) else content.encode()).ok
+    assert json.loads(content)["sha256"] == submission.sha256
+    assert about(smtp, "Tiny: tiny_Meltemi.zip is scored")  # once, for both runs
+    assert kinds() == ["runs_accepted", "runs_scored"]
+
+
+def test_a_refused_upload_brings_its_first_problems_with_codes_places_and_remedies(meltemi, smtp):
+    broken = b'[{"id": "a", "value": "YES"}, {"id": "b", "value": "Yes"}, {"id": "x", "value": "NO"}]'
+    send(meltemi, "one_Meltemi_1.json", broken, EVALUATION)
+    work_off(EVALUATION)
+    deliver()
+    (mail,) = smtp.to(ADDRESS)
+    assert mail["Subject"] == "Tiny: one_Meltemi_1.json was refused"
+    problems = Run.objects.get(submission__isnull=False).problems
+    assert len(problems) > 2
+    for part in parts(mail):
+        for problem in problems:
+            assert f"[{problem['code']}]" in part
+        assert "item b" in part
+        assert "costs nothing of your limits" in " ".join(part.split())
+    assert not list(mail.iter_attachments())
+
+
+def test_of_many_problems_the_first_ten_are_told(meltemi, smtp):
+    names = {f"one_Meltemi_{number}.json": b"[]" for number in range(1, 4)}
+    submission = send(meltemi, "tiny_Meltemi.zip", archive(names), EVALUATION)
+    work_off(EVALUATION)
+    run = submission.runs.first()
+    run.problems = run.problems * 12
+    run.save()
+    deliver()
+    text, _html = parts(smtp.mails[0])
+    assert len(re.findall(r"^- ", text, re.MULTILINE)) == 10
+    assert "And 4 more problems." in text
+
+
+def told_of(smtp, team, values, number, at, phase="evaluation"):
+    """The mail that a scored run brings, without what is the run's own."""
+    run = send_run(team, values, number, at, phase)
+    work_off(at)
+    deliver(at)
+    mail = about(smtp, f"{run.name} is scored")
+    text, html = parts(mail)
+    own = {str(run.pk): "RUN", str(run.submission.pk): "UPLOAD", run.name: "NAME"}
+    for name, word in own.items():
+        text, html = text.replace(name, word), html.replace(name, word)
+    return text, html
+
+
+def test_no_mail_before_the_release_depends_on_a_score(meltemi, smtp):  # D49
+    told = [told_of(smtp, meltemi, values, number, EVALUATION) for number, values in enumerate((PERFECT, POOR), 1)]
+    assert told[0] == told[1]
+    assert "The scores stay hidden until the organizers release them" in told[0][0]
+
+
+def test_nor_for_a_sender_who_organizes_the_task(meltemi, tiny, smtp):  # D49: a mail may be passed on
+    tiny.organizers.add(captain(meltemi))
+    text, html = told_of(smtp, meltemi, GOOD, 1, EVALUATION)
+    assert not re.search(r"\b[01][.,]\d{2}", text + html.partition("</head>")[2])
+
+
+def test_scores_that_everybody_sees_are_told(meltemi, smtp):
+    for part in told_of(smtp, meltemi, GOOD, 1, POST, "post"):
+        assert "Track one: Acc 0.7500" in part
+        assert "hidden" not in part
+
+
+def test_a_rescore_is_no_news(meltemi, smtp):
+    run = send_run(meltemi, GOOD, 1, EVALUATION)
+    work_off(EVALUATION)
+    Run.objects.filter(pk=run.pk).update(state="received", attempts=0)
+    work_off(EVALUATION)
+    assert kinds() == ["runs_accepted", "runs_scored"]
+
+
+def test_what_failed_on_our_side_is_owned_up_to_once(meltemi, smtp):
+    body = archive({"one_Meltemi_1.json": run_file(GOOD), "two_Meltemi_1.json": run_file(POOR)})
+    submission = send(meltemi, "tiny_Meltemi.zip", body, EVALUATION)
+    token = claim_submission(submission.pk, EVALUATION)
+    assert token
+    quarantine(Submission.objects.filter(pk=submission.pk), EVALUATION)
+    deliver()
+    (mail,) = smtp.mails
+    assert mail["Subject"] == "Tiny: tiny_Meltemi.zip could not be finished, on our side"
+    for part in parts(mail):
+        assert "fault, not your run" in " ".join(part.split())
+    assert not Quota.objects.filter(used__gt=0).exists()
+
+
+def test_one_run_of_two_that_fails_does_not_keep_the_other_from_being_told(meltemi, smtp):
+    body = archive({"one_Meltemi_1.json": run_file(GOOD), "two_Meltemi_1.json": run_file(POOR)})
+    submission = send(meltemi, "tiny_Meltemi.zip", body, EVALUATION)
+    poison = submission.runs.get(track__slug="two")
+    Run.objects.filter(pk=poison.pk).update(lease_ends=EVALUATION + timedelta(days=1), state="scoring")
+    work_off(EVALUATION)
+    assert kinds() == ["runs_accepted"]
+    assert claim_run(poison.pk, EVALUATION + timedelta(days=1))
+    quarantine(Run.objects.filter(pk=poison.pk), EVALUATION)
+    assert kinds() == ["runs_accepted", "runs_failed", "runs_scored"]
+    deliver()
+    assert "two_Meltemi_1.json" not in parts(about(smtp, "is scored"))[0]
+
+
+def test_who_left_the_team_or_wants_no_such_mails_gets_none(meltemi, smtp):
+    run = send_run(meltemi, GOOD, 1, EVALUATION)
+    work_off(EVALUATION)
+    sender, friend = captain(meltemi), person("Friend")
+    sender.mails_about_runs = False
+    sender.save()
+    deliver()
+    assert smtp.mails == []
+    assert set(OutgoingMail.objects.values_list("state", flat=True)) == {"needless"}
+    sender.mails_about_runs = True
+    sender.save()
+    join_team(friend, meltemi.invitation_code, EVALUATION)
+    hand_over(sender, meltemi, meltemi.memberships.get(user=friend), EVALUATION)
+    leave_team(sender, meltemi, EVALUATION)
+    OutgoingMail.objects.update(state="queued", attempts=0, lease_ends=None)
+    deliver()
+    assert smtp.mails == []
+    assert run.submission.sent_by == sender
+
+
+@pytest.mark.parametrize("name", ["Zoë Ñandú", "名前 <b>", "A\nBcc: all@example.org"])
+def test_names_of_any_kind_stay_in_their_place(meltemi, smtp, name):  # F65
+    meltemi.shared_task.title = f"Tarea {name}"
+    meltemi.shared_task.save()
+    send_run(meltemi, GOOD, 1, EVALUATION)
+    work_off(EVALUATION)
+    deliver()
+    mail = about(smtp, "is accepted")
+    assert mail["Subject"].strip() == f"Tarea {' '.join(name.split())}: one_Meltemi_1.json is accepted"
+    assert mail["Bcc"] is None
+    text, html = parts(mail)
+    assert name.split()[0] in text
+    assert "<b>" not in html.partition("</head>")[2].replace("<b>one_Meltemi_1.json</b>", "")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_workers_that_end_an_upload_at_once_one_tells(meltemi):
+    """The second looks while the first has not committed yet: neither would see both runs at their end."""
+    scored = Scored(scores={"accuracy": 0.75}, flags=[], details={})
+    body = archive({f"{track}_Meltemi_1.json": run_file(GOOD) for track in ("one", "two")})
+    submission = send(meltemi, "tiny_Meltemi.zip", body, EVALUATION)
+    check_submission(submission.pk, EVALUATION)
+    first, second = submission.runs.select_related("track")
+    tokens = {run: claim_run(run.pk, EVALUATION) for run in (first, second)}
+    is_written = Event()
+
+    def record(run):
+        gold = GoldStandard.objects.newest(run.track, "test")
+        return record_score(run, tokens[run], gold, "1", scored, EVALUATION)
+
+    def record_slowly():
+        with transaction.atomic():
+            done = record(first)
+            is_written.set()
+            time.sleep(0.5)
+        return done
+
+    assert at_once([record_slowly, lambda: is_written.wait(10) and record(second)]) == [True, True]
+    assert submission.mails.filter(kind="runs_scored").count() == 1

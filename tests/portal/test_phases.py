@@ -1,0 +1,181 @@
+"""Moving a phase, grace, and release: what may be done, who may, and what runs are taken then."""
+
+from datetime import timedelta
+
+import pytest
+
+from portal.actions.import_shared_task import import_shared_task
+from portal.actions.phases import NOTICE, grant_grace, move_phase
+from portal.actions.refusal import ActionRefused, NotAllowed
+from portal.actions.release import release_scores, take_back_release
+from portal.models import AuditEntry, Grace, Phase
+from portal.queries.organize import release_looks, to_do
+from tests.portal.world import EVALUATION, GOOD, RELEASE, board, new_team, person, send_run, work_off
+
+MINUTE = timedelta(minutes=1)
+
+
+@pytest.fixture
+def organizer(tiny):
+    user = person("Oana")
+    tiny.organizers.add(user)
+    return user
+
+
+@pytest.fixture
+def phase(tiny):
+    tiny.phases.filter(slug="evaluation").update(released=None)
+    return tiny.phases.get(slug="evaluation")
+
+
+def refusal(deed, *arguments):
+    with pytest.raises(ActionRefused) as refused:
+        deed(*arguments)
+    return refused.value.code
+
+
+def takes(team, number, at):
+    try:
+        return bool(send_run(team, GOOD, number, at))
+    except NotAllowed:
+        return False
+
+
+def test_a_moved_deadline_holds_at_once_and_is_on_record(phase, organizer, meltemi):  # E58
+    late = phase.closes + timedelta(days=1)
+    assert not takes(meltemi, 1, phase.closes)
+    change = move_phase(organizer, phase, phase.opens, late, "The server was down.", EVALUATION)
+    assert takes(meltemi, 1, late - timedelta(milliseconds=1))
+    assert not takes(meltemi, 2, late)
+    assert (change.closes_before, change.closes_after) == (phase.closes, late)
+    entry = AuditEntry.objects.get(verb="move_phase")
+    assert (entry.actor, entry.detail["note"]) == (organizer, "The server was down.")
+
+
+def test_a_window_that_cannot_be_is_refused(phase, organizer):
+    at, opens, closes = EVALUATION, phase.opens, phase.closes
+
+    def code(opens, closes, note="why", at=at):
+        return refusal(move_phase, organizer, phase, opens, closes, note, at)
+
+    assert code(opens, closes) == "nothing_moved"
+    assert code(opens, closes + MINUTE, note=" ") == "no_reason"
+    assert code(opens, None) == "no_closing"
+    assert code(opens - MINUTE, closes) == "opened"
+    assert code(opens, at + NOTICE - MINUTE) == "too_near"
+    assert code(opens, closes + MINUTE, at=closes + 2 * MINUTE) == "past"
+    before = opens - timedelta(days=2)
+    assert code(closes, opens, at=before) == "closes_first"
+    assert code(before - MINUTE, closes, at=before) == "opened"
+    assert not AuditEntry.objects.filter(verb="move_phase").exists()
+    move_phase(organizer, phase, opens + MINUTE, closes, "later", before)
+    move_phase(organizer, phase, opens + MINUTE, opens + timedelta(days=3), "earlier", EVALUATION)
+
+
+def test_after_the_release_nothing_is_moved_or_granted(phase, organizer):
+    Phase.objects.filter(pk=phase.pk).update(released=RELEASE)
+    later = RELEASE + timedelta(days=1)
+    assert refusal(move_phase, organizer, phase, phase.opens, later, "why", RELEASE) == "released"
+    assert refusal(grant_grace, organizer, phase, None, later, "why", RELEASE) == "released"
+
+
+@pytest.mark.parametrize("deed", ["move", "grace", "release", "take back"])
+def test_only_the_tasks_organizers_may(phase, deed):  # B34
+    stranger, later = person("Stranger"), phase.closes + MINUTE
+    deeds = {
+        "move": (move_phase, stranger, phase, phase.opens, later, "why", EVALUATION),
+        "grace": (grant_grace, stranger, phase, None, later, "why", EVALUATION),
+        "release": (release_scores, stranger, phase, None, later),
+        "take back": (take_back_release, stranger, phase, later),
+    }
+    assert refusal(*deeds[deed]) == "no_organizer"
+
+
+def test_grace_for_a_team_opens_the_phase_for_that_team_alone(phase, organizer, meltemi):
+    rival = new_team(phase.shared_task, "Notus")
+    late, until = phase.closes + MINUTE, phase.closes + timedelta(hours=2)
+    grant_grace(organizer, phase, meltemi, until, "No power in Athens.", late)
+    assert takes(meltemi, 1, late)
+    assert not takes(rival, 1, late)
+    assert not takes(meltemi, 2, until)
+    phase.refresh_from_db()
+    assert (phase.closes_for(meltemi.pk), phase.closes_for(rival.pk)) == (until, phase.closes)
+    assert phase.last_closing == until
+    assert AuditEntry.objects.get(verb="grant_grace").detail["team"] == "Meltemi"
+
+
+def test_grace_for_all_opens_it_for_all_and_the_later_word_holds(phase, organizer, meltemi):
+    late, until = phase.closes + MINUTE, phase.closes + timedelta(hours=2)
+    grant_grace(organizer, phase, None, until, "The portal was down.", late)
+    assert takes(meltemi, 1, late)
+    assert set(Phase.objects.open(late)) == {phase}
+    grant_grace(organizer, phase, None, late + MINUTE, "Less than that.", late)
+    assert not takes(meltemi, 2, late + MINUTE)
+    assert Grace.objects.count() == 1
+    assert AuditEntry.objects.filter(verb="grant_grace").count() == 2
+
+
+def test_grace_that_adds_nothing_is_refused(phase, organizer, tiny):
+    later = phase.closes + MINUTE
+    assert refusal(grant_grace, organizer, phase, None, later, "", EVALUATION) == "no_reason"
+    assert refusal(grant_grace, organizer, phase, None, phase.closes, "why", EVALUATION) == "no_time"
+    assert refusal(grant_grace, organizer, phase, None, later, "why", later) == "no_time"
+    post = tiny.phases.get(slug="post")
+    assert refusal(grant_grace, organizer, post, None, later, "why", EVALUATION) == "no_closing"
+
+
+def test_an_import_keeps_what_was_moved_here_and_takes_what_the_folder_changed(phase, organizer, tiny_folder):
+    late = phase.closes + timedelta(days=1)
+    move_phase(organizer, phase, phase.opens, late, "why", EVALUATION)
+    release_scores(organizer, phase, late, EVALUATION)
+    take_back_release(organizer, phase, EVALUATION)
+    assert import_shared_task(tiny_folder, EVALUATION).changes == []
+    phase.refresh_from_db()
+    assert (phase.closes, phase.released) == (late, None)
+    path = tiny_folder / "task.yaml"
+    path.write_text(path.read_text().replace('closes: "2024-05-16 00:00 UTC"', 'closes: "2024-05-20 00:00 UTC"'))
+    import_shared_task(tiny_folder, EVALUATION)
+    phase.refresh_from_db()
+    assert phase.closes.day == 20
+
+
+def test_release_now_at_a_time_and_taken_back(phase, organizer, meltemi):
+    send_run(meltemi, GOOD, 1, EVALUATION)
+    work_off(EVALUATION)
+    tiny = phase.shared_task
+    later = phase.closes + timedelta(days=1)
+    release_scores(organizer, phase, later, phase.closes)
+    assert not board(tiny, later - MINUTE).visible
+    assert board(tiny, later).visible
+    take_back_release(organizer, phase, later)
+    assert not board(tiny, later).visible
+    release_scores(organizer, phase, None, later + MINUTE)
+    assert board(tiny, later + MINUTE).visible
+    verbs = AuditEntry.objects.filter(actor=organizer).order_by("pk").values_list("verb", flat=True)
+    assert list(verbs) == ["release_scores", "take_back_release", "release_scores"]
+
+
+def test_no_release_while_runs_may_come_in(phase, organizer, meltemi, tiny):
+    until = phase.closes + timedelta(hours=2)
+    assert refusal(release_scores, organizer, phase, None, EVALUATION) == "still_open"
+    grant_grace(organizer, phase, meltemi, until, "why", phase.closes)
+    assert refusal(release_scores, organizer, phase, None, until - MINUTE) == "still_open"
+    assert refusal(release_scores, organizer, phase, until, until + MINUTE) == "past"
+    assert refusal(release_scores, organizer, tiny.phases.get(slug="post"), None, until) == "no_release"
+    assert refusal(take_back_release, organizer, phase, until) == "no_release"
+
+
+def test_the_look_before_a_release_counts_what_would_be_missing(phase, organizer, meltemi):
+    send_run(meltemi, GOOD, 1, EVALUATION)
+    work_off(EVALUATION)
+    send_run(new_team(phase.shared_task, "Notus"), GOOD, 1, EVALUATION)
+    (look,) = release_looks(phase.shared_task, organizer, phase.closes)
+    assert (look.is_public, look.is_closed, look.unscored) == (False, True, 1)
+    assert [(track.teams, track.unscored, track.failed) for track in look.tracks] == [(1, 1, 0), (0, 0, 0)]
+
+
+def test_what_waits_is_told_first(phase, organizer, tiny):
+    assert [step.page for step in to_do(tiny, EVALUATION)] == []
+    assert [step.page for step in to_do(tiny, phase.closes - MINUTE)] == ["organize_phases"]
+    assert "organize_releases" in [step.page for step in to_do(tiny, phase.closes)]
+    assert "organize_gold" in [step.page for step in to_do(tiny, tiny.phases.get(slug="without-gold").opens)]

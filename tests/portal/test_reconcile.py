@@ -1,0 +1,119 @@
+"""Rows, files and evaluations compared: silence where all is well, and each kind of difference by its name."""
+
+import io
+from datetime import timedelta
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from portal import jobs
+from portal.evaluation.reconcile import STUCK, reconcile
+from portal.models import AuditEntry, Evaluation, GoldStandard, OutgoingMail, Quota, Run, Submission
+from portal.models.clock import database_now
+from portal.objects.interface import data_objects, gold_objects
+from portal.storage import stored_file, stored_name
+from tests.portal.world import EVALUATION, GOOD, archive, captain, person, run_file, send, send_run, work_off
+
+
+@pytest.fixture
+def run(meltemi):
+    """A scored run of a team, beside a refused upload and an archive of two."""
+    files = {"one_Meltemi_2.json": run_file(GOOD), "two_Meltemi_2.json": run_file(GOOD)}
+    send(meltemi, "tiny_Meltemi.zip", archive(files), EVALUATION)
+    send_run(meltemi, ["MAYBE"], 3, EVALUATION)
+    found = send_run(meltemi, GOOD, 1, EVALUATION)
+    work_off(EVALUATION)
+    found.refresh_from_db()
+    return found
+
+
+def codes(tiny, at=EVALUATION, **options):
+    return {difference.code for difference in reconcile(tiny, at, **options)}
+
+
+def change_file(run):
+    with stored_file(run.file_sha256) as path:
+        path.chmod(0o600)
+        path.write_bytes(path.read_bytes() + b" ")
+
+
+def change_score(run):
+    evaluation = run.evaluations.get()
+    value = evaluation.scores["accuracy"]
+    Evaluation.objects.filter(pk=evaluation.pk).update(scores=evaluation.scores | {"accuracy": value + 2**-53})
+
+
+BREAKS = {
+    "file-missing": lambda run: data_objects().delete(stored_name(run.file_sha256)),
+    "file-changed": change_file,
+    "gold-missing": lambda run: gold_objects().delete(run.evaluations.get().gold.sealed_sha256),
+    "receipt-without-row": lambda run: AuditEntry.objects.create(
+        verb="submit", subject="submission gone", shared_task=run.track.shared_task, at=EVALUATION
+    ),
+    "row-without-receipt": lambda run: AuditEntry.objects.filter(subject=f"submission {run.submission_id}").delete(),
+    "states-contradict": lambda run: Submission.objects.filter(pk=run.submission_id).update(state="rejected"),
+    "evaluations": lambda run: run.evaluations.all().delete(),
+    "quota": lambda run: Quota.objects.filter(team=run.team, used__gt=0).update(used=9),
+    "score-differs": change_score,
+}
+
+
+def test_all_is_well(run, tiny):
+    assert reconcile(tiny, EVALUATION + timedelta(days=1), sample=100) == []
+    output = io.StringIO()
+    call_command("reconcile", stdout=output)
+    assert output.getvalue() == "No difference.\n"
+
+
+@pytest.mark.parametrize("code", BREAKS)
+def test_every_kind_of_difference_is_found(run, tiny, code):
+    BREAKS[code](run)
+    assert code in codes(tiny, sample=100)
+    with pytest.raises(CommandError, match="difference"):
+        call_command("reconcile", sample=100, stdout=io.StringIO())
+
+
+def test_what_nobody_takes_up_is_found(meltemi, tiny):
+    send_run(meltemi, GOOD, 1, EVALUATION)
+    assert "stuck" not in codes(tiny, EVALUATION + STUCK)
+    assert "stuck" in codes(tiny, EVALUATION + 3 * STUCK)
+
+
+def test_the_sample_is_what_the_seed_says(run, tiny, monkeypatch):
+    seen = []
+    monkeypatch.setattr("portal.evaluation.reconcile.compute", lambda run, gold: seen.append(run.pk) or 1 / 0)
+    for seed in (1, 1, 2):
+        with pytest.raises(ZeroDivisionError):
+            reconcile(tiny, EVALUATION, sample=1, seed=seed)
+    assert seen[0] == seen[1] != seen[2]
+
+
+def test_the_night_tells_administrators_once(run, tiny, caplog):
+    administrator = person("Ada")
+    administrator.is_staff = True
+    administrator.save()
+    BREAKS["quota"](run)
+    for _ in range(2):
+        jobs.reconcile()
+    (mail,) = OutgoingMail.objects.filter(kind="alert")
+    assert (mail.user, mail.details["count"]) == (administrator, 2)
+    assert "quota" in caplog.text
+
+
+def test_quarantine_is_told_to_administrators(meltemi, tiny, caplog):  # G78
+    administrator = person("Ada")
+    administrator.is_staff = True
+    administrator.save()
+    run = send_run(meltemi, GOOD, 1, EVALUATION)
+    work_off(EVALUATION)
+    Run.objects.filter(pk=run.pk).update(state="received", attempts=0)
+    for gold in GoldStandard.objects.all():
+        gold_objects().delete(gold.sealed_sha256)
+    for hour in range(3):
+        work_off(database_now() + timedelta(hours=hour))
+    run.refresh_from_db()
+    (mail,) = OutgoingMail.objects.filter(kind="alert")
+    assert (run.state, mail.user) == ("failed", administrator)
+    assert mail.details["lines"] == [f"quarantined after 3 attempts: run {run.pk}"]
+    assert "quarantined" in caplog.text
+    assert captain(meltemi).mails.filter(kind="alert").count() == 0

@@ -1,0 +1,153 @@
+"""Scores asked for again: boards and workers go by one scorer, and nothing stays pending for ever."""
+
+import io
+from datetime import timedelta
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from portal import jobs
+from portal.actions.gold import add_gold_standard
+from portal.evaluation import claim, rescore, score
+from portal.evaluation.check import check_submission
+from portal.evaluation.lanes import Lane
+from portal.evaluation.rescore import adopt_scorer
+from portal.evaluation.score import score_run
+from portal.evaluation.sweep import sweep
+from portal.models import AuditEntry, Evaluation, GoldStandard, Run
+from tests.portal.world import EVALUATION, GOOD, POOR, RELEASE, board, gold_path, send_run, work_off
+
+
+@pytest.fixture
+def run(meltemi):
+    """A scored run of a team."""
+    found = send_run(meltemi, GOOD, 1, EVALUATION)
+    work_off(EVALUATION)
+    return found
+
+
+def become(monkeypatch, version):
+    """This worker is of that version from now on."""
+    for module in (claim, rescore, score):
+        monkeypatch.setattr(module, "scorer_version", version)
+
+
+def states():
+    return set(Run.objects.filter(phase__split="test").values_list("state", flat=True))
+
+
+def test_a_newer_scorer_scores_everything_again_and_boards_go_by_it(run, tiny, monkeypatch):
+    before = board(tiny, RELEASE)
+    become(monkeypatch, "0.10.0")  # which is newer than 0.9
+    assert adopt_scorer(RELEASE) == [tiny]
+    assert adopt_scorer(RELEASE) == []
+    assert states() == {"received"}
+    tiny.refresh_from_db()
+    waiting = board(tiny, RELEASE)
+    assert (waiting.scorer, waiting.rows, waiting.rescored) == (before.scorer, before.rows, (0, len(before.rows)))
+    work_off(RELEASE)
+    after = board(tiny, RELEASE)
+    assert (after.scorer, after.rescored, after.pending) == ("0.10.0", None, 0)
+    assert [row.scores for row in after.rows] == [row.scores for row in before.rows]
+    assert run.evaluations.count() == 2
+
+
+def test_an_older_worker_refuses_and_costs_no_attempt(meltemi, tiny, monkeypatch):  # G81
+    run = send_run(meltemi, GOOD, 1, EVALUATION)
+    become(monkeypatch, "0.0.9")
+    assert adopt_scorer(EVALUATION) == []
+    assert check_submission(run.submission.pk, EVALUATION) == []
+    baseline = Run.objects.filter(kind="baseline").first()
+    assert not score_run(baseline.pk, EVALUATION)
+    assert set(Run.objects.values_list("state", "attempts")) == {("received", 0)}
+    run.submission.refresh_from_db()
+    assert (run.submission.state, run.submission.attempts) == ("received", 0)
+
+
+def test_a_worker_that_claimed_as_the_scorer_changed_writes_nothing(run, tiny, monkeypatch):  # G81
+    really = score.claim_run
+
+    def claim_too_late(run_id, at):
+        type(tiny).objects.update(scorer="9.0.0")
+        return really(run_id, at)
+
+    Run.objects.filter(pk=run.pk).update(state="received")
+    monkeypatch.setattr(score, "claim_run", claim_too_late)
+    assert not score_run(run.pk, EVALUATION)
+    assert run.evaluations.count() == 1
+
+
+def test_the_command_asks_for_one_task_and_keeps_the_reason(run, tiny):
+    output = io.StringIO()
+    call_command("rescore", "tiny", reason="the metric was mended", stdout=output)
+    assert "runs wait to be scored again" in output.getvalue()
+    assert states() == {"received"}
+    entry = AuditEntry.objects.get(verb="rescore")
+    assert entry.detail["reason"] == "the metric was mended"
+    work_off(EVALUATION)
+    assert states() == {"scored"}
+    assert run.evaluations.count() == 1  # once for a run, gold and scorer
+    with pytest.raises(CommandError, match="There are: tiny"):
+        call_command("rescore", "tinny")
+
+
+def test_scores_that_come_out_otherwise_are_told_and_not_written(run, caplog):
+    evaluation = run.evaluations.get()
+    Evaluation.objects.filter(pk=evaluation.pk).update(scores=evaluation.scores | {"accuracy": 0.5})
+    Run.objects.filter(pk=run.pk).update(state="received", attempts=0)
+    score_run(run.pk, EVALUATION)
+    assert "other scores than before" in caplog.text
+    assert run.evaluations.get().scores["accuracy"] == 0.5
+
+
+def test_refused_runs_stay_refused_and_failed_baselines_get_another_chance(run, meltemi, tiny, tiny_folder):
+    refused = send_run(meltemi, ["MAYBE"], 2, EVALUATION)
+    work_off(EVALUATION)
+    Run.objects.filter(kind="baseline").update(state="failed")
+    Run.objects.filter(pk=run.pk).update(state="failed")
+    rescore.rescore(tiny, "", EVALUATION)
+    refused.refresh_from_db()
+    run.refresh_from_db()
+    assert (refused.state, run.state) == ("rejected", "failed")
+    assert not Run.objects.filter(kind="baseline", state="failed").exists()
+
+
+def test_what_nobody_waits_for_goes_into_the_bulk_lane(run, meltemi, tiny):
+    fresh = send_run(meltemi, POOR, 2, EVALUATION)
+    check_submission(fresh.submission.pk, EVALUATION)
+    rescore.rescore(tiny, "", EVALUATION)
+    later = EVALUATION + timedelta(hours=1)
+    assert sweep(later, [Lane.SCORING]).runs == [fresh.pk]
+    work = sweep(later, [Lane.BULK])
+    assert (work.submissions, work.runs) == ([], [])
+    assert run.pk in work.others
+    assert set(work.others) == set(Run.objects.scorable().exclude(pk=fresh.pk).values_list("pk", flat=True))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_sweep_adds_nothing_to_a_lane_in_which_messages_wait(run, tiny, queue):
+    rescore.rescore(tiny, "", EVALUATION)
+    jobs.sweep()
+    waiting = queue.llen(Lane.BULK)
+    assert waiting == Run.objects.scorable().count()
+    Run.objects.update(lease_ends=None)
+    jobs.sweep()
+    assert queue.llen(Lane.BULK) == waiting
+    queue.flushall()
+    jobs.sweep()
+    assert queue.llen(Lane.BULK) == waiting
+
+
+def test_gold_swapped_under_load_names_its_version_each_time(run, tiny_folder):  # G84
+    first = run.evaluations.get()
+    for version in (2, 3):
+        name = "two" if version == 2 else "one"
+        file = tiny_folder / f"gold/{name}.json"
+        file.write_text(file.read_text() + "\n" * version)
+        add_gold_standard(run.track, "test", file, EVALUATION)
+        work_off(EVALUATION)
+    assert [evaluation.gold.version for evaluation in run.evaluations.order_by("gold__version")] == [1, 2, 3]
+    first.refresh_from_db()
+    assert first.gold.version == 1
+    hashes = GoldStandard.objects.filter(track=run.track).values_list("sealed_sha256", flat=True)
+    assert all(gold_path(sha256).is_file() for sha256 in hashes)

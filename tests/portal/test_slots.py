@@ -1,0 +1,111 @@
+"""Primary and contrastive runs, where a phase has such slots: what is taken, and which run stands for the team."""
+
+import pytest
+
+from portal.actions.import_shared_task import import_shared_task
+from portal.actions.refusal import ActionRefused, LimitReached
+from portal.actions.runs import choose_official_run, withdraw_run
+from portal.actions.submit import submit
+from portal.evaluation.check import check_submission
+from portal.models import Phase, Run
+from portal.queries.uploads import UPLOAD_BYTES, inspect
+from portal.storage import store_upload
+from scoring import DefinitionError, load_definition
+from tests.portal.world import EVALUATION, GOOD, PERFECT, POST, archive, at_once, board, captain, new_team, run_file
+from tests.portal.world import work_off as work
+
+SLOTS = "slots: {primary: 1, contrastive: 2}, scores"
+
+
+@pytest.fixture
+def slotted_folder(tiny_folder):
+    path = tiny_folder / "task.yaml"
+    path.write_text(path.read_text().replace("runs_per_track: 3, scores", SLOTS))
+    return tiny_folder
+
+
+@pytest.fixture
+def team(db, slotted_folder):
+    return new_team(import_shared_task(slotted_folder, EVALUATION).shared_task, "Meltemi")
+
+
+def send(team, *numbers, slot="", values=GOOD):
+    files = {f"one_{team.name}_{number}.json": run_file(values) for number in numbers}
+    name, body = next(iter(files.items())) if len(files) == 1 else (f"tiny_{team.name}.zip", archive(files))
+    with store_upload([body], name, UPLOAD_BYTES) as stored:
+        task = team.shared_task
+        phase = task.phases.get(slug="evaluation")
+        upload = inspect(task, stored, team)
+        return submit(captain(team), task, phase, stored, upload, at=EVALUATION, slot=slot)
+
+
+def slots(team):
+    return [run.slot for run in Run.objects.filter(team=team).select_related("phase").order_by("number")]
+
+
+def refused(team, *numbers, slot=""):
+    with pytest.raises(ActionRefused) as refusal:
+        send(team, *numbers, slot=slot)
+    return refusal.value.code
+
+
+def test_the_definition_says_how_many(team, slotted_folder):
+    phase = Phase.objects.get(slug="evaluation")
+    assert (phase.runs_per_track, phase.contrastive) == (3, 2)
+    path = slotted_folder / "task.yaml"
+    for before, after in ((SLOTS, f"runs_per_track: 3, {SLOTS}"), ("official: chosen", "official: best")):
+        text = path.read_text()
+        path.write_text(text.replace(before, after))
+        with pytest.raises(DefinitionError, match="slots"):
+            load_definition(slotted_folder)
+        path.write_text(text)
+
+
+def test_the_first_run_is_the_primary_one_unless_the_team_says_otherwise(team):
+    send(team, 1)
+    send(team, 2)
+    assert slots(team) == ["primary", "contrastive"]
+    rival = new_team(team.shared_task, "Notus")
+    send(rival, 1, slot="contrastive")
+    send(rival, 2, 3)
+    assert slots(rival) == ["contrastive", "primary", "contrastive"]
+
+
+def test_a_slot_that_is_taken_is_refused_and_nothing_is_kept(team):
+    send(team, 1)
+    assert refused(team, 2, slot="primary") == "slot_taken"
+    other = new_team(team.shared_task, "Notus")
+    assert refused(other, 1, 2, slot="primary") == "slot_taken"
+    assert refused(other, 1, 2, 3, slot="contrastive") == "slot_taken"
+    send(other, 1, 2, slot="contrastive")
+    assert refused(other, 3, slot="contrastive") == "slot_taken"
+    send(other, 3)
+    assert slots(other) == ["contrastive", "contrastive", "primary"]
+    with pytest.raises(LimitReached):
+        send(other, 4)
+    assert Run.objects.filter(team=other).count() == 3
+
+
+def test_the_primary_run_is_the_official_one_and_can_be_another(team):
+    send(team, 1)
+    best = send(team, 2, values=PERFECT).runs.get()
+    work(EVALUATION)
+    assert [row.scores["accuracy"] for row in board(team.shared_task, POST).rows if row.team] == [0.75]
+    choose_official_run(captain(team), best, EVALUATION)
+    assert slots(team) == ["contrastive", "primary"]
+    assert [row.scores["accuracy"] for row in board(team.shared_task, POST).rows if row.team] == [1.0]
+
+
+def test_a_primary_run_that_is_refused_or_withdrawn_leaves_its_slot(team):
+    bad = send(team, 1, values=["MAYBE", *GOOD[1:]])
+    check_submission(bad.pk, EVALUATION)
+    assert bad.runs.get().chosen_at is None
+    good = send(team, 2, slot="primary").runs.get()
+    withdraw_run(captain(team), good, "wrong file", EVALUATION)
+    assert send(team, 3, slot="primary").runs.get().slot == "primary"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_many_first_runs_at_once_one_is_primary(team):
+    at_once([lambda n=n: send(team, n) for n in (1, 2, 3)])
+    assert sorted(slots(team)) == ["contrastive", "contrastive", "primary"]

@@ -1,0 +1,208 @@
+"""What can be learnt of gold and scores before their time, by whatever page, export or header: nothing. # D47-D52"""
+
+import re
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.urls import reverse
+
+from portal.actions.check_only import check_only
+from portal.actions.gold import add_gold_standard
+from portal.models import Evaluation, Run, SharedTask, Submission, Team, clock
+from portal.queries.uploads import UPLOAD_BYTES, inspect
+from portal.storage import store_upload
+from scoring.score import Result
+from tests.canary import CANARY
+from tests.portal.world import (
+    EVALUATION,
+    GOOD,
+    PERFECT,
+    POOR,
+    POST,
+    RELEASE,
+    board,
+    captain,
+    new_team,
+    run_file,
+    send_run,
+    work_off,
+)
+
+VARIES = re.compile(rb'csrfmiddlewaretoken" value="[^"]*"|name="key" value="[^"]*"|csrftoken=\S+')
+CHANGING = ("X-Request-ID", "Expires")  # headers
+Clock = Callable[[datetime], None]
+CLOCK = {"postgresql": "SELECT timestamptz '{}'", "sqlite": "SELECT '{}'"}
+
+
+@pytest.fixture
+def at(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """Sets the database's clock."""
+
+    def set_clock(moment: datetime) -> None:
+        text = moment.strftime("%Y-%m-%d %H:%M:%S.%f")
+        zone = "+00" if connection.vendor == "postgresql" else ""
+        monkeypatch.setitem(clock._QUESTIONS, connection.vendor, CLOCK[connection.vendor].format(text + zone))
+
+    return set_clock
+
+
+@pytest.fixture
+def field(meltemi: Team) -> SharedTask:
+    """Three teams with a scored run each; their scores wait for the release."""
+    for team, values in ((meltemi, GOOD), (new_team(meltemi.shared_task, "Notus"), PERFECT)):
+        send_run(team, values, 1, EVALUATION)
+    send_run(new_team(meltemi.shared_task, "Auster"), POOR, 1, EVALUATION)
+    work_off(EVALUATION)
+    return meltemi.shared_task
+
+
+def addresses(task: SharedTask) -> Iterator[str]:
+    """Every page that could say something of scores, with every way to sort and export."""
+    for name in ("task", "task_data", "task_evaluation", "task_terms", "submit", "team_runs", "team"):
+        yield reverse(name, args=[task.slug])
+    yield from (reverse("home"), reverse("task_folder", args=[task.slug]))
+    for query in ("", "&format=csv", "&format=json"):
+        yield f"{reverse('leaderboards', args=[task.slug])}?phase=evaluation{query}"
+        yield f"{reverse('released_board', args=[task.slug, 'one', 'evaluation', 1])}?{query}"
+    for track in ("one", "two"):
+        page = reverse("leaderboard", args=[task.slug, track])
+        for query in ("", "&runs=all", "&sort=accuracy&order=asc", "&sort=f1_macro&order=desc", "&team=Notus"):
+            yield f"{page}?phase=evaluation{query}"
+        for kind in ("csv", "json"):
+            yield f"{page}?phase=evaluation&format={kind}"
+    for run in Run.objects.filter(phase__slug="evaluation").order_by("pk"):
+        yield reverse("run", args=[run.pk])
+        yield reverse("run_file", args=[run.pk])
+    for submission in Submission.objects.order_by("pk"):
+        for name in ("submission", "submission_status", "submission_report", "receipt"):
+            yield reverse(name, args=[task.slug, submission.pk])
+
+
+def everything(task: SharedTask, client: Client) -> dict[str, tuple[int, bytes]]:
+    """Status, headers and body of each address."""
+    found = {}
+    for address in addresses(task):
+        answer: Any = client.get(address)
+        body = b"".join(answer.streaming_content) if answer.streaming else answer.content
+        heads = sorted((name, value) for name, value in answer.headers.items() if name not in CHANGING)
+        found[address] = answer.status_code, VARIES.sub(b"", str(heads).encode() + body)
+    return found
+
+
+def readers(task: SharedTask) -> Iterator[Client]:
+    """Somebody, and the captains of the best and of the worst team."""
+    yield Client()
+    for name in ("Notus", "Auster"):
+        client = Client()
+        client.force_login(captain(Team.objects.get(name=name, shared_task=task)))
+        yield client
+
+
+def change_all_scores() -> None:
+    """The best becomes the worst, and no digit stays."""
+    for evaluation in Evaluation.objects.all():
+        evaluation.scores = {key: 0.123456789 - value / 9 for key, value in evaluation.scores.items()}
+        evaluation.details = {}
+        evaluation.flags = []
+        evaluation.save()
+
+
+def test_before_the_release_no_byte_depends_on_a_score(field: SharedTask, at: Clock) -> None:  # D49
+    at(RELEASE - timedelta(milliseconds=1))
+    people = list(readers(field))
+    before = [everything(field, client) for client in people]
+    change_all_scores()
+    for client, then in zip(people, before, strict=True):
+        now = everything(field, client)
+        assert [address for address in then if now[address] != then[address]] == []
+    at(RELEASE)
+    assert everything(field, people[0]) != before[0]
+
+
+def test_all_pages_and_exports_flip_at_the_same_moment(  # D50
+    field: SharedTask, sender: Client, at: Clock
+) -> None:
+    ours = Run.objects.get(team__name="Meltemi")
+    pages = {"runs": reverse("team_runs", args=["tiny"]), "run": reverse("run", args=[ours.pk])}
+    pages["upload"] = reverse("submission", args=["tiny", ours.submission_id])
+    board_ = reverse("leaderboard", args=["tiny", "one"]) + "?phase=evaluation"
+    pages |= {"board": board_, "csv": f"{board_}&format=csv", "json": f"{board_}&format=json"}
+
+    def showing(moment: datetime) -> set[str]:
+        at(moment)
+        found = {name: sender.get(address).content.decode() for name, address in pages.items()}
+        return {name for name, text in found.items() if "0.75" in text}
+
+    assert showing(RELEASE - timedelta(milliseconds=1)) == set()
+    assert showing(RELEASE) == set(pages)
+
+
+def test_home_names_boards_from_the_release_on(field: SharedTask, at: Clock) -> None:  # D50
+    link = reverse("leaderboards", args=["tiny"])
+    at(RELEASE - timedelta(milliseconds=1))
+    assert link not in Client().get("/").content.decode()
+    at(RELEASE)
+    assert link in Client().get("/").content.decode()
+
+
+def finding(team: Team, name: str, body: bytes) -> dict[str, Any]:
+    """All that a team is told of an upload, by the check alone and by the real one."""
+    shared_task = team.shared_task
+    phase = shared_task.phases.get(slug="evaluation")
+    with store_upload([body], name, UPLOAD_BYTES) as stored:
+        upload = inspect(shared_task, stored, team)
+        tried = check_only(captain(team), shared_task, phase, stored, upload, EVALUATION)
+    return {"ok": tried.is_valid, "problems": tried.problems, "runs": tried.runs}
+
+
+@pytest.mark.parametrize("body", [run_file(GOOD), run_file(["MAYBE", *GOOD[1:]]), b'[{"id": "z"}]', b"no JSON"])
+def test_a_check_says_the_same_whatever_the_gold_is(meltemi: Team, tiny_folder: Any, body: bytes) -> None:  # D47
+    before = finding(meltemi, "one_Meltemi_1.json", body)
+    other = [{"id": "d", "value": "NO"}, {"id": "a", "value": "NO"}]
+    path = tiny_folder / "gold" / "other.json"
+    path.write_text(str(other).replace("'", '"'))
+    gold = add_gold_standard(meltemi.shared_task.tracks.get(slug="one"), "test", path, EVALUATION)
+    assert gold.version == 2
+    assert finding(meltemi, "one_Meltemi_1.json", body) == before
+
+
+def test_a_scorer_that_quotes_gold_as_it_fails_is_not_repeated(  # D48
+    meltemi: Team, sender: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*_: Any, gold: bytes, **__: Any) -> Result:
+        raise ValueError(f"cannot compare with {gold.decode()}")
+
+    monkeypatch.setattr("portal.evaluation.score.score", fail)
+    run = send_run(meltemi, GOOD, 1, EVALUATION)
+    for hour in range(3):
+        work_off(EVALUATION + timedelta(hours=hour))
+    run.refresh_from_db()
+    assert (run.state, run.problems) == ("failed", [])
+    assert "Failed on our side" in sender.get(reverse("run", args=[run.pk])).content.decode()
+    assert "ValueError at test_hidden_gold.py" in caplog.text
+    assert CANARY not in caplog.text
+
+
+def test_a_rescore_shows_no_more_digits_than_before(field: SharedTask, tiny_folder: Any, sender: Client) -> None:  # D52
+    def digits() -> set[int]:
+        page = sender.get(reverse("leaderboard", args=["tiny", "one"]) + "?phase=evaluation").content.decode()
+        return {len(found) for found in re.findall(r"(?<![\d.])[01]\.(\d+)(?![\d.])", re.sub(r"<[^>]*>", " ", page))}
+
+    before = digits()
+    path = tiny_folder / "gold" / "one.json"
+    path.write_text(path.read_text().replace('"c", "value": "YES"', '"c", "value": "NO"'))
+    add_gold_standard(field.tracks.get(slug="one"), "test", path, POST)
+    work_off(POST)
+    assert board(field, POST).gold_version == 2
+    assert digits() == before == {4}
+
+
+def test_organizers_see_scores_before_everybody(field: SharedTask, organizer: Client, at: Clock) -> None:
+    at(RELEASE - timedelta(milliseconds=1))
+    page = reverse("leaderboard", args=["tiny", "one"]) + "?phase=evaluation"
+    assert "0.7500" in organizer.get(page).content.decode()
+    assert "0.7500" not in Client().get(page).content.decode()

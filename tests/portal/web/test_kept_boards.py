@@ -1,0 +1,132 @@
+"""Boards that are kept: quick for everybody, and never of a time or a reader that they are not for."""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from django.core.cache import caches
+from django.test import Client
+
+from portal.actions.runs import RunDescription, choose_official_run, describe_run, withdraw_run
+from portal.evaluation.rescore import rescore
+from portal.models import Board, Phase, Run, SharedTask, Team, User
+from portal.models.clock import database_now
+from tests.portal.world import EVALUATION, GOOD, PERFECT, POOR, POST, captain, person, queries, send_run, work_off
+
+HOUR = timedelta(hours=1)
+ONE = "/tasks/tiny/leaderboard/one/?phase=evaluation"
+ADDRESSES = [ONE, f"{ONE}&format=csv", f"{ONE}&format=json", "/tasks/tiny/leaderboard/?phase=evaluation"]
+
+
+@pytest.fixture
+def runs(meltemi: Team) -> list[Run]:
+    """Three scored runs in the phase with a release; its board is public."""
+    for number, values in enumerate([GOOD, PERFECT, POOR], start=1):
+        send_run(meltemi, values, number, EVALUATION)
+    work_off(EVALUATION)
+    return list(Run.objects.filter(team=meltemi).order_by("number"))
+
+
+def test_the_second_reader_gets_the_same_page_for_one_question(anybody: Client, runs: list[Run]) -> None:
+    first = anybody.get(ONE)
+    assert "one_Meltemi_3.json" in first.content.decode()
+    assert queries(lambda: anybody.get(ONE)) == 1
+    second = Client().get(ONE)
+    assert (second.content, second["ETag"]) == (first.content, first["ETag"])
+    assert second["Content-Security-Policy"] == first["Content-Security-Policy"]
+
+
+def test_a_browser_that_has_the_page_is_told_so(anybody: Client, runs: list[Run]) -> None:
+    etag = anybody.get(ONE)["ETag"]
+    again = anybody.get(ONE, headers={"If-None-Match": etag})
+    assert (again.status_code, again.content, again["ETag"]) == (304, b"", etag)
+    assert again["Cache-Control"] == "no-cache"
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_what_was_kept_is_gone_when_the_scores_are_hidden_again(  # D49
+    anybody: Client, tiny: SharedTask, runs: list[Run], address: str
+) -> None:
+    public = anybody.get(address)
+    for released in (None, database_now() + HOUR):
+        tiny.phases.filter(slug="evaluation").update(released=released)
+        hidden = anybody.get(address, headers={"If-None-Match": public["ETag"]})
+        text = hidden.content.decode()
+        assert hidden.status_code == 200
+        assert "ETag" not in hidden
+        assert "no-store" in hidden["Cache-Control"]
+        assert "Meltemi" not in text
+        assert "0.25" not in text
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_what_was_hidden_is_not_kept_and_all_paths_flip_together(  # D50
+    anybody: Client, tiny: SharedTask, runs: list[Run], address: str
+) -> None:
+    tiny.phases.filter(slug="evaluation").update(released=database_now() + HOUR)
+    assert "Meltemi" not in anybody.get(address).content.decode()
+    assert not caches["boards"]._cache  # type: ignore[attr-defined]
+    tiny.phases.filter(slug="evaluation").update(released=database_now())
+    assert "Meltemi" in anybody.get(address).content.decode()
+
+
+def test_what_organizers_see_before_is_kept_for_nobody(
+    anybody: Client, organizer: Client, tiny: SharedTask, runs: list[Run]
+) -> None:  # D49
+    tiny.phases.filter(slug="evaluation").update(released=None)
+    assert "one_Meltemi_3.json" in organizer.get(ONE).content.decode()
+    assert not caches["boards"]._cache  # type: ignore[attr-defined]
+    assert "Meltemi" not in anybody.get(ONE).content.decode()
+
+
+def test_members_see_their_own_row_and_nobody_else_does(
+    anybody: Client, sender: Client, stranger: Client, runs: list[Run]
+) -> None:
+    assert "your team" in sender.get(ONE).content.decode()
+    assert all("your team" not in reader.get(ONE).content.decode() for reader in (anybody, stranger))
+    assert sender.get(ONE)["Cache-Control"] == "private, no-cache"
+
+
+CHANGES: dict[str, Callable[[User, Run], object]] = {
+    "chosen": lambda user, run: choose_official_run(user, run, EVALUATION),
+    "withdrawn": lambda user, run: withdraw_run(user, run, "wrong", EVALUATION),
+    "described": lambda user, run: describe_run(user, run, RunDescription(method="XLM-T"), EVALUATION),
+    "scored": lambda user, run: (send_run(run.team, GOOD, 1, POST, "post"), work_off(POST)),
+    "renamed": lambda user, run: Phase.objects.filter(pk=run.phase_id).update(title="Final"),
+    "another rule": lambda user, run: Phase.objects.filter(pk=run.phase_id).update(official="best"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_whatever_changes_a_board_changes_its_name(anybody: Client, runs: list[Run], change: str) -> None:
+    address = ONE.replace("evaluation", "post") if change == "scored" else ONE
+    before = anybody.get(address)["ETag"]
+    CHANGES[change](captain(runs[0].team), runs[0])
+    assert anybody.get(address)["ETag"] != before
+
+
+def test_new_gold_shows_at_once_that_runs_are_scored_again(anybody: Client, tiny: SharedTask, runs: list[Run]) -> None:
+    before = Board.objects.get(track__slug="one", phase__slug="evaluation").revision
+    run = Run.objects.get(pk=runs[0].pk)
+    assert "Rescoring" not in anybody.get(ONE).content.decode()
+    rescore(tiny, "to see the same bits", POST)
+    assert Board.objects.get(track=run.track, phase=run.phase).revision > before
+
+
+def test_a_name_that_is_not_ours_gets_nothing_that_was_kept(anybody: Client, runs: list[Run]) -> None:  # F70
+    assert anybody.get(ONE).status_code == 200
+    assert anybody.get(ONE, headers={"Host": "evil.example"}).status_code == 400
+
+
+def test_addresses_that_are_too_long_are_not_kept(anybody: Client, runs: list[Run]) -> None:
+    anybody.get(f"{ONE}&search={'x' * 500}")
+    assert not caches["boards"]._cache  # type: ignore[attr-defined]
+
+
+def test_people_without_a_part_in_it_share_one_table(
+    newcomer: Client, sign_in: Callable[[User], Client], runs: list[Run]
+) -> None:
+    newcomer.get(ONE)
+    kept = len(caches["boards"]._cache)  # type: ignore[attr-defined]
+    sign_in(person("Another")).get(ONE)
+    assert len(caches["boards"]._cache) == kept == 1  # type: ignore[attr-defined]

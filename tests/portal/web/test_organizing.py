@@ -1,0 +1,218 @@
+"""The organizers' pages: gold, phases, grace, release, and what other people see of it."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.test.client import BOUNDARY, MULTIPART_CONTENT, FakePayload, encode_multipart
+
+from portal.actions.phases import move_phase
+from portal.evaluation.gold import check_gold_upload
+from portal.models import GoldUpload, Grace, Phase, Run, SharedTask, Submission, Team, User
+from portal.models.clock import database_now
+from portal.printing import AOE
+from portal.storage import open_gold, sealed_gold
+from portal.web.views import organize_gold
+from tests.portal.world import GOOD, captain, run_file
+
+PAGE = "/tasks/tiny/organize/"
+HOUR = timedelta(hours=1)
+
+
+def written(moment: datetime) -> str:
+    return moment.strftime("%Y-%m-%dT%H:%M")
+
+
+@pytest.fixture
+def now(db: None) -> datetime:
+    return database_now().replace(second=0, microsecond=0)
+
+
+@pytest.fixture
+def phase(tiny: SharedTask, now: datetime) -> Phase:
+    """Has just closed; its scores wait for their release."""
+    tiny.phases.filter(slug="evaluation").update(opens=now - 9 * HOUR, closes=now, released=None)
+    return tiny.phases.get(slug="evaluation")
+
+
+def gold_file(content: bytes) -> dict[str, Any]:
+    return {"target": "one test", "file": SimpleUploadedFile("gold.json", content)}
+
+
+def test_each_page_opens_and_the_first_one_leads_to_what_waits(organizer: Client, phase: Phase) -> None:
+    for part in ("", "teams/", "runs/", "data/", "gold/", "phases/", "releases/", "mails/", "audit/"):
+        assert organizer.get(PAGE + part).status_code == 200
+    text = organizer.get(PAGE).content.decode()
+    assert "Evaluation has closed; its scores are not released." in text
+    assert f'href="{PAGE}releases/"' in text
+
+
+def test_gold_is_sealed_while_it_comes_in_and_a_worker_answers(organizer: Client, tiny: SharedTask) -> None:  # D46
+    content = run_file(["NO", "YES", "NO", "NO"])
+    assert organizer.post(f"{PAGE}gold/", gold_file(content))["Location"] == f"{PAGE}gold/"
+    upload = GoldUpload.objects.get()
+    assert content not in sealed_gold(upload.sealed_sha256)
+    assert open_gold(upload.sealed_sha256) == content
+    assert "Received" in organizer.get(f"{PAGE}gold/").content.decode()
+    check_gold_upload(upload.pk, upload.lease_ends or upload.received_at)
+    assert "as version 2" in organizer.get(f"{PAGE}gold/").content.decode()
+
+
+def test_what_is_wrong_with_gold_is_told_by_line_and_not_by_label(organizer: Client, tiny: SharedTask) -> None:
+    organizer.post(f"{PAGE}gold/", gold_file(b'[{"id": "a", "value": "PERHAPS"}]'))
+    upload = GoldUpload.objects.get()
+    check_gold_upload(upload.pk, upload.received_at)
+    text = organizer.get(f"{PAGE}gold/").content.decode()
+    assert "label-outside-domain" in text
+    assert "PERHAPS" not in text
+    assert "1 gold files were not taken" in organizer.get(PAGE).content.decode()
+
+
+def test_gold_that_is_too_large_is_not_kept(
+    organizer: Client, tiny: SharedTask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(organize_gold, "GOLD_BYTES", 1000)
+    assert organizer.post(f"{PAGE}gold/", gold_file(b"x" * 1001)).status_code == 413
+    assert organizer.post(f"{PAGE}gold/", {"target": "one test"}).status_code == 422
+    assert not GoldUpload.objects.exists()
+
+
+def test_a_moved_deadline_stands_on_the_public_dates(
+    organizer: Client, anybody: Client, phase: Phase, now: datetime
+) -> None:
+    fields = {"opens": written(phase.opens), "closes": written(now + HOUR), "zone": "UTC", "note": "Fire <alarm>."}
+    assert organizer.post(f"{PAGE}phases/evaluation/move/", fields)["Location"] == f"{PAGE}phases/"
+    phase.refresh_from_db()
+    assert phase.closes == now + HOUR
+    text = anybody.get("/tasks/tiny/evaluation/").content.decode()
+    assert "Extended on" in text
+    assert "Fire &lt;alarm&gt;." in text
+
+
+def test_a_time_that_is_left_as_it_stood_stays_in_any_zone(organizer: Client, phase: Phase, now: datetime) -> None:
+    shown = f"{phase.opens.astimezone(AOE):%Y-%m-%dT%H:%M}"
+    fields = {"opens": shown, "closes": written(now + 5 * HOUR), "zone": "UTC", "note": "Fire alarm."}
+    assert organizer.post(f"{PAGE}phases/evaluation/move/", fields)["Location"] == f"{PAGE}phases/"
+    moved = Phase.objects.get(pk=phase.pk)
+    assert moved.opens == phase.opens
+    assert moved.closes != phase.closes
+
+
+def test_times_are_in_the_zone_that_is_chosen(organizer: Client, phase: Phase, now: datetime) -> None:
+    User.objects.update(time_zone="Europe/Madrid")
+    fields = {"opens": written(phase.opens - 12 * HOUR), "note": "why"}
+    late = written(now + HOUR - 12 * HOUR)
+    organizer.post(f"{PAGE}phases/evaluation/move/", fields | {"closes": late, "zone": "AoE"})
+    phase.refresh_from_db()
+    assert phase.closes == now + HOUR
+    gap = fields | {"closes": "2027-03-28T02:30", "zone": "Europe/Madrid"}  # E61
+    response = organizer.post(f"{PAGE}phases/evaluation/move/", gap)
+    assert response.status_code == 422
+    assert "clocks are put forward" in response.content.decode()
+
+
+def test_a_refused_move_says_why_beside_what_was_typed(organizer: Client, phase: Phase, now: datetime) -> None:
+    fields = {"opens": written(phase.opens), "closes": written(now - HOUR), "zone": "UTC", "note": "too soon"}
+    response = organizer.post(f"{PAGE}phases/evaluation/move/", fields)
+    text = response.content.decode()
+    assert (response.status_code, "at least one hour ahead" in text, 'value="too soon"' in text) == (422, True, True)
+
+
+def test_grace_lets_a_team_in_and_everybody_reads_of_it(
+    organizer: Client, sender: Client, stranger: Client, anybody: Client, meltemi: Team, phase: Phase, now: datetime
+) -> None:
+    fields = {"team": meltemi.pk, "until": written(now + HOUR), "zone": "UTC", "reason": "No power in Athens."}
+    organizer.post(f"{PAGE}phases/evaluation/grace/", fields)
+    assert Grace.objects.get().team == meltemi
+    assert "Grace for Meltemi until" in anybody.get("/tasks/tiny/evaluation/").content.decode()
+    upload = {"file": SimpleUploadedFile("one_Meltemi_1.json", run_file(GOOD)), "phase": "evaluation"}
+    assert "with grace" in sender.get("/tasks/tiny/submit/").content.decode()
+    assert sender.post("/tasks/tiny/submit/", upload).status_code == 303
+    late = {"file": SimpleUploadedFile("one_Notus_1.json", run_file(GOOD)), "phase": "evaluation"}
+    assert stranger.post("/tasks/tiny/submit/", late).status_code == 403
+
+
+def test_scores_are_released_now_later_and_taken_back(
+    organizer: Client, anybody: Client, phase: Phase, now: datetime
+) -> None:
+    address, board = f"{PAGE}releases/evaluation/", "/tasks/tiny/leaderboard/one/?phase=evaluation"
+    assert organizer.post(address, {"zone": "UTC", "when": written(now + HOUR)})["Location"] == f"{PAGE}releases/"
+    assert "To be released" in organizer.get(f"{PAGE}releases/").content.decode()
+    assert "stay hidden" in anybody.get(board).content.decode()
+    organizer.post(address, {"zone": "UTC"})
+    assert "stay hidden" not in anybody.get(board).content.decode()
+    organizer.post(f"{address}take-back/")
+    assert "stay hidden" in anybody.get(board).content.decode()
+    assert organizer.post(f"{address}take-back/").status_code == 409
+
+
+def test_the_log_can_be_filtered(organizer: Client, phase: Phase) -> None:
+    organizer.post(f"{PAGE}releases/evaluation/", {"zone": "UTC"})
+    text = organizer.get(f"{PAGE}audit/?verb=release_scores").content.decode()
+    assert text.count("<code>release_scores</code>") == 1
+    assert "<code>import_shared_task</code>" not in text
+
+
+class Late(FakePayload):
+    """A body of which something happens while it is read."""
+
+    def __init__(self, body: bytes, then: Callable[[], Any]) -> None:
+        super().__init__(body)
+        self._then: Callable[[], Any] | None = then
+
+    def read(self, *size: int) -> bytes:
+        if self._then:
+            self._then()
+            self._then = None
+        return super().read(*size)
+
+
+def test_a_deadline_that_is_moved_while_the_body_comes_in_holds_for_it(  # E59
+    sender: Client, meltemi: Team, phase: Phase, now: datetime
+) -> None:
+    oana = User.objects.create_user("oana@example.org", name="Oana")
+    phase.shared_task.organizers.add(oana)
+    file = SimpleUploadedFile("one_Meltemi_1.json", run_file(GOOD))
+    body = encode_multipart(BOUNDARY, {"phase": "evaluation", "file": file})
+
+    def extend() -> None:
+        move_phase(oana, phase, phase.opens, now + HOUR, "a fire alarm", database_now())
+
+    late = {"wsgi.input": Late(body, extend)}
+    response = sender.generic("POST", "/tasks/tiny/submit/", body, MULTIPART_CONTENT, **late)
+    assert response.status_code == 303
+    submission = Submission.objects.get()
+    assert phase.closes is not None
+    assert phase.closes < submission.received_at < now + HOUR
+    assert Run.objects.get(team=meltemi).phase == phase
+    assert captain(meltemi) == submission.sent_by
+
+
+def test_gold_and_releases_ask_for_a_second_factor(  # B37
+    tiny: SharedTask, phase: Phase, sign_in: Callable[[User], Client]
+) -> None:
+    oana = User.objects.create_user("oana@example.org", name="Oana")
+    tiny.organizers.add(oana)
+    client = sign_in(oana)
+    for address in ("gold/", "releases/"):
+        assert client.get(PAGE + address).status_code == 403
+    for address in ("gold/", "releases/evaluation/", "releases/evaluation/take-back/"):
+        assert client.post(PAGE + address, gold_file(b"[]")).status_code == 403
+    assert not GoldUpload.objects.exists()
+    assert client.get(f"{PAGE}phases/").status_code == 200
+
+
+def test_a_dataset_is_replaced_on_its_page(gated: SharedTask, sign_in: Callable[[User], Client]) -> None:
+    oana = User.objects.create_user("oana@example.org", name="Oana")
+    gated.organizers.add(oana)
+    client, page = sign_in(oana), "/tasks/gated/organize/data/"
+    assert client.post(f"{page}sample/", {"file": SimpleUploadedFile("x", b"second")})["Location"] == page
+    again = client.post(f"{page}sample/", {"file": SimpleUploadedFile("x", b"second")})
+    assert again.status_code == 422
+    assert "handed out already" in again.content.decode()
+    answer = Client().get("/tasks/gated/data/sample/")
+    assert b"".join(answer.streaming_content) == b"second"  # type: ignore[attr-defined]
+    assert client.post(f"{page}nothing/", {"file": SimpleUploadedFile("x", b"y")}).status_code == 404

@@ -1,0 +1,107 @@
+"""What calendars, feed readers and search engines get."""
+
+import json
+import re
+from xml.etree import ElementTree
+
+from django.test import Client
+
+from portal.jobs import refresh_board
+from portal.models import Board, ReleasedBoard, SharedTask, Team
+from portal.models.clock import database_now
+from portal.web.markdown import contents, render
+from tests.portal.world import EVALUATION, GOOD, PERFECT, POOR, new_team, send_run, work_off
+
+ATOM = "{http://www.w3.org/2005/Atom}"
+
+
+def release(meltemi: Team) -> ReleasedBoard:
+    """Two teams have scored runs in the phase with a release, and the worker has kept its board."""
+    for team, values in ((meltemi, GOOD), (new_team(meltemi.shared_task, "Ostro"), POOR)):
+        send_run(team, values, 1, EVALUATION)
+    work_off(EVALUATION)
+    refresh_board(str(Board.objects.get(track__slug="one", phase__slug="evaluation").pk))
+    return ReleasedBoard.objects.get()
+
+
+def test_the_calendar_has_every_date_and_closes_on_the_day_that_ends(anybody: Client, tiny: SharedTask) -> None:
+    tiny.phases.filter(slug="evaluation").update(title="Final; all, tracks")
+    for address in ("/calendar.ics", "/tasks/tiny/calendar.ics"):
+        response = anybody.get(address)
+        assert response["Content-Type"] == "text/calendar; charset=utf-8"
+        lines = response.content.decode().split("\r\n")
+        assert all(len(line.encode()) <= 75 for line in lines)
+        assert "DTSTART:20240516T000000Z" in lines  # closes at midnight UTC, which is no midnight AoE
+        assert "SUMMARY:Tiny: Final\\; all\\, tracks closes" in lines
+        assert lines.count("BEGIN:VEVENT") == 5  # three open, one closes, one is released
+
+
+def test_a_released_board_has_an_address_and_never_changes(anybody: Client, meltemi: Team) -> None:
+    kept = release(meltemi)
+    address = "/tasks/tiny/leaderboard/one/evaluation/1/"
+    before = anybody.get(address).content
+    assert kept.at == meltemi.shared_task.phases.get(slug="evaluation").released
+    assert b"this page never changes" in before
+    rows = json.loads(anybody.get(f"{address}?format=json").content)["rows"]
+    assert [(row["rank"], row["team"]) for row in rows if row["kind"] == "team"] == [(1, "Meltemi"), (2, "Ostro")]
+    meltemi.runs.update(name="another.json")
+    refresh_board(str(Board.objects.get(track__slug="one", phase__slug="evaluation").pk))
+    assert anybody.get(address).content == before
+    assert ReleasedBoard.objects.count() == 1
+
+
+def test_a_release_that_was_taken_back_is_nowhere(anybody: Client, meltemi: Team) -> None:  # D49
+    release(meltemi)
+    assert b"evaluation/1/" in anybody.get("/sitemap.xml").content
+    meltemi.shared_task.phases.filter(slug="evaluation").update(released=None)
+    assert anybody.get("/tasks/tiny/leaderboard/one/evaluation/1/").status_code == 404
+    for address in ("/releases.atom", "/tasks/tiny/releases.atom", "/sitemap.xml"):
+        assert b"evaluation/1/" not in anybody.get(address).content
+
+
+def test_nothing_is_kept_before_the_release(meltemi: Team) -> None:  # D49
+    meltemi.shared_task.phases.update(released=None)
+    send_run(meltemi, PERFECT, 1, EVALUATION)
+    work_off(EVALUATION)
+    refresh_board(str(Board.objects.get(track__slug="one", phase__slug="evaluation").pk))
+    assert not ReleasedBoard.objects.exists()
+
+
+def test_the_feed_names_each_release(anybody: Client, meltemi: Team) -> None:
+    release(meltemi)
+    for address in ("/releases.atom", "/tasks/tiny/releases.atom"):
+        (entry,) = ElementTree.fromstring(anybody.get(address).content).findall(f"{ATOM}entry")
+        assert entry.findtext(f"{ATOM}title") == "Tiny: Track one, Evaluation, release 1"
+        assert entry.findtext(f"{ATOM}summary") == "gold version 1, scorer 0.1.0"
+
+
+def test_search_engines_find_the_pages_and_their_meaning(anybody: Client, tiny: SharedTask) -> None:
+    assert b"Sitemap: http" in anybody.get("/robots.txt").content
+    assert b"/tasks/tiny/leaderboard/one/</loc>" in anybody.get("/sitemap.xml").content
+    tiny.title = "Tiny </script><b>"
+    tiny.save()
+    text = anybody.get("/tasks/tiny/").content.decode()
+    (block,) = re.findall(r'<script type="application/ld\+json">(.*?)</script>', text)
+    assert json.loads(block)["name"] == "Tiny </script><b>"
+    assert 'property="og:title" content="Tiny &lt;/script&gt;&lt;b&gt;"' in text
+    assert "@misc{tiny," in text
+
+
+def test_home_finds_tasks_by_words_language_and_year(anybody: Client, tiny: SharedTask) -> None:
+    SharedTask.objects.create(slug="later", title="Later", year=2025, languages=["es"], imported_at=database_now())
+
+    def found(query: str) -> list[str]:
+        return [line.slug for line in anybody.get(f"/?{query}").context["lists"].past]
+
+    assert found("") == ["later", "tiny"]
+    assert found("search=tests+2024") == ["tiny"]
+    assert found("language=es") == ["later"]
+    assert found("year=2024") == ["tiny"]
+    assert "No shared task is as you ask" in anybody.get("/?search=nothing").content.decode()
+
+
+def test_a_text_has_a_table_of_contents_whose_anchors_are_its_own() -> None:
+    text = "# T\n\n## Main *thing*\n\n## main\n\n## <script>\n"
+    assert [heading.words for heading in contents(text)] == ["Main thing", "main", "<script>"]
+    assert [f'id="{heading.anchor}"' in render(text) for heading in contents(text)] == [True] * 3
+    assert [heading.anchor for heading in contents(text)][:2] == ["s1-main-thing", "s2-main"]

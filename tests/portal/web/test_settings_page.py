@@ -1,0 +1,159 @@
+"""What people see and change of their own account, take away, and leave behind when they delete it."""
+
+import json
+
+import pytest
+from allauth.account.models import EmailAddress
+from allauth.usersessions.models import UserSession
+from django.test import Client
+from django.urls import reverse
+
+from portal.actions.accounts import delete_account
+from portal.actions.membership import invite_by_mail
+from portal.actions.refusal import Conflict
+from portal.actions.teams import join_team, register_team
+from portal.models import AuditEntry, OutgoingMail, Run, Team, User
+from portal.queries.personal_data import personal_data
+from tests.portal.world import EVALUATION, GOOD, person, send_run, set_up_second_factor, sign
+
+PASSWORD = "a long winter in the north"
+PAGE = "/settings/"
+
+
+@pytest.fixture
+def cleo(gated):
+    """The captain, and only member, of a team that has signed and sent a run."""
+    user = person("Cleo")
+    team = register_team(user, gated, "Bora", "", EVALUATION, {"use": "research"})
+    Team.objects.update(state=Team.State.APPROVED)
+    team.refresh_from_db()
+    sign(user, gated)
+    user.affiliation, user.country = "University of the Aegean", "GR"
+    user.set_password(PASSWORD)
+    user.save()
+    EmailAddress.objects.create(user=user, email=user.email, verified=True, primary=True)
+    send_run(team, GOOD, 1, EVALUATION)
+    invite_by_mail(user, team, "nora@example.org", EVALUATION)
+    return user
+
+
+@pytest.fixture
+def browser(cleo):
+    """Cleo's, with the password given a moment ago."""
+    client = Client()
+    client.post("/accounts/login/", {"login": cleo.email, "password": PASSWORD})
+    client.post("/accounts/reauthenticate/", {"password": PASSWORD})
+    return client
+
+
+def values(**changes):
+    own = {"name": "Cleo", "affiliation": "", "country": "", "time_zone": "UTC", "language": "en"}
+    return own | changes
+
+
+def test_what_is_saved_is_what_was_given(browser, cleo):
+    given = values(name="Cleo C.", country="ES", time_zone="Europe/Madrid", language="es", mails_about_results="on")
+    assert browser.post(PAGE, given).status_code == 302
+    cleo.refresh_from_db()
+    assert (cleo.name, cleo.country.name, cleo.time_zone, cleo.language) == ("Cleo C.", "Spain", "Europe/Madrid", "es")
+    assert (cleo.mails_about_runs, cleo.mails_about_deadlines, cleo.mails_about_results) == (False, False, True)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"name": ""}, {"country": "XX"}, {"time_zone": "Mars/Olympus"}, {"language": "tlh"}], ids=str
+)
+def test_what_cannot_be_is_refused_and_nothing_is_saved(browser, cleo, wrong):
+    response = browser.post(PAGE, values(affiliation="elsewhere") | wrong)
+    assert response.status_code == 422
+    assert "Nothing is saved yet" in response.content.decode()
+    cleo.refresh_from_db()
+    assert cleo.affiliation == "University of the Aegean"
+
+
+def test_what_is_not_the_persons_to_say_has_no_effect(browser, cleo):  # B32
+    stolen = {"is_staff": "on", "is_superuser": "on", "email": "other@example.org", "date_joined": "2000-01-01"}
+    browser.post(PAGE, values(**stolen))
+    cleo.refresh_from_db()
+    assert (cleo.is_staff, cleo.is_superuser, cleo.email) == (False, False, "cleo@example.org")
+
+
+def test_a_new_address_counts_when_its_link_is_followed(browser, cleo, mailoutbox):
+    browser.post("/accounts/email/", {"action_add": "", "email": "cleo@new.example"})
+    cleo.refresh_from_db()
+    assert cleo.email == "cleo@example.org"
+    path = next(word for word in mailoutbox[-1].body.split() if "/confirm-email/" in word).split("/", 3)[3]
+    browser.post(f"/{path}")
+    cleo.refresh_from_db()
+    assert cleo.email == "cleo@new.example"
+    assert EmailAddress.objects.get(user=cleo).email == "cleo@new.example"
+
+
+def test_the_other_sessions_are_listed_and_ended(browser, cleo):
+    other = Client(headers={"user-agent": "A browser in a library"})
+    other.post("/accounts/login/", {"login": cleo.email, "password": PASSWORD})
+    assert "A browser in a library" in browser.get("/accounts/sessions/").content.decode()
+    browser.post("/accounts/sessions/")
+    assert other.get(PAGE).status_code == 302
+    assert browser.get(PAGE).status_code == 200
+
+
+def test_the_data_to_take_away_are_all_there_is_and_no_secret(browser, cleo):
+    secret = set_up_second_factor(cleo)
+    response = browser.get(reverse("export_data"))
+    text = response.content.decode()
+    found = json.loads(text)
+    assert response["Content-Disposition"] == 'attachment; filename="agon-my-data.json"'
+    assert found["account"]["country"] == "GR"
+    assert found["signature, user"][0]["typed_name"] == "Cleo"
+    assert found["submission, sent_by"][0]["file_name"] == "one_Bora_1.json"
+    assert found["run"][0]["name"] == "one_Bora_1.json"
+    assert {entry["verb"] for entry in found["auditentry, actor"]} >= {"submit", "register_team"}
+    for hidden in (secret, cleo.password, UserSession.objects.get(user=cleo).session_key):
+        assert hidden not in text
+
+
+def test_taking_data_away_or_deleting_asks_for_the_password_again(cleo):
+    client = Client()
+    client.post("/accounts/login/", {"login": cleo.email, "password": PASSWORD})
+    for response in (client.get(reverse("export_data")), client.post(reverse("delete_account"))):
+        assert response.url.startswith("/accounts/reauthenticate/")
+    cleo.refresh_from_db()
+    assert cleo.is_active
+
+
+def test_a_deleted_account_leaves_the_teams_records_and_nothing_of_the_person(browser, cleo):
+    set_up_second_factor(cleo)
+    team = cleo.teams.get()
+    assert browser.post(reverse("delete_account")).url == "/"
+    assert browser.get(PAGE).status_code == 302
+    team.refresh_from_db()
+    assert team.state == Team.State.WITHDRAWN
+    assert Run.objects.get(team=team).name == "one_Bora_1.json"
+    gone = User.objects.get(pk=cleo.pk)
+    assert gone.signatures.get().sha256
+    assert not gone.is_active
+    left = json.dumps(personal_data(gone), default=str)
+    for trace in ('"Cleo"', "cleo@example.org", "Aegean", "192.0.2.1", "127.0.0.1"):
+        assert trace not in left
+    assert OutgoingMail.objects.get(address="nora@example.org").details["inviter"] == f"Deleted account {cleo.pk}"
+    assert AuditEntry.objects.filter(verb="delete_account", actor=cleo).exists()
+    assert Client().post("/accounts/login/", {"login": "cleo@example.org", "password": PASSWORD}).status_code == 200
+
+
+def test_a_captain_hands_over_first(browser, cleo):
+    team = cleo.teams.get()
+    join_team(person("Milo"), team.invitation_code, EVALUATION)
+    assert team.name in browser.get(reverse("delete_account")).content.decode()
+    response = browser.post(reverse("delete_account"))
+    assert response.status_code == 409
+    assert "Hand over or withdraw these teams first: Bora." in response.content.decode()
+    cleo.refresh_from_db()
+    assert cleo.is_active
+
+
+def test_the_last_administrator_stays(db):
+    first = person("Ada")
+    first.is_superuser = True
+    first.save()
+    with pytest.raises(Conflict, match="last administrator"):
+        delete_account(first, EVALUATION)

@@ -1,0 +1,192 @@
+"""Signing up, signing in and a forgotten password give no account away; codes serve once; guesses are limited."""
+
+import re
+import time
+
+import pytest
+from allauth.account.models import EmailAddress
+from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
+from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value
+from allauth.mfa.utils import decrypt
+from django.contrib.auth.hashers import MD5PasswordHasher
+from django.test import Client
+from django.urls import reverse
+
+from portal.models import User
+from tests.portal.world import person, set_up_second_factor
+
+PASSWORD = "a long winter in the north"
+LOGIN, SIGNUP, RESET = "/accounts/login/", "/accounts/signup/", "/accounts/password/reset/"
+
+
+class CountingHasher(MD5PasswordHasher):
+    """Counts what takes the time."""
+
+    count = 0
+
+    def encode(self, password: str, salt: str) -> str:
+        CountingHasher.count += 1
+        return super().encode(password, salt)
+
+
+@pytest.fixture
+def counting(settings):
+    settings.PASSWORD_HASHERS = [f"{__name__}.CountingHasher"]
+
+
+@pytest.fixture
+def milo(db):
+    user = person("Milo")
+    user.set_password(PASSWORD)
+    user.save()
+    EmailAddress.objects.create(user=user, email=user.email, verified=True, primary=True)
+    return user
+
+
+@pytest.fixture
+def code(milo):
+    """What Milo's app shows now, soon after it changed."""
+    if time.time() % 30 > 25:
+        time.sleep(30 - time.time() % 30)
+    return format_hotp_value(hotp_value(set_up_second_factor(milo), int(time.time()) // 30))
+
+
+def sign_in(client, email="milo@example.org", password=PASSWORD):
+    return client.post(LOGIN, {"login": email, "password": password})
+
+
+def same_answer(known, unknown):
+    """Both pages, without the address that each was asked about and what differs between any two requests."""
+    pages = []
+    for response, address in (known, unknown):
+        text = response.content.decode().replace(address, "ADDRESS")
+        pages.append((response.status_code, re.sub(r'csrfmiddlewaretoken" value="\w+"', "", text)))
+    return pages[0] == pages[1]
+
+
+def hashes(post):
+    before = CountingHasher.count
+    response = post()
+    return response, CountingHasher.count - before
+
+
+def test_signing_in_does_not_tell_a_wrong_password_from_a_wrong_address(milo, counting):  # B36
+    milo.set_password(PASSWORD)
+    milo.save()
+    known, times = hashes(lambda: sign_in(Client(), "milo@example.org", "wrong"))
+    unknown, times_unknown = hashes(lambda: sign_in(Client(), "nora@example.org", "wrong"))
+    assert same_answer((known, "milo@example.org"), (unknown, "nora@example.org"))
+    assert times == times_unknown == 1
+
+
+def test_signing_up_says_who_one_is_and_sends_a_link(db, mailoutbox):
+    form = {"name": "Nora", "affiliation": "University of Porto", "country": "PT"}
+    form |= {"email": "nora@example.org", "password1": PASSWORD, "password2": PASSWORD}
+    response = Client(headers={"accept-language": "pt-PT"}).post(SIGNUP, form)
+    assert response["Location"] == "/accounts/confirm-email/"
+    (mail,) = mailoutbox
+    assert mail.subject == "Agon: confirme o seu endereço de correio"
+    assert "/accounts/confirm-email/" in mail.body
+    nora = User.objects.get(email="nora@example.org")
+    assert (nora.name, nora.origin, nora.language) == ("Nora", "University of Porto, Portugal", "pt")
+
+
+def test_signing_up_does_not_tell_that_the_address_is_taken(milo, counting, mailoutbox):  # B36
+    def sign_up(address):
+        form = {"name": "Somebody", "email": address, "password1": PASSWORD, "password2": PASSWORD}
+        return Client().post(SIGNUP, form, follow=True)
+
+    taken, times = hashes(lambda: sign_up("milo@example.org"))
+    free, times_free = hashes(lambda: sign_up("nora@example.org"))
+    assert same_answer((taken, "milo@example.org"), (free, "nora@example.org"))
+    assert times == times_free == 1
+    assert [mail.to for mail in mailoutbox] == [["milo@example.org"], ["nora@example.org"]]
+    assert not User.objects.filter(name="Somebody", email="milo@example.org").exists()
+
+
+def test_a_forgotten_password_does_not_tell_that_there_is_an_account(milo, counting, mailoutbox):  # B36
+    known, times = hashes(lambda: Client().post(RESET, {"email": "milo@example.org"}, follow=True))
+    unknown, times_unknown = hashes(lambda: Client().post(RESET, {"email": "nora@example.org"}, follow=True))
+    assert same_answer((known, "milo@example.org"), (unknown, "nora@example.org"))
+    assert times == times_unknown
+    assert [mail.to for mail in mailoutbox] == [["milo@example.org"], ["nora@example.org"]]
+
+
+def test_passwords_are_hashed_by_argon2(db, settings):
+    from portal import settings as own
+
+    settings.PASSWORD_HASHERS = own.PASSWORD_HASHERS
+    assert User.objects.create_user("nora@example.org", PASSWORD).password.startswith("argon2$argon2id$")
+
+
+def test_a_code_of_the_app_serves_once(milo, code):  # B37
+    for may_enter in (True, False):
+        client = Client()
+        assert sign_in(client).url == reverse("mfa_authenticate")
+        response = client.post(reverse("mfa_authenticate"), {"code": code})
+        assert (response.status_code == 302) is may_enter
+        assert ("_auth_user_id" in client.session) is may_enter
+
+
+def test_a_recovery_code_serves_once(milo, code):  # B37
+    recovery = RecoveryCodes.activate(milo).generate_codes()[0]
+    for may_enter in (True, False):
+        client = Client()
+        sign_in(client)
+        client.post(reverse("mfa_authenticate"), {"code": recovery})
+        assert ("_auth_user_id" in client.session) is may_enter
+
+
+def test_codes_are_not_guessed(milo, code):
+    client = Client()
+    sign_in(client)
+    for _ in range(6):
+        response = client.post(reverse("mfa_authenticate"), {"code": "000000" if code != "000000" else "111111"})
+    assert "Too many failed login attempts" in response.content.decode()
+    client.post(reverse("mfa_authenticate"), {"code": code})
+    assert "_auth_user_id" not in client.session
+
+
+def test_passwords_are_not_guessed_by_however_many_browsers(milo):
+    for _ in range(6):
+        response = sign_in(Client(), password="wrong")
+    assert "Too many failed login attempts" in response.content.decode()
+    assert "_auth_user_id" not in Client().session
+    assert sign_in(Client()).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("address", "form", "limit"),
+    [(SIGNUP, {}, 20), (RESET, {"email": "milo@example.org"}, 5), ("/accounts/2fa/webauthn/login/", {}, 10)],
+)
+def test_other_doors_are_limited_too(milo, address, form, limit):
+    found = [Client().post(address, form).status_code for _ in range(limit + 1)]
+    assert 429 not in found[:limit]
+    assert found[limit] == 429
+
+
+def test_secrets_of_second_factors_are_encrypted(milo):
+    secret = set_up_second_factor(milo)
+    kept = milo.authenticator_set.get().data["secret"]
+    assert secret not in kept
+    assert decrypt(kept) == secret
+
+
+def test_a_deactivated_account_loses_its_session_at_once(milo):  # B33
+    client = Client()
+    sign_in(client)
+    assert client.get(reverse("settings")).status_code == 200
+    User.objects.update(is_active=False)
+    assert client.get(reverse("settings")).status_code == 302
+    assert sign_in(Client()).url == reverse("account_inactive")
+
+
+def test_a_new_password_ends_the_other_sessions(milo):
+    one, other = Client(), Client()
+    sign_in(one)
+    sign_in(other)
+    one.post("/accounts/reauthenticate/", {"password": PASSWORD})
+    form = {"oldpassword": PASSWORD, "password1": "a short summer, too", "password2": "a short summer, too"}
+    assert one.post("/accounts/password/change/", form).status_code == 302
+    assert one.get(reverse("settings")).status_code == 200
+    assert other.get(reverse("settings")).status_code == 302

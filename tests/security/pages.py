@@ -1,0 +1,47 @@
+"""Every page that the portal answers, as people of several roles see it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from django.core.cache import cache
+from django.http.response import HttpResponseBase
+from django.urls import reverse
+from django.urls.exceptions import NoReverseMatch
+
+from tests.security.conftest import World
+from tests.security.test_access import ADMIN, NAMES
+
+ROLES = ("anonymous", "teamless", "captain", "organizer", "administrator")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came of a GET."""
+
+    name: str  # role and address, for messages
+    response: HttpResponseBase
+
+    @property
+    def is_html(self) -> bool:
+        return self.response.headers.get("Content-Type", "").startswith("text/html")
+
+    @property
+    def text(self) -> str:
+        return self.response.getvalue().decode()
+
+
+def answers(world: World) -> Iterator[Answer]:
+    """Of every address for every role, pages of the administration and pages that say no included."""
+    for role in ROLES:
+        cache.clear()  # of rate limits
+        client = world.client(role)
+        addresses = [_address(world, name) for name in NAMES if name != "account_logout"]
+        for address in addresses + (ADMIN if role == "administrator" else []):
+            yield Answer(f"{role} {address}", client.get(address))
+
+
+def _address(world: World, name: str) -> str:
+    try:
+        return reverse(name, kwargs=world.arguments(name))
+    except NoReverseMatch:
+        return reverse(name)

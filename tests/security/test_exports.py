@@ -1,0 +1,41 @@
+"""No table leaves the portal but through the one writer that defuses formulas. # F66"""
+
+import csv
+import io
+import re
+
+from portal.models import Run, Team, User
+from portal.web.export import defused
+from tests.conftest import ROOT
+from tests.portal.world import RELEASE, work_off
+from tests.security.conftest import World
+
+NUMBER = re.compile(r"-?[\d.]+(e-?\d+)?")
+FORMULAS = ("=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", '=HYPERLINK("https://evil.example")', "=cmd|' /C calc'!A0")
+
+
+def test_only_one_module_writes_tables() -> None:
+    writers = [path for path in (ROOT / "portal").rglob("*.py") if re.search(r"\bcsv\.|text/csv", path.read_text())]
+    assert [path.name for path in writers] == ["export.py"]
+    assert (ROOT / "portal/web/export.py").read_text().count("csv.writer(") == 1
+
+
+def test_a_formula_in_every_word_is_text_in_every_export(world: World) -> None:
+    work_off(RELEASE)
+    client = world.client("organizer")
+    world.client("captain").get("/tasks/gated/data/development/")
+    for formula in FORMULAS:
+        Team.objects.filter(pk=world.bora.pk).update(name=formula)
+        User.objects.filter(pk=world.people["captain"].pk).update(name=formula)
+        Run.objects.filter(team=world.bora).update(name=formula, method=formula)
+        for path in (
+            "/tasks/gated/leaderboard/one/?phase=evaluation&format=csv",
+            "/tasks/gated/organize/downloads.csv",
+        ):
+            cells = cells_of(client.get(path).content.decode())
+            assert f"'{formula}" in cells, path
+            assert [cell for cell in cells if defused(cell) != cell and not NUMBER.fullmatch(cell)] == []
+
+
+def cells_of(table: str) -> list[str]:
+    return [cell for row in csv.reader(io.StringIO(table, newline="")) for cell in row]

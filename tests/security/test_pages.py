@@ -1,0 +1,92 @@
+"""Every page: valid HTML, nothing inline, and the headers that keep a browser from more than it should do."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+import html5lib
+import pytest
+from django.http.response import HttpResponseBase
+
+from tests.security.conftest import World
+from tests.security.pages import Answer, answers
+
+HTML = "{http://www.w3.org/1999/xhtml}"
+DATA = ("application/json", "application/ld+json")  # blocks that no browser runs
+POLICY = {
+    "default-src 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+    "object-src 'none'",
+}
+
+
+@pytest.fixture
+def crawled(world: World) -> list[Answer]:
+    return list(answers(world))
+
+
+def test_every_page_is_what_it_should_be(crawled: list[Answer]) -> None:
+    """One pass over all pages, since they are many: every fault of every page at once."""
+    pages = [answer for answer in crawled if answer.is_html and not 300 <= answer.response.status_code < 400]
+    assert len(pages) > 150
+    faults = [fault for answer in crawled for fault in header_faults(answer)]
+    faults += [fault for answer in pages for fault in page_faults(answer)]
+    assert "\n".join(faults) == ""
+
+
+def header_faults(answer: Answer) -> Iterator[str]:
+    headers = answer.response.headers
+    policy = {part.strip() for part in headers.get("Content-Security-Policy", "").split(";")}
+    forms = next((part for part in policy if part.startswith("form-action")), "")
+    if (
+        not policy >= POLICY
+        or not forms.startswith("form-action 'self'")
+        or "unsafe" in str(policy)
+        or "nonce" in str(policy)
+    ):
+        yield f"{answer.name}: Content-Security-Policy {policy}"
+    wanted = {
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Cross-Origin-Resource-Policy": "same-origin",
+        "Referrer-Policy": "same-origin",
+        "X-Content-Type-Options": "nosniff",
+        "X-Frame-Options": "DENY",
+    }
+    for name, value in wanted.items():
+        if headers.get(name) != value:
+            yield f"{answer.name}: {name} {headers.get(name)}"
+    if "camera=()" not in headers.get("Permissions-Policy", ""):
+        yield f"{answer.name}: Permissions-Policy"
+    yield from cookie_faults(answer.name, answer.response)
+
+
+def cookie_faults(name: str, response: HttpResponseBase) -> Iterator[str]:
+    for cookie in response.cookies.values():
+        if cookie["samesite"] not in ("Lax", "Strict") or (not cookie["httponly"] and cookie.key != "messages"):
+            yield f"{name}: cookie {cookie.key}"
+
+
+def page_faults(answer: Answer) -> Iterator[str]:
+    text = answer.text
+    parser = html5lib.HTMLParser()
+    is_page = text.lstrip()[:9].lower() == "<!doctype"  # else a piece that HTMX puts into one
+    root = parser.parse(text) if is_page else parser.parseFragment(text)
+    for (line, _), code, _ in parser.errors:
+        yield f"{answer.name}: {code} in {text.splitlines()[line - 1].strip()[:100]!r}"
+    seen = Counter(element.get("id") for element in root.iter() if element.get("id"))
+    yield from (f"{answer.name}: id {name} {count} times" for name, count in seen.items() if count > 1)
+    for element in root.iter():
+        if isinstance(element.tag, str):
+            yield from (f"{answer.name}: {fault}" for fault in inline_faults(element))
+
+
+def inline_faults(element) -> Iterator[str]:
+    tag = element.tag.removeprefix(HTML)
+    if tag == "style" or (tag == "script" and not element.get("src") and element.get("type") not in DATA):
+        yield f"inline <{tag}>"
+    for name, value in element.items():
+        name = name.rpartition("}")[2]
+        if name.startswith(("on", "hx-on")) or name == "style":
+            yield f"<{tag} {name}>"
+        if name in ("href", "src", "action", "formaction") and value.strip().lower().startswith("javascript:"):
+            yield f"<{tag} {name}={value[:20]!r}>"

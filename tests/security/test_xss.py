@@ -1,0 +1,108 @@
+"""Thirty payloads in every text field, file name and text of a task's folder: no page takes one up. # F64"""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import html5lib
+import pytest
+from django.apps import apps
+from django.db import models
+
+from portal.models import OutgoingMail, Run, Submission, Team
+from portal.web.markdown import render
+from scoring.problems import Problem
+from tests.portal.world import EVALUATION, work_off
+from tests.security.conftest import World
+from tests.security.pages import Answer, answers
+from tests.security.payloads import MARKDOWN, PAYLOADS
+from tests.security.test_pages import page_faults
+
+HOSTILE = " ".join(PAYLOADS)
+# What the portal or its settings choose, not a person's words.
+CHOSEN = re.compile(
+    "slug|split|.*sha256|scorer|password|data_password|invitation_code|idempotency_key|day|lane|code|deed|occasion|"
+    "time_zone|language|country|entry"
+)
+NEVER = {"base", "embed", "iframe", "math", "object"}
+TITLES = ("title", "subtitle", "venue", "label", "licence")
+
+
+@pytest.fixture
+def gated_folder(gated_folder: Path) -> Path:
+    """The folder's own words are hostile, too."""
+    path = gated_folder / "task.yaml"
+    text = path.read_text()
+    for key in TITLES:
+        text = re.sub(rf'\b{key}: ("[^"]*"|[^,}}\n]+)', lambda found, key=key: f"{key}: {json.dumps(HOSTILE)}", text)
+    path.write_text(text)
+    for page in (gated_folder / "pages").glob("*.md"):
+        page.write_text("# A title\n\n" + "\n\n".join(PAYLOADS + MARKDOWN))
+    return gated_folder
+
+
+def poison() -> Iterator[str]:
+    """Put the payloads past every check into the columns that hold words; their names."""
+    for model in apps.get_app_config("portal").get_models():
+        for field in model._meta.concrete_fields:
+            is_text = isinstance(field, models.CharField | models.TextField) and not field.choices
+            if is_text and not field.primary_key and not CHOSEN.fullmatch(field.name):
+                for row in model._default_manager.all():
+                    model._default_manager.filter(pk=row.pk).update(**{field.name: f"{HOSTILE}{row.pk}"})
+                yield f"{model.__name__}.{field.name}"
+
+
+def problem() -> dict[str, Any]:
+    return Problem("error", "unknown-id", HOSTILE, HOSTILE, 1, HOSTILE, HOSTILE, HOSTILE, HOSTILE).as_dict()
+
+
+def test_no_page_takes_up_a_payload(world: World) -> None:
+    assert len(PAYLOADS) == 30
+    work_off(EVALUATION)
+    poisoned = set(poison())
+    assert {"User.name", "Team.name", "Submission.file_name", "Run.description", "Run.link", "Phase.title"} <= poisoned
+    Submission.objects.update(problems=[problem()])
+    Run.objects.update(problems=[problem()])
+    Team.objects.update(answers={"use": HOSTILE, "kind": HOSTILE})
+    OutgoingMail.objects.update(details={"reason": HOSTILE})
+    faults, taken = [], 0
+    for answer in answers(world):
+        if answer.is_html:
+            faults += [*page_faults(answer), *foreign(answer)]
+            taken += "window.xss" in answer.text
+    assert "\n".join(faults) == ""
+    assert taken > 50  # the payloads are there, as words
+
+
+def foreign(answer: Answer) -> Iterator[str]:
+    """Elements that no page of ours has, and addresses elsewhere."""
+    for element in html5lib.parse(answer.text, namespaceHTMLElements=False).iter():
+        addresses = [element.get(name, "") for name in ("href", "src", "action")]
+        if element.tag in NEVER or element.get("http-equiv") or any(to.startswith("//") for to in addresses):
+            yield f"{answer.name}: <{element.tag} {element.items()}>"
+
+
+@pytest.mark.parametrize("text", PAYLOADS + MARKDOWN)
+def test_markdown_makes_nothing_of_it(text: str) -> None:
+    html = str(render(text)).lower()
+    assert re.search(r"<(script|style|img|svg|iframe|object|base|meta|form|input|body|details|math)\b", html) is None
+    assert re.search(r'<[^>]*\b(on\w+\s*=|href="(javascript|data):)', html) is None
+
+
+def quoted(name: str) -> str:
+    """As browsers send it."""
+    return name.replace('"', "%22")
+
+
+def test_a_file_name_is_only_words(world: World) -> None:
+    client = world.client("captain")
+    for name in PAYLOADS:
+        said = "".join(
+            f"--b\r\nContent-Disposition: form-data; {field}\r\n\r\n{body}\r\n"
+            for field, body in (('name="phase"', "post"), (f'name="file"; filename="{quoted(name)}"', "[]"))
+        )
+        answer = client.generic("POST", "/tasks/gated/submit/", f"{said}--b--\r\n", "multipart/form-data; boundary=b")
+        assert answer.status_code in (403, 422), name
+        assert [*page_faults(Answer(name, answer)), *foreign(Answer(name, answer))] == []

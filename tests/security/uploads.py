@@ -1,0 +1,155 @@
+"""A shared task with a run format of each family, and a team's desk from which hostile files are sent over HTTP."""
+
+import json
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from portal.actions.import_shared_task import import_shared_task
+from portal.models import Quota, Rate, Run, SharedTask, Submission, Team
+from portal.models.clock import database_now
+from tests.portal.world import EVALUATION, captain, new_team, work_off
+
+SECONDS = 2  # for any refusal, on an idle portal
+TASK = """
+agon: 1
+slug: hostile
+title: "Hostile"
+year: 2024
+languages: [en]
+team: {name: "[A-Za-z0-9_-]{2,30}", approval: automatic}
+pages: {overview: pages/overview.md}
+tracks:
+  - slug: labels
+    title: "Labels"
+    format: {kind: json-labels, classes: ["YES", "NO"]}
+    items: {test: data/items.txt}
+    metrics: [accuracy]
+    rank_by: accuracy
+  - slug: shares
+    title: "Shares"
+    format: {kind: json-soft, classes: ["YES", "NO"], sum: 1}
+    items: {test: data/items.txt}
+    metrics: [cross_entropy]
+    rank_by: cross_entropy
+  - slug: table
+    title: "Table"
+    format: {kind: table, header: required, id: id, columns: [label]}
+    items: {test: data/items.txt}
+    metrics: [accuracy]
+    rank_by: accuracy
+naming:
+  archive: "hostile_{team}"
+  run: "{track}_{team}_{number}"
+  number: [1, 2, 3]
+phases:
+  - {slug: open, title: Open, opens: "2024-05-01 00:00 UTC", split: test, runs_per_track: 3, scores: at-once,
+     official: best}
+gold:
+  - {track: labels, split: test, file: gold/labels.json}
+  - {track: shares, split: test, file: gold/shares.json}
+  - {track: table, split: test, file: gold/table.csv}
+"""
+LABELS = [{"id": item, "value": "YES"} for item in "abcd"]
+SHARES = [{"id": item, "value": {"YES": 0.75, "NO": 0.25}} for item in "abcd"]
+TABLE = "id,label\na,1\nb,0\nc,1\nd,1\n"
+
+
+def used() -> float:
+    """Seconds of CPU, children included: what an idle portal would take, however busy this machine is."""
+    return sum(os.times()[:4])
+
+
+def dump(content: Any) -> bytes:
+    return json.dumps(content).encode()
+
+
+def hostile_task(folder: Path) -> SharedTask:
+    shutil.copytree(Path(__file__).parents[1] / "portal/tiny_task", folder)
+    (folder / "task.yaml").write_text(TASK)
+    (folder / "gold/labels.json").write_bytes(dump(LABELS))
+    (folder / "gold/shares.json").write_bytes(dump(SHARES))
+    (folder / "gold/table.csv").write_text(TABLE)
+    return import_shared_task(folder, EVALUATION).shared_task
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back: the status, every problem that was listed, and the CPU seconds that it took."""
+
+    status: int
+    problems: list[dict[str, Any]]
+    seconds: float
+
+    @property
+    def codes(self) -> set[str]:
+        return {problem["code"] for problem in self.problems if problem["severity"] == "error"}
+
+
+class Desk:
+    """The captain of a team, who uses both ways in."""
+
+    def __init__(self, shared_task: SharedTask) -> None:
+        self.team: Team = new_team(shared_task, "Bora")
+        self.client = Client()
+        self.client.force_login(captain(self.team))
+        self._kept = self.files()
+        self.check("labels_Bora_1", dump(LABELS))  # the first request of a process compiles its templates
+
+    def check(self, name: str, body: bytes) -> Answer:
+        """By way of "check only"."""
+        Rate.objects.all().delete()
+        started = used()
+        response = self._post("check", name, body)
+        seconds = used() - started
+        checked = response.context["checked"]
+        runs = [problem for run in checked.runs for problem in run.problems]
+        return Answer(response.status_code, [*checked.problems, *runs], seconds)
+
+    def refused(self, name: str, body: bytes) -> Answer:
+        """By way of an upload that is not taken."""
+        started = used()
+        response = self._post("submit", name, body)
+        seconds = used() - started
+        assert response.status_code >= 400, "was taken"
+        return Answer(response.status_code, response.context.get("problems", []), seconds)
+
+    def taken(self, name: str, body: bytes) -> tuple[Submission, Answer]:
+        """By way of an upload that is taken, and then judged by a worker."""
+        started = used()
+        response = self._post("submit", name, body)
+        assert response.status_code == 303, response.context["problems"]
+        work_off(database_now())
+        seconds = used() - started
+        submission = Submission.objects.get(pk=response["Location"].split("/")[-2])
+        report = self.client.get(f"{response['Location']}report.json").json()
+        return submission, Answer(response.status_code, report["problems"], seconds)
+
+    def _post(self, page: str, name: str, body: bytes) -> Any:
+        file = SimpleUploadedFile("replaced", body)
+        file.name = name
+        response = self.client.post(f"/tasks/hostile/{page}/", {"file": file, "phase": "open"})
+        assert b"Traceback" not in response.content
+        return response
+
+    def files(self) -> set[Path]:
+        """All that is stored."""
+        return {path for path in Path(settings.DATA_ROOT).rglob("*") if path.is_file()}
+
+    def new_files(self) -> set[str]:
+        """Their names; what an earlier test left under the same content is not new."""
+        return {path.name for path in self.files() - self._kept}
+
+    @property
+    def used(self) -> int:
+        return sum(Quota.objects.filter(team=self.team).values_list("used", flat=True))
+
+    @property
+    def runs(self) -> list[Run]:
+        return list(Run.objects.filter(team=self.team))
