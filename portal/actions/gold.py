@@ -8,12 +8,13 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from portal import jobs
-from portal.actions.refusal import NotAcceptable, NotAllowed
+from portal.actions.organizing import require_organizer
+from portal.actions.refusal import Conflict, NotAcceptable
 from portal.evaluation.gold import adopt, runs_to_score
 from portal.evaluation.lanes import Lane
 from portal.evaluation.limits import HINT_SECONDS
 from portal.models import AuditEntry, GoldStandard, GoldUpload, Track, User
-from portal.permissions import may_organize
+from portal.queries.gold import public_phases
 from portal.storage import can_open_gold, open_gold, store_gold, store_sealed_gold
 from scoring.limits import RUN_BYTES
 
@@ -39,18 +40,47 @@ def add_gold_standard(track: Track, split: str, file: Path, at: datetime, actor:
 
 
 @transaction.atomic
-def upload_gold(user: User, track: Track, split: str, sealed: Iterable[bytes], at: datetime) -> GoldUpload:
+def upload_gold(
+    user: User, track: Track, split: str, sealed: Iterable[bytes], at: datetime, *, is_sure: bool = False
+) -> GoldUpload:
     """Take a gold standard that was sealed as it came in; a worker opens and judges it.
 
     Raises:
         NotAllowed: the user does not organize the task.
-        NotAcceptable: the track has no items for that split.
+        NotAcceptable: the track has no items for that split, or `is_sure` is wanting where public scores would change.
     """
-    if not may_organize(user, track.shared_task):
-        raise NotAllowed("no_organizer", _("Only the organizers of the task may do that."))
+    require_organizer(user, track.shared_task)
     if split not in track.definition.items:
         raise NotAcceptable("no_such_split", _("%(track)s has no items for %(split)s.") % _names(track, split))
+    _require_sure(track, split, at, is_sure)
     return _leave_for_worker(track, split, store_sealed_gold(sealed), at, user)
+
+
+@transaction.atomic
+def return_to_gold(user: User, gold: GoldStandard, at: datetime, *, is_sure: bool = False) -> GoldStandard:
+    """Make an earlier gold standard the newest version again; all runs are scored by it.
+
+    Raises:
+        NotAllowed: the user does not organize the task.
+        NotAcceptable: `is_sure` is wanting where public scores would change.
+        Conflict: it is in use.
+    """
+    track = gold.track
+    require_organizer(user, track.shared_task)
+    newest = GoldStandard.objects.newest(track, gold.split)
+    if newest is None or newest.sealed_sha256 == gold.sealed_sha256:
+        raise Conflict("in_use", _("That version is in use."))
+    _require_sure(track, gold.split, at, is_sure)
+    renewed = adopt(track, gold.split, gold.sealed_sha256, at, user, returned_to=gold.version)
+    transaction.on_commit(lambda: jobs.publish_scores(runs_to_score(track, gold.split), Lane.BULK))
+    return renewed
+
+
+def _require_sure(track: Track, split: str, at: datetime, is_sure: bool) -> None:
+    public = public_phases(track.shared_task, split, at)
+    if public and GoldStandard.objects.newest(track, split) and not is_sure:
+        message = _("The scores of %(phases)s are public and would change. Say that you are sure.")
+        raise NotAcceptable("public_scores", message % {"phases": ", ".join(phase.title for phase in public)})
 
 
 def _leave_for_worker(track: Track, split: str, sealed_sha256: str, at: datetime, actor: User | None) -> GoldUpload:

@@ -54,7 +54,9 @@ def check_gold_upload(upload_id: UUID, at: datetime) -> list[UUID]:
 
 
 @transaction.atomic
-def adopt(track: Track, split: str, sealed_sha256: str, at: datetime, actor: User | None) -> GoldStandard:
+def adopt(
+    track: Track, split: str, sealed_sha256: str, at: datetime, actor: User | None, **detail: int
+) -> GoldStandard:
     """The next version; whoever calls it asks for the scores of `runs_to_score` after the commit."""
     newest = GoldStandard.objects.newest(track, split)
     gold = GoldStandard.objects.create(
@@ -69,7 +71,7 @@ def adopt(track: Track, split: str, sealed_sha256: str, at: datetime, actor: Use
         shared_task=track.shared_task,
         verb="add_gold_standard",
         subject=f"gold {track.slug} {split} version {gold.version}",
-        detail={"sealed_sha256": sealed_sha256},
+        detail={"sealed_sha256": sealed_sha256, **detail},
         at=at,
     )
     ask_again(_runs(track, split))

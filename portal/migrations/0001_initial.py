@@ -66,6 +66,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("released", models.DateTimeField(blank=True, null=True)),
+                ("taken_back", models.DateTimeField(blank=True, null=True)),
                 (
                     "official",
                     models.CharField(

@@ -1,8 +1,10 @@
 """Which gold standard each track and split has, and what became of the file that was sent last."""
 
+from collections import defaultdict
 from dataclasses import dataclass
+from datetime import datetime
 
-from portal.models import GoldStandard, GoldUpload, SharedTask, Track
+from portal.models import GoldStandard, GoldUpload, Phase, SharedTask, Track
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,20 +15,35 @@ class GoldLine:
     split: str
     newest: GoldStandard | None
     upload: GoldUpload | None
+    former: list[GoldStandard]  # the versions before the newest, the last one first
+    public: list[Phase]  # whose scores everybody sees now, and another gold would change
 
     @property
     def key(self) -> str:
         return f"{self.track.slug} {self.split}"
 
 
-def gold_lines(shared_task: SharedTask) -> list[GoldLine]:
+def gold_lines(shared_task: SharedTask, at: datetime) -> list[GoldLine]:
     """One entry a track and split that has items, in the task's order."""
-    versions = GoldStandard.objects.filter(track__shared_task=shared_task).order_by("version")
-    newest = {(gold.track_id, gold.split): gold for gold in versions}
+    versions: dict[tuple[int, str], list[GoldStandard]] = defaultdict(list)
+    for gold in GoldStandard.objects.filter(track__shared_task=shared_task).order_by("-version"):
+        versions[gold.track_id, gold.split].append(gold)
     sent = GoldUpload.objects.filter(track__shared_task=shared_task).select_related("gold", "sent_by")
     uploads = {(upload.track_id, upload.split): upload for upload in sent.order_by("received_at")}
     return [
-        GoldLine(track, split, newest.get((track.pk, split)), uploads.get((track.pk, split)))
+        GoldLine(
+            track=track,
+            split=split,
+            newest=next(iter(versions[track.pk, split]), None),
+            upload=uploads.get((track.pk, split)),
+            former=versions[track.pk, split][1:],
+            public=public_phases(shared_task, split, at) if versions[track.pk, split] else [],
+        )
         for track in shared_task.tracks.select_related("shared_task")
         for split in track.definition.items
     ]
+
+
+def public_phases(shared_task: SharedTask, split: str, at: datetime) -> list[Phase]:
+    """Those of a split whose scores everybody may see at that moment."""
+    return [phase for phase in shared_task.phases.all() if phase.split == split and phase.scores_are_public(at)]

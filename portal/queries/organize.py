@@ -117,7 +117,7 @@ def to_do(shared_task: SharedTask, at: datetime) -> list[ToDo]:
     failed = sum(line.counts[Run.State.FAILED] for line in lines)
     golden = {(line.track, line.phase.split) for line in lines if not line.has_gold and line.phase.opens <= at + _SOON}
     waiting = shared_task.teams.filter(state=Team.State.PENDING).count()
-    uploads = [line.upload for line in gold_lines(shared_task) if line.upload is not None]
+    uploads = [line.upload for line in gold_lines(shared_task, at) if line.upload is not None]
     refused = [one for one in uploads if one.state in (GoldUpload.State.REJECTED, GoldUpload.State.FAILED)]
     unsent = OutgoingMail.objects.filter(shared_task=shared_task, state=OutgoingMail.State.FAILED).count()
     counted = [

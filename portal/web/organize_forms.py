@@ -113,6 +113,7 @@ class GoldForm(forms.Form):
 
     target = forms.TypedChoiceField(label=_("For"))
     file = forms.FileField(label=_("Gold file"), allow_empty_file=True, max_length=255)
+    is_sure = forms.BooleanField(label=_("I am sure: scores that are public now may change"), required=False)
 
     def __init__(self, *args: Any, lines: Sequence[GoldLine], **kwargs: Any) -> None:
         """`cleaned_data["target"]` is one of the lines."""
@@ -122,6 +123,10 @@ class GoldForm(forms.Form):
         assert isinstance(field, forms.TypedChoiceField)
         field.choices = [(line.key, f"{line.track.title} · {line.split}") for line in lines]
         field.coerce = by_key.__getitem__
+        titles = [f"{line.track.title} · {line.split}" for line in lines if line.public]
+        self.fields["is_sure"].help_text = _("Asked for where scores are public: %s.") % ", ".join(titles)
+        if not titles:
+            self.fields["is_sure"].widget = forms.HiddenInput()
 
 
 def window_form(phase: Phase, user: User, data: Any = None) -> WindowForm:

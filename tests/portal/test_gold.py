@@ -8,9 +8,9 @@ import pytest
 from django.core.management import call_command
 from nacl.public import PrivateKey
 
-from portal.actions.gold import add_gold_standard, upload_gold
+from portal.actions.gold import add_gold_standard, return_to_gold, upload_gold
 from portal.actions.import_shared_task import import_shared_task
-from portal.actions.refusal import NotAcceptable, NotAllowed
+from portal.actions.refusal import Conflict, NotAcceptable, NotAllowed
 from portal.evaluation.gold import check_gold_upload
 from portal.evaluation.limits import ATTEMPTS
 from portal.evaluation.score import score_run
@@ -18,7 +18,7 @@ from portal.evaluation.sweep import sweep
 from portal.models import AuditEntry, GoldStandard, GoldUpload, Run
 from portal.sealing import CannotOpen, as_text, new_private_key, private_key_file, public_key, seal, unseal
 from portal.storage import open_gold
-from tests.portal.world import EVALUATION, GOOD, POST, board, gold_path, person, run_file, send_run, work_off
+from tests.portal.world import EVALUATION, GOOD, POST, RELEASE, board, gold_path, person, run_file, send_run, work_off
 
 ONE = run_file(["YES", "YES", "NO", "NO"])
 OTHER = ONE.replace(b"YES", b"NO")
@@ -129,6 +129,35 @@ def test_an_upload_becomes_the_newest_version_and_all_is_scored_again(tiny, orga
 def test_the_same_gold_again_makes_no_version(tiny, organizer):
     assert uploaded(tiny, organizer, (gold := open_gold(newest(tiny).sealed_sha256))).state == "unchanged"
     assert uploaded(tiny, organizer, gold).gold.version == newest(tiny).version == 1
+
+
+def test_public_scores_change_only_when_somebody_is_sure(tiny, organizer):
+    track = tiny.tracks.get(slug="one")
+    with pytest.raises(NotAcceptable, match="are public"):
+        upload_gold(organizer, track, "test", seal([OTHER]), RELEASE)
+    assert not GoldUpload.objects.exists()
+    check_gold_upload(upload_gold(organizer, track, "test", seal([OTHER]), RELEASE, is_sure=True).pk, RELEASE)
+    assert newest(tiny).version == 2
+    with pytest.raises(NotAcceptable, match="are public"):
+        return_to_gold(organizer, GoldStandard.objects.get(track=track, version=1), RELEASE)
+
+
+def test_an_earlier_gold_comes_back_as_the_newest_version(tiny, organizer, meltemi):
+    first = newest(tiny)
+    send_run(meltemi, ["NO"] * 4, 1, EVALUATION)
+    work_off(EVALUATION)
+    before = [row.scores for row in board(tiny, POST).rows]
+    uploaded(tiny, organizer, OTHER)
+    work_off(EVALUATION)
+    renewed = return_to_gold(organizer, first, EVALUATION)
+    assert (renewed.version, open_gold(renewed.sealed_sha256)) == (3, open_gold(first.sealed_sha256))
+    work_off(POST)
+    assert (board(tiny, POST).gold_version, [row.scores for row in board(tiny, POST).rows]) == (3, before)
+    assert AuditEntry.objects.get(subject="gold one test version 3").detail["returned_to"] == 1
+    with pytest.raises(Conflict):
+        return_to_gold(organizer, first, EVALUATION)
+    with pytest.raises(NotAllowed):
+        return_to_gold(person("Rival"), first, EVALUATION)
 
 
 REFUSED = {

@@ -7,7 +7,7 @@ import pytest
 from portal.actions.import_shared_task import import_shared_task
 from portal.actions.phases import NOTICE, grant_grace, move_phase
 from portal.actions.refusal import ActionRefused, NotAllowed
-from portal.actions.release import release_scores, take_back_release
+from portal.actions.release import put_release_back, release_scores, take_back_release
 from portal.models import AuditEntry, Grace, Phase
 from portal.queries.organize import release_looks, to_do
 from tests.portal.world import EVALUATION, GOOD, RELEASE, board, new_team, person, send_run, work_off
@@ -79,7 +79,7 @@ def test_after_the_release_nothing_is_moved_or_granted(phase, organizer):
     assert refusal(grant_grace, organizer, phase, None, later, "why", RELEASE) == "released"
 
 
-@pytest.mark.parametrize("deed", ["move", "grace", "release", "take back"])
+@pytest.mark.parametrize("deed", ["move", "grace", "release", "take back", "put back"])
 def test_only_the_tasks_organizers_may(phase, deed):  # B34
     stranger, later = person("Stranger"), phase.closes + MINUTE
     deeds = {
@@ -87,6 +87,7 @@ def test_only_the_tasks_organizers_may(phase, deed):  # B34
         "grace": (grant_grace, stranger, phase, None, later, "why", EVALUATION),
         "release": (release_scores, stranger, phase, None, later),
         "take back": (take_back_release, stranger, phase, later),
+        "put back": (put_release_back, stranger, phase, later),
     }
     assert refusal(*deeds[deed]) == "no_organizer"
 
@@ -153,6 +154,25 @@ def test_release_now_at_a_time_and_taken_back(phase, organizer, meltemi):
     assert board(tiny, later + MINUTE).visible
     verbs = AuditEntry.objects.filter(actor=organizer).order_by("pk").values_list("verb", flat=True)
     assert list(verbs) == ["release_scores", "take_back_release", "release_scores"]
+
+
+def test_a_release_that_was_taken_back_is_put_back_with_its_date(phase, organizer):
+    later = phase.closes + timedelta(days=1)
+    release_scores(organizer, phase, phase.closes, phase.closes)
+    take_back_release(organizer, phase, later)
+    assert put_release_back(organizer, phase, later + MINUTE).released == phase.closes
+    assert refusal(put_release_back, organizer, phase, later) == "not_taken_back"
+    take_back_release(organizer, phase, later)
+    grant_grace(organizer, phase, None, later + MINUTE, "why", later)
+    assert refusal(put_release_back, organizer, phase, later) == "still_open"
+    verbs = AuditEntry.objects.filter(actor=organizer).order_by("pk").values_list("verb", flat=True)
+    assert list(verbs)[:3] == ["release_scores", "take_back_release", "put_release_back"]
+
+
+def test_a_release_that_was_called_off_before_its_time_has_no_date_to_come_back_to(phase, organizer):
+    release_scores(organizer, phase, phase.closes + MINUTE, phase.closes)
+    take_back_release(organizer, phase, phase.closes)
+    assert refusal(put_release_back, organizer, phase, phase.closes + 2 * MINUTE) == "not_taken_back"
 
 
 def test_no_release_while_runs_may_come_in(phase, organizer, meltemi, tiny):

@@ -9,7 +9,7 @@ from django.test import Client
 from portal.actions.approval import approve_team
 from portal.actions.teams import join_team, register_team
 from portal.mail.unsubscribe import token
-from portal.models import Run, SharedTask, Team, User
+from portal.models import GoldStandard, Run, SharedTask, Team, User
 from tests.portal.conftest import gated, gated_folder, tiny, tiny_folder
 from tests.portal.world import EVALUATION, GOOD, person, send_run, set_up_second_factor, sign
 
@@ -40,6 +40,7 @@ class World:
         for role in ("member", "captain", "rival", "pending"):
             self.signature = sign(self.people[role], gated)
         self.signature = self.people["captain"].signatures.get()
+        self.gold = GoldStandard.objects.filter(track__shared_task=gated)[0]
         self.run: Run = send_run(self.bora, GOOD, 1, EVALUATION)
 
     def _team(self, task: SharedTask, role: str, name: str) -> Team:
@@ -69,6 +70,8 @@ class World:
             "grant_grace": task | {"phase": "evaluation"},
             "release_scores": task | {"phase": "evaluation"},
             "take_back": task | {"phase": "evaluation"},
+            "put_back": task | {"phase": "evaluation"},
+            "return_to_gold": task | {"pk": self.gold.pk},
             "run": {"pk": self.run.pk},
             "run_file": {"pk": self.run.pk},
             "insights": task | {"track": "one"},

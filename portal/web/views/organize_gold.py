@@ -6,13 +6,16 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods
 
-from portal.actions.gold import GOLD_BYTES, upload_gold
+from portal.actions.gold import GOLD_BYTES, return_to_gold, upload_gold
 from portal.actions.refusal import ActionRefused
+from portal.models import GoldStandard
+from portal.queries.effects import of_another_gold
 from portal.queries.gold import gold_lines
 from portal.web.access import SignedInRequest, organizer_context, second_factor_required
 from portal.web.organize_forms import GoldForm
@@ -33,7 +36,7 @@ def gold(request: SignedInRequest, slug: str) -> HttpResponse:
 @second_factor_required
 def _answer(request: SignedInRequest, slug: str, handler: SealingHandler) -> HttpResponse:
     context = organizer_context(request, slug, "gold")
-    context["lines"] = lines = gold_lines(context["page"].shared_task)
+    context["lines"] = lines = gold_lines(context["page"].shared_task, context["at"])
     if request.method != "POST":
         return _page(request, context, GoldForm(lines=lines))
     form = GoldForm(request.POST, request.FILES, lines=lines)
@@ -41,13 +44,47 @@ def _answer(request: SignedInRequest, slug: str, handler: SealingHandler) -> Htt
         return render(request, "413.html", {"limit": GOLD_BYTES}, status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
     if not form.is_valid():
         return _page(request, context, form, HTTPStatus.UNPROCESSABLE_ENTITY)
-    line = form.cleaned_data["target"]
+    line, sealed, is_sure = (form.cleaned_data[name] for name in ("target", "file", "is_sure"))
     try:
-        upload_gold(request.user, line.track, line.split, form.cleaned_data["file"].chunks(), context["at"])
+        upload_gold(request.user, line.track, line.split, sealed.chunks(), context["at"], is_sure=is_sure)
     except ActionRefused as refused:
-        form.add_error(None, refused.message)
+        form.add_error("is_sure" if refused.code == "public_scores" else None, refused.message)
+        context["effects"] = of_another_gold(line)
         return _page(request, context, form, refused.http_status)
     messages.success(request, _("The gold is received and sealed. A worker looks at it; this page says what it finds."))
+    return redirect("organize_gold", slug)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+@second_factor_required
+def return_to(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
+    """What an earlier gold standard would bring; only a post that names the one in use puts it there again."""
+    context = organizer_context(request, slug, "gold")
+    former = get_object_or_404(GoldStandard, pk=pk, track__shared_task=context["page"].shared_task)
+    lines = gold_lines(context["page"].shared_task, context["at"])
+    line = next(line for line in lines if (line.track, line.split) == (former.track, former.split))
+    assert line.newest is not None
+    names = {"track": line.track.title, "version": former.version}
+    if request.POST.get("newest") != str(line.newest.version):
+        context |= {
+            "title": _("Score %(track)s by version %(version)d of its gold again") % names,
+            "effects": of_another_gold(line),
+            "fields": {"newest": line.newest.version},
+            "back": reverse("organize_gold", args=[slug]),
+        }
+        status = HTTPStatus.UNPROCESSABLE_ENTITY if request.method == "POST" else HTTPStatus.OK
+        return render(request, "organize/confirm.html", context, status=status)
+    try:
+        renewed = return_to_gold(request.user, former, context["at"], is_sure=True)
+    except ActionRefused as refused:
+        messages.error(request, refused.message)
+        return redirect("organize_gold", slug)
+    messages.success(
+        request,
+        _("Version %(version)d is what version %(before)d was; runs are scored by it.")
+        % {"version": renewed.version, "before": former.version},
+    )
     return redirect("organize_gold", slug)
 
 

@@ -1,4 +1,4 @@
-"""Phases to extend, grace to grant, scores to release."""
+"""Phases to extend, grace to grant."""
 
 from typing import Any
 
@@ -11,11 +11,9 @@ from django.views.decorators.http import require_POST, require_safe
 
 from portal.actions.phases import grant_grace, move_phase
 from portal.actions.refusal import ActionRefused
-from portal.actions.release import release_scores, take_back_release
 from portal.models import Phase
-from portal.queries.organize import release_looks
-from portal.web.access import SignedInRequest, organizer_context, second_factor_required
-from portal.web.organize_forms import grace_form, release_form, window_form
+from portal.web.access import SignedInRequest, organizer_context
+from portal.web.organize_forms import grace_form, window_form
 
 
 @require_safe
@@ -29,7 +27,7 @@ def phases(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_POST
 def move(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
     """Give a phase another window."""
-    context, found = _phase(request, slug, phase, "phases")
+    context, found = _phase(request, slug, phase)
     form = window_form(found, request.user, request.POST)
     if not form.is_valid():
         return _phases_page(request, context, {("move", found.slug): form}, status=422)
@@ -47,7 +45,7 @@ def move(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
 @require_POST
 def grace(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
     """Take runs beyond the closing, of one team or of all."""
-    context, found = _phase(request, slug, phase, "phases")
+    context, found = _phase(request, slug, phase)
     form = grace_form(found, request.user, request.POST)
     if not form.is_valid():
         return _phases_page(request, context, {("grace", found.slug): form}, status=422)
@@ -61,48 +59,8 @@ def grace(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
     return redirect("organize_phases", slug)
 
 
-@require_safe
-@login_required
-@second_factor_required
-def releases(request: SignedInRequest, slug: str) -> HttpResponse:
-    """What each release would show, before it does."""
-    return _releases_page(request, organizer_context(request, slug, "releases"))
-
-
-@login_required
-@require_POST
-@second_factor_required
-def release(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
-    """Make scores public, now or at a time to come."""
-    context, found = _phase(request, slug, phase, "releases")
-    form = release_form(found, request.user, request.POST)
-    if not form.is_valid():
-        return _releases_page(request, context, {found.slug: form}, status=422)
-    try:
-        release_scores(request.user, found, form.cleaned_data["when"], context["at"])
-    except ActionRefused as refused:
-        form.add_error(None, refused.message)
-        return _releases_page(request, context, {found.slug: form}, status=refused.http_status)
-    messages.success(request, _("The release of %(phase)s is set.") % {"phase": found.title})
-    return redirect("organize_releases", slug)
-
-
-@login_required
-@require_POST
-@second_factor_required
-def take_back(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
-    """Hide scores again."""
-    context, found = _phase(request, slug, phase, "releases")
-    try:
-        take_back_release(request.user, found, context["at"])
-    except ActionRefused as refused:
-        return _releases_page(request, context | {"refusal": refused.message}, status=refused.http_status)
-    messages.success(request, _("The scores of %(phase)s are hidden.") % {"phase": found.title})
-    return redirect("organize_releases", slug)
-
-
-def _phase(request: HttpRequest, slug: str, phase: str, part: str) -> tuple[dict[str, Any], Phase]:
-    context = organizer_context(request, slug, part)
+def _phase(request: HttpRequest, slug: str, phase: str) -> tuple[dict[str, Any], Phase]:
+    context = organizer_context(request, slug, "phases")
     return context, get_object_or_404(Phase, slug=phase, shared_task=context["page"].shared_task)
 
 
@@ -126,14 +84,3 @@ def _phases_page(
         for phase in context["page"].phases
     ]
     return render(request, "organize/phases.html", context, status=status)
-
-
-def _releases_page(
-    request: SignedInRequest, context: dict[str, Any], forms: dict[str, Any] | None = None, status: int = 200
-) -> HttpResponse:
-    looks = release_looks(context["page"].shared_task, request.user, context["at"])
-    context["lines"] = [
-        {"look": look, "form": (forms or {}).get(look.phase.slug) or release_form(look.phase, request.user)}
-        for look in looks
-    ]
-    return render(request, "organize/releases.html", context, status=status)

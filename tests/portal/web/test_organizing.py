@@ -39,7 +39,7 @@ def phase(tiny: SharedTask, now: datetime) -> Phase:
 
 
 def gold_file(content: bytes) -> dict[str, Any]:
-    return {"target": "one test", "file": SimpleUploadedFile("gold.json", content)}
+    return {"target": "one test", "file": SimpleUploadedFile("gold.json", content), "is_sure": "on"}
 
 
 def test_each_page_opens_and_the_first_one_leads_to_what_waits(organizer: Client, phase: Phase) -> None:
@@ -142,15 +142,50 @@ def test_scores_are_released_now_later_and_taken_back(
     assert organizer.post(address, {"zone": "UTC", "when": written(now + HOUR)})["Location"] == f"{PAGE}releases/"
     assert "To be released" in organizer.get(f"{PAGE}releases/").content.decode()
     assert "stay hidden" in anybody.get(board).content.decode()
-    organizer.post(address, {"zone": "UTC"})
-    assert "stay hidden" not in anybody.get(board).content.decode()
-    organizer.post(f"{address}take-back/")
+    Phase.objects.filter(pk=phase.pk).update(released=None)
+    assert "get a mail within minutes" in organizer.post(address, {"zone": "UTC"}).content.decode()
     assert "stay hidden" in anybody.get(board).content.decode()
-    assert organizer.post(f"{address}take-back/").status_code == 409
+    organizer.post(address, {"zone": "UTC", "confirmed": "yes"})
+    assert "stay hidden" not in anybody.get(board).content.decode()
+
+
+def test_a_release_is_taken_back_only_by_who_has_read_what_that_means(
+    organizer: Client, anybody: Client, phase: Phase, now: datetime
+) -> None:
+    address, board = f"{PAGE}releases/evaluation/take-back/", "/tasks/tiny/leaderboard/one/?phase=evaluation"
+    Phase.objects.filter(pk=phase.pk).update(released=now - HOUR)
+    assert "The way back" in organizer.get(address).content.decode()
+    assert organizer.post(address).status_code == 422
+    other = {"released": (now - 2 * HOUR).isoformat()}  # of a page that was opened before another release
+    assert organizer.post(address, other).status_code == 422
+    assert "stay hidden" not in anybody.get(board).content.decode()
+    organizer.post(address, {"released": (now - HOUR).isoformat()})
+    assert "stay hidden" in anybody.get(board).content.decode()
+    assert organizer.post(address).status_code == 409
+    Phase.objects.filter(pk=phase.pk).update(closes=now - HOUR)
+    organizer.post(f"{PAGE}releases/evaluation/put-back/")
+    assert "stay hidden" not in anybody.get(board).content.decode()
+
+
+def test_gold_over_public_scores_asks_first_and_has_a_way_back(organizer: Client, tiny: SharedTask) -> None:
+    content = run_file(["NO", "YES", "NO", "NO"])
+    unsure = gold_file(content) | {"is_sure": ""}
+    response = organizer.post(f"{PAGE}gold/", unsure)
+    assert response.status_code == 422
+    assert "scored anew" in response.content.decode()
+    organizer.post(f"{PAGE}gold/", gold_file(content))
+    upload = GoldUpload.objects.get()
+    check_gold_upload(upload.pk, upload.received_at)
+    former = tiny.tracks.get(slug="one").gold_standards.get(version=1)
+    assert f"{PAGE}gold/{former.pk}/" in organizer.get(f"{PAGE}gold/").content.decode()
+    assert "scored anew" in organizer.get(f"{PAGE}gold/{former.pk}/").content.decode()
+    assert organizer.post(f"{PAGE}gold/{former.pk}/", {"newest": "1"}).status_code == 422
+    assert organizer.post(f"{PAGE}gold/{former.pk}/", {"newest": "2"}).status_code == 302
+    assert former.track.gold_standards.count() == 3
 
 
 def test_the_log_can_be_filtered(organizer: Client, phase: Phase) -> None:
-    organizer.post(f"{PAGE}releases/evaluation/", {"zone": "UTC"})
+    organizer.post(f"{PAGE}releases/evaluation/", {"zone": "UTC", "confirmed": "yes"})
     text = organizer.get(f"{PAGE}audit/?verb=release_scores").content.decode()
     assert text.count("<code>release_scores</code>") == 1
     assert "<code>import_shared_task</code>" not in text
@@ -199,7 +234,7 @@ def test_gold_and_releases_ask_for_a_second_factor(  # B37
     client = sign_in(oana)
     for address in ("gold/", "releases/"):
         assert client.get(PAGE + address).status_code == 403
-    for address in ("gold/", "releases/evaluation/", "releases/evaluation/take-back/"):
+    for address in ("gold/", "releases/evaluation/", "releases/evaluation/take-back/", "releases/evaluation/put-back/"):
         assert client.post(PAGE + address, gold_file(b"[]")).status_code == 403
     assert not GoldUpload.objects.exists()
     assert client.get(f"{PAGE}phases/").status_code == 200

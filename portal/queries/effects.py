@@ -1,0 +1,94 @@
+"""What a deed of an organizer brings with it, in sentences: said before it is done."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from portal.models import OutgoingMail, Phase, ReleasedBoard, Run, Team
+from portal.queries.gold import GoldLine
+from portal.queries.organize import ReleaseLook
+
+
+def of_release(look: ReleaseLook) -> list[str]:
+    """Of making the scores of a phase public now."""
+    runs = Run.objects.eligible().filter(phase=look.phase)
+    teams = Team.objects.filter(pk__in=runs.values("team")).count()
+    boards = [track for track in look.tracks if track.teams]
+    effects = [
+        ngettext(
+            "Everybody sees the scores of %(n)d track at once: on pages, in exports and in the feed.",
+            "Everybody sees the scores of %(n)d tracks at once: on pages, in exports and in the feed.",
+            len(boards),
+        )
+        % {"n": len(boards)},
+        ngettext(
+            "The members of %(n)d team and the organizers get a mail within minutes; no mail can be called back.",
+            "The members of %(n)d teams and the organizers get a mail within minutes; no mail can be called back.",
+            teams,
+        )
+        % {"n": teams},
+        _("The phase takes no more runs and no grace, and no run can be chosen or described any more."),
+        _("Each board is kept as it is, at an address of its own that can be cited."),
+    ]
+    if look.unscored:
+        effects.insert(0, _("Runs without a score, and missing from the boards: %(n)d.") % {"n": look.unscored})
+    return effects
+
+
+def of_taking_back(phase: Phase, at: datetime) -> list[str]:
+    """Of hiding scores that are public, or calling off a release to come."""
+    if not phase.scores_are_public(at):
+        return [
+            _("Nobody has seen the scores; they stay hidden until you set another release."),
+            _("No mail has gone out."),
+        ]
+    kept = ReleasedBoard.objects.filter(phase=phase).count()
+    told = OutgoingMail.objects.filter(phase=phase, kind=OutgoingMail.Kind.RELEASED).values("user").distinct().count()
+    return [
+        _("Scores leave all pages, exports and feeds at once; organizers still see them."),
+        ngettext(
+            "%(n)d released board answers “not found” meanwhile, and comes back unchanged with the release.",
+            "%(n)d released boards answer “not found” meanwhile, and come back unchanged with the release.",
+            kept,
+        )
+        % {"n": kept},
+        ngettext(
+            "%(n)d person has had a mail about the release; what people have seen or saved they keep.",
+            "%(n)d people have had a mail about the release; what people have seen or saved they keep.",
+            told,
+        )
+        % {"n": told},
+        _("The way back: put the release back on this page. It gets its date again, and nobody a second mail."),
+    ]
+
+
+def of_another_gold(line: GoldLine) -> list[str]:
+    """Of putting another gold standard in the place of the one in use."""
+    phases = Phase.objects.filter(shared_task=line.track.shared_task_id, split=line.split)
+    runs = Run.objects.filter(track=line.track, phase__in=phases, withdrawn_at__isnull=True).count()
+    effects = [
+        ngettext(
+            "%(n)d run is scored anew. Until it has its score, the board shows the old one, never a mixture.",
+            "%(n)d runs are scored anew. Until all have their scores, boards show the old ones, never a mixture.",
+            runs,
+        )
+        % {"n": runs}
+    ]
+    if line.public:
+        kept = ReleasedBoard.objects.filter(track=line.track, phase__in=line.public).count()
+        effects += [
+            _("Public scores of %(phases)s change before everybody’s eyes.") % {"phases": _titles(line.public)},
+            ngettext(
+                "%(n)d released board stays at its address as it is; the new one becomes a release beside it.",
+                "%(n)d released boards stay at their addresses as they are; the new one becomes a release beside them.",
+                kept,
+            )
+            % {"n": kept},
+        ]
+    return [*effects, _("The way back: every version is kept, and this page can make an earlier one the newest again.")]
+
+
+def _titles(phases: Sequence[Phase]) -> str:
+    return ", ".join(phase.title for phase in phases)

@@ -1,0 +1,118 @@
+"""Scores to release, releases to take back and to put back: what is done at once is confirmed first."""
+
+from http import HTTPStatus
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from portal.actions.refusal import ActionRefused
+from portal.actions.release import put_release_back, release_scores, take_back_release
+from portal.models import Phase
+from portal.queries.effects import of_release, of_taking_back
+from portal.queries.organize import ReleaseLook, release_looks
+from portal.web.access import SignedInRequest, organizer_context, second_factor_required
+from portal.web.organize_forms import release_form
+
+
+@require_safe
+@login_required
+@second_factor_required
+def releases(request: SignedInRequest, slug: str) -> HttpResponse:
+    """What each release would show, before it does."""
+    return _page(request, organizer_context(request, slug, "releases"))
+
+
+@login_required
+@require_POST
+@second_factor_required
+def release(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
+    """Make scores public: at a time to come or, once that is confirmed, now."""
+    context, found = _phase(request, slug, phase)
+    form = release_form(found, request.user, request.POST)
+    if not form.is_valid():
+        return _page(request, context, {found.slug: form}, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+    when = form.cleaned_data["when"]
+    look = next((look for look in _looks(request, context) if look.phase == found), None)
+    if when is None and "confirmed" not in request.POST and look and look.is_closed:
+        title = _("Release the scores of %(phase)s now") % {"phase": found.title}
+        fields = {"zone": form.cleaned_data["zone"], "confirmed": "yes"}
+        return _confirm(request, context, title, of_release(look), fields)
+    try:
+        release_scores(request.user, found, when, context["at"])
+    except ActionRefused as refused:
+        form.add_error(None, refused.message)
+        return _page(request, context, {found.slug: form}, status=refused.http_status)
+    messages.success(request, _("The release of %(phase)s is set.") % {"phase": found.title})
+    return redirect("organize_releases", slug)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+@second_factor_required
+def take_back(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
+    """What taking back a release means; only a post that names the release does it."""
+    context, found = _phase(request, slug, phase)
+    seen = found.released.isoformat() if found.released else ""
+    if seen and request.POST.get("released") != seen:
+        title = _("Take back the release of %(phase)s") % {"phase": found.title}
+        status = HTTPStatus.UNPROCESSABLE_ENTITY if request.method == "POST" else HTTPStatus.OK
+        return _confirm(request, context, title, of_taking_back(found, context["at"]), {"released": seen}, status)
+    try:
+        take_back_release(request.user, found, context["at"])
+    except ActionRefused as refused:
+        return _page(request, context | {"refusal": refused.message}, status=refused.http_status)
+    messages.success(request, _("The scores of %(phase)s are hidden.") % {"phase": found.title})
+    return redirect("organize_releases", slug)
+
+
+@login_required
+@require_POST
+@second_factor_required
+def put_back(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
+    """Undo taking back a release."""
+    context, found = _phase(request, slug, phase)
+    try:
+        put_release_back(request.user, found, context["at"])
+    except ActionRefused as refused:
+        return _page(request, context | {"refusal": refused.message}, status=refused.http_status)
+    messages.success(request, _("The scores of %(phase)s are public again.") % {"phase": found.title})
+    return redirect("organize_releases", slug)
+
+
+def _phase(request: SignedInRequest, slug: str, phase: str) -> tuple[dict[str, Any], Phase]:
+    context = organizer_context(request, slug, "releases")
+    return context, get_object_or_404(Phase, slug=phase, shared_task=context["page"].shared_task)
+
+
+def _looks(request: SignedInRequest, context: dict[str, Any]) -> list[ReleaseLook]:
+    return release_looks(context["page"].shared_task, request.user, context["at"])
+
+
+def _page(
+    request: SignedInRequest, context: dict[str, Any], forms: dict[str, Any] | None = None, status: int = HTTPStatus.OK
+) -> HttpResponse:
+    context["lines"] = [
+        {"look": look, "form": (forms or {}).get(look.phase.slug) or release_form(look.phase, request.user)}
+        for look in _looks(request, context)
+    ]
+    return render(request, "organize/releases.html", context, status=status)
+
+
+def _confirm(
+    request: SignedInRequest,
+    context: dict[str, Any],
+    title: str,
+    effects: list[str],
+    fields: dict[str, str],
+    status: int = HTTPStatus.OK,
+) -> HttpResponse:
+    """The page that says what would happen; it posts to the address that showed it."""
+    back = reverse("organize_releases", args=[context["page"].shared_task.slug])
+    context |= {"title": title, "effects": effects, "fields": fields, "back": back}
+    return render(request, "organize/confirm.html", context, status=status)
