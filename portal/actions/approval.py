@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 
 from portal.actions.refusal import Conflict, NotAcceptable, NotAllowed
 from portal.actions.team_records import audit, captain_of, locked, queue_mail
-from portal.models import OutgoingMail, Team, User
+from portal.models import Board, OutgoingMail, Team, User
 
 
 @transaction.atomic
@@ -24,6 +24,8 @@ def approve_team(user: User, team: Team, at: datetime) -> None:
 @transaction.atomic
 def decline_team(user: User, team: Team, reason: str, at: datetime) -> None:
     """Keep a team out, or shut an approved one out; the captain gets a mail with the reason.
+
+    Its runs leave the boards that are not released yet; what was released with them stays as it is.
 
     Raises:
         NotAllowed: the user does not organize the task.
@@ -48,6 +50,7 @@ def _decide(
     team.state, team.reason, team.decided_at = state, reason, at
     team.data_password, team.data_password_at = "", None
     team.save(update_fields=["state", "reason", "decided_at", "data_password", "data_password_at"])
+    Board.objects.filter(track__shared_task=team.shared_task).changed()
     is_approved = state == Team.State.APPROVED
     audit(user, team, "approve_team" if is_approved else "decline_team", at, reason=reason)
     captain = captain_of(team)

@@ -17,8 +17,12 @@ from portal.models.team import Team
 
 class EvaluationQuerySet(models.QuerySet["Evaluation"]):
     def on_board(self, phase: Phase, gold: GoldStandard, scorer: str, until: datetime | None = None) -> Self:
-        """Those of one gold and one scorer version whose runs were received by then and are not withdrawn."""
+        """Those of one gold and one scorer version whose runs were received by then and are not withdrawn.
+
+        Without those of teams that are shut out.
+        """
         found = self.filter(gold=gold, scorer=scorer, phase=phase, run__withdrawn_at__isnull=True)
+        found = found.filter(~Exists(Team.objects.shut_out(phase).filter(pk=OuterRef("team"))))
         return found if until is None else found.filter(run__received_at__lte=until)
 
     def official(self, phase: Phase, gold: GoldStandard, scorer: str, until: datetime | None = None) -> Self:

@@ -1,6 +1,7 @@
 """Teams of a shared task and the people in them."""
 
 import secrets
+from typing import Self
 
 from django.conf import settings
 from django.contrib.auth.hashers import check_password
@@ -8,11 +9,21 @@ from django.db import models
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_lazy as _
 
-from portal.models.task import SharedTask
+from portal.models.task import Phase, SharedTask
 
 
 def new_invitation_code() -> str:
     return secrets.token_urlsafe(18)
+
+
+class TeamQuerySet(models.QuerySet["Team"]):
+    def shut_out(self, phase: Phase) -> Self:
+        """Those whose runs stand on no board of that phase: declined, unless its scores had been released before.
+
+        They stay so when they ask again or withdraw; an approval ends it. Who withdraws of their own will stays.
+        """
+        declined = self.exclude(reason="")
+        return declined if phase.released is None else declined.filter(decided_at__lt=phase.released)
 
 
 class Team(models.Model):
@@ -36,11 +47,13 @@ class Team(models.Model):
     invitation_code = models.CharField(max_length=32, unique=True, default=new_invitation_code)
     members = models.ManyToManyField(settings.AUTH_USER_MODEL, through="Membership", related_name="teams")
     answers = models.JSONField(default=dict)  # key of the organizers' question → what the team said
-    reason = models.TextField(blank=True)  # why it was declined
+    reason = models.TextField(blank=True)  # why it was declined; empty unless it was, and was not approved since
     decided_at = models.DateTimeField(null=True)  # approved or declined
     data_password = models.CharField(max_length=128, blank=True)  # hashed; only the mail with it ever held it
     data_password_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField()
+
+    objects = TeamQuerySet.as_manager()
 
     class Meta:
         ordering = ("name",)

@@ -4,7 +4,9 @@ from datetime import timedelta
 
 import pytest
 
+from portal.actions.approval import approve_team, decline_team
 from portal.actions.import_shared_task import import_shared_task
+from portal.actions.membership import ask_again, withdraw_team
 from portal.evaluation.compare import boards_to_refresh, compare_board
 from portal.models import Board, Evaluation, Phase
 from portal.queries.combined import Place, combined
@@ -25,6 +27,7 @@ from tests.portal.world import (
     captain,
     copy_of,
     new_team,
+    person,
     scored,
     send_run,
     work_off,
@@ -138,6 +141,43 @@ def test_the_board_as_of_a_moment(tiny):
         return [row.scores["accuracy"] for row in board(tiny, RELEASE, baselines=False, until=until).rows]
 
     assert (value(EVALUATION - MILLISECOND), value(EVALUATION), value(None)) == ([], [0.25], [0.75])
+
+
+def teams_at(tiny, at):
+    return [row.team for row in board(tiny, at).rows if row.kind == "team"]
+
+
+def decline(tiny, name, at):
+    organizer = person("Oana")
+    tiny.organizers.add(organizer)
+    team = tiny.teams.get(name=name)
+    decline_team(organizer, team, "No such lab.", at)
+    return organizer, team
+
+
+def test_a_declined_team_is_on_no_board_that_is_not_released_until_it_is_approved(field):
+    before = Board.objects.get(track__slug="one", phase__slug="evaluation").revision
+    _organizer, team = decline(field, "Ostro", EVALUATION)
+    assert Board.objects.get(track__slug="one", phase__slug="evaluation").revision > before
+    assert teams_at(field, RELEASE) == ["Meltemi", "Sirocco"]
+    team.refresh_from_db()
+    ask_again(captain(team), team, "", {}, EVALUATION)
+    assert teams_at(field, RELEASE) == ["Meltemi", "Sirocco"]
+    withdraw_team(captain(team), team, EVALUATION)
+    assert teams_at(field, RELEASE) == ["Meltemi", "Sirocco"]
+    withdraw_team(captain(field.teams.get(name="Meltemi")), field.teams.get(name="Meltemi"), EVALUATION)
+    assert teams_at(field, RELEASE) == ["Meltemi", "Sirocco"]
+
+
+def test_who_is_approved_after_all_is_on_the_board_again(field):
+    organizer, team = decline(field, "Ostro", EVALUATION)
+    approve_team(organizer, team, EVALUATION)
+    assert teams_at(field, RELEASE) == ["Ostro", "Meltemi", "Sirocco"]
+
+
+def test_what_was_released_with_a_team_stays(field):
+    decline(field, "Ostro", RELEASE)
+    assert teams_at(field, RELEASE) == ["Ostro", "Meltemi", "Sirocco"]
 
 
 def test_runs_by_type_of_system(field):
