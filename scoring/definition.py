@@ -79,6 +79,7 @@ class Phase:
     contrastive: int | None = None  # runs beside the one primary run of a track; None: there are no such slots
     run_numbers: Literal["once", "free"] = "once"  # free: a number may be used again and again
     team_names: Literal["shown", "on-release"] = "shown"  # on-release: the board gives aliases until `released`
+    ladder_step: float | None = None  # until it closes scores are told by `scoring.ladder`; None: as they are
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,6 +121,12 @@ def _faults_of_phases(definition: Definition, sound: Sound) -> Iterator[Fault]:
                 "with slots the primary run is the official one: write chosen",
                 "chosen",
             )
+        if phase.ladder_step is not None and sound("phases", place):
+            if phase.ladder_step <= 0:
+                yield ("phases", place, "ladder_step"), "a step must be greater than 0, as 0.01", None
+            if (phase.scores, phase.official) != ("at-once", "best"):
+                sentence = "a ladder tells of best runs at once: write scores: at-once and official: best"
+                yield ("phases", place, "ladder_step"), sentence, None
 
 
 def _faults_of_overall(definition: Definition) -> Iterator[Fault]:

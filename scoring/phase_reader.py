@@ -29,6 +29,7 @@ def read_phase(value: Value) -> Phase:
         official=keys.need("official", one_of("best", "last", "chosen", "all"), "best"),
         run_numbers=keys.read("run_numbers", one_of("once", "free"), "once"),
         team_names=keys.read("team_names", one_of("shown", "on-release"), "shown"),
+        ladder_step=keys.read("ladder_step", Value.number, None),
     )
     keys.close()
     return phase

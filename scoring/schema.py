@@ -131,6 +131,7 @@ def _phase() -> Schema:
         run_numbers=one_of("once", "free"),
         slots=mapping(("primary", "contrastive"), primary={"enum": [1, "1"]}, contrastive=WHOLE),
         team_names=one_of("shown", "on-release"),
+        ladder_step={"type": "number", "exclusiveMinimum": 0},
     )
 
 

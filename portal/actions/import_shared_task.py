@@ -157,6 +157,7 @@ def _phase_fields(phase: PhaseDefinition, before: PhaseDefinition | None) -> dic
         "official",
         "run_numbers",
         "team_names",
+        "ladder_step",
     ]
     names += [name for name in ("opens", "closes") if before is None or getattr(before, name) != getattr(phase, name)]
     if phase.released is not None and (before is None or before.released != phase.released):

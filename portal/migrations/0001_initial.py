@@ -95,6 +95,7 @@ class Migration(migrations.Migration):
                         max_length=10,
                     ),
                 ),
+                ("ladder_step", models.FloatField(blank=True, null=True)),
             ],
             options={
                 "ordering": ("position",),

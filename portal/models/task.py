@@ -119,10 +119,17 @@ class Track(models.Model):
 
     def rank_key(self, scores: Mapping[str, float | None]) -> float | None:
         """The value that ranks, turned so that less is better; None where it is undefined."""
+        value = scores.get(self.definition.rank_by)
+        return value if value is None else self._turned(value)
+
+    def score_of(self, rank_key: float) -> float:
+        """The value for which such a key stands."""
+        return self._turned(rank_key) + 0.0  # no -0.0
+
+    def _turned(self, value: float) -> float:
         definition = self.definition
-        value = scores.get(definition.rank_by)
         spec = next(spec for spec in definition.metrics if spec.key == definition.rank_by)
-        return -value if value is not None and describe(spec).higher_is_better else value
+        return -value if describe(spec).higher_is_better else value
 
 
 class PhaseQuerySet(models.QuerySet["Phase"]):
@@ -168,6 +175,7 @@ class Phase(models.Model):
     official = models.CharField(max_length=8, choices=Official)
     run_numbers = models.CharField(max_length=4, choices=RunNumbers, default=RunNumbers.ONCE)
     team_names = models.CharField(max_length=10, choices=TeamNames, default=TeamNames.SHOWN)
+    ladder_step = models.FloatField(null=True, blank=True)  # see `step_for`; None: scores are told as they are
 
     objects = PhaseQuerySet.as_manager()
 
@@ -214,6 +222,19 @@ class Phase(models.Model):
     def scores_are_visible_to(self, viewer: Viewer, at: datetime) -> bool:
         """Whether that person may see scores at that moment; organizers see them always."""
         return self.scores_are_public(at) or self.shared_task.is_organized_by(viewer)
+
+    def step_at(self, at: datetime) -> float | None:
+        """By which step scores move at that moment (`scoring.ladder`); None: they are told as they are.
+
+        That is so until the phase has closed for everybody.
+        """
+        is_over = self.ladder_step is None or (self.last_closing is not None and self.last_closing <= at)
+        return None if is_over else self.ladder_step
+
+    def step_for(self, viewer: Viewer, at: datetime) -> float | None:
+        """As that person sees them; organizers see them always as they are."""
+        step = self.step_at(at)
+        return None if step is None or self.shared_task.is_organized_by(viewer) else step
 
 
 class Grace(models.Model):

@@ -12,7 +12,7 @@ from portal.models import Phase
 from portal.models.clock import clock_question, moment_told
 from portal.queries.leaderboard import default_phase
 
-_FIELDS = ("id", "slug", "title", "opens", "closes", "scores", "released", "official", "team_names")
+_FIELDS = ("id", "slug", "title", "opens", "closes", "scores", "released", "official", "team_names", "ladder_step")
 _PHASES = f"""
 SELECT {", ".join(f"phase.{name}" for name in _FIELDS)}, task.definition_sha256, ({{clock}}), {{revision}}
 FROM portal_sharedtask task JOIN portal_phase phase ON phase.shared_task_id = task.id
@@ -80,4 +80,4 @@ def _state(phase: Phase, rows: Sequence[Sequence[Any]], at: datetime) -> str | N
         return None
     told = [(*row[:-2], row[-1] if row[0] == phase.pk else None) for row in rows]
     is_closed = phase.closes is not None and phase.closes <= at
-    return repr((phase.slug, told, is_closed, phase.names_are_public(at)))
+    return repr((phase.slug, told, is_closed, phase.names_are_public(at), phase.step_at(at)))

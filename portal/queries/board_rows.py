@@ -17,6 +17,7 @@ from django.utils.translation import gettext as _
 
 from portal.models import Board, Evaluation, Phase, Run, Team, Track
 from portal.queries.choices import Choices
+from portal.queries.ladder import steps
 
 Bracket = Literal["", "only", "first", "middle", "last"]
 Keys = Sequence[tuple[int, float | None]]  # evaluation and what ranks it, best first
@@ -72,11 +73,26 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The evaluations that a board is about; `ranks` by evaluation, None where the metric is undefined."""
+    """The evaluations that a board is about; `ranks` by evaluation, None where the metric is undefined.
+
+    `told` has, on a ladder, what is told in the place of what they hold.
+    """
 
     board: Board
     found: QuerySet[Evaluation]
     ranks: Mapping[int, int | None] = field(default_factory=dict)
+    told: Mapping[int, float] | None = None
+
+
+def select_steps(board: Board, track: Track, choices: Choices) -> Selection:
+    """On a ladder: the last step of each team, or all of them, ranked; and the references."""
+    found = steps(board, Run.objects.filter(received_at__lte=choices.until) if choices.until else Run.objects.all())
+    if choices.runs == "official":
+        found = list({step.owner: step for step in found}.values())
+    found.sort(key=lambda step: (step.key, step.received_at))
+    told = {step.evaluation: step.key for step in found}
+    ranks = ranked([(step.evaluation, step.key) for step in found if step.is_teams], track)
+    return Selection(board, Evaluation.objects.filter(pk__in=told), ranks, told)
 
 
 def select(board: Board, track: Track, choices: Choices) -> Selection:
@@ -120,12 +136,18 @@ def shown(selection: Selection, choices: Choices, order: tuple[str, bool] | None
         found = found.filter(Q(run__system_type=choices.system) | Q(team__isnull=True))
     if choices.search:
         found = found.filter(_matches(choices.search, names))
-    return found.order_by(_order(order), _KINDS, "run__received_at", "run__name")
+    return found.order_by(_order(order, selection.told), _KINDS, "run__received_at", "run__name")
 
 
-def page_of(found: QuerySet[Evaluation], page: int, size: int) -> list[Evaluation]:
+def page_of(found: QuerySet[Evaluation], selection: Selection, page: int, size: int) -> list[Evaluation]:
+    """On a ladder their scores are what is told of them."""
     lean = found.select_related("run__team").defer("details", "run__problems", "run__description")
-    return list(lean[(page - 1) * size : page * size])
+    evaluations = list(lean[(page - 1) * size : page * size])
+    if selection.told is not None:
+        track = selection.board.track
+        for one in evaluations:
+            one.scores, one.flags = {track.definition.rank_by: track.score_of(selection.told[one.pk])}, []
+    return evaluations
 
 
 def rows(evaluations: Iterable[Evaluation], selection: Selection, names: Names) -> list[Row]:
@@ -142,7 +164,10 @@ def _matches(text: str, names: Names) -> Q:
     return Q(team=own) if own is not None and text.casefold() in own.name.casefold() else Q(pk__in=())
 
 
-def _order(order: tuple[str, bool] | None) -> OrderBy:
+def _order(order: tuple[str, bool] | None, told: Mapping[int, float] | None) -> OrderBy:
+    if told is not None:
+        key_told = Case(*(When(pk=pk, then=Value(key)) for pk, key in told.items()), output_field=FloatField())
+        return key_told.asc() if order is None else key_told.desc()
     if order is None:
         return F("rank_key").asc(nulls_last=True)
     key, descending = order

@@ -1,7 +1,8 @@
 """The metrics of a track as the columns of a table, and how they sort."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from decimal import Decimal
 
 from portal.models import Track
 from scoring.metrics import describe
@@ -65,6 +66,17 @@ def ranking_column(track: Track) -> Column:
     """The metric that ranks the track."""
     rank_by = track.definition.rank_by
     return next(column for column in columns(track) if column.key == rank_by)
+
+
+def stepped_column(track: Track, step: float) -> Column:
+    """The only one to show on a ladder, with the decimals of its step: each further metric would tell more."""
+    _sign, _digits, exponent = Decimal(repr(step)).as_tuple()
+    return replace(ranking_column(track), decimals=max(0, -int(exponent)))
+
+
+def told_score(track: Track, key: float, step: float) -> Score:
+    """What is told of a run on a ladder."""
+    return Score(stepped_column(track, step), track.score_of(key), ranks=True)
 
 
 def scores(track: Track, values: Mapping[str, float | None]) -> list[Score]:

@@ -77,7 +77,7 @@ def _shown(board: Leaderboard) -> dict[UUID, str]:
 
 def _evaluations(board: Leaderboard, shown: Mapping[UUID, str]) -> list[Evaluation]:
     """In the order of the rows."""
-    if board.gold_version is None:
+    if board.gold_version is None or board.step is not None:
         return []
     found = Evaluation.objects.filter(run__in=shown, gold__version=board.gold_version, scorer=board.scorer)
     places = {run: place for place, run in enumerate(shown)}
@@ -85,8 +85,9 @@ def _evaluations(board: Leaderboard, shown: Mapping[UUID, str]) -> list[Evaluati
 
 
 def _comparison(board: Leaderboard) -> dict[str, Any]:
-    """What a worker has found of the board's runs; nothing where the board is hidden."""
-    kept = Board.objects.filter(track=board.track, phase=board.phase).first() if board.visible else None
+    """What a worker has found of the board's runs; nothing where the board is hidden, or on a ladder."""
+    is_told = board.visible and board.step is None
+    kept = Board.objects.filter(track=board.track, phase=board.phase).first() if is_told else None
     return kept.comparison if kept else {}
 
 

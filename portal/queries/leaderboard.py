@@ -8,9 +8,9 @@ from functools import partial
 from django.utils.translation import gettext as _
 
 from portal.models import Board, Evaluation, GoldStandard, Phase, ReleasedBoard, Run, Team, Track, Viewer
-from portal.queries.board_rows import Names, Row, Selection, page_of, rows, select, shown
+from portal.queries.board_rows import Names, Row, Selection, page_of, rows, select, select_steps, shown
 from portal.queries.choices import PAGE_SIZE, Choices
-from portal.queries.columns import Column, columns
+from portal.queries.columns import Column, columns, stepped_column
 from portal.queries.ties import bracketed, groups_of
 
 
@@ -32,7 +32,7 @@ class Leaderboard:
     phase: Phase
     visible: bool
     hidden_reason: str
-    columns: list[Column]  # all of the track's
+    columns: list[Column]  # all of the track's; on a ladder the one that ranks
     rows: list[Row]
     rank_by: str  # key of the ranking column
     gold_version: int | None
@@ -46,6 +46,7 @@ class Leaderboard:
     count: int = 0  # of rows on all pages
     page: int = 1
     pages: int = 1
+    step: float | None = None  # of the ladder on which this viewer sees the scores
 
     @property
     def ranking_column(self) -> Column:
@@ -85,23 +86,26 @@ def leaderboard(
     none and stand where their score puts them.
     """
     board = Board.objects.filter(track=track, phase=phase).select_related("gold").first()
-    visible = phase.scores_are_visible_to(viewer, at)
+    visible, step = phase.scores_are_visible_to(viewer, at), phase.step_for(viewer, at)
     result = Leaderboard(
         track=track,
         phase=phase,
         visible=visible,
         hidden_reason="" if visible else hidden_reason(phase, at),
-        columns=columns(track),
+        columns=columns(track) if step is None else [stepped_column(track, step)],
         rows=[],
         rank_by=track.definition.rank_by,
         gold_version=None,
         scorer="",
         released=phase.released,
         pending=_pending(track, phase, board),
+        step=step,
     )
     if not visible or board is None or board.gold is None:
         return result
-    board.phase = phase
+    board.track, board.phase = track, phase
+    if step is not None:
+        board.comparison = {}  # made of the scores as they are
     return _with_rows(result, board, viewer, at, choices or Choices())
 
 
@@ -111,14 +115,14 @@ def _with_rows(result: Leaderboard, board: Board, viewer: Viewer, at: datetime, 
     own = _own_team(track, viewer)
     are_public = phase.names_are_public(at) or phase.shared_task.is_organized_by(viewer)
     names = Names(phase, are_public, own)
-    selection = select(board, track, choices)
+    selection = (select if result.step is None else select_steps)(board, track, choices)
     order = _order(result, choices)
     found = shown(selection, choices, order, names)
     count = found.count()
     size = max(count, 1) if choices.is_whole else PAGE_SIZE
     pages = max(1, -(-count // size))
     page = min(max(1, choices.page), pages)
-    evaluations = page_of(found, page, size)
+    evaluations = page_of(found, selection, page, size)
     lines = _grouped(rows(evaluations, selection, names), evaluations, selection, order is None)
     since = _last_release(board) if choices.runs == "official" and not choices.until else None
     return replace(

@@ -27,6 +27,7 @@ class Standing:
     rule: str  # one of Phase.Official
     best_by: Column
     is_hidden: bool
+    in_steps: bool  # the viewer sees scores on a ladder: of best runs the last step
     may_choose: bool  # the team, now
 
     @property
@@ -56,13 +57,25 @@ def standings(runs: Iterable[Run], scores: Mapping[UUID, Scores], viewer: Viewer
     groups: dict[tuple[Phase, Track], list[Run]] = defaultdict(list)
     for run in runs:
         groups[run.phase, run.track].append(run)
-    visible = {phase: phase.scores_are_visible_to(viewer, at) for phase in {phase for phase, _track in groups}}
-    found = [_standing(phase, track, mine, scores, visible[phase], at) for (phase, track), mine in groups.items()]
+    phases = {phase for phase, _track in groups}
+    visible = {phase: phase.scores_are_visible_to(viewer, at) for phase in phases}
+    in_steps = {phase: phase.step_for(viewer, at) is not None for phase in phases}
+    found = [
+        _standing(phase, track, mine, scores, at, is_visible=visible[phase], in_steps=in_steps[phase])
+        for (phase, track), mine in groups.items()
+    ]
     return sorted(found, key=lambda one: (-one.phase.position, one.track.position))
 
 
 def _standing(
-    phase: Phase, track: Track, runs: list[Run], scores: Mapping[UUID, Scores], is_visible: bool, at: datetime
+    phase: Phase,
+    track: Track,
+    runs: list[Run],
+    scores: Mapping[UUID, Scores],
+    at: datetime,
+    *,
+    is_visible: bool,
+    in_steps: bool,
 ) -> Standing:
     column = ranking_column(track)
     is_best = phase.official == Phase.Official.BEST
@@ -77,6 +90,7 @@ def _standing(
         rule=phase.official,
         best_by=column,
         is_hidden=is_hidden,
+        in_steps=in_steps,
         may_choose=phase.official == Phase.Official.CHOSEN and phase.is_open(at, runs[0].team_id),
     )
 

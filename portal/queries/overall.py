@@ -51,6 +51,7 @@ class OverallBoard:
     heads: tuple[tuple[Track, Column], ...]
     rows: tuple[OverallRow, ...]
     combined: tuple[Combined, ...]
+    step: float | None  # of the ladder on which this viewer sees the scores
 
     @property
     def lines(self) -> list[tuple[OverallRow, list[tuple[Cell | None, tuple[Track, Column]]]]]:
@@ -72,6 +73,7 @@ def overall(tracks: list[Track], phase: Phase, viewer: Viewer, at: datetime, gro
         heads=tuple((board.track, board.ranking_column) for board in boards),
         rows=_rows(boards),
         combined=_combined(boards),
+        step=first.step,
     )
 
 

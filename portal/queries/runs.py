@@ -8,7 +8,8 @@ from typing import Any
 from django.db.models import Q, QuerySet
 
 from portal.models import Evaluation, Run, Submission, Team, Viewer
-from portal.queries.columns import Score, scores
+from portal.queries.columns import Score, scores, told_score
+from portal.queries.ladder import told
 from portal.queries.official import Standing, standings
 from portal.queries.quota import TrackLimits, remaining
 from portal.queries.task_folder import home_command, items_option
@@ -18,7 +19,10 @@ UNFINISHED = (Run.State.RECEIVED, Run.State.SCORING)
 
 @dataclass(frozen=True, slots=True)
 class RunLine:
-    """One run in a table. `problems` are as `Problem.as_dict`; `scores` is empty while `scores_are_hidden`."""
+    """One run in a table. `problems` are as `Problem.as_dict`; `scores` is empty while `scores_are_hidden`.
+
+    `step` is that of the ladder on which the viewer sees scores: then only runs that made a step have one.
+    """
 
     run: Run
     state: str  # one of Run.State
@@ -27,6 +31,7 @@ class RunLine:
     scores: list[Score]
     flags: list[str]
     scores_are_hidden: bool
+    step: float | None = None
 
     @property
     def is_finished(self) -> bool:
@@ -110,7 +115,8 @@ def run_view(run: Run, viewer: Viewer, at: datetime) -> RunView:
     line = next(line for line in lines if line.run == run)
     standing = None if run.team_id is None else team_standings(lines, viewer, at)[0]
     is_eligible = standing is not None and line.run.is_eligible
-    evaluation = None if line.scores_are_hidden else _newest_evaluations([run.pk]).get(run.pk)
+    is_told = not line.scores_are_hidden and line.step is None
+    evaluation = _newest_evaluations([run.pk]).get(run.pk) if is_told else None
     return RunView(
         line=line,
         standing=standing,
@@ -130,21 +136,32 @@ def _lines(found: QuerySet[Run], viewer: Viewer, at: datetime) -> list[RunLine]:
             "track__shared_task", "phase__shared_task", "submission", "team", "chosen_by", "withdrawn_by"
         )
     )
-    visible = {phase: phase.scores_are_visible_to(viewer, at) for phase in {run.phase for run in runs}}
-    evaluations = _newest_evaluations([run.pk for run in runs if visible[run.phase]])
-    return [_line(run, evaluations.get(run.pk), visible[run.phase]) for run in runs]
+    phases = {run.phase for run in runs}
+    visible = {phase: phase.scores_are_visible_to(viewer, at) for phase in phases}
+    step = {phase: phase.step_for(viewer, at) for phase in phases}
+    seen = [run for run in runs if visible[run.phase]]
+    evaluations = _newest_evaluations([run.pk for run in seen if step[run.phase] is None])
+    keys = told([run for run in seen if step[run.phase] is not None])
+    return [
+        RunLine(
+            run=run,
+            state=run.state,
+            state_label=run.get_state_display(),
+            problems=run.problems,
+            scores=_scores(run, evaluations.get(run.pk), keys.get(run.pk), step[run.phase]),
+            flags=evaluations[run.pk].flags if run.pk in evaluations else [],
+            scores_are_hidden=not visible[run.phase],
+            step=step[run.phase],
+        )
+        for run in runs
+    ]
 
 
-def _line(run: Run, evaluation: Evaluation | None, is_visible: bool) -> RunLine:
-    return RunLine(
-        run=run,
-        state=run.state,
-        state_label=run.get_state_display(),
-        problems=run.problems,
-        scores=scores(run.track, evaluation.scores) if evaluation else [],
-        flags=evaluation.flags if evaluation else [],
-        scores_are_hidden=not is_visible,
-    )
+def _scores(run: Run, evaluation: Evaluation | None, key: float | None, step: float | None) -> list[Score]:
+    """What it got, or on a ladder what is told of that."""
+    if step is not None:
+        return [] if key is None else [told_score(run.track, key, step)]
+    return scores(run.track, evaluation.scores) if evaluation else []
 
 
 def _newest_evaluations(run_ids: Iterable[Any]) -> dict[Any, Evaluation]:

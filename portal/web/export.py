@@ -88,6 +88,7 @@ def as_json(board: Leaderboard) -> JsonResponse:
         "gold_version": board.gold_version,
         "scorer": board.scorer,
         "released": board.released,
+        "ladder_step": board.step,
         "intervals": made and {"level": made.level, "rounds": made.rounds, "seed": made.seed},
         "metrics": [
             {"key": column.key, "title": column.title, "higher_is_better": column.higher_is_better}

@@ -43,6 +43,17 @@ def test_terms_have_a_version_and_run_numbers_are_used_once_unless_freed(write_t
     assert [phase.run_numbers for phase in definition.phases] == ["once", "free"]
 
 
+LADDER = '  - {{slug: late, opens: "2027-01-01 00:00 UTC", scores: {}, official: {}, ladder_step: {}}}\n'
+
+
+def test_a_ladder_has_a_step_and_tells_of_best_runs_at_once(write_task: Callable[[str], Path]) -> None:
+    phases = load_definition(write_task(DEFINITION + LADDER.format("at-once", "best", 0.01))).phases
+    assert [phase.ladder_step for phase in phases] == [None, 0.01]
+    for wrong in (("at-once", "best", 0), ("at-once", "best", -0.01), ("at-once", "last", 0.01), ("never", "best", 1)):
+        found = faults(write_task(DEFINITION + LADDER.format(*wrong)))
+        assert found == [("definition-rule", "phases[1].ladder_step")]
+
+
 def test_all_faults_come_at_once(write_task: Callable[[str], Path]) -> None:
     text = DEFINITION.replace("year: 2026", "year: 2O26").replace("title: Tiny", "titel: Tiny")
     text = text.replace("multi: true", "multy: true").replace("scores: at-once", "scores: atonce")

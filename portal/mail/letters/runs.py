@@ -65,13 +65,14 @@ def rejected(mail: OutgoingMail, found: MailFacts, at: datetime) -> Letter:
 def scored(mail: OutgoingMail, found: MailFacts, at: datetime) -> Letter:
     """That it is done; the scores only where everybody may see them."""
     submission, names = _submission(mail)
-    are_public = submission.phase.scores_are_public(at)
+    are_public, step = submission.phase.scores_are_public(at), submission.phase.step_at(at)
     return Letter(
         subject=_("%(task)s: %(file)s is scored") % names,
         blocks=[
             text(_("Your upload to %(phase)s is scored.") % names),
             points([(result.run.name, _scores(result)) for result in found.results]),
             *([] if are_public else [text(_when_scores(submission.phase))]),
+            *([] if step is None else [text(_in_steps(step))]),
             button(_("See your runs"), page("team_runs", mail.shared_task.slug)),
         ],
         why=_as_sender(names),
@@ -126,6 +127,13 @@ def _scores(result: Result) -> str:
     values = " · ".join(f"{name} {value}" for name, value in result.scores)
     track = result.run.track.title
     return f"{track}: {values}" if values else track
+
+
+def _in_steps(step: float) -> str:
+    return _(
+        "Feedback in this phase moves only by steps of %(step)s: a run without a score here is not better by more than "
+        "a step than the best that was told of your team."
+    ) % {"step": step}
 
 
 def _when_scores(phase: Phase) -> str:

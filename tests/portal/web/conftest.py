@@ -1,13 +1,30 @@
 """People who look at pages: each fixture is a test client that is signed in as one of them."""
 
 from collections.abc import Callable
+from datetime import datetime
 
 import pytest
+from django.db import connection
 from django.test import Client
 
 from portal.actions.teams import join_team
-from portal.models import SharedTask, Team, User
+from portal.models import SharedTask, Team, User, clock
 from tests.portal.world import EVALUATION, captain, new_team, person, set_up_second_factor
+
+Clock = Callable[[datetime], None]
+CLOCK = {"postgresql": "SELECT timestamptz '{}'", "sqlite": "SELECT '{}'"}
+
+
+@pytest.fixture
+def at(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """Sets the database's clock."""
+
+    def set_clock(moment: datetime) -> None:
+        text = moment.strftime("%Y-%m-%d %H:%M:%S.%f")
+        zone = "+00" if connection.vendor == "postgresql" else ""
+        monkeypatch.setitem(clock._QUESTIONS, connection.vendor, CLOCK[connection.vendor].format(text + zone))
+
+    return set_clock
 
 
 @pytest.fixture

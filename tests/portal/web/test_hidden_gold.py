@@ -1,22 +1,22 @@
 """What can be learnt of gold and scores before their time, by whatever page, export or header: nothing. # D47-D52"""
 
 import re
-from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from django.db import connection
 from django.test import Client
 from django.urls import reverse
 
 from portal.actions.check_only import check_only
 from portal.actions.gold import add_gold_standard
-from portal.models import Evaluation, Run, SharedTask, Submission, Team, clock
+from portal.models import Evaluation, Run, SharedTask, Team
 from portal.queries.uploads import UPLOAD_BYTES, inspect
 from portal.storage import store_upload
 from scoring.score import Result
 from tests.canary import CANARY
+from tests.portal.web.conftest import Clock
+from tests.portal.web.everything import everything, readers
 from tests.portal.world import (
     EVALUATION,
     GOOD,
@@ -32,23 +32,6 @@ from tests.portal.world import (
     work_off,
 )
 
-VARIES = re.compile(rb'csrfmiddlewaretoken" value="[^"]*"|name="key" value="[^"]*"|csrftoken=\S+')
-CHANGING = ("X-Request-ID", "Expires")  # headers
-Clock = Callable[[datetime], None]
-CLOCK = {"postgresql": "SELECT timestamptz '{}'", "sqlite": "SELECT '{}'"}
-
-
-@pytest.fixture
-def at(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    """Sets the database's clock."""
-
-    def set_clock(moment: datetime) -> None:
-        text = moment.strftime("%Y-%m-%d %H:%M:%S.%f")
-        zone = "+00" if connection.vendor == "postgresql" else ""
-        monkeypatch.setitem(clock._QUESTIONS, connection.vendor, CLOCK[connection.vendor].format(text + zone))
-
-    return set_clock
-
 
 @pytest.fixture
 def field(meltemi: Team) -> SharedTask:
@@ -60,52 +43,11 @@ def field(meltemi: Team) -> SharedTask:
     return meltemi.shared_task
 
 
-def addresses(task: SharedTask) -> Iterator[str]:
-    """Every page that could say something of scores, with every way to sort and export."""
-    for name in ("task", "task_data", "task_evaluation", "task_terms", "submit", "team_runs", "team"):
-        yield reverse(name, args=[task.slug])
-    yield from (reverse("home"), reverse("task_folder", args=[task.slug]))
-    for query in ("", "&format=csv", "&format=json"):
-        yield f"{reverse('leaderboards', args=[task.slug])}?phase=evaluation{query}"
-        yield f"{reverse('released_board', args=[task.slug, 'one', 'evaluation', 1])}?{query}"
-    for track in ("one", "two"):
-        page = reverse("leaderboard", args=[task.slug, track])
-        for query in ("", "&runs=all", "&sort=accuracy&order=asc", "&sort=f1_macro&order=desc", "&team=Notus"):
-            yield f"{page}?phase=evaluation{query}"
-        for kind in ("csv", "json"):
-            yield f"{page}?phase=evaluation&format={kind}"
-    for run in Run.objects.filter(phase__slug="evaluation").order_by("pk"):
-        yield reverse("run", args=[run.pk])
-        yield reverse("run_file", args=[run.pk])
-    for submission in Submission.objects.order_by("pk"):
-        for name in ("submission", "submission_status", "submission_report", "receipt"):
-            yield reverse(name, args=[task.slug, submission.pk])
-
-
-def everything(task: SharedTask, client: Client) -> dict[str, tuple[int, bytes]]:
-    """Status, headers and body of each address."""
-    found = {}
-    for address in addresses(task):
-        answer: Any = client.get(address)
-        body = b"".join(answer.streaming_content) if answer.streaming else answer.content
-        heads = sorted((name, value) for name, value in answer.headers.items() if name not in CHANGING)
-        found[address] = answer.status_code, VARIES.sub(b"", str(heads).encode() + body)
-    return found
-
-
-def readers(task: SharedTask) -> Iterator[Client]:
-    """Somebody, and the captains of the best and of the worst team."""
-    yield Client()
-    for name in ("Notus", "Auster"):
-        client = Client()
-        client.force_login(captain(Team.objects.get(name=name, shared_task=task)))
-        yield client
-
-
 def change_all_scores() -> None:
     """The best becomes the worst, and no digit stays."""
     for evaluation in Evaluation.objects.all():
         evaluation.scores = {key: 0.123456789 - value / 9 for key, value in evaluation.scores.items()}
+        evaluation.rank_key = evaluation.run.track.rank_key(evaluation.scores)
         evaluation.details = {}
         evaluation.flags = []
         evaluation.save()
@@ -113,7 +55,7 @@ def change_all_scores() -> None:
 
 def test_before_the_release_no_byte_depends_on_a_score(field: SharedTask, at: Clock) -> None:  # D49
     at(RELEASE - timedelta(milliseconds=1))
-    people = list(readers(field))
+    people = list(readers(field, "Notus", "Auster"))
     before = [everything(field, client) for client in people]
     change_all_scores()
     for client, then in zip(people, before, strict=True):

@@ -1,0 +1,65 @@
+"""All that the portal answers somebody about scores: what must not depend on them is compared byte by byte."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from django.core.cache import caches
+from django.test import Client
+from django.urls import reverse
+
+from portal.models import Run, SharedTask, Submission, Team
+from tests.portal.world import captain
+
+VARIES = re.compile(rb'csrfmiddlewaretoken" value="[^"]*"|name="key" value="[^"]*"|csrftoken=\S+|<updated>[^<]*')
+CHANGING = ("X-Request-ID", "Expires")  # headers
+FIGURES = ("by-class", "difficulty", "disagreement", "intervals", "labels", "over-time", "rank-stability")
+
+
+def addresses(task: SharedTask) -> Iterator[str]:
+    """Every page that could say something of scores in the phase `evaluation`, with every way to sort and export."""
+    for name in ("task", "task_data", "task_evaluation", "task_terms", "submit", "team_runs", "team"):
+        yield reverse(name, args=[task.slug])
+    yield from (reverse("home"), reverse("task_folder", args=[task.slug]), reverse("feed"))
+    for query in ("", "&format=csv", "&format=json"):
+        yield f"{reverse('leaderboards', args=[task.slug])}?phase=evaluation{query}"
+        yield f"{reverse('released_board', args=[task.slug, 'one', 'evaluation', 1])}?{query}"
+    yield reverse("paper", args=[task.slug, "evaluation"])
+    for track in ("one", "two"):
+        page = reverse("leaderboard", args=[task.slug, track])
+        for query in ("", "&runs=all", "&sort=accuracy", "&sort=-f1_macro", "&search=Notus", "&as_of=2024-05-02"):
+            yield f"{page}?phase=evaluation{query}"
+        for query in ("&format=csv", "&format=json", "&runs=all&format=csv"):
+            yield f"{page}?phase=evaluation{query}"
+    yield f"{reverse('insights', args=[task.slug, 'one'])}?phase=evaluation"
+    yield f"{reverse('compare', args=[task.slug, 'one'])}?phase=evaluation&run=Notus&run=Auster"
+    for figure in FIGURES:
+        yield f"{reverse('insights_figure', args=[task.slug, 'one', figure, 'svg'])}?phase=evaluation"
+    for run in Run.objects.filter(phase__slug="evaluation").order_by("pk"):
+        yield reverse("run", args=[run.pk])
+        yield reverse("run_file", args=[run.pk])
+        yield reverse("run_figure", args=[run.pk, "confusion", "svg"])
+    for submission in Submission.objects.order_by("pk"):
+        for name in ("submission", "submission_status", "submission_report", "receipt"):
+            yield reverse(name, args=[task.slug, submission.pk])
+
+
+def everything(task: SharedTask, client: Client) -> dict[str, tuple[int, bytes]]:
+    """Status, headers and body of each address, made anew."""
+    caches["boards"].clear()
+    found = {}
+    for address in addresses(task):
+        answer: Any = client.get(address)
+        body = b"".join(answer.streaming_content) if answer.streaming else answer.content
+        heads = sorted((name, value) for name, value in answer.headers.items() if name not in CHANGING)
+        found[address] = answer.status_code, VARIES.sub(b"", str(heads).encode() + body)
+    return found
+
+
+def readers(task: SharedTask, *teams: str) -> Iterator[Client]:
+    """Somebody, and the captains of these teams."""
+    yield Client()
+    for name in teams:
+        client = Client()
+        client.force_login(captain(Team.objects.get(name=name, shared_task=task)))
+        yield client
