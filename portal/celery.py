@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from celery import Celery
-from celery.signals import setup_logging, worker_process_init
+from celery.signals import setup_logging, worker_init, worker_process_init
 from django.conf import settings
+
+from portal.evaluation.limits import WORKER_NICENESS
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
 # The child processes that score inherit one thread a job; numerical libraries would start one a core.
@@ -24,6 +26,12 @@ app.autodiscover_tasks(["portal"], related_name="jobs")
 @setup_logging.connect
 def _log_as_django_does(**_: Any) -> None:
     logging.config.dictConfig(settings.LOGGING)
+
+
+@worker_init.connect
+def _give_way(**_: Any) -> None:
+    """To web and database where they share a machine: who uploads waits for an answer, a score may come later."""
+    os.nice(WORKER_NICENESS)
 
 
 @worker_process_init.connect

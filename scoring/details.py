@@ -11,6 +11,7 @@ import numpy as np
 
 from scoring.analysis import by_class, confusion, labels
 from scoring.answers import Matrix
+from scoring.distinct import distinct
 from scoring.field import disagreement, missed_by_all, right
 from scoring.metrics.comparison import Comparison, MatrixComparison
 from scoring.metrics.curves import Curve, precision_recall, roc
@@ -105,5 +106,5 @@ def _points(curve: Curve | None) -> list[tuple[float, float]] | None:
     """The first, the last and evenly many between."""
     if curve is None:
         return None
-    kept = np.unique(np.linspace(0, len(curve.x) - 1, min(len(curve.x), POINTS)).round().astype(np.intp))
+    kept = distinct(np.linspace(0, len(curve.x) - 1, min(len(curve.x), POINTS)).round().astype(np.intp))
     return list(zip(curve.x[kept].tolist(), curve.y[kept].tolist(), strict=True))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from scoring.distinct import distinct
 from scoring.metrics.comparison import Comparison, MatrixComparison, SpanComparison
 from scoring.metrics.correlation import midranks
 from scoring.tables import Table, square
@@ -120,7 +121,7 @@ def missed_by_all(runs: Mapping[str, Comparison]) -> Missed:
         gold = np.where(gold == NOTHING, NOTHING, "some characters")
     by_answer = {
         str(answer): (int(wrong[gold == answer].sum()), int((gold == answer).sum()))
-        for answer in np.unique(gold[judged])
+        for answer in distinct(gold[judged])
     }
     items = np.array(one.gold.answers.ids, object)[wrong & judged].tolist()
     return Missed(tuple(runs), tuple(items), int(judged.sum()), by_answer)

@@ -4,11 +4,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
-
 from scoring.answers import Answers, Matrix
 from scoring.check import Items, as_source, find_items, read_file
 from scoring.definition import Definition, FormatSpec, Track
+from scoring.distinct import distinct
 from scoring.formats import read_answers
 from scoring.item_index import ItemIndex
 from scoring.limits import LISTED
@@ -170,4 +169,4 @@ def _is_constant(answers: Answers) -> bool:
     if not isinstance(answers, Matrix):
         return False
     given = answers.values if answers.absent is None else answers.values[~answers.absent]
-    return len(np.unique(given)) == 1
+    return len(distinct(given)) == 1

@@ -5,9 +5,10 @@ CHECK_ONLY_SECONDS = 20  # the same, while a person waits for the page
 CHILD_MEMORY = 2 * 1024**3  # bytes of address space
 CHILD_FILE = 0  # bytes a child may write to a file: none
 CHILD_FILES_OPEN = 64
-CHILD_NICENESS = 5  # web and database come first
+CHILD_NICENESS = 5  # beside what its parent has
 CHILD_ANSWER = 16 * 1024**2  # bytes of its answer
 
+WORKER_NICENESS = 5  # web and database come first
 JOB_SECONDS = 40  # a job that outlives its child's limit is killed
 LEASE_SECONDS = 45  # then its work is free again
 VISIBILITY_SECONDS = 300  # then the broker hands its message out again

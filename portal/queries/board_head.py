@@ -13,8 +13,10 @@ from portal.models.clock import clock_question, moment_told
 from portal.queries.leaderboard import default_phase
 
 _FIELDS = ("id", "slug", "title", "opens", "closes", "scores", "released", "official", "team_names", "ladder_step")
+_MOMENTS = ("opens", "closes", "released")  # told as text, which need not be read at every view
 _PHASES = f"""
-SELECT {", ".join(f"phase.{name}" for name in _FIELDS)}, task.definition_sha256, ({{clock}}), {{revision}}
+SELECT {", ".join(f"CAST(phase.{name} AS text)" if name in _MOMENTS else f"phase.{name}" for name in _FIELDS)},
+task.definition_sha256, ({{clock}}), {{revision}}
 FROM portal_sharedtask task JOIN portal_phase phase ON phase.shared_task_id = task.id
 """
 _OF_ONE_TRACK = (
@@ -68,7 +70,7 @@ def board_head(shared_task: str, track: str | None, slug: str | None) -> BoardHe
 def _phase(row: tuple[Any, ...]) -> Phase:
     """Kept, as phases seldom change; nobody changes these."""
     phase = Phase(**dict(zip(_FIELDS, row, strict=True)))
-    for name in ("opens", "closes", "released"):
+    for name in _MOMENTS:
         if (told := getattr(phase, name)) is not None:
             setattr(phase, name, moment_told(told))
     return phase

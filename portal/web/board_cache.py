@@ -7,10 +7,12 @@ bytes through a socket twice, and could be read by others.
 
 import hashlib
 from collections.abc import Callable
+from functools import lru_cache
 from http import HTTPStatus
 
 from django.conf import settings
 from django.core.cache import caches
+from django.db import OperationalError, connection
 from django.http import HttpRequest, HttpResponse, HttpResponseNotModified
 from django.urls import Resolver404, resolve
 from django.utils.http import parse_etags, quote_etag
@@ -57,15 +59,30 @@ def kept_boards(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable
 
 def _key_of(request: HttpRequest) -> str | None:
     """None for everything but a board that everybody may see now."""
-    try:
-        match = resolve(request.path_info)
-    except Resolver404:
-        return None
-    if match.url_name not in ("leaderboard", "leaderboards") or request.method not in ("GET", "HEAD"):
+    board = _board_at(request.path_info)
+    if board is None or request.method not in ("GET", "HEAD"):
         return None
     request.get_host()  # whose answer is that a stranger's name for us is refused
-    head = board_head(match.kwargs["slug"], match.kwargs.get("track"), request.GET.get("phase"))
+    # The question itself shows whether the connection lives: no other is asked before it, as it is for other pages.
+    connection.health_check_done = True  # type: ignore[attr-defined]
+    try:
+        head = board_head(*board, request.GET.get("phase"))
+    except OperationalError:
+        connection.close_if_unusable_or_obsolete()
+        return None
     return board_key(request, head) if head else None
+
+
+@lru_cache(maxsize=1000)
+def _board_at(path: str) -> tuple[str, str | None] | None:
+    """Shared task and track (None: all of them) of a board's address."""
+    try:
+        match = resolve(path)
+    except Resolver404:
+        return None
+    if match.url_name not in ("leaderboard", "leaderboards"):
+        return None
+    return match.kwargs["slug"], match.kwargs.get("track")
 
 
 def board_key(request: HttpRequest, head: BoardHead, *parts: object) -> str | None:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from scoring.distinct import distinct
 from scoring.metrics.comparison import MatrixComparison
 
 Cells = NDArray[Any]  # bools or integers
@@ -138,7 +139,7 @@ def _value_marks(comparison: MatrixComparison, column: str) -> Marks:
     judged = ~comparison.gold.absent[:, at]
     gold, run = comparison.gold.values[:, at], comparison.run[:, at]
     given = judged & ~comparison.absent[:, at]
-    values = np.unique(gold[judged])
+    values = distinct(gold[judged])
     has, says = (gold[:, None] == values) & judged[:, None], (run[:, None] == values) & given[:, None]
     outside = np.count_nonzero(comparison.outside[:, [at]] == values, axis=0)
     return Marks(

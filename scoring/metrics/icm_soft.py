@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scoring.definition import MetricSpec
+from scoring.distinct import distinct
 from scoring.metrics.comparison import GoldStandard, MatrixComparison
 from scoring.metrics.icm import CONTRAST_OPTIONS, Contrast, contrast_of, normalise, normalised
 from scoring.metrics.metric import SOFT, Contributions, Example, Metric, Numbers, mean_of
@@ -53,7 +54,7 @@ def _bits(gold: GoldStandard, weights: Numbers, classes: NDArray[np.intp]) -> Nu
 
 def _information(gold: GoldStandard, weights: Numbers) -> Numbers:
     """I(c, w) − I(parent of c, w) of each cell of `weights` (items × classes of the tree, closed)."""
-    given = np.unique(weights)
+    given = distinct(weights)
     if len(given) > len(weights) / _FEW:
         return _information_of_cells(gold, weights)
     classes = weights.shape[1]

@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 from django.core.cache import caches
+from django.db import connection
 from django.test import Client
 
 from portal.actions.runs import RunDescription, choose_official_run, describe_run, withdraw_run
@@ -41,6 +42,14 @@ def test_a_browser_that_has_the_page_is_told_so(anybody: Client, runs: list[Run]
     again = anybody.get(ONE, headers={"If-None-Match": etag})
     assert (again.status_code, again.content, again["ETag"]) == (304, b"", etag)
     assert again["Cache-Control"] == "no-cache"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_connection_that_the_database_has_ended_costs_no_reader_his_page(anybody: Client, runs: list[Run]) -> None:
+    anybody.get(ONE)
+    if connection.vendor == "postgresql":  # SQLite has nothing that could end
+        connection.connection.close()
+    assert anybody.get(ONE).status_code == 200
 
 
 @pytest.mark.parametrize("address", ADDRESSES)
