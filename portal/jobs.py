@@ -11,6 +11,7 @@ from portal.celery import app
 from portal.evaluation.check import check_submission as check
 from portal.evaluation.compare import boards_to_refresh, compare_board, is_to_be_kept
 from portal.evaluation.gold import check_gold_upload
+from portal.evaluation.items import boards_to_publish, publish_items
 from portal.evaluation.lanes import Lane
 from portal.evaluation.limits import COMPARE_JOB_SECONDS, QUIET_SECONDS, RECONCILE_SECONDS
 from portal.evaluation.notices import alert
@@ -81,6 +82,7 @@ def refresh_boards() -> None:
     """Not while uploads wait to be scored: comparisons would take the cores from them."""
     if _is_empty(Lane.SCORING):
         _publisher.publish(refresh_board, boards_to_refresh(database_now()))
+        _publisher.publish(publish_board_items, boards_to_publish(database_now()))
 
 
 @app.task(name="portal.refresh_board", time_limit=COMPARE_JOB_SECONDS)
@@ -90,6 +92,12 @@ def refresh_board(board_id: str) -> None:
     compare_board(boards.get(pk=board_id), database_now())
     if is_to_be_kept(board := boards.get(pk=board_id), at := database_now()):
         keep_release(board, at)
+
+
+@app.task(name="portal.publish_board_items")
+def publish_board_items(board_id: str) -> None:
+    boards = Board.objects.select_related("track__shared_task", "phase", "gold")
+    publish_items(boards.get(pk=board_id), database_now())
 
 
 @app.task(name="portal.reconcile", time_limit=RECONCILE_SECONDS, acks_late=False)  # twice at once would help nobody

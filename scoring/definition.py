@@ -88,6 +88,7 @@ class GoldFile:
     split: str
     file: Path
     format: FormatSpec
+    published: bool = False  # once its scores are public, so are the answers to every item, the gold's and the runs'
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +170,10 @@ class Definition:
     overall: tuple[Overall, ...]
     folder: Path
     sha256: str
+
+    def publishes_items(self, track: str, split: str) -> bool:
+        """Whether the answers to every item, the gold's and the runs', become public with the scores."""
+        return any(gold.published for gold in self.gold if (gold.track, gold.split) == (track, split))
 
     def track(self, slug: str) -> Track:
         """The track of that slug; KeyError names those there are."""

@@ -145,6 +145,12 @@ def _faults_of_gold(definition: Definition, sound: Sound) -> Iterator[Fault]:
         elif gold.track and gold.split not in tracks[gold.track].items and _are_sound("items", definition, sound):
             sentence = f"the track {gold.track} has no items for {gold.split}"
             yield ("gold", place, "split"), sentence, nearest(gold.split, tracks[gold.track].items)
+        elif gold.published and sound("gold", place) and sound("phases"):
+            hidden = [one.slug for one in definition.phases if (one.split, one.scores) == (gold.split, "never")]
+            if hidden:
+                yield ("gold", place, "published"), f"the scores of the phase {hidden[0]} stay hidden for good", None
+            if gold.format.kind.startswith("trec"):
+                yield ("gold", place, "published"), "rankings have no answers that are right or wrong", None
 
 
 def _are_sound(key: str, definition: Definition, sound: Sound) -> bool:

@@ -43,7 +43,7 @@ def field_details(runs: Mapping[str, Comparison]) -> dict[str, Any]:
     - `labels`: `classes`, how many `items`, `counts` and `together` of the gold standard, as `analysis.Labels`;
     - `difficulty`: how many items 0, 1, ... all of the runs got right;
     - `missed`: for each number of BEST that there are runs, how many items all of the best so many got wrong: `best`,
-      `missed`, `judged`, and `by_answer`, which maps the gold's answer to (missed, judged);
+      their names as `runs`, `missed`, `judged`, and `by_answer`, which maps the gold's answer to (missed, judged);
     - `disagreement`: the share of items that two runs answer differently, by the names of both.
     """
     names = list(runs)
@@ -73,6 +73,7 @@ def _missed(runs: Mapping[str, Comparison], names: Sequence[str]) -> dict[str, A
     missed = missed_by_all({name: runs[name] for name in names})
     return {
         "best": len(names),
+        "runs": list(names),
         "missed": len(missed.items),
         "judged": missed.judged,
         "by_answer": dict(missed.by_answer),

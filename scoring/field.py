@@ -2,18 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scoring.distinct import distinct
-from scoring.metrics.comparison import Comparison, MatrixComparison, SpanComparison
+from scoring.item_answers import Answer, ItemAnswers, item_answers
+from scoring.metrics.comparison import Comparison
 from scoring.metrics.correlation import midranks
 from scoring.tables import Table, square
 
 NOTHING = "(none)"
-UNJUDGED = ""
 
 Words = NDArray[np.object_]  # one text an item
 
@@ -100,88 +99,39 @@ def rank_correlation(first: Sequence[float | None], second: Sequence[float | Non
 
 def right(comparison: Comparison) -> NDArray[np.bool_]:
     """Which of the gold's items the run answers exactly as the gold does; shape (items,)."""
-    same: NDArray[np.bool_] = _in_words(comparison) == _gold_in_words(comparison)
-    return same
+    found = _answers(comparison)
+    return np.array([one == other for one, other in zip(found.gold, found.run, strict=True)], bool)
 
 
 def disagreement(runs: Mapping[str, Comparison]) -> Table:
     """The share of the gold's items to which two runs give different answers."""
-    answers = [_in_words(comparison) for comparison in runs.values()]
+    answers = [_words(_answers(comparison).run) for comparison in runs.values()]
     shares = [[float(np.mean(one != other)) if len(one) else None for other in answers] for one in answers]
     return square("Share of items that two runs answer differently", list(runs), shares)
 
 
 def missed_by_all(runs: Mapping[str, Comparison]) -> Missed:
     """Items that every run gets wrong; give the top k. All runs are laid beside one gold standard."""
-    one = next(iter(runs.values()))
+    one = _answers(next(iter(runs.values())))
     wrong = ~np.any([right(comparison) for comparison in runs.values()], axis=0)
-    gold = _gold_in_words(one)
-    judged = gold != UNJUDGED
-    if isinstance(one, SpanComparison):
+    judged = np.array([value is not None for value in one.values], bool)
+    gold = _words(one.gold)
+    if one.measure == "f1":
         gold = np.where(gold == NOTHING, NOTHING, "some characters")
     by_answer = {
-        str(answer): (int(wrong[gold == answer].sum()), int((gold == answer).sum()))
+        str(answer): (int(wrong[judged & (gold == answer)].sum()), int((judged & (gold == answer)).sum()))
         for answer in distinct(gold[judged])
     }
-    items = np.array(one.gold.answers.ids, object)[wrong & judged].tolist()
+    items = np.array(one.ids, object)[wrong & judged].tolist()
     return Missed(tuple(runs), tuple(items), int(judged.sum()), by_answer)
 
 
-def _gold_in_words(comparison: Comparison) -> Words:
-    """The gold's answer to each of its items."""
-    if isinstance(comparison, SpanComparison):
-        spans = comparison.gold.spans
-        return _offsets_in_words(
-            spans.offsets, np.repeat(np.arange(len(spans.ids)), np.diff(spans.starts)), len(spans.ids)
-        )
-    gold = _matrix(comparison).gold
-    columns = gold.tree.classes
-    if gold.values.dtype == np.bool_:
-        return _labels_in_words(gold.values, columns)
-    return _cells_in_words(gold.values, gold.absent, np.zeros_like(gold.absent), columns)
+def _answers(comparison: Comparison) -> ItemAnswers:
+    found = comparison.once(item_answers)
+    if found.measure == "overlap":
+        raise ValueError("weights are not right or wrong")
+    return found
 
 
-def _in_words(comparison: Comparison) -> Words:
-    """The run's answer to each of the gold's items, as far as the gold judges it."""
-    if isinstance(comparison, SpanComparison):
-        return _offsets_in_words(comparison.offsets, comparison.owners, len(comparison.gold))
-    matrix = _matrix(comparison)
-    if matrix.run.dtype == np.bool_:
-        return _labels_in_words(matrix.run, matrix.columns)
-    width = len(matrix.gold.tree.classes)
-    return _cells_in_words(matrix.run[:, :width], matrix.gold.absent, matrix.absent[:, :width], matrix.columns[:width])
-
-
-def _matrix(comparison: Comparison) -> MatrixComparison:
-    if not isinstance(comparison, MatrixComparison) or comparison.gold.values.dtype.kind == "f":
-        raise ValueError("weights and rankings have no answers that are right or wrong")
-    return comparison
-
-
-def _labels_in_words(held: NDArray[np.bool_], columns: Sequence[str]) -> Words:
-    names = np.array(columns, object)
-    return np.array([" + ".join(names[row]) or NOTHING for row in held], object)
-
-
-def _cells_in_words(
-    values: NDArray[Any], unjudged: NDArray[np.bool_], missing: NDArray[np.bool_], columns: Sequence[str]
-) -> Words:
-    """As `HS 1, TR 0`; cells that the gold does not judge are passed over, those that the run lacks have a `?`."""
-    rows = zip(values.tolist(), unjudged.tolist(), missing.tolist(), strict=True)
-    return np.array(
-        [
-            ", ".join(
-                f"{name} {'?' if lacks else value}"
-                for name, value, skip, lacks in zip(columns, cells, skips, gaps, strict=True)
-                if not skip
-            )
-            for cells, skips, gaps in rows
-        ],
-        object,
-    )
-
-
-def _offsets_in_words(offsets: NDArray[np.int64], owners: NDArray[np.intp], items: int) -> Words:
-    order = np.lexsort((offsets, owners))
-    cuts = np.cumsum(np.bincount(owners, minlength=items))[:-1]
-    return np.array([" ".join(map(str, part)) or NOTHING for part in np.split(offsets[order], cuts)], object)
+def _words(answers: Sequence[Answer]) -> Words:
+    return np.array([", ".join(parts) or NOTHING for parts in answers], object)

@@ -161,6 +161,12 @@ def _dataset() -> Schema:
     )
 
 
+def _gold() -> Schema:
+    return mapping(
+        ("track", "file"), track=WORD, split=WORD, file=TEXT, format={"$ref": "#/$defs/format"}, published=FLAG
+    )
+
+
 def schema() -> Schema:
     """The whole schema, in the dialect of 2020-12."""
 
@@ -187,7 +193,7 @@ def schema() -> Schema:
         naming=mapping(("run",), run=TEXT, archive=TEXT, track=TEXT, number=many(WHOLE)),
         phases=many(_phase()),
         datasets=many(_dataset()),
-        gold=many(mapping(("track", "file"), track=WORD, split=WORD, file=TEXT, format={"$ref": "#/$defs/format"})),
+        gold=many(_gold()),
         baselines=many(mapping(("name",), name=TEXT, files=TEXT)),
         overall=many(
             mapping(

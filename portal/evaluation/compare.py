@@ -78,6 +78,25 @@ def compare_board(board: Board, at: datetime) -> None:
     log.info("compared", board=str(board), runs=len(evaluations))
 
 
+def beside_gold(
+    board: Board, definition: Definition, evaluations: list[Evaluation], paths: Mapping[int, Path]
+) -> dict[str, Comparison]:
+    """In the child: each run laid beside the board's gold standard, by evaluation; `paths` has their files."""
+    assert board.gold is not None
+    slug, split = board.track.slug, board.phase.split
+    track = definition.track(slug)
+    gold = load_gold(definition, slug, open_gold(board.gold.sealed_sha256), split)
+    beside = {}
+    for one in evaluations:
+        body = read_run(paths[one.pk], one.run.entry)
+        lenient = one.run.kind == Run.Kind.BASELINE
+        answers, _report = run_answers(definition, slug, body, gold, track.items.get(split), lenient, split)
+        if answers is None:
+            raise ValueError("scored, and not to be read any more")
+        beside[str(one.pk)] = compare(gold, answers, count_outside=track.items_outside_gold == "count")
+    return beside
+
+
 def _compared_runs(board: Board) -> list[Evaluation]:
     """The best of the runs that stand for teams, and the baselines, where the metric is defined."""
     assert board.gold is not None
@@ -94,7 +113,7 @@ def _compare(
     """In the child: bounds, groups and ranges of ranks by evaluation, and what the field says, as plain values."""
     track = definition.track(board.track.slug)
     spec = next(spec for spec in track.metrics if spec.key == track.rank_by)
-    beside = _beside_gold(board, definition, evaluations, paths)
+    beside = beside_gold(board, definition, evaluations, paths)
     teams = {str(one.pk): beside[str(one.pk)] for one in evaluations if one.run.kind == Run.Kind.TEAM}
     best = dict(list(teams.items())[:FIELD])
     bounds = intervals(beside, spec, seed=SEED, rounds=ROUNDS, level=LEVEL)
@@ -124,21 +143,3 @@ def _groups(teams: Mapping[str, Comparison], spec: MetricSpec) -> dict[str, int]
         return {}
     standings = tie_groups(teams, spec, seed=SEED, rounds=ROUNDS, alpha=1 - LEVEL)
     return {one.name: one.group for one in standings if one.group is not None}
-
-
-def _beside_gold(
-    board: Board, definition: Definition, evaluations: list[Evaluation], paths: Mapping[int, Path]
-) -> dict[str, Comparison]:
-    assert board.gold is not None
-    slug, split = board.track.slug, board.phase.split
-    track = definition.track(slug)
-    gold = load_gold(definition, slug, open_gold(board.gold.sealed_sha256), split)
-    beside = {}
-    for one in evaluations:
-        body = read_run(paths[one.pk], one.run.entry)
-        lenient = one.run.kind == Run.Kind.BASELINE
-        answers, _report = run_answers(definition, slug, body, gold, track.items.get(split), lenient, split)
-        if answers is None:
-            raise ValueError("scored, and not to be read any more")
-        beside[str(one.pk)] = compare(gold, answers, count_outside=track.items_outside_gold == "count")
-    return beside

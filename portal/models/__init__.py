@@ -8,6 +8,7 @@ from portal.models.evaluation import Evaluation
 from portal.models.gold import GoldStandard
 from portal.models.gold_upload import GoldUpload
 from portal.models.heartbeat import Heartbeat
+from portal.models.items import GoldItems, RunItems, items_are_public
 from portal.models.mail import Finding, MailFacts, OutgoingMail, Result
 from portal.models.quota import Quota
 from portal.models.rate import Rate
@@ -24,6 +25,7 @@ __all__ = [
     "Download",
     "Evaluation",
     "Finding",
+    "GoldItems",
     "GoldStandard",
     "GoldUpload",
     "Grace",
@@ -39,6 +41,7 @@ __all__ = [
     "ReleasedBoard",
     "Result",
     "Run",
+    "RunItems",
     "SharedTask",
     "Signature",
     "Submission",
@@ -46,4 +49,5 @@ __all__ = [
     "Track",
     "User",
     "Viewer",
+    "items_are_public",
 ]

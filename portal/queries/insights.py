@@ -9,6 +9,7 @@ from uuid import UUID
 from portal.models import Board, Evaluation, Phase, Run, Track, Viewer
 from portal.queries.choices import Choices
 from portal.queries.columns import Column
+from portal.queries.items import missed_items
 from portal.queries.leaderboard import Leaderboard, leaderboard
 from scoring.field import Summary, rank_correlation, summary
 
@@ -40,6 +41,7 @@ class Insights:
     ranks: dict[str, tuple[int, int]]  # between which a run stands on resampled items
     leads: list[LeadLine]  # of the best runs, over each other
     field: dict[str, Any]  # as `scoring.details.field_details`; empty until a worker made it
+    evaluations: dict[str, int]  # by run
 
 
 def insights(track: Track, phase: Phase, viewer: Viewer, at: datetime) -> Insights:
@@ -54,7 +56,7 @@ def insights(track: Track, phase: Phase, viewer: Viewer, at: datetime) -> Insigh
     evaluations = _evaluations(board, shown)
     names = {str(evaluation.pk): shown[evaluation.run_id] for evaluation in evaluations}
     made = _comparison(board)
-    field = _named(made.get("field", {}), names)
+    field = _with_items(_named(made.get("field", {}), names), board, at)
     return Insights(
         board=board,
         every_run=every_run,
@@ -67,6 +69,7 @@ def insights(track: Track, phase: Phase, viewer: Viewer, at: datetime) -> Insigh
         ranks={names[pk]: (low, high) for pk, (low, high) in made.get("ranks", {}).items() if pk in names},
         leads=_leads(made.get("leads", {}), field.get("disagreement", {}), names),
         field=field,
+        evaluations={name: int(pk) for pk, name in names.items()},
     )
 
 
@@ -110,6 +113,17 @@ def _leads(
         for other, found in others.items()
         if one in names and other in names
     ]
+
+
+def _with_items(field: dict[str, Any], board: Leaderboard, at: datetime) -> dict[str, Any]:
+    """With the ids of the items that the best all missed, as `items`, where the task publishes them."""
+    if "missed" not in field:
+        return field
+    missed = [
+        one | {"items": missed_items(board.track, board.phase, map(int, one.get("runs", ())), at)}
+        for one in field["missed"]
+    ]
+    return field | {"missed": missed}
 
 
 def _named(field: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from portal.models import Run
 from portal.printing import AOE
 from portal.queries.choices import Choices
 from portal.queries.columns import Column
+from portal.queries.items import ItemChoice
 from portal.queries.leaderboard import Leaderboard
 
 
@@ -43,6 +44,11 @@ def choices_of(query: QueryDict) -> Choices:
         page=int(page) if page.isdecimal() and len(page) < 6 else 1,
         is_whole="format" in query,
     )
+
+
+def item_choice(query: QueryDict, which: str = "") -> ItemChoice:
+    """Which of the items that a page lists; `which` unless the address says."""
+    return ItemChoice(query.get("items", which), query.get("label", ""), query.get("page", ""))
 
 
 def _end_of(day: str) -> datetime | None:

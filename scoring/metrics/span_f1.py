@@ -8,8 +8,8 @@ from scoring.metrics.metric import SPANS, Contributions, Example, Metric, Number
 from scoring.metrics.spans import Marked, both_marked, marked_in_gold
 
 
-def _values(comparison: SpanComparison) -> Numbers:
-    """F1 of each item."""
+def item_f1(comparison: SpanComparison) -> Numbers:
+    """F1 of each item; shape (items,)."""
     items = len(comparison.gold)
     run = comparison.once(both_marked).run
     marked = comparison.gold.once(marked_in_gold) + np.bincount(run.owners, minlength=items)
@@ -19,11 +19,11 @@ def _values(comparison: SpanComparison) -> Numbers:
 
 
 def _span_f1(comparison: SpanComparison, spec: MetricSpec) -> float | None:
-    return float(comparison.once(_values).mean()) if len(comparison.gold) else None
+    return float(comparison.once(item_f1).mean()) if len(comparison.gold) else None
 
 
 def _span_f1_contributions(comparison: SpanComparison, spec: MetricSpec) -> Contributions:
-    return mean_of(comparison.once(_values))
+    return mean_of(comparison.once(item_f1))
 
 
 def _per_item(comparison: SpanComparison, side: Marked, values: Numbers) -> Numbers:

@@ -230,3 +230,15 @@ def test_rules_for_teams(write_task: Callable[[str], Path]) -> None:
 def test_faults_in_the_rules_for_teams(write_task: Callable[[str], Path], team: str, path: str) -> None:
     text = DEFINITION.replace("phases:", f'team: {{name: "[a-z]+", {team}}}\nphases:')
     assert path in {item for _, item in faults(write_task(text))}
+
+
+def test_items_are_published_only_where_scores_are(write_task: Callable[[str], Path]) -> None:
+    text = (
+        DEFINITION
+        + "gold: [{track: task1-hard, file: gold.json, published: true}, {track: task4-plain, file: g.tsv}]\n"
+    )
+    definition = load_definition(write_task(text))
+    assert definition.publishes_items("task1-hard", "test")
+    assert not definition.publishes_items("task4-plain", "test")
+    hidden = text.replace("scores: at-once", "scores: never")
+    assert faults(write_task(hidden)) == [("definition-rule", "gold[0].published")]

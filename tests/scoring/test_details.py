@@ -85,7 +85,9 @@ def test_a_field_says_how_hard_items_are_and_how_far_runs_differ() -> None:
     assert json.loads(json.dumps(found)) == {
         "labels": {"classes": ["N", "Y"], "items": 4, "counts": [2, 2], "together": [[2, 0], [0, 2]]},
         "difficulty": [1, 0, 2, 1],  # one item nobody got, two that two got, one that all got
-        "missed": [{"best": 3, "missed": 1, "judged": 4, "by_answer": {"N": [0, 2], "Y": [1, 2]}}],
+        "missed": [
+            {"best": 3, "runs": ["a", "b", "c"], "missed": 1, "judged": 4, "by_answer": {"N": [0, 2], "Y": [1, 2]}}
+        ],
         "disagreement": {
             "a": {"a": 0.0, "b": 0.25, "c": 0.25},
             "b": {"a": 0.25, "b": 0.0, "c": 0.5},

@@ -38,6 +38,8 @@ STATES: dict[str, tuple[str, str, str | Promise]] = {
     "rejected": ("cross", "bad", _("Refused")),
     "failed": ("failed", "warn", _("Failed on our side")),
     "warning": ("warning", "warn", _("Warning")),
+    "right": ("check", "good", _("right")),
+    "wrong": ("cross", "bad", _("wrong")),
     "withdrawn": ("bar", "soft", _("Withdrawn")),
     "official": ("flag", "accent", _("Official")),
     "open": ("open", "good", _("Open")),

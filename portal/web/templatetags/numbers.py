@@ -1,5 +1,7 @@
 """Numbers as printed in a journal: true minus, thousands with a comma, fixed decimals."""
 
+from collections.abc import Sequence
+
 from django import template
 
 from portal.printing import count, file_size, score
@@ -20,6 +22,12 @@ def mebibytes(size: int) -> str:
 def digest(sha256: str) -> str:
     """A SHA-256 in groups of eight digits, so that two can be compared by eye."""
     return " ".join(sha256[start : start + 8] for start in range(0, len(sha256), 8))
+
+
+@register.filter
+def position(values: Sequence[object], place: int) -> object:
+    """A list's entry at a place that a template holds in a variable."""
+    return values[place]
 
 
 @register.filter

@@ -12,9 +12,11 @@ from portal.figures.field import field_figures
 from portal.models import Phase, Track
 from portal.models.clock import database_now
 from portal.queries import insights as queries
+from portal.queries.items import ItemTable, item_table
 from portal.queries.leaderboard import default_phase
 from portal.queries.tasks import TaskPage
 from portal.web.access import tab_context
+from portal.web.board_address import item_choice
 from portal.web.paper.pack import pack
 from portal.web.views.figures import figure_file
 
@@ -37,9 +39,16 @@ def compare(request: HttpRequest, slug: str, track: str) -> HttpResponse:
     context |= {
         "names": list(found.details),
         "chosen": {name: rows[name] for name in rows if name in chosen},
+        "table": _items(request, context, chosen),
         "leads": [lead for lead in found.leads if lead.ahead in chosen and lead.behind in chosen],
     }
     return render(request, "insights/compare.html", context)
+
+
+def _items(request: HttpRequest, context: dict[str, Any], chosen: list[str]) -> ItemTable | None:
+    board, evaluations = context["board"], context["insights"].evaluations
+    runs = {name: pk for name, pk in evaluations.items() if name in chosen}
+    return item_table(board.track, board.phase, runs, item_choice(request.GET, "differ"), context["at"])
 
 
 @require_safe

@@ -1,5 +1,6 @@
 """A team's runs, one run, and its file."""
 
+from datetime import datetime
 from http import HTTPStatus
 from io import BytesIO
 
@@ -13,9 +14,11 @@ from portal.figures.classes import run_figures
 from portal.models import Run
 from portal.permissions import may_change_run, may_download_run
 from portal.queries import runs as queries
+from portal.queries.items import ItemTable, item_table
 from portal.queries.run_scores import earlier_scores, place
 from portal.queries.uploads import run_body
 from portal.web.access import tab_context
+from portal.web.board_address import item_choice
 
 
 @require_safe
@@ -50,12 +53,20 @@ def run_page(request: HttpRequest, found: Run, refused: ActionRefused | None = N
         "view": view,
         "place": place(found, request.user, context["at"]) if view.evaluation else None,
         "earlier": earlier_scores(found, view.evaluation),
+        "table": _items(request, view, context["at"]),
         "figures": run_figures(view.evaluation.details) if view.evaluation else (),
         "may_download": may_download_run(request.user, found),
         "may_change": may_change_run(request.user, found),
         "refused": refused,
     }
     return render(request, "runs/run.html", context, status=refused.http_status if refused else HTTPStatus.OK)
+
+
+def _items(request: HttpRequest, view: queries.RunView, at: datetime) -> ItemTable | None:
+    run, evaluation = view.line.run, view.evaluation
+    if evaluation is None:
+        return None
+    return item_table(run.track, run.phase, {run.name: evaluation.pk}, item_choice(request.GET), at)
 
 
 @require_safe

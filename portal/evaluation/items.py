@@ -1,0 +1,100 @@
+"""Publishes the answers to every item, the gold's and the runs', where and when a shared task says so; or not any more.
+
+Web cannot open gold: what it shows of single items a worker has read in the limited child and written down, and never
+before everybody may see it.
+"""
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import structlog
+from django.db import transaction
+from django.db.models import QuerySet
+
+from portal.evaluation.child import ChildError, run_limited
+from portal.evaluation.compare import beside_gold
+from portal.models import Board, Evaluation, GoldItems, Run, RunItems, items_are_public
+from portal.storage import stored_file
+from scoring import Definition
+from scoring.item_answers import item_answers
+
+log = structlog.get_logger("portal.evaluation")
+
+ITEMS = 50_000  # of a gold standard; nobody turns the pages of more
+ANSWERS = 200_000  # of all runs that are read at once, so that the child's answer stays small
+
+
+def boards_to_publish(at: datetime) -> list[int]:
+    """Boards with runs whose answers are public and not written down yet, or written down and not public any more."""
+    boards = Board.objects.filter(gold__isnull=False).select_related("track__shared_task", "phase", "gold")
+    written = set(GoldItems.objects.values_list("gold__track", "gold__split"))
+
+    def is_due(board: Board) -> bool:
+        split = board.phase.split
+        return (
+            _lacking(board).exists() if items_are_public(board.track, split, at) else (board.track_id, split) in written
+        )
+
+    return [board.pk for board in boards if is_due(board)]
+
+
+def publish_items(board: Board, at: datetime) -> None:
+    """Write down the answers of the best runs that lack them, as many as one child reads; or delete all there are."""
+    assert board.gold is not None
+    if not items_are_public(board.track, board.phase.split, at):
+        _withdraw(board)
+        return
+    RunItems.objects.of_board(board).exclude(evaluation__gold=board.gold, evaluation__scorer=board.scorer).delete()
+    kept = GoldItems.objects.filter(gold=board.gold).first()
+    batch = list(_lacking(board)[: ANSWERS // max(1, len(kept.ids)) or 1 if kept else 1])
+    definition = board.track.shared_task.definition
+    try:
+        with ExitStack() as files:
+            paths = {one.pk: files.enter_context(stored_file(one.run.file_sha256)) for one in batch}
+            found = run_limited(lambda: _read(board, definition, batch, paths))
+    except (ChildError, OSError) as fault:
+        log.warning("no items", board=str(board), fault=str(fault))
+        found = {}
+    _write(board, batch, found, at)
+
+
+def _lacking(board: Board) -> QuerySet[Evaluation]:
+    """The board's evaluations without their items, the best first."""
+    assert board.gold is not None
+    shown = Evaluation.objects.on_board(board.phase, board.gold, board.scorer).exclude(run__kind=Run.Kind.GOLD)
+    return shown.filter(items__isnull=True).select_related("run").defer("details").order_by("rank_key", "pk")
+
+
+def _withdraw(board: Board) -> None:
+    """Of all phases that score by this gold."""
+    track, split = board.track_id, board.phase.split
+    RunItems.objects.filter(evaluation__gold__track=track, evaluation__gold__split=split).delete()
+    GoldItems.objects.filter(gold__track=track, gold__split=split).delete()
+
+
+def _read(board: Board, definition: Definition, batch: list[Evaluation], paths: Mapping[int, Path]) -> dict[str, Any]:
+    """In the child: the gold's answers, and by evaluation the run's; nothing of a gold standard that is too long."""
+    found: dict[str, Any] = {"runs": {}}
+    for pk, comparison in beside_gold(board, definition, batch, paths).items():
+        if len(comparison.gold) > ITEMS:
+            break
+        items = item_answers(comparison)
+        found |= {"measure": items.measure, "ids": items.ids, "answers": items.gold}
+        found["runs"][pk] = {"answers": items.run, "values": items.values}
+    return found
+
+
+@transaction.atomic
+def _write(board: Board, batch: list[Evaluation], found: Mapping[str, Any], at: datetime) -> None:
+    """Once; of a run that could not be read an empty row, so that it is not tried for ever."""
+    if not items_are_public(board.track, board.phase.split, at):
+        return
+    if "ids" in found:
+        gold = {name: found[name] for name in ("measure", "ids", "answers")}
+        GoldItems.objects.get_or_create(gold=board.gold, defaults=gold)
+    read = found.get("runs", {})
+    rows = [RunItems(evaluation=one, **read.get(str(one.pk), {"answers": [], "values": []})) for one in batch]
+    RunItems.objects.bulk_create(rows, ignore_conflicts=True)

@@ -1,0 +1,57 @@
+"""Answers item by item, where a task publishes them: written after the release, deleted when it is taken back."""
+
+from datetime import datetime
+from typing import Self
+
+from django.db import models
+
+from portal.models.board import Board
+from portal.models.evaluation import Evaluation
+from portal.models.gold import GoldStandard
+from portal.models.task import Phase, Track
+
+
+def items_are_public(track: Track, split: str, at: datetime) -> bool:
+    """Whether everybody may see the answers to that track's items: the one rule for what is stored and what is shown.
+
+    The definition publishes them; all phases that score by that gold have been released or, where none is to be
+    released, are over; and no phase keeps its scores to itself.
+    """
+    if not track.shared_task.definition.publishes_items(track.slug, split):
+        return False
+    phases = Phase.objects.filter(shared_task=track.shared_task_id, split=split).prefetch_related("graces")
+    scores = {phase.scores for phase in phases}
+    if Phase.Scores.NEVER in scores:
+        return False
+    decisive = [phase for phase in phases if phase.scores == Phase.Scores.ON_RELEASE] or list(phases)
+    return all(phase.is_settled(at) for phase in decisive)
+
+
+class GoldItems(models.Model):
+    """The gold standard's answers, by which `RunItems` are read; see `scoring.item_answers`."""
+
+    gold = models.OneToOneField(GoldStandard, on_delete=models.CASCADE, primary_key=True, related_name="items")
+    measure = models.CharField(max_length=8)  # what the runs' values say
+    ids = models.JSONField()
+    answers = models.JSONField()  # one an item: a list of its parts
+
+    def __str__(self) -> str:
+        return f"items of {self.gold}"
+
+
+class RunItemsQuerySet(models.QuerySet["RunItems"]):
+    def of_board(self, board: Board) -> Self:
+        return self.filter(evaluation__run__track=board.track_id, evaluation__phase=board.phase_id)
+
+
+class RunItems(models.Model):
+    """A run's answers to the items of `GoldItems`, in their order."""
+
+    evaluation = models.OneToOneField(Evaluation, on_delete=models.CASCADE, primary_key=True, related_name="items")
+    answers = models.JSONField()  # one an item: a list of its parts
+    values = models.JSONField()  # one an item: from 0 to 1, or null where there is nothing to judge
+
+    objects = RunItemsQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return f"items of {self.evaluation}"

@@ -1,0 +1,136 @@
+"""Answers item by item, where a shared task publishes them: of one run, of several, and what the best all missed."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.core.paginator import Page, Paginator
+
+from portal.models import GoldItems, Phase, RunItems, Track, items_are_public
+
+PAGE_SIZE = 50
+LABELS = 100  # more cannot be chosen from
+
+
+@dataclass(frozen=True, slots=True)
+class ItemChoice:
+    """Which items a reader asks for; what there is none of asks for nothing."""
+
+    which: str = ""  # "wrong": not wholly right in a run; "missed": in none of them; "differ": answered differently
+    label: str = ""  # that the gold's answer, or a run's, holds
+    page: str = ""  # its number
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a run says of an item, in parts, and how near it is to the gold: from 0 to 1, None without a judgement."""
+
+    parts: list[str]
+    value: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One line of the table; `answers` in the order of the runs."""
+
+    id: str
+    gold: list[str]
+    answers: list[Answer]
+
+
+@dataclass(frozen=True, slots=True)
+class ItemTable:
+    """The items of one or several runs; `measure` as `scoring.item_answers.Measure`."""
+
+    measure: str
+    runs: list[str]
+    right: list[int]  # how many items each run got wholly right
+    judged: int
+    labels: list[str]  # that one may ask for; none where answers are weights or spans
+    choice: ItemChoice
+    page: Page[int]
+    items: list[Item]  # on that page
+
+
+def item_table(
+    track: Track, phase: Phase, evaluations: Mapping[str, int], choice: ItemChoice, at: datetime
+) -> ItemTable | None:
+    """The items of runs, by the names that they go by; None where they are not public, or not written down (yet)."""
+    found = _found(track, phase, evaluations.values(), at)
+    if found is None:
+        return None
+    gold, by_evaluation = found
+    runs = {name: by_evaluation[pk] for name, pk in evaluations.items() if pk in by_evaluation}
+    if not runs:
+        return None
+    labels = _labels(gold) if gold.measure == "right" else []
+    wanted = _wanted(gold, list(runs.values()), choice, set(labels))
+    page = Paginator(wanted, PAGE_SIZE).get_page(choice.page)
+    return ItemTable(
+        measure=gold.measure,
+        runs=list(runs),
+        right=[row.values.count(1) for row in runs.values()],
+        judged=sum(value is not None for value in next(iter(runs.values())).values),
+        labels=labels,
+        choice=choice,
+        page=page,
+        items=[_item(place, gold, runs.values()) for place in page.object_list],
+    )
+
+
+def missed_items(track: Track, phase: Phase, evaluations: Iterable[int], at: datetime) -> list[str]:
+    """The ids of items that none of these runs got right; empty where they are not public, or not written down yet."""
+    wanted = set(evaluations)
+    found = _found(track, phase, wanted, at)
+    if found is None or found[1].keys() != wanted:
+        return []
+    gold, runs = found
+    return [gold.ids[place] for place in _wanted(gold, list(runs.values()), ItemChoice("missed"), set())]
+
+
+def _found(
+    track: Track, phase: Phase, evaluations: Iterable[int], at: datetime
+) -> tuple[GoldItems, dict[int, RunItems]] | None:
+    """The gold's answers and by evaluation those of the runs, all by one gold version."""
+    if not items_are_public(track, phase.split, at):
+        return None
+    rows = RunItems.objects.filter(evaluation__in=list(evaluations), evaluation__run__track=track)
+    rows = rows.select_related("evaluation__gold__items")
+    runs = {row.pk: row for row in rows.order_by("-evaluation__gold__version") if row.answers}
+    standards = {row.evaluation.gold_id: row.evaluation.gold for row in runs.values()}
+    gold = next(iter(standards.values()), None)
+    if gold is None or not hasattr(gold, "items"):
+        return None
+    return gold.items, {pk: row for pk, row in runs.items() if row.evaluation.gold_id == gold.pk}
+
+
+def _labels(gold: GoldItems) -> list[str]:
+    """All that the gold standard says of some item."""
+    labels = sorted({part for answer in gold.answers for part in answer})
+    return labels if len(labels) <= LABELS else []
+
+
+def _wanted(gold: GoldItems, runs: list[RunItems], choice: ItemChoice, labels: set[str]) -> list[int]:
+    """The places of the items that were asked for, in the gold's order."""
+
+    def is_wanted(place: int) -> bool:
+        values = [run.values[place] for run in runs]
+        answers = [run.answers[place] for run in runs]
+        if choice.label in labels and not any(choice.label in answer for answer in (gold.answers[place], *answers)):
+            return False
+        wrong = [value is not None and value < 1 for value in values]
+        match choice.which:
+            case "wrong":
+                return any(wrong)
+            case "missed":
+                return all(wrong)
+            case "differ":
+                return any(answer != answers[0] for answer in answers)
+        return True
+
+    return [place for place in range(len(gold.ids)) if is_wanted(place)]
+
+
+def _item(place: int, gold: GoldItems, runs: Iterable[RunItems]) -> Item:
+    answers = [Answer(run.answers[place], run.values[place]) for run in runs]
+    return Item(gold.ids[place], gold.answers[place], answers)

@@ -1,0 +1,148 @@
+"""A run and the gold standard item by item, in words for people to read, and how near the one is to the other."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scoring.metrics.comparison import Comparison, MatrixComparison, SpanComparison
+from scoring.metrics.span_f1 import item_f1
+
+Answer = tuple[str, ...]  # the parts of what is said of one item: labels, cells, weights, or stretches of characters
+Measure = Literal["right", "overlap", "f1"]
+
+_WIDE = 4  # columns; a table with as many names only those that are not 0
+
+
+@dataclass(frozen=True, slots=True)
+class ItemAnswers:
+    """One entry an item of the gold standard, in its order.
+
+    `values` are by `measure`: 1 or 0 where an answer is `right` or wrong; for weights the `overlap` Σ min / Σ max of
+    the two (Ruzicka, 1958); for spans the `f1` of the marked characters. None: there is nothing to judge.
+    """
+
+    ids: list[str]
+    gold: list[Answer]
+    run: list[Answer]
+    values: list[float | None]
+    measure: Measure
+
+
+def item_answers(comparison: Comparison) -> ItemAnswers:
+    """Both sides in words.
+
+    Raises:
+        ValueError: rankings have no answer to an item.
+    """
+    if isinstance(comparison, SpanComparison):
+        return _of_spans(comparison)
+    if not isinstance(comparison, MatrixComparison):
+        raise ValueError("rankings have no answers that are right or wrong")
+    kind = comparison.gold.values.dtype
+    return (
+        _of_labels(comparison)
+        if kind == np.bool_
+        else _of_cells(comparison)
+        if kind.kind != "f"
+        else _of_weights(comparison)
+    )
+
+
+def _of_labels(comparison: MatrixComparison) -> ItemAnswers:
+    gold, run = _held(comparison.gold.values, comparison.gold.tree.classes), _held(comparison.run, comparison.columns)
+    return _right_or_wrong(comparison, gold, run, np.zeros(len(gold), bool))
+
+
+def _of_cells(comparison: MatrixComparison) -> ItemAnswers:
+    """Of a table of whole numbers; cells that the gold does not judge are passed over."""
+    columns, unjudged = comparison.gold.tree.classes, comparison.gold.absent
+    width = len(columns)
+    gold = _cells(comparison.gold.values, unjudged, np.zeros_like(unjudged), columns)
+    run = _cells(comparison.run[:, :width], unjudged, comparison.absent[:, :width], columns)
+    return _right_or_wrong(comparison, gold, run, np.logical_and.reduce(unjudged, axis=1))
+
+
+def _right_or_wrong(
+    comparison: MatrixComparison, gold: list[Answer], run: list[Answer], unjudged: NDArray[np.bool_]
+) -> ItemAnswers:
+    values = [
+        None if skip else float(one == other) for one, other, skip in zip(gold, run, unjudged.tolist(), strict=True)
+    ]
+    return ItemAnswers(comparison.gold.answers.ids, gold, run, values, "right")
+
+
+def _of_weights(comparison: MatrixComparison) -> ItemAnswers:
+    known = np.pad(comparison.gold.values, ((0, 0), (0, comparison.extra)))
+    least, most = np.minimum(known, comparison.run).sum(axis=1), np.maximum(known, comparison.run).sum(axis=1)
+    shares = np.divide(least, most, out=np.ones(len(known)), where=most > 0)
+    negative = np.logical_or.reduce((known < 0) | (comparison.run < 0), axis=1)  # numbers, and no weights
+    return ItemAnswers(
+        ids=comparison.gold.answers.ids,
+        gold=_weights(known, comparison.columns),
+        run=_weights(comparison.run, comparison.columns),
+        values=[None if skip else share for share, skip in zip(shares.tolist(), negative.tolist(), strict=True)],
+        measure="overlap",
+    )
+
+
+def _of_spans(comparison: SpanComparison) -> ItemAnswers:
+    spans = comparison.gold.spans
+    owners = np.repeat(np.arange(len(spans.ids)), np.diff(spans.starts))
+    return ItemAnswers(
+        ids=spans.ids,
+        gold=_stretches(spans.offsets, owners, len(spans.ids)),
+        run=_stretches(comparison.offsets, comparison.owners, len(spans.ids)),
+        values=comparison.once(item_f1).tolist(),
+        measure="f1",
+    )
+
+
+def _held(held: NDArray[Any], columns: Sequence[str]) -> list[Answer]:
+    names = np.array(columns, object)
+    return [tuple(names[row]) for row in held]
+
+
+def _cells(
+    values: NDArray[Any], unjudged: NDArray[np.bool_], missing: NDArray[np.bool_], columns: Sequence[str]
+) -> list[Answer]:
+    """As `HS 1`, `TR 0`; those that the run lacks have a `?`."""
+    is_wide = len(columns) >= _WIDE
+    rows = zip(values.tolist(), unjudged.tolist(), missing.tolist(), strict=True)
+    return [
+        tuple(
+            _cell(name, "?" if lacks else value, is_wide)
+            for name, value, skip, lacks in zip(columns, cells, skips, gaps, strict=True)
+            if not skip and not (is_wide and value == 0 and not lacks)
+        )
+        for cells, skips, gaps in rows
+    ]
+
+
+def _cell(name: str, value: int | str, is_wide: bool) -> str:
+    return name if is_wide and value == 1 else f"{name} {value}"
+
+
+def _weights(values: NDArray[Any], columns: Sequence[str]) -> list[Answer]:
+    """As `YES 0.83`, to three digits; without those that are 0."""
+    return [
+        tuple(f"{name} {weight:.3g}" for name, weight in zip(columns, row, strict=True) if weight)
+        for row in values.tolist()
+    ]
+
+
+def _stretches(offsets: NDArray[np.int64], owners: NDArray[np.intp], items: int) -> list[Answer]:
+    """As `3–7` for five characters from the third on, counted from 0; `9` for one."""
+    order = np.lexsort((offsets, owners))
+    offsets, owners = offsets[order], owners[order]
+    goes_on = (np.diff(offsets) == 1) & (np.diff(owners) == 0)
+    first, last = (
+        np.flatnonzero(np.append(True, ~goes_on)[: len(offsets)]),
+        np.flatnonzero(np.append(~goes_on, True)[: len(offsets)]),
+    )
+    found: list[list[str]] = [[] for _ in range(items)]
+    for owner, start, end in zip(owners[first].tolist(), offsets[first].tolist(), offsets[last].tolist(), strict=True):
+        found[owner].append(str(start) if start == end else f"{start}–{end}")
+    return [tuple(parts) for parts in found]

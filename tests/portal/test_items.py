@@ -1,0 +1,138 @@
+"""Items right and wrong: written down and shown where the task publishes them, after the release, and nowhere else."""
+
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from django.test import Client
+
+from portal.actions.import_shared_task import import_shared_task
+from portal.evaluation.compare import compare_board
+from portal.evaluation.items import boards_to_publish, publish_items
+from portal.models import Board, GoldItems, Phase, Run, RunItems, SharedTask, items_are_public
+from portal.queries.items import ItemTable
+from tests.portal.world import EVALUATION, GOOD, POOR, POST, RELEASE, captain, new_team, send_run, work_off
+
+
+def work_on_items(at: datetime) -> None:
+    """A worker that does all there is to do."""
+    while due := boards_to_publish(at):
+        for board in Board.objects.select_related("track__shared_task", "phase", "gold").filter(pk__in=due):
+            publish_items(board, at)
+
+
+@pytest.fixture
+def published(tiny: SharedTask, tiny_folder: Path) -> SharedTask:
+    """The tiny task, which publishes the items of track one, with a run of 3 right answers of 4."""
+    path = tiny_folder / "task.yaml"
+    path.write_text(path.read_text().replace("file: gold/one.json}", "file: gold/one.json, published: true}"))
+    task = import_shared_task(tiny_folder, EVALUATION).shared_task
+    send_run(new_team(task, "Ostro"), GOOD, 1, EVALUATION)
+    work_off(EVALUATION)
+    return task
+
+
+def page_of(task: SharedTask, query: str = "") -> str:
+    """Of Ostro's run, as its captain sees it."""
+    client = Client()
+    client.force_login(captain(task.teams.get(name="Ostro")))
+    run = Run.objects.get(name="one_Ostro_1.json")
+    return client.get(f"/runs/{run.pk}/?{query}").content.decode()
+
+
+def context_of(task: SharedTask, query: str = "") -> ItemTable | None:
+    client = Client()
+    client.force_login(captain(task.teams.get(name="Ostro")))
+    run = Run.objects.get(name="one_Ostro_1.json")
+    table: ItemTable | None = client.get(f"/runs/{run.pk}/?{query}").context["table"]
+    return table
+
+
+def missed(task: SharedTask) -> list[str]:
+    """By the best three."""
+    page = Client().get(f"/tasks/{task.slug}/insights/one/?phase=evaluation")
+    return [item for one in page.context["insights"].field.get("missed", ()) for item in one["items"]]
+
+
+def test_answers_are_written_down_after_the_release(published: SharedTask) -> None:
+    work_on_items(RELEASE)
+    gold = GoldItems.objects.get()
+    assert (gold.measure, gold.ids) == ("right", ["a", "b", "c", "d"])
+    assert gold.answers == [["YES"], ["YES"], ["YES"], ["NO"]]
+    rows = {row.evaluation.run.name: row for row in RunItems.objects.all()}
+    assert rows["one_Ostro_1.json"].answers == [["YES"], ["YES"], ["NO"], ["NO"]]
+    assert rows["one_Ostro_1.json"].values == [1, 1, 0, 1]
+    assert rows["All yes"].values == [1, 1, 1, 0]
+    assert boards_to_publish(RELEASE) == []
+
+
+def test_nothing_is_written_or_shown_before_the_release(published: SharedTask) -> None:  # D49
+    assert boards_to_publish(EVALUATION) == []
+    work_on_items(RELEASE)
+    Phase.objects.filter(slug="evaluation").update(released=None)
+    assert "Items</h2>" not in page_of(published)
+    assert missed(published) == []
+    work_on_items(RELEASE)  # the release was taken back
+    assert not RunItems.objects.exists()
+    assert not GoldItems.objects.exists()
+
+
+def test_nothing_is_written_or_shown_unless_the_task_publishes_its_items(tiny: SharedTask) -> None:
+    send_run(new_team(tiny, "Ostro"), GOOD, 1, EVALUATION)
+    work_off(EVALUATION)
+    assert boards_to_publish(POST) == []
+    for board in Board.objects.select_related("track__shared_task", "phase", "gold").filter(gold__isnull=False):
+        publish_items(board, POST)
+    assert not RunItems.objects.exists()
+    assert "Items</h2>" not in page_of(tiny)
+
+
+def test_a_phase_that_hides_its_scores_or_is_not_over_hides_the_items_too(published: SharedTask) -> None:
+    track = published.tracks.get(slug="one")
+    assert items_are_public(track, "test", RELEASE)
+    assert not items_are_public(published.tracks.get(slug="two"), "test", RELEASE)
+    Phase.objects.filter(slug="post").update(scores="on-release")
+    assert not items_are_public(track, "test", POST)
+    Phase.objects.filter(slug="post").update(scores="never")
+    assert not items_are_public(track, "test", POST)
+    Phase.objects.filter(slug="evaluation").update(scores="at-once")
+    Phase.objects.filter(slug="post").update(scores="at-once")
+    assert not items_are_public(track, "test", POST)  # it stays open
+    Phase.objects.filter(slug="post").update(closes=POST)
+    assert items_are_public(track, "test", POST)
+
+
+def test_the_run_s_page_has_its_items_and_filters_them(published: SharedTask) -> None:
+    work_on_items(RELEASE)
+    whole = page_of(published)
+    assert "3 of 4 items right" in whole
+    table = context_of(published, "items=wrong")
+    assert [(item.id, item.gold, item.answers[0].parts) for item in table.items] == [("c", ["YES"], ["NO"])]
+    assert [item.id for item in context_of(published, "label=NO").items] == ["c", "d"]
+    assert len(context_of(published, "label=nonsense&page=9&items=other").items) == 4
+
+
+def test_runs_are_compared_item_by_item(published: SharedTask) -> None:
+    send_run(new_team(published, "Bora"), POOR, 1, EVALUATION)
+    work_off(EVALUATION)
+    address = "/tasks/tiny/insights/one/compare/?phase=evaluation&run=Ostro&run=Bora"
+    assert Client().get(address).context["table"] is None
+    work_on_items(RELEASE)
+    table = Client().get(address).context["table"]
+    assert (table.runs, table.right) == (["Ostro", "Bora"], [3, 1])
+    assert [item.id for item in table.items] == ["a", "b"]  # answered differently
+    assert [item.id for item in Client().get(f"{address}&items=missed").context["table"].items] == ["c"]
+    assert missed(published) == []
+    for name in ("Sirocco", "Notus"):
+        send_run(new_team(published, name), POOR, 1, EVALUATION)
+    work_off(EVALUATION)
+    compare_board(Board.objects.get(track__slug="one", phase__slug="evaluation"), RELEASE)
+    work_on_items(RELEASE)
+    assert missed(published) == ["c"]
+
+
+def test_a_run_that_cannot_be_read_is_not_tried_for_ever(published: SharedTask) -> None:
+    Run.objects.filter(name="one_Ostro_1.json").update(entry="not there")
+    work_on_items(RELEASE)
+    assert RunItems.objects.get(evaluation__run__name="one_Ostro_1.json").answers == []
+    assert context_of(published) is None
