@@ -29,11 +29,11 @@ def run_figures(details: Mapping[str, Any]) -> list[Figure]:
 
 def class_figures(runs: Mapping[str, Mapping[str, Any]]) -> list[Figure]:
     """Figures of a field: F1 by class, or by column where there are several; `runs` maps names to details."""
-    lines = {name: _positive_lines(details.get("classes", ())) for name, details in runs.items()}
+    lines = {name: positive_lines(details.get("classes", ())) for name, details in runs.items()}
     return [by_class(lines)] if lines and all(lines.values()) else []
 
 
-def _positive_lines(found: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def positive_lines(found: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """The classes of the only column; or of each column the value 1, under the column's name."""
     if len(found) == 1:
         return list(found[0]["lines"])

@@ -1,6 +1,6 @@
 """What a field of runs says as a whole: statistics, how metrics agree, classes, hard items."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -30,6 +30,20 @@ class LeadLine:
 
 
 @dataclass(frozen=True, slots=True)
+class Missed:
+    """Items that the best so many runs all got wrong, by the gold's answer, as Table 4 of HatEval 2019 has them.
+
+    `best`, `counts` and `ids` have an entry for each number of runs; `rows` those answers of which some were missed.
+    """
+
+    best: list[int]
+    judged: int
+    counts: list[int]
+    rows: list[tuple[str, list[int], int]]  # the gold's answer, how many of its items were missed, how many it has
+    ids: list[list[str]]  # empty unless the task publishes its items
+
+
+@dataclass(frozen=True, slots=True)
 class Insights:
     """A board's field. Runs go by the name under which the board shows them."""
 
@@ -42,6 +56,7 @@ class Insights:
     leads: list[LeadLine]  # of the best runs, over each other
     field: dict[str, Any]  # as `scoring.details.field_details`; empty until a worker made it
     evaluations: dict[str, int]  # by run
+    missed: Missed | None
 
 
 def insights(track: Track, phase: Phase, viewer: Viewer, at: datetime) -> Insights:
@@ -56,7 +71,7 @@ def insights(track: Track, phase: Phase, viewer: Viewer, at: datetime) -> Insigh
     evaluations = _evaluations(board, shown)
     names = {str(evaluation.pk): shown[evaluation.run_id] for evaluation in evaluations}
     made = _comparison(board)
-    field = _with_items(_named(made.get("field", {}), names), board, at)
+    field = _named(made.get("field", {}), names)
     return Insights(
         board=board,
         every_run=every_run,
@@ -70,6 +85,7 @@ def insights(track: Track, phase: Phase, viewer: Viewer, at: datetime) -> Insigh
         leads=_leads(made.get("leads", {}), field.get("disagreement", {}), names),
         field=field,
         evaluations={name: int(pk) for pk, name in names.items()},
+        missed=_missed(field.get("missed", ()), board, at),
     )
 
 
@@ -115,15 +131,19 @@ def _leads(
     ]
 
 
-def _with_items(field: dict[str, Any], board: Leaderboard, at: datetime) -> dict[str, Any]:
-    """With the ids of the items that the best all missed, as `items`, where the task publishes them."""
-    if "missed" not in field:
-        return field
-    missed = [
-        one | {"items": missed_items(board.track, board.phase, map(int, one.get("runs", ())), at)}
-        for one in field["missed"]
-    ]
-    return field | {"missed": missed}
+def _missed(found: Sequence[Mapping[str, Any]], board: Leaderboard, at: datetime) -> Missed | None:
+    """The answers of which most were missed first."""
+    if not found:
+        return None
+    all_of = {answer: items for answer, (_missed, items) in found[0]["by_answer"].items()}
+    rows = [(answer, [one["by_answer"][answer][0] for one in found], items) for answer, items in all_of.items()]
+    return Missed(
+        best=[one["best"] for one in found],
+        judged=found[0]["judged"],
+        counts=[one["missed"] for one in found],
+        rows=sorted((row for row in rows if any(row[1])), key=lambda row: ([-count for count in row[1]], row[0])),
+        ids=[missed_items(board.track, board.phase, map(int, one["runs"]), at) for one in found],
+    )
 
 
 def _named(field: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:

@@ -51,7 +51,8 @@ def context_of(task: SharedTask, query: str = "") -> ItemTable | None:
 def missed(task: SharedTask) -> list[str]:
     """By the best three."""
     page = Client().get(f"/tasks/{task.slug}/insights/one/?phase=evaluation")
-    return [item for one in page.context["insights"].field.get("missed", ()) for item in one["items"]]
+    found = page.context["insights"].missed
+    return [item for ids in found.ids for item in ids] if found else []
 
 
 def test_answers_are_written_down_after_the_release(published: SharedTask) -> None:

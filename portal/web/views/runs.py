@@ -1,8 +1,10 @@
 """A team's runs, one run, and its file."""
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from http import HTTPStatus
 from io import BytesIO
+from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
@@ -10,7 +12,7 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
 from portal.actions.refusal import ActionRefused
-from portal.figures.classes import run_figures
+from portal.figures.classes import positive_lines, run_figures
 from portal.models import Run
 from portal.permissions import may_change_run, may_download_run
 from portal.queries import runs as queries
@@ -54,12 +56,20 @@ def run_page(request: HttpRequest, found: Run, refused: ActionRefused | None = N
         "place": place(found, request.user, context["at"]) if view.evaluation else None,
         "earlier": earlier_scores(found, view.evaluation),
         "table": _items(request, view, context["at"]),
+        "columns": _columns(view),
         "figures": run_figures(view.evaluation.details) if view.evaluation else (),
         "may_download": may_download_run(request.user, found),
         "may_change": may_change_run(request.user, found),
         "refused": refused,
     }
     return render(request, "runs/run.html", context, status=refused.http_status if refused else HTTPStatus.OK)
+
+
+def _columns(view: queries.RunView) -> Sequence[Mapping[str, Any]]:
+    """A line a column, of those that are 1 or not, where there are several."""
+    classes = view.evaluation.details.get("classes", ()) if view.evaluation else ()
+    are_flags = all({line["name"] for line in one["lines"]} <= {"0", "1"} for one in classes)
+    return positive_lines(classes) if len(classes) > 1 and are_flags else ()
 
 
 def _items(request: HttpRequest, view: queries.RunView, at: datetime) -> ItemTable | None:
