@@ -14,8 +14,8 @@ from portal.models.task import Phase, Track
 def items_are_public(track: Track, split: str, at: datetime) -> bool:
     """Whether everybody may see the answers to that track's items: the one rule for what is stored and what is shown.
 
-    The definition publishes them; all phases that score by that gold have been released or, where none is to be
-    released, are over; and no phase keeps its scores to itself.
+    The definition publishes them; of the phases that score by that gold all have been released that are to be, and
+    those with a ladder, or all where there are none such, are over; and no phase keeps its scores to itself.
     """
     if not track.shared_task.definition.publishes_items(track.slug, split):
         return False
@@ -23,8 +23,8 @@ def items_are_public(track: Track, split: str, at: datetime) -> bool:
     scores = {phase.scores for phase in phases}
     if Phase.Scores.NEVER in scores:
         return False
-    decisive = [phase for phase in phases if phase.scores == Phase.Scores.ON_RELEASE] or list(phases)
-    return all(phase.is_settled(at) for phase in decisive)
+    guarded = [one for one in phases if one.scores == Phase.Scores.ON_RELEASE or one.ladder_step is not None]
+    return all(phase.is_settled(at) for phase in guarded or phases)
 
 
 class GoldItems(models.Model):
