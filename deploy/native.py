@@ -25,7 +25,7 @@ from portal.management.valkey import valkey_command
 
 ROOT = Path(__file__).resolve().parent.parent
 PORTS = {"postgres": 5432, "valkey": 6379}
-START_SECONDS = 60
+START_SECONDS = 120
 STOP_SECONDS = 40
 
 

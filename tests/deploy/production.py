@@ -109,7 +109,7 @@ def _task_folder(folder: Path) -> Path:
     """The tiny task, with one open phase for many runs, and a dataset for everybody."""
     shutil.copytree(ROOT / "tests/portal/tiny_task", folder)
     path = folder / "task.yaml"
-    text = path.read_text().replace("number: [1, 2, 3, 4, 5]", f"number: [{', '.join(map(str, range(1, 100)))}]")
+    text = path.read_text().replace("number: [1, 2, 3, 4, 5]", f"number: [{', '.join(map(str, range(1, 1000)))}]")
     text = text.replace("split: test, runs_per_day: 2,", "split: test,")
     path.write_text(text + "datasets:\n  - {slug: sample, file: data/sample.tsv, access: public}\n")
     (folder / "data/sample.tsv").write_bytes(DATASET)

@@ -8,14 +8,14 @@ import signal
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
 
 from portal.web.bodies import FORM_BYTES
 from scoring.limits import UPLOAD_BYTES
-from tests.bare.visitor import Visitor
 from tests.deploy.production import ADDRESS, DATASET, HOST, Production, production
 from tests.portal.world import GOOD, run_file
 from tests.services import postgres_programs, wait_until
@@ -23,6 +23,7 @@ from tests.services import postgres_programs, wait_until
 BOARD = "/tasks/tiny/leaderboard/one/?phase=post&format=json"
 DOWNLOAD = "/tasks/tiny/data/sample/"
 NGINX_FAULT = re.compile(r"\d{4}/\d\d/\d\d [\d:]{8} \[(warn|error)\] ")  # nginx has one form for these
+FIRST_OF_MANY = 10  # numbers of runs from here on are sent one after the other, as many as the machine has time for
 STATES = """
 import json
 from portal.models import Run, Submission
@@ -146,39 +147,45 @@ def test_static_files_are_kept_by_the_proxy(services: Production) -> None:
     assert services.log("proxy").read_text().count('"upstream":"127') == before
 
 
-class Uploader(threading.Thread):
-    """Sends one run after the other until told to stop; keeps what was acknowledged and what was not."""
+class Repeating(threading.Thread):
+    """Does one thing over and over until told to stop; keeps what came of it, and what went wrong."""
 
-    def __init__(self, visitor: Visitor, first: int) -> None:
-        super().__init__()
-        self._visitor, self._number = visitor, first
-        self.go_on = True
-        self.receipts: list[str] = []
+    def __init__(self, deed: Callable[[int], str], pause: float) -> None:
+        super().__init__(daemon=True)
+        self._deed, self._pause, self._ends = deed, pause, threading.Event()
+        self.results: list[str] = []
         self.faults: list[str] = []
 
     def run(self) -> None:
-        while self.go_on:
+        for number in count(FIRST_OF_MANY):
             try:
-                name = f"one_Meltemi_{self._number}.json"
-                self.receipts.append(self._visitor.upload("tiny", "post", name, run_file(GOOD)))
+                self.results.append(self._deed(number))
             except Exception as fault:
                 self.faults.append(repr(fault))
-            self._number += 1
-            time.sleep(0.2)
+            if self._ends.wait(self._pause):
+                return
+
+    def stop(self) -> None:
+        self._ends.set()
+        self.join()
 
 
 def test_a_rolling_restart_loses_nothing(services: Production) -> None:
     uploads, _, _ = json.loads(services.python("web", STATES))
-    uploader = Uploader(services.captain("127.0.0.6"), 10)
-    uploader.start()
+    captain, reader = services.captain("127.0.0.6"), services.visitor("127.0.0.8")
+    names = "one_Meltemi_{}.json"
+    sending = Repeating(lambda number: captain.upload("tiny", "post", names.format(number), run_file(GOOD)), 0.2)
+    reading = Repeating(lambda _: reader.get("/healthz"), 0.04)
+    sending.start()
+    reading.start()
     for name in ("web", "web2", "worker", "beat", "background"):
         services.restart(name)
-    uploader.go_on = False
-    uploader.join()
-    assert uploader.faults == []
-    assert len(uploader.receipts) >= 5
-    assert all("/submissions/" in receipt for receipt in uploader.receipts)
-    expected = uploads + len(uploader.receipts)
+    sending.stop()
+    reading.stop()
+    assert (sending.faults, reading.faults) == ([], [])
+    assert len(sending.results) >= 5
+    assert all("/submissions/" in receipt for receipt in sending.results)
+    expected = uploads + len(sending.results)
     states = [expected, expected, expected]
     wait_until(lambda: json.loads(services.python("web", STATES)) == states, 60, f"all are scored: {states}")
 
@@ -186,7 +193,7 @@ def test_a_rolling_restart_loses_nothing(services: Production) -> None:
 def test_without_a_broker_uploads_go_on_and_are_scored_later(services: Production) -> None:  # G82
     services.stop("valkey", signal.SIGKILL)
     assert json.loads(ask(services, "/readyz")[2])["status"] == "degraded"
-    services.captain("127.0.0.7").upload("tiny", "post", "one_Meltemi_90.json", run_file(GOOD))
+    services.captain("127.0.0.7").upload("tiny", "post", "one_Meltemi_2.json", run_file(GOOD))
     services.start("valkey")
     uploads, _, _ = json.loads(services.python("web", STATES))
     wait_until(lambda: json.loads(services.python("web", STATES))[2] == uploads, 60, "the sweep has found it")
