@@ -1,10 +1,11 @@
 #!/usr/bin/python3
-"""Stands in for systemd where no init runs: starts what a unit says, as its user, with its variables."""
+"""Stands in for systemd where no init runs: starts what a unit says, as its user, with its variables, and again."""
 
 import os
 import shlex
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 UNITS = Path("/etc/systemd/system")
@@ -32,17 +33,22 @@ def start(name: str) -> None:
             folder.mkdir(parents=True)
             (folder / credential).write_bytes(Path(source).read_bytes())
             subprocess.run(["chown", "-R", "agon", folder], check=True)
-    one = dict(said)
+    subprocess.Popen([__file__, "--keep", name], env=variables, start_new_session=True)
+
+
+def keep(name: str) -> None:
+    """Run the service; when it ends, the unit says whether and when it comes again."""
+    one = dict(unit(name))
     become = ["setpriv", f"--reuid={one['User']}", f"--regid={one['Group']}", "--init-groups"]
-    with Path(f"/var/log/{name}.log").open("wb") as log:
-        subprocess.Popen(
-            [*become, *shlex.split(one["ExecStart"])],
-            cwd=one["WorkingDirectory"],
-            env=variables,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-        )
+    command = [*become, *shlex.split(one["ExecStart"])]
+    with Path(f"/var/log/{name}.log").open("ab") as log:
+        while True:
+            done = subprocess.run(command, cwd=one["WorkingDirectory"], stdout=log, stderr=log, check=False)
+            log.write(f"systemctl: {name} ended with {done.returncode}\n".encode())
+            log.flush()
+            if one["Restart"] != "always":
+                return
+            time.sleep(float(one["RestartSec"]))
 
 
 def main(verb: str, *names: str) -> None:
@@ -60,4 +66,4 @@ def main(verb: str, *names: str) -> None:
 
 if __name__ == "__main__":
     os.chdir("/")
-    main(*sys.argv[1:])
+    keep(sys.argv[2]) if sys.argv[1] == "--keep" else main(*sys.argv[1:])

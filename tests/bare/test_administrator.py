@@ -9,26 +9,29 @@ from tests.conftest import ROOT
 
 GUIDE = ROOT / "docs/for-administrators.md"
 BOARD = "https://agon.example.org/tasks/ssa2023/leaderboard/en/?phase=post-evaluation&format=json"
-# Here no init starts the servers that were installed, and no certificate is to be had for this name.
+# Here no init starts the servers that were installed, and no certificate is to be had for this name. PostgreSQL took
+# another port if a server of the machine around had that one.
 BEFORE = """
 export PATH=/usr/local/sbin:/usr/local/bin:$PATH LANG=C.UTF-8
 echo 127.0.0.1 agon.example.org >> /etc/hosts
 cd /opt/agon
+sed -i "s/^port = .*/port = 5432/" /etc/postgresql/*/main/postgresql.conf
 service postgresql start
 service redis-server start
 """
 AFTER = f"""
 export CURL_CA_BUNDLE=/etc/agon/certificates/fullchain.pem
-for try in $(seq 60); do curl --silent --fail --output /dev/null https://agon.example.org/readyz && break; sleep 1; done
+for try in $(seq 120); do curl -sf -o /dev/null https://agon.example.org/readyz && break; sleep 1; done
 READY
 .venv/bin/python -m tasks ssa2023 /tmp/ssa2023 && chmod -R a+rX /tmp/ssa2023
 agon-manage import_task /tmp/ssa2023
-for try in $(seq 60); do curl --silent '{BOARD}' | grep -q Random && break; sleep 1; done
+for try in $(seq 120); do curl --silent '{BOARD}' | grep -q Random && break; sleep 1; done
 curl --silent '{BOARD}'
 agon-manage backup /var/lib/agon/backups
 ! setpriv --reuid=agon --regid=agon --init-groups cat /etc/agon/secrets/gold_private_key
 tail -n 3 /var/log/agon-*.log
 """
+LOGS = ("agon-*.log", "nginx/error.log", "postgresql/*.log", "redis/*.log")
 
 
 def blocks() -> list[str]:
@@ -39,8 +42,14 @@ def blocks() -> list[str]:
 def typed(machine: Machine, script: str, network: bool) -> str:
     process = machine.start(f"sh -eu -c '{script.replace(chr(39), chr(39) + chr(92) + chr(39) * 2)}'", "root", network)
     output, _ = process.communicate(timeout=900)
-    assert process.returncode == 0, output[-3000:]
+    assert process.returncode == 0, f"{output[-3000:]}\n{logs(machine)}"
     return output
+
+
+def logs(machine: Machine) -> str:
+    """The end of what each service has said."""
+    files = sorted(path for pattern in LOGS for path in (machine.root / "var/log").glob(pattern))
+    return "\n".join(f"== {file.name}\n{file.read_text(errors='replace')[-3000:]}" for file in files)
 
 
 def test_the_guide_leads_from_a_bare_debian_to_scored_runs(machine: Machine) -> None:
