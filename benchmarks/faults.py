@@ -1,6 +1,6 @@
 """Uploads while something dies every few seconds: is everything that was acknowledged kept, and scored exactly once?
 
-    python benchmarks/faults.py [--uploads 900] [--seconds 150] [--every 5] [--json]
+    python benchmarks/faults.py [--uploads 900] [--seconds 150] [--every 5] [--only WORD] [--json]
 
 PostgreSQL, Valkey, granian, a scoring worker of two processes and beat, on this machine. What gets no receipt is sent
 again with the same key, as a person would. A full disk is a web server whose files may not grow.
@@ -14,7 +14,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from itertools import cycle
 from pathlib import Path
@@ -76,7 +76,8 @@ def fill_disk(own: Installation) -> None:
     _limit_files(processes, resource.RLIM_INFINITY)
 
 
-FAULTS: dict[str, Callable[[Installation], None]] = {
+Fault = Callable[[Installation], None]
+FAULTS: dict[str, Fault] = {
     "the worker killed, all its processes": kill_worker,
     "the database stopped at once": stop_database,
     "the child that scores killed": kill_scoring_child,
@@ -93,8 +94,12 @@ def main() -> None:
     parser.add_argument("--uploads", type=int, default=900)
     parser.add_argument("--seconds", type=float, default=150)
     parser.add_argument("--every", type=float, default=5, help="seconds from fault to fault")
+    parser.add_argument("--only", default="", metavar="WORD", help="only faults with that word in their name")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
+    faults = {what: fault for what, fault in FAULTS.items() if given.only in what}
+    if not faults:
+        parser.error(f"no fault has {given.only!r} in its name: {'; '.join(FAULTS)}")
     print(machine())
     with installation() as own:
         senders = prepare(own, TEAMS)
@@ -104,7 +109,7 @@ def main() -> None:
         time.sleep(5)
         over = threading.Event()
         done: list[str] = []
-        hurting = threading.Thread(target=_hurt, args=(own, given.every, given.seconds, over, done))
+        hurting = threading.Thread(target=_hurt, args=(own, faults, given.every, given.seconds, over, done))
         hurting.start()
         uploads = send_all(own, senders, bodies(own, given.uploads), given.uploads, given.seconds, TRIES)
         over.set()
@@ -124,10 +129,17 @@ def main() -> None:
         print(json.dumps(result | {"drained_s": round(drained, 1) if is_drained else None}))
 
 
-def _hurt(own: Installation, every: float, seconds: float, over: threading.Event, done: list[str]) -> None:
+def _hurt(
+    own: Installation,
+    faults: Mapping[str, Fault],
+    every: float,
+    seconds: float,
+    over: threading.Event,
+    done: list[str],
+) -> None:
     """One fault after another, until the last but one step of the schedule."""
     started = time.monotonic()
-    for number, (what, fault) in enumerate(cycle(FAULTS.items()), start=1):
+    for number, (what, fault) in enumerate(cycle(faults.items()), start=1):
         due = number * every
         if due > seconds - every / 2 or over.wait(max(0.0, started + due - time.monotonic())):
             return

@@ -54,6 +54,23 @@ def send(shared_task: SharedTask, folder: Path) -> Callable[[int], Submission]:
     return send
 
 
+@pytest.fixture
+def slow_items(shared_task: SharedTask) -> Iterator[Callable[[bool], None]]:
+    """Makes the list of items a pipe that nobody writes to, so that whoever scores waits; False puts it back."""
+    path = shared_task.definition.track("en").items["test"]
+    kept = path.with_suffix(".kept")
+
+    def be_slow(slow: bool) -> None:
+        if slow:
+            path.rename(kept)
+            os.mkfifo(path)
+        elif kept.exists():
+            kept.replace(path)
+
+    yield be_slow
+    be_slow(False)
+
+
 class Worker(Program):
     """A Celery worker with beat, on the test's database and broker."""
 

@@ -2,34 +2,17 @@
 
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
 from portal.evaluation.check import check_submission
-from portal.models import Run, SharedTask, Submission
+from portal.models import Run, Submission
 from portal.models.clock import database_now
 from tests.faults.conftest import Worker
 from tests.services import Broker, wait_until
 
 RUNS = 3
-
-
-@pytest.fixture
-def slow_items(shared_task: SharedTask) -> Iterator[Callable[[bool], None]]:
-    """Makes the list of items a pipe that nobody writes to, so that whoever scores waits; False puts it back."""
-    path = shared_task.definition.track("en").items["test"]
-    kept = path.with_suffix(".kept")
-
-    def be_slow(slow: bool) -> None:
-        if slow:
-            path.rename(kept)
-            os.mkfifo(path)
-        elif kept.exists():
-            kept.replace(path)
-
-    yield be_slow
-    be_slow(False)
 
 
 def kill_all(worker: Worker) -> None:

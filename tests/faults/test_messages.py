@@ -1,0 +1,110 @@
+"""Hints that come too often, and runs that nobody can score: each run is scored once, and the others do not wait."""
+
+from collections.abc import Callable
+from pathlib import Path
+from threading import Event, Thread
+
+import pytest
+import redis
+from django.conf import settings
+
+from portal import jobs
+from portal.celery import app
+from portal.evaluation.check import check_submission
+from portal.evaluation.lanes import Lane
+from portal.evaluation.limits import ATTEMPTS, CHILD_MEMORY
+from portal.models import Evaluation, OutgoingMail, Quota, Run, Submission, User
+from portal.models.clock import database_now
+from portal.storage import stored_name
+from tests.faults.conftest import Worker
+from tests.services import Broker, wait_until
+
+DELIVERED = "unacked_index"  # where Celery's transport keeps what was handed out, by the time of that
+
+
+@pytest.fixture
+def queue(broker: Broker) -> redis.Redis:
+    return redis.Redis.from_url(settings.CELERY_BROKER_URL)
+
+
+def scored() -> int:
+    return Run.objects.filter(state=Run.State.SCORED).count()
+
+
+def nothing_waits(queue: redis.Redis) -> bool:
+    return queue.llen(Lane.SCORING) == 0 and queue.zcard(DELIVERED) == 0
+
+
+def test_the_same_message_ten_times(
+    queue: redis.Redis, worker: Worker, send: Callable[[int], Submission]
+) -> None:  # G77
+    submission, checked = send(1), send(2)
+    jobs.publish_checks([submission.pk] * 10)
+    check_submission(checked.pk, database_now())
+    jobs.publish_scores([run.pk for run in Run.objects.all()] * 10)
+    worker.start()
+    wait_until(
+        lambda: scored() == Run.objects.count() and nothing_waits(queue), 60, "all is scored, no message is left"
+    )
+    assert Evaluation.objects.count() == Run.objects.count()
+    assert {*Run.objects.values_list("attempts", flat=True)} == {1}
+    assert {*Submission.objects.values_list("attempts", flat=True)} == {1}
+
+
+def test_a_message_that_is_handed_out_again_in_mid_score(
+    queue: redis.Redis,
+    worker: Worker,
+    send: Callable[[int], Submission],
+    slow_items: Callable[[bool], None],
+) -> None:  # G77
+    check_submission(send(1).pk, database_now())
+    Run.objects.filter(kind=Run.Kind.BASELINE).delete()
+    slow_items(True)
+    worker.start()
+    wait_until(lambda: len(worker.scorers) == 1, 30, "the run is being scored")
+    before = Run.objects.get()
+    (message,) = (tag for tag in queue.hkeys("unacked") if str(before.pk) in queue.hget("unacked", tag).decode())
+    queue.zadd(DELIVERED, {message: 0})  # long ago
+    with app.connection_for_read() as another:  # any worker looks after the others' messages
+        another.default_channel.qos.restore_visible(interval=1)
+    wait_until(lambda: nothing_waits(queue), 20, "the other process has taken it and found nothing to do")
+    assert (len(worker.scorers), Run.objects.get().token) == (1, before.token)
+    items = before.track.definition.items["test"]
+    content = items.with_suffix(".kept").read_bytes()
+
+    is_over = Event()
+
+    def write_into_the_pipe() -> None:
+        while not is_over.is_set():  # it is opened more than once
+            items.write_bytes(content)
+
+    Thread(target=write_into_the_pipe, daemon=True).start()
+    wait_until(lambda: scored() == 1, 30, "the run is scored")
+    is_over.set()
+    assert (Run.objects.get().attempts, Evaluation.objects.count()) == (1, 1)
+
+
+def test_a_poison_run_is_quarantined_and_the_others_flow(
+    broker: Broker, worker: Worker, send: Callable[[int], Submission]
+) -> None:  # G78
+    User.objects.create_user("ada@agon.example", name="Ada", is_staff=True)
+    poison = send(1).runs.get()
+    hole = Path(settings.DATA_ROOT) / stored_name("f" * 64)
+    hole.parent.mkdir(parents=True)
+    with hole.open("wb") as file:
+        file.truncate(2 * CHILD_MEMORY)
+    check_submission(poison.submission_id, database_now())
+    Run.objects.filter(pk=poison.pk).update(file_sha256="f" * 64, lease_ends=None)
+    jobs.publish_scores([poison.pk])  # it comes first
+    good = [send(number).runs.get().pk for number in (2, 3) * 4]
+    worker.start()
+    wait_until(lambda: scored() == Run.objects.count() - 1, 40, "all but one are scored")
+    poison.refresh_from_db()
+    assert (poison.state, poison.attempts < ATTEMPTS) == (Run.State.RECEIVED, True)  # nobody has waited for it
+    wait_until(lambda: Run.objects.get(pk=poison.pk).state == Run.State.FAILED, 40, "it is given up")
+    poison.refresh_from_db()
+    assert (poison.attempts, poison.evaluations.count()) == (ATTEMPTS, 0)
+    assert Quota.objects.get(team=poison.team, day="").used == len(good)
+    assert OutgoingMail.objects.filter(kind="alert").count() == 1
+    assert Evaluation.objects.count() == Run.objects.count() - 1
+    hole.unlink()
