@@ -49,11 +49,27 @@ def check(
     known = find_items(found, items, split, report)
     source = as_source(run)
     data = read_file(source, report) if isinstance(source, Path) else source
-    if known is not None and data is not None:
-        read_checked(found, data, known, report)
+    if known is not None and data is not None and not read_checked(found, data, known, report) and items is None:
+        tell_other_split(definition, found, data, split, report)
     stamped = Report()
     stamped.extend(report, file=source.name if isinstance(source, Path) else None)
     return stamped
+
+
+def tell_other_split(definition: Definition, track: Track, data: bytes, split: str, report: Report) -> None:
+    """Where a run's ids are unknown but are all those of another split, name the phases that ask for them."""
+    if len(data) > limits.LOOK_ALIKE_BYTES or "unknown-ids" not in {problem.code for problem in report.errors}:
+        return
+    for other in track.items:
+        trial = Report()
+        known = find_items(track, None, other, trial) if other != split else None
+        if known is None:
+            continue
+        read_checked(track, data, known, trial)
+        if not {"unknown-ids", "missing-items"} & {problem.code for problem in trial.errors}:
+            phases = [[phase.title for phase in definition.phases if phase.split == one] for one in (split, other)]
+            here, there = (", ".join(titles) or one for titles, one in zip(phases, (split, other), strict=True))
+            report.error("items-of-other-split", found=here, expected=there)
 
 
 def as_source(file: str | Path | bytes) -> Path | bytes:

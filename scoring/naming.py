@@ -7,7 +7,7 @@ a rule matches from both ends, and a team's name may hold the separator: `task1_
 import difflib
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain, combinations
 
@@ -19,6 +19,7 @@ from scoring.problems import Report
 ANYTHING = ".+?"
 ANY_WORD = "[A-Za-z0-9-]{1,30}?"  # bounded, so that no name makes the search for its faults long
 SAMPLE_TEAMS = ("TEAM", "team", "Team1", "team-1")
+LIKELY = 0.7  # likeness from which a wrong name is taken to mean the right one
 WAIVERS = ("case", "extension", "number", "team", "track")  # the likelier a slip, the earlier it is tried
 
 
@@ -68,6 +69,19 @@ def nearest(definition: Definition, name: str, team: str | None, count: int = 3)
     without_number = replace(named, number=None)
     wider = (named, without_number, replace(without_number, track=None))
     return list(dict.fromkeys(chain.from_iterable(_near(rule, wanted) for wanted in wider)))[:count]
+
+
+def likely_track(definition: Definition, name: str, team: str | None) -> str | None:
+    """The track that a name means which says none: its right name is near, and nearer than those of all others."""
+    rule = _RunRule(definition, team)
+    likeness = _likeness_to(_without_oddities(name))
+    tracks = definition.tracks
+    nearest = [
+        (max((likeness(right) for right in rule.right_names(track, None, None)), default=0.0), track.slug)
+        for track in tracks
+    ]
+    (best, slug), *others = sorted(nearest, reverse=True)
+    return slug if best >= LIKELY and not (others and others[0][0] == best) else None
 
 
 def example(definition: Definition, track: str, team: str | None, number: int | None = None) -> str | None:
@@ -237,13 +251,18 @@ def _near(rule: _RunRule | _ArchiveRule, named: Named) -> list[str]:
     candidates = list(rule.right_names(track, named.number, named.team))
     if "." in named.name:
         candidates = [name for name in candidates if name.endswith(rule.extension)]
-    matcher = difflib.SequenceMatcher(b=named.name.casefold(), autojunk=False)
+    return sorted(candidates, key=_likeness_to(named.name), reverse=True)
 
-    def likeness(candidate: str) -> float:
-        matcher.set_seq1(candidate.casefold())
+
+def _likeness_to(name: str) -> Callable[[str], float]:
+    """How near other names are to this one, 0 to 1, whatever their case."""
+    matcher = difflib.SequenceMatcher(b=name.casefold(), autojunk=False)
+
+    def likeness(other: str) -> float:
+        matcher.set_seq1(other.casefold())
         return matcher.ratio()
 
-    return sorted(candidates, key=likeness, reverse=True)
+    return likeness
 
 
 def _without_oddities(name: str) -> str:

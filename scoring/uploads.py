@@ -9,7 +9,7 @@ from pathlib import Path
 
 from scoring import limits, naming
 from scoring.archives import inspect_archive, read_archived
-from scoring.check import find_items, read_checked, read_file
+from scoring.check import find_items, read_checked, read_file, tell_other_split
 from scoring.definition import Definition
 from scoring.filetypes import foreign_kind, is_zip
 from scoring.problems import Report
@@ -20,13 +20,17 @@ HEAD_BYTES = 1024
 
 @dataclass(frozen=True, slots=True)
 class RecognisedRun:
-    """A run that its name places; `entry` is its path in the archive, empty for a single file. `size` is in bytes."""
+    """A run that its name places; `entry` is its path in the archive, empty for a single file. `size` is in bytes.
+
+    Where the name says no track, `track` is that of the nearest right name, so that the content is looked at too.
+    """
 
     entry: str
     name: str
     track: str
     number: int | None
     size: int
+    is_guess: bool = False  # of the track
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +154,7 @@ def _runs_of_archive(
     team_of_runs = team or (named.team if named.report.ok else None)
     runs = [_recognise(definition, file.entry, file.name, file.size, team_of_runs, report) for file in archive.files]
     recognised = [run for run in runs if run]
-    _check_twice(recognised, report)
+    _check_twice([run for run in recognised if not run.is_guess], report)
     return recognised if archive.report.ok else []
 
 
@@ -164,7 +168,9 @@ def _recognise(
 ) -> RecognisedRun | None:
     named = naming.explain(definition, name, team)
     report.extend(named.report)
-    return RecognisedRun(entry, naming.printable(name), named.track, named.number, size) if named.track else None
+    track = named.track or naming.likely_track(definition, name, team)
+    is_guess = named.track is None
+    return RecognisedRun(entry, naming.printable(name), track, named.number, size, is_guess) if track else None
 
 
 def _check_twice(runs: Sequence[RecognisedRun], report: Report) -> None:
@@ -197,6 +203,8 @@ def _check_run(
         names = {naming.example(definition, slug, team, run.number) or slug: slug for slug in fitting}
         for name in difflib.get_close_matches(run.name, names, 1, 0.0):
             report.error("name-of-other-track", found=run.track, expected=names[name], suggestion=name)
+    if data and not answers and items is None:
+        tell_other_split(definition, track, data, split, report)
     stamped = Report()
     stamped.extend(report, file=naming.printable(run.entry or run.name))
     sha256 = hashlib.sha256(data).hexdigest() if data is not None else ""

@@ -27,13 +27,17 @@ CHECKS_A_MINUTE = 10
 
 @dataclass(frozen=True, slots=True)
 class CheckedRun:
-    """A run that was recognised by its name; `track` is a slug, `items` None where the content could not be read."""
+    """A run that was recognised by its name, or by the nearest right one.
+
+    `track` is a slug, `items` None where the content could not be read.
+    """
 
     name: str
     track: str
     number: int | None
     items: int | None
     problems: Problems
+    is_guess: bool  # its name says no track, this one's is nearest
 
     @property
     def is_valid(self) -> bool:
@@ -108,4 +112,5 @@ def check_only(
 def _checked(run: RecognisedRun, finding: UploadFinding) -> CheckedRun:
     found = finding.runs.get(run.entry)
     values: dict[str, Any] = {"items": found.items or None, "problems": found.problems} if found else {}
-    return CheckedRun(run.name, run.track, run.number, **({"items": None, "problems": []} | values))
+    values = {"items": None, "problems": []} | values
+    return CheckedRun(run.name, run.track, run.number, is_guess=run.is_guess, **values)

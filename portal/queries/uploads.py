@@ -9,7 +9,7 @@ from scoring.limits import UPLOAD_BYTES
 from scoring.naming import example, example_archive
 from scoring.uploads import Upload, inspect_upload, read_run
 
-__all__ = ["UPLOAD_BYTES", "RightName", "RightNames", "inspect", "right_names", "run_body"]
+__all__ = ["UPLOAD_BYTES", "RightName", "RightNames", "Upload", "inspect", "right_names", "run_body"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from scoring import Definition, Report, check_upload, inspect_upload, limits
+from scoring import Definition, Report, check, check_upload, inspect_upload, limits, load_definition
+from scoring.naming import likely_track
 from scoring.uploads import read_run
-from tests.scoring.conftest import ITEMS
+from tests.scoring.conftest import DEFINITION, ITEMS
 
 HARD = json.dumps([{"id": item, "value": "A", "test_case": "TINY"} for item in ITEMS]).encode()
 SOFT = json.dumps([{"id": item, "value": {"NO": 0.5, "A": 0.25, "B": 0.25}} for item in ITEMS]).encode()
@@ -119,6 +120,48 @@ def test_a_run_under_the_name_of_another_track(tiny: Definition, stored: Stored)
     upload = check_upload(tiny, stored(SOFT), "task1_hard_Lak_NLP_2.json", TEAM)
     problem = next(problem for problem in upload.report if problem.code == "name-of-other-track")
     assert (problem.expected, problem.suggestion) == ("task1-soft", "task1_soft_Lak_NLP_2.json")
+
+
+def test_ids_of_another_phase_are_told_by_its_name(write_task: Callable[[str], Path], stored: Stored) -> None:
+    folder = write_task(DEFINITION.replace("items: items.txt", "items: {test: items.txt, dev: dev.txt}", 1))
+    (folder / "dev.txt").write_text("d1\nd2\n")
+    with (folder / "task.yaml").open("a") as file:
+        file.write('  - {slug: dev, title: Practice, opens: "2024-01-01 00:00 UTC", split: dev, ')
+        file.write("scores: at-once, official: best}\n")
+    definition = load_definition(folder)
+    run = json.dumps([{"id": item, "value": "A", "test_case": "TINY"} for item in ("d1", "d2")]).encode()
+    for report in (
+        check_upload(definition, stored(run), "task1_hard_Lak_NLP_1.json", TEAM).report,
+        check(definition, "task1-hard", run),
+    ):
+        (problem,) = [one for one in report if one.code == "items-of-other-split"]
+        assert problem.expected == "Practice"
+    unknown = run.replace(b"d2", b"d3")
+    codes = {problem.code for problem in check(definition, "task1-hard", unknown)}
+    assert "items-of-other-split" not in codes
+
+
+@pytest.mark.parametrize(
+    ("name", "track"),
+    [
+        ("task1_hard_run1_Lak_NLP.json", "task1-hard"),
+        ("task1 sofft Lak_NLP 1.json", "task1-soft"),
+        ("answers.json", None),
+        ("notes.txt", None),
+    ],
+)
+def test_what_a_name_that_says_no_track_may_mean(tiny: Definition, name: str, track: str | None) -> None:
+    assert likely_track(tiny, name, TEAM) == track
+
+
+def test_the_content_under_a_wrong_name_is_looked_at_too(tiny: Definition, stored: Stored) -> None:
+    body = {"task1_hard_run1_Lak_NLP.json": HARD.replace(b'"A"', b'"C"', 1), "task1_hard_Lak_NLP_1.json": HARD}
+    upload = check_upload(tiny, stored(body), "tiny_Lak_NLP.zip", TEAM)
+    assert said(upload.report) == [
+        ("name-pattern", "task1_hard_run1_Lak_NLP.json"),
+        ("label-outside-domain", "task1_hard_run1_Lak_NLP.json"),
+    ]
+    assert [run.run.is_guess for run in upload.runs] == [True, False]
 
 
 def test_too_large_an_upload(tiny: Definition, stored: Stored, monkeypatch: pytest.MonkeyPatch) -> None:  # A11

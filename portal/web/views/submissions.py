@@ -14,14 +14,14 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from portal.actions.check_only import check_only
+from portal.actions.check_only import CheckOnly, check_only
 from portal.actions.refusal import ActionRefused, count_refusal
 from portal.actions.submit import submit as take
 from portal.models import Phase, Submission
 from portal.permissions import has_signed
 from portal.queries.quota import remaining
 from portal.queries.runs import SubmissionView, submission_view
-from portal.queries.uploads import UPLOAD_BYTES, inspect, right_names
+from portal.queries.uploads import UPLOAD_BYTES, Upload, inspect, right_names
 from portal.storage import StoredUpload, UploadTooLarge, store_upload
 from portal.web.access import SignedInRequest, own_team, tab_context
 from portal.web.bodies import BODY_BYTES
@@ -112,6 +112,7 @@ def _take(request: SignedInRequest, context: dict[str, Any], phase: Phase, store
     }
     if not upload.report.ok:
         count_refusal(problem.code for problem in upload.report.errors)
+        context["checked"] = _content(request, context, phase, stored, upload)
         return render(request, "submit/refused.html", context, status=HTTPStatus.UNPROCESSABLE_ENTITY)
     try:
         submission = take(request.user, shared_task, phase, stored, upload, context["key"], slot=context["slot"])
@@ -126,6 +127,16 @@ def _take(request: SignedInRequest, context: dict[str, Any], phase: Phase, store
     response = redirect(address)
     response.status_code = HTTPStatus.SEE_OTHER
     return response
+
+
+def _content(
+    request: SignedInRequest, context: dict[str, Any], phase: Phase, stored: StoredUpload, upload: Upload
+) -> CheckOnly | None:
+    """What else is wrong with an upload that its names refuse; None where that cannot be had now."""
+    try:
+        return check_only(request.user, context["page"].shared_task, phase, stored, upload)
+    except ActionRefused:
+        return None
 
 
 @require_safe
@@ -160,16 +171,20 @@ def report(request: HttpRequest, slug: str, pk: str) -> JsonResponse:
 
 
 def _context(request: HttpRequest, slug: str) -> dict[str, Any]:
-    """Names and limits are found out when a page prints them: an upload that is taken shows none."""
+    """Names and limits are found out when a page prints them: an upload that is taken shows none.
+
+    Of several open phases the one whose scores wait for their release is chosen: the one that counts.
+    """
     context = tab_context(request, slug, "submit")
     page = context["page"]
-    split = page.current_phase.split if page.current_phase else "test"
+    phase = next((phase for phase in page.open_phases if phase.scores == Phase.Scores.ON_RELEASE), page.current_phase)
+    split = phase.split if phase else "test"
     names: Any = SimpleLazyObject(lambda: right_names(page.shared_task, page.team, split))
     command = SimpleLazyObject(lambda: names.check_command)
     context |= {"team": own_team(page), "limit": UPLOAD_BYTES, "names": names, "check_command": command}
     context["has_slots"] = any(phase.contrastive is not None for phase in page.open_phases)
     context["must_sign"] = not has_signed(request.user, page.shared_task)
-    return context | {"key": get_random_string(22)} | _limits(context, page.current_phase)
+    return context | {"key": get_random_string(22)} | _limits(context, phase)
 
 
 def _limits(context: dict[str, Any], phase: Phase | None) -> dict[str, Any]:

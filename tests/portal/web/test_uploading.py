@@ -1,6 +1,7 @@
 """The submit page, and what becomes of an upload."""
 
 import json
+from datetime import timedelta
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from portal.models import Run, SharedTask, Submission, Team
+from portal.models.clock import database_now
 from portal.queries.uploads import UPLOAD_BYTES
 from tests.portal.world import PERFECT, POST, archive, run_file, send_run, work_off
 
@@ -87,6 +89,24 @@ def test_a_wrong_name_is_refused_with_the_right_one(sender: Client) -> None:
     assert "Refused: no run was taken" in text
     assert '<ins class="be">Meltemi</ins>' in text
     assert not Submission.objects.exists()
+
+
+def test_under_a_wrong_name_the_content_is_judged_too(sender: Client) -> None:
+    wrong = json.dumps([{"id": "a", "value": "YESS"}, {"id": "b", "value": "NO"}]).encode()
+    text = upload(sender, "one_Meltmi_1.json", wrong).content.decode()
+    assert '<ins class="be">Meltemi</ins>' in text
+    assert "label-outside-domain" in text
+    assert "missing-items" in text
+    assert not Submission.objects.exists()
+
+
+def test_of_open_phases_the_one_that_counts_is_chosen(sender: Client, tiny: SharedTask) -> None:
+    now = database_now()
+    tiny.phases.filter(slug="without-gold").update(closes=now + timedelta(days=1))
+    tiny.phases.filter(slug="evaluation").update(closes=now + timedelta(days=2), released=None)
+    text = sender.get(PAGE).content.decode()
+    assert 'value="evaluation" checked' in text
+    assert "Runs left in Evaluation" in text
 
 
 def test_content_that_breaks_the_rules_is_listed_with_place_and_remedy(sender: Client) -> None:
