@@ -33,7 +33,6 @@ from portal.models.clock import database_now
 # The portal's own log-in, with its verified addresses and limits, instead of a second door.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]  # as allauth documents
 
-
 # What other apps show of themselves would let secrets be read, or accounts be changed without an audit entry.
 for model in (Authenticator, EmailAddress, Group, SocialAccount, SocialApp, SocialToken, UserSession):
     admin.site.unregister(model)

@@ -68,14 +68,14 @@ def score(value: float | None, decimals: int = 4) -> str:
 
 
 def file_size(size: int | None) -> str:
-    """Bytes in the largest decimal unit, to three digits: 1840000 → 1.84 MB"""
+    """Bytes in the largest binary unit, as limits are given, to three digits: 1840000 → 1.75 MiB"""
     if size is None:
         return NOTHING
     value, unit = float(size), "B"
-    for larger in ("kB", "MB", "GB"):
+    for larger in ("KiB", "MiB", "GiB"):
         if value < 999.5:
             break
-        value, unit = value / 1000, larger
+        value, unit = value / 1024, larger
     return f"{value:.3g} {unit}"
 
 

@@ -112,7 +112,7 @@ for _name in _SIGN_IN_AT:
 
 INSTALLED_APPS = [
     "portal",
-    "django.contrib.admin",
+    "portal.apps.AdministrationConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -233,7 +233,11 @@ ACCOUNT_CHANGE_EMAIL = True  # one address; a new one takes its place when it is
 ACCOUNT_EMAIL_NOTIFICATIONS = True  # of a changed password, address or second factor
 ACCOUNT_REAUTHENTICATION_REQUIRED = True  # before the address, a second factor or a connected account is changed
 ACCOUNT_LOGOUT_REDIRECT_URL = "home"
-ACCOUNT_ADAPTER = "portal.mail.accounts.AccountMails"
+ACCOUNT_ADAPTER = "portal.web.sign_in.SignIn"
+ACCOUNT_RATE_LIMITS = {
+    "login_failed": "10/m/ip,5/300s/key",  # the key is account and address
+    "login_failed_account": "200/h/key",  # from everywhere
+}
 MFA_ADAPTER = "portal.web.second_factors.SecondFactors"
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True

@@ -1,7 +1,7 @@
 // Comfort only: every page works without this file. Drag and drop, upload progress, copying, the browser's time zone.
 "use strict";
 
-const MEGABYTE = 1000000;
+const MEBIBYTE = 1048576;
 
 // Runs at the start and after each piece that HTMX puts in: what is enhanced already stays as it is.
 function enhance() {
@@ -60,7 +60,7 @@ function enhanceUpload(form) {
     const tooLarge = file && limit && file.size > limit;
     input.setCustomValidity(tooLarge ? form.dataset.tooLarge : "");
     if (tooLarge) input.reportValidity();
-    say(file ? `${file.name}, ${(file.size / MEGABYTE).toFixed(2)} MB` : "");
+    say(file ? `${file.name}, ${(file.size / MEBIBYTE).toFixed(2)} MiB` : "");
   });
   form.addEventListener("htmx:xhr:progress", (event) => {
     if (!event.detail.lengthComputable) return;

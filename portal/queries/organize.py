@@ -6,8 +6,9 @@ from datetime import datetime, timedelta
 
 from django.db.models import Count
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext_lazy as _n
 
-from portal.models import GoldUpload, OutgoingMail, Phase, Run, SharedTask, Team, Track, User
+from portal.models import GoldUpload, OutgoingMail, Phase, Run, SharedTask, Team, Track, User, Viewer
 from portal.queries.choices import Choices
 from portal.queries.gold import gold_lines
 from portal.queries.leaderboard import Leaderboard, leaderboard
@@ -23,6 +24,10 @@ class RunStates:
     phase: Phase
     counts: dict[str, int]
     has_gold: bool
+
+    @property
+    def unscored(self) -> int:
+        return self.counts[Run.State.RECEIVED] + self.counts[Run.State.SCORING]
 
 
 def run_states(shared_task: SharedTask) -> list[RunStates]:
@@ -106,9 +111,25 @@ def _track_look(line: RunStates, board: Leaderboard) -> TrackLook:
         track=line.track,
         gold_version=board.gold_version,
         teams=len({row.team for row in board.rows}),
-        unscored=line.counts[Run.State.RECEIVED] + line.counts[Run.State.SCORING],
+        unscored=line.unscored,
         failed=line.counts[Run.State.FAILED],
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Duties:
+    """What waits for an organizer in one shared task."""
+
+    shared_task: SharedTask
+    steps: list[ToDo]
+
+
+def duties(user: Viewer, at: datetime) -> list[Duties]:
+    """One entry a shared task of which the user is an organizer, those in which something waits first."""
+    if not user.is_authenticated:
+        return []
+    found = [Duties(task, to_do(task, at)) for task in SharedTask.objects.filter(organizers=user.pk)]
+    return sorted(found, key=lambda one: (not one.steps, -one.shared_task.year, one.shared_task.title))
 
 
 def to_do(shared_task: SharedTask, at: datetime) -> list[ToDo]:
@@ -120,14 +141,41 @@ def to_do(shared_task: SharedTask, at: datetime) -> list[ToDo]:
     uploads = [line.upload for line in gold_lines(shared_task, at) if line.upload is not None]
     refused = [one for one in uploads if one.state in (GoldUpload.State.REJECTED, GoldUpload.State.FAILED)]
     unsent = OutgoingMail.objects.filter(shared_task=shared_task, state=OutgoingMail.State.FAILED).count()
+    unscored = sum(line.unscored for line in lines if line.has_gold)
     counted = [
-        ("failed", failed, _("%(n)d runs failed on our side."), "organize_runs"),
-        ("rejected", len(refused), _("%(n)d gold files were not taken."), "organize_gold"),
-        ("warning", len(golden), _("%(n)d tracks have no gold standard yet."), "organize_gold"),
-        ("pending", waiting, _("%(n)d teams wait for your decision."), "organize_teams"),
-        ("failed", unsent, _("%(n)d mails could not be sent."), "organize_mails"),
+        ("failed", failed, _n("%d run failed on our side.", "%d runs failed on our side."), "organize_runs"),
+        (
+            "rejected",
+            len(refused),
+            _n("%d gold file was not taken.", "%d gold files were not taken."),
+            "organize_gold",
+        ),
+        (
+            "warning",
+            len(golden),
+            _n("%d track has no gold yet.", "%d tracks have no gold yet."),
+            "organize_gold",
+        ),
+        (
+            "pending",
+            waiting,
+            _n("%d team waits for your decision.", "%d teams wait for your decision."),
+            "organize_teams",
+        ),
+        (
+            "failed",
+            unsent,
+            _n("%d mail could not be sent.", "%d mails could not be sent."),
+            "organize_mails",
+        ),
+        (
+            "scoring",
+            unscored,
+            _n("%d run waits for its score.", "%d runs wait for their scores."),
+            "organize_runs",
+        ),
     ]
-    found = [ToDo(state, text % {"n": count}, page) for state, count, text, page in counted if count]
+    found = [ToDo(state, text % count, page) for state, count, text, page in counted if count]
     return found + [step for phase in shared_task.phases.prefetch_related("graces") for step in _steps(phase, at)]
 
 

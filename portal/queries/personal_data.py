@@ -15,15 +15,15 @@ _SECRETS = {
 
 
 def personal_data(user: User) -> dict[str, Any]:
-    """The account and every row that refers to it, by model; new models come in by themselves."""
+    """The account and every row that refers to it, each kind under its words; new models come in by themselves."""
     found: dict[str, Any] = {"account": _fields(user)}
     for relation in User._meta.get_fields(include_hidden=True):
         if isinstance(relation, ForeignObjectRel) and not relation.related_model._meta.auto_created:
             rows = relation.related_model._default_manager.filter(**{relation.field.name: user.pk})
-            name = f"{relation.related_model._meta.model_name}, {relation.field.name}"
+            name = f"{relation.related_model._meta.verbose_name_plural}, {relation.field.verbose_name}"
             found[name] = [str(row) if isinstance(relation, ManyToManyRel) else _fields(row) for row in rows]
-    found["run"] = [_fields(run) for run in Run.objects.filter(submission__sent_by=user)]
-    found["mail"] = [_fields(mail) for mail in OutgoingMail.objects.filter(address__iexact=user.email)]
+    found["runs that you sent"] = [_fields(run) for run in Run.objects.filter(submission__sent_by=user)]
+    found["mails to your address"] = [_fields(mail) for mail in OutgoingMail.objects.filter(address__iexact=user.email)]
     return found
 
 
@@ -36,7 +36,11 @@ def teams_to_hand_over(user: User) -> list[Team]:
 def _fields(row: Model) -> dict[str, Any]:
     secrets = _SECRETS.get(row._meta.model_name or "", ())
     return {
-        field.name: str(getattr(row, field.name)) if field.is_relation else field.value_from_object(row)
+        str(field.verbose_name): _words(getattr(row, field.name)) if field.is_relation else field.value_from_object(row)
         for field in row._meta.concrete_fields
         if field.name not in secrets
     }
+
+
+def _words(row: Model | None) -> str | None:
+    return None if row is None else str(row)

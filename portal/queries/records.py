@@ -4,6 +4,7 @@ from django.core.paginator import Page, Paginator
 from django.db.models import QuerySet
 
 from portal.models import AuditEntry, Download, OutgoingMail, SharedTask, Team
+from portal.queries.audit_words import deed_words
 
 PAGE_SIZE = 100
 TEAM_DOWNLOADS = 20
@@ -25,10 +26,10 @@ def audit_entries(shared_task: SharedTask, page: str, verb: str = "") -> Page[Au
     return Paginator(rows, PAGE_SIZE).get_page(page)
 
 
-def audit_verbs(shared_task: SharedTask) -> list[str]:
-    """The deeds that the log holds."""
+def audit_verbs(shared_task: SharedTask) -> list[tuple[str, str]]:
+    """The deeds that the log holds, and their words."""
     verbs = AuditEntry.objects.filter(shared_task=shared_task).order_by("verb")
-    return list(verbs.values_list("verb", flat=True).distinct())
+    return [(verb, deed_words(verb)) for verb in verbs.values_list("verb", flat=True).distinct()]
 
 
 def downloads(shared_task: SharedTask) -> QuerySet[Download]:

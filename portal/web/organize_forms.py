@@ -75,7 +75,11 @@ class WindowForm(ZonedForm):
     """Another window for a phase."""
 
     opens = MomentField(label=_("Opens"))
-    closes = MomentField(label=_("Closes"), required=False)
+    closes = MomentField(
+        label=_("Closes"),
+        required=False,
+        help_text=_("00:00 AoE ends the day before: pages say 23:59 of that day."),
+    )
     note = forms.CharField(label=_("Why; everybody can read it"), max_length=300)
     field_order = ("opens", "closes", "zone", "note")
 

@@ -49,6 +49,7 @@ urlpatterns = [
     path("guide/", home.guide, name="guide"),
     path("settings/", settings.settings, name="settings"),
     path("settings/export/", settings.export_data, name="export_data"),
+    path("settings/sessions/<int:pk>/end/", settings.end_session, name="end_session"),
     path("settings/delete/", settings.delete, name="delete_account"),
     path("mails/stop/<str:token>/", mails.stop, name="stop_mails"),
     path("calendar.ics", public.calendar, name="calendar"),

@@ -15,8 +15,17 @@ def administrator(db, client):
     user = person("Admin")
     user.is_staff = user.is_superuser = True
     user.save()
+    set_up_second_factor(user)
     client.force_login(user)
     return user
+
+
+def test_it_asks_for_a_second_factor(db, client, administrator):  # B37
+    assert client.get("/admin/").status_code == 200
+    Authenticator.objects.all().delete()
+    for page in ("/admin/", address(administrator, "change")):
+        response = client.get(page)
+        assert (response.status_code, reverse("mfa_index") in response.content.decode()) == (403, True)
 
 
 def address(row, page):
@@ -66,11 +75,11 @@ def test_a_lost_second_factor_is_taken_away_by_one_or_by_many(client, administra
     client.post(address(factor, "delete"), {"post": "yes"})
     chosen = {
         "action": "delete_selected",
-        "_selected_action": Authenticator.objects.values_list("pk", flat=True),
+        "_selected_action": Authenticator.objects.exclude(user=administrator).values_list("pk", flat=True),
         "post": "yes",
     }
     client.post(reverse("admin:mfa_authenticator_changelist"), chosen)
-    assert not Authenticator.objects.exists()
+    assert Authenticator.objects.get().user == administrator
     assert AuditEntry.objects.filter(verb="admin_delete", actor=administrator).count() == 2
 
 

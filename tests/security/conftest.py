@@ -72,6 +72,7 @@ class World:
             "take_back": task | {"phase": "evaluation"},
             "put_back": task | {"phase": "evaluation"},
             "return_to_gold": task | {"pk": self.gold.pk},
+            "end_session": {"pk": 1},
             "run": {"pk": self.run.pk},
             "run_file": {"pk": self.run.pk},
             "insights": task | {"track": "one"},

@@ -13,12 +13,6 @@ for printed in (count, score, file_size):
 
 
 @register.filter
-def mebibytes(size: int) -> str:
-    """A limit of whole mebibytes: 67108864 → 64 MiB"""
-    return f"{size // 2**20} MiB"
-
-
-@register.filter
 def digest(sha256: str) -> str:
     """A SHA-256 in groups of eight digits, so that two can be compared by eye."""
     return " ".join(sha256[start : start + 8] for start in range(0, len(sha256), 8))

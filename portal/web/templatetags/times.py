@@ -14,6 +14,8 @@ from portal.printing import AOE, end_of_day, span, written, zone_of, zone_words
 
 register = template.Library()
 
+MINUTE = 60  # seconds
+
 
 def reader_zone(context: Context) -> ZoneInfo:
     """The zone of the signed-in reader, else UTC (which the page's script turns into the browser's own)."""
@@ -56,6 +58,20 @@ def moment(context: Context, value: datetime, style: str = "line") -> SafeString
 def deadline(context: Context, value: datetime, style: str = "line") -> SafeString:
     """A closing time, as `moment` prints it, by the rule of `end_of_day`."""
     return moment(context, end_of_day(value), style)
+
+
+@register.simple_tag
+def closing_day(value: datetime) -> SafeString:
+    """The day in AoE on which a window is said to close, as `deadline` says it: 15 May 2024 AoE"""
+    told = end_of_day(value).astimezone(AOE)
+    return format_html('<time datetime="{}">{} AoE</time>', told.isoformat(), format_date(told, "j M Y"))
+
+
+@register.filter
+def since(end: datetime, start: datetime) -> str:
+    """How long it took, to a tenth of a second where that matters: 4.2 s, 12 min"""
+    seconds = max(0.0, (end - start).total_seconds())
+    return f"{seconds:.1f} s" if seconds < MINUTE else span(end - start)
 
 
 @register.simple_tag(takes_context=True)

@@ -8,6 +8,7 @@ from django.views.decorators.http import require_safe
 from portal.models.clock import database_now
 from portal.queries.home import Wish, shared_tasks
 from portal.queries.next_step import next_step
+from portal.queries.organize import duties
 
 
 @require_safe
@@ -22,6 +23,7 @@ def home(request: HttpRequest) -> HttpResponse:
         {"state": "past", "title": _("Past"), "lines": lists.past, "when": _("Results")},
     ]  # fmt: skip
     context = {"groups": groups, "lists": lists, "wish": wish, "next": next_step(request.user, at), "at": at}
+    context["duties"] = duties(request.user, at)
     return render(request, "home/home.html", context)
 
 

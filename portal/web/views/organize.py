@@ -15,6 +15,7 @@ from portal.actions.approval import approve_team, decline_team
 from portal.actions.membership import renew_password
 from portal.actions.refusal import ActionRefused
 from portal.models import OutgoingMail, Team
+from portal.queries.audit_words import audit_line
 from portal.queries.organize import run_states, to_do
 from portal.queries.records import audit_entries, audit_verbs, mails
 from portal.queries.teams import team_lines
@@ -79,7 +80,8 @@ def organize_audit(request: HttpRequest, slug: str) -> HttpResponse:
     context = organizer_context(request, slug, "audit")
     shared_task, verb = context["page"].shared_task, request.GET.get("verb", "")
     context |= {"verb": verb, "verbs": audit_verbs(shared_task), "query": urlencode({"verb": verb} if verb else {})}
-    context["entries"] = audit_entries(shared_task, request.GET.get("page", "1"), verb)
+    context["entries"] = entries = audit_entries(shared_task, request.GET.get("page", "1"), verb)
+    context["lines"] = [audit_line(entry) for entry in entries]
     return render(request, "organize/audit.html", context)
 
 

@@ -1,5 +1,7 @@
 """Receipts to keep, the key that verifies them, and the page that does it."""
 
+from datetime import datetime
+
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
@@ -38,4 +40,6 @@ def verify(request: HttpRequest) -> HttpResponse:
         if form.is_valid():
             verdict = receipts.verify(form.cleaned_data["content"])
         status = 200 if verdict is not None and verdict.ok else 422
-    return render(request, "receipts/verify.html", {"form": form, "verdict": verdict}, status=status)
+    received = datetime.fromisoformat(verdict.receipt["received_at"]) if verdict is not None and verdict.ok else None
+    context = {"form": form, "verdict": verdict, "received": received}
+    return render(request, "receipts/verify.html", context, status=status)

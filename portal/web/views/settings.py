@@ -4,13 +4,14 @@ import json
 
 from allauth.account.decorators import reauthentication_required
 from allauth.socialaccount.adapter import get_adapter
+from allauth.usersessions.models import UserSession
 from django.contrib import messages
 from django.contrib.auth import logout
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from portal.actions.accounts import delete_account
 from portal.actions.refusal import ActionRefused
@@ -49,6 +50,16 @@ def export_data(request: SignedInRequest) -> HttpResponse:
     response = HttpResponse(text, content_type="application/json")
     response["Content-Disposition"] = 'attachment; filename="agon-my-data.json"'
     return response
+
+
+@login_required
+@require_POST
+def end_session(request: SignedInRequest, pk: int) -> HttpResponse:
+    """Sign out in one other browser."""
+    others = UserSession.objects.filter(user=request.user).exclude(session_key=request.session.session_key)
+    get_object_or_404(others, pk=pk).end()
+    messages.success(request, _("You are signed out there."))
+    return redirect("usersessions_list")
 
 
 @login_required

@@ -10,8 +10,9 @@ from django.test import Client
 from django.test.client import BOUNDARY, MULTIPART_CONTENT, FakePayload, encode_multipart
 
 from portal.actions.phases import move_phase
+from portal.actions.teams import register_team
 from portal.evaluation.gold import check_gold_upload
-from portal.models import GoldUpload, Grace, Phase, Run, SharedTask, Submission, Team, User
+from portal.models import AuditEntry, GoldUpload, Grace, Phase, Run, SharedTask, Submission, Team, User
 from portal.models.clock import database_now
 from portal.printing import AOE
 from portal.storage import open_gold, sealed_gold
@@ -50,6 +51,18 @@ def test_each_page_opens_and_the_first_one_leads_to_what_waits(organizer: Client
     assert f'href="{PAGE}releases/"' in text
 
 
+def test_the_front_page_tells_organizers_what_waits_for_them(
+    organizer: Client, sender: Client, tiny: SharedTask, phase: Phase
+) -> None:
+    register_team(User.objects.create_user("n@example.org", name="Nora"), tiny, "Notus", "", phase.opens)
+    Team.objects.filter(name="Notus").update(state="pending")
+    text = organizer.get("/").content.decode()
+    assert "1 team waits for your decision." in text
+    assert f'href="{PAGE}"' in text
+    assert "create a team" not in text
+    assert "waits for your decision" not in sender.get("/").content.decode()
+
+
 def test_gold_is_sealed_while_it_comes_in_and_a_worker_answers(organizer: Client, tiny: SharedTask) -> None:  # D46
     content = run_file(["NO", "YES", "NO", "NO"])
     assert organizer.post(f"{PAGE}gold/", gold_file(content))["Location"] == f"{PAGE}gold/"
@@ -68,7 +81,7 @@ def test_what_is_wrong_with_gold_is_told_by_line_and_not_by_label(organizer: Cli
     text = organizer.get(f"{PAGE}gold/").content.decode()
     assert "label-outside-domain" in text
     assert "PERHAPS" not in text
-    assert "1 gold files were not taken" in organizer.get(PAGE).content.decode()
+    assert "1 gold file was not taken" in organizer.get(PAGE).content.decode()
 
 
 def test_gold_that_is_too_large_is_not_kept(
@@ -187,8 +200,20 @@ def test_gold_over_public_scores_asks_first_and_has_a_way_back(organizer: Client
 def test_the_log_can_be_filtered(organizer: Client, phase: Phase) -> None:
     organizer.post(f"{PAGE}releases/evaluation/", {"zone": "UTC", "confirmed": "yes"})
     text = organizer.get(f"{PAGE}audit/?verb=release_scores").content.decode()
-    assert text.count("<code>release_scores</code>") == 1
-    assert "<code>import_shared_task</code>" not in text
+    assert text.count("<div>released scores<") == 1
+    assert "<div>imported the shared task<" not in text
+
+
+def test_the_log_speaks_in_words_and_times(organizer: Client, phase: Phase, now: datetime) -> None:
+    user = phase.shared_task.organizers.get()
+    move_phase(user, phase, phase.opens, now + HOUR, "Fire alarm.", now - HOUR)
+    text = organizer.get(f"{PAGE}audit/").content.decode()
+    assert "after, closes" in text
+    assert f'datetime="{(now + HOUR).isoformat()}"' in text
+    assert "{&#x27;" not in text
+    definition = AuditEntry.objects.get(verb="import_shared_task").detail["definition"]
+    assert f"{definition[:8]}…" in text
+    assert definition in text
 
 
 class Late(FakePayload):

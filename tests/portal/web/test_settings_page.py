@@ -97,6 +97,20 @@ def test_the_other_sessions_are_listed_and_ended(browser, cleo):
     assert browser.get(PAGE).status_code == 200
 
 
+def test_one_other_session_is_ended_and_nobody_elses(browser, cleo):
+    others = [Client(headers={"user-agent": name}) for name in ("library", "train")]
+    for other in others:
+        other.post("/accounts/login/", {"login": cleo.email, "password": PASSWORD})
+    session = UserSession.objects.get(user_agent="library")
+    page = f"/settings/sessions/{session.pk}/end/"
+    stranger = Client()
+    stranger.force_login(person("Rival"))
+    assert stranger.post(page).status_code == 404
+    assert page in browser.get("/accounts/sessions/").content.decode()
+    assert browser.post(page)["Location"] == "/accounts/sessions/"
+    assert [client.get(PAGE).status_code for client in (*others, browser)] == [302, 200, 200]
+
+
 def test_the_data_to_take_away_are_all_there_is_and_no_secret(browser, cleo):
     secret = set_up_second_factor(cleo)
     response = browser.get(reverse("export_data"))
@@ -104,10 +118,12 @@ def test_the_data_to_take_away_are_all_there_is_and_no_secret(browser, cleo):
     found = json.loads(text)
     assert response["Content-Disposition"] == 'attachment; filename="agon-my-data.json"'
     assert found["account"]["country"] == "GR"
-    assert found["signature, user"][0]["typed_name"] == "Cleo"
-    assert found["submission, sent_by"][0]["file_name"] == "one_Bora_1.json"
-    assert found["run"][0]["name"] == "one_Bora_1.json"
-    assert {entry["verb"] for entry in found["auditentry, actor"]} >= {"submit", "register_team"}
+    assert found["signatures, user"][0]["typed name"] == "Cleo"
+    assert found["submissions, sent by"][0]["file name"] == "one_Bora_1.json"
+    (run,) = found["runs that you sent"]
+    assert (run["name"], run["chosen by"]) == ("one_Bora_1.json", None)
+    assert not [key for key in {*found, *found["account"], *run} if "_" in key]
+    assert {entry["verb"] for entry in found["audit entries, actor"]} >= {"submit", "register_team"}
     for hidden in (secret, cleo.password, UserSession.objects.get(user=cleo).session_key):
         assert hidden not in text
 

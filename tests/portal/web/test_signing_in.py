@@ -155,6 +155,22 @@ def test_passwords_are_not_guessed_by_however_many_browsers(milo):
     assert sign_in(Client()).status_code == 200
 
 
+def test_a_strangers_guesses_lock_out_nobody_else(milo):
+    for _ in range(6):
+        sign_in(Client(REMOTE_ADDR="192.0.2.1"), password="wrong")
+    assert sign_in(Client(REMOTE_ADDR="192.0.2.1")).status_code == 200
+    assert sign_in(Client(REMOTE_ADDR="192.0.2.2")).status_code == 302
+
+
+def test_guesses_from_many_addresses_end_too_and_right_passwords_are_none(milo, settings):
+    settings.ACCOUNT_RATE_LIMITS = settings.ACCOUNT_RATE_LIMITS | {"login_failed_account": "3/h/key"}
+    for number in range(4):
+        assert sign_in(Client(REMOTE_ADDR=f"192.0.2.{number}")).status_code == 302
+    for number in range(3):
+        sign_in(Client(REMOTE_ADDR=f"198.51.100.{number}"), password="wrong")
+    assert "Too many failed" in sign_in(Client(REMOTE_ADDR="203.0.113.1")).content.decode()
+
+
 @pytest.mark.parametrize(
     ("address", "form", "limit"),
     [(SIGNUP, {}, 20), (RESET, {"email": "milo@example.org"}, 5), ("/accounts/2fa/webauthn/login/", {}, 10)],

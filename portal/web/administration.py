@@ -1,0 +1,31 @@
+"""The administrators' back door asks for what organizers' pages on gold and releases ask for: a second factor."""
+
+from collections.abc import Callable
+from functools import wraps
+from http import HTTPStatus
+from typing import Any, TypeVar, cast
+
+from django.contrib.admin import AdminSite
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+
+from portal.permissions import lacks_second_factor
+
+View = TypeVar("View", bound=Callable[..., HttpResponseBase])
+
+
+class Administration(AdminSite):
+    """Django's, with that guard around each of its pages."""
+
+    def admin_view(self, view: View, cacheable: bool = False) -> View:
+        """Every page of it; 403 and the way to a second factor for administrators without one."""
+        inner = super().admin_view(view, cacheable)
+
+        @wraps(inner)
+        def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+            if self.has_permission(request) and lacks_second_factor(request.user):
+                return render(request, "organize/second_factor.html", status=HTTPStatus.FORBIDDEN)
+            return inner(request, *args, **kwargs)
+
+        return cast(View, guarded)

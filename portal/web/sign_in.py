@@ -1,0 +1,40 @@
+"""How many wrong passwords are taken, and from whom."""
+
+from typing import Any
+
+from allauth.core.internal import ratelimit
+from django.http import HttpRequest
+
+from portal.mail.accounts import AccountMails
+
+_RULE = {"app": "allauth.account", "action": "login_failed_account"}
+
+
+class SignIn(AccountMails):
+    """Few guesses for an account from one address, so that a stranger's lock nobody else out; more from all together.
+
+    The rates are in `ACCOUNT_RATE_LIMITS`. Only what fails counts.
+    """
+
+    def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
+        return f"{_account(credentials)} {ratelimit.get_ip(request)}"
+
+    def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
+        """Refuse where there were too many wrong guesses; count this one until it proves right."""
+        super().pre_authenticate(request, **credentials)
+        self._usage_of_account = ratelimit.consume(request, key=_account(credentials), **_RULE)
+        if not self._usage_of_account:
+            raise self.validation_error("too_many_login_attempts")
+
+    def _rollback_login_failed_rl_usage(self) -> None:
+        super()._rollback_login_failed_rl_usage()
+        if self._usage_of_account:
+            self._usage_of_account.rollback()
+
+    def _delete_login_attempts_cached_email(self, request: HttpRequest, **credentials: Any) -> None:
+        super()._delete_login_attempts_cached_email(request, **credentials)
+        ratelimit.clear(request, key=_account(credentials), **_RULE)
+
+
+def _account(credentials: dict[str, Any]) -> str:
+    return str(credentials.get("email", "")).lower()
