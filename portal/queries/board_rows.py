@@ -86,13 +86,16 @@ class Selection:
 
 def select_steps(board: Board, track: Track, choices: Choices) -> Selection:
     """On a ladder: the last step of each team, or all of them, ranked; and the references."""
-    found = steps(board, Run.objects.filter(received_at__lte=choices.until) if choices.until else Run.objects.all())
+    assert board.gold is not None
+    here = Evaluation.objects.on_board(board.phase, board.gold, board.scorer, choices.until)
+    counted = set(here.values_list("pk", flat=True))
+    found = [step for step in steps(board, Run.objects.all()) if step.evaluation in counted]
     if choices.runs == "official":
         found = list({step.owner: step for step in found}.values())
     found.sort(key=lambda step: (step.key, step.received_at))
     told = {step.evaluation: step.key for step in found}
     ranks = ranked([(step.evaluation, step.key) for step in found if step.is_teams], track)
-    return Selection(board, Evaluation.objects.filter(pk__in=told), ranks, told)
+    return Selection(board, here.filter(pk__in=told), ranks, told)
 
 
 def select(board: Board, track: Track, choices: Choices) -> Selection:

@@ -35,7 +35,6 @@ class _Sent(NamedTuple):
     team: int | None
     state: str
     received_at: datetime
-    withdrawn_at: datetime | None
     evaluation: int | None
     key: float | None
 
@@ -47,15 +46,15 @@ class _Sent(NamedTuple):
 def steps(board: Board, runs: QuerySet[Run]) -> list[Step]:
     """The steps on that board, in order for each owner; `runs` must hold all of an owner's runs there or none.
 
-    A withdrawn run keeps its place in the order, else one could step down and ask again, but is not told of any more.
-    A run waits for the scores of those before it: what was told does not change.
+    A withdrawn run keeps its place in the order, else one could step down and ask again; whether it stands on a board
+    is not asked here. A run waits for the scores of those before it: what was told does not change.
     """
     step = board.phase.ladder_step
     assert step is not None
     shown = Q(evaluations__gold=board.gold_id, evaluations__scorer=board.scorer)
     here = runs.filter(track=board.track_id, phase=board.phase_id).order_by("received_at", "number", "pk")
     rows = here.annotate(shown=FilteredRelation("evaluations", condition=shown)).values_list(
-        "pk", "team", "state", "received_at", "withdrawn_at", "shown__pk", "shown__rank_key"
+        "pk", "team", "state", "received_at", "shown__pk", "shown__rank_key"
     )
     owners: dict[int | UUID, list[_Sent]] = {}
     for sent in map(_Sent._make, rows):
@@ -75,5 +74,5 @@ def told(runs: Collection[Run]) -> dict[UUID, float]:
 def _told(owner: int | UUID, own: Iterable[_Sent], step: float) -> Iterable[Step]:
     known = list(takewhile(lambda sent: not sent.is_awaited, own))
     for sent, key in zip(known, ladder([sent.key for sent in known], step), strict=True):
-        if key is not None and sent.evaluation is not None and sent.withdrawn_at is None:
+        if key is not None and sent.evaluation is not None:
             yield Step(owner, sent.run, sent.evaluation, sent.team is not None, sent.received_at, key)

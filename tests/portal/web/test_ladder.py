@@ -126,6 +126,11 @@ def test_withdrawing_a_step_does_not_let_a_team_ask_again(stepped: SharedTask) -
     assert not any(line.scores for line in team_runs(team, STRANGER, LATER) if line.run.number == 2)
 
 
+def test_a_team_that_is_shut_out_leaves_the_board(stepped: SharedTask) -> None:
+    Team.objects.filter(name="Notus").update(reason="two accounts", decided_at=LATER)
+    assert rows(stepped) == [(1, "Auster", 3, 0.75), (2, "Ostro", 1, 0.7)]
+
+
 def test_a_run_waits_for_the_scores_of_those_before_it(stepped: SharedTask) -> None:
     Evaluation.objects.filter(run__team__name="Notus", run__number=2).delete()
     Run.objects.filter(team__name="Notus", number=2).update(state=Run.State.RECEIVED)
