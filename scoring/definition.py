@@ -51,6 +51,10 @@ class Track:
     texts: Mapping[str, Path] = field(default_factory=dict)  # split → table of ids and `text`, to judge offsets by
     ties: Literal["exact", "rounded", "earlier"] = "exact"  # who shares a rank: equal values, equal as printed, nobody
 
+    @property
+    def ranking_metric(self) -> MetricSpec:
+        return next(spec for spec in self.metrics if spec.key == self.rank_by)
+
 
 @dataclass(frozen=True, slots=True)
 class Naming:

@@ -15,6 +15,7 @@ from portal.actions.agreement import require_new_version
 from portal.actions.folder import keep_datasets, keep_folder
 from portal.actions.gold import add_gold_standard
 from portal.actions.refusal import Conflict, NotAcceptable
+from portal.evaluation.rerank import rerank
 from portal.models import AuditEntry, GoldStandard, Run, SharedTask, User
 from portal.storage import can_open_gold, store_file
 from scoring import Definition, DefinitionError, load_definition
@@ -22,6 +23,7 @@ from scoring import __version__ as scorer_version
 from scoring.definition import Phase as PhaseDefinition
 from scoring.definition import Track as TrackDefinition
 from scoring.folder import faults_of_folder
+from scoring.metrics import describe
 from scoring.printing import problem_line
 
 _Place = tuple[str, str, str]  # split, track, name of a baseline
@@ -56,6 +58,7 @@ def import_shared_task(folder: Path, at: datetime, actor: User | None = None) ->
     files = _store_baselines(definition)
     before = SharedTask.objects.filter(slug=definition.slug).first()
     phases = {phase.slug: phase for phase in before.definition.phases} if before else {}
+    rankings = {track.slug: _ranking(track) for track in before.definition.tracks} if before else {}
     with transaction.atomic():
         shared_task, changes = _shared_task(definition, sha256, at)
         _point_to(shared_task, datasets)
@@ -65,6 +68,7 @@ def import_shared_task(folder: Path, at: datetime, actor: User | None = None) ->
         changes += _parts(shared_task, shared_task.phases, wanted, "phase")
         changes += _gold(shared_task, definition, at, actor)
         changes += _baselines(shared_task, files, at)
+        changes += _reranked(shared_task, rankings)
         if changes:
             AuditEntry.objects.create(
                 actor=actor,
@@ -142,6 +146,23 @@ def _parts(
 
 def _track_fields(track: TrackDefinition) -> dict[str, Any]:
     return {"slug": track.slug, "title": track.title}
+
+
+def _ranking(track: TrackDefinition) -> tuple[str, bool]:
+    """What ranks a track, and whether high values come first."""
+    return track.rank_by, describe(track.ranking_metric).higher_is_better
+
+
+def _reranked(shared_task: SharedTask, before: Mapping[str, tuple[str, bool]]) -> list[str]:
+    """Boards follow at once where another metric ranks, or the other way round."""
+    changes = []
+    for track in shared_task.tracks.all():
+        ranking = _ranking(track.definition)
+        if before.get(track.slug, ranking) != ranking:
+            again = rerank(track)
+            change = f"track {track.slug}: ranked by {before[track.slug][0]} → {ranking[0]}"
+            changes.append(f"{change}, {again} runs are scored again" if again else change)
+    return changes
 
 
 def _phase_fields(phase: PhaseDefinition, before: PhaseDefinition | None) -> dict[str, Any]:

@@ -50,7 +50,8 @@ def is_to_be_kept(board: Board, at: datetime) -> bool:
         return False
     if board.compared_revision != board.revision or board.next_gold_id is not None:
         return False
-    kept = ReleasedBoard.objects.filter(track=board.track_id, phase=phase, gold=board.gold, scorer=board.scorer)
+    same = {"gold": board.gold, "scorer": board.scorer, "content__rank_by": board.track.definition.rank_by}
+    kept = ReleasedBoard.objects.filter(track=board.track_id, phase=phase, **same)
     waiting = Run.objects.scorable().filter(track=board.track_id, phase=phase)
     return not kept.exists() and not waiting.filter(state__in=(Run.State.RECEIVED, Run.State.SCORING)).exists()
 
@@ -112,7 +113,7 @@ def _compare(
 ) -> dict[str, Any]:
     """In the child: bounds, groups and ranges of ranks by evaluation, and what the field says, as plain values."""
     track = definition.track(board.track.slug)
-    spec = next(spec for spec in track.metrics if spec.key == track.rank_by)
+    spec = track.ranking_metric
     beside = beside_gold(board, definition, evaluations, paths)
     teams = {str(one.pk): beside[str(one.pk)] for one in evaluations if one.run.kind == Run.Kind.TEAM}
     best = dict(list(teams.items())[:FIELD])

@@ -16,7 +16,7 @@ from django.db.models import QuerySet
 
 from portal.evaluation.limits import ATTEMPTS, HINT_SECONDS, RETRY_SECONDS
 from portal.evaluation.notices import alert, tell_checked, tell_failed, tell_if_scored
-from portal.models import Board, Evaluation, GoldStandard, GoldUpload, Quota, Refusal, Run, Submission
+from portal.models import Board, Evaluation, GoldStandard, GoldUpload, Quota, Refusal, Run, Submission, Track
 
 log = structlog.get_logger("portal.evaluation")
 
@@ -84,10 +84,15 @@ def _codes(finding: UploadFinding) -> set[str]:
 def record_score(run: Run, token: UUID, gold: GoldStandard, scorer: str, scored: Scored, at: datetime) -> bool:
     """Write the evaluation, once for a run, gold and scorer; False for a stale holder.
 
-    Scores that are there already stay; others than those would mean that a number cannot be made again.
+    It ranks by the rules of now, however old those are by which it was scored: an import that changes them waits for
+    this transaction or comes before it. Scores that lack the metric that ranks now are stale, too. Scores that are
+    there already stay; others than those would mean that a number cannot be made again.
     """
+    rules = Track.objects.select_related("shared_task").select_for_update(of=("shared_task",), no_key=True)
+    track = rules.get(pk=run.track_id)
     mine = Run.objects.filter(pk=run.pk, token=token)
-    if not mine.update(state=Run.State.SCORED, finished_at=at, token=None, lease_ends=None):
+    is_stale = track.definition.rank_by not in scored.scores
+    if is_stale or not mine.update(state=Run.State.SCORED, finished_at=at, token=None, lease_ends=None):
         return False
     evaluation = Evaluation(
         run=run,
@@ -99,7 +104,7 @@ def record_score(run: Run, token: UUID, gold: GoldStandard, scorer: str, scored:
         created_at=at,
         phase_id=run.phase_id,
         team_id=run.team_id,
-        rank_key=run.track.rank_key(scored.scores),
+        rank_key=track.rank_key(scored.scores),
     )
     Evaluation.objects.bulk_create([evaluation], ignore_conflicts=True)
     kept = Evaluation.objects.filter(run=run, gold=gold, scorer=scorer).values_list("scores", flat=True).get()

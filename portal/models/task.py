@@ -127,9 +127,7 @@ class Track(models.Model):
         return self._turned(rank_key) + 0.0  # no -0.0
 
     def _turned(self, value: float) -> float:
-        definition = self.definition
-        spec = next(spec for spec in definition.metrics if spec.key == definition.rank_by)
-        return -value if describe(spec).higher_is_better else value
+        return -value if describe(self.definition.ranking_metric).higher_is_better else value
 
 
 class PhaseQuerySet(models.QuerySet["Phase"]):

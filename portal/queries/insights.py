@@ -104,10 +104,11 @@ def _evaluations(board: Leaderboard, shown: Mapping[UUID, str]) -> list[Evaluati
 
 
 def _comparison(board: Leaderboard) -> dict[str, Any]:
-    """What a worker has found of the board's runs; nothing where the board is hidden, or on a ladder."""
-    is_told = board.visible and board.step is None
-    kept = Board.objects.filter(track=board.track, phase=board.phase).first() if is_told else None
-    return kept.comparison if kept else {}
+    """What a worker has found of the board's runs; nothing where the board is hidden or shows none of it."""
+    if board.comparison is None:
+        return {}
+    kept: dict[str, Any] = Board.objects.get(track=board.track, phase=board.phase).comparison
+    return kept
 
 
 def _leads(

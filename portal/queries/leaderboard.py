@@ -104,8 +104,8 @@ def leaderboard(
     if not visible or board is None or board.gold is None:
         return result
     board.track, board.phase = track, phase
-    if step is not None:
-        board.comparison = {}  # made of the scores as they are
+    if step is not None or board.comparison.get("metric") != result.rank_by:
+        board.comparison = {}  # made of the scores as they are, or by the metric that ranked before
     return _with_rows(result, board, viewer, at, choices or Choices())
 
 

@@ -89,7 +89,7 @@ def _of_run(comparison: MatrixComparison, column: str | None, name: str) -> Iter
 
 def _rank(track: Track, scores: Mapping[str, float | None]) -> Callable[[str], float]:
     """The key that sorts the best run first; runs without a score come last."""
-    metric = METRICS[next(spec.name for spec in track.metrics if spec.key == track.rank_by)]
+    metric = METRICS[track.ranking_metric.name]
     sign = -1 if metric.higher_is_better else 1
 
     def key(name: str) -> float:
