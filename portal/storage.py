@@ -7,7 +7,7 @@ import hashlib
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager, closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,6 +84,14 @@ def stored_name(sha256: str) -> str:
 def file_sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def folder_sha256(contents: Mapping[str, str]) -> str:
+    """The digest of a folder, whose files are given by name with their SHA-256."""
+    digest = hashlib.sha256()
+    for name, sha256 in sorted(contents.items()):
+        digest.update(f"{name}\0{sha256}\n".encode())
+    return digest.hexdigest()
 
 
 def store_gold(path: Path) -> str:

@@ -179,6 +179,12 @@ class Definition:
         """Whether the answers to every item, the gold's and the runs', become public with the scores."""
         return any(gold.published for gold in self.gold if (gold.track, gold.split) == (track, split))
 
+    @property
+    def files_of_rules(self) -> frozenset[Path]:
+        """What runs are checked by: the items and texts of all tracks."""
+        tables = (files for track in self.tracks for files in (track.items, track.optional_items, track.texts))
+        return frozenset(path for files in tables for path in files.values())
+
     def track(self, slug: str) -> Track:
         """The track of that slug; KeyError names those there are."""
         for track in self.tracks:

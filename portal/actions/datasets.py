@@ -29,7 +29,7 @@ def replace_dataset(
     require_organizer(user, shared_task)
     if stored.size == 0:
         raise NotAcceptable("empty", _("The file is empty."))
-    if dataset.file in _files_of_rules(shared_task):
+    if dataset.file in shared_task.definition.files_of_rules:
         message = _("Runs are checked by this file: change it in the task's folder and import that.")
         raise Conflict("file_of_rules", message)
     shared_task = SharedTask.objects.select_for_update(of=("self",)).get(pk=shared_task.pk)
@@ -50,10 +50,3 @@ def replace_dataset(
     )
     stored.keep()
     return now
-
-
-def _files_of_rules(shared_task: SharedTask) -> set[object]:
-    found: set[object] = set()
-    for track in shared_task.definition.tracks:
-        found.update(track.items.values(), track.optional_items.values(), track.texts.values())
-    return found

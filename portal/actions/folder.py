@@ -1,13 +1,12 @@
 """Keeps the public part of a shared task's folder under the digest of its content, and its datasets under theirs."""
 
-import hashlib
 import shutil
 import tempfile
 from pathlib import Path
 
 from portal.models.task import StoredDataset, definition_name
 from portal.objects.interface import data_objects
-from portal.storage import store_file
+from portal.storage import file_sha256, folder_sha256, store_file
 from scoring import Definition
 
 
@@ -17,16 +16,11 @@ def keep_folder(definition: Definition) -> str:
     Datasets count for the digest and are kept apart: they may be large, and only those that tracks name are rules.
     """
     files = {path.relative_to(definition.folder).as_posix(): path for path in _public_files(definition)}
-    digest = hashlib.sha256()
-    for name, path in sorted(files.items()):
-        with path.open("rb") as file:
-            content = hashlib.file_digest(file, "sha256").hexdigest()
-        digest.update(f"{name}\0{content}\n".encode())
-    sha256 = digest.hexdigest()
+    sha256 = folder_sha256({name: file_sha256(path) for name, path in files.items()})
     if data_objects().has_folder(definition_name(sha256)):
         return sha256
     draft = Path(tempfile.mkdtemp(dir=data_objects().drafts()))
-    apart = _only_datasets(definition)
+    apart = {dataset.file for dataset in definition.datasets} - definition.files_of_rules
     for name, path in files.items():
         if path.resolve() not in apart:
             (draft / name).parent.mkdir(parents=True, exist_ok=True)
@@ -42,14 +36,6 @@ def keep_datasets(definition: Definition) -> dict[str, StoredDataset]:
         for dataset in definition.datasets
         if dataset.file.is_file()
     }
-
-
-def _only_datasets(definition: Definition) -> set[Path]:
-    """Files that no track needs."""
-    needed: set[Path] = set()
-    for track in definition.tracks:
-        needed.update(track.items.values(), track.optional_items.values(), track.texts.values())
-    return {dataset.file for dataset in definition.datasets} - needed
 
 
 def _public_files(definition: Definition) -> list[Path]:

@@ -14,7 +14,10 @@ from portal.evaluation.limits import LEASE_SECONDS
 from portal.evaluation.score import compute
 from portal.models import AuditEntry, Evaluation, GoldStandard, Quota, Run, SharedTask, Submission
 from portal.models.quota import quota_day
-from portal.storage import file_sha256, sealed_gold, stored_file
+from portal.models.task import definition_name
+from portal.objects.interface import data_objects
+from portal.storage import file_sha256, folder_sha256, sealed_gold, stored_file
+from scoring import DefinitionError
 from scoring import __version__ as scorer_version
 
 STUCK = timedelta(seconds=20 * LEASE_SECONDS)  # by then the sweep has found it again and again
@@ -53,6 +56,7 @@ def reconcile(shared_task: SharedTask, at: datetime, sample: int = 20, seed: int
 def _differences(shared_task: SharedTask, at: datetime, sample: int, seed: int) -> list[Difference]:
     return [
         *_files(shared_task),
+        *_definition(shared_task),
         *_receipts(shared_task),
         *_states(shared_task),
         *_evaluations(shared_task),
@@ -69,6 +73,10 @@ def _files(shared_task: SharedTask) -> Iterator[Difference]:
         wanted.setdefault(run.file_sha256, f"run {run.pk}")
     for submission in shared_task.submissions.all():
         wanted[submission.sha256] = f"submission {submission.pk}"
+    for slug in shared_task.dataset_files:
+        stored = shared_task.stored_dataset(slug)
+        assert stored is not None
+        wanted[stored.sha256] = f"dataset {slug}"
     for sha256, subject in wanted.items():
         try:
             with stored_file(sha256) as path:
@@ -81,6 +89,30 @@ def _files(shared_task: SharedTask) -> Iterator[Difference]:
             sealed_gold(gold.sealed_sha256)
         except OSError as error:
             yield Difference("gold-missing", f"gold {gold.pk}", f"it cannot be read: {type(error).__name__}")
+
+
+def _definition(shared_task: SharedTask) -> Iterator[Difference]:
+    """The folder as it was imported, rules, items and pages; datasets that are kept apart count as they were then."""
+    subject = f"definition {shared_task.definition_sha256}"
+    name = definition_name(shared_task.definition_sha256)
+    if not data_objects().has_folder(name):
+        yield Difference("definition-missing", subject, "there is no such folder")
+        return
+    folder = data_objects().folder(name)
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    contents = {path.relative_to(folder).as_posix(): file_sha256(path) for path in files}
+    try:
+        definition = shared_task.definition
+    except DefinitionError:
+        yield Difference("definition-changed", subject, "its task.yaml cannot be used")
+        return
+    for dataset in definition.datasets:
+        stored = shared_task.stored_dataset(dataset.slug)
+        if stored is not None and dataset.file not in definition.files_of_rules:
+            file = dataset.file.relative_to(definition.folder).as_posix()
+            contents[file] = stored.instead_of or stored.sha256
+    if folder_sha256(contents) != shared_task.definition_sha256:
+        yield Difference("definition-changed", subject, "a file of the folder is missing, is new or has other bytes")
 
 
 def _receipts(shared_task: SharedTask) -> Iterator[Difference]:
@@ -146,7 +178,7 @@ def _sampled(shared_task: SharedTask, sample: int, seed: int) -> Iterator[Differ
         subject = f"run {evaluation.run_id} by gold {evaluation.gold.version}"
         try:
             again = compute(evaluation.run, evaluation.gold)
-        except (ChildError, OSError) as fault:
+        except (ChildError, DefinitionError, OSError) as fault:
             yield Difference("score-not-repeated", subject, str(fault))
             continue
         if _bits(again.scores) != _bits(evaluation.scores):

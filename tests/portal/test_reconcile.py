@@ -1,6 +1,7 @@
 """Rows, files and evaluations compared: silence where all is well, and each kind of difference by its name."""
 
 import io
+import shutil
 from datetime import timedelta
 
 import pytest
@@ -8,11 +9,18 @@ from django.core.management import CommandError, call_command
 
 from portal import jobs
 from portal.evaluation.reconcile import STUCK, reconcile
-from portal.models import AuditEntry, Evaluation, GoldStandard, OutgoingMail, Quota, Run, Submission
+from portal.models import AuditEntry, Evaluation, GoldStandard, OutgoingMail, Quota, Run, SharedTask, Submission
 from portal.models.clock import database_now
+from portal.models.task import _definition, definition_name
 from portal.objects.interface import data_objects, gold_objects
 from portal.storage import stored_file, stored_name
 from tests.portal.world import EVALUATION, GOOD, archive, captain, person, run_file, send, send_run, work_off
+
+DATASETS = """
+datasets:
+  - {slug: sample, file: data/sample.tsv, access: public}
+  - {slug: items, file: data/items.txt, access: public}
+"""
 
 
 @pytest.fixture
@@ -27,14 +35,35 @@ def run(meltemi):
     return found
 
 
+@pytest.fixture
+def tiny_folder(tiny_folder, settings, tmp_path):
+    """The tiny task with a dataset, and one by which runs are checked; its files go to a folder that may be broken."""
+    place = {**settings.STORAGES["data"], "OPTIONS": {"location": tmp_path / "data"}}
+    settings.STORAGES = {**settings.STORAGES, "data": place}
+    with (tiny_folder / "task.yaml").open("a") as file:
+        file.write(DATASETS)
+    (tiny_folder / "data/sample.tsv").write_text("sample\t0123456789\n")
+    return tiny_folder
+
+
 def codes(tiny, at=EVALUATION, **options):
     return {difference.code for difference in reconcile(tiny, at, **options)}
 
 
-def change_file(run):
-    with stored_file(run.file_sha256) as path:
+def change(sha256):
+    with stored_file(sha256) as path:
         path.chmod(0o600)
         path.write_bytes(path.read_bytes() + b" ")
+
+
+def sample(run):
+    """The SHA-256 of the dataset's file."""
+    return run.track.shared_task.stored_dataset("sample").sha256
+
+
+def definition(run):
+    """The folder that was imported."""
+    return data_objects().folder(definition_name(run.track.shared_task.definition_sha256))
 
 
 def change_score(run):
@@ -45,7 +74,14 @@ def change_score(run):
 
 BREAKS = {
     "file-missing": lambda run: data_objects().delete(stored_name(run.file_sha256)),
-    "file-changed": change_file,
+    "file-changed": lambda run: change(run.file_sha256),
+    "file-missing: a dataset": lambda run: data_objects().delete(stored_name(sample(run))),
+    "file-changed: a dataset": lambda run: change(sample(run)),
+    "definition-missing": lambda run: shutil.rmtree(definition(run)),
+    "definition-changed: a page": lambda run: (definition(run) / "pages/overview.md").write_text("# Other"),
+    "definition-changed: no page": lambda run: (definition(run) / "pages/overview.md").unlink(),
+    "definition-changed: no items": lambda run: (definition(run) / "data/items.txt").unlink(),
+    "definition-changed: no rules": lambda run: (definition(run) / "task.yaml").unlink(),
     "gold-missing": lambda run: gold_objects().delete(run.evaluations.get().gold.sealed_sha256),
     "receipt-without-row": lambda run: AuditEntry.objects.create(
         verb="submit", subject="submission gone", shared_task=run.track.shared_task, at=EVALUATION
@@ -65,10 +101,11 @@ def test_all_is_well(run, tiny):
     assert output.getvalue() == "No difference.\n"
 
 
-@pytest.mark.parametrize("code", BREAKS)
-def test_every_kind_of_difference_is_found(run, tiny, code):
-    BREAKS[code](run)
-    assert code in codes(tiny, sample=100)
+@pytest.mark.parametrize("what", BREAKS)
+def test_every_kind_of_difference_is_found(run, tiny, what):
+    BREAKS[what](run)
+    _definition.cache_clear()  # as in a new process
+    assert what.partition(":")[0] in codes(SharedTask.objects.get(), sample=100)
     with pytest.raises(CommandError, match="difference"):
         call_command("reconcile", sample=100, stdout=io.StringIO())
 

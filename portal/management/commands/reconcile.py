@@ -1,4 +1,4 @@
-"""manage.py reconcile: every difference between receipts, rows, files and evaluations; fails when there is one."""
+"""manage.py reconcile: every difference between receipts, rows, files, definitions and evaluations; fails on any."""
 
 from typing import Any
 
