@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from portal.actions.papers import give_paper
 from portal.actions.submit import submit
 from portal.models import Phase, SharedTask, Team
 from portal.queries.uploads import inspect
@@ -21,6 +22,7 @@ TEAMS = {  # name → how often its systems are right
     "Sirocco": 0.47,
     "Zefiro": 0.31,
 }
+PAPERS = 2  # of the best teams, that say how to cite them
 KEEN = 3  # teams, the best, that send two runs for each track while an evaluation is open, and one after it
 
 _METHODS = ("Fine-tuned encoder", "Ensemble of five seeds", "Prompted language model", "TF-IDF with a linear SVM")
@@ -39,6 +41,15 @@ def send_runs(shared_task: SharedTask, folder: Path, at: datetime) -> None:
             for number in range(1, runs + 1):
                 if team.submissions.filter(phase=phase).count() < number:  # else an earlier start sent it
                     _send(folder, team, phase, number, at)
+
+
+def give_papers(shared_task: SharedTask, at: datetime) -> None:
+    """What the best teams say of their papers."""
+    for name in list(TEAMS)[:PAPERS]:
+        team = shared_task.teams.get(name=name)
+        title = f"{name} at {shared_task.title}: an invented system"
+        entry = f"@misc{{{name}, author = {{Invented, Ida}}, title = {{{title}}}, year = {shared_task.year}}}"
+        give_paper(team.memberships.get(is_captain=True).user, team, entry, "", at)
 
 
 def _send(folder: Path, team: Team, phase: Phase, number: int, now: datetime) -> None:

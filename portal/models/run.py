@@ -4,7 +4,7 @@ import uuid
 from typing import Self
 
 from django.conf import settings
-from django.core.validators import RegexValidator, URLValidator
+from django.core.validators import RegexValidator
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
 from django.utils.translation import gettext_lazy as _
@@ -12,10 +12,9 @@ from django.utils.translation import gettext_lazy as _
 from portal.models.account import Viewer
 from portal.models.gold import GoldStandard
 from portal.models.task import Phase, SharedTask, Track
-from portal.models.team import Team
+from portal.models.team import Team, web_address
 
 one_line = RegexValidator(r"^[^\x00-\x1f\x7f]*\Z", _("One line of text, please."))
-web_address = URLValidator(["https", "http"])
 
 
 class Leased(models.Model):

@@ -63,6 +63,7 @@ class SharedTask(models.Model):
     definition_sha256 = models.CharField(max_length=64)  # of the imported folder, gold left out
     scorer = models.CharField(max_length=32, blank=True)  # scoring.__version__ that its boards go by
     dataset_files = models.JSONField(default=dict)  # slug of a dataset → its StoredDataset as a dict
+    papers_closed_at = models.DateTimeField(null=True)  # from then on teams change nothing about their papers
     organizers = models.ManyToManyField(settings.AUTH_USER_MODEL, related_name="organized_tasks", blank=True)
     imported_at = models.DateTimeField()
 

@@ -5,11 +5,14 @@ from typing import Self
 
 from django.conf import settings
 from django.contrib.auth.hashers import check_password
+from django.core.validators import URLValidator
 from django.db import models
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_lazy as _
 
 from portal.models.task import Phase, SharedTask
+
+web_address = URLValidator(["https", "http"])
 
 
 def new_invitation_code() -> str:
@@ -51,6 +54,8 @@ class Team(models.Model):
     decided_at = models.DateTimeField(null=True)  # approved or declined
     data_password = models.CharField(max_length=128, blank=True)  # hashed; only the mail with it ever held it
     data_password_at = models.DateTimeField(null=True)
+    bibtex = models.TextField(blank=True)  # of the team's paper, as `portal.bibtex` writes it
+    paper = models.CharField(_("Link to the paper"), max_length=300, blank=True, validators=[web_address])
     created_at = models.DateTimeField()
 
     objects = TeamQuerySet.as_manager()

@@ -6,7 +6,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from portal.models import Phase, Run, SharedTask, Team
-from portal.models.run import web_address
+from portal.models.team import web_address
 from portal.queries.receipts import RECEIPT_BYTES
 
 
@@ -102,6 +102,18 @@ class TeamForm(forms.Form):
     def answers(self) -> dict[str, str]:
         """Key of the question → answer, of a form that is valid."""
         return {question.key: self.cleaned_data[f"answer-{question.key}"] for question in self._questions}
+
+
+class PaperForm(forms.Form):
+    """How a team's system is cited; whether the entry is sound is for the action to say."""
+
+    bibtex = forms.CharField(
+        label=_("BibTeX entry"),
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 8, "spellcheck": "false"}),
+        help_text=_("One entry with author, title and year, for example @inproceedings{…}. Leave it empty for none."),
+    )
+    link = forms.CharField(label=_("Or a link to the paper"), required=False)
 
 
 class AgainForm(TeamForm):

@@ -75,6 +75,7 @@ urlpatterns = [
     path(
         "tasks/<slug:slug>/leaderboard/<slug:track>/<slug:phase>/<int:number>/", boards.released, name="released_board"
     ),
+    path("tasks/<slug:slug>/references.bib", public.references_file, name="references"),
     path("tasks/<slug:slug>/paper/<slug:phase>.zip", insights.paper, name="paper"),
     path("tasks/<slug:slug>/insights/<slug:track>/", insights.insights, name="insights"),
     path("tasks/<slug:slug>/insights/<slug:track>/compare/", insights.compare, name="compare"),
@@ -96,6 +97,7 @@ urlpatterns = [
     path("tasks/<slug:slug>/team/hand-over/", teams.hand_over, name="team_hand_over"),
     path("tasks/<slug:slug>/team/withdraw/", teams.withdraw, name="team_withdraw"),
     path("tasks/<slug:slug>/team/ask-again/", teams.ask_again, name="team_ask_again"),
+    path("tasks/<slug:slug>/team/paper/", teams.paper, name="team_paper"),
     path("tasks/<slug:slug>/team/password/", teams.renew_password, name="team_password"),
     path("tasks/<slug:slug>/team/join/<str:code>/", teams.join, name="join_team"),
     path("tasks/<slug:slug>/organize/", organize.organize, name="organize"),
@@ -119,6 +121,7 @@ urlpatterns = [
         organize.decide,
         name="organize_team",
     ),
+    path("tasks/<slug:slug>/organize/papers/", organize.papers, name="organize_papers"),
     path("tasks/<slug:slug>/organize/mails/", organize.organize_mails, name="organize_mails"),
     path("tasks/<slug:slug>/organize/audit/", organize.organize_audit, name="organize_audit"),
     path("runs/<uuid:pk>/", runs.run, name="run"),

@@ -13,13 +13,15 @@ import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.test import Client
 
+from portal.actions.papers import give_paper
 from portal.evaluation.compare import compare_board
 from portal.figures.field import field_figures
 from portal.models import Board, Phase, SharedTask, Team, Track
 from portal.queries.insights import Insights, insights
 from portal.web.paper.latex import escaped
 from portal.web.paper.pack import pack
-from tests.portal.world import EVALUATION, GOOD, PERFECT, POOR, RELEASE, new_team, send_run, work_off
+from tests.portal.test_papers import ENTRY
+from tests.portal.world import EVALUATION, GOOD, PERFECT, POOR, RELEASE, captain, new_team, send_run, work_off
 
 HOSTILE = r"\input{/etc/passwd} 100% & #1_x^2 ~ {$} [a] * 中 Ħ Łódź"
 
@@ -117,12 +119,16 @@ def test_the_pack_names_what_made_its_numbers(field: SharedTask) -> None:
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
 def test_the_pack_compiles_whatever_teams_call_themselves(field: SharedTask, tmp_path: Path) -> None:
-    Team.objects.filter(name="Ostro").update(name=HOSTILE)
+    ostro = Team.objects.get(name="Ostro")
+    give_paper(captain(ostro), ostro, ENTRY, "", EVALUATION)
+    Team.objects.filter(pk=ostro.pk).update(name=HOSTILE)
     pack_of(field).extractall(tmp_path)
-    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace", check=False)
-    assert done.returncode == 0, done.stdout[-2000:]
-    assert "root:" not in done.stdout
+    latex = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"]
+    for command in (latex, ["bibtex", "paper"], latex):
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace", check=False)
+        assert done.returncode == 0, done.stdout[-2000:]
+        assert "root:" not in done.stdout
+    assert "winds" in (tmp_path / "paper.bbl").read_text()
 
 
 def test_text_is_printed_as_it_stands() -> None:

@@ -16,7 +16,7 @@ from django.db.migrations.executor import MigrationExecutor
 from portal.actions.agreement import sign_agreement
 from portal.actions.import_shared_task import import_shared_task
 from portal.actions.teams import join_team, register_team
-from portal.management.demo_field import TEAMS, send_runs
+from portal.management.demo_field import TEAMS, give_papers, send_runs
 from portal.models import Membership, SharedTask, User
 from portal.models.clock import database_now
 from portal.models.signature import text_sha256
@@ -54,6 +54,7 @@ class Command(BaseCommand):
             for team in TEAMS:
                 _form_team(shared_task, team, people[CAPTAIN] if team == TEAM else _captain_of(team))
             send_runs(shared_task, folder, database_now())
+            give_papers(shared_task, database_now())
         _join(shared_task, people[MEMBER])
         self.stdout.write(f"{slug}: loaded in {time.monotonic() - started:.1f} s")
 

@@ -13,6 +13,7 @@ from portal.figures.render import render
 from portal.models import Phase, Track, Viewer
 from portal.queries.insights import Insights, insights
 from portal.queries.overall import overall
+from portal.queries.papers import papers_of
 from portal.web import export
 from portal.web.paper.latex import Table, escaped
 from portal.web.paper.references import references
@@ -24,10 +25,11 @@ _PREAMBLE = r"""\documentclass[11pt]{article}
 \usepackage[T1]{fontenc}
 \usepackage[utf8]{inputenc}
 \IfFileExists{lmodern.sty}{\usepackage{lmodern}}{}
-\usepackage{textcomp,booktabs,graphicx}
+\usepackage{textcomp,booktabs,graphicx,url}
 \usepackage[margin=2cm]{geometry}
 \begin{document}
 """
+_REFERENCES = (r"\nocite{*}", r"\bibliographystyle{plain}", r"\bibliography{references}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,17 +48,19 @@ def pack(tracks: list[Track], phase: Phase, viewer: Viewer, at: datetime, addres
 def _entries(tracks: list[Track], phase: Phase, viewer: Viewer, at: datetime, address: str) -> Iterator[Entry]:
     lines: list[str] = []
     provenance: list[str] = []
+    names: set[str] = set()  # not of those who stand under aliases
     for track in tracks:
         found = insights(track, phase, viewer, at)
         part = _of_track(found)
         yield from part.entries
         lines += part.lines
+        names |= {row.team for row in found.board.rows if row.team and not found.board.has_aliases}
         provenance.append(_provenance(found))
     if len(tracks) > 1:
         yield _table("combined", combined_table(overall(tracks, phase, viewer, at)))
         lines.append(r"\input{tables/combined}")
-    yield "references.bib", references(phase.shared_task, address).encode()
-    yield "paper.tex", "\n".join([_PREAMBLE, *lines, r"\end{document}", ""]).encode()
+    yield "references.bib", references(phase.shared_task, address, papers_of(phase.shared_task, names)).encode()
+    yield "paper.tex", "\n".join([_PREAMBLE, *lines, *_REFERENCES, r"\end{document}", ""]).encode()
     yield "README.md", _readme(phase, provenance, at).encode()
 
 
@@ -104,6 +108,7 @@ def _readme(phase: Phase, provenance: Iterable[str], at: datetime) -> str:
             *provenance,
             "",
             _("`paper.tex` shows everything; `tables/` can be `\\input`, with the package booktabs."),
+            _("`references.bib` has the task, its sources and the papers of teams; bibtex makes the list of them."),
             _("`data/` has every board in full precision, `figures/` each figure as PDF, SVG and its data as CSV."),
             "",
         ]

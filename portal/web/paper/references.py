@@ -1,6 +1,12 @@
-"""BibTeX of a shared task. Titles stand in double braces: styles leave their capitals alone."""
+"""BibTeX of a shared task and of its teams. Titles stand in double braces: styles leave their capitals alone."""
 
-from portal.models import SharedTask
+import re
+from collections.abc import Iterable
+
+from django.utils.encoding import iri_to_uri
+
+from portal.bibtex import read_entry
+from portal.models import SharedTask, Team
 from portal.web.paper.latex import escaped
 
 
@@ -14,13 +20,25 @@ def citation(shared_task: SharedTask, address: str) -> str:
     return _entry(shared_task.slug, lines)
 
 
-def references(shared_task: SharedTask, address: str) -> str:
-    """The task's own entry, and one for each source that its definition names."""
+def references(shared_task: SharedTask, address: str, teams: Iterable[Team]) -> str:
+    """The task's own entry, one for each source that its definition names, and those of the teams."""
     sources = [
         _entry(f"{shared_task.slug}-source-{number}", [f"title = {{{{{escaped(source)}}}}}"])
         for number, source in enumerate(shared_task.definition.sources, start=1)
     ]
-    return "\n\n".join([citation(shared_task, address), *sources]) + "\n"
+    return "\n\n".join([citation(shared_task, address), *sources, *map(team_citation, teams)]) + "\n"
+
+
+def team_citation(team: Team) -> str:
+    """The team's own entry under a key of ours, or one made of its link."""
+    shared_task = team.shared_task
+    name = re.sub(r"[^A-Za-z0-9]+", "-", team.name).strip("-") or "team"
+    key = f"{shared_task.slug}-{name}-{team.pk}"
+    if team.bibtex:
+        entry = read_entry(team.bibtex).written(key)
+        return "".join(one if one.isascii() else escaped(one) for one in entry)
+    lines = [f"title = {{{{{escaped(f'{team.name} at {shared_task.title}')}}}}}", f"year = {{{shared_task.year}}}"]
+    return _entry(key, [*lines, f"url = {{{iri_to_uri(team.paper)}}}"])
 
 
 def _entry(key: str, lines: list[str]) -> str:

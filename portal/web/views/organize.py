@@ -13,6 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from portal.actions.approval import approve_team, decline_team
 from portal.actions.membership import renew_password
+from portal.actions.papers import close_papers
 from portal.actions.refusal import ActionRefused
 from portal.models import OutgoingMail, Team
 from portal.queries.audit_words import audit_line
@@ -61,6 +62,15 @@ def decide(request: SignedInRequest, slug: str, pk: int, verb: str) -> HttpRespo
     return redirect("organize_teams", slug)
 
 
+@login_required
+@require_POST
+def papers(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Close the list of the teams' papers, or open it again."""
+    context = organizer_context(request, slug, "teams")
+    close_papers(request.user, context["page"].shared_task, "close" in request.POST, context["at"])
+    return redirect("organize_teams", slug)
+
+
 @require_safe
 @login_required
 def organize_mails(request: HttpRequest, slug: str) -> HttpResponse:
@@ -101,6 +111,7 @@ def _teams_page(request: HttpRequest, context: dict[str, Any], status: int = 200
     lines = team_lines(context["page"].shared_task)
     context |= {
         "waiting": [line for line in lines if line.team.state == Team.State.PENDING],
+        "papers": [line.team for line in lines if line.team.bibtex or line.team.paper],
         "others": [line for line in lines if line.team.state != Team.State.PENDING],
     }
     return render(request, "organize/teams.html", context, status=status)

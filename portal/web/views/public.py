@@ -11,8 +11,10 @@ from django.views.decorators.http import require_safe
 
 from portal.models import SharedTask
 from portal.models.clock import database_now
+from portal.queries.papers import public_papers
 from portal.queries.public import dates, releases
 from portal.web.calendar import as_ics
+from portal.web.paper.references import references
 
 
 @require_safe
@@ -46,6 +48,16 @@ def feed(request: HttpRequest, slug: str | None = None) -> HttpResponse:
             updateddate=release.at,
         )
     return HttpResponse(atom.writeString("utf-8"), content_type="application/atom+xml; charset=utf-8")
+
+
+@require_safe
+def references_file(request: HttpRequest, slug: str) -> HttpResponse:
+    """BibTeX of the task, its sources, and the teams on public boards that said how to cite them."""
+    task = get_object_or_404(SharedTask, slug=slug)
+    address = f"{settings.PUBLIC_URL}{reverse('task', args=[slug])}"
+    body = references(task, address, public_papers(task, database_now()))
+    headers = {"Content-Disposition": f'attachment; filename="{slug}.bib"'}
+    return HttpResponse(body, content_type="application/x-bibtex; charset=utf-8", headers=headers)
 
 
 @require_safe

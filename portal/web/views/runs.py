@@ -21,6 +21,7 @@ from portal.queries.run_scores import earlier_scores, place
 from portal.queries.uploads import run_body
 from portal.web.access import tab_context
 from portal.web.board_address import item_choice
+from portal.web.paper.references import team_citation
 
 
 @require_safe
@@ -56,6 +57,7 @@ def run_page(request: HttpRequest, found: Run, refused: ActionRefused | None = N
         "place": place(found, request.user, context["at"]) if view.evaluation else None,
         "earlier": earlier_scores(found, view.evaluation),
         "table": _items(request, view, context["at"]),
+        "citation": team_citation(found.team) if found.team and (found.team.bibtex or found.team.paper) else "",
         "columns": _columns(view),
         "figures": run_figures(view.evaluation.details) if view.evaluation else (),
         "may_download": may_download_run(request.user, found),

@@ -13,12 +13,13 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from portal.actions import membership
+from portal.actions.papers import give_paper
 from portal.actions.refusal import ActionRefused
 from portal.actions.teams import join_team, register_team
 from portal.models import Team
 from portal.queries.teams import team_view
 from portal.web.access import SignedInRequest, tab_context
-from portal.web.forms import AgainForm, TeamForm
+from portal.web.forms import AgainForm, PaperForm, TeamForm
 
 Deed = Callable[[Team, datetime], object]
 
@@ -119,6 +120,24 @@ def ask_again(request: SignedInRequest, slug: str) -> HttpResponse:
 
 @login_required
 @require_POST
+def paper(request: SignedInRequest, slug: str) -> HttpResponse:
+    """How the team is cited; what is wrong with the entry stands beside the field."""
+    context = tab_context(request, slug, "team")
+    if context["page"].team is None:
+        raise Http404
+    form = PaperForm(request.POST)
+    bibtex, link = form.data.get("bibtex", ""), form.data.get("link", "")
+    try:
+        give_paper(request.user, context["page"].team, bibtex, link, context["at"])
+    except ActionRefused as refused:
+        form.add_error(refused.code if refused.code in form.fields else None, refused.message)
+        return _page(request, context | {"paper_form": form}, refused.http_status)
+    messages.success(request, _("Your paper is noted."))
+    return redirect("team", slug)
+
+
+@login_required
+@require_POST
 def renew_password(request: SignedInRequest, slug: str) -> HttpResponse:
     done = _("The old password has ended. A new one goes to the captain by mail.")
     return _do(request, slug, lambda team, at: membership.renew_password(request.user, team, at), done)
@@ -147,6 +166,7 @@ def _page(request: HttpRequest, context: dict[str, Any], status: int = 200) -> H
     path = reverse("join_team", args=[page.shared_task.slug, page.team.invitation_code])
     context = {
         "form": AgainForm(team=page.team),
+        "paper_form": PaperForm(initial={"bibtex": page.team.bibtex, "link": page.team.paper}),
         "view": team_view(page.team, page.membership.user, context["at"]),
         "invitation": request.build_absolute_uri(path),
     } | context

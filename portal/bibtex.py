@@ -1,0 +1,149 @@
+"""BibTeX entries that teams give: one entry, read strictly, and written anew from what was understood of it.
+
+What LaTeX would execute is refused (no command but accents and the like), what it would stumble over is escaped.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+
+TYPES = ("article", "book", "incollection", "inproceedings", "misc", "phdthesis", "techreport", "unpublished")
+_SHOWN = """
+address author booktitle chapter doi edition editor eprint howpublished institution isbn issn journal key month note
+number organization pages publisher school series title type url volume year archiveprefix primaryclass eprinttype
+"""
+FIELDS = frozenset(_SHOWN.split())
+LONGEST = 5000  # characters of an entry
+
+_HEAD = re.compile(r"@\s*([A-Za-z]+)\s*\{\s*([^\s,{}\"#%\\]{1,100})\s*,\s*")
+_FIELD = re.compile(r"([A-Za-z][A-Za-z_-]*)\s*=\s*")
+_BARE = re.compile(r"[0-9]{1,10}|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec", re.IGNORECASE)
+_COMMAND = re.compile(r"\\([A-Za-z]+|.|$)", re.DOTALL)
+_HARMLESS = re.compile(r"""['`^"~=.&%$#_-]|[uvHcdbrktijlLoO]|ss|aa|AA|ae|AE|oe|OE|emph|textit""")
+_ADDRESS = re.compile(r"[A-Za-z0-9.:/?=&%#_~+;,()@!*'-]+")
+_UNESCAPED = re.compile(r"(?<!\\)([&%#_$])")
+
+
+class BibtexError(ValueError):
+    """What stands in the way, a sentence each."""
+
+    def __init__(self, *faults: str) -> None:
+        super().__init__("\n".join(faults))
+        self.faults = faults
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A checked entry; the names of its fields are in small letters."""
+
+    kind: str
+    key: str
+    fields: dict[str, str]
+
+    def written(self, key: str = "") -> str:
+        """As BibTeX, under another key if one is given."""
+        body = ",\n  ".join(f"{name} = {{{value}}}" for name, value in self.fields.items())
+        return f"@{self.kind}{{{key or self.key},\n  {body}\n}}"
+
+
+def read_entry(text: str) -> Entry:
+    """The only entry of a text.
+
+    Raises:
+        BibtexError: it is none, or one that could do harm; all that is wrong with its fields is told at once.
+    """
+    text = text.strip()
+    if len(text) > LONGEST:
+        raise BibtexError(_("It is longer than %(n)s characters: leave the abstract out.") % {"n": f"{LONGEST:,}"})
+    head = _HEAD.match(text)
+    if head is None:
+        raise BibtexError(_("It does not begin as an entry does, for example with @inproceedings{key,"))
+    kind, key = head[1].lower(), head[2]
+    fields = {}
+    faults = []
+    if kind not in TYPES:
+        faults.append(_("@%(kind)s is none of %(kinds)s.") % {"kind": kind, "kinds": ", ".join(TYPES)})
+    for name, value in _fields(text, head.end()):
+        if name in fields:
+            faults.append(_("The field %(name)s stands twice.") % {"name": name})
+        if name in FIELDS:  # others are left out: no style shows them
+            fields[name] = _UNESCAPED.sub(r"\\\1", value) if name not in ("url", "doi") else value
+            faults += _faults(name, value)
+    faults += [
+        _("The field %(name)s is missing.") % {"name": name}
+        for name in ("author", "title", "year")
+        if not fields.get(name)
+    ]
+    if faults:
+        raise BibtexError(*faults)
+    return Entry(kind, key, fields)
+
+
+def _fields(text: str, at: int) -> Iterator[tuple[str, str]]:
+    """Names in small letters, and values with single spaces; at the end nothing may be left."""
+    while not text.startswith("}", at):
+        field = _FIELD.match(text, at)
+        if field is None:
+            raise BibtexError(_after(text, at, _("expected a field, as title = {…}, or the closing brace")))
+        end = _end_of_value(text, field.end())
+        value = text[field.end() : end]
+        yield field[1].lower(), " ".join((value[1:-1] if value[0] in '{"' else value).split())
+        rest = re.compile(r"\s*(,?)\s*").match(text, end)
+        assert rest is not None
+        at = rest.end()
+        if not rest[1] and not text.startswith("}", at):
+            raise BibtexError(_after(text, at, _("expected a comma or the closing brace")))
+    if text[at + 1 :].strip():
+        raise BibtexError(_after(text, at + 1, _("expected nothing more: give one entry")))
+
+
+def _end_of_value(text: str, at: int) -> int:
+    """Where a value ends that begins there: in braces, in quotes, or a number or month as it is."""
+    opening = text[at : at + 1]
+    if opening not in ("{", '"'):
+        bare = _BARE.match(text, at)
+        if bare is None:
+            raise BibtexError(_after(text, at, _("expected a value in braces")))
+        return bare.end()
+    depth = 0
+    for place in range(at, len(text)):
+        depth += {"{": 1, "}": -1}.get(text[place], 0)
+        if depth < 0 or (depth == 0 and place > at and (opening == "{" or text[place] == '"')):
+            break
+    else:
+        raise BibtexError(_after(text, at, _("this value has no end: braces do not match")))
+    if depth < 0:
+        raise BibtexError(_after(text, at, _("this value has no end: braces do not match")))
+    return place + 1
+
+
+def _faults(name: str, value: str) -> Iterator[str]:
+    names = {"name": name}
+    if name in ("url", "doi"):
+        if not _ADDRESS.fullmatch(value):
+            yield _("The field %(name)s is no plain address.") % names
+        return
+    if not value:
+        yield _("The field %(name)s is empty.") % names
+    if any(unicodedata.category(character).startswith("C") for character in value):
+        yield _("The field %(name)s holds invisible characters.") % names
+    commands = {found[1] for found in _COMMAND.finditer(value)}
+    if refused := sorted(command for command in commands if not _HARMLESS.fullmatch(command)):
+        yield _("The field %(name)s holds \\%(command)s: only accents, special letters and \\emph may stand there.") % {
+            **names,
+            "command": refused[0],
+        }
+    if "^" in _COMMAND.sub("", value):
+        yield _("The field %(name)s holds a ^ that is no accent.") % names
+
+
+def _after(text: str, at: int, expected: str) -> str:
+    found = text[at : at + 20].strip() or _("the end")
+    return _("Line %(line)d, at “%(found)s”: %(expected)s.") % {
+        "line": text.count("\n", 0, at) + 1,
+        "found": found,
+        "expected": expected,
+    }

@@ -1,0 +1,29 @@
+"""Teams that have said how to cite them."""
+
+from collections.abc import Collection
+from datetime import datetime
+
+from django.db.models import Q, QuerySet
+
+from portal.models import Evaluation, SharedTask, Team
+
+_GIVEN = ~Q(bibtex="") | ~Q(paper="")
+
+
+def public_papers(shared_task: SharedTask, at: datetime) -> list[Team]:
+    """Teams with a paper that stand, under their names, on a board that everybody may see; by name."""
+    phases = [one for one in shared_task.phases.all() if one.scores_are_public(at) and one.names_are_public(at)]
+    shown: set[int] = set()
+    for phase in phases:
+        standing = Evaluation.objects.filter(phase=phase, run__withdrawn_at__isnull=True, team__isnull=False)
+        shown |= set(standing.exclude(team__in=Team.objects.shut_out(phase)).values_list("team", flat=True))
+    return list(_given(shared_task).filter(pk__in=shown))
+
+
+def papers_of(shared_task: SharedTask, names: Collection[str]) -> list[Team]:
+    """Of the teams of these names those with a paper; by name."""
+    return list(_given(shared_task).filter(name__in=names))
+
+
+def _given(shared_task: SharedTask) -> QuerySet[Team]:
+    return Team.objects.filter(_GIVEN, shared_task=shared_task).select_related("shared_task")

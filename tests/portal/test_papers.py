@@ -1,0 +1,106 @@
+"""How teams are cited: what an entry may hold, who gives it until when, and where it goes."""
+
+import re
+
+import pytest
+from django.test import Client
+
+from portal.actions.papers import close_papers, give_paper
+from portal.actions.refusal import Conflict, NotAcceptable, NotAllowed
+from portal.bibtex import BibtexError, read_entry
+from portal.models import AuditEntry, Phase, SharedTask, Team
+from tests.portal.world import EVALUATION, GOOD, captain, new_team, person, send_run, work_off
+
+ENTRY = r"""@InProceedings{doe2024, Author = {Jane Doe and {\v S}tep{\'a}n Novák},
+  title = "Ostro: winds {\&} words, 100% & more", year = 2024, month = may, url = {https://ostro.example/a_b%20c#1},
+  abstract = {Long.},
+}"""
+
+
+def test_an_entry_is_written_anew() -> None:
+    entry = read_entry(ENTRY)
+    assert (entry.kind, entry.key) == ("inproceedings", "doe2024")
+    assert entry.fields == {
+        "author": r"Jane Doe and {\v S}tep{\'a}n Novák",
+        "title": r"Ostro: winds {\&} words, 100\% \& more",
+        "year": "2024",
+        "month": "may",
+        "url": "https://ostro.example/a_b%20c#1",
+    }
+    assert read_entry(entry.written("other")).fields == entry.fields
+    assert entry.written("other").startswith("@inproceedings{other,\n  author = {Jane")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Doe 2024", "does not begin"),
+        ("@misc{a, title = {T}, author = {A}}", "year is missing"),
+        ("@string{a, title = {T}, author = {A}, year = 1}", "@string is none of"),
+        (r"@misc{a, title = {\input{/etc/passwd}}, author = {A}, year = 1}", r"holds \input"),
+        (r"@misc{a, title = {\write18{ls}}, author = {A}, year = 1}", r"holds \write"),
+        (r"@misc{a, title = {^^5cinput x}, author = {A}, year = 1}", "holds a ^"),
+        ("@misc{a, title = {\\\\}, author = {A}, year = 1}", "holds \\\\"),
+        ("@misc{a, title = {T\u202e}, author = {A}, year = 1}", "invisible"),
+        ("@misc{a, title = {T, author = {A}, year = 1", "no end"),
+        ('@misc{a, title = "T}", author = {A}, year = 1}', "no end"),
+        ("@misc{a, title = T, author = {A}, year = 1}", "value in braces"),
+        ("@misc{a, title = {T} author = {A}, year = 1}", "comma"),
+        ("@misc{a, title = {T}, author = {A}, year = 1} @misc{b, title = {}}", "nothing more"),
+        ("@misc{a, title = {T}, title = {U}, author = {A}, year = 1}", "stands twice"),
+        ("@misc{a, title = {T}, author = {A}, year = 1, url = {javascript:a{b}}}", "no plain address"),
+        ("@misc{a, title = {" + "T" * 6000 + "}, author = {A}, year = 1}", "longer than 5,000"),
+    ],
+)
+def test_what_is_no_entry_or_could_do_harm_is_refused(text: str, said: str) -> None:
+    with pytest.raises(BibtexError, match=re.escape(said)):
+        read_entry(text)
+
+
+def test_members_give_it_until_the_organizers_close_it(tiny: SharedTask, meltemi: Team) -> None:
+    member, organizer = captain(meltemi), person("Oana")
+    tiny.organizers.add(organizer)
+    assert give_paper(member, meltemi, ENTRY, " https://ostro.example/ ", EVALUATION).paper == "https://ostro.example/"
+    with pytest.raises(NotAllowed):
+        give_paper(organizer, meltemi, "", "", EVALUATION)
+    with pytest.raises(NotAcceptable):
+        give_paper(member, meltemi, "@misc{", "", EVALUATION)
+    with pytest.raises(NotAcceptable):
+        give_paper(member, meltemi, "", "javascript:alert(1)", EVALUATION)
+    with pytest.raises(NotAllowed):
+        close_papers(member, tiny, True, EVALUATION)
+    close_papers(organizer, tiny, True, EVALUATION)
+    with pytest.raises(Conflict):
+        give_paper(member, meltemi, "", "", EVALUATION)
+    close_papers(organizer, tiny, False, EVALUATION)
+    assert give_paper(member, meltemi, "", "", EVALUATION).bibtex == ""
+    verbs = AuditEntry.objects.filter(verb__endswith="paper").count(), AuditEntry.objects.filter(verb="close_papers")
+    assert (verbs[0], verbs[1].count()) == (2, 1)
+
+
+def test_it_is_public_when_the_team_is_on_a_public_board(tiny: SharedTask, meltemi: Team) -> None:
+    def bib() -> str:
+        return Client().get("/tasks/tiny/references.bib").content.decode()
+
+    give_paper(captain(meltemi), meltemi, ENTRY, "", EVALUATION)
+    ostro = new_team(tiny, "Ostro")
+    give_paper(captain(ostro), ostro, "", "https://ostro.example/ä", EVALUATION)
+    assert "Novák" not in bib()
+    for team in (meltemi, ostro):
+        send_run(team, GOOD, 1, EVALUATION)
+    work_off(EVALUATION)
+    assert f"@inproceedings{{tiny-Meltemi-{meltemi.pk}," in bib()
+    assert r"Novák" in bib()
+    assert "url = {https://ostro.example/%C3%A4}" in bib()
+    Phase.objects.filter(slug="evaluation").update(released=None)
+    assert "Novák" not in bib()
+
+
+def test_the_team_s_page_says_what_is_wrong(meltemi: Team) -> None:
+    client = Client()
+    client.force_login(captain(meltemi))
+    refused = client.post("/tasks/tiny/team/paper/", {"bibtex": "@misc{a, title = {T}}", "link": ""})
+    assert refused.status_code == 422
+    assert "The field author is missing. The field year is missing." in refused.content.decode()
+    assert client.post("/tasks/tiny/team/paper/", {"bibtex": ENTRY, "link": ""}).status_code == 302
+    assert "@inproceedings{doe2024," in client.get("/tasks/tiny/team/").content.decode()
