@@ -122,6 +122,7 @@ class Overall:
     title: str
     tracks: tuple[str, ...]
     by: Literal["mean-rank", "borda", "mean-score"]
+    note: str = ""  # what a reader should know of it, e.g. whose ranking it is
 
 
 @dataclass(frozen=True, slots=True)

@@ -232,6 +232,7 @@ def _ranking(value: Value) -> Overall:
         title=keys.read("title", Value.text, slug),
         tracks=keys.need("tracks", Value.texts, ()),
         by=keys.need("by", one_of("mean-rank", "borda", "mean-score"), "mean-rank"),
+        note=keys.read("note", Value.text, ""),
     )
     keys.close()
     return overall

@@ -202,6 +202,7 @@ def schema() -> Schema:
                 title=TEXT,
                 tracks=WORDS,
                 by=one_of("mean-rank", "borda", "mean-score"),
+                note=TEXT,
             )
         ),
     )

@@ -211,6 +211,18 @@ def test_tracks_side_by_side(field):
     assert (hidden.visible, hidden.rows, hidden.combined) == (False, (), ())  # D49
 
 
+def test_a_ranking_over_tracks_says_whose_it_is(tiny_folder, db, client):
+    with (tiny_folder / "task.yaml").open("a") as file:
+        file.write(
+            'overall:\n  - {slug: all, title: Together, tracks: [one, two], by: borda, note: "The portal\'s own."}\n'
+        )
+    send_run(new_team(import_shared_task(tiny_folder, EVALUATION).shared_task, "Ostro"), GOOD, 1, EVALUATION)
+    work_off(EVALUATION)
+    text = client.get("/tasks/tiny/leaderboard/?phase=evaluation").content.decode()
+    assert "Together" in text
+    assert "The portal&#x27;s own." in text
+
+
 PLACES = {
     "A": {"x": Place(1, 0.9, 3), "y": Place(3, 0.1, 3)},
     "B": {"x": Place(2, 0.5, 3), "y": Place(1, 0.8, 3)},
