@@ -2,16 +2,8 @@
 
 The items are taken as a sample of all that could have been asked. `interval` draws samples of them anew, as many items
 as there are, with replacement, and gives percentiles of the values on them (Efron and Tibshirani 1993, chapter 13).
-`paired_test` asks whether the difference of two runs could be chance, both judged on the same samples:
-
-- `bootstrap`: how often the difference on a sample is at least as far from the observed one as that is from 0 (Efron
-  and Tibshirani 1993, chapter 16; Koehn 2004 counts, one-sided, the samples on which the better run wins, and
-  Berg-Kirkpatrick et al. 2012 those whose difference is twice the observed one);
-- `randomisation`: how often it is at least as great as observed when each item's answers of the two are exchanged at
-  random (Noreen 1989).
-
-Both are two-sided. Of B rounds with c such cases, p = (c + 1) / (B + 1), never 0 (Noreen 1989). A sample on which a
-run's value is undefined counts as such a case. Differences closer than 1e-9 of the observed one count as equal to it.
+`paired_test` asks whether the difference of two runs could be chance, both judged on the same samples; see
+`scoring.paired_tests`.
 
 What a metric derives from the gold as a whole, such as the information of a class, stays that of the whole gold
 (`scoring.metrics.metric.Contributions`); a metric without contributions is computed anew on every sample.
@@ -21,7 +13,6 @@ The same arguments give the same bits, whatever the number of threads.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Self
 
 import numpy as np
 
@@ -29,13 +20,10 @@ from scoring.definition import MetricSpec
 from scoring.metrics import compute, describe
 from scoring.metrics.comparison import Comparison
 from scoring.metrics.metric import Numbers
-from scoring.resampling import Differences, Field, field_of
+from scoring.paired_tests import Method, PairedTests, Seed, holm
+from scoring.resampling import Field, field_of
 
 ROUNDS = 10_000
-Method = Literal["bootstrap", "randomisation"]
-Seed = int | np.random.Generator
-
-_CLOSE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +131,7 @@ def paired_test(
     values = _values(runs, spec)
     if len(values) < len(runs):
         return None
-    test = _Test.of(_field(runs, values, spec), method, rounds, seed)
+    test = PairedTests.of(_field(runs, values, spec), method, rounds, seed)
     lead = values["first"] - values["second"]
     return PairedTest(
         lead=lead if describe(spec).higher_is_better else -lead,
@@ -163,7 +151,7 @@ def leads(
     if len(values) < 2:
         return {}
     samples = _field(runs, values, spec).resampled(np.random.default_rng(seed), rounds)
-    test = _Test.on(samples, np.array(list(values.values())))
+    test = PairedTests.on(samples, np.array(list(values.values())))
     sign = 1 if describe(spec).higher_is_better else -1
     found: dict[str, dict[str, Lead]] = {}
     for place, (name, value) in enumerate(values.items()):
@@ -208,24 +196,11 @@ def tie_groups(
     sign = -1 if describe(spec).higher_is_better else 1
     scores = list(values.values())
     order = sorted(set(field.alike), key=lambda place: (sign * scores[place], place))
-    groups = _groups(order, _Test.of(field, method, rounds, seed), alpha)
+    groups = _groups(order, PairedTests.of(field, method, rounds, seed), alpha)
     names: dict[int, list[str]] = {}
     for name, place in zip(values, field.alike, strict=True):
         names.setdefault(place, []).append(name)
     return [*_standings(order, groups, names, values), *undefined]
-
-
-def holm(p_values: Sequence[float] | Numbers) -> Numbers:
-    """P-values corrected for being several: the i-th smallest of m times m − i + 1, never less than those before it.
-
-    Source: Holm (1979), A simple sequentially rejective multiple test procedure.
-    """
-    given = np.asarray(p_values, np.float64)
-    order = np.argsort(given, kind="stable")
-    factors = np.arange(len(given), 0, -1)
-    result = np.empty(len(given))
-    result[order] = np.minimum(1.0, np.maximum.accumulate(given[order] * factors))
-    return result
 
 
 def _values(runs: Mapping[str, Comparison], spec: MetricSpec) -> dict[str, float]:
@@ -249,44 +224,7 @@ def _percentiles(value: float, sample: Numbers, level: float) -> Interval:
     return Interval(value, low, high, level, len(sample) - len(defined))
 
 
-class _Test:
-    """One run against others: draws once for all of them, so that every pair is judged on the same samples."""
-
-    def __init__(self, differences: Differences, observed: Numbers, rounds: int, centred: bool) -> None:
-        self._differences = differences
-        self._observed = observed
-        self._rounds = rounds
-        self._centred = centred
-
-    @classmethod
-    def of(cls, field: Field, method: Method, rounds: int, seed: Seed) -> Self:
-        rng = np.random.default_rng(seed)
-        if method == "bootstrap":
-            return cls.on(field.resampled(rng, rounds), field.observed)
-        return cls(field.exchanged(rng, rounds), field.observed, rounds, centred=False)
-
-    @classmethod
-    def on(cls, samples: Numbers, observed: Numbers) -> Self:
-        """By bootstrap, on values (runs, rounds) that were drawn already."""
-        return cls(_between(samples), observed, samples.shape[1], centred=True)
-
-    def p_values(self, run: int, others: Sequence[int]) -> Numbers:
-        """Shape (others,), not corrected."""
-        observed = (self._observed[run] - self._observed[list(others)])[:, None]
-        differences = self._differences(run, others)
-        if self._centred:
-            differences = differences - observed
-        less = np.abs(differences) < np.abs(observed) * (1 - _CLOSE)  # false where undefined
-        cases: Numbers = self._rounds - np.count_nonzero(less, axis=1)
-        return (cases + 1) / (self._rounds + 1)
-
-
-def _between(samples: Numbers) -> Differences:
-    """Differences (others, rounds) of runs' values (runs, rounds) on the same samples."""
-    return lambda run, others: samples[run] - samples[list(others)]
-
-
-def _groups(order: Sequence[int], test: _Test, alpha: float) -> list[dict[int, float | None]]:
+def _groups(order: Sequence[int], test: PairedTests, alpha: float) -> list[dict[int, float | None]]:
     """Groups of runs with their corrected p-values, the group's best first."""
     groups: list[dict[int, float | None]] = []
     rest = list(order)

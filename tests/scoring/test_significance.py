@@ -17,8 +17,9 @@ from scoring.answers import Matrix, Spans
 from scoring.definition import MetricSpec
 from scoring.metrics import Comparison, GoldStandard, compare, compute
 from scoring.metrics.comparison import MatrixComparison
+from scoring.paired_tests import holm
 from scoring.resampling import _Anew, field_of
-from scoring.significance import holm, interval, intervals, leads, paired_test, rank_ranges, tie_groups
+from scoring.significance import interval, intervals, leads, paired_test, rank_ranges, tie_groups
 from tests.scoring.conftest import ITEMS
 from tests.scoring.metrics.answers import labels
 
