@@ -96,6 +96,18 @@ class GoldFile:
 
 
 @dataclass(frozen=True, slots=True)
+class VotesFile:
+    """Annotators' votes on the items of a split, as secret as its gold: only how far they agree is shown."""
+
+    track: str
+    split: str
+    file: Path
+    field: str | None  # where an item's votes stand in a JSON file
+    none: str | None  # the label of a vote for none of the classes
+    no_vote: tuple[str, ...]  # labels that are no votes; empty: UNKNOWN
+
+
+@dataclass(frozen=True, slots=True)
 class Dataset:
     slug: str
     title: str
@@ -171,6 +183,7 @@ class Definition:
     phases: tuple[Phase, ...]
     datasets: tuple[Dataset, ...]
     gold: tuple[GoldFile, ...]
+    votes: tuple[VotesFile, ...]
     baselines: tuple[Baseline, ...]
     overall: tuple[Overall, ...]
     folder: Path

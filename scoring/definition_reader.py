@@ -19,6 +19,7 @@ from scoring.definition import (
     Phase,
     TeamRules,
     Track,
+    VotesFile,
 )
 from scoring.definition_rules import check_rules
 from scoring.formats import FORMATS
@@ -92,6 +93,7 @@ class _Reader:
             phases=keys.need("phases", self._phases, ()),
             datasets=keys.read("datasets", self._datasets, ()),
             gold=keys.read("gold", self._gold, ()),
+            votes=keys.read("votes", self._votes, ()),
             baselines=keys.read("baselines", self._baselines, ()),
             overall=keys.read("overall", _overall, ()),
             folder=self._folder,
@@ -208,6 +210,22 @@ class _Reader:
         )
         keys.close()
         return gold
+
+    def _votes(self, value: Value) -> tuple[VotesFile, ...]:
+        return tuple(self._votes_file(entry) for entry in value.values())
+
+    def _votes_file(self, value: Value) -> VotesFile:
+        keys = value.keys()
+        votes = VotesFile(
+            track=keys.need("track", Value.text, ""),
+            split=keys.read("split", Value.text, "test"),
+            file=keys.need("file", self._path, self._folder),
+            field=keys.read("field", Value.text, None),
+            none=keys.read("none", Value.text, None),
+            no_vote=keys.read("no_vote", Value.texts, ()),
+        )
+        keys.close()
+        return votes
 
     def _baselines(self, value: Value) -> tuple[Baseline, ...]:
         return tuple(_baseline(entry) for entry in value.values())

@@ -59,6 +59,8 @@ def _faults(definition: Definition, sound: Sound) -> Iterator[Fault]:
     if _are_sound("slug", definition, sound):
         yield from _faults_of_overall(definition)
         yield from _faults_of_gold(definition, sound)
+        if sound("votes") and _are_sound("items", definition, sound) and _are_sound("format", definition, sound):
+            yield from _faults_of_votes(definition)
 
 
 def _repeated(part: str, key: str, names: Sequence[str]) -> Iterator[Fault]:
@@ -151,6 +153,18 @@ def _faults_of_gold(definition: Definition, sound: Sound) -> Iterator[Fault]:
                 yield ("gold", place, "published"), f"the scores of the phase {hidden[0]} stay hidden for good", None
             if gold.format.kind.startswith("trec"):
                 yield ("gold", place, "published"), "rankings have no answers that are right or wrong", None
+
+
+def _faults_of_votes(definition: Definition) -> Iterator[Fault]:
+    tracks = {track.slug: track for track in definition.tracks}
+    for place, votes in enumerate(definition.votes):
+        if votes.track not in tracks:
+            yield ("votes", place, "track"), *_nothing_named("track", votes.track, tracks)
+        elif votes.split not in tracks[votes.track].items:
+            sentence = f"the track {votes.track} has no items for {votes.split}"
+            yield ("votes", place, "split"), sentence, nearest(votes.split, tracks[votes.track].items)
+        elif not {"classes", "columns"} & tracks[votes.track].format.options.keys():
+            yield ("votes", place, "track"), f"the track {votes.track} has no classes to vote on", None
 
 
 def _are_sound(key: str, definition: Definition, sound: Sound) -> bool:

@@ -14,6 +14,8 @@ from scoring.formats import read_answers
 from scoring.printing import problem_line
 from scoring.problems import Report
 from scoring.score import GoldError, load_gold
+from scoring.track_votes import agreement_of
+from scoring.votes_file import VotesError
 
 
 def faults_of_folder(definition: Definition, held_gold: Container[tuple[str, str]] = frozenset()) -> list[str]:
@@ -38,7 +40,7 @@ class _Inspection:
         for track in self._definition.tracks:
             for split in track.items:
                 faults += self._faults_of_answers(track, split)
-        return faults
+        return [*faults, *self._faults_of_votes()]
 
     def _faults_of_files(self) -> Iterator[str]:
         """Each file that task.yaml names must be there, whatever it is named for."""
@@ -63,6 +65,9 @@ class _Inspection:
         for gold in definition.gold:
             if gold.file.exists() or (gold.track, gold.split) not in self._held_gold:
                 yield gold.file, f"gold of the track {gold.track}, split {gold.split}"
+        for votes in definition.votes:
+            if votes.file.exists() or (votes.track, votes.split) not in self._held_gold:
+                yield votes.file, f"votes on the track {votes.track}, split {votes.split}"
         for track in definition.tracks:
             yield from self._files_of_track(track)
 
@@ -128,6 +133,14 @@ class _Inspection:
                     f"{place}: ids that are not among the track's items: {_listed(unknown)}."
                     " Add them to the items, or take them out of the gold."
                 )
+
+    def _faults_of_votes(self) -> Iterator[str]:
+        for votes in self._definition.votes:
+            if votes.file.exists() and votes.file not in self._broken:
+                try:
+                    agreement_of(self._definition.track(votes.track), votes)
+                except (VotesError, ValueError) as error:
+                    yield f"{self._name(votes.file)} (votes on the track {votes.track}, split {votes.split}): {error}."
 
     def _items(self, track: Track, split: str) -> Items | None:
         if {track.items[split], track.optional_items.get(split)} & self._broken:

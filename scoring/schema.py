@@ -194,6 +194,7 @@ def schema() -> Schema:
         phases=many(_phase()),
         datasets=many(_dataset()),
         gold=many(_gold()),
+        votes=many(mapping(("track", "file"), track=WORD, split=WORD, file=TEXT, field=WORD, none=WORD, no_vote=WORDS)),
         baselines=many(mapping(("name",), name=TEXT, files=TEXT)),
         overall=many(
             mapping(

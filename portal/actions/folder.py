@@ -39,8 +39,8 @@ def keep_datasets(definition: Definition) -> dict[str, StoredDataset]:
 
 
 def _public_files(definition: Definition) -> list[Path]:
-    """Everything but gold, hidden files and what Python leaves behind."""
-    gold = {file.file for file in definition.gold}
+    """Everything but gold, votes, hidden files and what Python leaves behind."""
+    gold = {file.file for file in definition.gold} | {votes.file for votes in definition.votes}
 
     def is_public(path: Path) -> bool:
         parts = path.relative_to(definition.folder).parts

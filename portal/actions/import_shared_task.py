@@ -25,6 +25,7 @@ from scoring.definition import Track as TrackDefinition
 from scoring.folder import faults_of_folder
 from scoring.metrics import describe
 from scoring.printing import problem_line
+from scoring.track_votes import agreement_of
 
 _Place = tuple[str, str, str]  # split, track, name of a baseline
 
@@ -67,6 +68,7 @@ def import_shared_task(folder: Path, at: datetime, actor: User | None = None) ->
         wanted = [_phase_fields(phase, phases.get(phase.slug)) for phase in definition.phases]
         changes += _parts(shared_task, shared_task.phases, wanted, "phase")
         changes += _gold(shared_task, definition, at, actor)
+        changes += _agreement(shared_task, definition)
         changes += _baselines(shared_task, files, at)
         changes += _reranked(shared_task, rankings)
         if changes:
@@ -210,6 +212,23 @@ def _gold(shared_task: SharedTask, definition: Definition, at: datetime, actor: 
             changes.append(f"gold {track.slug} {wanted.split}: version {gold.version}")
         elif not can_open_gold():
             changes.append(f"gold {track.slug} {wanted.split}: a worker compares it with version {gold.version}")
+    return changes
+
+
+def _agreement(shared_task: SharedTask, definition: Definition) -> list[str]:
+    """How far annotators agree; where the folder comes without their votes, as far as they did before."""
+    changes = []
+    for track in shared_task.tracks.all():
+        found = {}
+        for votes in definition.votes:
+            if votes.track == track.slug and votes.file.exists():
+                found[votes.split] = [asdict(row) for row in agreement_of(definition.track(track.slug), votes)]
+            elif votes.track == track.slug and votes.split in track.agreement:
+                found[votes.split] = track.agreement[votes.split]
+        if found != track.agreement:
+            track.agreement = found
+            track.save(update_fields=["agreement"])
+            changes.append(f"track {track.slug}: agreement of the annotators {', '.join(found) or 'removed'}")
     return changes
 
 

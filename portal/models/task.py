@@ -105,6 +105,7 @@ class Track(models.Model):
     slug = models.SlugField()
     title = models.CharField(max_length=200)
     position = models.PositiveSmallIntegerField()
+    agreement = models.JSONField(default=dict)  # split → how far annotators agree, as `scoring.agreement.Agreement`
 
     class Meta:
         ordering = ("position",)

@@ -57,6 +57,7 @@ class Insights:
     field: dict[str, Any]  # as `scoring.details.field_details`; empty until a worker made it
     evaluations: dict[str, int]  # by run
     missed: Missed | None
+    agreement: list[dict[str, Any]]  # of the annotators, as `scoring.agreement.Agreement`; empty where not known
 
 
 def insights(track: Track, phase: Phase, viewer: Viewer, at: datetime) -> Insights:
@@ -85,6 +86,7 @@ def insights(track: Track, phase: Phase, viewer: Viewer, at: datetime) -> Insigh
         leads=_leads(made.get("leads", {}), field.get("disagreement", {}), names),
         field=field,
         evaluations={name: int(pk) for pk, name in names.items()},
+        agreement=track.agreement.get(phase.split, []) if board.visible and board.gold_version else [],
         missed=_missed(field.get("missed", ()), board, at),
     )
 

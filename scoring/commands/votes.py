@@ -5,7 +5,7 @@ from pathlib import Path
 
 from scoring.commands import UsageError
 from scoring.definition import Definition
-from scoring.metrics.metric import SOFT
+from scoring.track_votes import classes_of, rules_of
 from scoring.votes import Vote, VoteRules
 from scoring.votes_file import VotesError, read_votes
 
@@ -31,21 +31,15 @@ def add_vote_options(parser: argparse.ArgumentParser) -> None:
 
 def given_votes(options: argparse.Namespace, definition: Definition) -> tuple[dict[str, list[Vote]], VoteRules]:
     """The votes and the rules by which they count."""
-    spec = definition.track(options.track).format
-    if "classes" not in spec.options:
+    track = definition.track(options.track)
+    if "classes" not in track.format.options:
         raise UsageError(f"The track {options.track} has no classes to vote on.")
     pairs = [text.rpartition("=") for text in options.counts_as]
-    if wrong := [name for label, _, name in pairs if not label or name not in spec.options["classes"]]:
+    if wrong := [name for label, _, name in pairs if not label or name not in classes_of(track)]:
         raise UsageError(f"--counts-as takes LABEL=CLASS, and {wrong[0]!r} is no class.")
-    multi = spec.options.get("multi", spec.kind in SOFT and not spec.options.get("sum"))
+    counts_as = {label: name for label, _, name in pairs}
     try:
-        rules = VoteRules(
-            classes=tuple(spec.options["classes"]),
-            threshold=options.threshold if options.threshold is not None or not multi else 0,
-            multi=multi,
-            counts_as={label: name for label, _, name in pairs},
-            no_vote=frozenset(options.no_vote or ["UNKNOWN"]),
-        )
+        rules = rules_of(track, options.threshold, counts_as, tuple(options.no_vote or ()))
         return read_votes(options.votes, options.field), rules
     except VotesError as error:
         raise UsageError(f"The votes in {options.votes} cannot be read: {error}.") from None

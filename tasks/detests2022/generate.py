@@ -4,6 +4,7 @@ The test set has the campaign's 1,812 sentences, 488 of them with a stereotype. 
 searched so that the rows of the paper's Tables 3 and 4 come out; they are not those of the real data.
 """
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +27,8 @@ _CATEGORIES = (
 _ID = ("comment_id", "sentence_pos")
 
 _WITHOUT_STEREOTYPE = 1324
+_ANNOTATORS = 3
+_STRAY = 0.35  # share of sentences on which one annotator may differ
 # How many sentences have each of these combinations of categories.
 _COMBINATIONS = {
     128: "migration",
@@ -74,6 +77,8 @@ def generate(folder: Path, seed: int = 2022) -> None:
 
     gold = _gold(rng)
     _write_labels(folder / "gold/test.csv", id_columns, gold)
+    for track, width in {"task1": 0, "task2": len(_CATEGORIES)}.items():
+        _write_votes(folder / f"gold/votes_{track}.json", id_columns, gold, width, np.random.default_rng(seed))
     for name, categories in _baselines(rng, gold).items():
         _write_labels(folder / f"baselines/task1/{name}.csv", id_columns, categories, with_categories=False)
         _write_labels(folder / f"baselines/task2/{name}.csv", id_columns, categories)
@@ -94,6 +99,24 @@ def _baselines(rng: np.random.Generator, gold: NDArray[np.bool_]) -> dict[str, N
         "all-zeros": np.zeros_like(gold),
         "random": gold[rng.integers(len(gold), size=len(gold))],
     }
+
+
+def _write_votes(
+    path: Path, id_columns: list[list[int]], gold: NDArray[np.bool_], width: int, rng: np.random.Generator
+) -> None:
+    """Three annotators' votes whose majority is the gold: on some sentences one of them says what another one has."""
+    others = gold[rng.integers(len(gold), size=len(gold))]
+    strays = np.where(rng.random(len(gold)) < _STRAY, rng.integers(_ANNOTATORS, size=len(gold)), -1)
+    votes = {}
+    for comment, position, row, other, stray in zip(*id_columns, gold, others, strays.tolist(), strict=True):
+        seen = [other if annotator == stray else row for annotator in range(_ANNOTATORS)]
+        votes[f"{comment}_{position}"] = [_labels(categories, width) for categories in seen]
+    path.write_text(json.dumps(votes), encoding="utf-8")
+
+
+def _labels(categories: NDArray[np.bool_], width: int) -> list[str]:
+    named = [name for name, holds in zip(_CATEGORIES[:width], categories, strict=False) if holds]
+    return ["stereotype", *named] if categories.any() else ["none"]
 
 
 def _write_labels(

@@ -4,6 +4,7 @@ Sizes are the campaign's. Annotators agree with an item's leaning only some of t
 good tenth of the items has no majority and leaves the hard gold standard of tasks 1 and 4.
 """
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -125,6 +126,7 @@ def _write_task(
 ) -> None:
     """Gold, majority class and minority class of the task's hard and soft track."""
     ids = list(votes)
+    write_lines(folder / f"gold/{split}/task{task}_votes.json", [json.dumps(votes)])
     for context, gold_of in {"hard": hard_gold, "soft": soft_gold}.items():
         track = definition.track(f"task{task}-{context}")
         rules = VoteRules(track.format.options["classes"], threshold, multi=task in (3, 6))

@@ -73,6 +73,25 @@ def statistics_table(found: Insights) -> Table:
     )
 
 
+def agreement_table(found: Insights) -> Table:
+    """How far the annotators agree, as DETESTS 2022 prints it (Ariza-Casabona et al., 2022)."""
+    head = (_("Class"), _("Items"), _("Pairwise"), "Fleiss", "Cohen", "Krippendorff")
+    return Table(
+        label=f"tab:{found.board.track.slug}-agreement",
+        caption=_("%(track)s: agreement of the annotators.") % {"track": found.board.track.title},
+        align="lrrrrr",
+        head=head,
+        rows=[
+            [
+                Cell(row["name"]),
+                Cell(str(row["items"])),
+                *(Cell(score(row[name], 4)) for name in ("pairwise", "fleiss", "cohen", "alpha")),
+            ]
+            for row in found.agreement
+        ],
+    )
+
+
 def combined_table(board: OverallBoard) -> Table:
     """The tracks side by side: value and rank of each team's official run."""
     return Table(

@@ -1,0 +1,52 @@
+"""How far annotators agree: computed at the import, shown with the scores; the votes themselves are kept nowhere."""
+
+import json
+import zipfile
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.test import Client
+
+from portal.actions.import_shared_task import import_shared_task
+from portal.models import Phase, SharedTask
+from tests.portal.world import EVALUATION, GOOD, RELEASE, new_team, send_run, work_off
+
+ADDRESS = "/tasks/tiny/insights/one/?phase=evaluation"
+
+
+@pytest.fixture
+def voted(tiny: SharedTask, tiny_folder: Path) -> SharedTask:
+    """Two annotators who agree on three items of four."""
+    votes = {"a": ["YES", "YES"], "b": ["YES", "NO"], "c": ["YES", "YES"], "d": ["NO", "NO"]}
+    (tiny_folder / "gold/votes.json").write_text(json.dumps(votes))
+    path = tiny_folder / "task.yaml"
+    path.write_text(path.read_text() + "votes: [{track: one, file: gold/votes.json}]\n")
+    result = import_shared_task(tiny_folder, EVALUATION)
+    assert "track one: agreement of the annotators test" in result.changes
+    send_run(new_team(tiny, "Ostro"), GOOD, 1, EVALUATION)
+    work_off(EVALUATION)
+    return result.shared_task
+
+
+def test_it_is_shown_with_the_scores(voted: SharedTask) -> None:
+    text = Client().get(ADDRESS).content.decode()
+    assert "Agreement of the annotators" in text
+    assert "0.7500" in text
+    pack = b"".join(Client().get("/tasks/tiny/paper/evaluation.zip").streaming_content)  # type: ignore[attr-defined]
+    assert r"YES & 4 & 0.7500" in zipfile.ZipFile(BytesIO(pack)).read("tables/one-agreement.tex").decode()
+    Phase.objects.filter(slug="evaluation").update(released=None)
+    assert "Agreement of the annotators" not in Client().get(ADDRESS).content.decode()
+
+
+def test_a_folder_without_the_votes_changes_nothing(voted: SharedTask, tiny_folder: Path) -> None:
+    (tiny_folder / "gold/votes.json").unlink()
+    before = voted.tracks.get(slug="one").agreement
+    assert before["test"][0]["pairwise"] == 0.75
+    import_shared_task(tiny_folder, RELEASE)
+    assert voted.tracks.get(slug="one").agreement == before
+
+
+def test_the_votes_are_kept_nowhere(voted: SharedTask) -> None:
+    assert not list(Path(settings.STATE_ROOT).rglob("votes.json"))
