@@ -10,7 +10,7 @@ from celery import Task
 from portal.celery import app
 from portal.evaluation.check import check_submission as check
 from portal.evaluation.compare import boards_to_refresh, compare_board, is_to_be_kept
-from portal.evaluation.gold import check_gold_upload
+from portal.evaluation.gold import check_gold_upload, drop_unused_gold
 from portal.evaluation.items import boards_to_publish, publish_items
 from portal.evaluation.lanes import Lane
 from portal.evaluation.limits import COMPARE_JOB_SECONDS, QUIET_SECONDS, RECONCILE_SECONDS
@@ -104,6 +104,7 @@ def publish_board_items(board_id: str) -> None:
 def reconcile() -> None:
     """Nightly. The seed is the day, so that every night another sample is computed anew."""
     at = database_now()
+    log.info("gold files that were not taken are deleted", files=drop_unused_gold())
     for shared_task in SharedTask.objects.all():
         differences = [str(found) for found in find_differences(shared_task, at, seed=at.toordinal())]
         for difference in differences:

@@ -13,7 +13,7 @@ HIDDEN = "…"
 def check_gold(definition: Definition, track: str, gold: bytes, split: str = "test") -> Report:
     """Whether the gold is in the format that the definition gives it, and only about the track's items.
 
-    It need not have all of them. Lines and counts are told, and what was expected; ids and values are not.
+    It need not have all of them. Lines, positions and counts are told, and what was expected; ids and values are not.
 
     Raises:
         KeyError: there is no such track.
@@ -51,4 +51,10 @@ def _without_content(problem: Problem) -> Problem:
         count=problem.count,
         places=(HIDDEN,) if problem.places else (),
     )
-    return replace(told.problems[0], file=None)
+    return replace(told.problems[0], file=None, item=_position(problem))
+
+
+def _position(problem: Problem) -> str | None:
+    """Of an entry of JSON in its file, as #3: where to look, and nothing of what stands there."""
+    place = (problem.path or problem.item or "").split(".")[0]
+    return place if place[:1] == "#" and place[1:].isdecimal() else None

@@ -14,6 +14,7 @@ from portal.evaluation.record import Problems, record_fault
 from portal.evaluation.rescore import ask_again
 from portal.models import AuditEntry, GoldStandard, GoldUpload, Phase, Run, Track, User
 from portal.models.clock import running_from
+from portal.objects.interface import gold_objects
 from portal.sealing import unseal
 from portal.storage import sealed_gold
 from scoring import Definition
@@ -82,6 +83,18 @@ def runs_to_score(track: Track, split: str) -> list[UUID]:
     """Those that wait and can be scored."""
     waiting = _runs(track, split).filter(state=Run.State.RECEIVED)
     return list(waiting.scorable().values_list("pk", flat=True))
+
+
+def drop_unused_gold() -> int:
+    """Delete the sealed files of uploads that did not become a version, and forget their names; how many there were."""
+    settled = (GoldUpload.State.REJECTED, GoldUpload.State.UNCHANGED, GoldUpload.State.FAILED)
+    used = GoldStandard.objects.values("sealed_sha256")
+    unused = GoldUpload.objects.filter(state__in=settled).exclude(sealed_sha256="").exclude(sealed_sha256__in=used)
+    dropped = 0
+    for upload in unused:
+        gold_objects().delete(upload.sealed_sha256)
+        dropped += GoldUpload.objects.filter(pk=upload.pk).update(sealed_sha256="")
+    return dropped
 
 
 def _runs(track: Track, split: str) -> Any:

@@ -10,7 +10,7 @@ from portal.storage import reseal_gold
 def reseal_all() -> int:
     """Seal everything for the newest key that is sealed for another; how many files that were."""
     names = {*GoldStandard.objects.values_list("sealed_sha256", flat=True)}
-    names |= {*GoldUpload.objects.values_list("sealed_sha256", flat=True)}
+    names |= {*GoldUpload.objects.exclude(sealed_sha256="").values_list("sealed_sha256", flat=True)}
     return sum(_reseal(name) for name in sorted(names) if gold_objects().has(name))
 
 

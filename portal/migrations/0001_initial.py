@@ -879,7 +879,7 @@ class Migration(migrations.Migration):
                 ("attempts", models.PositiveSmallIntegerField(default=0, editable=False)),
                 ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
                 ("split", models.SlugField()),
-                ("sealed_sha256", models.CharField(max_length=64)),
+                ("sealed_sha256", models.CharField(blank=True, max_length=64)),
                 ("received_at", models.DateTimeField()),
                 (
                     "state",

@@ -25,7 +25,7 @@ class GoldUpload(Leased):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     track = models.ForeignKey(Track, on_delete=models.CASCADE, related_name="gold_uploads")
     split = models.SlugField()
-    sealed_sha256 = models.CharField(max_length=64)
+    sealed_sha256 = models.CharField(max_length=64, blank=True)  # empty once a file that was not taken is deleted
     sent_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+")
     received_at = models.DateTimeField()
     state = models.CharField(max_length=10, choices=State, default=State.RECEIVED)

@@ -56,18 +56,20 @@ _LABELS = {
     "state": _("state"),
     "upload": _("upload"),
 }
+_FEW = 3  # of a list, stand side by side
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """One value: `text`, or a `moment`, or a `long_id` of which the beginning is enough to read on."""
+    """One value: `text`, or a `moment`, or a `long_id` of which the beginning is enough to read on; or `many` texts."""
 
     label: str
     text: str = ""
     moment: datetime | None = None
     long_id: str = ""
+    many: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +107,8 @@ def _details(label: str, value: Any) -> Iterator[Detail]:
         for key, inner in value.items():
             own = str(_LABELS.get(key, key.replace("_", " ")))
             yield from _details(f"{label}, {own}" if label else own, inner)
+    elif isinstance(value, list) and len(value) > _FEW:
+        yield Detail(label, many=tuple(map(str, value)))
     elif isinstance(value, list):
         for inner in value:
             yield from _details(label, inner)

@@ -39,6 +39,7 @@ class Row:
     scores: dict[str, float | None]
     flags: list[str]
     received_at: datetime
+    slot: str = ""  # one of Run.Slot, where the phase has slots
     is_own: bool = False  # of the viewer's team
     interval: tuple[float, float] | None = None  # of the value that ranks
     group: str = ""  # letter of the runs that the items cannot tell apart
@@ -137,6 +138,9 @@ def shown(selection: Selection, choices: Choices, order: tuple[str, bool] | None
         found = found.filter(team__isnull=False)
     if choices.system:
         found = found.filter(Q(run__system_type=choices.system) | Q(team__isnull=True))
+    if choices.slot and selection.board.phase.contrastive is not None:
+        is_primary = Q(run__chosen_at__isnull=choices.slot != Run.Slot.PRIMARY)
+        found = found.filter(is_primary | Q(team__isnull=True))
     if choices.search:
         found = found.filter(_matches(choices.search, names))
     return found.order_by(_order(order, selection.told), _KINDS, "run__received_at", "run__name")
@@ -180,6 +184,7 @@ def _order(order: tuple[str, bool] | None, told: Mapping[int, float] | None) -> 
 
 def _row(evaluation: Evaluation, rank: int | None, interval: Any, names: Names) -> Row:
     run = evaluation.run
+    run.phase = names.phase
     is_known = names.knows(run.team)
     return Row(
         rank=rank,
@@ -193,6 +198,7 @@ def _row(evaluation: Evaluation, rank: int | None, interval: Any, names: Names) 
         scores=evaluation.scores,
         flags=evaluation.flags,
         received_at=run.received_at,
+        slot=run.slot or "",
         is_own=run.team is not None and run.team == names.own,
         interval=tuple(interval) if interval else None,
     )

@@ -18,6 +18,7 @@ class Choices:
     runs: Literal["official", "all"] = "official"
     search: str = ""  # part of a team's name, a run's name or a method
     system: str = ""  # one of Run.SystemType
+    slot: str = ""  # one of Run.Slot, where the phase has slots
     baselines: bool = True
     columns: tuple[str, ...] = ()  # keys of metrics beside the one that ranks; empty: all
     sort: str | None = None

@@ -60,7 +60,7 @@ def of_taking_back(phase: Phase, at: datetime) -> list[str]:
             told,
         )
         % {"n": told},
-        _("The way back: put the release back on this page. It gets its date again, and nobody a second mail."),
+        _("The way back: the page of releases puts it back. It gets its date again, and nobody a second mail."),
     ]
 
 

@@ -28,14 +28,16 @@ def choices_of(query: QueryDict) -> Choices:
     """What an address asks for; what makes no sense asks for nothing.
 
     `sort=-icm` is from high to low, `sort=icm` from low to high. A box that is not ticked sends nothing: `baselines` is
-    off only where the form was sent. `as_of` is a day, anywhere on Earth.
+    off only where the form was sent. A slot is looked for among all runs. `as_of` is a day, anywhere on Earth.
     """
     sort = query.get("sort", "")
     page = query.get("page", "")
+    slot = slot if (slot := query.get("slot", "")) in Run.Slot.values else ""
     return Choices(
-        runs="all" if query.get("runs") == "all" else "official",
+        runs="all" if query.get("runs") == "all" or slot else "official",
         search=query.get("search", "").strip(),
         system=system if (system := query.get("system", "")) in Run.SystemType.values else "",
+        slot=slot,
         baselines="baselines" in query or "runs" not in query,
         columns=tuple(query.getlist("column")),
         sort=sort.lstrip("-") or None,

@@ -22,16 +22,17 @@ def defused(cell: str) -> str:
 def as_csv(board: Leaderboard) -> HttpResponse:
     """One row a run, one column a metric; an undefined score is an empty cell."""
     keys = [column.key for column in board.columns]
-    head = ["rank", "kind", "team", "run", "number", "method", "system_type", "received_at", *keys]
+    head = ["rank", "kind", "team", "run", "number", "method", "system_type", "slot", "received_at", *keys]
     head += ["low", "high", "tie_group", "flags", "gold_version", "scorer", "run_id"]
     return _csv(_name(board), [head, *(_cells(row, keys, board) for row in board.rows)])
 
 
 def _cells(row: Row, keys: list[str], board: Leaderboard) -> list[Any]:
     values = [row.scores.get(key) for key in keys]
-    words = [row.kind, row.team, row.name, row.number, row.method, row.system, row.received_at.isoformat()]
+    words = [row.kind, row.team, row.name, row.number, row.method, row.system, row.slot]
+    interval = row.interval or (None, None)
     versions = [" ".join(row.flags), board.gold_version, board.scorer, row.run_id]
-    return [row.rank, *words, *values, *(row.interval or (None, None)), row.group, *versions]
+    return [row.rank, *words, row.received_at.isoformat(), *values, *interval, row.group, *versions]
 
 
 def overall_as_csv(board: OverallBoard) -> HttpResponse:
@@ -110,6 +111,7 @@ def _row(row: Row) -> dict[str, Any]:
         "number": row.number,
         "method": row.method,
         "system_type": row.system,
+        "slot": row.slot or None,
         "scores": row.scores,
         "interval": row.interval,
         "tie_group": row.group,

@@ -127,9 +127,8 @@ class GoldForm(forms.Form):
         assert isinstance(field, forms.TypedChoiceField)
         field.choices = [(line.key, f"{line.track.title} · {line.split}") for line in lines]
         field.coerce = by_key.__getitem__
-        titles = [f"{line.track.title} · {line.split}" for line in lines if line.public]
-        self.fields["is_sure"].help_text = _("Asked for where scores are public: %s.") % ", ".join(titles)
-        if not titles:
+        self.fields["is_sure"].help_text = _("Needed where the table below says that scores are public.")
+        if not any(line.public for line in lines):
             self.fields["is_sure"].widget = forms.HiddenInput()
 
 

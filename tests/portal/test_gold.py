@@ -11,8 +11,9 @@ from nacl.public import PrivateKey
 from portal.actions.gold import add_gold_standard, return_to_gold, upload_gold
 from portal.actions.import_shared_task import import_shared_task
 from portal.actions.refusal import Conflict, NotAcceptable, NotAllowed
-from portal.evaluation.gold import check_gold_upload
+from portal.evaluation.gold import check_gold_upload, drop_unused_gold
 from portal.evaluation.limits import ATTEMPTS
+from portal.evaluation.reseal import reseal_all
 from portal.evaluation.score import score_run
 from portal.evaluation.sweep import sweep
 from portal.models import AuditEntry, GoldStandard, GoldUpload, Run
@@ -176,6 +177,24 @@ def test_bad_gold_is_refused_without_a_word_of_it(tiny, organizer, content, code
     assert [problem["code"] for problem in upload.problems] == [code]
     for word in ("SECRET", "id,value", "'a'", '"a"'):
         assert word not in str(upload.problems)
+
+
+def test_what_is_wrong_with_gold_is_told_by_place_and_count(tiny, organizer):
+    (problem,) = uploaded(tiny, organizer, run_file(["YES", "NO", "SECRET", "OTHER"])).problems
+    assert (problem["item"], problem["count"]) == ("#3", 2)
+    assert "YES" in problem["message"]
+
+
+def test_files_that_were_not_taken_are_deleted_at_night_and_no_others(tiny, organizer):
+    waiting = upload_gold(organizer, tiny.tracks.get(slug="two"), "test", seal([OTHER]), EVALUATION)
+    refused, taken = uploaded(tiny, organizer, b"no gold"), uploaded(tiny, organizer, OTHER)
+    assert drop_unused_gold() == 1
+    assert drop_unused_gold() == 0
+    assert not gold_path(refused.sealed_sha256).exists()
+    assert open_gold(taken.sealed_sha256) == open_gold(waiting.sealed_sha256) == OTHER
+    refused.refresh_from_db()
+    assert (refused.state, refused.sealed_sha256, len(refused.problems)) == ("rejected", "", 1)
+    assert reseal_all() == 0
 
 
 def test_only_organizers_upload_gold_and_only_for_splits_that_are(tiny, organizer):

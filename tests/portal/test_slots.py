@@ -1,6 +1,7 @@
 """Primary and contrastive runs, where a phase has such slots: what is taken, and which run stands for the team."""
 
 import pytest
+from django.http import QueryDict
 
 from portal.actions.import_shared_task import import_shared_task
 from portal.actions.refusal import ActionRefused, LimitReached
@@ -10,6 +11,7 @@ from portal.evaluation.check import check_submission
 from portal.models import Phase, Run
 from portal.queries.uploads import UPLOAD_BYTES, inspect
 from portal.storage import store_upload
+from portal.web.board_address import choices_of
 from scoring import DefinitionError, load_definition
 from tests.portal.world import EVALUATION, GOOD, PERFECT, POST, archive, at_once, board, captain, new_team, run_file
 from tests.portal.world import work_off as work
@@ -109,3 +111,19 @@ def test_a_primary_run_that_is_refused_or_withdrawn_leaves_its_slot(team):
 def test_of_many_first_runs_at_once_one_is_primary(team):
     at_once([lambda n=n: send(team, n) for n in (1, 2, 3)])
     assert sorted(slots(team)) == ["contrastive", "contrastive", "primary"]
+
+
+def test_boards_show_slots_and_can_be_asked_for_one(team):
+    send(team, 1)
+    send(team, 2, slot="contrastive", values=PERFECT)
+    work(EVALUATION)
+
+    def shown(**choices):
+        rows = board(team.shared_task, POST, baselines=False, **choices).rows
+        return [(row.rank, row.number, row.slot) for row in rows]
+
+    assert shown() == [(1, 1, "primary")]
+    assert shown(runs="all") == [(1, 2, "contrastive"), (2, 1, "primary")]
+    assert shown(runs="all", slot="primary") == [(2, 1, "primary")]
+    assert shown(runs="all", slot="contrastive") == [(1, 2, "contrastive")]
+    assert choices_of(QueryDict("slot=contrastive")).runs == "all"

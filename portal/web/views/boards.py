@@ -51,6 +51,7 @@ def _board_text(request: HttpRequest, context: dict[str, Any], choices: Choices)
         "releases": releases_of(board) if board.visible else [],
         "step": board.phase.step_at(context["at"]),
         "systems": Run.SystemType.choices,
+        "slots": Run.Slot.choices,
     }
     return mark_safe(render_to_string("boards/_board.html", context | parts, request))  # noqa: S308 - a template's
 
