@@ -14,7 +14,7 @@ from portal.queries.organize import ReleaseLook
 def of_release(look: ReleaseLook) -> list[str]:
     """Of making the scores of a phase public now."""
     runs = Run.objects.eligible().filter(phase=look.phase)
-    teams = Team.objects.filter(pk__in=runs.values("team")).count()
+    teams = Team.objects.filter(pk__in=runs.values("team")).exclude(pk__in=Team.objects.shut_out(look.phase)).count()
     boards = [track for track in look.tracks if track.teams]
     effects = [
         ngettext(

@@ -74,6 +74,7 @@ def _releases(at: datetime) -> Iterator[Notice]:
         assert phase.released is not None
         occasion = f"{phase.pk} {phase.released.isoformat()}"
         teams = Team.objects.filter(_has_valid_run(phase), shared_task=phase.shared_task)
+        teams = teams.exclude(pk__in=Team.objects.shut_out(phase))
         if teams.exists():
             yield from _to_members(Kind.RELEASED, occasion, teams, phase, {})
             organizers = phase.shared_task.organizers.filter(_untold("pk", Kind.RELEASED, occasion), is_active=True)

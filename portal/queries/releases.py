@@ -78,7 +78,7 @@ def _plain(row: Row) -> dict[str, Any]:
 
 
 def _row(plain: dict[str, Any]) -> Row:
-    known = {field.name: plain[field.name] for field in fields(Row)}
+    known = {field.name: plain[field.name] for field in fields(Row) if field.name in plain}  # others are newer
     known["run_id"], known["received_at"] = UUID(known["run_id"]), datetime.fromisoformat(known["received_at"])
     known["interval"] = tuple(known["interval"]) if known["interval"] else None
     return Row(**known)

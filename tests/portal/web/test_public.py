@@ -50,6 +50,16 @@ def test_a_released_board_has_an_address_and_never_changes(anybody: Client, melt
     assert ReleasedBoard.objects.count() == 1
 
 
+def test_a_board_that_was_released_before_rows_had_all_that_they_have_now_still_opens(
+    anybody: Client, meltemi: Team
+) -> None:
+    kept = release(meltemi)
+    for row in kept.content["rows"]:
+        del row["slot"]
+    kept.save()
+    assert anybody.get("/tasks/tiny/leaderboard/one/evaluation/1/").status_code == 200
+
+
 def test_a_release_that_was_taken_back_is_nowhere(anybody: Client, meltemi: Team) -> None:  # D49
     release(meltemi)
     assert b"evaluation/1/" in anybody.get("/sitemap.xml").content
