@@ -28,8 +28,10 @@ from tests.portal.world import (
     copy_of,
     new_team,
     person,
+    ranked,
     scored,
     send_run,
+    with_teams,
     work_off,
 )
 
@@ -38,14 +40,7 @@ DAY = timedelta(days=1)
 
 @pytest.fixture
 def field(tiny):
-    for name, values in {"Ostro": PERFECT, "Meltemi": GOOD, "Sirocco": POOR}.items():
-        send_run(new_team(tiny, name), values, 1, EVALUATION)
-    work_off(EVALUATION)
-    return tiny
-
-
-def ranked(shown):
-    return [(row.rank, row.team) for row in shown.rows if row.kind == "team"]
+    return with_teams(tiny, {"Ostro": PERFECT, "Meltemi": GOOD, "Sirocco": POOR})
 
 
 def with_rule(folder, rule):

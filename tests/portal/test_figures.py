@@ -11,17 +11,14 @@ from portal.figures.frame import axis, label_places
 from portal.figures.render import FORMATS, render
 from portal.figures.scores import score_figures
 from portal.models import Run
-from tests.portal.world import EVALUATION, GOOD, POOR, RELEASE, board, new_team, send_run, work_off
+from tests.portal.world import EVALUATION, GOOD, POOR, RELEASE, board, with_teams
 
 CONFUSION = {"classes": ["NO", "YES"], "counts": [[3, 1], [0, 2]]}
 
 
 @pytest.fixture
 def field(tiny):
-    for name, values in {"Ostro": GOOD, "Meltemi": GOOD, "Sirocco": POOR}.items():
-        send_run(new_team(tiny, name), values, 1, EVALUATION)
-    work_off(EVALUATION)
-    return tiny
+    return with_teams(tiny, {"Ostro": GOOD, "Meltemi": GOOD, "Sirocco": POOR})
 
 
 def figures_of(shared_task) -> dict[str, Figure]:

@@ -21,16 +21,22 @@ from portal.queries.insights import Insights, insights
 from portal.web.paper.latex import escaped
 from portal.web.paper.pack import pack
 from tests.portal.test_papers import ENTRY
-from tests.portal.world import EVALUATION, GOOD, PERFECT, POOR, RELEASE, captain, new_team, send_run, work_off
+from tests.portal.world import (
+    EVALUATION,
+    GOOD,
+    PERFECT,
+    POOR,
+    RELEASE,
+    captain,
+    with_teams,
+)
 
 HOSTILE = r"\input{/etc/passwd} 100% & #1_x^2 ~ {$} [a] * 中 Ħ Łódź"
 
 
 @pytest.fixture
 def field(tiny: SharedTask) -> SharedTask:
-    for name, values in {"Ostro": GOOD, "Meltemi": PERFECT, "Sirocco": POOR}.items():
-        send_run(new_team(tiny, name), values, 1, EVALUATION)
-    work_off(EVALUATION)
+    with_teams(tiny, {"Ostro": GOOD, "Meltemi": PERFECT, "Sirocco": POOR})
     compare_board(Board.objects.get(track__slug="one", phase__slug="evaluation"), RELEASE)
     return tiny
 

@@ -22,19 +22,17 @@ from tests.portal.world import (
     new_team,
     person,
     queries,
+    ranked,
     rescored,
     scored,
     send_run,
+    with_teams,
     work_off,
 )
 
 
 def rows(board, key="accuracy"):
     return [(row.rank, row.team or row.name, row.scores[key]) for row in board.rows]
-
-
-def teams(board):
-    return [(row.rank, row.team) for row in board.rows if row.kind == "team"]
 
 
 def set_official(shared_task, official, phase="evaluation"):
@@ -44,10 +42,7 @@ def set_official(shared_task, official, phase="evaluation"):
 @pytest.fixture
 def field(tiny):
     """Three teams, one run each: two share the best score."""
-    for name, values in {"Ostro": GOOD, "Meltemi": GOOD, "Sirocco": POOR}.items():
-        send_run(new_team(tiny, name), values, 1, EVALUATION)
-    work_off(EVALUATION)
-    return tiny
+    return with_teams(tiny, {"Ostro": GOOD, "Meltemi": GOOD, "Sirocco": POOR})
 
 
 def test_ties_share_a_rank_and_references_stand_by_score(field):
@@ -119,20 +114,20 @@ def test_only_one_gold_and_scorer_pair_is_shown(field):
 def test_undefined_values_are_last_and_unranked(field):
     rescored(Run.objects.get(team__name="Ostro"), {"accuracy": None, "f1_macro": 1.0, "f1:YES": 0.5})
     assert rows(board(field, RELEASE))[-1] == (None, "Ostro", None)
-    assert teams(board(field, RELEASE)) == [(1, "Meltemi"), (2, "Sirocco"), (None, "Ostro")]
+    assert ranked(board(field, RELEASE)) == [(1, "Meltemi"), (2, "Sirocco"), (None, "Ostro")]
     by_f1 = board(field, RELEASE, sort="f1_macro", descending=False)
     assert rows(by_f1)[-1][:2] in {(None, "Gold Standard"), (None, "Ostro")}
 
 
 def test_sorting_changes_the_order_not_the_ranks(field):
     worst_first = board(field, RELEASE, baselines=False, descending=False)
-    assert [rank for rank, _team in teams(worst_first)] == [3, 1, 1]
-    assert teams(board(field, RELEASE, sort="no such column")) == teams(board(field, RELEASE))
+    assert [rank for rank, _team in ranked(worst_first)] == [3, 1, 1]
+    assert ranked(board(field, RELEASE, sort="no such column")) == ranked(board(field, RELEASE))
 
 
 def test_filters_change_no_rank(field):
     only = board(field, RELEASE, search="sir", baselines=False)
-    assert teams(only) == [(3, "Sirocco")]
+    assert ranked(only) == [(3, "Sirocco")]
     assert {row.kind for row in board(field, RELEASE, baselines=False).rows} == {"team"}
 
 
@@ -152,8 +147,8 @@ def test_lower_is_better_ranks_upwards(tiny_folder, db):
         scored(new_team(tiny, name), {"mae": error}, EVALUATION)
     shown = board(tiny, RELEASE)
     assert not shown.columns[0].higher_is_better
-    assert teams(shown) == [(1, "Ostro"), (2, "Meltemi")]
-    assert teams(board(tiny, RELEASE, sort="mae", descending=True)) == [(2, "Meltemi"), (1, "Ostro")]
+    assert ranked(shown) == [(1, "Ostro"), (2, "Meltemi")]
+    assert ranked(board(tiny, RELEASE, sort="mae", descending=True)) == [(2, "Meltemi"), (1, "Ostro")]
 
 
 @pytest.mark.parametrize(
@@ -186,7 +181,7 @@ def test_chosen_run_stands_for_its_team(tiny):
 def test_withdrawn_runs_are_not_shown(field):
     Run.objects.filter(team__name="Meltemi").update(withdrawn_at=EVALUATION)
     shown = board(field, RELEASE)
-    assert teams(shown) == [(1, "Ostro"), (2, "Sirocco")]
+    assert ranked(shown) == [(1, "Ostro"), (2, "Sirocco")]
     assert shown.pending == 0
 
 

@@ -9,7 +9,19 @@ from portal.evaluation.compare import compare_board, is_to_be_kept
 from portal.evaluation.record import Scored, record_score
 from portal.models import Board, Evaluation, GoldStandard, Run
 from portal.queries.releases import keep_release, released_board
-from tests.portal.world import EVALUATION, GOOD, POOR, POST, RELEASE, board, new_team, rescored, send_run, work_off
+from tests.portal.world import (
+    EVALUATION,
+    GOOD,
+    POOR,
+    POST,
+    RELEASE,
+    board,
+    new_team,
+    ranked,
+    rescored,
+    send_run,
+    work_off,
+)
 
 SCORES = {  # by team; the better by accuracy is the worse by macro-F1
     "Ostro": {"accuracy": 0.9, "f1_macro": 0.2, "f1:YES": 0.5},
@@ -41,10 +53,6 @@ def ranked_by(folder, metric, metrics="accuracy, f1_macro"):
     return result.shared_task, result.changes
 
 
-def teams(shown):
-    return [(row.rank, row.team) for row in shown.rows if row.kind == "team"]
-
-
 def test_the_board_follows_and_the_release_stays(field, tiny_folder):
     compare_board(the_board(), RELEASE)
     first = keep_release(the_board(), RELEASE)
@@ -53,7 +61,7 @@ def test_the_board_follows_and_the_release_stays(field, tiny_folder):
     after, changes = ranked_by(tiny_folder, "f1_macro")
     assert "track one: ranked by accuracy → f1_macro" in changes
     shown = board(after, POST)
-    assert teams(shown) == [(1, "Bora"), (2, "Ostro")]
+    assert ranked(shown) == [(1, "Bora"), (2, "Ostro")]
     assert (shown.rank_by, shown.comparison, shown.has_groups) == ("f1_macro", None, False)
     assert the_board().revision > revision
     compare_board(the_board(), POST)
@@ -61,7 +69,7 @@ def test_the_board_follows_and_the_release_stays(field, tiny_folder):
     assert keep_release(the_board(), POST).number == 2
     assert not is_to_be_kept(the_board(), POST)
     first.refresh_from_db()
-    assert (first.content, teams(released_board(first))) == (content, [(1, "Ostro"), (2, "Bora")])
+    assert (first.content, ranked(released_board(first))) == (content, [(1, "Ostro"), (2, "Bora")])
 
 
 def test_a_metric_that_low_values_win_turns_the_keys(field, tiny_folder):
@@ -69,7 +77,7 @@ def test_a_metric_that_low_values_win_turns_the_keys(field, tiny_folder):
     Evaluation.objects.filter(run__team__name="Ostro").update(scores=SCORES["Ostro"] | {"hamming_loss": 0.1})
     Evaluation.objects.filter(run__team__name="Bora").update(scores=SCORES["Bora"] | {"hamming_loss": 0.2})
     after, _changes = ranked_by(tiny_folder, "hamming_loss", metrics)
-    assert teams(board(after, POST)) == [(1, "Ostro"), (2, "Bora")]
+    assert ranked(board(after, POST)) == [(1, "Ostro"), (2, "Bora")]
 
 
 def test_what_was_scored_without_the_metric_waits_and_is_scored_again(field, tiny_folder):
@@ -79,7 +87,7 @@ def test_what_was_scored_without_the_metric_waits_and_is_scored_again(field, tin
     assert (shown.rows, shown.pending) == ([], 4)
     work_off(POST)
     shown = board(after, POST)
-    assert (teams(shown), shown.pending) == ([(1, "Bora"), (1, "Ostro")], 0)
+    assert (ranked(shown), shown.pending) == ([(1, "Bora"), (1, "Ostro")], 0)
     assert {set(row.scores) >= {"f1:NO"} for row in shown.rows} == {True}
 
 

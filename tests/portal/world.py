@@ -121,6 +121,14 @@ def send_run(team: Team, values: list[str], number: int, at: datetime, phase: st
     return send(team, f"one_{team.name}_{number}.json", run_file(values), at, phase).runs.get()
 
 
+def with_teams(shared_task: SharedTask, runs: Mapping[str, list[str]]) -> SharedTask:
+    """Teams of these names, each with one scored run for track one."""
+    for name, values in runs.items():
+        send_run(new_team(shared_task, name), values, 1, EVALUATION)
+    work_off(EVALUATION)
+    return shared_task
+
+
 def work_off(at: datetime) -> None:
     """A worker that does all there is to do."""
     for submission in Submission.objects.filter(state=Submission.State.RECEIVED):
@@ -164,6 +172,11 @@ def board(shared_task: SharedTask, at: datetime, phase: str = "evaluation", **ch
     viewer = choice.pop("viewer", AnonymousUser())
     track, there = shared_task.tracks.get(slug="one"), shared_task.phases.get(slug=phase)
     return leaderboard(track, there, viewer, at, Choices(**choice))
+
+
+def ranked(shown: Leaderboard) -> list[tuple[int | None, str]]:
+    """The teams of a board with their ranks, in its order."""
+    return [(row.rank, row.team) for row in shown.rows if row.kind == Run.Kind.TEAM]
 
 
 def scored(team: Team, scores: Mapping[str, float | None], at: datetime, number: int = 1) -> Run:
