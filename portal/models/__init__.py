@@ -1,6 +1,7 @@
 """The nouns of the portal."""
 
 from portal.models.account import User, Viewer
+from portal.models.announcement import Announcement
 from portal.models.audit import AuditEntry
 from portal.models.board import Board, ReleasedBoard
 from portal.models.download import Download
@@ -20,6 +21,7 @@ from portal.models.team import Membership, Team
 from portal.models.window import PhaseChange
 
 __all__ = [
+    "Announcement",
     "AuditEntry",
     "Board",
     "Download",

@@ -7,7 +7,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from portal.models import Phase, SharedTask, User
+from portal.models import Announcement, Phase, SharedTask, User
 from portal.printing import AOE, zone_of
 from portal.queries.gold import GoldLine
 
@@ -33,6 +33,16 @@ class MomentField(forms.DateTimeField):
 
     def prepare_value(self, value: Any) -> Any:
         return value.replace(tzinfo=None) if isinstance(value, datetime) else value
+
+
+class AnnouncementForm(forms.ModelForm):
+    """What organizers tell everybody."""
+
+    class Meta:
+        model = Announcement
+        fields = ("title", "text")
+        widgets = {"text": forms.Textarea(attrs={"rows": 8})}
+        help_texts = {"text": _("Markdown, at most 4,000 characters. It cannot be changed afterwards, but taken back.")}
 
 
 class ZonedForm(forms.Form):

@@ -5,6 +5,7 @@ from django.urls import path, re_path, register_converter
 from portal.figures.render import FORMATS
 from portal.web.views import (
     agreement,
+    announcements,
     boards,
     data,
     data_password,
@@ -54,10 +55,12 @@ urlpatterns = [
     path("mails/stop/<str:token>/", mails.stop, name="stop_mails"),
     path("calendar.ics", public.calendar, name="calendar"),
     path("releases.atom", public.feed, name="feed"),
+    path("announcements.atom", announcements.feed, name="announcements_feed"),
     path("robots.txt", public.robots, name="robots"),
     path("sitemap.xml", public.sitemap, name="sitemap"),
     path("tasks/<slug:slug>/calendar.ics", public.calendar, name="task_calendar"),
     path("tasks/<slug:slug>/releases.atom", public.feed, name="task_feed"),
+    path("tasks/<slug:slug>/announcements.atom", announcements.feed, name="task_announcements_feed"),
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
     path("metrics", health.metrics, name="metrics"),
@@ -122,6 +125,12 @@ urlpatterns = [
         name="organize_team",
     ),
     path("tasks/<slug:slug>/organize/papers/", organize.papers, name="organize_papers"),
+    path("tasks/<slug:slug>/organize/announcements/", announcements.announcements, name="announcements"),
+    path(
+        "tasks/<slug:slug>/organize/announcements/<int:pk>/take-back/",
+        announcements.take_back,
+        name="take_back_announcement",
+    ),
     path("tasks/<slug:slug>/organize/mails/", organize.organize_mails, name="organize_mails"),
     path("tasks/<slug:slug>/organize/audit/", organize.organize_audit, name="organize_audit"),
     path("runs/<uuid:pk>/", runs.run, name="run"),

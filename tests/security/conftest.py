@@ -6,6 +6,7 @@ import pytest
 from allauth.account.models import EmailAddress
 from django.test import Client
 
+from portal.actions.announcements import publish_announcement
 from portal.actions.approval import approve_team
 from portal.actions.teams import join_team, register_team
 from portal.mail.unsubscribe import token
@@ -41,6 +42,7 @@ class World:
             self.signature = sign(self.people[role], gated)
         self.signature = self.people["captain"].signatures.get()
         self.gold = GoldStandard.objects.filter(track__shared_task=gated)[0]
+        self.announcement = publish_announcement(self.people["organizer"], gated, "News", "*Well*.", EVALUATION)
         self.run: Run = send_run(self.bora, GOOD, 1, EVALUATION)
 
     def _team(self, task: SharedTask, role: str, name: str) -> Team:
@@ -80,6 +82,7 @@ class World:
             "insights_figure": task | {"track": "one", "name": "over-time", "ending": "svg"},
             "paper": task | {"phase": "evaluation"},
             "run_figure": {"pk": self.run.pk, "name": "confusion", "ending": "svg"},
+            "take_back_announcement": task | {"pk": self.announcement.pk},
             "choose_run": {"pk": self.run.pk},
             "describe_run": {"pk": self.run.pk},
             "withdraw_run": {"pk": self.run.pk},

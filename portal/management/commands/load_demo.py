@@ -14,6 +14,7 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
 from portal.actions.agreement import sign_agreement
+from portal.actions.announcements import publish_announcement
 from portal.actions.import_shared_task import import_shared_task
 from portal.actions.teams import join_team, register_team
 from portal.management.demo_field import TEAMS, give_papers, send_runs
@@ -23,6 +24,7 @@ from portal.models.signature import text_sha256
 from tasks import GENERATORS, build
 
 PASSWORD = "agon-demo"
+NEWS = ("This is a demo", "Teams, runs and data here are *invented*; the rules are those of the campaign.")
 TEAM = "Meltemi"
 ADMIN, ORGANIZER, CAPTAIN, MEMBER = (f"{part}@agon.example" for part in ("admin", "organizer", "captain", "member"))
 ACCOUNTS = {  # mail address → name, part in the demo
@@ -55,6 +57,7 @@ class Command(BaseCommand):
                 _form_team(shared_task, team, people[CAPTAIN] if team == TEAM else _captain_of(team))
             send_runs(shared_task, folder, database_now())
             give_papers(shared_task, database_now())
+            publish_announcement(people[ORGANIZER], shared_task, *NEWS, database_now())
         _join(shared_task, people[MEMBER])
         self.stdout.write(f"{slug}: loaded in {time.monotonic() - started:.1f} s")
 

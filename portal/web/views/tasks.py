@@ -15,12 +15,14 @@ from portal.web.access import tab_context
 from portal.web.markdown import contents, has_heading
 from portal.web.markdown import render as render_markdown
 from portal.web.paper.references import citation
+from portal.web.views.announcements import told
 
 
 @require_safe
 def overview(request: HttpRequest, slug: str) -> HttpResponse:
     context = text_context(request, slug, "overview", _("Overview"))
     shared_task, address = context["page"].shared_task, f"{settings.PUBLIC_URL}{reverse('task', args=[slug])}"
+    context |= {"announcements": told(shared_task)}
     context |= {"described": described(shared_task, address), "citation": citation(shared_task, address)}
     return render(request, "tasks/overview.html", context)
 

@@ -1,0 +1,80 @@
+"""What organizers tell everybody: their page for it, and the feeds."""
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.feedgenerator import Atom1Feed
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from portal.actions.announcements import publish_announcement, take_back_announcement
+from portal.actions.refusal import ActionRefused
+from portal.models import Announcement, SharedTask
+from portal.queries.public import FEED
+from portal.web.access import SignedInRequest, organizer_context
+from portal.web.markdown import render as render_markdown
+from portal.web.organize_forms import AnnouncementForm
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def announcements(request: SignedInRequest, slug: str) -> HttpResponse:
+    """All there are, and a form for another."""
+    context = organizer_context(request, slug, "announcements")
+    if request.method != "POST":
+        return _page(request, context | {"form": AnnouncementForm()})
+    form = AnnouncementForm(request.POST)
+    if not form.is_valid():
+        return _page(request, context | {"form": form}, 422)
+    title, text = form.cleaned_data["title"], form.cleaned_data["text"]
+    try:
+        publish_announcement(request.user, context["page"].shared_task, title, text, context["at"])
+    except ActionRefused as refused:
+        form.add_error(None, refused.message)
+        return _page(request, context | {"form": form}, refused.http_status)
+    messages.success(request, _("Everybody can read it now, on the task's page and in its feed."))
+    return redirect("announcements", slug)
+
+
+@login_required
+@require_POST
+def take_back(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
+    context = organizer_context(request, slug, "announcements")
+    found = get_object_or_404(Announcement, pk=pk, shared_task=context["page"].shared_task)
+    take_back_announcement(request.user, found, context["at"])
+    messages.success(request, _("It is taken back."))
+    return redirect("announcements", slug)
+
+
+@require_safe
+def feed(request: HttpRequest, slug: str | None = None) -> HttpResponse:
+    """Announcements of one shared task, or of all, newest first."""
+    task = get_object_or_404(SharedTask, slug=slug) if slug else None
+    title = _("Announcements of %(task)s") % {"task": task.title} if task else _("Announcements of all shared tasks")
+    link = settings.PUBLIC_URL + (reverse("task", args=[slug]) if slug else reverse("home"))
+    atom = Atom1Feed(title, link, "", feed_url=settings.PUBLIC_URL + request.path)
+    found = Announcement.objects.select_related("shared_task")
+    for one in (found.filter(shared_task=task) if task else found)[:FEED]:
+        atom.add_item(
+            title=one.title if task else f"{one.shared_task.title}: {one.title}",
+            link=f"{settings.PUBLIC_URL}{reverse('task', args=[one.shared_task.slug])}#announcement-{one.pk}",
+            description=render_markdown(one.text),
+            pubdate=one.at,
+            updateddate=one.at,
+        )
+    return HttpResponse(atom.writeString("utf-8"), content_type="application/atom+xml; charset=utf-8")
+
+
+def told(shared_task: SharedTask) -> list[tuple[Announcement, str]]:
+    """Each with its text as HTML, newest first."""
+    return [(one, render_markdown(one.text)) for one in Announcement.objects.filter(shared_task=shared_task)]
+
+
+def _page(request: HttpRequest, context: dict[str, Any], status: int = 200) -> HttpResponse:
+    context |= {"told": told(context["page"].shared_task)}
+    return render(request, "organize/announcements.html", context, status=status)

@@ -1,0 +1,56 @@
+"""What organizers tell everybody, and where it stands."""
+
+from xml.etree import ElementTree
+
+import pytest
+from django.test import Client
+
+from portal.actions.announcements import publish_announcement
+from portal.actions.refusal import NotAcceptable, NotAllowed
+from portal.models import Announcement, AuditEntry, SharedTask, User
+from tests.portal.world import EVALUATION, person
+
+ATOM = "{http://www.w3.org/2005/Atom}"
+PAGE = "/tasks/tiny/organize/announcements/"
+
+
+@pytest.fixture
+def organizer(tiny: SharedTask) -> User:
+    user = person("Oana")
+    tiny.organizers.add(user)
+    return user
+
+
+def test_it_stands_on_the_page_and_in_the_feeds_until_it_is_taken_back(organizer: User, sign_in, anybody) -> None:
+    client = sign_in(organizer)
+    body = {"title": "Data <b>", "text": "The *test* data are [there](javascript:x).<script>1</script>"}
+    assert client.post(PAGE, body)["Location"] == PAGE
+    shown = anybody.get("/tasks/tiny/").content.decode()
+    assert "Data &lt;b&gt;" in shown
+    assert "The <em>test</em> data" in shown
+    assert "<script>1" not in shown
+    assert "javascript:x)" in shown  # as text, and no link
+    for address, title in (("/announcements.atom", "Tiny: Data <b>"), ("/tasks/tiny/announcements.atom", "Data <b>")):
+        (entry,) = ElementTree.fromstring(anybody.get(address).content).findall(f"{ATOM}entry")
+        assert entry.findtext(f"{ATOM}title") == title
+        assert "<em>test</em>" in (entry.findtext(f"{ATOM}summary") or "")
+    announcement = Announcement.objects.get()
+    assert client.post(f"{PAGE}{announcement.pk}/take-back/").status_code == 302
+    assert "Data &lt;b&gt;" not in anybody.get("/tasks/tiny/").content.decode()
+    assert [entry.verb for entry in AuditEntry.objects.filter(subject="announcement Data <b>")] == [
+        "take_back_announcement",
+        "publish_announcement",
+    ]
+
+
+def test_only_organizers_tell(tiny: SharedTask, organizer: User) -> None:
+    with pytest.raises(NotAllowed):
+        publish_announcement(person("Cleo"), tiny, "News", "Text", EVALUATION)
+    for title, text in (("", "Text"), ("News", " "), ("N" * 121, "Text"), ("News", "T" * 4001)):
+        with pytest.raises(NotAcceptable):
+            publish_announcement(organizer, tiny, title, text, EVALUATION)
+
+
+def test_what_is_missing_is_said_beside_the_form(organizer: User, sign_in) -> None:
+    client: Client = sign_in(organizer)
+    assert client.post(PAGE, {"title": "", "text": "Text"}).status_code == 422
