@@ -9,6 +9,7 @@ from pathlib import Path
 import redis
 from django.conf import settings
 
+from portal.evaluation.check import check_submission
 from portal.evaluation.lanes import Lane
 from portal.models import Run, Submission
 from portal.models.clock import database_now
@@ -51,6 +52,31 @@ def test_a_worker_outlives_its_broker(broker: Broker, worker: Worker, send: Call
     Submission.objects.update(lease_ends=database_now())
     wait_until(all_are_scored, 90, "the second run is scored")
     assert Run.objects.get(number=2).evaluations.count() == 1
+
+
+def test_a_worker_all_of_whose_processes_work_while_its_broker_dies_goes_on(
+    broker: Broker,
+    worker: Worker,
+    send: Callable[[int], Submission],
+    slow_items: Callable[[bool], None],
+    tmp_path: Path,
+) -> None:
+    for number in (1, 2, 3):
+        check_submission(send(number).pk, database_now())
+    Run.objects.filter(kind=Run.Kind.BASELINE).delete()
+    Run.objects.update(lease_ends=None)
+    slow_items(True)
+    worker.start()
+    wait_until(lambda: len(worker.scorers) == 2, 30, "two runs are being scored")
+    broker.kill()
+    slow_items(False)
+    for process in worker.scorers:
+        os.kill(process, signal.SIGKILL)  # so that both are done with now, while nobody can be told
+    log = tmp_path / "worker.log"
+    wait_until(lambda: "Couldn't ack" in log.read_text() and not worker.busy, 20, "nothing can be acknowledged")
+    broker.start()
+    wait_until(all_are_scored, 60, "all are scored")
+    assert [run.evaluations.count() for run in Run.objects.all()] == [1, 1, 1]
 
 
 def tcp_connections(process: int) -> set[str]:
