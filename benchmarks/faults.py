@@ -118,6 +118,8 @@ def main() -> None:
         is_drained = await_scores(_nothing_waits, 300)
         drained = time.monotonic() - ended
         lost, double = judge(own, uploads.receipts)
+        if lost or double or not is_drained:
+            print(own.logs(), file=sys.stderr)
     missing = given.uploads - len(set(uploads.receipts))
     print(f"{len(set(uploads.receipts))} of {given.uploads} uploads got their receipt, {uploads.retried} further tries")
     answers = ", ".join(f"{n} × {status or 'none'}" for status, n in sorted(uploads.statuses.items()))

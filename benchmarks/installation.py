@@ -79,6 +79,11 @@ class Installation:
     def programs(self) -> list[Program]:
         return [*self.others, *self.scorers, self.web]
 
+    def logs(self) -> str:
+        """The end of what each program has said."""
+        files = sorted(self.folder.glob("*.log"))
+        return "\n".join(f"== {file.name}\n{file.read_text(errors='replace')[-4000:]}" for file in files)
+
     def _program(self, name: str, command: list[str]) -> Program:
         return Program(command, self.environment, self.folder / f"{name}.log")
 

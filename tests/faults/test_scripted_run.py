@@ -28,7 +28,7 @@ def result_of(*options: str) -> dict[str, Any]:
     command = [sys.executable, "benchmarks/faults.py", *options, "--json"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=400)
     assert done.returncode == 0, done.stderr
-    print(done.stdout)
+    print(done.stdout, done.stderr)
     result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     assert (result["lost"], result["double"]) == (0, 0)
     assert result["drained_s"] is not None
