@@ -49,6 +49,7 @@ class Track:
     missing: Literal["reject", "default"]
     items_outside_gold: Literal["ignore", "count"]
     texts: Mapping[str, Path] = field(default_factory=dict)  # split → table of ids and `text`, to judge offsets by
+    item_languages: Mapping[str, Path] = field(default_factory=dict)  # split → table of ids and `lang`, to score by
     ties: Literal["exact", "rounded", "earlier"] = "exact"  # who shares a rank: equal values, equal as printed, nobody
 
     @property
@@ -195,9 +196,10 @@ class Definition:
 
     @property
     def files_of_rules(self) -> frozenset[Path]:
-        """What runs are checked by: the items and texts of all tracks."""
-        tables = (files for track in self.tracks for files in (track.items, track.optional_items, track.texts))
-        return frozenset(path for files in tables for path in files.values())
+        """What runs are checked and compared by: the items of all tracks, their texts and languages."""
+        tracks = self.tracks
+        tables = [table for one in tracks for table in (one.items, one.optional_items, one.texts, one.item_languages)]
+        return frozenset(path for table in tables for path in table.values())
 
     def track(self, slug: str) -> Track:
         """The track of that slug; KeyError names those there are."""

@@ -151,6 +151,7 @@ class _Reader:
             missing=keys.read("missing", one_of("reject", "default"), "reject"),
             items_outside_gold=keys.read("items_outside_gold", one_of("ignore", "count"), "ignore"),
             texts=keys.read("texts", self._paths_by_split, {}),
+            item_languages=keys.read("item_languages", self._paths_by_split, {}),
             ties=keys.read("ties", one_of("exact", "rounded", "earlier"), "exact"),
         )
         keys.close()

@@ -11,9 +11,11 @@ from scoring import limits
 from scoring.check import Items, find_items
 from scoring.definition import Definition, GoldFile, Track
 from scoring.formats import read_answers
+from scoring.languages import read_languages
 from scoring.printing import problem_line
 from scoring.problems import Report
 from scoring.score import GoldError, load_gold
+from scoring.texts import TextsError
 from scoring.track_votes import agreement_of
 from scoring.votes_file import VotesError
 
@@ -40,7 +42,7 @@ class _Inspection:
         for track in self._definition.tracks:
             for split in track.items:
                 faults += self._faults_of_answers(track, split)
-        return [*faults, *self._faults_of_votes()]
+        return [*faults, *self._faults_of_votes(), *self._faults_of_languages()]
 
     def _faults_of_files(self) -> Iterator[str]:
         """Each file that task.yaml names must be there, whatever it is named for."""
@@ -72,7 +74,8 @@ class _Inspection:
             yield from self._files_of_track(track)
 
     def _files_of_track(self, track: Track) -> Iterator[tuple[Path, str]]:
-        for noun, files in {"items": track.items, "optional items": track.optional_items, "texts": track.texts}.items():
+        named = {"items": track.items, "optional items": track.optional_items, "texts": track.texts}
+        for noun, files in (named | {"languages of items": track.item_languages}).items():
             for split, path in files.items():
                 yield path, f"{noun} of the track {track.slug}, split {split}"
         for split in track.items:
@@ -141,6 +144,14 @@ class _Inspection:
                     agreement_of(self._definition.track(votes.track), votes)
                 except (VotesError, ValueError) as error:
                     yield f"{self._name(votes.file)} (votes on the track {votes.track}, split {votes.split}): {error}."
+
+    def _faults_of_languages(self) -> Iterator[str]:
+        for track in self._definition.tracks:
+            for path in self._sound(track.item_languages.values()):
+                try:
+                    read_languages(track, path)
+                except TextsError as error:
+                    yield f"{error} (languages of the items of the track {track.slug})."
 
     def _items(self, track: Track, split: str) -> Items | None:
         if {track.items[split], track.optional_items.get(split)} & self._broken:

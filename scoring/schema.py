@@ -106,6 +106,7 @@ def _track() -> Schema:
         items=BY_SPLIT,
         optional_items=BY_SPLIT,
         texts=BY_SPLIT,
+        item_languages=BY_SPLIT,
         missing=one_of("reject", "default"),
         items_outside_gold=one_of("ignore", "count"),
         metrics={"type": "array", "items": _metric(), "minItems": 1},

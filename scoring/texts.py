@@ -1,4 +1,4 @@
-"""Items' texts from a table with a header: the id's columns, and one named `text`."""
+"""What a table with a header says of items: the id's columns, and one more, as `text` or `lang`."""
 
 import csv
 from collections.abc import Sequence
@@ -17,8 +17,8 @@ class TextsError(Exception):
     """A file of texts that cannot be read; the text says why."""
 
 
-def read_texts(path: Path, id_columns: Sequence[str]) -> dict[str, str]:
-    """Item id → text; an id of several columns is joined by `_`, as in the runs.
+def read_texts(path: Path, id_columns: Sequence[str], column: str = "text") -> dict[str, str]:
+    """Item id → text, or what stands in another column; an id of several columns is joined by `_`, as in the runs.
 
     A `.csv` file has commas and quotes, any other tabs and no quotes at all. Other columns are passed over.
 
@@ -31,9 +31,9 @@ def read_texts(path: Path, id_columns: Sequence[str]) -> dict[str, str]:
         with path.open(encoding="utf-8-sig", newline="") as file:
             rows = csv.reader(file, **dialect)
             header = next(rows, [])
-            if missing := [name for name in (*id_columns, "text") if name not in header]:
+            if missing := [name for name in (*id_columns, column) if name not in header]:
                 raise TextsError(f"{path.name} has no column {missing[0]}; it has {', '.join(header) or 'nothing'}")
-            places, text = [header.index(name) for name in id_columns], header.index("text")
+            places, text = [header.index(name) for name in id_columns], header.index(column)
             for row in filter(None, rows):
                 if len(row) != len(header):
                     raise TextsError(f"{path.name}, line {rows.line_num}: {len(row)} cells, not {len(header)}")

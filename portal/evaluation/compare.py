@@ -16,7 +16,9 @@ from portal.storage import open_gold, stored_file
 from scoring import Definition
 from scoring import __version__ as scorer_version
 from scoring.definition import MetricSpec
+from scoring.definition import Track as TrackDefinition
 from scoring.details import field_details
+from scoring.languages import by_language, read_languages
 from scoring.metrics import Comparison, compare
 from scoring.score import load_gold, run_answers
 from scoring.significance import intervals, leads, rank_ranges, tie_groups
@@ -127,7 +129,13 @@ def _compare(
         "ranks": rank_ranges(teams, spec, seed=SEED, rounds=ROUNDS, level=LEVEL),
         "leads": _leads(best, spec),
         "field": field_details(best),
+        "languages": _languages(board, track, best),
     }
+
+
+def _languages(board: Board, track: TrackDefinition, best: Mapping[str, Comparison]) -> dict[str, Any]:
+    file = track.item_languages.get(board.phase.split)
+    return by_language(best, read_languages(track, file), track.ranking_metric) if file else {}
 
 
 def _leads(best: Mapping[str, Comparison], spec: MetricSpec) -> dict[str, dict[str, list[float]]]:

@@ -30,6 +30,14 @@ class LeadLine:
 
 
 @dataclass(frozen=True, slots=True)
+class Languages:
+    """Scores by the language of the items, by the metric that ranks; the best run first."""
+
+    items: list[tuple[str, int]]  # language and how many items
+    rows: list[tuple[str, float | None, list[float | None]]]  # run, its score, and the score in each language
+
+
+@dataclass(frozen=True, slots=True)
 class Missed:
     """Items that the best so many runs all got wrong, by the gold's answer, as Table 4 of HatEval 2019 has them.
 
@@ -57,6 +65,7 @@ class Insights:
     field: dict[str, Any]  # as `scoring.details.field_details`; empty until a worker made it
     evaluations: dict[str, int]  # by run
     missed: Missed | None
+    languages: Languages | None
     agreement: list[dict[str, Any]]  # of the annotators, as `scoring.agreement.Agreement`; empty where not known
 
 
@@ -86,6 +95,7 @@ def insights(track: Track, phase: Phase, viewer: Viewer, at: datetime) -> Insigh
         leads=_leads(made.get("leads", {}), field.get("disagreement", {}), names),
         field=field,
         evaluations={name: int(pk) for pk, name in names.items()},
+        languages=_languages(made.get("languages", {}), board, evaluations, names),
         agreement=track.agreement.get(phase.split, []) if board.visible and board.gold_version else [],
         missed=_missed(field.get("missed", ()), board, at),
     )
@@ -132,6 +142,24 @@ def _leads(
         for other, found in others.items()
         if one in names and other in names
     ]
+
+
+def _languages(
+    found: Mapping[str, Any], board: Leaderboard, evaluations: list[Evaluation], names: Mapping[str, str]
+) -> Languages | None:
+    if not found:
+        return None
+    items = sorted(found["items"].items())
+    rows = [
+        (
+            names[str(one.pk)],
+            one.scores.get(board.rank_by),
+            [found["scores"][str(one.pk)][language] for language, _count in items],
+        )
+        for one in evaluations
+        if str(one.pk) in found["scores"]
+    ]
+    return Languages(items, rows)
 
 
 def _missed(found: Sequence[Mapping[str, Any]], board: Leaderboard, at: datetime) -> Missed | None:

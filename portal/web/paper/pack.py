@@ -17,7 +17,7 @@ from portal.queries.papers import papers_of
 from portal.web import export
 from portal.web.paper.latex import Table, escaped
 from portal.web.paper.references import references
-from portal.web.paper.tables import agreement_table, board_table, combined_table, statistics_table
+from portal.web.paper.tables import agreement_table, board_table, combined_table, languages_table, statistics_table
 
 Entry = tuple[str, bytes]  # path in the zip, content
 
@@ -67,6 +67,8 @@ def _entries(tracks: list[Track], phase: Phase, viewer: Viewer, at: datetime, ad
 def _of_track(found: Insights) -> _Part:
     slug, board = found.board.track.slug, found.board
     tables = {slug: board_table(board), f"{slug}-statistics": statistics_table(found)}
+    if found.languages:
+        tables[f"{slug}-languages"] = languages_table(found)
     if found.agreement:
         tables[f"{slug}-agreement"] = agreement_table(found)
     entries = [_table(name, table) for name, table in tables.items()]

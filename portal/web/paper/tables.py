@@ -73,6 +73,23 @@ def statistics_table(found: Insights) -> Table:
     )
 
 
+def languages_table(found: Insights) -> Table:
+    """The official runs on all items and on those of each language."""
+    assert found.languages is not None
+    column = found.board.ranking_column
+    return Table(
+        label=f"tab:{found.board.track.slug}-languages",
+        caption=_("%(track)s: %(metric)s by the language of the items.")
+        % {"track": found.board.track.title, "metric": column.title},
+        align="lr" + "r" * len(found.languages.items),
+        head=[_("Team"), _head(column), *(language for language, _items in found.languages.items)],
+        rows=[
+            [Cell(name), *(Cell(score(one, column.decimals)) for one in (value, *values))]
+            for name, value, values in found.languages.rows
+        ],
+    )
+
+
 def agreement_table(found: Insights) -> Table:
     """How far the annotators agree, as DETESTS 2022 prints it (Ariza-Casabona et al., 2022)."""
     head = (_("Class"), _("Items"), _("Pairwise"), "Fleiss", "Cohen", "Krippendorff")
