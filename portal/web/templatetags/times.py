@@ -1,6 +1,6 @@
 """Times: the time left first, then anywhere on Earth (AoE), then the reader's own zone by name."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from django import template
@@ -13,8 +13,6 @@ from django.utils.safestring import SafeString
 from portal.printing import AOE, end_of_day, span, written, zone_of, zone_words
 
 register = template.Library()
-
-MINUTE = 60  # seconds
 
 
 def reader_zone(context: Context) -> ZoneInfo:
@@ -69,9 +67,14 @@ def closing_day(value: datetime) -> SafeString:
 
 @register.filter
 def since(end: datetime, start: datetime) -> str:
-    """How long it took, to a tenth of a second where that matters: 4.2 s, 12 min"""
-    seconds = max(0.0, (end - start).total_seconds())
-    return f"{seconds:.1f} s" if seconds < MINUTE else span(end - start)
+    """How long it took, to a tenth of a second where that matters: 4.2 s, 12 min
+
+    Nothing beyond a day: a run that is scored anew did not wait so long.
+    """
+    took = max(timedelta(), end - start)
+    if took > timedelta(days=1):
+        return ""
+    return span(took) if took >= timedelta(minutes=1) else f"{took.total_seconds():.1f} s"
 
 
 @register.simple_tag(takes_context=True)

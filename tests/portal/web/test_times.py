@@ -5,7 +5,7 @@ import pytest
 from django.template import Context
 
 from portal.printing import span
-from portal.web.templatetags.times import day, deadline, moment, time_left
+from portal.web.templatetags.times import closing_day, day, deadline, moment, since, time_left
 
 NOW = datetime(2024, 5, 16, 6, 47, 9, tzinfo=UTC)
 CLOSES = datetime(2024, 5, 16, 12, 0, tzinfo=UTC)  # midnight AoE
@@ -47,6 +47,18 @@ def test_a_deadline_at_midnight_is_the_end_of_the_day_before() -> None:
     text = deadline(context(), CLOSES)
     assert "Wed 15 May, 23:59 AoE" in text
     assert "Thu 16 May, 13:59 in Madrid" in text
+
+
+def test_the_day_of_a_closing_is_that_of_its_deadline() -> None:
+    assert "15 May 2024 AoE" in closing_day(CLOSES)
+    assert "16 May 2024 AoE" in closing_day(CLOSES + timedelta(hours=12))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(-1, "0.0 s"), (4.23, "4.2 s"), (59.9, "59.9 s"), (60, "1 min"), (90_000, "")]
+)
+def test_what_something_took_is_told_to_the_tenth_and_not_beyond_a_day(seconds: float, text: str) -> None:
+    assert since(NOW + timedelta(seconds=seconds), NOW) == text
 
 
 def test_a_deadline_at_noon_stays_as_it_is() -> None:
