@@ -153,8 +153,8 @@ def test_mails_and_the_audit_log_are_listed(decider: Client, pending: Team) -> N
     assert "cleo@example.org" in mails
     assert "On its way" in mails
     log = decider.get("/tasks/gated/organize/audit/").content.decode()
-    assert "decline_team" in log
-    assert "reason: Say more." in log
+    assert "declined the team" in log
+    assert "Say more." in log
 
 
 def test_rival_teams_are_not_listed_for_participants(sender: Client, tiny: SharedTask) -> None:
