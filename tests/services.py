@@ -218,6 +218,13 @@ class MailServer:
         return answer or "250 OK"
 
 
+def text_of(mail: EmailMessage) -> str:
+    """What a reader without HTML sees."""
+    body = mail.get_body(("plain",))
+    assert body is not None
+    return str(body.get_content()).replace("\r\n", "\n")
+
+
 class S3:
     """moto's server, which speaks S3; it compares neither signatures nor checksums, so no test can rely on those."""
 

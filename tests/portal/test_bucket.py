@@ -144,7 +144,7 @@ def test_no_link_for_those_who_may_not(gated_in_s3, client):  # C38, C41
     assert not Download.objects.exists()
 
 
-def test_a_rotated_password_ends_links_too(gated_in_s3, client, mailoutbox):  # C40
+def test_a_rotated_password_ends_links_too(gated_in_s3, client, smtp):  # C40
     user = person("Cleo")
     organizer = person("Organizer")
     gated_in_s3.organizers.add(organizer)
@@ -152,7 +152,7 @@ def test_a_rotated_password_ends_links_too(gated_in_s3, client, mailoutbox):  # 
     approve_team(organizer, team, EVALUATION)
     sign(user, gated_in_s3)
     client.force_login(user)
-    client.post("/tasks/gated/password/", {"password": latest_password(mailoutbox)})
+    client.post("/tasks/gated/password/", {"password": latest_password(smtp)})
     assert client.get(f"{DATA}test/").status_code == 302
     assert client.post("/tasks/gated/team/password/").status_code == 302
     for ask in (client.get, client.head):

@@ -11,10 +11,10 @@ from portal.actions.approval import approve_team
 from portal.actions.teams import join_team, register_team
 from portal.mail.unsubscribe import token
 from portal.models import GoldStandard, Run, SharedTask, Team, User
-from tests.portal.conftest import gated, gated_folder, tiny, tiny_folder
+from tests.portal.conftest import gated, gated_folder, smtp, tiny, tiny_folder
 from tests.portal.world import EVALUATION, GOOD, person, send_run, set_up_second_factor, sign
 
-__all__ = ["gated", "gated_folder", "tiny", "tiny_folder"]
+__all__ = ["gated", "gated_folder", "smtp", "tiny", "tiny_folder"]
 
 ROLES = (
     "anonymous", "unverified", "teamless", "pending", "member", "captain", "rival", "other_organizer", "organizer",

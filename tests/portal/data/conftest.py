@@ -25,11 +25,11 @@ def cleo(gated):
 
 
 @pytest.fixture
-def password(gated, cleo, organizer, mailoutbox):
+def password(gated, cleo, organizer, smtp):
     """Of Bora, which is approved now; its captain has signed."""
     approve_team(organizer, Team.objects.get(name="Bora"), EVALUATION)
     sign(cleo, gated)
-    return latest_password(mailoutbox)
+    return latest_password(smtp)
 
 
 @pytest.fixture

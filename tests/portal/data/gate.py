@@ -4,14 +4,15 @@ import re
 
 from portal.permissions import standing
 from tests.portal.world import EVALUATION, deliver, stored_path
+from tests.services import text_of
 
 DATA = "/tasks/gated/data/"
 PASSWORD_PAGE = "/tasks/gated/password/"
 
 
-def latest_password(mailoutbox):
+def latest_password(smtp):
     deliver(EVALUATION)
-    return re.search(r"^[\w-]{22}$", mailoutbox[-1].body, re.MULTILINE)[0]
+    return re.search(r"^[\w-]{22}$", text_of(smtp.mails[-1]), re.MULTILINE)[0]
 
 
 def body(gated, name):

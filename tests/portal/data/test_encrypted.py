@@ -68,10 +68,10 @@ def test_it_is_asked_each_time_and_kept_nowhere(gated, reader, password, caplog)
     assert Download.objects.count() == 1
 
 
-def test_it_replaces_nothing_that_comes_before(gated, client, cleo, organizer, mailoutbox):  # C38
+def test_it_replaces_nothing_that_comes_before(gated, client, cleo, organizer, smtp):  # C38
     client.force_login(cleo)
     approve_team(organizer, Team.objects.get(), EVALUATION)
-    password = latest_password(mailoutbox)
+    password = latest_password(smtp)
     refused = client.post(TEST, {"password": password})
     assert refused.status_code == 403
     assert "Read and sign" in refused.content.decode()

@@ -14,7 +14,7 @@ from tests.portal.data.gate import DATA, PASSWORD_PAGE, body, latest_password, o
 from tests.portal.world import EVALUATION, RELEASE, person, sign
 
 
-def test_obstacles_are_named_one_after_the_other(gated, cleo, organizer, mailoutbox):
+def test_obstacles_are_named_one_after_the_other(gated, cleo, organizer, smtp):
     lone, nobody = person("Lone"), AnonymousUser()
     for user in (lone, nobody, cleo):
         assert obstacles(user, gated, "public") == []
@@ -26,7 +26,7 @@ def test_obstacles_are_named_one_after_the_other(gated, cleo, organizer, mailout
     assert obstacles(cleo, gated, "registered") == []
     approve_team(organizer, Team.objects.get(), EVALUATION)
     assert obstacles(cleo, gated, "password") == [Obstacle.PASSWORD]
-    stamp = give_password(cleo, gated, f" {latest_password(mailoutbox)}\n", EVALUATION)
+    stamp = give_password(cleo, gated, f" {latest_password(smtp)}\n", EVALUATION)
     assert obstacles(cleo, gated, "password", stamp=stamp) == []
     for state, obstacle in [("declined", Obstacle.DECLINED), ("withdrawn", Obstacle.WITHDRAWN)]:
         Team.objects.update(state=state)

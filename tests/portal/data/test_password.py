@@ -17,7 +17,7 @@ from tests.portal.data.gate import DATA, PASSWORD_PAGE, latest_password, status
 from tests.portal.world import EVALUATION, POST, person, sign
 
 
-def test_the_right_password_is_not_enough(gated, reader, password, mailoutbox):  # C38
+def test_the_right_password_is_not_enough(gated, reader, password, smtp):  # C38
     Signature.objects.all().delete()
     assert reader.post(PASSWORD_PAGE, {"password": password}).status_code == 403
     sign(Team.objects.get().members.get(), gated)
@@ -28,7 +28,7 @@ def test_the_right_password_is_not_enough(gated, reader, password, mailoutbox): 
     other = register_team(rival, gated, "Notus", "", EVALUATION, {"use": "research"})
     approve_team(gated.organizers.get(), other, EVALUATION)
     sign(rival, gated)
-    theirs = latest_password(mailoutbox)
+    theirs = latest_password(smtp)
     assert reader.post(PASSWORD_PAGE, {"password": theirs}).status_code == 403
     assert status(reader) == 403
     assert reader.post(PASSWORD_PAGE, {"password": password}).status_code == 302
@@ -56,24 +56,24 @@ def test_wrong_guesses_shut_the_session_and_not_the_team(gated, reader, password
     assert reader.post(PASSWORD_PAGE, {"password": password}).status_code == 302
 
 
-def test_a_rotated_password_ends_what_sessions_know(reader, password, cleo, mailoutbox):  # C40
+def test_a_rotated_password_ends_what_sessions_know(reader, password, cleo, smtp):  # C40
     reader.post(PASSWORD_PAGE, {"password": password})
     assert status(reader) == 200
     assert reader.post("/tasks/gated/team/password/").status_code == 302
     assert status(reader) == 403
     assert reader.post(PASSWORD_PAGE, {"password": password}).status_code == 403
-    new = latest_password(mailoutbox)
+    new = latest_password(smtp)
     assert status(reader) == 403
     assert reader.post(PASSWORD_PAGE, {"password": new}).status_code == 302
     assert status(reader) == 200
 
 
-def test_who_left_the_team_knows_its_password_in_vain(gated, reader, password, cleo, organizer, mailoutbox):
+def test_who_left_the_team_knows_its_password_in_vain(gated, reader, password, cleo, organizer, smtp):
     reader.post(PASSWORD_PAGE, {"password": password})
     Team.objects.get().memberships.all().delete()
     other = register_team(cleo, gated, "Notus", "", EVALUATION, {"use": "research"})
     approve_team(organizer, other, EVALUATION)
-    latest_password(mailoutbox)
+    latest_password(smtp)
     assert status(reader) == 403
     assert reader.post(PASSWORD_PAGE, {"password": password}).status_code == 403
 

@@ -15,6 +15,7 @@ from portal.actions.teams import join_team, register_team
 from portal.models import AuditEntry, OutgoingMail, Run, Team, User
 from portal.queries.personal_data import personal_data
 from tests.portal.world import EVALUATION, GOOD, person, send_run, set_up_second_factor, sign
+from tests.services import text_of
 
 PASSWORD = "a long winter in the north"
 PAGE = "/settings/"
@@ -77,11 +78,11 @@ def test_what_is_not_the_persons_to_say_has_no_effect(browser, cleo):  # B32
     assert (cleo.is_staff, cleo.is_superuser, cleo.email) == (False, False, "cleo@example.org")
 
 
-def test_a_new_address_counts_when_its_link_is_followed(browser, cleo, mailoutbox):
+def test_a_new_address_counts_when_its_link_is_followed(browser, cleo, smtp):
     browser.post("/accounts/email/", {"action_add": "", "email": "cleo@new.example"})
     cleo.refresh_from_db()
     assert cleo.email == "cleo@example.org"
-    path = next(word for word in mailoutbox[-1].body.split() if "/confirm-email/" in word).split("/", 3)[3]
+    path = next(word for word in text_of(smtp.mails[-1]).split() if "/confirm-email/" in word).split("/", 3)[3]
     browser.post(f"/{path}")
     cleo.refresh_from_db()
     assert cleo.email == "cleo@new.example"
