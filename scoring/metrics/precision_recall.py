@@ -176,7 +176,7 @@ def _example(name: str, part: Part) -> Example:
 
 def _family(name: str, title: str, short: str, score: Score) -> tuple[Metric, ...]:
     options: Options = {"unpredicted": ("zero", "skip")} if name == "precision" else {}
-    formula, small = _FORMULAS[name], f"{title[0].lower()}{title[1:]}"
+    formula, small = _FORMULAS[name], title if title.isupper() else title.lower()
 
     def metric(suffix: str, title: str, short: str, formula: str, source: str, scorer: _Scorer, part: Part) -> Metric:
         return Metric(
