@@ -11,7 +11,6 @@ from typing import Any
 from celery import Celery
 from celery.signals import setup_logging, worker_init, worker_process_init
 from django.conf import settings
-from kombu.transport import redis, virtual
 
 from portal.evaluation.limits import WORKER_NICENESS
 
@@ -22,30 +21,6 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 app = Celery("agon")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(["portal"], related_name="jobs")
-
-
-class _Held(redis.QoS):
-    """The messages that a worker holds, of which it may have so many and no more.
-
-    Kombu keeps one there for good when the broker was away at its acknowledgement. A worker whose processes were all at
-    work when its broker died would then take no message ever again. Here it lets go of it: the broker has the message
-    still, hands it out once more after the visibility timeout, and by then its row says that there is nothing to do.
-    """
-
-    def ack(self, delivery_tag: str) -> None:
-        try:
-            super().ack(delivery_tag)
-        finally:
-            virtual.QoS.ack(self, delivery_tag)
-
-    def reject(self, delivery_tag: str, requeue: bool = False) -> None:
-        try:
-            super().reject(delivery_tag, requeue)
-        finally:
-            virtual.QoS.ack(self, delivery_tag)
-
-
-redis.Channel.QoS = _Held
 
 
 @setup_logging.connect

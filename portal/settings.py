@@ -352,7 +352,10 @@ CELERY_TASK_PUBLISH_RETRY = False
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_TIME_LIMIT = JOB_SECONDS
-CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+# A worker takes a message when a process is free for it. Not by counting what is not acknowledged yet, as a multiplier
+# of 1 would: what a dying broker could not be told stays counted, and the worker would never ask the next one.
+CELERY_WORKER_DISABLE_PREFETCH = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 0
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 CELERY_BEAT_SCHEDULE_FILENAME = str(STATE_ROOT / "beat-schedule")
 CELERY_BEAT_SCHEDULE = {
