@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from django.utils.translation import gettext as _
+
 from scoring.definition import Overall
 
 
@@ -20,6 +22,7 @@ class CombinedRow:
     rank: int
     team: str
     value: float
+    is_own: bool  # of the viewer's team
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +32,20 @@ class Combined:
     rule: Overall
     rows: tuple[CombinedRow, ...]
 
+    @property
+    def head(self) -> str:
+        """Of the column of values."""
+        return {"borda": _("Points"), "mean-rank": _("Mean rank"), "mean-score": _("Mean score")}[self.rule.by]
 
-def combined(rule: Overall, places: Mapping[str, Mapping[str, Place]], high_is_good: bool) -> Combined:
-    """The ranking of that rule; `places` by team and track.
+    @property
+    def decimals(self) -> int:
+        return {"borda": 0, "mean-rank": 2, "mean-score": 4}[self.rule.by]
+
+
+def combined(
+    rule: Overall, places: Mapping[str, Mapping[str, Place]], high_is_good: bool, own: str | None = None
+) -> Combined:
+    """The ranking of that rule; `places` by team and track, `own` the name of the viewer's team.
 
     `borda` adds, for each track, how many of those ranked there stand behind the rank. The means rank only teams that
     are ranked in every track. Equal values share a rank, and the next is left out.
@@ -39,7 +53,7 @@ def combined(rule: Overall, places: Mapping[str, Mapping[str, Place]], high_is_g
     values = {team: value for team, own in places.items() if (value := _value(rule, own)) is not None}
     sign = -1 if rule.by == "borda" or (rule.by == "mean-score" and high_is_good) else 1
     keys = sorted(sign * value for value in values.values())
-    rows = [CombinedRow(keys.index(sign * value) + 1, team, value) for team, value in values.items()]
+    rows = [CombinedRow(keys.index(sign * value) + 1, team, value, team == own) for team, value in values.items()]
     return Combined(rule, tuple(sorted(rows, key=lambda row: (row.rank, row.team.casefold()))))
 
 

@@ -48,10 +48,14 @@ class OverallBoard:
     visible: bool
     hidden_reason: str
     groups: tuple[Group, ...]
-    heads: tuple[tuple[Track, Column], ...]
+    boards: tuple[Leaderboard, ...]
     rows: tuple[OverallRow, ...]
     combined: tuple[Combined, ...]
     step: float | None  # of the ladder on which this viewer sees the scores
+
+    @property
+    def heads(self) -> list[tuple[Track, Column]]:
+        return [(board.track, board.ranking_column) for board in self.boards]
 
     @property
     def lines(self) -> list[tuple[OverallRow, list[tuple[Cell | None, tuple[Track, Column]]]]]:
@@ -70,7 +74,7 @@ def overall(tracks: list[Track], phase: Phase, viewer: Viewer, at: datetime, gro
         visible=first.visible,
         hidden_reason=first.hidden_reason,
         groups=groups,
-        heads=tuple((board.track, board.ranking_column) for board in boards),
+        boards=tuple(boards),
         rows=_rows(boards),
         combined=_combined(boards),
         step=first.step,
@@ -103,8 +107,9 @@ def _combined(boards: list[Leaderboard]) -> tuple[Combined, ...]:
         for team, cell in cells.items():
             if cell.rank is not None and cell.value is not None:
                 places.setdefault(team, {})[slug] = Place(cell.rank, cell.value, ranked)
+    own = next((row.team for board in boards for row in board.rows if row.is_own), None)
     return tuple(
-        combined(rule, places, by_slug[rule.tracks[0]].ranking_column.higher_is_better)
+        combined(rule, places, by_slug[rule.tracks[0]].ranking_column.higher_is_better, own)
         for rule in rules
         if set(rule.tracks) <= by_slug.keys()
     )

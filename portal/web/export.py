@@ -10,8 +10,9 @@ from django.http import HttpResponse, JsonResponse
 from portal.figures.figure import Figure
 from portal.models import Download, SharedTask
 from portal.queries.board_rows import Row
+from portal.queries.combined import CombinedRow
 from portal.queries.leaderboard import Leaderboard
-from portal.queries.overall import OverallBoard
+from portal.queries.overall import Cell, OverallBoard
 
 
 def defused(cell: str) -> str:
@@ -36,15 +37,62 @@ def _cells(row: Row, keys: list[str], board: Leaderboard) -> list[Any]:
 
 
 def overall_as_csv(board: OverallBoard) -> HttpResponse:
-    """One row a team; rank and value for each track."""
+    """One row a team; rank and value in each track, then in each ranking over several."""
     head = ["team"]
     for track, column in board.heads:
         head += [f"{track.slug} rank", f"{track.slug} {column.key}"]
+    for one in board.combined:
+        head += [f"overall {one.rule.slug} rank", f"overall {one.rule.slug} {one.rule.by}"]
+    places = [{row.team: row for row in one.rows} for one in board.combined]
     lines = [
-        [row.team, *(part for cell in row.cells for part in ((cell.rank, cell.value) if cell else ("", "")))]
+        [
+            row.team,
+            *(part for cell in row.cells for part in ((cell.rank, cell.value) if cell else ("", ""))),
+            *(part for one in places for part in _placed(one.get(row.team))),
+        ]
         for row in board.rows
     ]
-    return _csv(f"{board.phase.shared_task.slug}_{board.phase.slug}", [head, *lines])
+    return _csv(_overall_name(board), [head, *lines])
+
+
+def _placed(row: CombinedRow | None) -> tuple[Any, Any]:
+    return (row.rank, row.value) if row else ("", "")
+
+
+def overall_as_json(board: OverallBoard) -> JsonResponse:
+    """The same, with what the scores were made from."""
+    body = {
+        "shared_task": board.phase.shared_task.slug,
+        "phase": board.phase.slug,
+        "ladder_step": board.step,
+        "tracks": [
+            {"track": one.track.slug, "rank_by": one.rank_by, "gold_version": one.gold_version, "scorer": one.scorer}
+            for one in board.boards
+        ],
+        "rows": [
+            {"team": row.team, "tracks": {head[0].slug: _cell(cell) for cell, head in cells if cell}}
+            for row, cells in board.lines
+        ],
+        "overall": [
+            {
+                "slug": one.rule.slug,
+                "title": one.rule.title,
+                "tracks": one.rule.tracks,
+                "by": one.rule.by,
+                "rows": [{"rank": row.rank, "team": row.team, "value": row.value} for row in one.rows],
+            }
+            for one in board.combined
+        ],
+    }
+    return _json(_overall_name(board), body)
+
+
+def _cell(cell: Cell) -> dict[str, Any]:
+    return {"rank": cell.rank, "value": cell.value}
+
+
+def _overall_name(board: OverallBoard) -> str:
+    return f"{board.phase.shared_task.slug}_{board.phase.slug}"
 
 
 def figure_csv(figure: Figure) -> bytes:
@@ -97,8 +145,12 @@ def as_json(board: Leaderboard) -> JsonResponse:
         ],
         "rows": [_row(row) for row in board.rows],
     }
+    return _json(_name(board), body)
+
+
+def _json(name: str, body: dict[str, Any]) -> JsonResponse:
     response = JsonResponse(body, json_dumps_params={"indent": 1, "ensure_ascii": False})
-    response["Content-Disposition"] = f'attachment; filename="{_name(board)}.json"'
+    response["Content-Disposition"] = f'attachment; filename="{name}.json"'
     return response
 
 

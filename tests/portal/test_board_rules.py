@@ -1,5 +1,7 @@
 """What a board shows beside scores: ties by rule, aliases, intervals and tie groups, dates, several tracks as one."""
 
+import io
+import zipfile
 from datetime import timedelta
 
 import pytest
@@ -8,7 +10,7 @@ from portal.actions.approval import approve_team, decline_team
 from portal.actions.import_shared_task import import_shared_task
 from portal.actions.membership import ask_again, withdraw_team
 from portal.evaluation.compare import boards_to_refresh, compare_board
-from portal.models import Board, Evaluation, Phase
+from portal.models import Board, Evaluation, Phase, Team
 from portal.queries.combined import Place, combined
 from portal.queries.overall import overall
 from portal.queries.ties import letter
@@ -213,9 +215,28 @@ def test_a_ranking_over_tracks_says_whose_it_is(tiny_folder, db, client):
         )
     send_run(new_team(import_shared_task(tiny_folder, EVALUATION).shared_task, "Ostro"), GOOD, 1, EVALUATION)
     work_off(EVALUATION)
-    text = client.get("/tasks/tiny/leaderboard/?phase=evaluation").content.decode()
+    team = Team.objects.get(name="Ostro")
+    address = "/tasks/tiny/leaderboard/?phase=evaluation"
+    text = client.get(address).content.decode()
     assert "Together" in text
     assert "The portal&#x27;s own." in text
+    assert text.count("your team") == 0
+    table = client.get(f"{address}&format=csv").content.decode().splitlines()
+    assert table[0].endswith("two accuracy,overall all rank,overall all borda")
+    assert table[1] == "Ostro,1,0.75,,,1,0.0"
+    told = client.get(f"{address}&format=json").json()
+    assert told["rows"] == [{"team": "Ostro", "tracks": {"one": {"rank": 1, "value": 0.75}}}]
+    assert told["overall"][0]["rows"] == [{"rank": 1, "team": "Ostro", "value": 0.0}]
+    assert told["tracks"][0]["gold_version"] == 1
+    client.force_login(captain(team))
+    assert client.get(address).content.decode().count("your team") == 2
+    paper = b"".join(client.get("/tasks/tiny/paper/evaluation.zip").streaming_content)
+    entries = zipfile.ZipFile(io.BytesIO(paper))
+    assert "1 & Ostro & 0" in entries.read("tables/overall-all.tex").decode()
+    assert entries.read("data/overall.csv").decode().splitlines() == table
+    assert rb"\input{tables/overall-all}" in entries.read("paper.tex")
+    team.shared_task.phases.update(released=None)
+    assert "Ostro" not in client.get(f"{address}&format=json").content.decode()  # D49
 
 
 PLACES = {

@@ -17,7 +17,14 @@ from portal.queries.papers import papers_of
 from portal.web import export
 from portal.web.paper.latex import Table, escaped
 from portal.web.paper.references import references
-from portal.web.paper.tables import agreement_table, board_table, combined_table, languages_table, statistics_table
+from portal.web.paper.tables import (
+    agreement_table,
+    board_table,
+    combined_table,
+    languages_table,
+    overall_table,
+    statistics_table,
+)
 
 Entry = tuple[str, bytes]  # path in the zip, content
 
@@ -57,8 +64,13 @@ def _entries(tracks: list[Track], phase: Phase, viewer: Viewer, at: datetime, ad
         names |= {row.team for row in found.board.rows if row.team and not found.board.has_aliases}
         provenance.append(_provenance(found))
     if len(tracks) > 1:
-        yield _table("combined", combined_table(overall(tracks, phase, viewer, at)))
-        lines.append(r"\input{tables/combined}")
+        together = overall(tracks, phase, viewer, at)
+        tables = {"combined": combined_table(together)}
+        tables |= {f"overall-{one.rule.slug}": overall_table(one) for one in together.combined}
+        yield from (_table(name, table) for name, table in tables.items())
+        yield "data/overall.csv", export.overall_as_csv(together).content
+        yield "data/overall.json", export.overall_as_json(together).content
+        lines += [rf"\input{{tables/{name}}}" for name in tables]
     yield "references.bib", references(phase.shared_task, address, papers_of(phase.shared_task, names)).encode()
     yield "paper.tex", "\n".join([_PREAMBLE, *lines, *_REFERENCES, r"\end{document}", ""]).encode()
     yield "README.md", _readme(phase, provenance, at).encode()

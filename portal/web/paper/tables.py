@@ -6,6 +6,7 @@ from portal.models import Run
 from portal.printing import score
 from portal.queries.board_rows import Row
 from portal.queries.columns import Column
+from portal.queries.combined import Combined
 from portal.queries.insights import Insights
 from portal.queries.leaderboard import Leaderboard
 from portal.queries.overall import Cell as TrackCell
@@ -106,6 +107,18 @@ def agreement_table(found: Insights) -> Table:
             ]
             for row in found.agreement
         ],
+    )
+
+
+def overall_table(one: Combined) -> Table:
+    """One ranking over several tracks, best first."""
+    over = _("over %(tracks)s.") % {"tracks": ", ".join(one.rule.tracks)}
+    return Table(
+        label=f"tab:overall-{one.rule.slug}",
+        caption=f"{one.rule.title}: {over} {one.rule.note}".strip(),
+        align="rlr",
+        head=[_("Rank"), _("Team"), one.head],
+        rows=[[Cell(str(row.rank)), Cell(row.team), Cell(score(row.value, one.decimals))] for row in one.rows],
     )
 
 
