@@ -42,7 +42,8 @@ def kept_boards(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable
         if key is None:
             return get_response(request)
         etag = quote_etag(key)
-        if etag in parse_etags(request.headers.get("If-None-Match", "")):
+        known = parse_etags(request.headers.get("If-None-Match", ""))
+        if etag in [one.removeprefix("W/") for one in known]:  # weak is what a proxy makes of it that compresses
             return HttpResponseNotModified(headers={"ETag": etag} | _HEADERS)
         kept = caches["boards"].get(key)
         if kept is None:

@@ -5,6 +5,8 @@ import json
 import re
 import shutil
 import signal
+import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -16,6 +18,7 @@ import pytest
 
 from portal.web.bodies import FORM_BYTES
 from scoring.limits import UPLOAD_BYTES
+from tests.conftest import ROOT
 from tests.deploy.production import ADDRESS, DATASET, HOST, Production, production
 from tests.portal.world import GOOD, run_file
 from tests.services import postgres_programs, wait_until
@@ -71,7 +74,9 @@ def test_data_are_handed_out_by_the_proxy(services: Production) -> None:
     assert (status, body) == (200, DATASET)
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert "attachment" in headers["Content-Disposition"]
-    assert ask(services, DOWNLOAD, Range="bytes=7-16")[::2] == (206, DATASET[7:17])
+    for encoding in ("identity", "gzip"):
+        part = ask(services, DOWNLOAD, Range="bytes=7-16", Accept_Encoding=encoding)
+        assert part[::2] == (206, DATASET[7:17])
     past = services.connection(service="web")
     past.request("GET", DOWNLOAD, headers={"Host": HOST, "X-Forwarded-Proto": "https"})
     answer = past.getresponse()
@@ -134,6 +139,17 @@ def test_figures_for_prometheus(services: Production) -> None:
     status, _, body = ask(services, "/metrics", Authorization=f"Bearer {token}")
     assert (status, b"agon_uploads_total" in body) == (200, True)
     assert ask(services, "/metrics")[0] == 404
+
+
+def test_the_first_view_of_a_board_weighs_less_than_150_kb(services: Production) -> None:
+    address = f"https://{HOST}:8443{BOARD.removesuffix('&format=json')}"
+    command = [sys.executable, "-m", "tests.deploy.page_weight", address, HOST, services.address("proxy")]
+    done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    sizes = json.loads(done.stdout)
+    assert address in sizes
+    assert any(name.endswith(".css") for name in sizes)
+    assert any(name.endswith(".woff2") for name in sizes)
+    assert sum(sizes.values()) < 150_000, sizes
 
 
 def test_static_files_are_kept_by_the_proxy(services: Production) -> None:

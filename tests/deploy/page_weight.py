@@ -1,0 +1,36 @@
+"""What Chromium gets over the wire for the first view of a page: `page_weight.py URL HOST ADDRESS`; prints JSON.
+
+A process of its own: the browser tests keep Playwright's loop in theirs. HOST is at ADDRESS, whose certificate nobody
+has signed.
+"""
+
+import json
+import shutil
+import sys
+
+from playwright.sync_api import sync_playwright
+
+from tests.browser.conftest import CHROMIUM_FLAGS
+
+
+def main(url: str, host: str, address: str) -> None:
+    """Bytes with their heads, by address."""
+    sizes: dict[str, float] = {}
+    addresses: dict[str, str] = {}
+    flags = [*CHROMIUM_FLAGS, f"--host-resolver-rules=MAP {host} {address}"]
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=flags)
+        page = browser.new_context(ignore_https_errors=True, viewport={"width": 1280, "height": 800}).new_page()
+        network = page.context.new_cdp_session(page)
+        network.on("Network.requestWillBeSent", lambda one: addresses.update({one["requestId"]: one["request"]["url"]}))
+        network.on(
+            "Network.loadingFinished", lambda one: sizes.update({addresses[one["requestId"]]: one["encodedDataLength"]})
+        )
+        network.send("Network.enable")
+        page.goto(url, wait_until="networkidle")
+        browser.close()
+    print(json.dumps(sizes))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
