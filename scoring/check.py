@@ -70,6 +70,7 @@ def tell_other_split(definition: Definition, track: Track, data: bytes, split: s
             phases = [[phase.title for phase in definition.phases if phase.split == one] for one in (split, other)]
             here, there = (", ".join(titles) or one for titles, one in zip(phases, (split, other), strict=True))
             report.error("items-of-other-split", found=here, expected=there)
+            report.problems.insert(0, report.problems.pop())  # it explains the others
 
 
 def as_source(file: str | Path | bytes) -> Path | bytes:

@@ -10,6 +10,7 @@ from portal.actions.organizing import require_organizer
 from portal.actions.refusal import Conflict, NotAcceptable
 from portal.models import AuditEntry, SharedTask, User
 from portal.models.task import DatasetDefinition, StoredDataset
+from portal.queries.records import times_taken
 from portal.storage import StoredUpload
 
 DATASET_BYTES = 1024**3
@@ -17,13 +18,20 @@ DATASET_BYTES = 1024**3
 
 @transaction.atomic
 def replace_dataset(
-    user: User, shared_task: SharedTask, dataset: DatasetDefinition, stored: StoredUpload, at: datetime
+    user: User,
+    shared_task: SharedTask,
+    dataset: DatasetDefinition,
+    stored: StoredUpload,
+    at: datetime,
+    *,
+    is_sure: bool = False,
 ) -> StoredDataset:
     """Hand out another file from now on; who may have it stays as task.yaml says.
 
     Raises:
         NotAllowed: the user does not organize the task.
-        NotAcceptable: the file is empty, or the one that is handed out already.
+        NotAcceptable: the file is empty, or the one that is handed out already; or `is_sure` is wanting where somebody
+            has taken that one.
         Conflict: tracks go by the dataset's file, so that it is a rule and comes with the folder.
     """
     require_organizer(user, shared_task)
@@ -36,6 +44,8 @@ def replace_dataset(
     before = shared_task.stored_dataset(dataset.slug)
     if before is not None and before.sha256 == stored.sha256:
         raise NotAcceptable("same_file", _("This is the file that is handed out already."))
+    if before and times_taken(shared_task, dataset, before) and not is_sure:
+        raise NotAcceptable("taken", _("Somebody has taken the file in use. Say that you are sure."))
     original = (before.instead_of or before.sha256) if before else ""
     now = StoredDataset(stored.sha256, stored.size, original, at.isoformat())
     shared_task.dataset_files[dataset.slug] = asdict(now)

@@ -4,6 +4,7 @@ from django.core.paginator import Page, Paginator
 from django.db.models import QuerySet
 
 from portal.models import AuditEntry, Download, OutgoingMail, SharedTask, Team
+from portal.models.task import DatasetDefinition, StoredDataset
 from portal.queries.audit_words import deed_words
 
 PAGE_SIZE = 100
@@ -35,6 +36,11 @@ def audit_verbs(shared_task: SharedTask) -> list[tuple[str, str]]:
 def downloads(shared_task: SharedTask) -> QuerySet[Download]:
     """Who took which data of the task, newest first."""
     return shared_task.downloads.select_related("user", "team").order_by("-at", "-pk")
+
+
+def times_taken(shared_task: SharedTask, dataset: DatasetDefinition, stored: StoredDataset) -> int:
+    """How often that version of the file was asked for from its beginning."""
+    return shared_task.downloads.filter(dataset=dataset.slug, sha256=stored.sha256, first_byte=0).count()
 
 
 def downloads_page(shared_task: SharedTask, page: str) -> Page[Download]:

@@ -6,10 +6,13 @@ from typing import Any
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
 
 from portal.models import Announcement, Phase, SharedTask, User
+from portal.models.task import DatasetDefinition
 from portal.printing import AOE, zone_of
 from portal.queries.gold import GoldLine
+from portal.queries.records import times_taken
 
 _INPUT = "%Y-%m-%dT%H:%M"
 
@@ -120,6 +123,7 @@ class DatasetForm(forms.Form):
     """Another file for a dataset."""
 
     file = forms.FileField(label=_("New file"), allow_empty_file=True, max_length=255)
+    is_sure = forms.BooleanField(label=_("I am sure: people have the file in use"), required=False)
 
 
 class GoldForm(forms.Form):
@@ -140,6 +144,24 @@ class GoldForm(forms.Form):
         self.fields["is_sure"].help_text = _("Needed where the table below says that scores are public.")
         if not any(line.public for line in lines):
             self.fields["is_sure"].widget = forms.HiddenInput()
+
+
+def dataset_form(
+    shared_task: SharedTask, dataset: DatasetDefinition, data: Any = None, files: Any = None
+) -> DatasetForm:
+    """Asks whether the organizer is sure only where somebody has taken the file in use."""
+    form = DatasetForm(data, files, auto_id=f"{dataset.slug}-%s")
+    stored = shared_task.stored_dataset(dataset.slug)
+    taken = times_taken(shared_task, dataset, stored) if stored else 0
+    if taken:
+        form.fields["is_sure"].help_text = ngettext(
+            "It was taken %(n)d time. Who has it keeps it and is told nothing: announce the new one.",
+            "It was taken %(n)d times. Who has it keeps it and is told nothing: announce the new one.",
+            taken,
+        ) % {"n": taken}
+    else:
+        form.fields["is_sure"].widget = forms.HiddenInput()
+    return form
 
 
 def window_form(phase: Phase, user: User, data: Any = None) -> WindowForm:

@@ -55,7 +55,7 @@ MESSAGES = {
     "la carpeta de la tarea desde su página de datos.",
     "items-unknown-split": "La pista no tiene elementos para la partición {found}; sus particiones son {expected}.",
     "items-of-other-split": "Los identificadores son los elementos de {expected}, no de {found}: envíe los resultados "
-    "en esa fase o responda a los elementos de esta.",
+    "en esa fase mientras esté abierta, o responda a los elementos de esta.",
     "duplicate-ids": "Identificadores repetidos: {places}. Deje una entrada por elemento.",
     "missing-items": "Elementos sin entrada: {places}. Cada elemento de la pista necesita una.",
     "unknown-ids": "Identificadores que no están entre los elementos de la pista: {places}. Quítelos o compruebe que "

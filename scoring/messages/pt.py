@@ -56,7 +56,7 @@ MESSAGES = {
     "pasta da tarefa na respetiva página de dados.",
     "items-unknown-split": "A pista não tem itens para a partição {found}; as suas partições são {expected}.",
     "items-of-other-split": "Os identificadores são os itens de {expected}, não de {found}: envie a submissão nessa "
-    "fase ou responda aos itens desta.",
+    "fase enquanto estiver aberta, ou responda aos itens desta.",
     "duplicate-ids": "Identificadores repetidos: {places}. Deixe uma entrada por item.",
     "missing-items": "Itens sem entrada: {places}. Cada item da pista precisa de uma.",
     "unknown-ids": "Identificadores que não estão entre os itens da pista: {places}. Retire-os ou verifique se são a "

@@ -5,7 +5,7 @@ import pytest
 from portal.actions.datasets import replace_dataset
 from portal.actions.import_shared_task import import_shared_task
 from portal.actions.refusal import ActionRefused
-from portal.models import AuditEntry, SharedTask
+from portal.models import AuditEntry, Download, SharedTask
 from portal.storage import store_upload, stored_file
 from tests.portal.world import EVALUATION, person
 
@@ -17,9 +17,9 @@ def organizer(gated):
     return user
 
 
-def replace(user, task, content, slug="test"):
+def replace(user, task, content, slug="test", **options):
     with store_upload([content], "new.tsv", 100) as stored:
-        return replace_dataset(user, task, task.dataset(slug), stored, EVALUATION)
+        return replace_dataset(user, task, task.dataset(slug), stored, EVALUATION, **options)
 
 
 def handed_out(slug="test"):
@@ -34,6 +34,15 @@ def test_the_new_file_is_handed_out_and_the_old_ones_checksum_is_on_record(gated
     assert replace(organizer, gated, b"third").instead_of == before
     entries = AuditEntry.objects.filter(verb="replace_dataset").order_by("pk")
     assert [entry.detail["before"] for entry in entries] == [before, now.sha256]
+
+
+def test_a_file_that_somebody_has_is_replaced_only_when_one_is_sure(gated, organizer):
+    taken = Download(shared_task=gated, dataset="test", sha256=gated.stored_dataset("test").sha256, at=EVALUATION)
+    taken.save()
+    with pytest.raises(ActionRefused, match="Say that you are sure"):
+        replace(organizer, gated, b"second")
+    replace(organizer, gated, b"second", is_sure=True)
+    assert replace(organizer, gated, b"third").size == 5  # nobody has the second
 
 
 def test_an_import_keeps_it_until_the_folder_has_another_file(gated, organizer, gated_folder):

@@ -36,6 +36,12 @@ def declined(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
         blocks=[
             text(_("The organizers of %(task)s have declined your team %(team)s. They say:") % names),
             quote(mail.details["reason"]),
+            text(
+                _(
+                    "Its runs, if there are any, leave the boards that are not released yet, and come back when it is "
+                    "approved again. What was released stays as it is."
+                )
+            ),
             text(_("You can mend your answers and ask again.")),
             button(_("Ask again on your team's page"), page("team", mail.shared_task.slug)),
         ],

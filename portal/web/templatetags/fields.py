@@ -18,7 +18,10 @@ def control(field: BoundField) -> SafeString:
     else:
         css = "form-control"
     # The label says what the field is for; a placeholder that repeats it would only hide that the field is empty.
-    return field.as_widget(attrs={"class": f"{css} is-invalid" if field.errors else css, "placeholder": ""})
+    attrs: dict[str, str | bool] = {"class": f"{css} is-invalid" if field.errors else css, "placeholder": ""}
+    if field.name == next(iter(field.form.errors), None):
+        attrs["autofocus"] = True  # else a page that opens at its top hides what is wrong further down
+    return field.as_widget(attrs=attrs)
 
 
 @register.filter

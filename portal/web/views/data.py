@@ -16,6 +16,7 @@ from portal.queries.task_folder import folder_zip
 from portal.web.access import client_address, tab_context
 from portal.web.dataset_lines import dataset_line, own_standing
 from portal.web.files import file_response, no_such_bytes, wanted_range
+from portal.web.markdown import Heading
 from portal.web.views.data_password import encrypted
 from portal.web.views.tasks import text_context
 
@@ -28,6 +29,7 @@ def data(request: HttpRequest, slug: str) -> HttpResponse:
     own = own_standing(request, page)
     datasets = page.shared_task.definition.datasets
     context["datasets"] = [dataset_line(page, dataset, own, at) for dataset in datasets]
+    context["contents"] += [Heading("files", _("Files"))]
     context["downloads"] = team_downloads(own.team) if own.team else []
     return render(request, "tasks/data.html", context)
 

@@ -17,7 +17,7 @@ from portal.queries.records import downloads_page
 from portal.storage import UploadTooLarge, store_upload
 from portal.web.access import SignedInRequest, organizer_context
 from portal.web.export import downloads_as_csv
-from portal.web.organize_forms import DatasetForm
+from portal.web.organize_forms import dataset_form
 
 
 @require_safe
@@ -36,17 +36,18 @@ def replace(request: SignedInRequest, slug: str, dataset: str) -> HttpResponse:
     wanted = shared_task.dataset(dataset)
     if wanted is None:
         raise Http404
-    form = DatasetForm(request.POST, request.FILES, auto_id=f"{dataset}-%s")
+    form = dataset_form(shared_task, wanted, request.POST, request.FILES)
     if not form.is_valid():
         return _page(request, context, {dataset: form}, HTTPStatus.UNPROCESSABLE_ENTITY)
     file = form.cleaned_data["file"]
     try:
         with store_upload(file.chunks(), file.name, DATASET_BYTES) as stored:
-            replace_dataset(request.user, shared_task, wanted, stored, context["at"])
+            is_sure = form.cleaned_data["is_sure"]
+            replace_dataset(request.user, shared_task, wanted, stored, context["at"], is_sure=is_sure)
     except UploadTooLarge as large:
         return render(request, "413.html", {"limit": large.limit}, status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
     except ActionRefused as refused:
-        form.add_error("file", refused.message)
+        form.add_error("is_sure" if refused.code == "taken" else "file", refused.message)
         return _page(request, context, {dataset: form}, refused.http_status)
     messages.success(request, _("%(dataset)s is handed out in its new version.") % {"dataset": wanted.title})
     return redirect("organize_data", slug)
@@ -77,7 +78,7 @@ def _page(
         {
             "dataset": dataset,
             "stored": shared_task.stored_dataset(dataset.slug),
-            "form": (forms or {}).get(dataset.slug) or DatasetForm(auto_id=f"{dataset.slug}-%s"),
+            "form": (forms or {}).get(dataset.slug) or dataset_form(shared_task, dataset),
         }
         for dataset in shared_task.definition.datasets
     ]

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 
 from portal.queries.public import described
 from portal.web.access import tab_context
-from portal.web.markdown import contents, has_heading
+from portal.web.markdown import Heading, contents, has_heading
 from portal.web.markdown import render as render_markdown
 from portal.web.paper.references import citation
 from portal.web.views.announcements import told
@@ -29,16 +29,14 @@ def overview(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_safe
 def evaluation(request: HttpRequest, slug: str) -> HttpResponse:
-    return _text_page(request, slug, "evaluation", _("Evaluation"))
+    context = text_context(request, slug, "evaluation", _("Evaluation"))
+    context["contents"] += [Heading("dates", _("Dates and limits")), Heading("naming", _("Naming rule"))]
+    return render(request, "tasks/evaluation.html", context)
 
 
 @require_safe
 def terms(request: HttpRequest, slug: str) -> HttpResponse:
-    return _text_page(request, slug, "terms", _("Terms"))
-
-
-def _text_page(request: HttpRequest, slug: str, name: str, heading: str) -> HttpResponse:
-    return render(request, f"tasks/{name}.html", text_context(request, slug, name, heading))
+    return render(request, "tasks/terms.html", text_context(request, slug, "terms", _("Terms")))
 
 
 def text_context(request: HttpRequest, slug: str, name: str, heading: str) -> dict[str, Any]:

@@ -44,9 +44,21 @@ def gold_file(content: bytes) -> dict[str, Any]:
 
 
 def test_each_page_opens_and_the_first_one_leads_to_what_waits(organizer: Client, phase: Phase) -> None:
-    for part in ("", "teams/", "runs/", "data/", "gold/", "phases/", "releases/", "mails/", "audit/"):
-        assert organizer.get(PAGE + part).status_code == 200
     text = organizer.get(PAGE).content.decode()
+    for part in (
+        "teams/",
+        "runs/",
+        "data/",
+        "downloads/",
+        "gold/",
+        "phases/",
+        "releases/",
+        "announcements/",
+        "mails/",
+        "audit/",
+    ):
+        assert organizer.get(PAGE + part).status_code == 200
+        assert text.count(f'href="{PAGE}{part}"') >= 2  # among the links above, and with what it is for
     assert "Evaluation has closed; its scores are not released." in text
     assert f'href="{PAGE}releases/"' in text
 
@@ -275,4 +287,11 @@ def test_a_dataset_is_replaced_on_its_page(gated: SharedTask, sign_in: Callable[
     assert "handed out already" in again.content.decode()
     answer = Client().get("/tasks/gated/data/sample/")
     assert b"".join(answer.streaming_content) == b"second"  # type: ignore[attr-defined]
+    third = {"file": SimpleUploadedFile("x", b"third")}
+    unsure = client.post(f"{page}sample/", third)
+    assert (unsure.status_code, "It was taken 1 time." in unsure.content.decode()) == (422, True)
+    assert (
+        client.post(f"{page}sample/", third | {"file": SimpleUploadedFile("x", b"third"), "is_sure": "on"})["Location"]
+        == page
+    )
     assert client.post(f"{page}nothing/", {"file": SimpleUploadedFile("x", b"y")}).status_code == 404
