@@ -54,7 +54,9 @@ def of_taking_back(phase: Phase, at: datetime) -> list[str]:
             kept,
         )
         % {"n": kept},
-        ngettext(
+        _("Nobody has had a mail about the release; what people have seen or saved they keep.")
+        if not told
+        else ngettext(
             "%(n)d person has had a mail about the release; what people have seen or saved they keep.",
             "%(n)d people have had a mail about the release; what people have seen or saved they keep.",
             told,

@@ -26,7 +26,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Leaderboard:
-    """What the board shows; `visible` False: no rows, and `hidden_reason` says why."""
+    """What the board shows; `visible` False: no rows. `hidden_reason` says why not everybody sees it, or is empty."""
 
     track: Track
     phase: Phase
@@ -91,7 +91,7 @@ def leaderboard(
         track=track,
         phase=phase,
         visible=visible,
-        hidden_reason="" if visible else hidden_reason(phase, at),
+        hidden_reason="" if phase.scores_are_public(at) else hidden_reason(phase, at),
         columns=columns(track) if step is None else [stepped_column(track, step)],
         rows=[],
         rank_by=track.definition.rank_by,

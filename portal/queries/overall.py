@@ -42,7 +42,7 @@ class OverallRow:
 
 @dataclass(frozen=True, slots=True)
 class OverallBoard:
-    """All that the tracks' boards show of the teams; with `visible` False nothing, and `hidden_reason` says why."""
+    """All that the tracks' boards show of the teams; with `visible` False nothing; `hidden_reason` as of a board."""
 
     phase: Phase
     visible: bool

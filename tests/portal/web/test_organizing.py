@@ -170,8 +170,9 @@ def test_scores_are_released_now_later_and_taken_back(
     Phase.objects.filter(pk=phase.pk).update(released=None)
     assert "get a mail within minutes" in organizer.post(address, {"zone": "UTC"}).content.decode()
     assert "stay hidden" in anybody.get(board).content.decode()
+    assert "Only organizers see this" in organizer.get(board).content.decode()
     organizer.post(address, {"zone": "UTC", "confirmed": "yes"})
-    assert "stay hidden" not in anybody.get(board).content.decode()
+    assert "stay hidden" not in anybody.get(board).content.decode() + organizer.get(board).content.decode()
 
 
 def test_a_release_is_taken_back_only_by_who_has_read_what_that_means(
@@ -180,6 +181,7 @@ def test_a_release_is_taken_back_only_by_who_has_read_what_that_means(
     address, board = f"{PAGE}releases/evaluation/take-back/", "/tasks/tiny/leaderboard/one/?phase=evaluation"
     Phase.objects.filter(pk=phase.pk).update(released=now - HOUR)
     assert "The way back" in organizer.get(address).content.decode()
+    assert "Nobody has had a mail" in organizer.get(address).content.decode()
     assert organizer.post(address).status_code == 422
     other = {"released": (now - 2 * HOUR).isoformat()}  # of a page that was opened before another release
     assert organizer.post(address, other).status_code == 422
