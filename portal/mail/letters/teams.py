@@ -38,8 +38,8 @@ def declined(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
             quote(mail.details["reason"]),
             text(
                 _(
-                    "The runs of the team, if there are any, leave the boards that are not released yet, and come back once "
-                    "it is approved. What was released stays as it is."
+                    "The runs of the team, if there are any, leave the boards that are not released yet, and come back "
+                    "once it is approved. What was released stays as it is."
                 )
             ),
             text(_("You can mend your answers and ask again.")),
