@@ -1,6 +1,7 @@
 """How teams are cited: what an entry may hold, who gives it until when, and where it goes."""
 
 import re
+from types import SimpleNamespace
 
 import pytest
 from django.test import Client
@@ -9,6 +10,7 @@ from portal.actions.papers import close_papers, give_paper
 from portal.actions.refusal import Conflict, NotAcceptable, NotAllowed
 from portal.bibtex import BibtexError, read_entry
 from portal.models import AuditEntry, Phase, SharedTask, Team
+from portal.web.paper.references import references
 from tests.portal.world import EVALUATION, GOOD, captain, new_team, person, send_run, work_off
 
 ENTRY = r"""@InProceedings{doe2024, Author = {Jane Doe and {\v S}tep{\'a}n Novák},
@@ -94,6 +96,14 @@ def test_it_is_public_when_the_team_is_on_a_public_board(tiny: SharedTask, melte
     assert "url = {https://ostro.example/%C3%A4}" in bib()
     Phase.objects.filter(slug="evaluation").update(released=None)
     assert "Novák" not in bib()
+
+
+def test_a_source_is_cited_as_it_stands_and_an_address_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    sources = ["Doe et al. (2024): A & B", "https://tiny.example/ä"]
+    monkeypatch.setattr(SharedTask, "definition", SimpleNamespace(sources=sources))
+    text = references(SharedTask(slug="tiny", title="Tiny", year=2024), "https://agon.example/tasks/tiny/", [])
+    assert r"title = {{Doe et al. (2024): A \& B}}" in text
+    assert "title = {{Tiny}},\n  howpublished = {\\url{https://tiny.example/%C3%A4}}" in text
 
 
 def test_the_team_s_page_says_what_is_wrong(meltemi: Team) -> None:

@@ -23,7 +23,7 @@ def citation(shared_task: SharedTask, address: str) -> str:
 def references(shared_task: SharedTask, address: str, teams: Iterable[Team]) -> str:
     """The task's own entry, one for each source that its definition names, and those of the teams."""
     sources = [
-        _entry(f"{shared_task.slug}-source-{number}", [f"title = {{{{{escaped(source)}}}}}"])
+        _entry(f"{shared_task.slug}-source-{number}", _source(shared_task, source))
         for number, source in enumerate(shared_task.definition.sources, start=1)
     ]
     return "\n\n".join([citation(shared_task, address), *sources, *map(team_citation, teams)]) + "\n"
@@ -39,6 +39,13 @@ def team_citation(team: Team) -> str:
         return "".join(one if one.isascii() else escaped(one) for one in entry)
     lines = [f"title = {{{{{escaped(f'{team.name} at {shared_task.title}')}}}}}", f"year = {{{shared_task.year}}}"]
     return _entry(key, [*lines, f"url = {{{iri_to_uri(team.paper)}}}"])
+
+
+def _source(shared_task: SharedTask, source: str) -> list[str]:
+    """A citation as its text stands; a bare web address is no title, so it gets the task's."""
+    if re.fullmatch(r"https?://\S+", source):
+        return [f"title = {{{{{escaped(shared_task.title)}}}}}", f"howpublished = {{\\url{{{iri_to_uri(source)}}}}}"]
+    return [f"title = {{{{{escaped(source)}}}}}"]
 
 
 def _entry(key: str, lines: list[str]) -> str:
