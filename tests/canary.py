@@ -2,7 +2,8 @@
 
 Whatever leaves the worker is looked at while the tests run: answers of the web, log lines, mails, messages on the
 queue, every value that goes to the database (and so all that a dump of it could hold), the cache in it, what commands
-print, what tests print, and in the end every file under AGON_STATE. A test in which the word is seen fails.
+print, what tests print, what browsers receive, events for Sentry, what a production leaves on its disk, the proxy's log
+among it, and in the end every file under AGON_STATE. A test in which the word is seen fails.
 """
 
 import base64
@@ -59,6 +60,15 @@ class Eyes:
                     while piece := file.read(_PIECE):
                         self.look(f"file {path}", tail + piece)
                         tail = piece[-64:]
+
+    def look_at_recording(self, har: Path) -> None:
+        """Every answer that a browser received, its headers and its body; what it asked for may hold any word."""
+        for entry in json.loads(har.read_text())["log"]["entries"]:
+            url, answer = entry["request"]["url"], entry["response"]
+            body = answer["content"].get("text", "")
+            is_encoded = answer["content"].get("encoding") == "base64"
+            self.look(f"browser, {url}", base64.b64decode(body) if is_encoded else body)
+            self.look(f"browser, headers of {url}", answer["headers"])
 
     @contextmanager
     def aside(self) -> Iterator[list[str]]:

@@ -5,11 +5,13 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from portal.management.programs import BEAT, web_command, worker_command
 from portal.management.valkey import HOST, free_port
@@ -101,6 +103,35 @@ def browser() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=executable, args=list(CHROMIUM_FLAGS))
         yield browser
         browser.close()
+
+
+@contextmanager
+def received(browser: Browser, folder: Path) -> Iterator[None]:
+    """Looks at all that windows receive which are opened meanwhile, and closes them.
+
+    The browser records it: a page that it has left has no body to ask for any more.
+    """
+    opened: list[BrowserContext] = []
+    open_one = browser.new_context
+
+    def open_recorded(**options: Any) -> BrowserContext:
+        recording = {"record_har_path": folder / f"{len(opened)}.har", "record_har_content": "embed"}
+        opened.append(open_one(**recording | options))
+        return opened[-1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(browser, "new_context", open_recorded)
+        yield
+    for context in opened:
+        context.close()
+    for har in folder.glob("*.har"):
+        EYES.look_at_recording(har)
+
+
+@pytest.fixture(autouse=True)
+def eyes_in_the_browser(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with received(browser, tmp_path_factory.mktemp("received")):
+        yield
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from typing import Any
 from deploy.compose import Compose, read
 from deploy.native import Native
 from tests.bare.visitor import Visitor
+from tests.canary import EYES
 from tests.conftest import ROOT
 
 HOST = "agon.example"
@@ -118,8 +119,11 @@ def _task_folder(folder: Path) -> Path:
 
 @contextmanager
 def production(folder: Path) -> Iterator[Production]:
-    """All services, healthy, and Meltemi in the shared task `tiny`."""
+    """All services, healthy, and Meltemi in the shared task `tiny`; what they leave on the disk is looked at."""
+    task = folder / "tiny"
     with Production(folder) as services:
         services.start_all()
-        services.python("background", SETUP, str(_task_folder(folder / "tiny")))
+        services.python("background", SETUP, str(_task_folder(task)))
         yield services
+    shutil.rmtree(task)  # the organizers' own, with the gold
+    EYES.look_at_folder(folder)

@@ -12,6 +12,7 @@ from pathlib import Path
 import brotli
 import pytest
 
+from tests.canary import CANARY, EYES
 from tests.conftest import ROOT
 
 UNPACK = {"br": brotli.decompress, "gzip": gzip.decompress, None: bytes}
@@ -29,7 +30,7 @@ django.setup()
 
 @csrf_exempt
 def broken(request, key):
-    password = request.POST["password"]
+    password, gold = request.POST["password"], os.environ["GOLD"]
     raise RuntimeError("broken")
 
 urlpatterns = [path("accounts/password/reset/key/<str:key>/", broken)]
@@ -52,6 +53,7 @@ def sentry() -> Iterator[tuple[str, list[bytes]]]:
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             taken.append(UNPACK[self.headers["Content-Encoding"]](body))
+            EYES.look("event for Sentry", taken[-1])
             self.send_response(200)
             self.end_headers()
             self.wfile.write(b"{}")
@@ -68,7 +70,7 @@ def sentry() -> Iterator[tuple[str, list[bytes]]]:
 
 def test_a_fault_is_told_without_values(sentry: tuple[str, list[bytes]], tmp_path: Path) -> None:
     dsn, taken = sentry
-    environment = {"AGON_STATE": str(tmp_path), "SENTRY_DSN": dsn}
+    environment = {"AGON_STATE": str(tmp_path), "SENTRY_DSN": dsn, "GOLD": CANARY}
     subprocess.run([sys.executable, "-c", PROGRAM], cwd=ROOT, env=environment, check=True, capture_output=True)
     whole = b"\n".join(taken).decode()
     assert '"RuntimeError"' in whole

@@ -1,0 +1,53 @@
+"""The eyes in the browser see a page that it has left, and what a page fetches."""
+
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser
+
+from tests.browser.conftest import received
+from tests.canary import CANARY, EYES
+
+ANSWERS = {
+    "/page": ("text/html", f"<p>{CANARY}</p>".encode()),
+    "/fetches": ("text/html", b"<img src='/picture'>"),
+    "/picture": ("image/svg+xml", f"<svg xmlns='http://www.w3.org/2000/svg'><title>{CANARY}</title></svg>".encode()),
+}
+
+
+@pytest.fixture
+def leaking() -> Iterator[str]:
+    """The address of a server that hands the word out."""
+
+    class Leak(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            kind, body = ANSWERS.get(self.path, ("text/plain", b"nothing"))
+            self.send_response(200)
+            self.send_header("Content-Type", kind)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Nothing."""
+
+    server = HTTPServer(("127.0.0.1", 0), Leak)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.mark.parametrize(("first", "leak"), [("/page", "/page"), ("/fetches", "/picture")])
+def test_what_a_browser_receives_is_looked_at(
+    browser: Browser, leaking: str, tmp_path: Path, first: str, leak: str
+) -> None:
+    with EYES.aside() as seen:
+        with received(browser, tmp_path):
+            page = browser.new_context().new_page()
+            for _ in range(3):  # a body is lost where the next page comes before the recording has read it
+                page.goto(f"{leaking}{first}", wait_until="networkidle")
+                page.goto(f"{leaking}/another")
+        assert set(seen) == {f"browser, {leaking}{leak}"}
