@@ -1,6 +1,6 @@
 """Scores by the language of the items, where a track has several."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +21,13 @@ def read_languages(track: Track, path: Path) -> dict[str, str]:
     return read_texts(path, id_columns(track), "lang")
 
 
-def by_language(runs: Mapping[str, Comparison], languages: Mapping[str, str], spec: MetricSpec) -> dict[str, Any]:
-    """One metric on the items of each language alone, what it derives from the gold included; all by one gold standard.
+def by_language(
+    runs: Mapping[str, Comparison], languages: Mapping[str, str], metrics: Sequence[MetricSpec]
+) -> dict[str, Any]:
+    """Metrics on the items of each language alone, what they derive from the gold included; all by one gold standard.
 
     - `items`: language → how many items of the gold standard are in it;
-    - `scores`: name of a run → language → value, None where the metric is undefined.
+    - `scores`: name of a run → language → key of a metric → value, None where the metric is undefined.
 
     Empty for spans and rankings, and where there are not two languages.
     """
@@ -38,8 +40,12 @@ def by_language(runs: Mapping[str, Comparison], languages: Mapping[str, str], sp
         return {}
     gold = {code: one.gold.take(places) for code, places in rows.items()}
     scores = {
-        name: {code: compute(run.take(rows[code], gold[code]), spec) for code in rows}
+        name: {code: _scores(run.take(rows[code], gold[code]), metrics) for code in rows}
         for name, run in runs.items()
         if isinstance(run, MatrixComparison)
     }
     return {"items": {code: len(places) for code, places in rows.items()}, "scores": scores}
+
+
+def _scores(run: Comparison, metrics: Sequence[MetricSpec]) -> dict[str, float | None]:
+    return {spec.key: compute(run, spec) for spec in metrics}

@@ -16,7 +16,7 @@ from portal.actions.folder import keep_datasets, keep_folder
 from portal.actions.gold import add_gold_standard
 from portal.actions.refusal import Conflict, NotAcceptable
 from portal.evaluation.rerank import rerank
-from portal.models import AuditEntry, GoldStandard, Run, SharedTask, User
+from portal.models import AuditEntry, Board, GoldStandard, Run, SharedTask, User
 from portal.storage import can_open_gold, store_file
 from scoring import Definition, DefinitionError, load_definition
 from scoring import __version__ as scorer_version
@@ -72,6 +72,7 @@ def import_shared_task(folder: Path, at: datetime, actor: User | None = None) ->
         changes += _baselines(shared_task, files, at)
         changes += _reranked(shared_task, rankings)
         if changes:
+            Board.objects.filter(track__shared_task=shared_task).changed()  # what is compared follows from the rules
             AuditEntry.objects.create(
                 actor=actor,
                 shared_task=shared_task,

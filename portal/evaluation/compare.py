@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from contextlib import ExitStack
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -63,9 +64,12 @@ def compare_board(board: Board, at: datetime) -> None:
     revision = board.revision
     evaluations = _compared_runs(board)
     definition = board.track.shared_task.definition
+    reference = _reference(board)
     comparison: dict[str, Any] = {
         "metric": definition.track(board.track.slug).rank_by,
         "evaluations": sorted(evaluation.pk for evaluation in evaluations),
+        "reference": reference,
+        "language_origin": board.language_origin,
     }
     mine = Board.objects.filter(pk=board.pk)
     if all(board.comparison.get(key) == value for key, value in comparison.items()):
@@ -74,7 +78,8 @@ def compare_board(board: Board, at: datetime) -> None:
     try:
         with ExitStack() as files:
             paths = {one.pk: files.enter_context(stored_file(one.run.file_sha256)) for one in evaluations}
-            comparison |= run_limited(lambda: _compare(board, definition, evaluations, paths), COMPARE_SECONDS)
+            work = partial(_compare, board, definition, evaluations, paths, reference)
+            comparison |= run_limited(work, COMPARE_SECONDS)
     except (ChildError, OSError) as fault:
         log.warning("no intervals", board=str(board), fault=str(fault))
     mine.update(comparison=comparison, compared_at=at, compared_revision=revision + 1, revision=F("revision") + 1)
@@ -110,8 +115,19 @@ def _compared_runs(board: Board) -> list[Evaluation]:
     return [evaluation for part in found for evaluation in part.select_related("run").defer("details")]
 
 
+def _reference(board: Board) -> int | None:
+    """The evaluation of the gold standard against itself, where it is on the board."""
+    assert board.gold is not None
+    here = Evaluation.objects.on_board(board.phase, board.gold, board.scorer)
+    return here.filter(run__kind=Run.Kind.GOLD).values_list("pk", flat=True).first()
+
+
 def _compare(
-    board: Board, definition: Definition, evaluations: list[Evaluation], paths: Mapping[int, Path]
+    board: Board,
+    definition: Definition,
+    evaluations: list[Evaluation],
+    paths: Mapping[int, Path],
+    reference: int | None,
 ) -> dict[str, Any]:
     """In the child: bounds, groups and ranges of ranks by evaluation, and what the field says, as plain values."""
     track = definition.track(board.track.slug)
@@ -129,13 +145,19 @@ def _compare(
         "ranks": rank_ranges(teams, spec, seed=SEED, rounds=ROUNDS, level=LEVEL),
         "leads": _leads(best, spec),
         "field": field_details(best),
-        "languages": _languages(board, track, best),
+        "languages": _languages(board, track, beside, reference),
     }
 
 
-def _languages(board: Board, track: TrackDefinition, best: Mapping[str, Comparison]) -> dict[str, Any]:
+def _languages(
+    board: Board, track: TrackDefinition, beside: Mapping[str, Comparison], reference: int | None
+) -> dict[str, Any]:
     file = track.item_languages.get(board.phase.split)
-    return by_language(best, read_languages(track, file), track.ranking_metric) if file else {}
+    if file is None or not beside:
+        return {}
+    gold = next(iter(beside.values())).gold
+    itself = {} if reference is None else {str(reference): compare(gold, gold.answers)}
+    return by_language({**beside, **itself}, read_languages(track, file), track.metrics)
 
 
 def _leads(best: Mapping[str, Comparison], spec: MetricSpec) -> dict[str, dict[str, list[float]]]:

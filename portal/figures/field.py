@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from portal.figures.classes import class_figures, heat
 from portal.figures.figure import Datum, Field, Figure
 from portal.figures.frame import WIDTH, axis
-from portal.figures.scores import score_figures
+from portal.figures.scores import by_language, score_figures
 from portal.models import Run
 from portal.queries.columns import Column
 from portal.queries.insights import Insights
@@ -24,6 +24,7 @@ def field_figures(insights: Insights) -> list[Figure]:
         intervals(insights.board),
         rank_ranges(insights.ranks),
         *score_figures(insights.board, insights.every_run),
+        by_language(insights.languages, insights.board.ranking_column) if insights.languages else None,
         *class_figures(insights.details),
         correlations(insights.correlations),
         disagreement(field.get("disagreement", {})),

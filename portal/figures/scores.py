@@ -10,9 +10,10 @@ from django.utils.translation import ngettext
 from portal.figures.figure import Datum, Field, Figure
 from portal.figures.frame import HEIGHT, PLACES, WIDTH, axis, label_places
 from portal.models import Run
-from portal.printing import score
+from portal.printing import language_name, score
 from portal.queries.board_rows import Row
 from portal.queries.columns import Column
+from portal.queries.insights import Languages
 from portal.queries.leaderboard import Leaderboard
 
 _DAYS = {"format": "%-d %b", "labelOverlap": True, "tickCount": {"interval": "day", "step": 2}}
@@ -183,28 +184,67 @@ def by_part(board: Leaderboard) -> Figure | None:
         told=_("The table beneath has the values of each run for each group."),
         fields=(Field("name", _("Run of")), Field("part", _("Group")), Field("value", title, parts[0].decimals)),
         data=data,
-        drawing={
-            "width": WIDTH,
-            "height": {"step": 28},
-            "encoding": {
-                "y": {"field": "name", "type": "nominal", "title": None, "sort": None},
-                "x": {"field": "value", "type": "quantitative", "title": f"{title} →", "scale": {"zero": False}},
-            },
-            "layer": [
-                {
-                    "mark": {"type": "rule", "style": "baseline-rule"},
-                    "encoding": {
-                        "x": {"field": "value", "aggregate": "min"},
-                        "x2": {"field": "value", "aggregate": "max"},
-                    },
-                },
-                {
-                    "mark": {"type": "point", "style": "team"},
-                    "encoding": {"shape": {"field": "part", "type": "nominal", "title": _("Group")}},
-                },
-            ],
-        },
+        drawing=_dumbbells(title, _("Group")),
     )
+
+
+def by_language(found: Languages, column: Column) -> Figure:
+    """The score of each run on the items of each language: a row a run, a point a language."""
+    codes = [code for code, _items in found.items]
+    data: list[Datum] = [
+        {"name": name, "part": language_name(code), "value": value}
+        for name, _whole, values in found.rows
+        for code, value in zip(codes, values, strict=True)
+    ]
+    items = ", ".join(f"{language_name(code)} {items:,}" for code, items in found.items)
+    return Figure(
+        name="by-language",
+        title=_("%(metric)s by the language of the items") % {"metric": column.title},
+        caption=_("Each language is scored as if its items were the whole gold standard: %(items)s.")
+        % {"items": items},
+        told=" ".join(_best_in(language_name(code), data, column) for code in codes),
+        fields=(
+            Field("name", _("Run of")),
+            Field("part", _("Language")),
+            Field("value", column.short, column.decimals),
+        ),
+        data=data,
+        drawing=_dumbbells(column.short, _("Language")),
+    )
+
+
+def _best_in(language: str, data: list[Datum], column: Column) -> str:
+    defined = [one for one in data if one["part"] == language and one["value"] is not None]
+    if not defined:
+        return _("No run has a score in %(language)s.") % {"language": language}
+    best = (max if column.higher_is_better else min)(defined, key=lambda one: one["value"])
+    names = {"language": language, "name": best["name"], "value": score(best["value"], column.decimals)}
+    return _("The best in %(language)s is %(name)s with %(value)s.") % names
+
+
+def _dumbbells(across: str, parts: str) -> dict[str, Any]:
+    """A row a `name`, a point for the `value` of each `part`, and a line from the least to the greatest."""
+    return {
+        "width": WIDTH,
+        "height": {"step": 28},
+        "encoding": {
+            "y": {"field": "name", "type": "nominal", "title": None, "sort": None},
+            "x": {"field": "value", "type": "quantitative", "title": f"{across} →", "scale": {"zero": False}},
+        },
+        "layer": [
+            {
+                "mark": {"type": "rule", "style": "baseline-rule"},
+                "encoding": {
+                    "x": {"field": "value", "aggregate": "min"},
+                    "x2": {"field": "value", "aggregate": "max"},
+                },
+            },
+            {
+                "mark": {"type": "point", "style": "team"},
+                "encoding": {"shape": {"field": "part", "type": "nominal", "title": parts}},
+            },
+        ],
+    }
 
 
 def over_time(board: Leaderboard) -> Figure | None:

@@ -1,5 +1,8 @@
 """Which scores a leaderboard shows, and released boards as they were."""
 
+import hashlib
+from functools import lru_cache
+from pathlib import Path
 from typing import Self
 
 from django.db import models
@@ -9,6 +12,13 @@ from portal.models.evaluation import Evaluation
 from portal.models.gold import GoldStandard
 from portal.models.run import Run
 from portal.models.task import Phase, Track
+
+
+@lru_cache(maxsize=256)
+def _sha256(path: Path) -> str:
+    """Of a file of an imported folder, which never changes."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 class BoardQuerySet(models.QuerySet["Board"]):
@@ -61,6 +71,12 @@ class Board(models.Model):
 
     def __str__(self) -> str:
         return f"{self.track} {self.phase.slug}"
+
+    @property
+    def language_origin(self) -> list[str | int | None] | None:
+        """What scores by the language of items are made by: table, gold and scorer; None where the items have none."""
+        table = self.track.definition.item_languages.get(self.phase.split)
+        return None if table is None else [_sha256(table), self.gold_id, self.scorer]
 
     def waits(self) -> bool:
         """Whether a run that has a score on this board waits for another."""

@@ -4,7 +4,7 @@ import hashlib
 import hmac
 from base64 import b32encode
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
@@ -18,6 +18,7 @@ from django.utils.translation import gettext as _
 from portal.models import Board, Evaluation, Phase, Run, Team, Track
 from portal.queries.choices import Choices
 from portal.queries.ladder import steps
+from portal.queries.languages import Scores
 
 Bracket = Literal["", "only", "first", "middle", "last"]
 Keys = Sequence[tuple[int, float | None]]  # evaluation and what ranks it, best first
@@ -76,13 +77,15 @@ class Names:
 class Selection:
     """The evaluations that a board is about; `ranks` by evaluation, None where the metric is undefined.
 
-    `told` has, on a ladder, what is told in the place of what they hold.
+    `told` has, on a ladder, what is told in the place of what they hold. `scores` stand in the place of theirs, and
+    `told` has what ranks by them, where the board is about the items of one language.
     """
 
     board: Board
     found: QuerySet[Evaluation]
     ranks: Mapping[int, int | None] = field(default_factory=dict)
     told: Mapping[int, float] | None = None
+    scores: Mapping[int, Scores] | None = None
 
 
 def select_steps(board: Board, track: Track, choices: Choices) -> Selection:
@@ -111,6 +114,15 @@ def select(board: Board, track: Track, choices: Choices) -> Selection:
         return Selection(board, here, ranks)
     references = here.filter(team__isnull=True).values_list("pk", flat=True)
     return Selection(board, here.filter(pk__in=[*ranks, *references]), ranks)
+
+
+def select_language(board: Board, track: Track, choices: Choices, scores: Mapping[int, Scores]) -> Selection:
+    """The runs that `select` gives, ranked by these scores of theirs; who has none yet has no rank."""
+    chosen = select(board, track, choices)
+    told = {pk: key for pk, own in scores.items() if (key := track.rank_key(own)) is not None}
+    received = dict(chosen.found.filter(pk__in=chosen.ranks).values_list("pk", "run__received_at"))
+    order = sorted(received, key=lambda pk: (pk not in told, told.get(pk, 0.0), received[pk]))
+    return replace(chosen, ranks=ranked([(pk, told.get(pk)) for pk in order], track), told=told, scores=scores)
 
 
 def ranked(keys: Keys, track: Track) -> dict[int, int | None]:
@@ -143,14 +155,17 @@ def shown(selection: Selection, choices: Choices, order: tuple[str, bool] | None
         found = found.filter(is_primary | Q(team__isnull=True))
     if choices.search:
         found = found.filter(_matches(choices.search, names))
-    return found.order_by(_order(order, selection.told), _KINDS, "run__received_at", "run__name")
+    return found.order_by(_order(order, selection), _KINDS, "run__received_at", "run__name")
 
 
 def page_of(found: QuerySet[Evaluation], selection: Selection, page: int, size: int) -> list[Evaluation]:
-    """On a ladder their scores are what is told of them."""
+    """On a ladder their scores are what is told of them; for one language, those on its items."""
     lean = found.select_related("run__team").defer("details", "run__problems", "run__description")
     evaluations = list(lean[(page - 1) * size : page * size])
-    if selection.told is not None:
+    if selection.scores is not None:
+        for one in evaluations:
+            one.scores = dict(selection.scores.get(one.pk, {}))
+    elif selection.told is not None:
         track = selection.board.track
         for one in evaluations:
             one.scores, one.flags = {track.definition.rank_by: track.score_of(selection.told[one.pk])}, []
@@ -171,15 +186,24 @@ def _matches(text: str, names: Names) -> Q:
     return Q(team=own) if own is not None and text.casefold() in own.name.casefold() else Q(pk__in=())
 
 
-def _order(order: tuple[str, bool] | None, told: Mapping[int, float] | None) -> OrderBy:
-    if told is not None:
-        key_told = Case(*(When(pk=pk, then=Value(key)) for pk, key in told.items()), output_field=FloatField())
-        return key_told.asc() if order is None else key_told.desc()
-    if order is None:
-        return F("rank_key").asc(nulls_last=True)
-    key, descending = order
-    value = Cast(KeyTextTransform(key, "scores"), FloatField())
+def _order(order: tuple[str, bool] | None, selection: Selection) -> OrderBy:
+    descending = order is not None and order[1]
+    value: F | Case | Cast = F("rank_key")
+    if selection.told:
+        descending, values = _told_order(order, selection)
+        value = Case(*(When(pk=pk, then=Value(one)) for pk, one in values.items()), output_field=FloatField())
+    elif order is not None:
+        value = Cast(KeyTextTransform(order[0], "scores"), FloatField())
     return value.desc(nulls_last=True) if descending else value.asc(nulls_last=True)
+
+
+def _told_order(order: tuple[str, bool] | None, selection: Selection) -> tuple[bool, Mapping[int, float]]:
+    """Whether high values come first, and the values; on a ladder there is one metric, in its key's direction."""
+    assert selection.told is not None
+    if order is None or selection.scores is None:
+        return order is not None, selection.told
+    key, descending = order
+    return descending, {pk: value for pk, own in selection.scores.items() if (value := own.get(key)) is not None}
 
 
 def _row(evaluation: Evaluation, rank: int | None, interval: Any, names: Names) -> Row:

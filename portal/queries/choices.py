@@ -1,4 +1,4 @@
-"""What a reader asks of a board: all of it stands in the address, and none of it changes a rank."""
+"""What a reader asks of a board: all of it stands in the address, and but for `language` it changes no rank."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,6 +19,7 @@ class Choices:
     search: str = ""  # part of a team's name, a run's name or a method
     system: str = ""  # one of Run.SystemType
     slot: str = ""  # one of Run.Slot, where the phase has slots
+    language: str = ""  # of the items that are scored, where they have several; else all are
     baselines: bool = True
     columns: tuple[str, ...] = ()  # keys of metrics beside the one that ranks; empty: all
     sort: str | None = None

@@ -7,13 +7,16 @@ from typing import Any
 from uuid import UUID
 
 from portal.models import Board, Evaluation, Phase, Run, Track, Viewer
+from portal.queries.board_rows import Row
 from portal.queries.choices import Choices
 from portal.queries.columns import Column
 from portal.queries.items import missed_items
+from portal.queries.languages import by_language
 from portal.queries.leaderboard import Leaderboard, leaderboard
 from scoring.field import Summary, rank_correlation, summary
 
 MANY = 5000  # runs, more than a picture can show
+FIELD = 30  # of these, what can still be looked at side by side
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +34,7 @@ class LeadLine:
 
 @dataclass(frozen=True, slots=True)
 class Languages:
-    """Scores by the language of the items, by the metric that ranks; the best run first."""
+    """Scores of the FIELD best runs of teams by the language of the items, by the metric that ranks."""
 
     items: list[tuple[str, int]]  # language and how many items
     rows: list[tuple[str, float | None, list[float | None]]]  # run, its score, and the score in each language
@@ -80,7 +83,8 @@ def insights(track: Track, phase: Phase, viewer: Viewer, at: datetime) -> Insigh
     shown = _shown(board)
     evaluations = _evaluations(board, shown)
     names = {str(evaluation.pk): shown[evaluation.run_id] for evaluation in evaluations}
-    made = _comparison(board)
+    kept = _kept(board)
+    made = kept.comparison if kept else {}
     field = _named(made.get("field", {}), names)
     return Insights(
         board=board,
@@ -95,7 +99,7 @@ def insights(track: Track, phase: Phase, viewer: Viewer, at: datetime) -> Insigh
         leads=_leads(made.get("leads", {}), field.get("disagreement", {}), names),
         field=field,
         evaluations={name: int(pk) for pk, name in names.items()},
-        languages=_languages(made.get("languages", {}), board, evaluations, names),
+        languages=_languages(kept, board, teams[:FIELD], names) if kept else None,
         agreement=track.agreement.get(phase.split, []) if board.visible and board.gold_version else [],
         missed=_missed(field.get("missed", ()), board, at),
     )
@@ -115,11 +119,12 @@ def _evaluations(board: Leaderboard, shown: Mapping[UUID, str]) -> list[Evaluati
     return sorted(found, key=lambda evaluation: places[evaluation.run_id])
 
 
-def _comparison(board: Leaderboard) -> dict[str, Any]:
-    """What a worker has found of the board's runs; nothing where the board is hidden or shows none of it."""
+def _kept(board: Leaderboard) -> Board | None:
+    """With what a worker has found of the board's runs; None where the board is hidden or shows none of it."""
     if board.comparison is None:
-        return {}
-    kept: dict[str, Any] = Board.objects.get(track=board.track, phase=board.phase).comparison
+        return None
+    kept = Board.objects.get(track=board.track, phase=board.phase)
+    kept.track, kept.phase = board.track, board.phase
     return kept
 
 
@@ -144,22 +149,24 @@ def _leads(
     ]
 
 
-def _languages(
-    found: Mapping[str, Any], board: Leaderboard, evaluations: list[Evaluation], names: Mapping[str, str]
-) -> Languages | None:
-    if not found:
+def _languages(kept: Board, board: Leaderboard, rows: list[Row], names: Mapping[str, str]) -> Languages | None:
+    found = by_language(kept)
+    if not found.scores:
         return None
-    items = sorted(found["items"].items())
-    rows = [
-        (
-            names[str(one.pk)],
-            one.scores.get(board.rank_by),
-            [found["scores"][str(one.pk)][language] for language, _count in items],
-        )
-        for one in evaluations
-        if str(one.pk) in found["scores"]
-    ]
-    return Languages(items, rows)
+    items = [(language, count) for language, count in sorted(found.items.items()) if count is not None]
+    own = {names[pk]: scores for pk, scores in found.scores.items() if pk in names}
+    return Languages(
+        items,
+        [
+            (
+                row.team,
+                row.scores.get(board.rank_by),
+                [own[row.team][language].get(board.rank_by) for language, _ in items],
+            )
+            for row in rows
+            if row.team in own
+        ],
+    )
 
 
 def _missed(found: Sequence[Mapping[str, Any]], board: Leaderboard, at: datetime) -> Missed | None:

@@ -1,16 +1,17 @@
 """The leaderboard of one track in one phase: one gold version, one scorer version, never a mixture."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 
 from django.utils.translation import gettext as _
 
 from portal.models import Board, Evaluation, GoldStandard, Phase, ReleasedBoard, Run, Team, Track, Viewer
-from portal.queries.board_rows import Names, Row, Selection, page_of, rows, select, select_steps, shown
+from portal.queries.board_rows import Names, Row, Selection, page_of, rows, select, select_language, select_steps, shown
 from portal.queries.choices import PAGE_SIZE, Choices
 from portal.queries.columns import Column, columns, stepped_column
+from portal.queries.languages import ByLanguage, by_language
 from portal.queries.ties import bracketed, groups_of
 
 
@@ -47,6 +48,13 @@ class Leaderboard:
     page: int = 1
     pages: int = 1
     step: float | None = None  # of the ladder on which this viewer sees the scores
+    languages: Mapping[str, int | None] = field(default_factory=dict)  # as `ByLanguage.items`
+    language: str = ""  # of the items that the scores are about; else all
+    unmade: int = 0  # runs, on all pages, that have no scores for that language yet
+
+    @property
+    def language_items(self) -> int | None:
+        return self.languages.get(self.language)
 
     @property
     def ranking_column(self) -> Column:
@@ -82,8 +90,8 @@ def leaderboard(
     """The board as that viewer may see it at that moment.
 
     Ranks count the runs of teams that `choices.runs` and `choices.until` select, by the track's ranking metric, its
-    direction and its rule for ties; nothing else that is chosen changes a rank. Baselines and the gold standard have
-    none and stand where their score puts them.
+    direction and its rule for ties, on all items or those of `choices.language`; nothing else that is chosen changes a
+    rank. Baselines and the gold standard have none and stand where their score puts them.
     """
     board = Board.objects.filter(track=track, phase=phase).select_related("gold").first()
     visible, step = phase.scores_are_visible_to(viewer, at), phase.step_for(viewer, at)
@@ -106,16 +114,24 @@ def leaderboard(
     board.track, board.phase = track, phase
     if step is not None or board.comparison.get("metric") != result.rank_by:
         board.comparison = {}  # made of the scores as they are, or by the metric that ranked before
-    return _with_rows(result, board, viewer, at, choices or Choices())
+    choices = choices or Choices()
+    languages = by_language(board) if step is None else ByLanguage()
+    if choices.language in languages.items:
+        board.comparison = {}  # of all items
+    else:
+        choices = replace(choices, language="")
+    return _with_rows(result, board, viewer, at, choices, languages)
 
 
-def _with_rows(result: Leaderboard, board: Board, viewer: Viewer, at: datetime, choices: Choices) -> Leaderboard:
+def _with_rows(
+    result: Leaderboard, board: Board, viewer: Viewer, at: datetime, choices: Choices, languages: ByLanguage
+) -> Leaderboard:
     assert board.gold is not None
     track, phase = result.track, result.phase
     own = _own_team(track, viewer)
     are_public = phase.names_are_public(at) or phase.shared_task.is_organized_by(viewer)
     names = Names(phase, are_public, own)
-    selection = (select if result.step is None else select_steps)(board, track, choices)
+    selection = _select(board, result, choices, languages)
     order = _order(result, choices)
     found = shown(selection, choices, order, names)
     count = found.count()
@@ -124,7 +140,8 @@ def _with_rows(result: Leaderboard, board: Board, viewer: Viewer, at: datetime, 
     page = min(max(1, choices.page), pages)
     evaluations = page_of(found, selection, page, size)
     lines = _grouped(rows(evaluations, selection, names), evaluations, selection, order is None)
-    since = _last_release(board) if choices.runs == "official" and not choices.until else None
+    is_official = choices.runs == "official" and not choices.until and not choices.language
+    since = _last_release(board) if is_official else None
     return replace(
         result,
         rows=_compared_with(since, lines) if since else lines,
@@ -137,7 +154,18 @@ def _with_rows(result: Leaderboard, board: Board, viewer: Viewer, at: datetime, 
         count=count,
         page=page,
         pages=pages,
+        languages=languages.items,
+        language=choices.language,
+        unmade=0 if selection.scores is None else selection.found.exclude(pk__in=selection.scores).count(),
     )
+
+
+def _select(board: Board, result: Leaderboard, choices: Choices, languages: ByLanguage) -> Selection:
+    if result.step is not None:
+        return select_steps(board, result.track, choices)
+    if choices.language:
+        return select_language(board, result.track, choices, languages.of(choices.language))
+    return select(board, result.track, choices)
 
 
 def _order(result: Leaderboard, choices: Choices) -> tuple[str, bool] | None:

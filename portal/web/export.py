@@ -21,10 +21,10 @@ def defused(cell: str) -> str:
 
 
 def as_csv(board: Leaderboard) -> HttpResponse:
-    """One row a run, one column a metric; an undefined score is an empty cell."""
+    """One row a run, one column a metric; an undefined score is an empty cell, as is the language of all items."""
     keys = [column.key for column in board.columns]
     head = ["rank", "kind", "team", "run", "number", "method", "system_type", "slot", "received_at", *keys]
-    head += ["low", "high", "tie_group", "flags", "gold_version", "scorer", "run_id"]
+    head += ["low", "high", "tie_group", "flags", "language", "gold_version", "scorer", "run_id"]
     return _csv(_name(board), [head, *(_cells(row, keys, board) for row in board.rows)])
 
 
@@ -32,7 +32,7 @@ def _cells(row: Row, keys: list[str], board: Leaderboard) -> list[Any]:
     values = [row.scores.get(key) for key in keys]
     words = [row.kind, row.team, row.name, row.number, row.method, row.system, row.slot]
     interval = row.interval or (None, None)
-    versions = [" ".join(row.flags), board.gold_version, board.scorer, row.run_id]
+    versions = [" ".join(row.flags), board.language, board.gold_version, board.scorer, row.run_id]
     return [row.rank, *words, row.received_at.isoformat(), *values, *interval, row.group, *versions]
 
 
@@ -138,6 +138,8 @@ def as_json(board: Leaderboard) -> JsonResponse:
         "scorer": board.scorer,
         "released": board.released,
         "ladder_step": board.step,
+        "language": board.language or None,
+        "language_items": board.language_items,
         "intervals": made and {"level": made.level, "rounds": made.rounds, "seed": made.seed},
         "metrics": [
             {"key": column.key, "title": column.title, "higher_is_better": column.higher_is_better}
@@ -174,4 +176,5 @@ def _row(row: Row) -> dict[str, Any]:
 
 
 def _name(board: Leaderboard) -> str:
-    return f"{board.track.shared_task.slug}_{board.track.slug}_{board.phase.slug}"
+    parts = (board.track.shared_task.slug, board.track.slug, board.phase.slug, board.language)
+    return "_".join(filter(None, parts))

@@ -13,7 +13,6 @@ import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.test import Client
 
-from portal.actions.import_shared_task import import_shared_task
 from portal.actions.papers import give_paper
 from portal.evaluation.compare import compare_board
 from portal.figures.field import field_figures
@@ -155,19 +154,3 @@ def test_runs_side_by_side(field: SharedTask) -> None:
     hidden = client.get(f"{address}&run=Ostro&run=Meltemi")
     assert hidden.context["leads"] == []
     assert "0.75" not in hidden.content.decode()
-
-
-def test_scores_by_the_language_of_the_items(tiny: SharedTask, tiny_folder: Path) -> None:
-    (tiny_folder / "data/languages.tsv").write_text("id\tlang\na\ten\nb\ten\nc\tes\nd\tes\n")
-    path = tiny_folder / "task.yaml"
-    path.write_text(path.read_text().replace("rank_by: acc", "item_languages: data/languages.tsv\n    rank_by: acc", 1))
-    import_shared_task(tiny_folder, EVALUATION)
-    with_teams(tiny, {"Ostro": GOOD, "Meltemi": PERFECT})
-    compare_board(Board.objects.get(track__slug="one", phase__slug="evaluation"), RELEASE)
-    address = f"/tasks/{tiny.slug}/insights/one/?phase=evaluation"
-    found = Client().get(address).context["insights"].languages
-    assert found.items == [("en", 2), ("es", 2)]
-    assert found.rows == [("Meltemi", 1.0, [1.0, 1.0]), ("Ostro", 0.75, [1.0, 0.5])]
-    assert "Meltemi & 1.0000" in pack_of(tiny).read("tables/one-languages.tex").decode()
-    Phase.objects.filter(slug="evaluation").update(released=None)
-    assert Client().get(address).context["insights"].languages is None

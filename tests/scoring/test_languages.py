@@ -21,22 +21,22 @@ def test_each_language_is_scored_alone() -> None:
     gold = GoldStandard(read_answers("json-labels", GOLD))
     run = compare(gold, read_answers("json-labels", RUN))
     languages = {"1": "en", "2": "en", "3": "en", "4": "es", "5": "es"}
-    spec = MetricSpec("icm")
-    found = by_language({"run": run}, languages, spec)
+    icm, accuracy = MetricSpec("icm"), MetricSpec("accuracy")
+    found = by_language({"run": run}, languages, (icm, accuracy))
     assert found["items"] == {"en": 3, "es": 1}
     part = {item: GOLD[item] for item in "123"}
     alone = compare(
         GoldStandard(read_answers("json-labels", part)), read_answers("json-labels", {item: RUN[item] for item in part})
     )
-    assert found["scores"]["run"]["en"] == pytest.approx(compute(alone, spec))
-    assert by_language({"run": run}, languages, MetricSpec("accuracy"))["scores"]["run"] == {"en": 2 / 3, "es": 0}
+    assert found["scores"]["run"]["en"]["icm"] == pytest.approx(compute(alone, icm))
+    assert [scores["accuracy"] for scores in found["scores"]["run"].values()] == [2 / 3, 0]
 
 
 def test_one_language_or_spans_have_nothing_to_compare() -> None:
     run = compare(GoldStandard(read_answers("json-labels", GOLD)), read_answers("json-labels", RUN))
-    assert by_language({"run": run}, dict.fromkeys(GOLD, "en"), MetricSpec("accuracy")) == {}
+    assert by_language({"run": run}, dict.fromkeys(GOLD, "en"), [MetricSpec("accuracy")]) == {}
     spans = read_answers("spans", {"1": "1 2", "2": "3"})
-    found = by_language({"run": compare(GoldStandard(spans), spans)}, {"1": "en", "2": "es"}, MetricSpec("span_f1"))
+    found = by_language({"run": compare(GoldStandard(spans), spans)}, {"1": "en", "2": "es"}, [MetricSpec("span_f1")])
     assert found == {}
 
 
