@@ -38,16 +38,11 @@ def pairwise_agreement(ratings: Ratings) -> float | None:
     return _mean(pairs.same / pairs.both)
 
 
-def cohen_kappa(first: Ratings, second: Ratings) -> float | None:
-    """Agreement of two annotators beyond chance; both of shape (items,).
+def mean_cohen_kappa(ratings: Ratings) -> float | None:
+    """Mean of Cohen's kappa over all pairs of annotators for which it is defined (Light, 1971).
 
     Source: Cohen (1960), A coefficient of agreement for nominal scales, eq. 1: κ = (p_o − p_c) / (1 − p_c).
     """
-    return mean_cohen_kappa(np.stack([first, second], axis=1))
-
-
-def mean_cohen_kappa(ratings: Ratings) -> float | None:
-    """Mean of Cohen's kappa over all pairs of annotators for which it is defined (Light, 1971)."""
     pairs = _pairs(ratings)
     observed, chance = pairs.same / pairs.both, pairs.chance / pairs.both**2
     defined = chance < 1

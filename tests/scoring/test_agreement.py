@@ -10,7 +10,6 @@ from scoring.agreement import (
     Ratings,
     agreement_by_class,
     agreement_table,
-    cohen_kappa,
     fleiss_kappa,
     krippendorff_alpha,
     mean_cohen_kappa,
@@ -67,7 +66,7 @@ def test_two_annotators_by_hand() -> None:
     """Of 50 items: 20 yes-yes, 5 yes-no, 10 no-yes, 15 no-no: p_o = 0.7, p_c = 0.5 · 0.6 + 0.5 · 0.4 = 0.5, κ = 0.4."""
     first, second = np.repeat([1, 1, 0, 0], [20, 5, 10, 15]), np.repeat([1, 0, 1, 0], [20, 5, 10, 15])
     both = np.stack([first, second], axis=1)
-    assert cohen_kappa(first, second) == pytest.approx(0.4)
+    assert mean_cohen_kappa(both) == pytest.approx(0.4)
     assert pairwise_agreement(both) == pytest.approx(0.7)
 
 

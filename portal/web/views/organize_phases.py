@@ -1,5 +1,6 @@
 """Phases to extend, grace to grant."""
 
+from http import HTTPStatus
 from typing import Any
 
 from django.contrib import messages
@@ -20,7 +21,7 @@ from portal.web.organize_forms import grace_form, window_form
 @login_required
 def phases(request: SignedInRequest, slug: str) -> HttpResponse:
     """The windows as they are, what was done to them, and the forms that move them."""
-    return _phases_page(request, organizer_context(request, slug, "phases"))
+    return _page(request, organizer_context(request, slug, "phases"))
 
 
 @login_required
@@ -30,13 +31,13 @@ def move(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
     context, found = _phase(request, slug, phase)
     form = window_form(found, request.user, request.POST)
     if not form.is_valid():
-        return _phases_page(request, context, {("move", found.slug): form}, status=422)
+        return _page(request, context, {("move", found.slug): form}, status=HTTPStatus.UNPROCESSABLE_ENTITY)
     values = form.cleaned_data
     try:
         move_phase(request.user, found, values["opens"], values["closes"], values["note"], context["at"])
     except ActionRefused as refused:
         form.add_error(None, refused.message)
-        return _phases_page(request, context, {("move", found.slug): form}, status=refused.http_status)
+        return _page(request, context, {("move", found.slug): form}, status=refused.http_status)
     messages.success(request, _("%(phase)s has its new window; the task's dates say so.") % {"phase": found.title})
     return redirect("organize_phases", slug)
 
@@ -48,13 +49,13 @@ def grace(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
     context, found = _phase(request, slug, phase)
     form = grace_form(found, request.user, request.POST)
     if not form.is_valid():
-        return _phases_page(request, context, {("grace", found.slug): form}, status=422)
+        return _page(request, context, {("grace", found.slug): form}, status=HTTPStatus.UNPROCESSABLE_ENTITY)
     values = form.cleaned_data
     try:
         grant_grace(request.user, found, values["team"], values["until"], values["reason"], context["at"])
     except ActionRefused as refused:
         form.add_error(None, refused.message)
-        return _phases_page(request, context, {("grace", found.slug): form}, status=refused.http_status)
+        return _page(request, context, {("grace", found.slug): form}, status=refused.http_status)
     messages.success(request, _("Grace is granted, and the task's dates say so."))
     return redirect("organize_phases", slug)
 
@@ -64,11 +65,11 @@ def _phase(request: HttpRequest, slug: str, phase: str) -> tuple[dict[str, Any],
     return context, get_object_or_404(Phase, slug=phase, shared_task=context["page"].shared_task)
 
 
-def _phases_page(
+def _page(
     request: SignedInRequest,
     context: dict[str, Any],
     forms: dict[tuple[str, str], Any] | None = None,
-    status: int = 200,
+    status: int = HTTPStatus.OK,
 ) -> HttpResponse:
     """With the forms that were not in order, as they were filled in."""
     forms = forms or {}
