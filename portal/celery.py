@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from celery import Celery
-from celery.signals import setup_logging, worker_init, worker_process_init
+from celery.signals import setup_logging, task_prerun, worker_init, worker_process_init
 from django.conf import settings
+from django.db import close_old_connections
 
 from portal.evaluation.limits import WORKER_NICENESS
 
@@ -26,6 +27,12 @@ app.autodiscover_tasks(["portal"], related_name="jobs")
 @setup_logging.connect
 def _log_as_django_does(**_: Any) -> None:
     logging.config.dictConfig(settings.LOGGING)
+
+
+@task_prerun.connect
+def _keep_a_good_connection(**_: Any) -> None:
+    """Between jobs as between requests: what is too old goes, and what the database has ended."""
+    close_old_connections()
 
 
 @worker_init.connect
