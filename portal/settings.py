@@ -187,7 +187,7 @@ else:
     DATABASES["default"]["CONN_MAX_AGE"] = 60
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
     # What is asked often is planned once for each connection: for short statements planning is most of the work.
-    DATABASES["default"]["OPTIONS"] = {"server_side_binding": True, "prepare_threshold": 5}
+    DATABASES["default"]["OPTIONS"] = {"server_side_binding": True, "prepare_threshold": 1}
 
 # The cache holds what must be one truth for all web processes: rate limits and used one-time codes. So it lies in the
 # database, too: signing in depends on nothing that an upload does not depend on. Each process keeps for itself the

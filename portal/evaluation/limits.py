@@ -8,7 +8,7 @@ CHILD_FILES_OPEN = 64
 CHILD_NICENESS = 5  # beside what its parent has
 CHILD_ANSWER = 16 * 1024**2  # bytes of its answer
 
-WORKER_NICENESS = 5  # web and database come first
+WORKER_NICENESS = 14  # web and database come first
 JOB_SECONDS = 40  # a job that outlives its child's limit is killed
 LEASE_SECONDS = 45  # then its work is free again
 VISIBILITY_SECONDS = 300  # then the broker hands its message out again
