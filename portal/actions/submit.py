@@ -156,12 +156,13 @@ def _require_few_refusals(team: Team, at: datetime) -> None:
 
 
 def _take_quota(team: Team, phase: Phase, track: Track, runs: int, at: datetime) -> None:
-    if Quota.objects.take(team, phase, track, runs, at):
-        return
-    phase.refresh_from_db()
     names = {"phase": phase.title, "track": track.title}
-    if not phase.is_open(at, team.pk):
-        raise NotAllowed("phase_closed", _("The phase %(phase)s does not take runs now.") % names)
+    for _attempt in range(2):  # its dates or limits may move after the first
+        if Quota.objects.take(team, phase, track, runs, at):
+            return
+        phase.refresh_from_db()
+        if not phase.is_open(at, team.pk):
+            raise NotAllowed("phase_closed", _("The phase %(phase)s does not take runs now.") % names)
     limits = next(line for line in remaining(team, phase, at) if line.track == track)
     if limits.period == "day":
         message = _("Runs left today (UTC) for %(track)s: %(left)d of %(limit)d. This upload holds %(runs)d.")
