@@ -1,19 +1,22 @@
 """The Celery application; its jobs are in `portal.jobs`."""
 
+import gc
 import logging.config
 import os
 import socket
 import stat
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from celery import Celery
-from celery.signals import setup_logging, task_prerun, worker_init, worker_process_init
+from celery.signals import celeryd_init, setup_logging, task_prerun, worker_process_init
 from django.conf import settings
 from django.db import close_old_connections
 
-from portal.evaluation.limits import WORKER_NICENESS
+from portal.evaluation.lanes import Lane
+from portal.evaluation.limits import OTHER_NICENESS, SCORING_NICENESS
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
 # The child processes that score inherit one thread a job; numerical libraries would start one a core.
@@ -35,10 +38,23 @@ def _keep_a_good_connection(**_: Any) -> None:
     close_old_connections()
 
 
-@worker_init.connect
-def _give_way(**_: Any) -> None:
-    """To web and database where they share a machine: who uploads waits for an answer, a score may come later."""
-    os.nice(WORKER_NICENESS)
+@celeryd_init.connect
+def _give_way(options: Mapping[str, Any], **_: Any) -> None:
+    """Where they share a machine: who uploads waits for an answer, a score may come later, a mail after that.
+
+    Linux may weigh whole sessions against each other (autogroups), and then niceness counts within one alone.
+    """
+    niceness = SCORING_NICENESS if Lane.SCORING in (options.get("queues") or Lane) else OTHER_NICENESS
+    os.nice(niceness)
+    with suppress(OSError):  # other systems, and kernels without it
+        Path("/proc/self/autogroup").write_text(str(niceness))
+
+
+@worker_process_init.connect
+def _share_what_is_there(**_: Any) -> None:
+    """The collector would write to every object, and each child that scores would need a copy of its page."""
+    gc.collect()
+    gc.freeze()
 
 
 @worker_process_init.connect

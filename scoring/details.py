@@ -17,7 +17,8 @@ from scoring.metrics.comparison import Comparison, MatrixComparison
 from scoring.metrics.curves import Curve, precision_recall, roc
 
 CLASSES = 40  # more values than this are measurements, and classes of nothing
-POINTS = 200  # of a curve: more cannot be seen
+POINTS = 200  # of a curve: more cannot be seen, nor can more
+DECIMALS = 4  # of their coordinates
 BEST = (3, 5, 10)  # of how many runs the common faults are counted
 
 
@@ -27,7 +28,7 @@ def details(comparison: Comparison) -> dict[str, Any]:
     - `classes`: for each judged column (None: the labels themselves) the lines of `by_class` as dicts, and the
       `confusion` with its `classes` and `counts`, or None where items have several labels;
     - `curves`: for each class or column that has weights its `roc` and `precision_recall` as lists of (x, y), of
-      POINTS points at most, or None where the gold lacks positives or negatives.
+      POINTS points and DECIMALS decimals at most, or None where the gold lacks positives or negatives.
     """
     if not isinstance(comparison, MatrixComparison):
         return {}
@@ -108,4 +109,5 @@ def _points(curve: Curve | None) -> list[tuple[float, float]] | None:
     if curve is None:
         return None
     kept = distinct(np.linspace(0, len(curve.x) - 1, min(len(curve.x), POINTS)).round().astype(np.intp))
-    return list(zip(curve.x[kept].tolist(), curve.y[kept].tolist(), strict=True))
+    x, y = (along[kept].round(DECIMALS).tolist() for along in (curve.x, curve.y))
+    return list(zip(x, y, strict=True))

@@ -24,13 +24,13 @@ _OURS = {"unreadable-file", "items-unreadable", "items-unknown-split"}  # no upl
 def check_submission(submission_id: UUID, at: datetime) -> list[UUID]:
     """Claim, check and record; the ids of runs that are now ready for scoring (none, where the claim was lost)."""
     now = running_from(at)
-    submission = Submission.objects.select_related("shared_task", "phase", "team").filter(pk=submission_id).first()
+    uploads = Submission.objects.select_related("shared_task", "phase", "team", "sent_by")
+    submission = uploads.filter(pk=submission_id).first()
     if submission is None or not goes_by_this_scorer(submission.shared_task):
         return []
     token = claim_submission(submission_id, at)
     if token is None:
         return []
-    submission.refresh_from_db(fields=["attempts"])
     logger = log.bind(submission=str(submission.pk), team=submission.team.name)
     definition = submission.shared_task.definition  # read here, where it is kept for the next one
     try:

@@ -58,10 +58,10 @@ def _answer(function: Callable[[], Any]) -> bytes:
     try:
         return json.dumps({"value": function()}, allow_nan=False).encode()
     except BaseException as error:
-        return json.dumps({"error": _description(error)}).encode()
+        return json.dumps({"error": description(error)}).encode()
 
 
-def _description(error: BaseException) -> str:
+def description(error: BaseException) -> str:
     """What failed and where, e.g. `KeyError at icm.py:42`; not the error's words, which may quote the gold standard."""
     places = [f"{Path(frame.filename).name}:{frame.lineno}" for frame in traceback.extract_tb(error.__traceback__)]
     return f"{type(error).__name__} at {' < '.join(reversed(places[-3:]))}"

@@ -8,9 +8,12 @@ CHILD_FILES_OPEN = 64
 CHILD_NICENESS = 5  # beside what its parent has
 CHILD_ANSWER = 16 * 1024**2  # bytes of its answer
 
-WORKER_NICENESS = 14  # web and database come first
+SCORING_NICENESS = 10  # where they share a machine, web and database come first, then scores, then all the rest
+OTHER_NICENESS = 19
+
 JOB_SECONDS = 40  # a job that outlives its child's limit is killed
 LEASE_SECONDS = 45  # then its work is free again
+GOLD_ITEMS_KEPT = 1_000_000  # of all gold standards that one process keeps opened
 VISIBILITY_SECONDS = 300  # then the broker hands its message out again
 
 ATTEMPTS = 3  # then the work is quarantined

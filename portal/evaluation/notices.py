@@ -38,7 +38,8 @@ def tell_if_scored(run: Run, at: datetime) -> None:
     """
     if run.submission_id is None:  # a baseline
         return
-    submission = Submission.objects.select_for_update(of=("self",)).get(pk=run.submission_id)
+    uploads = Submission.objects.select_related("sent_by").select_for_update(of=("self",))
+    submission = uploads.get(pk=run.submission_id)
     states = set(submission.runs.values_list("state", flat=True))
     if Run.State.SCORED in states and not states & _UNFINISHED:
         _tell(submission, OutgoingMail.Kind.RUNS_SCORED, at)

@@ -57,15 +57,14 @@ def record_check(submission: Submission, token: UUID, finding: UploadFinding, at
     mine = Submission.objects.filter(pk=submission.pk, token=token)
     if not mine.update(state=state, problems=finding.problems, checked_at=at, token=None, lease_ends=None):
         return False
-    runs = list(submission.runs.all())
-    for run in runs:
+    for run in submission.runs.all():
         found = finding.runs.get(run.entry, RunFinding([], "", None))
         run.problems, run.sha256, run.items = found.problems, found.sha256, found.items
         if finding.ok:
             run.lease_ends = at + timedelta(seconds=HINT_SECONDS)
         else:
             run.state, run.finished_at = Run.State.REJECTED, at
-    Run.objects.bulk_update(runs, ["problems", "sha256", "items", "state", "finished_at", "lease_ends"])
+        run.save(update_fields=["problems", "sha256", "items", "state", "finished_at", "lease_ends"])
     if not finding.ok:
         submission.runs.update(chosen_at=None, chosen_by=None)
         _give_quota_back(submission.runs.all())
@@ -118,6 +117,7 @@ def record_score(run: Run, token: UUID, gold: GoldStandard, scorer: str, scored:
 def record_fault(work: Submission | Run | GoldUpload, token: UUID, at: datetime) -> bool:
     """A fault of ours: try again later, or quarantine after the last attempt; False for a stale holder."""
     mine = type(work).objects.filter(pk=work.pk, token=token)
+    work.refresh_from_db(fields=["attempts"])  # the claim has counted one more
     again = mine.filter(attempts__lt=ATTEMPTS)
     later = at + timedelta(seconds=RETRY_SECONDS * work.attempts)
     if again.update(state=Run.State.RECEIVED, token=None, lease_ends=later):

@@ -10,14 +10,15 @@ import structlog
 
 from portal.evaluation.child import ChildError, run_limited
 from portal.evaluation.claim import claim_run, goes_by_this_scorer
+from portal.evaluation.opened_gold import opened_gold
 from portal.evaluation.record import Scored, record_fault, record_score
 from portal.models import GoldStandard, Run
 from portal.models.clock import running_from
-from portal.sealing import unseal
-from portal.storage import sealed_gold, stored_file
+from portal.storage import stored_file
 from scoring import Definition
 from scoring import __version__ as scorer_version
 from scoring.details import details
+from scoring.metrics import GoldStandard as OpenedGold
 from scoring.score import score, score_gold
 from scoring.uploads import read_run
 
@@ -39,7 +40,6 @@ def score_run(run_id: UUID, at: datetime) -> bool:
     run.track.shared_task.refresh_from_db(fields=["scorer"])
     if token is None or gold is None or not goes_by_this_scorer(run.track.shared_task):
         return False
-    run.refresh_from_db(fields=["attempts"])
     logger = log.bind(run=str(run.pk), name=run.name, track=str(run.track))
     try:
         scored = compute(run, gold)
@@ -62,9 +62,9 @@ def compute(run: Run, gold: GoldStandard) -> Scored:
         OSError: run or gold cannot be read.
     """
     definition = run.track.shared_task.definition  # read here, where it is kept for the next one
+    standard = opened_gold(gold, definition, run.track.shared_task.definition_sha256)
     with stored_file(run.file_sha256) if run.file_sha256 else nullcontext() as file:
-        sealed = sealed_gold(gold.sealed_sha256)
-        return Scored(**run_limited(lambda: _score(run, file, sealed, definition)))
+        return Scored(**run_limited(lambda: _score(run, file, standard, definition)))
 
 
 def _scorable(run_id: UUID) -> Run | None:
@@ -72,10 +72,9 @@ def _scorable(run_id: UUID) -> Run | None:
     return runs.filter(pk=run_id).exclude(state=Run.State.SCORED).first()
 
 
-def _score(run: Run, file: Path | None, sealed: bytes, definition: Definition) -> dict[str, Any]:
+def _score(run: Run, file: Path | None, standard: OpenedGold, definition: Definition) -> dict[str, Any]:
     """In the child: the scores as plain values. A baseline is scored as the official evaluators would, unjudged."""
     track, split = run.track.slug, run.phase.split
-    standard = unseal(sealed)
     if file is None:  # the gold standard, against itself
         result = score_gold(definition, track, standard, split)
     else:

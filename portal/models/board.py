@@ -38,10 +38,12 @@ class BoardQuerySet(models.QuerySet["Board"]):
         if not mine.changed():  # the row's lock: of two last runs, one sees the other
             Board.objects.bulk_create([Board(track_id=run.track_id, phase_id=run.phase_id)], ignore_conflicts=True)
             mine.changed()
-        board = mine.defer("comparison").get()  # of many runs it is long
+        board = mine.select_related("gold").defer("comparison").get()  # of many runs it is long
         if scored is not None and scored != (board.gold, board.scorer):
             board.next_gold, board.next_scorer = scored
-        if board.next_gold is not None and not board.waits():
+        elif board.next_gold_id is None:
+            return
+        if not board.waits():
             board.gold, board.scorer = board.next_gold, board.next_scorer
             board.next_gold, board.next_scorer = None, ""
         board.save(update_fields=["gold", "scorer", "next_gold", "next_scorer"])

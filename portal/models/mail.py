@@ -19,9 +19,10 @@ from portal.models.team import Team
 
 class OutgoingMailQuerySet(models.QuerySet["OutgoingMail"]):
     def tell(self, user: User, kind: str, occasion: str, at: datetime, **about: Any) -> None:
-        """A mail to that person, who gets no other of that kind on that occasion."""
+        """A mail to that person, who gets no other of that kind on that occasion; none that is not wished for."""
         mail = OutgoingMail(user=user, address=user.email, kind=kind, occasion=occasion, queued_at=at, **about)
-        OutgoingMail.objects.bulk_create([mail], ignore_conflicts=True)
+        if mail.is_wished_for:
+            OutgoingMail.objects.bulk_create([mail], ignore_conflicts=True)
 
 
 class OutgoingMail(Leased):
@@ -97,6 +98,10 @@ class OutgoingMail(Leased):
     def wish(self) -> str:
         """The field of `User` that says whether its person wants such mails; empty where nobody is asked."""
         return self.WISHES.get(self.kind, "")
+
+    @property
+    def is_wished_for(self) -> bool:
+        return not self.wish or bool(getattr(self.user, self.wish))
 
 
 @dataclass(frozen=True, slots=True)

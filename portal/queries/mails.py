@@ -39,7 +39,7 @@ def _has_reader(mail: OutgoingMail) -> bool:
     """Whether its person still wants such mails, is still in the team, or organizes the task still."""
     if mail.user is None:  # an invitation
         return True
-    if not mail.user.is_active or (mail.wish and not getattr(mail.user, mail.wish)):
+    if not mail.user.is_active or not mail.is_wished_for:
         return False
     if mail.team is None:
         return mail.shared_task.is_organized_by(mail.user)

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 
 from deploy.compose import MissingVariable, read
 from portal import settings
@@ -44,6 +45,13 @@ def test_each_secret_that_is_named_is_mounted() -> None:
 def test_a_missing_variable_is_named() -> None:
     with pytest.raises(MissingVariable, match="AGON_URL is missing: the address that people type"):
         read(FILE, {**VARIABLES, "AGON_URL": ""})
+
+
+def test_who_uploads_comes_before_scores_and_scores_before_the_rest() -> None:
+    services = yaml.safe_load(FILE.read_text())["services"]
+    everybody = 1024  # where nothing is said
+    assert [name for name, service in services.items() if service.get("cpu_shares")] == ["worker", "background"]
+    assert everybody > services["worker"]["cpu_shares"] > services["background"]["cpu_shares"]
 
 
 def test_the_image_holds_what_the_portal_is_made_of() -> None:

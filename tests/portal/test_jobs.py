@@ -1,6 +1,9 @@
 """Jobs on a real broker: what they publish, and that it is hints alone."""
 
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 
@@ -22,6 +25,18 @@ def hints(queue):
 
 def hint(job, row):
     return f"portal.{job}", f"('{row.pk}',)"
+
+
+@pytest.mark.parametrize(("queues", "niceness"), [("", 10), ("scoring,bulk", 10), ("bulk,mail", 19)])
+def test_a_worker_gives_way_within_its_session_and_as_one_of_many(queues, niceness):
+    start = f"import portal.celery as c; c.celeryd_init.send(None, options={{'queues': {queues!r}}}); import os; "
+    look = "print(os.nice(0)); path = '/proc/self/autogroup'; print(os.path.exists(path) and open(path).read())"
+    done = subprocess.run(
+        [sys.executable, "-c", start + look], capture_output=True, text=True, check=True, start_new_session=True
+    )
+    own, session = done.stdout.split("\n", 1)
+    assert int(own) == os.nice(0) + niceness
+    assert session.strip() == "False" or f"nice {niceness}" in session
 
 
 @pytest.fixture

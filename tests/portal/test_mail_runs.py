@@ -182,6 +182,9 @@ def test_who_left_the_team_or_wants_no_such_mails_gets_none(meltemi, smtp):
     deliver()
     assert smtp.mails == []
     assert set(OutgoingMail.objects.values_list("state", flat=True)) == {"needless"}
+    send_run(meltemi, GOOD, 2, EVALUATION)
+    work_off(EVALUATION)
+    assert OutgoingMail.objects.filter(state="queued").count() == 0  # known by then, so none is written at all
     sender.mails_about_runs = True
     sender.save()
     join_team(friend, meltemi.invitation_code, EVALUATION)

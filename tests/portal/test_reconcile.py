@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 
 from portal import jobs
 from portal.evaluation.reconcile import STUCK, reconcile
-from portal.models import AuditEntry, Evaluation, GoldStandard, OutgoingMail, Quota, Run, SharedTask, Submission
+from portal.models import AuditEntry, Evaluation, OutgoingMail, Quota, Run, SharedTask, Submission
 from portal.models.clock import database_now
 from portal.models.task import _definition, definition_name
 from portal.objects.interface import data_objects, gold_objects
@@ -144,8 +144,7 @@ def test_quarantine_is_told_to_administrators(meltemi, tiny, caplog):  # G78
     run = send_run(meltemi, GOOD, 1, EVALUATION)
     work_off(EVALUATION)
     Run.objects.filter(pk=run.pk).update(state="received", attempts=0)
-    for gold in GoldStandard.objects.all():
-        gold_objects().delete(gold.sealed_sha256)
+    data_objects().delete(stored_name(run.file_sha256))
     for hour in range(3):
         work_off(database_now() + timedelta(hours=hour))
     run.refresh_from_db()

@@ -1,0 +1,47 @@
+"""Gold standards that this worker has opened and keeps in its memory, for the children that score to inherit.
+
+A child would have to open, read and derive again for every run what it could have had from its parent: half of its
+time. What is opened here a limited child has read before, when it was adopted.
+"""
+
+from collections import OrderedDict
+
+from portal.evaluation.child import ChildError, description
+from portal.evaluation.limits import GOLD_ITEMS_KEPT
+from portal.models import GoldStandard
+from portal.sealing import unseal
+from portal.storage import sealed_gold
+from scoring import Definition
+from scoring.details import details
+from scoring.metrics import GoldStandard as OpenedGold
+from scoring.score import load_gold, score_gold
+
+_kept: OrderedDict[tuple[str, str], OpenedGold] = OrderedDict()  # the last used at the end
+
+
+def opened_gold(gold: GoldStandard, definition: Definition, definition_sha256: str) -> OpenedGold:
+    """Read once for a gold and a definition.
+
+    Raises:
+        ChildError: it cannot be opened or read; the message says where, and quotes nothing.
+        OSError: its file cannot be read.
+    """
+    key = gold.sealed_sha256, definition_sha256
+    if key not in _kept:
+        sealed = sealed_gold(gold.sealed_sha256)
+        try:
+            _kept[key] = _open(sealed, definition, gold.track.slug, gold.split)
+        except Exception as error:
+            raise ChildError(description(error)) from None
+    _kept.move_to_end(key)
+    while len(_kept) > 1 and sum(map(len, _kept.values())) > GOLD_ITEMS_KEPT:
+        _kept.popitem(last=False)
+    return _kept[key]
+
+
+def _open(sealed: bytes, definition: Definition, track: str, split: str) -> OpenedGold:
+    """Scored against itself too, so that what follows from it alone has been derived."""
+    opened = load_gold(definition, track, unseal(sealed), split)
+    if comparison := score_gold(definition, track, opened, split).comparison:
+        details(comparison)
+    return opened
