@@ -2,17 +2,19 @@
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 
 from portal.models import Membership, Phase, SharedTask, Team, Track, Viewer
 
 _NEVER = datetime.max.replace(tzinfo=UTC)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TaskPage:
     """A shared task as one person sees it. `current_phase` is the open phase that closes first, if one is open."""
 
     shared_task: SharedTask
+    user: Viewer
     tracks: list[Track]
     phases: list[Phase]
     open_phases: list[Phase]
@@ -21,7 +23,11 @@ class TaskPage:
     next_phase: Phase | None
     membership: Membership | None
     team: Team | None
-    is_organizer: bool
+
+    @cached_property
+    def is_organizer(self) -> bool:
+        """Asked when a page prints it: an upload that is taken shows none."""
+        return self.shared_task.is_organized_by(self.user)
 
 
 def task_page(shared_task: SharedTask, user: Viewer, at: datetime) -> TaskPage:
@@ -40,6 +46,7 @@ def task_page(shared_task: SharedTask, user: Viewer, at: datetime) -> TaskPage:
     current = next(iter(open_phases), None)
     return TaskPage(
         shared_task=shared_task,
+        user=user,
         tracks=list(shared_task.tracks.all()),
         phases=phases,
         open_phases=open_phases,
@@ -48,5 +55,4 @@ def task_page(shared_task: SharedTask, user: Viewer, at: datetime) -> TaskPage:
         next_phase=min(ahead, key=lambda phase: phase.opens, default=None),
         membership=membership,
         team=team,
-        is_organizer=shared_task.is_organized_by(user),
     )
