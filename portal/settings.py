@@ -162,7 +162,17 @@ TEMPLATES = [
             ],
             "libraries": {
                 name: f"portal.web.templatetags.{name}"
-                for name in ("fields", "icons", "boards", "languages", "numbers", "problems", "public", "times")
+                for name in (
+                    "boards",
+                    "fields",
+                    "icons",
+                    "languages",
+                    "numbers",
+                    "problems",
+                    "public",
+                    "sessions",
+                    "times",
+                )
             },
         },
     },

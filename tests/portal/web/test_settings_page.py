@@ -14,6 +14,7 @@ from portal.actions.refusal import Conflict
 from portal.actions.teams import join_team, register_team
 from portal.models import AuditEntry, OutgoingMail, Run, Team, User
 from portal.queries.personal_data import personal_data
+from portal.web.templatetags.sessions import browser_in_words
 from tests.portal.world import EVALUATION, GOOD, person, send_run, set_up_second_factor, sign
 from tests.services import text_of
 
@@ -87,6 +88,21 @@ def test_a_new_address_counts_when_its_link_is_followed(browser, cleo, smtp):
     cleo.refresh_from_db()
     assert cleo.email == "cleo@new.example"
     assert EmailAddress.objects.get(user=cleo).email == "cleo@new.example"
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ("Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0", "Firefox on Linux"),
+        ("Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 Chrome/140.0.0.0 Safari/537.36 Edg/140.0.0.0",
+         "Edge on Windows"),
+        ("curl/8.5.0", "curl"),
+        ("A browser in a library", "A browser in a library"),
+        ("", ""),
+    ],
+)  # fmt: skip
+def test_a_browser_is_named_in_words(said, words):
+    assert browser_in_words(said) == words
 
 
 def test_the_other_sessions_are_listed_and_ended(browser, cleo):
