@@ -38,7 +38,7 @@ def invented_archive(
             gold = _gold(shared_task, track.slug, split)
             right = float(np.clip(skill + _SPREAD * rng.standard_normal(), 0, 1))
             run = Path(drafts) / (example(definition, track.slug, team, number) or f"{track.slug}.txt")
-            write_run(track, invented_run(gold, items.ids, right, rng), run)
+            write_run(track, invented_run(gold, [*items.ids, *items.optional], right, rng), run)
             packed.write(run, run.name)
     return archive
 

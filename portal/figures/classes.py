@@ -9,7 +9,8 @@ from django.utils.translation import gettext as _
 from portal.figures.figure import Field, Figure
 from portal.figures.frame import HEIGHT
 
-_CELL = 58  # pixels
+_CELL, _NUMBER = 58, 40  # pixels: a cell's width, and the least for a number
+_ROOM = 600  # pixels: what a page has for all cells side by side
 _DASHES = [[1, 0], [8, 3], [2, 2], [12, 3, 2, 3], [5, 5], [1, 4]]  # told apart without colour
 _SHADES = {"domain": [0, 1], "interpolate": "rgb"}
 _CHANCE = [{"x": 0, "y": 0}, {"x": 1, "y": 1}]
@@ -45,8 +46,11 @@ def heat(
 ) -> dict[str, Any]:
     """A heatmap with the field `shown` in its cells, shaded by `shade` from 0 to 1."""
     longest = max((len(name) for name in columns), default=0)
+    room = _ROOM // max(len(columns), 1)
+    wanted = max(_CELL, min(7 * longest + 12, 130))  # a name's width
+    is_tight = wanted > room
     return {
-        "width": {"step": max(_CELL, min(7 * longest + 12, 130))},
+        "width": {"step": max(min(wanted, room), _NUMBER)},
         "height": {"step": _CELL - 10},
         "encoding": {
             "x": {
@@ -54,7 +58,7 @@ def heat(
                 "type": "nominal",
                 "sort": list(columns),
                 "title": across,
-                "axis": {"orient": "top", "labelAngle": 0 if longest <= 16 else -30},
+                "axis": {"orient": "top", "labelAngle": -35 if is_tight or longest > 16 else 0},
             },
             "y": {"field": "row", "type": "nominal", "sort": list(rows), "title": down},
         },

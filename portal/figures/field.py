@@ -10,6 +10,7 @@ from portal.figures.figure import Datum, Field, Figure
 from portal.figures.frame import WIDTH, axis
 from portal.figures.scores import by_language, score_figures
 from portal.models import Run
+from portal.printing import score
 from portal.queries.columns import Column
 from portal.queries.insights import Insights
 from portal.queries.leaderboard import Leaderboard
@@ -169,7 +170,7 @@ def _square(name: str, title: str, caption: str, values: Mapping[str, Mapping[st
             "column": column,
             "value": value,
             "shade": abs(value or 0.0),
-            "words": "–" if value is None else f"{value:.2f}",
+            "words": "–" if value is None else score(value, 2),
         }
         for row, cells in values.items()
         for column, value in cells.items()

@@ -2,12 +2,32 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from portal.queries.whiskers import ends
 
 WIDTH, HEIGHT = 520, 340  # pixels
 _LETTER, _LINE, _MARK = 7, 16, 10  # pixels: a letter's width, a line's height, a mark's
-PLACES = ("right", "left", "above", "below")
+
+
+class Place(NamedTuple):
+    """Where a label stands beside its mark: how it is aligned, and how far off it is in pixels (y downwards)."""
+
+    align: str
+    dx: int
+    dy: int
+
+
+PLACES = {
+    "right": Place("left", 10, 0),
+    "left": Place("right", -10, 0),
+    "above": Place("center", 0, -14),
+    "below": Place("center", 0, 15),
+    "above left": Place("right", -6, -11),
+    "below right": Place("left", 6, 12),
+    "above right": Place("left", 6, -11),
+    "below left": Place("right", -6, 12),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +72,10 @@ def _box(x: float, y: float, width: float, height: float) -> Box:
 
 
 def _label(x: float, y: float, text: str, place: str) -> Box:
+    align, dx, dy = PLACES[place]
     width = _LETTER * len(text)
-    along = {"right": width / 2 + _MARK, "left": -width / 2 - _MARK}.get(place, 0)
-    down = {"above": -_LINE, "below": _LINE}.get(place, 0)
-    return _box(x + along, y + down, width, _LINE)
+    middle = {"left": width / 2, "right": -width / 2}.get(align, 0)
+    return _box(x + dx + middle, y + dy, width, _LINE)
 
 
 def _outside(box: Box) -> bool:

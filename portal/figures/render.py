@@ -4,23 +4,23 @@ import hashlib
 import json
 from collections.abc import Callable
 from html import escape
-from pathlib import Path
 from typing import Any
 
 import vl_convert
 from django.core.cache import caches
 
 from portal.figures.figure import Figure
+from portal.figures.letters import FOLDER, with_letters
 
 _VEGA_LITE = "6.4"
 _KEPT_SECONDS = 7 * 24 * 60 * 60
 
-vl_convert.register_font_directory(str(Path(__file__).parent / "fonts"))
+vl_convert.register_font_directory(str(FOLDER))
 
 
 def _svg(spec: dict[str, Any]) -> bytes:
     drawn = vl_convert.vegalite_to_svg(spec, vl_version=_VEGA_LITE)
-    return drawn.replace(">", f"><title>{escape(spec['description'])}</title>", 1).encode()
+    return with_letters(drawn).replace(">", f"><title>{escape(spec['description'])}</title>", 1).encode()
 
 
 def _png(spec: dict[str, Any]) -> bytes:

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from portal.figures.figure import Datum, Field, Figure
-from portal.figures.frame import HEIGHT, PLACES, WIDTH, axis, label_places
+from portal.figures.frame import HEIGHT, PLACES, WIDTH, Axis, axis, label_places
 from portal.models import Run
 from portal.printing import language_name, score
 from portal.queries.board_rows import Row
@@ -17,12 +17,6 @@ from portal.queries.insights import Languages
 from portal.queries.leaderboard import Leaderboard
 
 _DAYS = {"format": "%-d %b", "labelOverlap": True, "tickCount": {"interval": "day", "step": 2}}
-_SIDES: dict[str, dict[str, Any]] = {
-    "right": {"align": "left", "dx": 10},
-    "left": {"align": "right", "dx": -10},
-    "above": {"align": "center", "dy": -14},
-    "below": {"align": "center", "dy": 15},
-}
 
 
 def score_figures(board: Leaderboard, every_run: Leaderboard) -> list[Figure]:
@@ -80,10 +74,16 @@ def _framed(data: list[Datum]) -> tuple[list[Datum], list[Datum]]:
     horizontal = axis([one["x"] for one in teams], [one["x"] for one in others], WIDTH)
     vertical = axis([one["y"] for one in teams], [one["y"] for one in others], HEIGHT)
     inside = [datum for datum in data if horizontal.holds(datum["x"]) and vertical.holds(datum["y"])]
-    pixels = [(horizontal.pixel(datum["x"]), HEIGHT - vertical.pixel(datum["y"])) for datum in inside]
+    across, up = _frames(inside)
+    pixels = [(across.pixel(datum["x"]), HEIGHT - up.pixel(datum["y"])) for datum in inside]
     places = label_places(pixels, [datum["name"] for datum in inside])
     shown = [datum | {"place": place} for datum, place in zip(inside, places, strict=True)]
     return shown, [datum for datum in data if datum not in inside]
+
+
+def _frames(shown: list[Datum]) -> tuple[Axis, Axis]:
+    """Both axes, as they are drawn."""
+    return axis([datum["x"] for datum in shown], [], WIDTH), axis([datum["y"] for datum in shown], [], HEIGHT)
 
 
 def _scatter(shown: list[Datum], across: Column, up: Column) -> dict[str, Any]:
@@ -93,17 +93,8 @@ def _scatter(shown: list[Datum], across: Column, up: Column) -> dict[str, Any]:
         "title": f"{across.short} →",
         "axis": {"titleAnchor": "end"},
     }
-    y: dict[str, Any] = {
-        "field": "y",
-        "type": "quantitative",
-        "title": f"↑ {up.short}",
-        "axis": {"titleAngle": 0, "titleAnchor": "end", "titleAlign": "left", "titleX": 8, "titleY": 12},
-    }
-    scale = {"zero": False, "nice": True}
-    domains = [
-        {"field": axis_name, "type": "quantitative", "scale": scale | {"domain": _domain(shown, axis_name)}}
-        for axis_name in "xy"
-    ]
+    y: dict[str, Any] = {"field": "y", "type": "quantitative", "title": f"↑ {up.short}"}
+    domains = [{"scale": {"domain": [frame.low, frame.high]}} for frame in _frames(shown)]
     tooltip = [
         {"field": "name", "title": _("Run of")},
         {"field": "x", "title": across.short, "format": f".{across.decimals}f"},
@@ -117,7 +108,7 @@ def _scatter(shown: list[Datum], across: Column, up: Column) -> dict[str, Any]:
     names: list[dict[str, Any]] = [
         {
             "transform": [{"filter": f"datum.place == '{place}' && datum.kind == '{kind}'"}],
-            "mark": {"type": "text", "style": f"{kind}-name", "baseline": "middle"} | _SIDES[place],
+            "mark": {"type": "text", "style": f"{kind}-name", "baseline": "middle"} | PLACES[place]._asdict(),
             "encoding": {"text": {"field": "name"}},
         }
         for place in PLACES
@@ -132,11 +123,6 @@ def _scatter(shown: list[Datum], across: Column, up: Column) -> dict[str, Any]:
         "encoding": encoding,
         "layer": [*shapes, *names],
     }
-
-
-def _domain(shown: list[Datum], key: str) -> list[float]:
-    found = axis([datum[key] for datum in shown], [], WIDTH)
-    return [found.low, found.high]
 
 
 def _outside_words(outside: list[Datum], across: Column, up: Column) -> str:

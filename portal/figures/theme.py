@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from portal.figures.letters import FAMILY
+
 THEMES: dict[str, dict[str, str]] = {
     "light": {
         "wash": "#f5f6f4",
@@ -32,37 +34,47 @@ def config(theme: str) -> dict[str, Any]:
     labels = {"labelColor": colour["soft"], "labelFontSize": 13.5}
     return {
         "background": "transparent",
-        "font": "'Source Sans 3', Helvetica, Arial, sans-serif",  # an image has no web fonts
+        "font": f"'{FAMILY}', Helvetica, Arial, sans-serif",
         "padding": 6,
         "view": {"stroke": None},
         "axis": titles | labels | {"ticks": False, "grid": True, "gridColor": colour["hair"], "labelPadding": 8},
         "axisX": {"domainColor": colour["edge"]},
+        "axisXQuantitative": {"tickCount": 6, "labelFlush": False},
         "axisY": {"domain": False},
+        "axisYQuantitative": {
+            "tickCount": 6,
+            "titleAngle": 0,
+            "titleAnchor": "end",
+            "titleAlign": "left",
+            "titleBaseline": "bottom",
+            "titleX": 0,
+            "titleY": -8,
+        },
         "axisBand": {"grid": False, "domain": False},
         "header": titles | labels,
         "legend": titles | labels,
-        "bar": {"fill": colour["accent"]},
-        "line": {"stroke": colour["accent"], "strokeWidth": 1.6},
-        "rule": {"stroke": colour["accent"], "strokeWidth": 1.6},
+        # `color`, never `fill` or `stroke`: a mark's own of these goes before that of its style
+        "bar": {"color": colour["accent"]},
+        "line": {"color": colour["accent"], "strokeWidth": 1.6},
+        "rule": {"color": colour["accent"], "strokeWidth": 1.6},
         "rect": {"stroke": colour["wash"], "strokeWidth": 1},
-        "text": {"fill": colour["ink"], "fontSize": 13.5},
-        "point": {"fill": colour["accent"]},
+        "text": {"color": colour["ink"], "fontSize": 13.5},
+        "point": {"color": colour["accent"], "filled": True},
         "range": {"heatmap": [colour["wash"], colour["half"]], "ramp": [colour["wash"], colour["half"]]},
         "style": {
-            "team": {"shape": "circle", "filled": True, "size": 90, "fill": colour["accent"], "opacity": 1},
+            "team": {"shape": "circle", "size": 90, "opacity": 1},
             "baseline": {
                 "shape": "diamond",
                 "filled": False,
-                "fill": "transparent",
                 "size": 90,
-                "stroke": colour["edge"],
+                "color": colour["edge"],
                 "strokeWidth": 1.8,
                 "opacity": 1,
             },
-            "team-name": {"fill": colour["ink"], "fontWeight": 600},
-            "baseline-name": {"fill": colour["soft"]},
-            "baseline-rule": {"stroke": colour["edge"]},
-            "chance": {"stroke": colour["edge"], "strokeDash": [4, 4], "strokeWidth": 1},
-            "small": {"fill": colour["ink"], "fontSize": 12},
+            "team-name": {"fontWeight": 600},
+            "baseline-name": {"color": colour["soft"]},
+            "baseline-rule": {"color": colour["edge"]},
+            "chance": {"color": colour["edge"], "strokeDash": [4, 4], "strokeWidth": 1},
+            "small": {"fontSize": 12},
         },
     }

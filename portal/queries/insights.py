@@ -60,7 +60,7 @@ class Insights:
 
     board: Leaderboard  # the official runs
     every_run: Leaderboard  # or, of more than MANY, the best
-    statistics: list[tuple[Column, Summary]]
+    statistics: list[tuple[Column, Summary]]  # of the metrics that some run has
     correlations: list[tuple[Column, list[float | None]]]  # a row and as many values a metric
     details: dict[str, dict[str, Any]]  # as `scoring.details.details`, by run
     ranks: dict[str, tuple[int, int]]  # between which a run stands on resampled items
@@ -80,6 +80,7 @@ def insights(track: Track, phase: Phase, viewer: Viewer, at: datetime) -> Insigh
         every_run = leaderboard(track, phase, viewer, at, Choices(runs="all", is_whole=True))
     teams = [row for row in board.rows if row.kind == Run.Kind.TEAM]
     values = {column.key: [row.scores.get(column.key) for row in teams] for column in board.columns}
+    measured = [column for column in board.columns if any(value is not None for value in values[column.key])]
     shown = _shown(board)
     evaluations = _evaluations(board, shown)
     names = {str(evaluation.pk): shown[evaluation.run_id] for evaluation in evaluations}
@@ -89,10 +90,10 @@ def insights(track: Track, phase: Phase, viewer: Viewer, at: datetime) -> Insigh
     return Insights(
         board=board,
         every_run=every_run,
-        statistics=[(column, summary(values[column.key])) for column in board.columns],
+        statistics=[(column, summary(values[column.key])) for column in measured],
         correlations=[
-            (column, [rank_correlation(values[column.key], values[other.key]) for other in board.columns])
-            for column in board.columns
+            (column, [rank_correlation(values[column.key], values[other.key]) for other in measured])
+            for column in measured
         ],
         details={shown[one.run_id]: one.details for one in evaluations},
         ranks={names[pk]: (low, high) for pk, (low, high) in made.get("ranks", {}).items() if pk in names},

@@ -1,11 +1,14 @@
 """Figures: drawn from the very table beside them, readable without them, and never before the scores are public."""
 
 import re
+from base64 import b64decode
+from io import BytesIO
 
 import pytest
 from django.test import Client
+from fontTools.ttLib import TTFont
 
-from portal.figures.classes import by_class, confusion, roc, run_figures
+from portal.figures.classes import by_class, confusion, heat, roc, run_figures
 from portal.figures.figure import Figure
 from portal.figures.frame import axis, label_places
 from portal.figures.render import FORMATS, render
@@ -14,6 +17,7 @@ from portal.models import Run
 from tests.portal.world import EVALUATION, GOOD, POOR, RELEASE, board, with_teams
 
 CONFUSION = {"classes": ["NO", "YES"], "counts": [[3, 1], [0, 2]]}
+FONT = re.compile(r"font-weight:(\d+);src:url\(data:font/woff2;base64,([^)]+)")
 
 
 @pytest.fixture
@@ -42,6 +46,28 @@ def test_a_drawing_says_what_its_table_says():
     words = re.findall(r"<text[^>]*>([^<]+)</text>", drawn)
     assert {"NO", "YES", "3", "1", "0", "2", "75%", "25%", "0%", "100%"} <= set(words)
     assert "5 of 6 items" in drawn  # for those who do not see it
+
+
+def test_an_image_carries_the_letters_that_it_uses_and_no_others():
+    drawn = render(confusion(CONFUSION), "svg").decode()
+    fonts = {int(weight): TTFont(BytesIO(b64decode(font))) for weight, font in FONT.findall(drawn)}
+    letters = {weight: {chr(code) for code in font.getBestCmap()} for weight, font in fonts.items()}
+    assert letters == {400: set("NOYES0123%57"), 600: set("gold run→")}
+
+
+def test_teams_and_baselines_differ_in_shape_and_colour(field):
+    figure = next(one for name, one in figures_of(field).items() if "-against-" in name)
+    drawn = render(figure, "svg").decode()
+    colours = dict(re.findall(r'<path[^>]*Run of: ([\w ]+)[^>]* (fill="#\w+|stroke="#\w+)', drawn))
+    assert colours["Ostro"] == 'fill="#15527f'
+    assert colours["All yes"] == 'stroke="#8a9096'
+
+
+@pytest.mark.parametrize("columns", [3, 11])
+def test_a_wide_heatmap_fits_the_page_in_its_own_size(columns):
+    names = [f"dehumanisation{number}" for number in range(columns)]
+    drawn = heat(names, names, shown="words", shade="shade", across="", down="")
+    assert drawn["width"]["step"] * columns <= 600
 
 
 @pytest.mark.parametrize(("ending", "first"), [("svg", b"<svg"), ("png", b"\x89PNG"), ("pdf", b"%PDF"), ("json", b"{")])
