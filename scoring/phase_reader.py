@@ -13,7 +13,7 @@ def read_phase(value: Value) -> Phase:
     runs, contrastive = keys.read("runs_per_track", Value.integer, None), keys.read("slots", _contrastive, None)
     if contrastive is not None:
         if runs is not None:
-            value.wrong("runs_per_track or slots, not both")
+            value.at("runs_per_track").wrong("nothing beside slots, which say how many runs there are")
         runs = 1 + contrastive
     phase = Phase(
         slug=slug,

@@ -27,9 +27,7 @@ def register_team(
         NotAcceptable: the name breaks the task's rule, or an answer to the organizers' questions is missing or wrong.
         Conflict: the name is taken, or the user has a team already.
     """
-    rules = shared_task.definition.team
-    if not re.fullmatch(rules.name, name):
-        raise NotAcceptable("team_name", _("A team's name here must match %(rule)s.") % {"rule": rules.name})
+    check_team_name(shared_task, name)
     given = checked_answers(shared_task, answers or {})
     state = Team.State.APPROVED if _is_approved_at_once(user, shared_task) else Team.State.PENDING
     try:
@@ -52,6 +50,13 @@ def register_team(
     except IntegrityError:  # somebody else was as quick
         raise Conflict("team_name_taken", _("There is a team %(name)s already.") % {"name": name}) from None
     return team
+
+
+def check_team_name(shared_task: SharedTask, name: str) -> None:
+    """NotAcceptable for a name that breaks the task's rule."""
+    rule = shared_task.definition.team.name
+    if not re.fullmatch(rule, name):
+        raise NotAcceptable("team_name", _("A team's name here must match %(rule)s.") % {"rule": rule})
 
 
 def checked_answers(shared_task: SharedTask, answers: Mapping[str, str]) -> dict[str, str]:

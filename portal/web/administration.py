@@ -18,6 +18,10 @@ View = TypeVar("View", bound=Callable[..., HttpResponseBase])
 class Administration(AdminSite):
     """Django's, with that guard around each of its pages."""
 
+    site_header = "Agon"
+    site_title = "Agon"
+    index_title = "Administration"
+
     def admin_view(self, view: View, cacheable: bool = False) -> View:
         """Every page of it; 403 and the way to a second factor for administrators without one."""
         inner = super().admin_view(view, cacheable)

@@ -5,6 +5,8 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from portal.actions.refusal import NotAcceptable
+from portal.actions.teams import check_team_name
 from portal.models import Phase, Run, SharedTask, Team
 from portal.models.team import web_address
 from portal.queries.receipts import RECEIPT_BYTES
@@ -73,7 +75,7 @@ class ReceiptForm(forms.Form):
 
 
 class TeamForm(forms.Form):
-    """A new team; whether the name fits the task's rule is for the action to say."""
+    """A new team; whether the name is free is for the action to say."""
 
     name = forms.CharField(
         label=_("Team name"),
@@ -88,6 +90,9 @@ class TeamForm(forms.Form):
     def __init__(self, *args: Any, shared_task: SharedTask, **kwargs: Any) -> None:
         """With the organizers' own questions at the end."""
         super().__init__(*args, **kwargs)
+        self._shared_task = shared_task
+        rule = _("It follows the rule %(rule)s.") % {"rule": shared_task.definition.team.name}
+        self.fields["name"].help_text += f" {rule}"
         self._questions = shared_task.definition.team.questions
         for question in self._questions:
             options: dict[str, Any] = {"label": question.label, "required": question.required}
@@ -97,6 +102,14 @@ class TeamForm(forms.Form):
             else:
                 field = forms.CharField(max_length=1000, **options)
             self.fields[f"answer-{question.key}"] = field
+
+    def clean_name(self) -> str:
+        name: str = self.cleaned_data["name"]
+        try:
+            check_team_name(self._shared_task, name)
+        except NotAcceptable as refused:
+            raise forms.ValidationError(refused.message) from None
+        return name
 
     @property
     def answers(self) -> dict[str, str]:

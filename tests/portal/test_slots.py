@@ -55,10 +55,13 @@ def test_the_definition_says_how_many(team, slotted_folder):
     phase = Phase.objects.get(slug="evaluation")
     assert (phase.runs_per_track, phase.contrastive) == (3, 2)
     path = slotted_folder / "task.yaml"
-    for before, after in ((SLOTS, f"runs_per_track: 3, {SLOTS}"), ("official: chosen", "official: best")):
+    for before, after, told in (
+        (SLOTS, f"runs_per_track: 3, {SLOTS}", "runs_per_track: found 3"),
+        ("official: chosen", "official: best", "slots"),
+    ):
         text = path.read_text()
         path.write_text(text.replace(before, after))
-        with pytest.raises(DefinitionError, match="slots"):
+        with pytest.raises(DefinitionError, match=told):
             load_definition(slotted_folder)
         path.write_text(text)
 

@@ -118,9 +118,8 @@ def _take(request: SignedInRequest, context: dict[str, Any], phase: Phase, store
         submission = take(request.user, shared_task, phase, stored, upload, context["key"], slot=context["slot"])
     except ActionRefused as refused:
         count_refusal([refused.code])
-        return render(
-            request, "submit/refused.html", context | {"message": refused.message}, status=refused.http_status
-        )
+        context |= {"message": refused.message, "is_used_up": refused.code == "no_runs_left"}
+        return render(request, "submit/refused.html", context, status=refused.http_status)
     address = reverse("submission", args=[shared_task.slug, submission.pk])
     if request.htmx:
         return HttpResponse(headers={"HX-Redirect": address})

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime
+from http import HTTPStatus
 from typing import Any
 
 from django.contrib import messages
@@ -17,6 +18,7 @@ from portal.actions.papers import give_paper
 from portal.actions.refusal import ActionRefused
 from portal.actions.teams import join_team, register_team
 from portal.models import Team
+from portal.permissions import has_signed
 from portal.queries.teams import team_view
 from portal.web.access import SignedInRequest, tab_context
 from portal.web.forms import AgainForm, PaperForm, TeamForm
@@ -54,7 +56,9 @@ def _create(request: HttpRequest, slug: str) -> HttpResponse:
 def join(request: SignedInRequest, slug: str, code: str) -> HttpResponse:
     """The invitation; joining is a button, so that a link that is merely looked at changes nothing."""
     context = tab_context(request, slug, "team")
-    context["team"] = get_object_or_404(Team, invitation_code=code, shared_task=context["page"].shared_task)
+    context["team"] = Team.objects.filter(invitation_code=code, shared_task=context["page"].shared_task).first()
+    if context["team"] is None:
+        return render(request, "teams/join.html", context, status=HTTPStatus.NOT_FOUND)
     if request.method != "POST":
         return render(request, "teams/join.html", context)
     try:
@@ -168,6 +172,7 @@ def _page(request: HttpRequest, context: dict[str, Any], status: int = 200) -> H
         "form": AgainForm(team=page.team),
         "paper_form": PaperForm(initial={"bibtex": page.team.bibtex, "link": page.team.paper}),
         "view": team_view(page.team, page.membership.user, context["at"]),
+        "must_sign": not has_signed(request.user, page.shared_task),
         "invitation": request.build_absolute_uri(path),
     } | context
     return render(request, "teams/team.html", context, status=status)

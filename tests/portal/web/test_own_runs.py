@@ -39,6 +39,22 @@ def test_a_choice_is_made_by_post_and_shown(sender: Client, runs: list[Run]) -> 
     assert f'href="/runs/{runs[0].pk}/">one_Meltemi_1.json</a> stands for Meltemi' in other
 
 
+def test_where_a_phase_has_slots_the_primary_run_counts(sender: Client, runs: list[Run]) -> None:
+    Phase.objects.filter(slug="evaluation").update(contrastive=2)
+    sender.post(f"/runs/{runs[0].pk}/choose/")
+    assert "the primary run, as Meltemi sent or made it" in sender.get("/tasks/tiny/runs/").content.decode()
+    text = sender.get(f"/tasks/tiny/submissions/{runs[1].submission_id}/").content.decode()
+    assert "See which run is primary" in text
+    assert "the last one counts" not in text
+
+
+def test_a_closed_phase_has_no_limits_left_to_tell(sender: Client, runs: list[Run]) -> None:
+    page = f"/tasks/tiny/submissions/{runs[0].submission_id}/"
+    assert "Runs left in Evaluation" in sender.get(page).content.decode()
+    Phase.objects.filter(slug="evaluation").update(closes=EVALUATION)
+    assert "Runs left" not in sender.get(page).content.decode()
+
+
 def test_a_run_is_withdrawn_on_a_page_that_says_what_that_means(sender: Client, runs: list[Run]) -> None:
     address = f"/runs/{runs[0].pk}/withdraw/"
     assert "still counts for your limits" in sender.get(address).content.decode()

@@ -27,8 +27,9 @@ def test_questions_are_asked_and_answered(gated: SharedTask, sign_in) -> None:
     client = sign_in(person("Cleo"))
     page = "/tasks/gated/team/"
     assert "What will you use the data for?" in client.get(page).content.decode()
-    refused = client.post(page, {"name": "Bora", "answer-kind": "pirates"})
+    refused = client.post(page, {"name": "no spaces, please", "answer-kind": "pirates"})
     assert refused.status_code == 422
+    assert 'id="id_name_error"' in refused.content.decode()
     assert 'id="id_answer-use_error"' in refused.content.decode()
     assert 'id="id_answer-kind_error"' in refused.content.decode()
     assert client.post(page, {"name": "Bora", "answer-use": "a thesis"})["Location"] == page
@@ -36,6 +37,7 @@ def test_questions_are_asked_and_answered(gated: SharedTask, sign_in) -> None:
     assert "Waiting for approval" in text
     assert "a thesis" in text
     assert "Not now:" in text
+    assert "Read and sign the data agreement meanwhile" in text
 
 
 def test_what_a_form_does_not_ask_has_no_effect(gated: SharedTask, sign_in) -> None:  # B32

@@ -52,7 +52,9 @@ def test_members_of_another_team_cannot_take_it(stranger: Client, meltemi: Team)
 
 
 def test_a_made_up_invitation_is_not_found(newcomer: Client, anybody: Client) -> None:
-    assert newcomer.get(f"{PAGE}join/made-up/").status_code == 404
+    response = newcomer.get(f"{PAGE}join/made-up/")
+    assert response.status_code == 404
+    assert "Ask the captain" in response.content.decode()
     assert anybody.get(f"{PAGE}join/made-up/").status_code == 302
 
 

@@ -100,6 +100,14 @@ def test_under_a_wrong_name_the_content_is_judged_too(sender: Client) -> None:
     assert not Submission.objects.exists()
 
 
+def test_where_no_run_is_left_there_is_nothing_to_mend(sender: Client) -> None:
+    for number in (1, 2):
+        upload(sender, f"one_Meltemi_{number}.json", run_file(PERFECT))
+    text = upload(sender, "one_Meltemi_3.json", run_file(PERFECT)).content.decode()
+    assert "Runs left today (UTC) for Track one: 0 of 2." in text
+    assert "Choose the mended file" not in text
+
+
 def test_of_open_phases_the_one_that_counts_is_chosen(sender: Client, tiny: SharedTask) -> None:
     now = database_now()
     tiny.phases.filter(slug="without-gold").update(closes=now + timedelta(days=1))
