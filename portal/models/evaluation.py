@@ -21,8 +21,12 @@ class EvaluationQuerySet(models.QuerySet["Evaluation"]):
 
         Without those of teams that are shut out.
         """
+        found = self._standing(phase, gold, scorer, until)
+        return found.filter(~Exists(Team.objects.shut_out(phase).filter(pk=OuterRef("team"))))
+
+    def _standing(self, phase: Phase, gold: GoldStandard, scorer: str, until: datetime | None) -> Self:
+        """As `on_board`, of whatever teams."""
         found = self.filter(gold=gold, scorer=scorer, phase=phase, run__withdrawn_at__isnull=True)
-        found = found.filter(~Exists(Team.objects.shut_out(phase).filter(pk=OuterRef("team"))))
         return found if until is None else found.filter(run__received_at__lte=until)
 
     def official(self, phase: Phase, gold: GoldStandard, scorer: str, until: datetime | None = None) -> Self:
@@ -30,18 +34,19 @@ class EvaluationQuerySet(models.QuerySet["Evaluation"]):
 
         A few steps down an index a team, however many runs it has sent.
         """
-        here = self.on_board(phase, gold, scorer, until)
         if phase.official == Phase.Official.ALL:
-            return here.filter(team__isnull=False)
+            return self.on_board(phase, gold, scorer, until).filter(team__isnull=False)
+        here = self._standing(phase, gold, scorer, until)
         mine = here.filter(team=OuterRef("pk"))
         if phase.official == Phase.Official.BEST:
             best = mine.order_by(F("rank_key").asc(nulls_last=True), "run__received_at")
             chosen: Combinable = Subquery(best.values("run")[:1])
         else:
             chosen = _newest(phase, gold, here, until)
-        teams = Team.objects.filter(shared_task=phase.shared_task_id)
-        runs: list[UUID] = [run for run in teams.annotate(chosen=chosen).values_list("chosen", flat=True) if run]
-        return here.filter(run__in=runs)
+        teams = Team.objects.filter(shared_task=phase.shared_task_id).exclude(pk__in=Team.objects.shut_out(phase))
+        found = teams.order_by().annotate(chosen=chosen).values_list("chosen", flat=True)
+        runs: list[UUID] = [run for run in found if run]
+        return self.filter(gold=gold, scorer=scorer, run__in=runs)
 
 
 def _newest(phase: Phase, gold: GoldStandard, here: QuerySet["Evaluation"], until: datetime | None) -> Combinable:

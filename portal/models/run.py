@@ -1,6 +1,7 @@
 """Submissions and the runs in them."""
 
 import uuid
+from datetime import datetime
 from typing import Self
 
 from django.conf import settings
@@ -199,9 +200,14 @@ class Run(Leased, Described):
     @property
     def slot(self) -> "Run.Slot | None":
         """Where the phase has slots: the primary run is the chosen one, all others are contrastive."""
-        if self.phase.contrastive is None or self.kind != Run.Kind.TEAM:
+        return Run.slot_in(self.phase, self.kind, self.chosen_at)
+
+    @staticmethod
+    def slot_in(phase: Phase, kind: str, chosen_at: datetime | None) -> "Run.Slot | None":
+        """That of a run of that kind."""
+        if phase.contrastive is None or kind != Run.Kind.TEAM:
             return None
-        return Run.Slot.PRIMARY if self.chosen_at is not None else Run.Slot.CONTRASTIVE
+        return Run.Slot.PRIMARY if chosen_at is not None else Run.Slot.CONTRASTIVE
 
     @property
     def is_eligible(self) -> bool:

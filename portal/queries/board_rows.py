@@ -6,7 +6,8 @@ from base64 import b32encode
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Literal
+from functools import partial
+from typing import Any, Literal, NamedTuple
 from uuid import UUID
 
 from django.conf import settings
@@ -16,7 +17,7 @@ from django.db.models.functions import Cast
 from django.utils.translation import gettext as _
 
 from portal.models import Board, Evaluation, Phase, Run, Team, Track
-from portal.queries.choices import Choices
+from portal.queries.choices import PAGE_SIZE, Choices
 from portal.queries.ladder import steps
 from portal.queries.languages import Scores
 
@@ -37,7 +38,7 @@ class Row:
     method: str  # as the team calls it; may be empty
     system: str  # one of Run.SystemType; may be empty
     run_id: UUID
-    scores: dict[str, float | None]
+    scores: Scores
     flags: list[str]
     received_at: datetime
     slot: str = ""  # one of Run.Slot, where the phase has slots
@@ -54,6 +55,28 @@ class Row:
         return -(self.change or 0)
 
 
+class Line(NamedTuple):
+    """What is read of an evaluation and its run to make a row."""
+
+    pk: int
+    scores: Scores
+    flags: list[str]
+    run_id: UUID
+    kind: str
+    name: str
+    number: int | None
+    method: str
+    system: str
+    received_at: datetime
+    chosen_at: datetime | None
+    team_id: int | None
+    team: str | None
+
+
+_RUN = ("kind", "name", "number", "method", "system_type", "received_at", "chosen_at", "team", "team__name")
+_FIELDS = ("pk", "scores", "flags", "run", *(f"run__{name}" for name in _RUN))  # in the order of Line
+
+
 @dataclass(frozen=True, slots=True)
 class Names:
     """Whose names a viewer may see: everybody's, or else those of the viewer's team and aliases."""
@@ -62,15 +85,28 @@ class Names:
     are_public: bool
     own: Team | None
 
-    def team(self, team: Team | None) -> str:
-        if team is None or self.knows(team):
-            return team.name if team else ""
+    def team(self, line: Line) -> str:
+        if self.knows(line):
+            return line.team or ""
         secret = f"{settings.SECRET_KEY}/alias".encode()
-        digest = hmac.new(secret, f"{self.phase.pk}/{team.pk}".encode(), hashlib.sha256).digest()
+        digest = hmac.new(secret, f"{self.phase.pk}/{line.team_id}".encode(), hashlib.sha256).digest()
         return _("Team %(alias)s") % {"alias": b32encode(digest).decode()[:5]}
 
-    def knows(self, team: Team | None) -> bool:
-        return self.are_public or team is None or team == self.own
+    def knows(self, line: Line) -> bool:
+        return self.are_public or line.team_id is None or self.owns(line)
+
+    def owns(self, line: Line) -> bool:
+        return self.own is not None and self.own.pk == line.team_id
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Some of the lines that were found, in order; `count` is that of all."""
+
+    lines: list[Line]
+    count: int
+    number: int = 1
+    pages: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,13 +143,14 @@ def select(board: Board, track: Track, choices: Choices) -> Selection:
     assert board.gold is not None
     phase, pair = board.phase, (board.phase, board.gold, board.scorer, choices.until)
     here = Evaluation.objects.on_board(*pair)
-    teams = here.filter(team__isnull=False) if choices.runs == "all" else Evaluation.objects.official(*pair)
+    is_all = choices.runs == "all" or phase.official == Phase.Official.ALL
+    teams = here.filter(team__isnull=False) if is_all else Evaluation.objects.official(*pair)
     in_order = teams.order_by(F("rank_key").asc(nulls_last=True), "run__received_at")
     ranks = ranked(list(in_order.values_list("pk", "rank_key")), track)
-    if choices.runs == "all" or phase.official == Phase.Official.ALL:
+    if is_all:
         return Selection(board, here, ranks)
     references = here.filter(team__isnull=True).values_list("pk", flat=True)
-    return Selection(board, here.filter(pk__in=[*ranks, *references]), ranks)
+    return Selection(board, Evaluation.objects.filter(pk__in=[*ranks, *references]), ranks)
 
 
 def select_language(board: Board, track: Track, choices: Choices, scores: Mapping[int, Scores]) -> Selection:
@@ -158,23 +195,38 @@ def shown(selection: Selection, choices: Choices, order: tuple[str, bool] | None
     return found.order_by(_order(order, selection), _KINDS, "run__received_at", "run__name")
 
 
-def page_of(found: QuerySet[Evaluation], selection: Selection, page: int, size: int) -> list[Evaluation]:
-    """On a ladder their scores are what is told of them; for one language, those on its items."""
-    lean = found.select_related("run__team").defer("details", "run__problems", "run__description")
-    evaluations = list(lean[(page - 1) * size : page * size])
-    if selection.scores is not None:
-        for one in evaluations:
-            one.scores = dict(selection.scores.get(one.pk, {}))
-    elif selection.told is not None:
-        track = selection.board.track
-        for one in evaluations:
-            one.scores, one.flags = {track.definition.rank_by: track.score_of(selection.told[one.pk])}, []
-    return evaluations
+def page_of(found: QuerySet[Evaluation], choices: Choices) -> Page:
+    """The page that is asked for, or the nearest there is; the first page, which most ask for, needs no counting."""
+    lean = found.values_list(*_FIELDS)
+    size = None if choices.is_whole else PAGE_SIZE
+    lines = [Line(*values) for values in lean[:size]]
+    if size is None or len(lines) < size:
+        return Page(lines, len(lines))
+    count = found.count()
+    pages = -(-count // size)
+    page = min(max(1, choices.page), pages)
+    if page > 1:
+        lines = [Line(*values) for values in lean[(page - 1) * size : page * size]]
+    return Page(lines, count, page, pages)
 
 
-def rows(evaluations: Iterable[Evaluation], selection: Selection, names: Names) -> list[Row]:
+def rows(lines: Iterable[Line], selection: Selection, names: Names, groups: Mapping[int, str]) -> list[Row]:
+    """`groups` has letters by evaluation."""
     intervals = selection.board.comparison.get("intervals", {})
-    return [_row(one, selection.ranks.get(one.pk), intervals.get(str(one.pk)), names) for one in evaluations]
+    return [
+        _row(one, selection, names, intervals.get(str(one.pk)), groups.get(one.pk, ""))
+        for one in map(partial(_told, selection), lines)
+    ]
+
+
+def _told(selection: Selection, line: Line) -> Line:
+    """On a ladder with what is told of it as its score; for one language, with those on its items."""
+    if selection.scores is not None:
+        return line._replace(scores=selection.scores.get(line.pk, {}))
+    if selection.told is not None:
+        track = selection.board.track
+        return line._replace(scores={track.definition.rank_by: track.score_of(selection.told[line.pk])}, flags=[])
+    return line
 
 
 def _matches(text: str, names: Names) -> Q:
@@ -206,23 +258,22 @@ def _told_order(order: tuple[str, bool] | None, selection: Selection) -> tuple[b
     return descending, {pk: value for pk, own in selection.scores.items() if (value := own.get(key)) is not None}
 
 
-def _row(evaluation: Evaluation, rank: int | None, interval: Any, names: Names) -> Row:
-    run = evaluation.run
-    run.phase = names.phase
-    is_known = names.knows(run.team)
+def _row(line: Line, selection: Selection, names: Names, interval: Any, group: str) -> Row:
+    is_known = names.knows(line)
     return Row(
-        rank=rank,
-        kind=run.kind,
-        team=names.team(run.team),
-        name=run.name if is_known else "",
-        number=run.number,
-        method=run.method if is_known else "",
-        system=run.system_type,
-        run_id=run.pk,
-        scores=evaluation.scores,
-        flags=evaluation.flags,
-        received_at=run.received_at,
-        slot=run.slot or "",
-        is_own=run.team is not None and run.team == names.own,
+        rank=selection.ranks.get(line.pk),
+        kind=line.kind,
+        team=names.team(line),
+        name=line.name if is_known else "",
+        number=line.number,
+        method=line.method if is_known else "",
+        system=line.system,
+        run_id=line.run_id,
+        scores=line.scores,
+        flags=line.flags,
+        received_at=line.received_at,
+        slot=Run.slot_in(names.phase, line.kind, line.chosen_at) or "",
+        is_own=names.owns(line),
         interval=tuple(interval) if interval else None,
+        group=group,
     )

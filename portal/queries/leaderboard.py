@@ -5,11 +5,12 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 
+from django.db.models import Exists, OuterRef
 from django.utils.translation import gettext as _
 
 from portal.models import Board, Evaluation, GoldStandard, Phase, ReleasedBoard, Run, Team, Track, Viewer
 from portal.queries.board_rows import Names, Row, Selection, page_of, rows, select, select_language, select_steps, shown
-from portal.queries.choices import PAGE_SIZE, Choices
+from portal.queries.choices import Choices
 from portal.queries.columns import Column, columns, stepped_column
 from portal.queries.languages import ByLanguage, by_language
 from portal.queries.ties import bracketed, groups_of
@@ -50,6 +51,7 @@ class Leaderboard:
     step: float | None = None  # of the ladder on which this viewer sees the scores
     languages: Mapping[str, int | None] = field(default_factory=dict)  # as `ByLanguage.items`
     language: str = ""  # of the items that the scores are about; else all
+    releases: Sequence[ReleasedBoard] = ()  # newest first
     unmade: int = 0  # runs, on all pages, that have no scores for that language yet
 
     @property
@@ -133,15 +135,13 @@ def _with_rows(
     names = Names(phase, are_public, own)
     selection = _select(board, result, choices, languages)
     order = _order(result, choices)
-    found = shown(selection, choices, order, names)
-    count = found.count()
-    size = max(count, 1) if choices.is_whole else PAGE_SIZE
-    pages = max(1, -(-count // size))
-    page = min(max(1, choices.page), pages)
-    evaluations = page_of(found, selection, page, size)
-    lines = _grouped(rows(evaluations, selection, names), evaluations, selection, order is None)
+    page = page_of(shown(selection, choices, order, names), choices)
+    lines = rows(page.lines, selection, names, groups_of(selection))
+    if order is None:
+        lines = bracketed(lines)
     is_official = choices.runs == "official" and not choices.until and not choices.language
-    since = _last_release(board) if is_official else None
+    releases = list(ReleasedBoard.objects.filter(track=track, phase=phase).defer("content"))
+    since = _last_release(board, releases) if is_official else None
     return replace(
         result,
         rows=_compared_with(since, lines) if since else lines,
@@ -151,9 +151,10 @@ def _with_rows(
         rescored=_rescored(board, track),
         comparison=_comparison(board),
         has_aliases=not are_public,
-        count=count,
-        page=page,
-        pages=pages,
+        count=page.count,
+        page=page.number,
+        pages=page.pages,
+        releases=releases,
         languages=languages.items,
         language=choices.language,
         unmade=0 if selection.scores is None else selection.found.exclude(pk__in=selection.scores).count(),
@@ -177,21 +178,14 @@ def _order(result: Leaderboard, choices: Choices) -> tuple[str, bool] | None:
     return None if (key, descending) == (result.rank_by, best_first) else (key, descending)
 
 
-def _grouped(lines: list[Row], evaluations: list[Evaluation], selection: Selection, in_order: bool) -> list[Row]:
-    letters = groups_of(selection)
-    if not letters:
-        return lines
-    lines = [replace(row, group=letters.get(one.pk, "")) for row, one in zip(lines, evaluations, strict=True)]
-    return bracketed(lines) if in_order else lines
-
-
 def _pending(track: Track, phase: Phase, board: Board | None) -> int:
     """Runs that wait and have no score on the board: a rescoring is told apart."""
     waiting = Run.objects.filter(track=track, phase=phase, withdrawn_at__isnull=True)
     waiting = waiting.filter(state__in=(Run.State.RECEIVED, Run.State.SCORING))
     if board is None or board.gold is None:
         return waiting.count()
-    return waiting.exclude(evaluations__gold=board.gold, evaluations__scorer=board.scorer).count()
+    shown = Evaluation.objects.filter(run=OuterRef("pk"), gold=board.gold, scorer=board.scorer)
+    return waiting.filter(~Exists(shown)).count()
 
 
 def _rescored(board: Board, track: Track) -> tuple[int, int] | None:
@@ -209,10 +203,10 @@ def _comparison(board: Board) -> Comparison | None:
     return Comparison(made["metric"], made["rounds"], made["seed"], made["level"])
 
 
-def _last_release(board: Board) -> ReleasedBoard | None:
+def _last_release(board: Board, releases: Sequence[ReleasedBoard]) -> ReleasedBoard | None:
     """The newest release that was made of other scores than the board shows now."""
-    releases = ReleasedBoard.objects.filter(track=board.track_id, phase=board.phase_id)
-    return releases.exclude(gold=board.gold, scorer=board.scorer).first()
+    shown = (board.gold_id, board.scorer)
+    return next((one for one in releases if (one.gold_id, one.scorer) != shown), None)
 
 
 def _compared_with(release: ReleasedBoard, lines: list[Row]) -> list[Row]:

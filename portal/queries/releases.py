@@ -36,11 +36,6 @@ def keep_release(board: Board, at: datetime) -> ReleasedBoard:
     return release
 
 
-def releases_of(board: Leaderboard) -> list[ReleasedBoard]:
-    """Newest first."""
-    return list(ReleasedBoard.objects.filter(track=board.track, phase=board.phase).defer("content"))
-
-
 def content_of(board: Leaderboard) -> dict[str, Any]:
     """The board's table as plain values."""
     return {

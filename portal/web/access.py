@@ -31,9 +31,9 @@ def find_page(request: HttpRequest, slug: str, at: datetime) -> TaskPage:
     return task_page(get_object_or_404(SharedTask.objects.prefetch_related("tracks"), slug=slug), request.user, at)
 
 
-def tab_context(request: HttpRequest, slug: str, tab: str) -> dict[str, Any]:
-    """What the template of every tab of a shared task needs."""
-    at = database_now()
+def tab_context(request: HttpRequest, slug: str, tab: str, at: datetime | None = None) -> dict[str, Any]:
+    """What the template of every tab of a shared task needs; `at` unless it is to be asked for."""
+    at = at or database_now()
     return {"page": find_page(request, slug, at), "tab": tab, "at": at}
 
 

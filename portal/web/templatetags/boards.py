@@ -1,4 +1,6 @@
-"""A board's whiskers: one line a row, all on one scale, as inline SVG whose places are shares of its width."""
+"""A board's scores; its whiskers: one line a row, on one scale, as inline SVG whose places are shares of its width."""
+
+from collections.abc import Sequence
 
 from django import template
 from django.utils.html import format_html, format_html_join
@@ -9,11 +11,25 @@ from portal.printing import score
 from portal.queries.board_rows import Row
 from portal.queries.columns import Column
 from portal.queries.whiskers import Scale
+from portal.web.board_address import Head
 
 register = template.Library()
 
 _DISC = mark_safe('<circle cx="{}%" r="4.2" class="disc"/>')
 _DIAMOND = mark_safe('<svg x="{}%" overflow="visible"><path d="M0-5 5 0 0 5-5 0z" class="diamond"/></svg>')
+
+
+@register.filter
+def cells(row: Row, heads: Sequence[Head]) -> list[tuple[str, str, str]]:
+    """A row's scores as printed, each with its column's place and name; made here, as a board has hundreds of them."""
+    return [
+        (
+            "ranks" if head.ranks else "other",
+            head.column.short,
+            score(row.scores.get(head.column.key), head.column.decimals),
+        )
+        for head in heads
+    ]
 
 
 @register.simple_tag

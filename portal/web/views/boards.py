@@ -10,12 +10,12 @@ from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.http import require_safe
 
-from portal.models import ReleasedBoard, Run, Track
+from portal.models import ReleasedBoard, Run
 from portal.queries.board_head import board_head
 from portal.queries.choices import Choices
 from portal.queries.leaderboard import Leaderboard
 from portal.queries.leaderboard import leaderboard as find_board
-from portal.queries.releases import released_board, releases_of
+from portal.queries.releases import released_board
 from portal.queries.whiskers import scale
 from portal.web import export
 from portal.web.access import tab_context
@@ -31,9 +31,9 @@ def leaderboard(request: HttpRequest, slug: str, track: str) -> HttpResponse:
     head = board_head(slug, track, request.GET.get("phase"))
     if head is None:
         raise Http404
-    context = tab_context(request, slug, "leaderboard") | {"at": head.at}
+    context = tab_context(request, slug, "leaderboard", head.at)
     page = context["page"]
-    chosen = get_object_or_404(Track.objects.select_related("shared_task"), shared_task=page.shared_task, slug=track)
+    chosen = next(one for one in page.tracks if one.slug == track)
     phase = next(one for one in page.phases if one.slug == head.phase)
     choices = choices_of(request.GET)
     if file := FORMATS.get(request.GET.get("format", "")):
@@ -48,7 +48,6 @@ def leaderboard(request: HttpRequest, slug: str, track: str) -> HttpResponse:
 def _board_text(request: HttpRequest, context: dict[str, Any], choices: Choices) -> SafeString:
     board = find_board(context["track"], context["phase"], request.user, context["at"], choices)
     parts = table_parts(board, choices) | {
-        "releases": releases_of(board) if board.visible else [],
         "step": board.phase.step_at(context["at"]),
         "systems": Run.SystemType.choices,
         "slots": Run.Slot.choices,

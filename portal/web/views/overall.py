@@ -25,7 +25,7 @@ def overall(request: HttpRequest, slug: str) -> HttpResponse:
     head = board_head(slug, None, request.GET.get("phase"))
     if head is None:
         raise Http404
-    context = tab_context(request, slug, "leaderboard") | {"at": head.at}
+    context = tab_context(request, slug, "leaderboard", head.at)
     page: TaskPage = context["page"]
     if len(page.tracks) == 1:
         return redirect("leaderboard", slug, page.tracks[0].slug)
