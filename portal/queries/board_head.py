@@ -16,7 +16,9 @@ _FIELDS = ("id", "slug", "title", "opens", "closes", "scores", "released", "offi
 _MOMENTS = ("opens", "closes", "released")  # told as text, which need not be read at every view
 _PHASES = f"""
 SELECT {", ".join(f"CAST(phase.{name} AS text)" if name in _MOMENTS else f"phase.{name}" for name in _FIELDS)},
-task.definition_sha256, ({{clock}}), {{revision}}
+task.definition_sha256,
+(SELECT CAST(max(grace.until) AS text) FROM portal_grace grace WHERE grace.phase_id = phase.id),
+({{clock}}), {{revision}}
 FROM portal_sharedtask task JOIN portal_phase phase ON phase.shared_task_id = task.id
 """
 _OF_ONE_TRACK = (
@@ -81,5 +83,7 @@ def _state(phase: Phase, rows: Sequence[Sequence[Any]], at: datetime) -> str | N
     if not phase.scores_are_public(at):
         return None
     told = [(*row[:-2], row[-1] if row[0] == phase.pk else None) for row in rows]
+    grace = next(row[-3] for row in rows if row[0] == phase.pk)
     is_closed = phase.closes is not None and phase.closes <= at
-    return repr((phase.slug, told, is_closed, phase.names_are_public(at), phase.step_at(at)))
+    is_over = is_closed and (grace is None or moment_told(grace) <= at)
+    return repr((phase.slug, told, is_closed, is_over, phase.names_are_public(at), phase.step_at(at)))

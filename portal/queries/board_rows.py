@@ -6,18 +6,18 @@ from base64 import b32encode
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import partial
 from typing import Any, Literal, NamedTuple
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import Case, F, FloatField, OrderBy, Q, QuerySet, Value, When
+from django.db.models import Case, F, FloatField, Q, QuerySet, Value, When
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 from django.utils.translation import gettext as _
 
 from portal.models import Board, Evaluation, Phase, Run, Team, Track
-from portal.queries.choices import PAGE_SIZE, Choices
+from portal.queries.choices import Choices
+from portal.queries.columns import Order, ranking_column
 from portal.queries.ladder import steps
 from portal.queries.languages import Scores
 
@@ -113,15 +113,19 @@ class Page:
 class Selection:
     """The evaluations that a board is about; `ranks` by evaluation, None where the metric is undefined.
 
-    `told` has, on a ladder, what is told in the place of what they hold. `scores` stand in the place of theirs, and
-    `told` has what ranks by them, where the board is about the items of one language.
+    `scores` stand in the place of theirs: what is told of them on a ladder, or those on the items of one language.
     """
 
     board: Board
     found: QuerySet[Evaluation]
     ranks: Mapping[int, int | None] = field(default_factory=dict)
-    told: Mapping[int, float] | None = None
     scores: Mapping[int, Scores] | None = None
+    in_steps: bool = False
+
+    @property
+    def best_first(self) -> Order:
+        column = ranking_column(self.board.track)
+        return Order(column.key, column.higher_is_better)
 
 
 def select_steps(board: Board, track: Track, choices: Choices) -> Selection:
@@ -133,9 +137,9 @@ def select_steps(board: Board, track: Track, choices: Choices) -> Selection:
     if choices.runs == "official":
         found = list({step.owner: step for step in found}.values())
     found.sort(key=lambda step: (step.key, step.received_at))
-    told = {step.evaluation: step.key for step in found}
+    told = {step.evaluation: {track.definition.rank_by: track.score_of(step.key)} for step in found}
     ranks = ranked([(step.evaluation, step.key) for step in found if step.is_teams], track)
-    return Selection(board, here.filter(pk__in=told), ranks, told)
+    return Selection(board, here.filter(pk__in=told), ranks, told, in_steps=True)
 
 
 def select(board: Board, track: Track, choices: Choices) -> Selection:
@@ -156,10 +160,11 @@ def select(board: Board, track: Track, choices: Choices) -> Selection:
 def select_language(board: Board, track: Track, choices: Choices, scores: Mapping[int, Scores]) -> Selection:
     """The runs that `select` gives, ranked by these scores of theirs; who has none yet has no rank."""
     chosen = select(board, track, choices)
-    told = {pk: key for pk, own in scores.items() if (key := track.rank_key(own)) is not None}
-    received = dict(chosen.found.filter(pk__in=chosen.ranks).values_list("pk", "run__received_at"))
-    order = sorted(received, key=lambda pk: (pk not in told, told.get(pk, 0.0), received[pk]))
-    return replace(chosen, ranks=ranked([(pk, told.get(pk)) for pk in order], track), told=told, scores=scores)
+    received = dict(chosen.found.filter(team__isnull=False).values_list("pk", "run__received_at"))
+    best_first = chosen.best_first
+    order = sorted(received, key=lambda pk: (best_first(scores.get(pk, {})), received[pk]))
+    keys = [(pk, track.rank_key(scores.get(pk, {}))) for pk in order]
+    return replace(chosen, ranks=ranked(keys, track), scores=scores)
 
 
 def ranked(keys: Keys, track: Track) -> dict[int, int | None]:
@@ -177,11 +182,8 @@ def ranked(keys: Keys, track: Track) -> dict[int, int | None]:
     return ranks
 
 
-def shown(selection: Selection, choices: Choices, order: tuple[str, bool] | None, names: Names) -> QuerySet[Evaluation]:
-    """The evaluations that the reader asks for, in order: best first, or by (key, whether high values come first).
-
-    At equal values the references come first, then who was earlier.
-    """
+def shown(selection: Selection, choices: Choices, names: Names) -> QuerySet[Evaluation]:
+    """The evaluations that the reader asks for."""
     found = selection.found
     if not choices.baselines:
         found = found.filter(team__isnull=False)
@@ -192,41 +194,57 @@ def shown(selection: Selection, choices: Choices, order: tuple[str, bool] | None
         found = found.filter(is_primary | Q(team__isnull=True))
     if choices.search:
         found = found.filter(_matches(choices.search, names))
-    return found.order_by(_order(order, selection), _KINDS, "run__received_at", "run__name")
+    return found
 
 
-def page_of(found: QuerySet[Evaluation], choices: Choices) -> Page:
-    """The page that is asked for, or the nearest there is; the first page, which most ask for, needs no counting."""
-    lean = found.values_list(*_FIELDS)
-    size = None if choices.is_whole else PAGE_SIZE
-    lines = [Line(*values) for values in lean[:size]]
-    if size is None or len(lines) < size:
+def page_of(found: QuerySet[Evaluation], selection: Selection, order: Order, choices: Choices) -> Page:
+    """The page that is asked for, or the nearest there is; at equal values references come first, then who was earlier.
+
+    The first page, which most ask for, needs no counting where it is not full.
+    """
+    if selection.scores is not None:
+        return _sorted_page(_lines(found), selection.scores, order, choices)
+    if order == selection.best_first:
+        by_value = F("rank_key").asc(nulls_last=True)
+    else:
+        value = Cast(KeyTextTransform(order.key, "scores"), FloatField())
+        by_value = value.desc(nulls_last=True) if order.descending else value.asc(nulls_last=True)
+    ordered = found.order_by(by_value, _KINDS, "run__received_at", "run__name")
+    lines = _lines(ordered[: choices.size])
+    if choices.size is None or len(lines) < choices.size:
         return Page(lines, len(lines))
     count = found.count()
-    pages = -(-count // size)
-    page = min(max(1, choices.page), pages)
-    if page > 1:
-        lines = [Line(*values) for values in lean[(page - 1) * size : page * size]]
-    return Page(lines, count, page, pages)
+    number, pages = _nearest_page(choices.page, count, choices.size)
+    if number > 1:
+        lines = _lines(ordered[(number - 1) * choices.size : number * choices.size])
+    return Page(lines, count, number, pages)
+
+
+def _sorted_page(lines: Iterable[Line], scores: Mapping[int, Scores], order: Order, choices: Choices) -> Page:
+    """The same of scores that the database has not: given them all, it would look through all for every row."""
+    told = [line._replace(scores=scores.get(line.pk, {})) for line in lines]
+    kinds = (Run.Kind.GOLD, Run.Kind.BASELINE, Run.Kind.TEAM)
+    told.sort(key=lambda line: (order(line.scores), kinds.index(Run.Kind(line.kind)), line.received_at, line.name))
+    if choices.size is None:
+        return Page(told, len(told))
+    number, pages = _nearest_page(choices.page, len(told), choices.size)
+    return Page(told[(number - 1) * choices.size : number * choices.size], len(told), number, pages)
+
+
+def _nearest_page(page: int, count: int, size: int) -> tuple[int, int]:
+    """The number of the page to show, and how many pages there are."""
+    pages = max(1, -(-count // size))
+    return min(max(1, page), pages), pages
+
+
+def _lines(found: QuerySet[Evaluation]) -> list[Line]:
+    return [Line(*values) for values in found.values_list(*_FIELDS)]
 
 
 def rows(lines: Iterable[Line], selection: Selection, names: Names, groups: Mapping[int, str]) -> list[Row]:
     """`groups` has letters by evaluation."""
     intervals = selection.board.comparison.get("intervals", {})
-    return [
-        _row(one, selection, names, intervals.get(str(one.pk)), groups.get(one.pk, ""))
-        for one in map(partial(_told, selection), lines)
-    ]
-
-
-def _told(selection: Selection, line: Line) -> Line:
-    """On a ladder with what is told of it as its score; for one language, with those on its items."""
-    if selection.scores is not None:
-        return line._replace(scores=selection.scores.get(line.pk, {}))
-    if selection.told is not None:
-        track = selection.board.track
-        return line._replace(scores={track.definition.rank_by: track.score_of(selection.told[line.pk])}, flags=[])
-    return line
+    return [_row(one, selection, names, intervals.get(str(one.pk)), groups.get(one.pk, "")) for one in lines]
 
 
 def _matches(text: str, names: Names) -> Q:
@@ -236,26 +254,6 @@ def _matches(text: str, names: Names) -> Q:
         return in_team & Q(team__isnull=False)
     own = names.own
     return Q(team=own) if own is not None and text.casefold() in own.name.casefold() else Q(pk__in=())
-
-
-def _order(order: tuple[str, bool] | None, selection: Selection) -> OrderBy:
-    descending = order is not None and order[1]
-    value: F | Case | Cast = F("rank_key")
-    if selection.told:
-        descending, values = _told_order(order, selection)
-        value = Case(*(When(pk=pk, then=Value(one)) for pk, one in values.items()), output_field=FloatField())
-    elif order is not None:
-        value = Cast(KeyTextTransform(order[0], "scores"), FloatField())
-    return value.desc(nulls_last=True) if descending else value.asc(nulls_last=True)
-
-
-def _told_order(order: tuple[str, bool] | None, selection: Selection) -> tuple[bool, Mapping[int, float]]:
-    """Whether high values come first, and the values; on a ladder there is one metric, in its key's direction."""
-    assert selection.told is not None
-    if order is None or selection.scores is None:
-        return order is not None, selection.told
-    key, descending = order
-    return descending, {pk: value for pk, own in selection.scores.items() if (value := own.get(key)) is not None}
 
 
 def _row(line: Line, selection: Selection, names: Names, interval: Any, group: str) -> Row:
@@ -270,7 +268,7 @@ def _row(line: Line, selection: Selection, names: Names, interval: Any, group: s
         system=line.system,
         run_id=line.run_id,
         scores=line.scores,
-        flags=line.flags,
+        flags=[] if selection.in_steps else line.flags,
         received_at=line.received_at,
         slot=Run.slot_in(names.phase, line.kind, line.chosen_at) or "",
         is_own=names.owns(line),

@@ -26,4 +26,4 @@ class Choices:
     descending: bool | None = None
     until: datetime | None = None
     page: int = 1
-    is_whole: bool = False  # all rows on one page, for files
+    size: int | None = PAGE_SIZE  # rows on a page; None: all on one, for files

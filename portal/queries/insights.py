@@ -12,7 +12,7 @@ from portal.queries.choices import Choices
 from portal.queries.columns import Column
 from portal.queries.items import missed_items
 from portal.queries.languages import by_language
-from portal.queries.leaderboard import Leaderboard, leaderboard
+from portal.queries.leaderboard import Leaderboard, leaderboards
 from scoring.field import Summary, rank_correlation, summary
 
 MANY = 5000  # runs, more than a picture can show
@@ -74,10 +74,7 @@ class Insights:
 
 def insights(track: Track, phase: Phase, viewer: Viewer, at: datetime) -> Insights:
     """What that viewer may see at that moment; empty parts where the board is hidden."""
-    board = leaderboard(track, phase, viewer, at, Choices(is_whole=True))
-    every_run = leaderboard(track, phase, viewer, at, Choices(runs="all"))
-    if every_run.count <= MANY:
-        every_run = leaderboard(track, phase, viewer, at, Choices(runs="all", is_whole=True))
+    board, every_run = leaderboards(track, phase, viewer, at, Choices(size=None), Choices(runs="all", size=MANY))
     teams = [row for row in board.rows if row.kind == Run.Kind.TEAM]
     values = {column.key: [row.scores.get(column.key) for row in teams] for column in board.columns}
     measured = [column for column in board.columns if any(value is not None for value in values[column.key])]

@@ -1,6 +1,7 @@
 """The leaderboard of one track in one phase: one gold version, one scorer version, never a mixture."""
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -11,7 +12,7 @@ from django.utils.translation import gettext as _
 from portal.models import Board, Evaluation, GoldStandard, Phase, ReleasedBoard, Run, Team, Track, Viewer
 from portal.queries.board_rows import Names, Row, Selection, page_of, rows, select, select_language, select_steps, shown
 from portal.queries.choices import Choices
-from portal.queries.columns import Column, columns, stepped_column
+from portal.queries.columns import Column, Order, columns, stepped_column
 from portal.queries.languages import ByLanguage, by_language
 from portal.queries.ties import bracketed, groups_of
 
@@ -95,6 +96,13 @@ def leaderboard(
     direction and its rule for ties, on all items or those of `choices.language`; nothing else that is chosen changes a
     rank. Baselines and the gold standard have none and stand where their score puts them.
     """
+    return leaderboards(track, phase, viewer, at, choices or Choices())[0]
+
+
+def leaderboards(
+    track: Track, phase: Phase, viewer: Viewer, at: datetime, *choices: Choices
+) -> tuple[Leaderboard, ...]:
+    """The same board by several choices: what these share is asked for once."""
     board = Board.objects.filter(track=track, phase=phase).select_related("gold").first()
     visible, step = phase.scores_are_visible_to(viewer, at), phase.step_for(viewer, at)
     result = Leaderboard(
@@ -112,52 +120,49 @@ def leaderboard(
         step=step,
     )
     if not visible or board is None or board.gold is None:
-        return result
+        return (result,) * len(choices)
     board.track, board.phase = track, phase
     if step is not None or board.comparison.get("metric") != result.rank_by:
         board.comparison = {}  # made of the scores as they are, or by the metric that ranked before
-    choices = choices or Choices()
     languages = by_language(board) if step is None else ByLanguage()
+    are_public = phase.names_are_public(at) or phase.shared_task.is_organized_by(viewer)
+    result = replace(
+        result,
+        gold_version=board.gold.version,
+        scorer=board.scorer,
+        rescored=_rescored(board, track),
+        has_aliases=not are_public,
+        releases=list(ReleasedBoard.objects.filter(track=track, phase=phase).defer("content")),
+        languages=languages.items,
+    )
+    names = Names(phase, are_public, _own_team(track, viewer))
+    return tuple(_with_rows(result, board, names, languages, chosen) for chosen in choices)
+
+
+def _with_rows(result: Leaderboard, board: Board, names: Names, languages: ByLanguage, choices: Choices) -> Leaderboard:
     if choices.language in languages.items:
+        board = copy(board)
         board.comparison = {}  # of all items
     else:
         choices = replace(choices, language="")
-    return _with_rows(result, board, viewer, at, choices, languages)
-
-
-def _with_rows(
-    result: Leaderboard, board: Board, viewer: Viewer, at: datetime, choices: Choices, languages: ByLanguage
-) -> Leaderboard:
-    assert board.gold is not None
-    track, phase = result.track, result.phase
-    own = _own_team(track, viewer)
-    are_public = phase.names_are_public(at) or phase.shared_task.is_organized_by(viewer)
-    names = Names(phase, are_public, own)
     selection = _select(board, result, choices, languages)
     order = _order(result, choices)
-    page = page_of(shown(selection, choices, order, names), choices)
+    page = page_of(shown(selection, choices, names), selection, order, choices)
     lines = rows(page.lines, selection, names, groups_of(selection))
-    if order is None:
+    if order == selection.best_first:
         lines = bracketed(lines)
     is_official = choices.runs == "official" and not choices.until and not choices.language
-    releases = list(ReleasedBoard.objects.filter(track=track, phase=phase).defer("content"))
-    since = _last_release(board, releases) if is_official else None
+    since = _last_release(board, result.releases) if is_official else None
     return replace(
         result,
         rows=_compared_with(since, lines) if since else lines,
         since=since.number if since else None,
-        gold_version=board.gold.version,
-        scorer=board.scorer,
-        rescored=_rescored(board, track),
         comparison=_comparison(board),
-        has_aliases=not are_public,
         count=page.count,
         page=page.number,
         pages=page.pages,
-        releases=releases,
-        languages=languages.items,
         language=choices.language,
-        unmade=0 if selection.scores is None else selection.found.exclude(pk__in=selection.scores).count(),
+        unmade=selection.found.exclude(pk__in=selection.scores or ()).count() if choices.language else 0,
     )
 
 
@@ -169,13 +174,10 @@ def _select(board: Board, result: Leaderboard, choices: Choices, languages: ByLa
     return select(board, result.track, choices)
 
 
-def _order(result: Leaderboard, choices: Choices) -> tuple[str, bool] | None:
-    """None for best first by the ranking metric, which an index has ready."""
+def _order(result: Leaderboard, choices: Choices) -> Order:
     heads = {column.key: column for column in result.columns}
     key = choices.sort if choices.sort in heads else result.rank_by
-    best_first = heads[key].higher_is_better
-    descending = best_first if choices.descending is None else choices.descending
-    return None if (key, descending) == (result.rank_by, best_first) else (key, descending)
+    return Order(key, heads[key].higher_is_better if choices.descending is None else choices.descending)
 
 
 def _pending(track: Track, phase: Phase, board: Board | None) -> int:

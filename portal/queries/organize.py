@@ -70,7 +70,7 @@ class TrackLook:
     failed: int
 
 
-_TEAMS = Choices(baselines=False, is_whole=True)
+_TEAMS = Choices(baselines=False, size=None)
 
 
 @dataclass(frozen=True, slots=True)

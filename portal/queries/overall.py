@@ -67,7 +67,7 @@ def overall(tracks: list[Track], phase: Phase, viewer: Viewer, at: datetime, gro
     """The official runs of one group of tracks, or of all; teams by the number of tracks, then by name."""
     groups = _groups(tracks)
     chosen = [track for track in tracks if group in _groups_of(track)] or tracks
-    boards = [leaderboard(track, phase, viewer, at, Choices(baselines=False, is_whole=True)) for track in chosen]
+    boards = [leaderboard(track, phase, viewer, at, Choices(baselines=False, size=None)) for track in chosen]
     first = boards[0]
     return OverallBoard(
         phase=phase,

@@ -19,7 +19,7 @@ def keep_release(board: Board, at: datetime) -> ReleasedBoard:
     """Keep the board as anybody sees it now; the first one is dated as it was released."""
     assert board.gold is not None
     track, phase = board.track, board.phase
-    shown = leaderboard(track, phase, AnonymousUser(), at, Choices(is_whole=True))
+    shown = leaderboard(track, phase, AnonymousUser(), at, Choices(size=None))
     before = ReleasedBoard.objects.filter(track=track, phase=phase).aggregate(Max("number"))["number__max"]
     release, _is_new = ReleasedBoard.objects.get_or_create(
         track=track,

@@ -28,7 +28,7 @@ class Earlier:
 
 def place(run: Run, viewer: Viewer, at: datetime) -> Place | None:
     """Where the run stands on the board of official runs, for somebody who may see it."""
-    board = leaderboard(run.track, run.phase, viewer, at, Choices(search=run.name, is_whole=True))
+    board = leaderboard(run.track, run.phase, viewer, at, Choices(search=run.name, size=None))
     return next((Place(row, board) for row in board.rows if row.run_id == run.pk), None)
 
 

@@ -8,7 +8,7 @@ from django.http import QueryDict
 
 from portal.models import Run
 from portal.printing import AOE
-from portal.queries.choices import Choices
+from portal.queries.choices import PAGE_SIZE, Choices
 from portal.queries.columns import Column
 from portal.queries.items import ItemChoice
 from portal.queries.leaderboard import Leaderboard
@@ -45,7 +45,7 @@ def choices_of(query: QueryDict) -> Choices:
         descending=sort.startswith("-") if sort else None,
         until=_end_of(query.get("as_of", "")),
         page=int(page) if page.isdecimal() and len(page) < 6 else 1,
-        is_whole="format" in query,
+        size=None if "format" in query else PAGE_SIZE,
     )
 
 

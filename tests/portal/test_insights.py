@@ -11,12 +11,14 @@ from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import AnonymousUser
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from portal.actions.papers import give_paper
 from portal.evaluation.compare import compare_board
 from portal.figures.field import field_figures
-from portal.models import Board, Phase, SharedTask, Team, Track
+from portal.models import Board, Phase, Run, SharedTask, Team, Track
 from portal.queries.insights import Insights, insights
 from portal.web.paper.latex import escaped
 from portal.web.paper.pack import pack
@@ -28,6 +30,9 @@ from tests.portal.world import (
     POOR,
     RELEASE,
     captain,
+    copy_of,
+    new_team,
+    queries,
     with_teams,
 )
 
@@ -64,6 +69,18 @@ def test_a_field_in_figures(field: SharedTask) -> None:
     assert found.field["difficulty"] == [0, 1, 2, 1]
     assert found.field["missed"][0]["missed"] == 0
     assert set(found.ranks) == {"Meltemi", "Ostro", "Sirocco"}
+
+
+def test_the_board_is_asked_for_once(field: SharedTask) -> None:
+    asked = [queries(lambda: seen(field, RELEASE))]
+    run = Run.objects.get(team__name="Ostro")
+    for place in range(10):
+        copy_of(run, new_team(field, f"Team-{place}"), {"accuracy": place / 10})
+    with CaptureQueriesContext(connection) as context:
+        assert len(seen(field, RELEASE).every_run.rows) == 15
+    statements = [query["sql"] for query in context.captured_queries]
+    assert len(statements) == asked[0] < 18
+    assert sum('FROM "portal_releasedboard"' in sql for sql in statements) == 1
 
 
 def test_figures_say_what_the_boards_say(field: SharedTask) -> None:

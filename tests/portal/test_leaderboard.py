@@ -7,6 +7,8 @@ import pytest
 
 from portal.actions.import_shared_task import import_shared_task
 from portal.models import Evaluation, GoldStandard, Phase, Run
+from portal.queries.board_state import board_state
+from portal.queries.choices import Choices
 from portal.queries.leaderboard import default_phase
 from tests.portal.world import (
     EVALUATION,
@@ -91,6 +93,44 @@ def test_unscored_runs_are_counted_not_ranked(field):
     shown = board(field, RELEASE)
     assert "Levante" not in {row.team for row in shown.rows}
     assert shown.pending == 1
+
+
+DAY = timedelta(days=1)
+
+
+@pytest.mark.parametrize(
+    ("expected", "given"),
+    [
+        ("final", {}),
+        ("closed", {"released": None}),
+        ("open", {"closes": RELEASE + DAY, "scores": "at-once"}),
+        ("stays-open", {"closes": None, "scores": "at-once"}),
+        ("coming", {"opens": RELEASE + DAY, "scores": "at-once", "closes": None}),
+        ("final", {"scores": "never"}),
+    ],
+)
+def test_the_word_for_how_a_board_stands(field, expected, given):
+    field.phases.filter(slug="evaluation").update(**given)
+    assert board_state(board(field, RELEASE), Choices(), RELEASE) == expected
+
+
+def test_no_board_is_final_while_a_score_is_to_come(field, client):
+    address = "/tasks/tiny/leaderboard/one/?phase=evaluation"
+    send_run(new_team(field, "Levante"), PERFECT, 1, EVALUATION)
+    assert board_state(board(field, RELEASE), Choices(), RELEASE) == "scoring"
+    page = client.get(address).content.decode()
+    assert "one run waits for its score" in page
+    assert "Final" not in page
+    work_off(EVALUATION)
+    assert "Final" in client.get(address).content.decode()
+    assert board_state(board(field, RELEASE), Choices(until=EVALUATION), RELEASE) == "earlier"
+    phase = field.phases.get(slug="evaluation")
+    grace = phase.graces.create(until=RELEASE + DAY, reason="an outage", granted_by=person("Org"), granted_at=RELEASE)
+    assert board_state(board(field, RELEASE), Choices(), RELEASE) == "open"
+    grace.delete()
+    field.scorer = "0.10.0"
+    field.save()
+    assert board_state(board(field, RELEASE), Choices(), RELEASE) == "rescoring"
 
 
 def test_rejected_and_failed_runs_are_neither(field):

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_safe
 
 from portal.models import ReleasedBoard, Run
 from portal.queries.board_head import board_head
+from portal.queries.board_state import board_state
 from portal.queries.choices import Choices
 from portal.queries.leaderboard import Leaderboard
 from portal.queries.leaderboard import leaderboard as find_board
@@ -48,6 +49,7 @@ def leaderboard(request: HttpRequest, slug: str, track: str) -> HttpResponse:
 def _board_text(request: HttpRequest, context: dict[str, Any], choices: Choices) -> SafeString:
     board = find_board(context["track"], context["phase"], request.user, context["at"], choices)
     parts = table_parts(board, choices) | {
+        "board_state": board_state(board, choices, context["at"]),
         "step": board.phase.step_at(context["at"]),
         "systems": Run.SystemType.choices,
         "slots": Run.Slot.choices,

@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from portal.actions.runs import withdraw_run
@@ -73,6 +75,13 @@ def test_the_board_shows_each_teams_last_step(stepped: SharedTask) -> None:
     shown = board(stepped, LATER)
     assert ([column.key for column in shown.columns], shown.ranking_column.decimals) == (["accuracy"], 2)
     assert (shown.comparison, shown.has_groups) == (None, False)
+
+
+def test_no_statement_grows_with_the_steps_but_by_their_numbers(stepped: SharedTask) -> None:
+    """What is told is sorted once; a statement that held it would look through all of it for every row."""
+    with CaptureQueriesContext(connection) as asked:
+        assert len(rows(stepped, runs="all", sort="accuracy", descending=False)) == 5
+    assert max(query["sql"].count("WHEN") for query in asked.captured_queries) == 0
 
 
 def test_a_team_reads_of_its_steps_alone(stepped: SharedTask) -> None:
