@@ -87,20 +87,33 @@ def compare_board(board: Board, at: datetime) -> None:
 
 
 def beside_gold(
-    board: Board, definition: Definition, evaluations: list[Evaluation], paths: Mapping[int, Path]
+    board: Board,
+    definition: Definition,
+    evaluations: list[Evaluation],
+    paths: Mapping[int, Path],
+    *,
+    lenient: bool = False,
 ) -> dict[str, Comparison]:
-    """In the child: each run laid beside the board's gold standard, by evaluation; `paths` has their files."""
+    """In the child: each run laid beside the board's gold standard, by evaluation; `paths` has their files.
+
+    With `lenient` those that cannot be read are left out, and cost the others nothing.
+    """
     assert board.gold is not None
     slug, split = board.track.slug, board.phase.split
     track = definition.track(slug)
     gold = load_gold(definition, slug, open_gold(board.gold.sealed_sha256), split)
     beside = {}
     for one in evaluations:
-        body = read_run(paths[one.pk], one.run.entry)
-        lenient = one.run.kind == Run.Kind.BASELINE
-        answers, _report = run_answers(definition, slug, body, gold, track.items.get(split), lenient, split)
-        if answers is None:
-            raise ValueError("scored, and not to be read any more")
+        try:
+            body = read_run(paths[one.pk], one.run.entry)
+            is_baseline = one.run.kind == Run.Kind.BASELINE
+            answers, _report = run_answers(definition, slug, body, gold, track.items.get(split), is_baseline, split)
+            if answers is None:
+                raise ValueError("scored, and not to be read any more")
+        except Exception:  # whatever a file holds
+            if not lenient:
+                raise
+            continue
         beside[str(one.pk)] = compare(gold, answers, count_outside=track.items_outside_gold == "count")
     return beside
 

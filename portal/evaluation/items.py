@@ -5,14 +5,14 @@ before everybody may see it.
 """
 
 from collections.abc import Mapping
-from contextlib import ExitStack
-from datetime import datetime
+from contextlib import ExitStack, suppress
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import structlog
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from portal.evaluation.child import ChildError, run_limited
 from portal.evaluation.compare import beside_gold
@@ -25,6 +25,8 @@ log = structlog.get_logger("portal.evaluation")
 
 ITEMS = 50_000  # of a gold standard; nobody turns the pages of more
 ANSWERS = 200_000  # of all runs that are read at once, so that the child's answer stays small
+ATTEMPTS = 3  # at a run that cannot be read: then a person has to look, or another gold or scorer version to come
+AGAIN = timedelta(hours=1)  # after a failure: a storage that does not answer may be back by then
 
 
 def boards_to_publish(at: datetime) -> list[int]:
@@ -35,7 +37,9 @@ def boards_to_publish(at: datetime) -> list[int]:
     def is_due(board: Board) -> bool:
         split = board.phase.split
         return (
-            _lacking(board).exists() if items_are_public(board.track, split, at) else (board.track_id, split) in written
+            _lacking(board, at).exists()
+            if items_are_public(board.track, split, at)
+            else (board.track_id, split) in written
         )
 
     return [board.pk for board in boards if is_due(board)]
@@ -49,23 +53,29 @@ def publish_items(board: Board, at: datetime) -> None:
         return
     RunItems.objects.of_board(board).exclude(evaluation__gold=board.gold, evaluation__scorer=board.scorer).delete()
     kept = GoldItems.objects.filter(gold=board.gold).first()
-    batch = list(_lacking(board)[: ANSWERS // max(1, len(kept.ids)) or 1 if kept else 1])
+    batch = list(_lacking(board, at)[: ANSWERS // max(1, len(kept.ids)) or 1 if kept else 1])
     definition = board.track.shared_task.definition
-    try:
-        with ExitStack() as files:
-            paths = {one.pk: files.enter_context(stored_file(one.run.file_sha256)) for one in batch}
-            found = run_limited(lambda: _read(board, definition, batch, paths))
-    except (ChildError, OSError) as fault:
-        log.warning("no items", board=str(board), fault=str(fault))
-        found = {}
+    with ExitStack() as files:
+        paths: dict[int, Path] = {}
+        for one in batch:
+            with suppress(OSError):
+                paths[one.pk] = files.enter_context(stored_file(one.run.file_sha256))
+        there = [one for one in batch if one.pk in paths]
+        try:
+            found = run_limited(lambda: _read(board, definition, there, paths))
+        except ChildError as fault:
+            log.warning("no items", board=str(board), fault=str(fault))
+            found = {"runs": {}}
     _write(board, batch, found, at)
 
 
-def _lacking(board: Board) -> QuerySet[Evaluation]:
-    """The board's evaluations without their items, the best first."""
+def _lacking(board: Board, at: datetime) -> QuerySet[Evaluation]:
+    """The board's evaluations without their items, which may be tried now, the best first."""
     assert board.gold is not None
     shown = Evaluation.objects.on_board(board.phase, board.gold, board.scorer).exclude(run__kind=Run.Kind.GOLD)
-    return shown.filter(items__isnull=True).select_related("run").defer("details").order_by("rank_key", "pk")
+    again = RunItems.objects.unread().filter(failures__lt=ATTEMPTS, tried_at__lte=at - AGAIN)
+    due = shown.filter(Q(items__isnull=True) | Exists(again.filter(evaluation=OuterRef("pk"))))
+    return due.select_related("run").defer("details").order_by("rank_key", "pk")
 
 
 def _withdraw(board: Board) -> None:
@@ -78,7 +88,7 @@ def _withdraw(board: Board) -> None:
 def _read(board: Board, definition: Definition, batch: list[Evaluation], paths: Mapping[int, Path]) -> dict[str, Any]:
     """In the child: the gold's answers, and by evaluation the run's; nothing of a gold standard that is too long."""
     found: dict[str, Any] = {"runs": {}}
-    for pk, comparison in beside_gold(board, definition, batch, paths).items():
+    for pk, comparison in beside_gold(board, definition, batch, paths, lenient=True).items():
         if len(comparison.gold) > ITEMS:
             break
         items = item_answers(comparison)
@@ -89,12 +99,21 @@ def _read(board: Board, definition: Definition, batch: list[Evaluation], paths: 
 
 @transaction.atomic
 def _write(board: Board, batch: list[Evaluation], found: Mapping[str, Any], at: datetime) -> None:
-    """Once; of a run that could not be read an empty row, so that it is not tried for ever."""
+    """Once; of a run that could not be read an empty row that counts its failures, so that it is not tried for ever."""
     if not items_are_public(board.track, board.phase.split, at):
         return
     if "ids" in found:
         gold = {name: found[name] for name in ("measure", "ids", "answers")}
         GoldItems.objects.get_or_create(gold=board.gold, defaults=gold)
-    read = found.get("runs", {})
-    rows = [RunItems(evaluation=one, **read.get(str(one.pk), {"answers": [], "values": []})) for one in batch]
+    nothing: dict[str, list[Any]] = {"answers": [], "values": []}
+    rows = [RunItems(evaluation=one, **nothing, tried_at=at) for one in batch]
     RunItems.objects.bulk_create(rows, ignore_conflicts=True)
+    for pk, items in found["runs"].items():
+        RunItems.objects.filter(pk=pk).update(**items)
+    unread = RunItems.objects.unread().filter(pk__in=[one.pk for one in batch])
+    if unread.update(failures=F("failures") + 1, tried_at=at):
+        log.warning(
+            "items not read",
+            board=str(board),
+            runs=[str(run) for run in unread.values_list("evaluation__run", flat=True)],
+        )

@@ -197,6 +197,8 @@ class Migration(migrations.Migration):
                 ),
                 ("answers", models.JSONField()),
                 ("values", models.JSONField()),
+                ("failures", models.PositiveSmallIntegerField(default=0)),
+                ("tried_at", models.DateTimeField()),
             ],
         ),
         migrations.CreateModel(

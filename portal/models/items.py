@@ -43,13 +43,18 @@ class RunItemsQuerySet(models.QuerySet["RunItems"]):
     def of_board(self, board: Board) -> Self:
         return self.filter(evaluation__run__track=board.track_id, evaluation__phase=board.phase_id)
 
+    def unread(self) -> Self:
+        return self.filter(answers=[])
+
 
 class RunItems(models.Model):
     """A run's answers to the items of `GoldItems`, in their order."""
 
     evaluation = models.OneToOneField(Evaluation, on_delete=models.CASCADE, primary_key=True, related_name="items")
-    answers = models.JSONField()  # one an item: a list of its parts
+    answers = models.JSONField()  # one an item: a list of its parts; empty where the run could not be read
     values = models.JSONField()  # one an item: from 0 to 1, or null where there is nothing to judge
+    failures = models.PositiveSmallIntegerField(default=0)  # how often it could not
+    tried_at = models.DateTimeField()
 
     objects = RunItemsQuerySet.as_manager()
 

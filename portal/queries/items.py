@@ -78,6 +78,11 @@ def item_table(
     )
 
 
+def items_are_unread(track: Track, phase: Phase, evaluation: int, at: datetime) -> bool:
+    """Whether there would be a table of that run's items, if a worker could have read them."""
+    return items_are_public(track, phase.split, at) and RunItems.objects.unread().filter(pk=evaluation).exists()
+
+
 def missed_items(track: Track, phase: Phase, evaluations: Iterable[int], at: datetime) -> list[str]:
     """The ids of items that none of these runs got right; empty where they are not public, or not written down yet."""
     wanted = set(evaluations)

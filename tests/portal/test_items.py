@@ -1,6 +1,6 @@
 """Items right and wrong: written down and shown where the task publishes them, after the release, and nowhere else."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -135,7 +135,17 @@ def test_runs_are_compared_item_by_item(published: SharedTask) -> None:
 
 
 def test_a_run_that_cannot_be_read_is_not_tried_for_ever(published: SharedTask) -> None:
-    Run.objects.filter(name="one_Ostro_1.json").update(entry="not there")
+    ours = Run.objects.filter(name="one_Ostro_1.json")
+    ours.update(entry="not there")
     work_on_items(RELEASE)
-    assert RunItems.objects.get(evaluation__run__name="one_Ostro_1.json").answers == []
+    assert [row.evaluation.run.name for row in RunItems.objects.unread()] == ["one_Ostro_1.json"]
     assert context_of(published) is None
+    assert "are not shown: they could not be read" in page_of(published)
+    for hours in range(1, 9):
+        work_on_items(RELEASE + timedelta(hours=hours))
+    assert RunItems.objects.unread().get().failures == 3
+    RunItems.objects.unread().update(failures=2)
+    ours.update(entry="")
+    work_on_items(RELEASE + timedelta(hours=9))
+    assert "3 of 4 items right" in page_of(published)
+    assert "could not be read" not in page_of(published)

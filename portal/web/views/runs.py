@@ -16,7 +16,7 @@ from portal.figures.classes import positive_lines, run_figures
 from portal.models import Run
 from portal.permissions import may_change_run, may_download_run
 from portal.queries import runs as queries
-from portal.queries.items import ItemTable, item_table
+from portal.queries.items import ItemTable, item_table, items_are_unread
 from portal.queries.run_scores import earlier_scores, place
 from portal.queries.uploads import run_body
 from portal.web.access import tab_context
@@ -57,6 +57,7 @@ def run_page(request: HttpRequest, found: Run, refused: ActionRefused | None = N
         "place": place(found, request.user, context["at"]) if view.evaluation else None,
         "earlier": earlier_scores(found, view.evaluation),
         "table": _items(request, view, context["at"]),
+        "are_unread": _are_unread(view, context["at"]),
         "citation": team_citation(found.team) if found.team and (found.team.bibtex or found.team.paper) else "",
         "columns": _columns(view),
         "figures": run_figures(view.evaluation.details) if view.evaluation else (),
@@ -79,6 +80,11 @@ def _items(request: HttpRequest, view: queries.RunView, at: datetime) -> ItemTab
     if evaluation is None:
         return None
     return item_table(run.track, run.phase, {run.name: evaluation.pk}, item_choice(request.GET), at)
+
+
+def _are_unread(view: queries.RunView, at: datetime) -> bool:
+    run, evaluation = view.line.run, view.evaluation
+    return evaluation is not None and items_are_unread(run.track, run.phase, evaluation.pk, at)
 
 
 @require_safe
