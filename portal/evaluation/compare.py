@@ -63,6 +63,7 @@ def compare_board(board: Board, at: datetime) -> None:
     """Bring intervals and tie groups in line with the runs that the board shows now."""
     revision = board.revision
     evaluations = _compared_runs(board)
+    further = _further_runs(board, evaluations) if board.language_origin else []
     definition = board.track.shared_task.definition
     reference = _reference(board)
     comparison: dict[str, Any] = {
@@ -70,6 +71,7 @@ def compare_board(board: Board, at: datetime) -> None:
         "evaluations": sorted(evaluation.pk for evaluation in evaluations),
         "reference": reference,
         "language_origin": board.language_origin,
+        "by_language_alone": sorted(evaluation.pk for evaluation in further),
     }
     mine = Board.objects.filter(pk=board.pk)
     if all(board.comparison.get(key) == value for key, value in comparison.items()):
@@ -77,8 +79,9 @@ def compare_board(board: Board, at: datetime) -> None:
         return
     try:
         with ExitStack() as files:
-            paths = {one.pk: files.enter_context(stored_file(one.run.file_sha256)) for one in evaluations}
-            work = partial(_compare, board, definition, evaluations, paths, reference)
+            read = [*evaluations, *further]
+            paths = {one.pk: files.enter_context(stored_file(one.run.file_sha256)) for one in read}
+            work = partial(_compare, board, definition, evaluations, further, paths, reference)
             comparison |= run_limited(work, COMPARE_SECONDS)
     except (ChildError, OSError) as fault:
         log.warning("no intervals", board=str(board), fault=str(fault))
@@ -128,6 +131,14 @@ def _compared_runs(board: Board) -> list[Evaluation]:
     return [evaluation for part in found for evaluation in part.select_related("run").defer("details")]
 
 
+def _further_runs(board: Board, compared: list[Evaluation]) -> list[Evaluation]:
+    """The best of the runs that stand for nobody: a board of all runs ranks them by the language of items, too."""
+    assert board.gold is not None
+    here = Evaluation.objects.on_board(board.phase, board.gold, board.scorer)
+    found = here.filter(team__isnull=False, rank_key__isnull=False).exclude(pk__in=[one.pk for one in compared])
+    return list(found.select_related("run").defer("details").order_by("rank_key", "pk")[:RUNS])
+
+
 def _reference(board: Board) -> int | None:
     """The evaluation of the gold standard against itself, where it is on the board."""
     assert board.gold is not None
@@ -139,13 +150,15 @@ def _compare(
     board: Board,
     definition: Definition,
     evaluations: list[Evaluation],
+    further: list[Evaluation],
     paths: Mapping[int, Path],
     reference: int | None,
 ) -> dict[str, Any]:
     """In the child: bounds, groups and ranges of ranks by evaluation, and what the field says, as plain values."""
     track = definition.track(board.track.slug)
     spec = track.ranking_metric
-    beside = beside_gold(board, definition, evaluations, paths)
+    laid = beside_gold(board, definition, [*evaluations, *further], paths, lenient=True)
+    beside = {str(one.pk): laid[str(one.pk)] for one in evaluations}
     teams = {str(one.pk): beside[str(one.pk)] for one in evaluations if one.run.kind == Run.Kind.TEAM}
     best = dict(list(teams.items())[:FIELD])
     bounds = intervals(beside, spec, seed=SEED, rounds=ROUNDS, level=LEVEL)
@@ -158,7 +171,7 @@ def _compare(
         "ranks": rank_ranges(teams, spec, seed=SEED, rounds=ROUNDS, level=LEVEL),
         "leads": _leads(best, spec),
         "field": field_details(best),
-        "languages": _languages(board, track, beside, reference),
+        "languages": _languages(board, track, laid, reference),
     }
 
 

@@ -16,6 +16,7 @@ from tests.portal.test_insights import pack_of, seen
 from tests.portal.world import (
     EVALUATION,
     GOOD,
+    MILLISECOND,
     PERFECT,
     RELEASE,
     board,
@@ -75,6 +76,26 @@ def test_a_board_of_one_language_is_ranked_by_it(bilingual: SharedTask) -> None:
     assert (ranked(whole), whole.languages) == ([(1, "Meltemi"), (2, "Ostro"), (3, "Sirocco")], {"en": 2, "es": 2})
     assert whole.comparison is not None
     assert lines(board(bilingual, RELEASE, language="xx")) == lines(whole)
+
+
+def test_all_runs_are_ranked_by_it(bilingual: SharedTask) -> None:
+    send_run(bilingual.teams.get(name="Meltemi"), SPANISH, 2, EVALUATION + MILLISECOND)
+    bilingual.phases.filter(slug="evaluation").update(official="best")
+    work_off(EVALUATION)
+    make()
+    shown = board(bilingual, RELEASE, language="es", runs="all", baselines=False)
+    assert [(row.rank, row.team, row.number, row.scores["accuracy"]) for row in shown.rows] == [
+        (1, "Meltemi", 1, 1.0),
+        (1, "Sirocco", 1, 1.0),
+        (1, "Meltemi", 2, 1.0),
+        (4, "Ostro", 1, 0.5),
+    ]
+    assert shown.unmade == 0
+    in_english = board(bilingual, RELEASE, language="en", runs="all", baselines=False)
+    assert [row.number for row in in_english.rows if row.rank == 3] == [1, 2]
+    found = seen(bilingual, RELEASE)
+    assert found.languages is not None
+    assert [name for name, _score, _values in found.languages.rows] == ["Meltemi", "Ostro", "Sirocco"]
 
 
 def test_it_can_be_sorted_and_searched_like_any(bilingual: SharedTask) -> None:
