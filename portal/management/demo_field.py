@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import numpy as np
+from django.db.models import Q
 
 from portal.actions.papers import give_paper
 from portal.actions.submit import submit
@@ -23,21 +24,28 @@ TEAMS = {  # name → how often its systems are right
     "Zefiro": 0.31,
 }
 PAPERS = 2  # of the best teams, that say how to cite them
-KEEN = 3  # teams, the best, that send two runs for each track while an evaluation is open, and one after it
+KEEN = (
+    3  # teams, the best, that send two runs for each track while an evaluation is open or on a ladder, and one after it
+)
 
 _METHODS = ("Fine-tuned encoder", "Ensemble of five seeds", "Prompted language model", "TF-IDF with a linear SVM")
 _LATE_DAYS = timedelta(days=60)
 
 
 def send_runs(shared_task: SharedTask, folder: Path, at: datetime) -> None:
-    """Runs of every team for every track of phases on the test items; `folder` is the complete one, with gold."""
-    phases = shared_task.phases.filter(split="test").select_related("shared_task")
+    """Runs of every team for every track of phases on the test items, and of a few teams on open ladders.
+
+    `folder` is the complete one, with gold.
+    """
+    is_shown = Q(split="test") | Q(ladder_step__isnull=False, closes__isnull=True)
+    phases = shared_task.phases.filter(is_shown).select_related("shared_task")
     for phase in phases:
         is_open = phase.closes is None
         names = list(TEAMS)[:KEEN] if is_open and len(phases) > 1 else list(TEAMS)
         for name in names:
             team = shared_task.teams.get(name=name)
-            runs = 1 if is_open or phase.runs_per_track == 1 or name not in list(TEAMS)[:KEEN] else 2
+            is_once = (is_open and phase.ladder_step is None) or phase.runs_per_track == 1
+            runs = 1 if is_once or name not in list(TEAMS)[:KEEN] else 2
             for number in range(1, runs + 1):
                 if team.submissions.filter(phase=phase).count() < number:  # else an earlier start sent it
                     _send(folder, team, phase, number, at)

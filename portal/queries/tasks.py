@@ -11,7 +11,10 @@ _NEVER = datetime.max.replace(tzinfo=UTC)
 
 @dataclass(frozen=True)
 class TaskPage:
-    """A shared task as one person sees it. `current_phase` is the open phase that closes first, if one is open."""
+    """A shared task as one person sees it.
+
+    `current_phase` is the open phase that closes first, if one is open; of those that stay open the last.
+    """
 
     shared_task: SharedTask
     user: Viewer
@@ -42,7 +45,7 @@ def task_page(shared_task: SharedTask, user: Viewer, at: datetime) -> TaskPage:
     team = membership.team if membership else None
     team_id = team.pk if team else None
     open_phases = [phase for phase in phases if phase.is_open(at, team_id)]
-    open_phases.sort(key=lambda phase: phase.closes_for(team_id) or _NEVER)
+    open_phases.sort(key=lambda phase: (phase.closes_for(team_id) or _NEVER, -phase.position))
     current = next(iter(open_phases), None)
     return TaskPage(
         shared_task=shared_task,
