@@ -21,7 +21,6 @@ from scoring.uploads import RecognisedRun, Upload
 
 REFUSED_AN_HOUR = 30  # uploads of a team
 _AN_HOUR = timedelta(hours=1)
-_NUMBERLESS = (Run.State.REJECTED, Run.State.FAILED)  # their run numbers may be used again
 
 
 def submit(
@@ -175,7 +174,8 @@ def _add_runs(submission: Submission, track: Track, found: list[RecognisedRun]) 
     """The quota row that was just updated keeps other uploads for this track out until the transaction ends."""
     earlier = Run.objects.filter(team=submission.team, phase=submission.phase, track=track)
     once = submission.phase.run_numbers == Phase.RunNumbers.ONCE
-    used = set(earlier.exclude(state__in=_NUMBERLESS).values_list("number", flat=True)) if once else set()
+    holding = Run.objects.holding_numbers(submission.team, submission.phase).filter(track=track)
+    used = set(holding.values_list("number", flat=True))
     highest = max((number or 0 for number in earlier.values_list("number", flat=True)), default=0)
     runs = []
     for place, run in enumerate(found, start=1):

@@ -24,3 +24,14 @@ class Download(models.Model):
 
     def __str__(self) -> str:
         return f"{self.dataset} of {self.shared_task} to {self.user or 'anybody'}"
+
+    @property
+    def is_withdrawn(self) -> bool:
+        """Whether the dataset is handed out no more."""
+        return self.shared_task.dataset(self.dataset) is None
+
+    @property
+    def is_replaced(self) -> bool:
+        """Whether another file has taken its place since."""
+        stored = self.shared_task.stored_dataset(self.dataset)
+        return bool(self.sha256) and stored is not None and stored.sha256 != self.sha256

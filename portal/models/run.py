@@ -94,6 +94,12 @@ class RunQuerySet(models.QuerySet["Run"]):
         own = Submission.objects.visible_to(user)
         return self.filter(~Q(kind=Run.Kind.TEAM) | Q(submission__in=own))
 
+    def holding_numbers(self, team: Team, phase: Phase) -> Self:
+        """The team's runs whose numbers the phase takes no second time; none where numbers may be used again."""
+        if phase.run_numbers != Phase.RunNumbers.ONCE:
+            return self.none()
+        return self.filter(team=team, phase=phase).exclude(state__in=(Run.State.REJECTED, Run.State.FAILED))
+
     def scorable(self) -> Self:
         """Runs whose upload, if they have one, was accepted and whose gold standard is there."""
         accepted = Q(submission__isnull=True) | Q(submission__state=Submission.State.ACCEPTED)

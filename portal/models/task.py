@@ -36,6 +36,10 @@ class StoredDataset:
     instead_of: str = ""  # SHA-256 of the imported folder's file, where organizers sent another since
     since: str = ""  # when they did, in ISO 8601
 
+    @property
+    def replaced_at(self) -> datetime | None:
+        return datetime.fromisoformat(self.since) if self.since else None
+
 
 @lru_cache(maxsize=64)
 def _definition(folder: Path) -> Definition:

@@ -1,8 +1,9 @@
 """Uploads before they are anybody's submission: what names are right, and what a file that just came in holds."""
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from portal.models import Run, SharedTask, Team, Track
+from portal.models import Phase, Run, SharedTask, Team, Track
 from portal.queries.task_folder import home_command
 from portal.storage import StoredUpload, stored_file
 from scoring.limits import UPLOAD_BYTES
@@ -30,17 +31,30 @@ class RightNames:
     check_command: str  # checks the first of them on one's own machine
 
 
-def right_names(shared_task: SharedTask, team: Team | None, split: str = "test") -> RightNames:
-    """Real examples, one a track, with the team's own name where there is a team; the command is for that split."""
+def right_names(shared_task: SharedTask, team: Team | None, phase: Phase | None) -> RightNames:
+    """Real examples, one a track, with the team's own name where there is a team and a run number that is free.
+
+    The command is for the phase's split.
+    """
     definition = shared_task.definition
-    team_name = team.name if team else None
-    names = ((track, example(definition, track.slug, team_name)) for track in shared_task.tracks.all())
+    team_name, split = team.name if team else None, phase.split if phase else "test"
+    held = Run.objects.holding_numbers(team, phase).values_list("track", "number") if team and phase else ()
+    used = set(held)
+    names = [
+        (track, example(definition, track.slug, team_name, _free(definition.naming.numbers, track, used)))
+        for track in shared_task.tracks.all()
+    ]
     runs = [RightName(track, name) for track, name in names if name]
     archive = example_archive(definition, team_name)
     bearer = ["--team", team_name] if team_name else []
     file_name = archive or (runs[0].name if runs else "FILE")
     command = home_command("check", shared_task, split, *bearer, file_name)
     return RightNames(archive, runs, definition.naming.numbers, command)
+
+
+def _free(numbers: Sequence[int], track: Track, used: Collection[tuple[int, int | None]]) -> int | None:
+    """The first number that the track has not used; None, for the first of all, where none is left."""
+    return next((number for number in numbers if (track.pk, number) not in used), None)
 
 
 def inspect(shared_task: SharedTask, stored: StoredUpload, team: Team) -> Upload:

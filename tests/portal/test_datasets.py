@@ -45,6 +45,22 @@ def test_a_file_that_somebody_has_is_replaced_only_when_one_is_sure(gated, organ
     assert replace(organizer, gated, b"third").size == 5  # nobody has the second
 
 
+def test_a_download_knows_what_became_of_its_file(gated, organizer, gated_folder):
+    def taken():
+        return Download.objects.select_related("shared_task").get()
+
+    Download(shared_task=gated, dataset="test", sha256=gated.stored_dataset("test").sha256, at=EVALUATION).save()
+    assert (taken().is_replaced, taken().is_withdrawn) == (False, False)
+    replace(organizer, gated, b"second", is_sure=True)
+    assert (taken().is_replaced, taken().is_withdrawn) == (True, False)
+    path = gated_folder / "task.yaml"
+    path.write_text(
+        path.read_text().replace("  - {slug: test, title: Test, file: data/test.tsv, access: password}\n", "")
+    )
+    import_shared_task(gated_folder, EVALUATION)
+    assert taken().is_withdrawn
+
+
 def test_an_import_keeps_it_until_the_folder_has_another_file(gated, organizer, gated_folder):
     replace(organizer, gated, b"second")
     assert import_shared_task(gated_folder, EVALUATION).changes == []

@@ -177,8 +177,7 @@ def _context(request: HttpRequest, slug: str) -> dict[str, Any]:
     context = tab_context(request, slug, "submit")
     page = context["page"]
     phase = next((phase for phase in page.open_phases if phase.scores == Phase.Scores.ON_RELEASE), page.current_phase)
-    split = phase.split if phase else "test"
-    names: Any = SimpleLazyObject(lambda: right_names(page.shared_task, page.team, split))
+    names: Any = SimpleLazyObject(lambda: right_names(page.shared_task, page.team, phase))
     command = SimpleLazyObject(lambda: names.check_command)
     context |= {"team": own_team(page), "limit": UPLOAD_BYTES, "names": names, "check_command": command}
     context["has_slots"] = any(phase.contrastive is not None for phase in page.open_phases)
@@ -197,7 +196,7 @@ def _view_context(request: HttpRequest, slug: str, pk: str) -> dict[str, Any]:
     found = get_object_or_404(visible, pk=pk, shared_task__slug=slug)
     context = tab_context(request, slug, "submit")
     view = submission_view(found, request.user, context["at"])
-    names = right_names(found.shared_task, found.team, found.phase.split)
+    names = right_names(found.shared_task, found.team, found.phase)
     signature = "-".join([view.state, *(line.state for line in view.runs)])
     return context | {
         "view": view,

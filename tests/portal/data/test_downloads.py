@@ -94,6 +94,9 @@ def test_organizers_read_who_took_what_and_so_does_the_team(gated, reader, cleo,
     own = reader.get(DATA).content.decode()
     assert "What your team has taken" in own
     assert "resumed after" in own
+    assert "replaced since</span>" not in own
+    Download.objects.filter(dataset="training").update(sha256="0" * 64)
+    assert "replaced since</span>" in reader.get(DATA).content.decode()
     assert reader.get("/tasks/gated/organize/downloads/").status_code == 404
     assert "What your team has taken" not in Client().get(DATA).content.decode()
     reader.force_login(organizer)

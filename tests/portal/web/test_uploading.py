@@ -10,7 +10,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from portal.models import Run, SharedTask, Submission, Team
+from portal.models import Phase, Run, SharedTask, Submission, Team
 from portal.models.clock import database_now
 from portal.queries.uploads import UPLOAD_BYTES
 from tests.portal.world import PERFECT, POST, archive, run_file, send_run, work_off
@@ -106,6 +106,12 @@ def test_where_no_run_is_left_there_is_nothing_to_mend(sender: Client) -> None:
     text = upload(sender, "one_Meltemi_3.json", run_file(PERFECT)).content.decode()
     assert "Runs left today (UTC) for Track one: 0 of 2." in text
     assert "Choose the mended file" not in text
+
+
+def test_names_to_copy_have_a_number_that_is_free(sender: Client, tiny: SharedTask) -> None:
+    tiny.phases.filter(slug="post").update(run_numbers=Phase.RunNumbers.ONCE)
+    upload(sender, "one_Meltemi_1.json", run_file(PERFECT))
+    assert [one.name for one in sender.get(PAGE).context["names"].runs] == ["one_Meltemi_2.json", "two_Meltemi_1.json"]
 
 
 def test_of_open_phases_the_one_that_counts_is_chosen(sender: Client, tiny: SharedTask) -> None:
