@@ -16,9 +16,7 @@ _FIELDS = ("id", "slug", "title", "opens", "closes", "scores", "released", "offi
 _MOMENTS = ("opens", "closes", "released")  # told as text, which need not be read at every view
 _PHASES = f"""
 SELECT {", ".join(f"CAST(phase.{name} AS text)" if name in _MOMENTS else f"phase.{name}" for name in _FIELDS)},
-task.definition_sha256,
-(SELECT CAST(max(grace.until) AS text) FROM portal_grace grace WHERE grace.phase_id = phase.id),
-({{clock}}), {{revision}}
+task.definition_sha256, (SELECT CAST(max(until) AS text) FROM portal_grace), ({{clock}}), {{revision}}
 FROM portal_sharedtask task JOIN portal_phase phase ON phase.shared_task_id = task.id
 """
 _OF_ONE_TRACK = (
@@ -82,8 +80,9 @@ def _state(phase: Phase, rows: Sequence[Sequence[Any]], at: datetime) -> str | N
     """All that the statement told but the time itself, and what follows from that."""
     if not phase.scores_are_public(at):
         return None
-    told = [(*row[:-2], row[-1] if row[0] == phase.pk else None) for row in rows]
-    grace = next(row[-3] for row in rows if row[0] == phase.pk)
-    is_closed = phase.closes is not None and phase.closes <= at
-    is_over = is_closed and (grace is None or moment_told(grace) <= at)
-    return repr((phase.slug, told, is_closed, is_over, phase.names_are_public(at), phase.step_at(at)))
+    told = [(*row[:-3], row[-1] if row[0] == phase.pk else None) for row in rows]
+    last_grace = rows[0][-3]  # of all phases: seldom is there one that has not ended, and then this phase's are asked
+    is_graced = last_grace is not None and moment_told(last_grace) > at
+    ends = [phase.closes, phase.last_closing if is_graced else phase.closes]
+    is_over = [end is not None and end <= at for end in ends]
+    return repr((phase.slug, told, is_over, phase.names_are_public(at), phase.step_at(at)))

@@ -10,7 +10,7 @@ from django.test import Client
 
 from portal.actions.runs import RunDescription, choose_official_run, describe_run, withdraw_run
 from portal.evaluation.rescore import rescore
-from portal.models import Board, Phase, Run, SharedTask, Team, User
+from portal.models import Board, Grace, Phase, Run, SharedTask, Team, User
 from portal.models.clock import database_now
 from tests.portal.world import EVALUATION, GOOD, PERFECT, POOR, POST, captain, person, queries, send_run, work_off
 
@@ -113,6 +113,19 @@ def test_whatever_changes_a_board_changes_its_name(anybody: Client, runs: list[R
     before = anybody.get(address)["ETag"]
     CHANGES[change](captain(runs[0].team), runs[0])
     assert anybody.get(address)["ETag"] != before
+
+
+def test_a_board_is_open_until_the_last_grace_has_ended(anybody: Client, tiny: SharedTask, runs: list[Run]) -> None:
+    now = database_now()
+    phase = tiny.phases.get(slug="evaluation")
+    tiny.phases.filter(pk=phase.pk).update(scores="at-once", closes=now - HOUR)
+    over = anybody.get(ONE)
+    grace = Grace.objects.create(phase=phase, until=now + HOUR, granted_by=captain(runs[0].team), granted_at=now)
+    graced = anybody.get(ONE)
+    assert ("Final" in over.content.decode(), "Open" in graced.content.decode()) == (True, True)
+    assert "Final" not in graced.content.decode()
+    Grace.objects.filter(pk=grace.pk).update(until=now)
+    assert anybody.get(ONE)["ETag"] == over["ETag"] != graced["ETag"]
 
 
 def test_new_gold_shows_at_once_that_runs_are_scored_again(anybody: Client, tiny: SharedTask, runs: list[Run]) -> None:
