@@ -114,7 +114,7 @@ def _run(command: list[str], environment: dict[str, str]) -> str:
 @contextmanager
 def _serving(application: str, environment: dict[str, str]) -> Iterator[int]:
     port = free_port()
-    command = [*web_command(port, workers=2)[:-1], application]
+    command = [*web_command(port, workers=2), application]
     server = subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     try:
         wait_until(lambda: answers(port), 30, "granian listens")

@@ -11,12 +11,8 @@ BEAT = [*_CELERY, "beat", "--pidfile="]  # not within a worker, which would not 
 
 
 def web_command(port: int, workers: int = 1) -> list[str]:
-    """Granian on this machine alone, with four threads a worker."""
-    options = ["--interface", "wsgi", "--host", HOST, "--port", str(port), "--workers", str(workers)]
-    return [
-        *(sys.executable, "-m", "granian", *options),
-        *("--blocking-threads", "4", "--no-ws", "portal.wsgi:application"),
-    ]
+    """Granian on this machine alone."""
+    return [sys.executable, "-m", "portal.server", "--host", HOST, "--port", str(port), "--workers", str(workers)]
 
 
 def worker_command(name: str, lanes: Iterable[Lane] = tuple(Lane), processes: int = 2) -> list[str]:

@@ -25,8 +25,7 @@ from tests.services import postgres_programs, wait_until
 
 BOARD = "/tasks/tiny/leaderboard/one/?phase=post&format=json"
 DOWNLOAD = "/tasks/tiny/data/sample/"
-# Servers have one form for what goes wrong with themselves.
-SERVERS_OWN = re.compile(r"\d{4}/\d\d/\d\d [\d:]{8} \[(warn|error)\] |\[(WARNING|ERROR)\] ")
+NGINX_FAULT = re.compile(r"\d{4}/\d\d/\d\d [\d:]{8} \[(warn|error)\] ")  # nginx has one form for these
 FIRST_OF_MANY = 10  # numbers of runs from here on are sent one after the other, as many as the machine has time for
 STATES = """
 import json
@@ -67,7 +66,7 @@ def ask(
 
 def test_a_run_goes_from_the_proxy_to_a_score(services: Production) -> None:
     services.captain().upload("tiny", "post", "one_Meltemi_1.json", run_file(GOOD))
-    wait_until(lambda: "Meltemi" in services.visitor().get(BOARD), 60, "the run is scored and ranked")
+    wait_until(lambda: "Meltemi" in services.visitor().get(BOARD), 120, "the run is scored and ranked")
 
 
 def test_data_are_handed_out_by_the_proxy(services: Production) -> None:
@@ -155,7 +154,7 @@ def test_static_files_are_kept_by_the_proxy(services: Production) -> None:
         lines = (line for line in services.log("proxy").read_text().splitlines() if f'"path":"{sheet}"' in line)
         return [json.loads(line)["upstream"] for line in lines]
 
-    wait_until(lambda: len(asked()) == 2, 10, "the proxy has told of both")
+    wait_until(lambda: len(asked()) == 2, 120, "the proxy has told of both")
     assert asked()[1] == ""
 
 
@@ -210,7 +209,7 @@ def test_a_rolling_restart_loses_nothing(services: Production) -> None:
     assert all("/submissions/" in receipt for receipt in sending.results)
     expected = uploads + len(sending.results)
     states = [expected, expected, expected]
-    wait_until(lambda: json.loads(services.python("web", STATES)) == states, 60, f"all are scored: {states}")
+    wait_until(lambda: json.loads(services.python("web", STATES)) == states, 120, f"all are scored: {states}")
 
 
 def test_without_a_broker_uploads_go_on_and_are_scored_later(services: Production) -> None:  # G82
@@ -219,7 +218,7 @@ def test_without_a_broker_uploads_go_on_and_are_scored_later(services: Productio
     services.captain("127.0.0.7").upload("tiny", "post", "one_Meltemi_2.json", run_file(GOOD))
     services.start("valkey")
     uploads, _, _ = json.loads(services.python("web", STATES))
-    wait_until(lambda: json.loads(services.python("web", STATES))[2] == uploads, 60, "the sweep has found it")
+    wait_until(lambda: json.loads(services.python("web", STATES))[2] == uploads, 120, "the sweep has found it")
 
 
 def test_without_a_database_the_portal_says_so_and_comes_back(services: Production) -> None:
@@ -228,7 +227,7 @@ def test_without_a_database_the_portal_says_so_and_comes_back(services: Producti
     assert (status, json.loads(body)["status"]) == (503, "unready")
     assert json.loads(body)["parts"]["database"] == "OperationalError"
     services.start("postgres")
-    wait_until(lambda: ask(services, "/readyz")[0] == 200, 30, "the portal is ready again")
+    wait_until(lambda: ask(services, "/readyz")[0] == 200, 120, "the portal is ready again")
 
 
 def test_a_moment_please_when_no_web_service_answers(services: Production) -> None:
@@ -238,18 +237,16 @@ def test_a_moment_please_when_no_web_service_answers(services: Production) -> No
     assert (status, b"A moment, please" in body) == (502, True)
     services.restart("web")
     services.restart("web2")
-    wait_until(lambda: ask(services, "/")[0] == 200, 10, "the portal answers again")
+    wait_until(lambda: ask(services, "/")[0] == 200, 120, "the portal answers again")
 
 
 def test_logs_are_json_and_hold_no_secret(services: Production) -> None:
     ask(services, "/accounts/password/reset/key/1-s3cret/?s3cret")
     time.sleep(0.5)
     said = {name: services.log(name).read_text() for name in ("proxy", "web", "web2", "worker", "background", "beat")}
-    for name in ("proxy", "web", "web2"):
-        events = [line for line in said[name].splitlines() if not SERVERS_OWN.match(line)]
-        assert events
-        for line in events:
-            json.loads(line)
+    for name in ("proxy", "web", "web2", "beat"):  # Celery's workers say in their own form that they shut down
+        for line in said[name].splitlines():
+            assert NGINX_FAULT.match(line) if name == "proxy" and line[:1] != "{" else json.loads(line)
     for secret in ("s3cret", "correct horse battery", *filter(None, services.secrets.values())):
         assert [name for name, text in said.items() if secret in text] == []
 

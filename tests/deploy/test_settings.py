@@ -105,7 +105,7 @@ def test_djangos_own_check_finds_nothing(right: dict[str, str]) -> None:  # F71
     assert done.returncode == 0
 
 
-WEB = [sys.executable, "-m", "granian", "--interface", "wsgi", "--port", str(free_port()), "portal.wsgi:application"]
+WEB = [sys.executable, "-m", "portal.server", "--port", str(free_port())]
 WORKER = [sys.executable, "-m", "celery", "-A", "portal", "worker"]
 BEAT = [sys.executable, "-m", "celery", "-A", "portal", "beat"]
 COMMAND = [sys.executable, "manage.py", "migrate"]

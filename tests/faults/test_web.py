@@ -121,6 +121,19 @@ def test_who_was_cut_off_gets_the_same_receipt_at_the_retry(web: Web, run_bytes:
     assert sent() == 1
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="the worker is looked for in /proc")
+def test_a_server_that_still_loads_ends_when_it_is_told_to(tmp_path: Path) -> None:
+    web = Program(web_command(free_port()), own_environment(), tmp_path / "web.log")
+    web.start()
+    assert web.process
+    try:
+        wait_until(lambda: children(web.pid), 60, "its worker has begun")
+        web.process.terminate()
+        assert web.process.wait(30) == 0
+    finally:
+        web.kill()
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits another process's files")
 def test_a_full_disk_leaves_no_row_and_no_file(web: Web, run_bytes: bytes) -> None:  # G76
     processes = [web.pid, *children(web.pid)]
