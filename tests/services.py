@@ -62,7 +62,7 @@ class Broker:
 
     def start(self) -> None:
         self._process = subprocess.Popen(valkey_command(self._folder, self._port))
-        wait_until(lambda: answers(self._port), 10, "Valkey listens")
+        wait_until(lambda: answers(self._port), 120, "Valkey listens")
 
     @property
     def pid(self) -> int:
@@ -111,7 +111,7 @@ class Postgres:
         command = [self._programs / "postgres", "-D", self._folder, *options]
         with (self._folder / "log").open("ab") as log:
             self.process = subprocess.Popen(command, cwd=self._folder, stderr=log, **self._owner)
-        wait_until(self._accepts, 30, "PostgreSQL accepts connections")
+        wait_until(self._accepts, 120, "PostgreSQL accepts connections")
 
     def stop(self, how: signal.Signals = signal.SIGINT) -> None:
         """SIGINT: a fast shutdown, which does not wait for its clients; SIGQUIT: at once, as after a crash."""
@@ -235,7 +235,7 @@ class S3:
     def start(self) -> None:
         command = [sys.executable, "-m", "moto.server", "-H", HOST, "-p", str(self._port)]
         self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        wait_until(lambda: answers(self._port), 30, "moto's server listens")
+        wait_until(lambda: answers(self._port), 120, "moto's server listens")
 
     def kill(self) -> None:
         self._process.kill()

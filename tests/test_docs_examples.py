@@ -74,7 +74,7 @@ class Replay:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 encoding="utf-8",
-                timeout=60,
+                timeout=180,
             )
             yield source, wanted, run.stdout
 

@@ -5,7 +5,6 @@ import os
 import re
 import signal
 import threading
-import time
 
 from portal.management.valkey import HOST, free_port
 from tests.bare.conftest import Machine
@@ -19,14 +18,12 @@ class Demo:
     """`./run demo`, ready once it says so, until Ctrl-C; its log is shown if the test fails."""
 
     def __init__(self, machine: Machine, port: int) -> None:
-        started = time.monotonic()
         self.log = ""
         self._process = machine.start("cd agon && exec ./run demo", PORT=str(port))
         self._reader = threading.Thread(target=self._read)
         self._reader.start()
         wait_until(lambda: "Agon is ready" in self.log or not self._reader.is_alive(), 180, "the demo is ready")
         assert "Agon is ready" in self.log
-        self.seconds = time.monotonic() - started
 
     def _read(self) -> None:
         for line in self._process.stdout or ():
@@ -36,7 +33,7 @@ class Demo:
     def press_ctrl_c(self) -> None:
         (inner,) = children(self._process.pid)
         os.kill(inner, signal.SIGINT)
-        self._reader.join(timeout=30)
+        self._reader.join(timeout=120)
         assert "Stopped." in self.log
         assert self._process.wait() == 0
 
@@ -56,14 +53,15 @@ def test_from_the_readme_to_a_scored_run(machine: Machine) -> None:
     posts = visitor.get("/tasks/toxicspans2021/data/test/").splitlines()[1:]
     run = "".join(f"{post.split()[0]}\t[]\n" for post in posts)
     visitor.upload("toxicspans2021", "post-evaluation", "spans-pred.txt", run.encode())
-    wait_until(lambda: "Meltemi" in teams_on(visitor), 60, "the run is scored and ranked")
+    wait_until(lambda: "Meltemi" in teams_on(visitor), 120, "the run is scored and ranked")
     demo.press_ctrl_c()
 
     again = Demo(machine, port)
     assert "Meltemi" in teams_on(visitor)
     again.press_ctrl_c()
-    assert again.seconds < demo.seconds / 3  # a ratio: seconds would say more of the machine's other work
-    print(f"cold start {demo.seconds:.1f} s, warm start {again.seconds:.1f} s")
+    for once in ("Making the environment", "Installing the packages"):
+        assert once in demo.log
+        assert once not in again.log
 
 
 def teams_on(visitor: Visitor) -> list[str]:

@@ -43,6 +43,6 @@ class Visitor:
         if body is not None:
             request.add_header("Content-Type", kind)
             request.add_header("Referer", request.full_url)
-        answer = self._opener.open(request, timeout=30)
+        answer = self._opener.open(request, timeout=120)
         assert isinstance(answer, HTTPResponse)
         return answer

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from portal.management.programs import BEAT, web_command, worker_command
 from portal.management.valkey import HOST, free_port
@@ -20,6 +20,7 @@ from tests.conftest import ROOT
 from tests.services import Broker, answers, wait_until
 
 TASKS = ("detests2022", "exist2024")
+PATIENCE = 60_000  # ms, for a page on a machine that has other work; who needs longer says so
 # As root Chromium has no sandbox; the rest keeps it from calling home.
 CHROMIUM_FLAGS = (
     "--headless",
@@ -80,13 +81,13 @@ def portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Portal]:
                 if command[1:3] == ["-m", "tasks"]:
                     mark_gold(Path(command[-1]))
             programs += [start(command) for command in (web_command(port), worker_command("worker"), BEAT)]
-            wait_until(lambda: answers(port), 30, f"the web server answers; see {folder / 'log'}")
+            wait_until(lambda: answers(port), 120, f"the web server answers; see {folder / 'log'}")
             yield own
         finally:
             for program in programs:
                 program.terminate()
             for program in programs:
-                program.wait(30)
+                program.wait(60)
             broker.kill()
     EYES.look("log of the programs", (folder / "log").read_bytes())
     EYES.look_at_folder(own.state)
@@ -99,6 +100,7 @@ def browser() -> Iterator[Browser]:
     executable = next((path for path in map(shutil.which, names) if path), None)
     if executable is None:
         pytest.skip("no Chromium is installed")
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=executable, args=list(CHROMIUM_FLAGS))
         yield browser
@@ -117,6 +119,7 @@ def received(browser: Browser, folder: Path) -> Iterator[None]:
     def open_recorded(**options: Any) -> BrowserContext:
         recording = {"record_har_path": folder / f"{len(opened)}.har", "record_har_content": "embed"}
         opened.append(open_one(**recording | options))
+        opened[-1].set_default_timeout(PATIENCE)
         return opened[-1]
 
     with pytest.MonkeyPatch.context() as patch:

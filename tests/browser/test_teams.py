@@ -17,7 +17,7 @@ from tests.portal.world import GOOD, run_file
 from tests.services import wait_until
 
 TASK = "/tasks/brief"
-WAIT = 30_000  # ms
+WAIT = 120_000  # ms
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,7 @@ def mail_to(portal: Portal, address: str, subject: str) -> str:
         mails = [message_from_bytes(path.read_bytes(), policy=default) for path in portal.mails_to(address)]
         return [mail.get_body(("plain",)).get_content() for mail in mails if subject in mail["Subject"]]  # type: ignore[union-attr]
 
-    wait_until(found, 30, f"a mail to {address}: {subject}")
+    wait_until(found, 120, f"a mail to {address}: {subject}")
     return found()[-1]
 
 

@@ -26,7 +26,7 @@ def sign_up(page: Page, portal: Portal, name: str) -> None:
     page.get_by_label("Password (again)").fill(PASSWORD)
     page.get_by_role("button", name="Create the account").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Look into your mail")
-    wait_until(lambda: portal.mails_to(address), 10, f"a mail to {address}")
+    wait_until(lambda: portal.mails_to(address), 120, f"a mail to {address}")
     mail = email.message_from_bytes(portal.mails_to(address)[-1].read_bytes(), policy=email.policy.default)
     text = mail.get_body(("plain",))
     assert text is not None

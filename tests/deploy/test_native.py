@@ -9,7 +9,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
@@ -103,11 +102,13 @@ def test_what_is_too_large_is_cut_off(services: Production) -> None:  # A11
 
 
 def test_a_visitor_has_a_pace(services: Production) -> None:
-    answers = [ask(services, "/accounts/login/", source="127.0.0.3")[0] for _ in range(45)]
-    assert answers[:20] == [200] * 20
-    assert 429 in answers[30:]
-    status, headers, body = ask(services, "/accounts/login/", source="127.0.0.3")
-    assert (status, headers["Retry-After"]) == (429, "10")
+    statuses: list[int] = []
+    while 429 not in statuses and len(statuses) < 300:  # a slow machine is allowed more, in its longer time
+        status, headers, body = ask(services, "/accounts/login/", source="127.0.0.3")
+        statuses.append(status)
+    assert statuses == [200] * (len(statuses) - 1) + [429]
+    assert len(statuses) > 30
+    assert headers["Retry-After"] == "10"
     assert b"Too many requests" in body
     assert ask(services, "/accounts/login/", source="127.0.0.4")[0] == 200
 
@@ -242,7 +243,7 @@ def test_a_moment_please_when_no_web_service_answers(services: Production) -> No
 
 def test_logs_are_json_and_hold_no_secret(services: Production) -> None:
     ask(services, "/accounts/password/reset/key/1-s3cret/?s3cret")
-    time.sleep(0.5)
+    wait_until(lambda: "/reset/key/" in services.log("proxy").read_text(), 120, "the proxy has told of it")
     said = {name: services.log(name).read_text() for name in ("proxy", "web", "web2", "worker", "background", "beat")}
     for name in ("proxy", "web", "web2", "beat"):  # Celery's workers say in their own form that they shut down
         for line in said[name].splitlines():
@@ -254,8 +255,7 @@ def test_logs_are_json_and_hold_no_secret(services: Production) -> None:
 def test_the_way_of_a_request_is_one_id(services: Production) -> None:
     _, headers, _ = ask(services, "/nowhere/")
     known_as = headers["X-Request-ID"]
-    time.sleep(0.2)
-    assert known_as in services.log("proxy").read_text()
+    wait_until(lambda: known_as in services.log("proxy").read_text(), 120, "the proxy has told of it")
     assert known_as in services.log("web").read_text() + services.log("web2").read_text()
 
 

@@ -100,7 +100,7 @@ def test_what_is_missing_or_unsafe_is_refused(
 def test_djangos_own_check_finds_nothing(right: dict[str, str]) -> None:  # F71
     check = [sys.executable, "manage.py", "check", "--deploy", "--fail-level", "INFO"]
     environment = right | {"PATH": os.environ["PATH"]}
-    done = subprocess.run(check, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(check, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=180, check=False)
     assert "System check identified no issues" in done.stdout, done.stderr
     assert done.returncode == 0
 
@@ -114,7 +114,7 @@ COMMAND = [sys.executable, "manage.py", "migrate"]
 @pytest.mark.parametrize("program", [WEB, WORKER, BEAT, COMMAND], ids=["web", "worker", "beat", "command"])
 def test_every_program_ends_with_all_faults_at_once(program: list[str]) -> None:
     environment = {"AGON_URL": "http://agon.example", "DEBUG": "on", "AGON_STAET": "/state", "PATH": os.environ["PATH"]}
-    done = subprocess.run(program, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(program, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=180, check=False)
     assert done.returncode != 0
     assert "Traceback" not in done.stderr
     sentences = [line for line in done.stderr.splitlines() if line.startswith("- ")]

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,7 +20,7 @@ from portal.management.processes import Processes
 try:
     with Processes({{}}) as processes:
         processes.start("one", ["sh", "-c", {PROGRAM!r}])
-        processes.start("two", ["sh", "-c", "echo said; exec sleep 300"])
+        processes.start("two", ["sh", "-c", "echo said; echo $$ >two; exec sleep 300"])
         while not processes.ended():
             time.sleep(0.05)
         print("ended:", processes.ended())
@@ -38,7 +37,7 @@ def is_running(pid: int) -> bool:
 
 
 def pid_in(file: Path) -> int:
-    wait_until(lambda: file.exists() and file.read_text().endswith("\n"), 10, f"{file.name} is written")
+    wait_until(lambda: file.exists() and file.read_text().endswith("\n"), 120, f"{file.name} is written")
     return int(file.read_text())
 
 
@@ -68,16 +67,16 @@ def test_all_programs_end_with_the_demo_and_no_other(
     assert is_running(leader)
     assert is_running(child)
     demo.send_signal(how)
-    demo.wait(timeout=20)
-    wait_until(lambda: not is_running(leader) and not is_running(child), 15, "leader and child are gone")
+    demo.wait(timeout=60)
+    wait_until(lambda: not is_running(leader) and not is_running(child), 120, "leader and child are gone")
     assert is_running(bystander)
 
 
 def test_a_program_that_dies_is_named(demo: subprocess.Popen[str], tmp_path: Path) -> None:
     leader, child = pid_in(tmp_path / "leader"), pid_in(tmp_path / "child")
-    time.sleep(0.2)
+    pid_in(tmp_path / "two")  # it has said its word
     os.kill(leader, signal.SIGKILL)
-    output, _ = demo.communicate(timeout=20)
+    output, _ = demo.communicate(timeout=60)
     assert "ended: one" in output
     assert "two    │ said" in output
     assert not is_running(child)

@@ -15,6 +15,7 @@ import pytest
 from django.conf import settings
 from django.test import Client
 
+from portal.evaluation.limits import BROKER_SECONDS
 from portal.management.programs import web_command
 from portal.management.valkey import HOST, free_port
 from portal.models import Run, Submission, User
@@ -38,7 +39,7 @@ class Web(Program):
 
     def post(self, body: bytes | Iterator[bytes], number: int = 1, key: str = "") -> int:
         """The status; pieces are sent in chunks, without a length."""
-        connection = http.client.HTTPConnection(HOST, self.port, timeout=60)
+        connection = http.client.HTTPConnection(HOST, self.port, timeout=180)
         form = self.form(body, number, key) if isinstance(body, bytes) else self._in_pieces(body, number, key)
         try:
             connection.request("POST", "/tasks/ssa2023/submit/", form, self.headers, encode_chunked=True)
@@ -78,7 +79,7 @@ def run_bytes(folder: Path) -> bytes:
 def web(send: Callable[[int], Submission], tmp_path: Path) -> Iterator[Web]:
     web = Web(tmp_path / "web.log")
     web.start()
-    wait_until(lambda: answers(web.port), 60, "the web server answers")
+    wait_until(lambda: answers(web.port), 120, "the web server answers")
     yield web
     web.kill()
 
@@ -108,7 +109,7 @@ def test_who_was_cut_off_gets_the_same_receipt_at_the_retry(web: Web, run_bytes:
     form = web.form(run_bytes, 1, "cut")
     with socket.create_connection((HOST, web.port)) as cut:
         cut.sendall(web.head(len(form)) + form)
-        wait_until(lambda: sent() == 1, 30, "the upload is committed")
+        wait_until(lambda: sent() == 1, 120, "the upload is committed")
     web.kill()
     web.start()
 
@@ -117,7 +118,7 @@ def test_who_was_cut_off_gets_the_same_receipt_at_the_retry(web: Web, run_bytes:
             return web.post(run_bytes, key="cut")
         return 0
 
-    wait_until(lambda: again() == 303, 60, "the retry gets its receipt")
+    wait_until(lambda: again() == 303, 120, "the retry gets its receipt")
     assert sent() == 1
 
 
@@ -127,9 +128,9 @@ def test_a_server_that_still_loads_ends_when_it_is_told_to(tmp_path: Path) -> No
     web.start()
     assert web.process
     try:
-        wait_until(lambda: children(web.pid), 60, "its worker has begun")
+        wait_until(lambda: children(web.pid), 120, "its worker has begun")
         web.process.terminate()
-        assert web.process.wait(30) == 0
+        assert web.process.wait(60) == 0
     finally:
         web.kill()
 
@@ -153,14 +154,17 @@ def test_a_full_disk_leaves_no_row_and_no_file(web: Web, run_bytes: bytes) -> No
 def test_a_broker_that_hangs_holds_up_one_upload_shortly_and_the_next_not_at_all(
     broker: Broker, web: Web, run_bytes: bytes
 ) -> None:  # G82
+
+    def seconds_of(number: int) -> float:
+        started = time.monotonic()
+        assert web.post(run_bytes, number) == 303
+        return time.monotonic() - started
+
     os.kill(broker.pid, signal.SIGSTOP)
     try:
-        started = time.monotonic()
-        assert web.post(run_bytes, 1) == 303
-        assert time.monotonic() - started < 15
-        started = time.monotonic()
-        assert web.post(run_bytes, 2) == 303
-        assert time.monotonic() - started < 5
+        first, *others = [seconds_of(number) for number in (1, 2, 3)]
     finally:
         os.kill(broker.pid, signal.SIGCONT)
-    assert sent() == 2
+    assert sent() == 3
+    assert BROKER_SECONDS <= first < 30  # else it would be for ever
+    assert min(others) < BROKER_SECONDS  # the quickest: the machine may have other work

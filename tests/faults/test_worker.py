@@ -44,13 +44,13 @@ def test_no_run_is_lost_and_none_is_scored_twice(
     Run.objects.update(lease_ends=None)
     slow_items(True)
     worker.start()
-    wait_until(lambda: len(worker.scorers) == 2, 30, "two runs are being scored")
+    wait_until(lambda: len(worker.scorers) == 2, 120, "two runs are being scored")
     assert Run.objects.filter(state=Run.State.SCORING).count() == 2
     slow_items(False)
     kill(worker)
     # When the leases have ended:
     Run.objects.filter(state=Run.State.SCORING).update(lease_ends=database_now())
-    wait_until(lambda: Run.objects.filter(state=Run.State.SCORED).count() == RUNS, 60, "all runs are scored")
+    wait_until(lambda: Run.objects.filter(state=Run.State.SCORED).count() == RUNS, 120, "all runs are scored")
     attempts = sorted(Run.objects.values_list("attempts", flat=True))
     assert (attempts[0], attempts[-1]) == (1, 2)  # of two scorers, one may end in the moment before
     assert [run.evaluations.count() for run in Run.objects.all()] == [1, 1, 1]

@@ -30,8 +30,8 @@ def test_floats_come_back_bit_for_bit():
 def test_time_limit_kills():
     started = time.monotonic()
     with pytest.raises(ChildError, match="in time"):
-        run_limited(lambda: time.sleep(30), seconds=0.2)
-    assert time.monotonic() - started < 5
+        run_limited(lambda: time.sleep(60), seconds=0.2)
+    assert time.monotonic() - started < 30
 
 
 def test_busy_loop_is_killed():

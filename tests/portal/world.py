@@ -156,7 +156,7 @@ def at_once(deeds: list[Callable[[], Any]]) -> list[Any]:
     def do(deed: Callable[[], Any]) -> Any:
         try:
             connection.ensure_connection()
-            start.wait(10)
+            start.wait(60)
             return deed()
         except ActionRefused as refused:
             return refused

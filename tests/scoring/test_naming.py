@@ -1,7 +1,7 @@
 """Names of runs and archives: what they say, which part of a rule they break, and the nearest right one (A25)."""
 
 from dataclasses import replace
-from time import perf_counter
+from time import process_time
 
 import pytest
 
@@ -107,9 +107,9 @@ def test_examples_validate(tiny: Definition) -> None:
 
 @pytest.mark.parametrize("name", ["_" * 150, "task1_" * 25, "a-" * 75, "1" * 150, "task1_hard_" + "x_" * 60])
 def test_no_name_takes_long(tiny: Definition, name: str) -> None:
-    start = perf_counter()
+    start = process_time()  # of this process: the machine may have other work
     naming.explain(tiny, name, None)
-    assert perf_counter() - start < 0.5  # 200 such names may stand in one archive
+    assert process_time() - start < 0.5  # 200 such names may stand in one archive
 
 
 @pytest.mark.parametrize(
