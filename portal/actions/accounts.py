@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 
 from portal.actions.membership import leave_team
 from portal.actions.refusal import Conflict
+from portal.actions.team_records import locked
 from portal.models import AuditEntry, OutgoingMail, Rate, Team, User
 from portal.queries.personal_data import teams_to_hand_over
 
@@ -27,9 +28,10 @@ def delete_account(user: User, at: datetime) -> None:
     Raises:
         Conflict: a team must be handed over first, or the portal would be left without an administrator.
     """
-    user = User.objects.select_for_update().get(pk=user.pk)
+    teams = [locked(team) for team in Team.objects.filter(members=user).order_by("pk")]  # then accounts, as elsewhere
+    user = User.objects.select_for_update().get(pk=user.pk)  # wholly: the address is a key
     _require_free(user)
-    for team in Team.objects.filter(members=user):
+    for team in teams:
         leave_team(user, team, at)
     _forget_traces(user)
     _forget_keys(user)

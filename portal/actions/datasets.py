@@ -40,7 +40,7 @@ def replace_dataset(
     if dataset.file in shared_task.definition.files_of_rules:
         message = _("Runs are checked by this file: change it in the task's folder and import that.")
         raise Conflict("file_of_rules", message)
-    shared_task = SharedTask.objects.select_for_update(of=("self",)).get(pk=shared_task.pk)
+    shared_task = SharedTask.objects.select_for_update(no_key=True).get(pk=shared_task.pk)
     before = shared_task.stored_dataset(dataset.slug)
     if before is not None and before.sha256 == stored.sha256:
         raise NotAcceptable("same_file", _("This is the file that is handed out already."))

@@ -105,7 +105,7 @@ def _shared_task(definition: Definition, sha256: str, at: datetime) -> tuple[Sha
         "languages": list(definition.languages),
         "definition_sha256": sha256,
     }
-    shared_task = SharedTask.objects.filter(slug=definition.slug).first()
+    shared_task = SharedTask.objects.select_for_update(no_key=True).filter(slug=definition.slug).first()
     if shared_task is None:
         shared_task = SharedTask.objects.create(slug=definition.slug, scorer=scorer_version, imported_at=at, **fields)
         return shared_task, [f"shared task {definition.slug}: new"]

@@ -16,9 +16,9 @@ def require_organizer(user: User, shared_task: SharedTask) -> None:
 
 
 def locked_phase(user: User, phase: Phase) -> Phase:
-    """The phase as it is now, for its organizer to change until the transaction ends."""
+    """The phase as it is now, for its organizer to change until the transaction ends; uploads go on."""
     require_organizer(user, phase.shared_task)
-    return Phase.objects.select_for_update(of=("self",)).select_related("shared_task").get(pk=phase.pk)
+    return Phase.objects.select_for_update(of=("self",), no_key=True).select_related("shared_task").get(pk=phase.pk)
 
 
 def audit_phase(user: User, phase: Phase, verb: str, at: datetime, **detail: Any) -> None:

@@ -23,7 +23,7 @@ class NotAllowed(ActionRefused):
 
 
 class Conflict(ActionRefused):
-    """Something of that name or number is there already."""
+    """Something of that name or number is there already, or is being changed at this moment."""
 
     http_status = 409
 

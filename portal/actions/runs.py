@@ -101,7 +101,7 @@ def describe_run(user: User, run: Run, description: RunDescription, at: datetime
     except ValidationError as error:
         faults = (f"{name}: {' '.join(messages)}" for name, messages in error.message_dict.items())
         raise NotAcceptable("wrong_description", " ".join(faults)) from None
-    current = Run.objects.select_for_update(of=("self",)).get(pk=run.pk)
+    current = Run.objects.locked().get(pk=run.pk)
     before = {name: getattr(current, name) for name, value in wanted.items() if getattr(current, name) != value}
     if before:
         for name in before:
@@ -120,7 +120,7 @@ def _require_member(user: User, run: Run) -> None:
 def _locked(run: Run) -> list[Run]:
     """The team's runs of that track and phase, held until the transaction ends: two choices at once come in turn."""
     rivals = Run.objects.filter(team=run.team_id, phase=run.phase_id, track=run.track_id)
-    return list(rivals.order_by("pk").select_for_update())
+    return list(rivals.locked())
 
 
 def _names(run: Run) -> dict[str, str]:

@@ -20,6 +20,7 @@ from scoring import __version__ as scorer_version
 from scoring.uploads import RecognisedRun, Upload
 
 REFUSED_AN_HOUR = 30  # uploads of a team
+TAKES = 4  # from a phase that moves each time: nobody moves one so often
 _AN_HOUR = timedelta(hours=1)
 
 
@@ -42,7 +43,7 @@ def submit(
     Raises:
         NotAllowed: no team that takes part, no signature under the data agreement, or the phase is not open.
         NotAcceptable: names or structure are wrong, or the key was used for another body.
-        Conflict: a run number or slot is taken; the free ones are named.
+        Conflict: a run number or slot is taken, and the free ones are named; or the phase is moved again and again.
         LimitReached: more runs than are left.
     """
     team = sending_team(user, shared_task)
@@ -155,19 +156,28 @@ def _require_few_refusals(team: Team, at: datetime) -> None:
 
 
 def _take_quota(team: Team, phase: Phase, track: Track, runs: int, at: datetime) -> None:
+    """Take, or say why not. Where nothing forbids it any more, organizers have moved the phase meanwhile: once more."""
     names = {"phase": phase.title, "track": track.title}
-    for _attempt in range(2):  # its dates or limits may move after the first
+    for _attempt in range(TAKES):
         if Quota.objects.take(team, phase, track, runs, at):
             return
         phase.refresh_from_db()
         if not phase.is_open(at, team.pk):
             raise NotAllowed("phase_closed", _("The phase %(phase)s does not take runs now.") % names)
-    limits = next(line for line in remaining(team, phase, at) if line.track == track)
+        limits = next(line for line in remaining(team, phase, at) if line.track == track)
+        if limits.left is not None and limits.left < runs:
+            raise _limit_reached(limits, runs, names)
+    message = _("The organizers are changing %(phase)s at this moment. Nothing was taken: send the file again.")
+    raise Conflict("phase_moves", message % names)
+
+
+def _limit_reached(limits: TrackLimits, runs: int, names: dict[str, str]) -> LimitReached:
     if limits.period == "day":
         message = _("Runs left today (UTC) for %(track)s: %(left)d of %(limit)d. This upload holds %(runs)d.")
     else:
         message = _("Runs left for %(track)s in %(phase)s: %(left)d of %(limit)d. This upload holds %(runs)d.")
-    raise LimitReached("no_runs_left", message % {**names, "left": limits.left, "limit": limits.limit, "runs": runs})
+    values = {**names, "left": limits.left, "limit": limits.limit, "runs": runs}
+    return LimitReached("no_runs_left", message % values)
 
 
 def _add_runs(submission: Submission, track: Track, found: list[RecognisedRun]) -> list[Run]:

@@ -10,8 +10,8 @@ from portal.models import AuditEntry, OutgoingMail, Team, User
 
 
 def locked(team: Team) -> Team:
-    """The team as it is now, nobody else's to change until the transaction ends."""
-    return Team.objects.select_for_update(of=("self",)).select_related("shared_task").get(pk=team.pk)
+    """The team as it is now, nobody else's to change until the transaction ends; uploads go on."""
+    return Team.objects.select_for_update(of=("self",), no_key=True).select_related("shared_task").get(pk=team.pk)
 
 
 def audit(user: User, team: Team, verb: str, at: datetime, **detail: Any) -> None:

@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
 from portal.actions.refusal import Conflict, NotAcceptable, NotAllowed
-from portal.actions.team_records import audit, queue_mail
+from portal.actions.team_records import audit, locked, queue_mail
 from portal.models import Membership, OutgoingMail, SharedTask, Team, User
 
 
@@ -78,10 +78,11 @@ def join_team(user: User, code: str, at: datetime) -> Membership:
         NotAllowed: there is no such invitation, or nobody joins any more.
         Conflict: the user is in another team of the shared task.
     """
-    team = Team.objects.select_related("shared_task").filter(invitation_code=code).first()
-    if team is None or team.state not in (Team.State.PENDING, Team.State.APPROVED):
-        raise NotAllowed("no_such_invitation", _("This invitation is not valid. Ask your captain for a new link."))
     with transaction.atomic():
+        invited_to = Team.objects.filter(invitation_code=code).first()
+        team = invited_to and locked(invited_to)  # whose last member may be leaving
+        if team is None or team.state not in (Team.State.PENDING, Team.State.APPROVED):
+            raise NotAllowed("no_such_invitation", _("This invitation is not valid. Ask your captain for a new link."))
         membership = Membership.objects.filter(team=team, user=user).first()
         if membership is None:
             require_open_teams(team.shared_task, at)

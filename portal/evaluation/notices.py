@@ -38,7 +38,7 @@ def tell_if_scored(run: Run, at: datetime) -> None:
     """
     if run.submission_id is None:  # a baseline
         return
-    uploads = Submission.objects.select_related("sent_by").select_for_update(of=("self",))
+    uploads = Submission.objects.select_related("sent_by").select_for_update(of=("self",), no_key=True)
     submission = uploads.get(pk=run.submission_id)
     states = set(submission.runs.values_list("state", flat=True))
     if Run.State.SCORED in states and not states & _UNFINISHED:

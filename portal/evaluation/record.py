@@ -57,7 +57,7 @@ def record_check(submission: Submission, token: UUID, finding: UploadFinding, at
     mine = Submission.objects.filter(pk=submission.pk, token=token)
     if not mine.update(state=state, problems=finding.problems, checked_at=at, token=None, lease_ends=None):
         return False
-    for run in submission.runs.all():
+    for run in submission.runs.order_by("pk"):  # the one order in which runs are locked
         found = finding.runs.get(run.entry, RunFinding([], "", None))
         run.problems, run.sha256, run.items = found.problems, found.sha256, found.items
         if finding.ok:
@@ -139,6 +139,7 @@ def quarantine(work: QuerySet[Submission] | QuerySet[Run] | QuerySet[GoldUpload]
     if isinstance(item, GoldUpload):
         return True
     runs = Run.objects.filter(submission=item) if isinstance(item, Submission) else Run.objects.filter(pk=item.pk)
+    list(runs.locked())
     runs.update(**failed, finished_at=at, chosen_at=None, chosen_by=None)
     _give_quota_back(runs)
     for run in runs:
@@ -148,6 +149,6 @@ def quarantine(work: QuerySet[Submission] | QuerySet[Run] | QuerySet[GoldUpload]
 
 
 def _give_quota_back(runs: QuerySet[Run]) -> None:
-    for run in runs.select_related("team", "phase", "track"):
+    for run in runs.select_related("team", "phase", "track").order_by("track__position"):  # as uploads take it
         if run.team is not None:
             Quota.objects.give_back(run.team, run.phase, run.track, run.received_at)

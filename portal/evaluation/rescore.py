@@ -6,23 +6,25 @@ Evaluations stay; boards read those of the newest gold standard and of the score
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 
 from portal.models import AuditEntry, Board, Run, SharedTask, User
+from portal.models.run import RunQuerySet
 from scoring import __version__ as scorer_version
 
 _SCORED_OR_WAITING = (Run.State.RECEIVED, Run.State.SCORING, Run.State.SCORED)
 
 
-def ask_again(runs: QuerySet[Run]) -> int:
+def ask_again(runs: RunQuerySet) -> int:
     """Let these runs wait to be scored, and take them from whoever scores them now; returns how many.
 
     Runs that wait are touched too: whoever claims one from now on waits for this transaction and sees what it changed.
     Refused ones stay so, and a team's that were given up: their quota is back and their number may be another's.
     """
     given_up = Q(state=Run.State.FAILED) & ~Q(kind=Run.Kind.TEAM)
-    again = runs.filter(Q(state__in=_SCORED_OR_WAITING) | given_up)
-    asked = again.update(state=Run.State.RECEIVED, token=None, lease_ends=None, attempts=0)
+    found = runs.filter(Q(state__in=_SCORED_OR_WAITING) | given_up)
+    list(found.locked().values_list("pk"))
+    asked = found.update(state=Run.State.RECEIVED, token=None, lease_ends=None, attempts=0)
     Board.objects.filter(track__in=runs.values("track"), phase__in=runs.values("phase")).changed()
     return asked
 
@@ -30,7 +32,7 @@ def ask_again(runs: QuerySet[Run]) -> int:
 @transaction.atomic
 def rescore(shared_task: SharedTask, reason: str, at: datetime, actor: User | None = None) -> int:
     """Score every run of a shared task with this scorer, by which its boards go from now on; returns how many."""
-    before = SharedTask.objects.select_for_update(of=("self",)).get(pk=shared_task.pk).scorer
+    before = SharedTask.objects.select_for_update(no_key=True).get(pk=shared_task.pk).scorer
     SharedTask.objects.filter(pk=shared_task.pk).update(scorer=scorer_version)
     runs = ask_again(Run.objects.filter(track__shared_task=shared_task))
     AuditEntry.objects.create(

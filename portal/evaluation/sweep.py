@@ -59,7 +59,7 @@ def _give_up(waiting: QuerySet[Any], at: datetime) -> None:
 @transaction.atomic
 def _hint(waiting: QuerySet[Any], at: datetime) -> list[UUID]:
     """Mark and return; rows that another sweep is marking are skipped (on SQLite it waits for its turn instead)."""
-    locked = waiting.order_by("received_at").select_for_update(skip_locked=True, of=("self",))
+    locked = waiting.order_by("received_at").select_for_update(skip_locked=True, of=("self",), no_key=True)
     found = list(locked.values_list("pk", flat=True)[:SWEEP_BATCH])
     received = waiting.model.objects.filter(pk__in=found, state=Run.State.RECEIVED)
     received.update(lease_ends=at + timedelta(seconds=HINT_SECONDS))

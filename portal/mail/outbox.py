@@ -62,7 +62,7 @@ def due(at: datetime) -> list[UUID]:
         Q(lease_ends__isnull=True) | Q(lease_ends__lte=at), state=OutgoingMail.State.QUEUED
     )
     waiting.filter(attempts__gte=ATTEMPTS).update(token=None, state=OutgoingMail.State.FAILED)
-    locked = waiting.order_by("queued_at").select_for_update(skip_locked=True)
+    locked = waiting.order_by("queued_at").select_for_update(skip_locked=True, no_key=True)
     found = list(locked.values_list("pk", flat=True)[:BATCH])
     hinted = OutgoingMail.objects.filter(pk__in=found)
     hinted.update(token=None, lease_ends=at + timedelta(seconds=HINT_SECONDS))

@@ -26,7 +26,14 @@ class BoardQuerySet(models.QuerySet["Board"]):
         return self.filter(track=run.track_id, phase=run.phase_id)
 
     def changed(self) -> int:
-        """Say that something changed which these boards show; in the transaction of the change."""
+        """Say that something changed which these boards show; in the transaction of the change, the last that it locks.
+
+        Several are locked by their key, as runs are.
+        """
+        list(self.order_by("pk").select_for_update(of=("self",), no_key=True).values_list("pk"))
+        return self._count_a_change()
+
+    def _count_a_change(self) -> int:
         return self.update(revision=F("revision") + 1)
 
     def settle(self, run: Run, scored: "tuple[GoldStandard, str] | None" = None) -> None:
@@ -35,9 +42,9 @@ class BoardQuerySet(models.QuerySet["Board"]):
         While runs that the board shows wait for their scores by a newer gold or scorer version, it shows the old ones.
         """
         mine = self.of(run)
-        if not mine.changed():  # the row's lock: of two last runs, one sees the other
+        if not mine._count_a_change():  # the row's lock: of two last runs, one sees the other
             Board.objects.bulk_create([Board(track_id=run.track_id, phase_id=run.phase_id)], ignore_conflicts=True)
-            mine.changed()
+            mine._count_a_change()
         board = mine.select_related("gold").defer("comparison").get()  # of many runs it is long
         if scored is not None and scored != (board.gold, board.scorer):
             board.next_gold, board.next_scorer = scored

@@ -24,11 +24,11 @@ def _limits(phase: Phase, at: datetime) -> dict[str, int | None]:
 
 class QuotaQuerySet(models.QuerySet["Quota"]):
     def take(self, team: Team, phase: Phase, track: Track, runs: int, at: datetime) -> bool:
-        """Count that many runs at that moment; False, and nothing certain, where a limit or the window forbids it.
+        """Count that many runs at that moment; False, and nothing is counted, where a limit or the window forbids it.
 
-        To be called in a transaction that is rolled back on False. Window, limit and count are one conditional UPDATE
-        a row: two uploads at once cannot both see the last free place. The updated row of the whole phase is a lock
-        on (team, phase, track) until the transaction ends.
+        To be called in a transaction. Window, limit and count are one conditional UPDATE a row: two uploads at once
+        cannot both see the last free place. The updated row of the whole phase is a lock on (team, phase, track) until
+        the transaction ends.
         """
         limits = _limits(phase, at)
         rows = [Quota(team=team, phase=phase, track=track, day=day) for day in limits]
@@ -36,16 +36,19 @@ class QuotaQuerySet(models.QuerySet["Quota"]):
         # The phase as a subquery, not a join: Django would move a joined condition on `used` into a subquery too, where
         # PostgreSQL does not look at it again after waiting for the row.
         mine = self.filter(team=team, track=track, phase__in=Phase.objects.filter(pk=phase.pk).open(at, team.pk))
+        taken: list[str] = []
         for day, limit in limits.items():
             room = Q() if limit is None else Q(used__lte=limit - runs)
             if not mine.filter(room, day=day).update(used=F("used") + runs):
+                self.filter(team=team, phase=phase, track=track, day__in=taken).update(used=F("used") - runs)
                 return False
+            taken.append(day)
         return True
 
     def give_back(self, team: Team, phase: Phase, track: Track, taken_at: datetime) -> None:
-        """Undo the taking of one run at that moment."""
-        rows = self.filter(team=team, phase=phase, track=track, day__in=("", quota_day(taken_at)), used__gt=0)
-        rows.update(used=F("used") - 1)
+        """Undo the taking of one run at that moment; row by row in the order of `take`, so that none waits for ever."""
+        for day in ("", quota_day(taken_at)):
+            self.filter(team=team, phase=phase, track=track, day=day, used__gt=0).update(used=F("used") - 1)
 
 
 class Quota(models.Model):

@@ -100,6 +100,10 @@ class RunQuerySet(models.QuerySet["Run"]):
             return self.none()
         return self.filter(team=team, phase=phase).exclude(state__in=(Run.State.REJECTED, Run.State.FAILED))
 
+    def locked(self) -> Self:
+        """Held until the transaction ends, by their key: who needs several waits for none that waits for the others."""
+        return self.order_by("pk").select_for_update(of=("self",), no_key=True)
+
     def scorable(self) -> Self:
         """Runs whose upload, if they have one, was accepted and whose gold standard is there."""
         accepted = Q(submission__isnull=True) | Q(submission__state=Submission.State.ACCEPTED)

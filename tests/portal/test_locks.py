@@ -1,0 +1,172 @@
+"""Who waits for whom: nothing holds up an upload, no two deeds wait for each other, a phase may move meanwhile."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from threading import Event, Thread
+from typing import Any
+
+import pytest
+from django.db import connection, transaction
+
+from portal.actions.approval import decline_team
+from portal.actions.papers import give_paper
+from portal.actions.phases import move_phase
+from portal.actions.refusal import Conflict
+from portal.actions.runs import choose_official_run
+from portal.actions.submit import TAKES, submit
+from portal.evaluation.claim import claim_submission
+from portal.evaluation.record import UploadFinding, record_check
+from portal.evaluation.rescore import rescore
+from portal.evaluation.sweep import sweep
+from portal.models import Phase, Quota, Run
+from portal.queries.uploads import UPLOAD_BYTES, inspect
+from portal.storage import store_upload
+from tests.portal.world import (
+    EVALUATION,
+    GOOD,
+    POST,
+    archive,
+    at_once,
+    captain,
+    new_team,
+    person,
+    run_file,
+    send,
+    send_run,
+)
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+ROUNDS = 6
+BOTH = archive({f"{track}_Meltemi_1.json": run_file(GOOD) for track in ("one", "two")})
+
+
+@pytest.fixture
+def organizer(tiny):
+    user = person("Oana")
+    tiny.organizers.add(user)
+    Phase.objects.filter(shared_task=tiny).update(released=None)
+    return user
+
+
+@pytest.fixture
+def overlapping():
+    """Writers that do not queue; who waits for another gives up before that one does."""
+    if connection.vendor == "sqlite":
+        pytest.skip("SQLite has one writer at a time")
+    with connection.cursor() as cursor:
+        cursor.execute("SET lock_timeout = '30s'")
+        yield
+        cursor.execute("RESET lock_timeout")
+
+
+@contextmanager
+def uncommitted(deed: Callable[[], Any]) -> Iterator[None]:
+    """The deed is done on another connection, in a transaction that ends with this block."""
+    is_done, may_end = Event(), Event()
+
+    def do() -> None:
+        try:
+            with transaction.atomic():
+                deed()
+                is_done.set()
+                may_end.wait(120)
+        finally:
+            connection.close()
+
+    doing = Thread(target=do)
+    doing.start()
+    assert is_done.wait(60)
+    try:
+        yield
+    finally:
+        may_end.set()
+        doing.join()
+
+
+@pytest.mark.parametrize("deed", ["rescore", "move_phase", "decline_team", "give_paper", "choose", "sweep"])
+def test_an_upload_waits_for_nobody(deed, meltemi, organizer, overlapping):
+    run = send_run(meltemi, GOOD, 1, EVALUATION)
+    phase, user = run.phase, captain(meltemi)
+    deeds = {
+        "rescore": lambda: rescore(meltemi.shared_task, "why", EVALUATION),
+        "move_phase": lambda: move_phase(
+            organizer, phase, phase.opens, phase.closes + timedelta(days=1), "why", EVALUATION
+        ),
+        "decline_team": lambda: decline_team(organizer, meltemi, "why", EVALUATION),
+        "give_paper": lambda: give_paper(user, meltemi, "", "", EVALUATION),
+        "choose": lambda: choose_official_run(user, run, EVALUATION),
+        "sweep": lambda: sweep(EVALUATION),
+    }
+    with uncommitted(deeds[deed]):
+        send_run(meltemi, GOOD, 2, EVALUATION)
+    assert Run.objects.filter(team=meltemi).count() == 2
+
+
+def test_no_two_deeds_wait_for_each_other(meltemi):
+    Phase.objects.filter(slug="evaluation").update(runs_per_track=100, runs_per_day=100, run_numbers="free")
+    user = captain(meltemi)
+
+    def upload() -> Any:
+        return send(meltemi, "tiny_Meltemi.zip", BOTH, EVALUATION)
+
+    for _ in range(ROUNDS):
+        sent = [upload() for _ in range(3)]
+        tokens = [claim_submission(submission.pk, EVALUATION) for submission in sent]
+        rivals = [submission.runs.get(track__slug="one") for submission in sent]
+        at_once(
+            [
+                lambda s=s, t=t: record_check(s, t, UploadFinding(False, []), EVALUATION)
+                for s, t in zip(sent, tokens, strict=True)
+            ]
+            + [lambda run=run: choose_official_run(user, run, EVALUATION) for run in rivals]
+            + [upload, upload, lambda: rescore(meltemi.shared_task, "why", EVALUATION)]
+        )
+    there = Run.objects.filter(team=meltemi).exclude(state=Run.State.REJECTED).count()
+    assert there == ROUNDS * 4
+    assert sum(Quota.objects.filter(day="").values_list("used", flat=True)) == there
+
+
+def test_what_one_limit_refuses_is_not_counted_by_the_other(tiny):
+    team, phase, track = new_team(tiny, "Ostro"), tiny.phases.get(slug="post"), tiny.tracks.get(slug="one")
+    with transaction.atomic():
+        assert Quota.objects.take(team, phase, track, 2, POST)
+        assert not Quota.objects.take(team, phase, track, 1, POST)
+    assert list(Quota.objects.values_list("used", flat=True)) == [2, 2]
+
+
+def test_a_limit_that_was_lifted_meanwhile_is_none(meltemi):
+    for number in (1, 2, 3):
+        send_run(meltemi, GOOD, number, EVALUATION)
+    phase = meltemi.shared_task.phases.get(slug="evaluation")
+    at_once([lambda: Phase.objects.filter(pk=phase.pk).update(runs_per_track=None)])
+    with store_upload([run_file(GOOD)], "one_Meltemi_4.json", UPLOAD_BYTES) as stored:
+        upload = inspect(meltemi.shared_task, stored, meltemi)
+        submit(captain(meltemi), meltemi.shared_task, phase, stored, upload, at=EVALUATION)
+    assert Quota.objects.get(team=meltemi).used == 4
+
+
+@pytest.mark.parametrize("moves", [1, TAKES])
+def test_of_a_phase_that_moves_at_each_taking_nothing_is_taken_in_the_end(moves, meltemi, overlapping):
+    phase = meltemi.shared_task.phases.get(slug="evaluation")
+    takings = []
+
+    def close_for_a_moment(execute: Any, sql: str, parameters: Any, many: bool, context: Any) -> Any:
+        if not sql.startswith('UPDATE "portal_quota"') or len(takings) == moves:
+            return execute(sql, parameters, many, context)
+        takings.append(sql)
+        others = Phase.objects.filter(pk=phase.pk)
+        at_once([lambda: others.update(closes=phase.opens)])
+        answer = execute(sql, parameters, many, context)
+        at_once([lambda: others.update(closes=phase.closes)])
+        return answer
+
+    with connection.execute_wrapper(close_for_a_moment):
+        if moves == 1:
+            send_run(meltemi, GOOD, 1, EVALUATION)
+        else:
+            with pytest.raises(Conflict, match="send the file again") as refused:
+                send_run(meltemi, GOOD, 1, EVALUATION)
+            assert refused.value.code == "phase_moves"
+    assert Run.objects.filter(team=meltemi).count() == (1 if moves == 1 else 0)
