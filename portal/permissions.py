@@ -27,11 +27,6 @@ def lacks_second_factor(user: Viewer) -> bool:
     return not settings.DEMO and not has_second_factor(user)
 
 
-def may_submit(user: Viewer, team: Team) -> bool:
-    """Members of a team that takes part."""
-    return team.state == Team.State.APPROVED and is_member(user, team)
-
-
 def has_signed(user: Viewer, shared_task: SharedTask) -> bool:
     """Whether nothing is left to sign: the agreement's present version is signed, or there is none."""
     return shared_task.definition.agreement is None or Signature.objects.current(user, shared_task) is not None

@@ -13,7 +13,7 @@ from portal.actions.slots import fill_slots
 from portal.evaluation.limits import HINT_SECONDS
 from portal.models import AuditEntry, Phase, Quota, Run, SharedTask, Submission, Team, Track, User
 from portal.models.clock import database_now
-from portal.permissions import has_signed, may_submit
+from portal.permissions import has_signed
 from portal.queries.quota import TrackLimits, remaining
 from portal.storage import StoredUpload
 from scoring import __version__ as scorer_version
@@ -79,7 +79,7 @@ def sending_team(user: User, shared_task: SharedTask) -> Team:
     team = shared_task.teams.filter(members=user).first()
     if team is None:
         raise NotAllowed("no_team", _("Create a team or join one before you upload."))
-    if not may_submit(user, team):
+    if not team.takes_part:
         message = _("Your team cannot send runs; its page says what to do. Its state: %(state)s.")
         raise NotAllowed("team_not_approved", message % {"state": team.get_state_display()})
     return team

@@ -13,7 +13,8 @@ _NEVER = datetime.max.replace(tzinfo=UTC)
 class TaskPage:
     """A shared task as one person sees it.
 
-    `current_phase` is the open phase that closes first, if one is open; of those that stay open the last.
+    `current_phase` is the open phase that closes first, if one is open; of those that stay
+    open the one that opened last.
     """
 
     shared_task: SharedTask
@@ -35,7 +36,7 @@ class TaskPage:
 
 def task_page(shared_task: SharedTask, user: Viewer, at: datetime) -> TaskPage:
     """The tracks and phases in their order, and the user's part in the task."""
-    phases = list(shared_task.phases.prefetch_related("graces__team", "changes"))
+    phases = list(shared_task.phases.prefetch_related("graces__team"))
     ahead = [phase for phase in phases if phase.opens > at]
     membership = (
         Membership.objects.filter(shared_task=shared_task, user=user.pk).select_related("team").first()
@@ -45,7 +46,7 @@ def task_page(shared_task: SharedTask, user: Viewer, at: datetime) -> TaskPage:
     team = membership.team if membership else None
     team_id = team.pk if team else None
     open_phases = [phase for phase in phases if phase.is_open(at, team_id)]
-    open_phases.sort(key=lambda phase: (phase.closes_for(team_id) or _NEVER, -phase.position))
+    open_phases.sort(key=lambda phase: (phase.closes_for(team_id) or _NEVER, -phase.opens.timestamp()))
     current = next(iter(open_phases), None)
     return TaskPage(
         shared_task=shared_task,

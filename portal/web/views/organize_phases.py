@@ -5,6 +5,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.db.models import prefetch_related_objects
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
@@ -73,6 +74,7 @@ def _page(
 ) -> HttpResponse:
     """With the forms that were not in order, as they were filled in."""
     forms = forms or {}
+    prefetch_related_objects(context["page"].phases, "changes")
     context["lines"] = [
         {
             "phase": phase,

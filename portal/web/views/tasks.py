@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from django.db.models import prefetch_related_objects
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -30,6 +31,7 @@ def overview(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 def evaluation(request: HttpRequest, slug: str) -> HttpResponse:
     context = text_context(request, slug, "evaluation", _("Evaluation"))
+    prefetch_related_objects(context["page"].phases, "changes")
     context["contents"] += [Heading("dates", _("Dates and limits")), Heading("naming", _("Naming rule"))]
     return render(request, "tasks/evaluation.html", context)
 
