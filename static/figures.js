@@ -11,6 +11,7 @@ async function drawAnew(button) {
   for (const address of button.dataset.scripts.split(" ")) await load(address);
   const address = new URL(button.dataset.figure, location.href);
   address.searchParams.set("theme", matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+  if (matchMedia("(max-width: 640px)").matches) address.searchParams.set("small", "");
   const specification = await (await fetch(address)).json();
   const drawing = button.closest("figure").querySelector(".drawing");
   const words = drawing.querySelector("img").alt;

@@ -7,9 +7,9 @@ from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
 from portal.figures.figure import Field, Figure
-from portal.figures.frame import HEIGHT
+from portal.figures.frame import HEIGHT, NUMBER
 
-_CELL, _NUMBER = 58, 40  # pixels: a cell's width, and the least for a number
+_CELL = 58  # pixels
 _ROOM = 600  # pixels: what a page has for all cells side by side
 _DASHES = [[1, 0], [8, 3], [2, 2], [12, 3, 2, 3], [5, 5], [1, 4]]  # told apart without colour
 _SHADES = {"domain": [0, 1], "interpolate": "rgb"}
@@ -50,7 +50,7 @@ def heat(
     wanted = max(_CELL, min(7 * longest + 12, 130))  # a name's width
     is_tight = wanted > room
     return {
-        "width": {"step": max(min(wanted, room), _NUMBER)},
+        "width": {"step": max(min(wanted, room), NUMBER)},
         "height": {"step": _CELL - 10},
         "encoding": {
             "x": {

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from portal.figures.frame import narrowed
 from portal.figures.theme import config
 from portal.printing import score
 
@@ -52,14 +53,15 @@ class Figure:
     data: list[Datum]
     drawing: dict[str, Any] = field(repr=False)
 
-    def spec(self, theme: str) -> dict[str, Any]:
-        """The whole specification."""
+    def spec(self, theme: str, *, is_small: bool = False) -> dict[str, Any]:
+        """The whole specification; for a small screen one of its own."""
         return {
             "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
             "description": f"{self.title}. {self.told}",
             "data": {"values": self.data},
             "config": config(theme),
-            **self.drawing,
+            "params": [{"name": "place", "value": "small" if is_small else "large"}],  # of labels
+            **(narrowed(self.drawing) if is_small else self.drawing),
         }
 
     @property

@@ -1,12 +1,15 @@
 """Which part of the plane a scatter plot shows, and where its labels stand."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from portal.queries.whiskers import ends
 
 WIDTH, HEIGHT = 520, 340  # pixels
+SMALL = 328  # pixels: a whole figure on a screen of 360
+PLANE = SMALL - 60  # pixels: what is left beside the axis
+NUMBER = 34  # pixels: the least that a cell needs for its number
 _LETTER, _LINE, _MARK = 7, 16, 10  # pixels: a letter's width, a line's height, a mark's
 
 
@@ -52,13 +55,26 @@ def axis(main: Sequence[float], others: Sequence[float], pixels: int) -> Axis:
     return Axis(low - margin, high + margin, pixels)
 
 
-def label_places(points: Sequence[tuple[float, float]], texts: Sequence[str]) -> list[str]:
+def narrowed(drawing: Mapping[str, Any]) -> dict[str, Any]:
+    """The same drawing for a small screen: as wide as that, with letters as large as elsewhere."""
+    if isinstance(drawing["width"], int):
+        return dict(drawing) | {"width": SMALL, "autosize": {"type": "fit-x", "contains": "padding"}}
+    x, y = drawing["encoding"]["x"], drawing["encoding"]["y"]
+    heads, sides = (max((len(name) for name in axis["sort"]), default=0) * _LETTER for axis in (x, y))
+    room = SMALL - sides - 0.7 * heads - 2 * _MARK  # the heads stand aslant
+    step = min(drawing["width"]["step"], max(room // max(len(x["sort"]), 1), NUMBER))
+    aslant = x | {"axis": x["axis"] | {"labelAngle": -35}}
+    return dict(drawing) | {"width": {"step": step}, "encoding": {"x": aslant, "y": y}}
+
+
+def label_places(points: Sequence[tuple[float, float]], texts: Sequence[str], width: int = WIDTH) -> list[str]:
     """For each point in pixels (y downwards) one of PLACES, chosen in turn to lie over as little as possible."""
     taken = [_box(x, y, _MARK, _MARK) for x, y in points]
     places = []
     for (x, y), text in zip(points, texts, strict=True):
         boxes = {place: _label(x, y, text, place) for place in PLACES}
-        best = min(PLACES, key=lambda place: (_outside(boxes[place]), sum(_meet(boxes[place], box) for box in taken)))
+        covered = {place: sum(_meet(boxes[place], box) for box in taken) for place in PLACES}
+        best = min(PLACES, key=lambda place: (_outside(boxes[place], width), covered[place]))
         taken.append(boxes[best])
         places.append(best)
     return places
@@ -78,8 +94,8 @@ def _label(x: float, y: float, text: str, place: str) -> Box:
     return _box(x + dx + middle, y + dy, width, _LINE)
 
 
-def _outside(box: Box) -> bool:
-    return box[0] < 0 or box[2] > WIDTH or box[1] < 0 or box[3] > HEIGHT
+def _outside(box: Box, width: int) -> bool:
+    return box[0] < 0 or box[2] > width or box[1] < 0 or box[3] > HEIGHT
 
 
 def _meet(one: Box, other: Box) -> float:

@@ -45,9 +45,9 @@ FORMATS: dict[str, tuple[str, Callable[[dict[str, Any]], bytes]]] = {
 """Ending → media type and how to draw; `json` is the figure compiled to Vega."""
 
 
-def render(figure: Figure, ending: str, theme: str = "light") -> bytes:
+def render(figure: Figure, ending: str, theme: str = "light", *, is_small: bool = False) -> bytes:
     """The figure in one of FORMATS, drawn once and kept: the first drawing of a process takes a second."""
-    spec = figure.spec(theme)
+    spec = figure.spec(theme, is_small=is_small)
     text = json.dumps(spec, sort_keys=True)
     key = f"figure:{hashlib.sha256(f'{vl_convert.get_vega_version()}{ending}{text}'.encode()).hexdigest()}"
     cache = caches["figures"]

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from portal.figures.figure import Datum, Field, Figure
-from portal.figures.frame import HEIGHT, PLACES, WIDTH, Axis, axis, label_places
+from portal.figures.frame import HEIGHT, PLACES, PLANE, WIDTH, Axis, axis, label_places
 from portal.models import Run
 from portal.printing import language_name, score
 from portal.queries.board_rows import Row
@@ -75,9 +75,11 @@ def _framed(data: list[Datum]) -> tuple[list[Datum], list[Datum]]:
     vertical = axis([one["y"] for one in teams], [one["y"] for one in others], HEIGHT)
     inside = [datum for datum in data if horizontal.holds(datum["x"]) and vertical.holds(datum["y"])]
     across, up = _frames(inside)
-    pixels = [(across.pixel(datum["x"]), HEIGHT - up.pixel(datum["y"])) for datum in inside]
-    places = label_places(pixels, [datum["name"] for datum in inside])
-    shown = [datum | {"place": place} for datum, place in zip(inside, places, strict=True)]
+    names = [datum["name"] for datum in inside]
+    points = [(across.pixel(datum["x"]), HEIGHT - up.pixel(datum["y"])) for datum in inside]
+    large = label_places(points, names)
+    small = label_places([(x * PLANE / WIDTH, y) for x, y in points], names, PLANE)
+    shown = [datum | {"large": one, "small": other} for datum, one, other in zip(inside, large, small, strict=True)]
     return shown, [datum for datum in data if datum not in inside]
 
 
@@ -107,15 +109,15 @@ def _scatter(shown: list[Datum], across: Column, up: Column) -> dict[str, Any]:
     ]
     names: list[dict[str, Any]] = [
         {
-            "transform": [{"filter": f"datum.place == '{place}' && datum.kind == '{kind}'"}],
+            "transform": [{"filter": f"datum[place] == '{place}' && datum.kind == '{kind}'"}],
             "mark": {"type": "text", "style": f"{kind}-name", "baseline": "middle"} | PLACES[place]._asdict(),
             "encoding": {"text": {"field": "name"}},
         }
         for place in PLACES
         for kind in ("baseline", "team")
-        if any(datum["place"] == place and datum["kind"] == kind for datum in shown)
+        if any(place in (datum["large"], datum["small"]) and datum["kind"] == kind for datum in shown)
     ]
-    inside = {"filter": "isValid(datum.place)"}
+    inside = {"filter": "isValid(datum.large)"}
     return {
         "width": WIDTH,
         "height": HEIGHT,

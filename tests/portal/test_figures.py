@@ -70,6 +70,17 @@ def test_a_wide_heatmap_fits_the_page_in_its_own_size(columns):
     assert drawn["width"]["step"] * columns <= 600
 
 
+def test_a_small_screen_gets_a_drawing_of_its_own_with_letters_of_one_size(field):
+    columns = [str(number) for number in range(6)]
+    drawing = heat(["Ostro"], columns, shown="words", shade="shade", across="", down="")
+    cell = {"row": "Ostro", "column": "0", "words": "0.50", "shade": 0.5}
+    for figure in (*figures_of(field).values(), Figure("heat", "", "", "", (), [cell], drawing)):
+        small, large = (render(figure, "svg", is_small=is_small).decode() for is_small in (True, False))
+        (width,) = re.findall(r'<svg[^>]* width="(\d+)"', small)
+        assert int(width) <= 328, figure.name
+        assert set(re.findall(r'font-size="([^"]*)"', small)) == set(re.findall(r'font-size="([^"]*)"', large))
+
+
 @pytest.mark.parametrize(("ending", "first"), [("svg", b"<svg"), ("png", b"\x89PNG"), ("pdf", b"%PDF"), ("json", b"{")])
 def test_every_format_is_what_it_says(ending, first):
     assert ending in FORMATS

@@ -22,10 +22,10 @@ def run_figure(request: HttpRequest, pk: str, name: str, ending: str) -> HttpRes
 
 
 def figure_file(request: HttpRequest, figures: Iterable[Figure], name: str, ending: str) -> HttpResponse:
-    """That one of the figures, in the format that `ending` and the theme that the address asks for; else 404."""
+    """That one of the figures, in the format, theme and size that the address asks for; else 404."""
     figure = next((one for one in figures if one.name == name), None)
     theme = request.GET.get("theme", "light")
     if figure is None or theme not in THEMES:
         raise Http404
     media_type, _draw = FORMATS[ending]
-    return HttpResponse(render(figure, ending, theme), content_type=media_type)
+    return HttpResponse(render(figure, ending, theme, is_small="small" in request.GET), content_type=media_type)
