@@ -22,6 +22,7 @@ from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, Envelope, Session
 
 from portal.management.valkey import HOST, free_port, valkey_command
+from tests.signed_s3 import KEY, REGION, SECRET
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -226,15 +227,15 @@ def text_of(mail: EmailMessage) -> str:
 
 
 class S3:
-    """moto's server, which speaks S3; it compares neither signatures nor checksums, so no test can rely on those."""
+    """moto's server, which speaks S3, behind `tests.signed_s3`; it compares no checksums: no test can rely on those."""
 
     def __init__(self) -> None:
         self._port = free_port()
         self.endpoint = f"http://{HOST}:{self._port}"
 
     def start(self) -> None:
-        command = [sys.executable, "-m", "moto.server", "-H", HOST, "-p", str(self._port)]
-        self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        command = [sys.executable, "-m", "tests.signed_s3", str(self._port)]
+        self._process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         wait_until(lambda: answers(self._port), 120, "moto's server listens")
 
     def kill(self) -> None:
@@ -243,13 +244,13 @@ class S3:
 
     def new_bucket(self) -> dict[str, str]:
         """A new bucket, as the settings name one."""
-        access = {"endpoint": self.endpoint, "region": "us-east-1", "key": "any", "secret": "any"}
+        access = {"endpoint": self.endpoint, "region": REGION, "key": KEY, "secret": SECRET}
         client = boto3.client(
             "s3",
             endpoint_url=self.endpoint,
-            region_name="us-east-1",
-            aws_access_key_id="any",
-            aws_secret_access_key="any",
+            region_name=REGION,
+            aws_access_key_id=KEY,
+            aws_secret_access_key=SECRET,
         )
         name = f"agon-{secrets.token_hex(4)}"
         client.create_bucket(Bucket=name)

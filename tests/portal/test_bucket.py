@@ -1,7 +1,10 @@
 """Data in S3: what is acknowledged is in the bucket, other machines read it there, downloads get a short-lived link."""
 
 import io
+import re
 import shutil
+import time
+from urllib.error import HTTPError
 from urllib.parse import parse_qs, urlsplit
 from urllib.request import Request, urlopen
 
@@ -14,7 +17,7 @@ from portal.actions.import_shared_task import import_shared_task
 from portal.actions.teams import register_team
 from portal.evaluation.reseal import reseal_all
 from portal.models import Download, GoldStandard, Run, SharedTask, Submission
-from portal.objects.bucket import LINK_SECONDS
+from portal.objects.bucket import LINK_SECONDS, Bucket
 from portal.objects.interface import data_objects, gold_objects
 from portal.sealing import new_private_key, private_key_file
 from portal.storage import sealed_gold, store_file, store_upload, stored_file, stored_name
@@ -132,6 +135,42 @@ def test_ranges_pass_through_the_link(gated_in_s3, client):
     assert client.get(f"{DATA}sample/", headers={"Range": "bytes=1800-"}).status_code == 416
     assert client.head(f"{DATA}sample/").status_code == 302
     assert Download.objects.count() == 1
+
+
+def refusal(link, method="GET"):
+    with pytest.raises(HTTPError) as refused:
+        urlopen(Request(link, method=method))
+    return refused.value.code
+
+
+def test_a_link_that_was_changed_is_none(gated_in_s3, client):  # C38
+    link = client.get(f"{DATA}sample/")["Location"]
+    assert urlopen(link).status == 200
+    address, query = link.split("?")
+    others = [
+        f"{address.replace(stored_name_of('sample'), stored_name_of('test'))}?{query}",
+        link.replace("X-Amz-Expires=60", "X-Amz-Expires=86400"),
+        link.replace("sample", "other"),
+        re.sub(r"(X-Amz-Signature=)\w+", rf"\1{'0' * 64}", link),
+        address,
+    ]
+    assert link not in others
+    assert [refusal(other) for other in others] == [403] * 5
+    assert refusal(link, "DELETE") == 403
+
+
+def test_a_link_ends_with_its_time(gated_in_s3, client, monkeypatch):  # C40
+    monkeypatch.setattr("portal.objects.bucket.LINK_SECONDS", 1)
+    link = client.get(f"{DATA}sample/")["Location"]
+    time.sleep(3)
+    assert refusal(link) == 403
+
+
+def test_a_wrong_secret_opens_no_bucket(s3, tmp_path):
+    options = {**s3.new_bucket(), "scratch": tmp_path}
+    Bucket(**options).probe()
+    with pytest.raises(OSError, match="SignatureDoesNotMatch"):
+        Bucket(**options | {"secret": "another"}).probe()
 
 
 def test_no_link_for_those_who_may_not(gated_in_s3, client):  # C38, C41

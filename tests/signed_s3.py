@@ -1,0 +1,92 @@
+"""moto's S3 behind what it lacks: every request's signature (AWS V4) is computed anew, and a link's time is looked at.
+
+python -m tests.signed_s3 PORT
+"""
+
+import hashlib
+import hmac
+import io
+import re
+import sys
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from botocore.auth import S3SigV4Auth, S3SigV4QueryAuth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials
+from moto.server import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
+from werkzeug.serving import run_simple
+
+from portal.management.valkey import HOST
+
+KEY, SECRET, REGION = "agon", "known to the portal alone", "us-east-1"
+CLOCKS = timedelta(minutes=15)  # by which they may differ
+_HEADER = re.compile(r"AWS4-HMAC-SHA256 Credential=([^,]+), ?SignedHeaders=([^,]+), ?Signature=(\w+)")
+_CREDENTIALS = Credentials(KEY, SECRET)
+
+Application = Callable[[dict[str, Any], Any], Iterable[bytes]]
+
+
+def only_signed(application: Application) -> Application:
+    """The application, of which requests learn nothing that are not signed, or not as they are."""
+
+    def answer(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        fault = _fault(environ, datetime.now(UTC))
+        if fault is None:
+            return application(environ, start_response)
+        start_response("403 Forbidden", [("Content-Type", "application/xml")])
+        return [f"<Error><Code>{fault}</Code></Error>".encode()]
+
+    return answer
+
+
+def _fault(environ: dict[str, Any], now: datetime) -> str | None:
+    """S3's code of what is wrong with the request's signature."""
+    url = f"http://{environ['HTTP_HOST']}{environ['REQUEST_URI']}"
+    query = {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
+    is_link = "X-Amz-Signature" in query
+    if is_link:
+        given = query["X-Amz-Credential"], query["X-Amz-SignedHeaders"], query["X-Amz-Signature"]
+        stamp, seconds = query["X-Amz-Date"], int(query["X-Amz-Expires"])
+        signer: S3SigV4Auth = S3SigV4QueryAuth(_CREDENTIALS, "s3", REGION, seconds)
+        url = re.sub(r"&X-Amz-Signature=\w+", "", url)
+        lasts = timedelta(seconds=seconds)
+    else:
+        found = _HEADER.fullmatch(environ.get("HTTP_AUTHORIZATION", ""))
+        if found is None:
+            return "AccessDenied"
+        given, stamp, lasts = found.groups(), environ["HTTP_X_AMZ_DATE"], CLOCKS
+        signer = S3SigV4Auth(_CREDENTIALS, "s3", REGION)
+    credential, names, signature = given
+    headers = {name: _header(environ, name) for name in names.split(";")}
+    request = AWSRequest(environ["REQUEST_METHOD"], url, headers)
+    request.context["timestamp"] = stamp
+    expected = signer.signature(signer.string_to_sign(request, signer.canonical_request(request)), request)
+    if credential != signer.scope(request) or not hmac.compare_digest(expected, signature):
+        return "SignatureDoesNotMatch"
+    signed_at = datetime.strptime(stamp, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
+    if not -CLOCKS <= now - signed_at <= lasts:
+        return "AccessDenied" if is_link else "RequestTimeTooSkewed"
+    return None if is_link else _fault_of_body(environ)
+
+
+def _fault_of_body(environ: dict[str, Any]) -> str | None:
+    """Bodies in chunks have checksums of their own instead."""
+    expected = environ["HTTP_X_AMZ_CONTENT_SHA256"]
+    if not re.fullmatch("[0-9a-f]{64}", expected):
+        return None
+    body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
+    environ["wsgi.input"] = io.BytesIO(body)
+    return None if hashlib.sha256(body).hexdigest() == expected else "XAmzContentSHA256Mismatch"
+
+
+def _header(environ: dict[str, Any], name: str) -> str:
+    variable = name.upper().replace("-", "_")
+    return str(environ.get(f"HTTP_{variable}", environ.get(variable, "")))
+
+
+if __name__ == "__main__":
+    moto = DomainDispatcherApplication(create_backend_app)
+    run_simple(HOST, int(sys.argv[1]), only_signed(moto), threaded=True, request_handler=MotoRequestHandler)
