@@ -76,7 +76,7 @@ def rehearse(
 
 def sending_team(user: User, shared_task: SharedTask) -> Team:
     """The user's team, if it may send runs; else `NotAllowed`."""
-    team = shared_task.teams.filter(members=user).first()
+    team = shared_task.teams.filter(members=user).first() if user.is_active else None
     if team is None:
         raise NotAllowed("no_team", _("Create a team or join one before you upload."))
     if not team.takes_part:

@@ -50,17 +50,6 @@ def organizer(tiny):
     return user
 
 
-@pytest.fixture
-def overlapping():
-    """Writers that do not queue; who waits for another gives up before that one does."""
-    if connection.vendor == "sqlite":
-        pytest.skip("SQLite has one writer at a time")
-    with connection.cursor() as cursor:
-        cursor.execute("SET lock_timeout = '30s'")
-        yield
-        cursor.execute("RESET lock_timeout")
-
-
 @contextmanager
 def uncommitted(deed: Callable[[], Any]) -> Iterator[None]:
     """The deed is done on another connection, in a transaction that ends with this block."""
