@@ -1,5 +1,6 @@
 """The entry point for web servers."""
 
+import gc
 import os
 
 from django.core.wsgi import get_wsgi_application
@@ -7,6 +8,9 @@ from django.core.wsgi import get_wsgi_application
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
 django_application = get_wsgi_application()
 
+import portal.urls  # noqa: E402, F401 - at once, not with the first request
 from portal.web.bodies import measured  # noqa: E402 - what it imports needs Django to be set up
 
 application = measured(django_application)
+gc.collect()
+gc.freeze()  # what is there by now stays; the collector need not go through it again with every few requests

@@ -115,7 +115,8 @@ def _take(request: SignedInRequest, context: dict[str, Any], phase: Phase, store
         context["checked"] = _content(request, context, phase, stored, upload)
         return render(request, "submit/refused.html", context, status=HTTPStatus.UNPROCESSABLE_ENTITY)
     try:
-        submission = take(request.user, shared_task, phase, stored, upload, context["key"], slot=context["slot"])
+        at = context["at"]  # asked when the whole body was in
+        submission = take(request.user, shared_task, phase, stored, upload, context["key"], at, context["slot"])
     except ActionRefused as refused:
         count_refusal([refused.code])
         context |= {"message": refused.message, "is_used_up": refused.code == "no_runs_left"}
