@@ -7,7 +7,7 @@ from scoring.problems import Problem, Report
 from scoring.score import score
 from scoring.uploads import check_upload, inspect_upload
 
-__version__ = "0.1.0"  # bump when a value that a run gets could change
+__version__ = "0.2.0"  # bump when a value that a run gets could change
 
 __all__ = [
     "Definition",
