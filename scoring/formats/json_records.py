@@ -35,7 +35,10 @@ LONGEST_NUMBER = 40  # digits; anything longer is no label and no probability
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The objects of a file: the names of their keys, the constants they repeat, and the type of the value."""
+    """The objects of a file: the names of their keys, the constants they repeat, and the type of the value.
+
+    A `value_type` of None means that no typed decoder can read the values.
+    """
 
     id_key: str
     value_key: str
@@ -129,8 +132,9 @@ def read_records(data: bytes, shape: Shape, reading: Reading, strings_in: Callab
         None when the file is no list; what is wrong with single objects is reported.
     """
     data = data.removeprefix(UTF8_MARK)
+    decoder = _decoder(shape)
     try:
-        records = _decode(data, shape)
+        records = _decode(data, decoder, shape.lines) if decoder else []
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return _read_patiently(data, shape, reading)
     values = [record.value for record in records]
@@ -141,24 +145,35 @@ def read_records(data: bytes, shape: Shape, reading: Reading, strings_in: Callab
     return Records([record.id for record in records], values, True, shape.value_key)
 
 
-def _decode(data: bytes, shape: Shape) -> list[Any]:
-    """The typed objects; none where they do not stand one a line as they should."""
-    decoder = _decoder(shape)
-    if not shape.lines:
+def _decode(data: bytes, decoder: msgspec.json.Decoder[Any], lines: bool) -> list[Any]:
+    """The typed objects; none where they are not one a line as they should be."""
+    if not lines:
         return cast(list[Any], decoder.decode(data))
     records = decoder.decode_lines(data)
     return records if data.count(b"\n") + (not data.endswith(b"\n")) == len(records) else []
 
 
 @lru_cache(maxsize=64)
-def _decoder(shape: Shape) -> msgspec.json.Decoder[Any]:
-    names = {"id": shape.id_key, "value": shape.value_key}
-    fields: list[tuple[str, Any]] = [("id", str), ("value", shape.value_type)]
+def _decoder(shape: Shape) -> msgspec.json.Decoder[Any] | None:
+    keys = {"id": shape.id_key, "value": shape.value_key}
+    types: dict[str, Any] = {"id": str, "value": shape.value_type}
     for place, (name, text) in enumerate(shape.constants):
-        fields.append((f"constant{place}", Literal[text]))
-        names[f"constant{place}"] = name
-    record = msgspec.defstruct("Record", fields, rename=names, forbid_unknown_fields=True, gc=False)
+        keys[f"constant{place}"], types[f"constant{place}"] = name, Literal[text]
+    record = object_type(types, keys)
+    if record is None or shape.value_type is None:
+        return None
     return msgspec.json.Decoder(record if shape.lines else list[record])  # type: ignore[valid-type]
+
+
+def object_type(types: Mapping[str, Any], keys: Mapping[str, str]) -> Any:
+    """A type for JSON objects by field: its type, and its key in the file.
+
+    None where msgspec cannot know a key: it would have to be escaped in JSON, as `5" or 7"` or one with a tab.
+    """
+    try:
+        return msgspec.defstruct("Object", types.items(), rename=dict(keys), forbid_unknown_fields=True, gc=False)
+    except ValueError:
+        return None
 
 
 def _read_patiently(data: bytes, shape: Shape, reading: Reading) -> Records | None:

@@ -6,7 +6,6 @@ from functools import partial
 from operator import attrgetter
 from typing import Any
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,6 +17,7 @@ from scoring.formats.json_records import (
     Records,
     RepeatedKeys,
     in_json,
+    object_type,
     read_record_options,
     read_records,
     shape_of,
@@ -60,11 +60,10 @@ _TYPES: dict[tuple[str, ...], Any] = {}
 
 
 def _shares_type(classes: tuple[str, ...]) -> Any:
-    """A struct with one float a class; the same object for the same classes, as decoders are cached by it."""
+    """An object with one float a class; the same type for the same classes, as decoders are cached by it."""
     if classes not in _TYPES:
-        names = {f"share{place}": name for place, name in enumerate(classes)}
-        fields = [(field, float) for field in names]
-        _TYPES[classes] = msgspec.defstruct("Shares", fields, rename=names, forbid_unknown_fields=True, gc=False)
+        keys = {f"share{place}": name for place, name in enumerate(classes)}
+        _TYPES[classes] = object_type(dict.fromkeys(keys, float), keys)
     return _TYPES[classes]
 
 

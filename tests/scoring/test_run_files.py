@@ -161,3 +161,28 @@ def test_what_the_gold_lacks_stays_empty(tmp_path: Path) -> None:
 )
 def test_names_end_as_their_content_is_written(where: Track, ending: str) -> None:
     assert suffix(where) == ending
+
+
+@pytest.mark.parametrize("name", ['q"t', "back\\slash", "tab\tbed", "two\nlines", "a,b", "{x}", "#3", "e\u0301"])
+def test_a_name_with_any_character_can_be_a_class_a_column_or_a_key(name: str, tmp_path: Path) -> None:
+    """Characters that JSON, CSV or a message would have to escape."""
+    ids, path = ["1", "2"], tmp_path / "run"
+    labels = Matrix(ids, (name, "B"), np.eye(2, dtype=bool))
+    shares = Matrix(ids, (name, "B"), np.eye(2))
+    marks = Spans(ids, np.array([1, 2]), np.array([0, 1, 2]))
+    table: dict[str, object] = {"id": ("id",)}
+    for where, answers in (
+        (track("json-labels", classes=labels.columns, constants={name: name}), labels),
+        (track("json-labels", classes=labels.columns, id=name, multi=True, lines=True), labels),
+        (track("json-soft", classes=shares.columns, sum=1), shares),
+        (track("json-soft", classes=shares.columns, value=name), shares),
+        (track("table-labels", classes=labels.columns, label=name, **table), labels),
+        (track("table-soft", classes=shares.columns, **table), shares),
+        (track("table", columns=labels.columns, **table), Matrix(ids, labels.columns, np.eye(2, dtype=int))),
+        (track("spans", file="json", id=name, value="spans"), marks),
+        (track("spans", file="table", spans="rows", start=name, stop="stop", **table), marks),
+    ):
+        write_run(where, answers, path)
+        assert_same(read_back(where, path, ids), answers)
+        path.write_bytes(path.read_bytes().replace(b"1", b"x"))
+        read_answers(where, path.read_bytes(), role="run", spec=where.format, items=None, lenient=True, report=Report())
