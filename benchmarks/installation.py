@@ -57,7 +57,8 @@ class Installation:
         names = [f"scorer-{number}" for number in range(scorers)]
         self.scorers = [self._program(name, worker_command(name, [Lane.SCORING], processes)) for name in names]
         self.others = [
-            self._program("worker", worker_command("worker", [Lane.BULK, Lane.MAIL], 1)),
+            self._program("worker", worker_command("worker", [Lane.BULK], 1)),
+            self._program("mailer", worker_command("mailer", [Lane.MAIL], 1)),
             self._program("beat", BEAT),
         ]
 

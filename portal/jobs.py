@@ -13,7 +13,7 @@ from portal.evaluation.compare import boards_to_refresh, compare_board, is_to_be
 from portal.evaluation.gold import check_gold_upload, drop_unused_gold
 from portal.evaluation.items import boards_to_publish, publish_items
 from portal.evaluation.lanes import Lane
-from portal.evaluation.limits import COMPARE_JOB_SECONDS, QUIET_SECONDS, RECONCILE_SECONDS
+from portal.evaluation.limits import COMPARE_JOB_SECONDS, JOB_SECONDS, QUIET_SECONDS, RECONCILE_SECONDS
 from portal.evaluation.notices import alert
 from portal.evaluation.reconcile import reconcile as find_differences
 from portal.evaluation.rescore import adopt_scorer
@@ -79,25 +79,32 @@ def sweep_mails() -> None:
 
 @app.task(name="portal.refresh_boards")
 def refresh_boards() -> None:
-    """Not while uploads wait to be scored: comparisons would take the cores from them."""
-    if _is_empty(Lane.SCORING):
+    """Hint at boards to compare or publish, one job each.
+
+    Not while uploads wait to be scored, from which comparisons would take the cores; nor while earlier hints wait.
+    """
+    if _is_empty(Lane.SCORING) and _is_empty(Lane.BULK):
         _publisher.publish(refresh_board, boards_to_refresh(database_now()))
         _publisher.publish(publish_board_items, boards_to_publish(database_now()))
 
 
 @app.task(name="portal.refresh_board", time_limit=COMPARE_JOB_SECONDS)
 def refresh_board(board_id: str) -> None:
-    """Compare a board's runs, and keep the board if it has been released. Twice does no harm."""
+    """Compare a board's runs, and keep the board if it has been released; one worker at a time."""
     boards = Board.objects.select_related("track__shared_task", "phase__shared_task", "gold")
-    compare_board(boards.get(pk=board_id), database_now())
-    if is_to_be_kept(board := boards.get(pk=board_id), at := database_now()):
-        keep_release(board, at)
+    with Board.objects.hold(board_id, database_now(), COMPARE_JOB_SECONDS) as is_mine:
+        if is_mine:
+            compare_board(boards.get(pk=board_id), database_now())
+            if is_to_be_kept(board := boards.get(pk=board_id), at := database_now()):
+                keep_release(board, at)
 
 
 @app.task(name="portal.publish_board_items")
 def publish_board_items(board_id: str) -> None:
     boards = Board.objects.select_related("track__shared_task", "phase", "gold")
-    publish_items(boards.get(pk=board_id), database_now())
+    with Board.objects.hold(board_id, database_now(), JOB_SECONDS) as is_mine:
+        if is_mine:
+            publish_items(boards.get(pk=board_id), database_now())
 
 
 @app.task(name="portal.reconcile", time_limit=RECONCILE_SECONDS, acks_late=False)  # twice at once would help nobody

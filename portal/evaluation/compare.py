@@ -39,7 +39,8 @@ def boards_to_refresh(at: datetime) -> list[int]:
 
     A board that changes all the time is compared once in a while.
     """
-    boards = Board.objects.filter(gold__isnull=False).select_related("phase")
+    boards = Board.objects.free(at).filter(gold__isnull=False).select_related("phase", "track__shared_task", "gold")
+    boards = boards.defer("comparison")  # of many runs it is long
     rested = Q(compared_at__isnull=True) | Q(compared_at__lte=at - timedelta(seconds=COMPARE_AGAIN_SECONDS))
     stale = boards.filter(rested, scorer=scorer_version).exclude(compared_revision=F("revision"))
     due = [board.pk for board in stale if board.phase.scores_are_public(at) or not board.phase.is_open(at)]

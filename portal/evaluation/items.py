@@ -31,7 +31,8 @@ AGAIN = timedelta(hours=1)  # after a failure: a storage that does not answer ma
 
 def boards_to_publish(at: datetime) -> list[int]:
     """Boards with runs whose answers are public and not written down yet, or written down and not public any more."""
-    boards = Board.objects.filter(gold__isnull=False).select_related("track__shared_task", "phase", "gold")
+    boards = Board.objects.free(at).filter(gold__isnull=False).select_related("track__shared_task", "phase", "gold")
+    boards = boards.defer("comparison")
     written = set(GoldItems.objects.values_list("gold__track", "gold__split"))
 
     def is_due(board: Board) -> bool:

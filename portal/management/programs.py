@@ -7,6 +7,11 @@ from portal.evaluation.lanes import Lane
 from portal.management.valkey import HOST
 
 _CELERY = [sys.executable, "-m", "celery", "--quiet", "-A", "portal"]
+WORKERS = {  # by the lanes that they take from; mail has one of its own, so that no long work delays it
+    "scorer": [Lane.SCORING],
+    "worker": [Lane.BULK],
+    "mailer": [Lane.MAIL],
+}
 BEAT = [*_CELERY, "beat", "--pidfile="]  # not within a worker, which would not miss it
 
 

@@ -1,12 +1,15 @@
 """Which scores a leaderboard shows, and released boards as they were."""
 
 import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
 from typing import Self
 
 from django.db import models
-from django.db.models import Exists, F, OuterRef
+from django.db.models import Exists, F, OuterRef, Q
 
 from portal.models.evaluation import Evaluation
 from portal.models.gold import GoldStandard
@@ -24,6 +27,21 @@ def _sha256(path: Path) -> str:
 class BoardQuerySet(models.QuerySet["Board"]):
     def of(self, run: Run) -> Self:
         return self.filter(track=run.track_id, phase=run.phase_id)
+
+    def free(self, at: datetime) -> Self:
+        """Those on which no worker works."""
+        return self.filter(Q(busy_until__isnull=True) | Q(busy_until__lte=at))
+
+    @contextmanager
+    def hold(self, key: str, at: datetime, seconds: float) -> Iterator[bool]:
+        """Reserve a board for this worker while the context lasts, at most that long; False where another has it."""
+        until = at + timedelta(seconds=seconds)
+        is_won = bool(self.filter(pk=key).free(at).update(busy_until=until))
+        try:
+            yield is_won
+        finally:
+            if is_won:
+                self.filter(pk=key, busy_until=until).update(busy_until=None)
 
     def changed(self) -> int:
         """Say that something changed which these boards show; in the transaction of the change, the last that it locks.
@@ -72,6 +90,7 @@ class Board(models.Model):
     comparison = models.JSONField(default=dict)  # intervals and tie groups; see portal.evaluation.compare
     compared_revision = models.PositiveBigIntegerField(default=0)
     compared_at = models.DateTimeField(null=True)
+    busy_until = models.DateTimeField(null=True)  # a worker compares its runs or publishes its items
 
     objects = BoardQuerySet.as_manager()
 

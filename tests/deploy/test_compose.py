@@ -12,7 +12,7 @@ from tests.conftest import ROOT
 from tests.deploy.production import VARIABLES
 
 FILE = ROOT / "docker-compose.yml"
-AGON = ("web", "web2", "worker", "background", "beat", "migrate")
+AGON = ("web", "web2", "worker", "background", "mailer", "beat", "migrate")
 # For a developer's machine or the demo; or the compose file gives it by another way.
 NOT_IN_PRODUCTION = {"DEBUG", "AGON_DEMO", "FORCE_COLOR"}
 
@@ -47,11 +47,18 @@ def test_a_missing_variable_is_named() -> None:
         read(FILE, {**VARIABLES, "AGON_URL": ""})
 
 
+def test_mail_has_a_worker_of_its_own() -> None:
+    commands = {name: service.command for name, service in read(FILE, VARIABLES).services.items()}
+    lanes = {name: words[words.index("--queues") + 1] for name, words in commands.items() if "--queues" in words}
+    assert lanes == {"worker": "scoring", "background": "bulk", "mailer": "mail"}
+
+
 def test_who_uploads_comes_before_scores_and_scores_before_the_rest() -> None:
     services = yaml.safe_load(FILE.read_text())["services"]
     everybody = 1024  # where nothing is said
-    assert [name for name, service in services.items() if service.get("cpu_shares")] == ["worker", "background"]
-    assert everybody > services["worker"]["cpu_shares"] > services["background"]["cpu_shares"]
+    shares = {name: service["cpu_shares"] for name, service in services.items() if "cpu_shares" in service}
+    assert shares.keys() == {"worker", "mailer", "background"}
+    assert everybody > shares["worker"] > shares["mailer"] > shares["background"]
 
 
 def test_the_image_holds_what_the_portal_is_made_of() -> None:

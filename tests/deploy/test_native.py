@@ -201,7 +201,7 @@ def test_a_rolling_restart_loses_nothing(services: Production) -> None:
     reading = Repeating(lambda _: reader.get("/healthz"), 0.04)
     sending.start()
     reading.start()
-    for name in ("web", "web2", "worker", "beat", "background"):
+    for name in ("web", "web2", "worker", "beat", "background", "mailer"):
         services.restart(name)
     sending.stop()
     reading.stop()
@@ -244,7 +244,10 @@ def test_a_moment_please_when_no_web_service_answers(services: Production) -> No
 def test_logs_are_json_and_hold_no_secret(services: Production) -> None:
     ask(services, "/accounts/password/reset/key/1-s3cret/?s3cret")
     wait_until(lambda: "/reset/key/" in services.log("proxy").read_text(), 120, "the proxy has told of it")
-    said = {name: services.log(name).read_text() for name in ("proxy", "web", "web2", "worker", "background", "beat")}
+    said = {
+        name: services.log(name).read_text()
+        for name in ("proxy", "web", "web2", "worker", "background", "mailer", "beat")
+    }
     for name in ("proxy", "web", "web2", "beat"):  # Celery's workers say in their own form that they shut down
         for line in said[name].splitlines():
             assert NGINX_FAULT.match(line) if name == "proxy" and line[:1] != "{" else json.loads(line)
@@ -261,6 +264,6 @@ def test_the_way_of_a_request_is_one_id(services: Production) -> None:
 
 def test_only_workers_have_the_key_to_gold(services: Production, root: Path) -> None:  # D46
     program = "from portal.sealing import has_private_key; print(has_private_key())"
-    assert [services.python(name, program).strip() for name in ("web", "web2", "worker", "background")] == [
+    assert [services.python(name, program).strip() for name in ("web", "mailer", "worker", "background")] == [
         "False", "False", "True", "True",
     ]  # fmt: skip

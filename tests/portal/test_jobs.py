@@ -4,21 +4,22 @@ import json
 import os
 import subprocess
 import sys
+from datetime import timedelta
 
 import pytest
 
 from portal import jobs
 from portal.evaluation.lanes import Lane
-from portal.models import Run, Submission
+from portal.models import Board, Run, Submission
 from portal.models.clock import database_now
 from tests.portal.world import GOOD, send_run
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def hints(queue):
+def hints(queue, lane=Lane.SCORING):
     """(job, id) of every message, oldest first, and the queue emptied."""
-    messages = [json.loads(message) for message in reversed(queue.lrange(Lane.SCORING, 0, -1))]
+    messages = [json.loads(message) for message in reversed(queue.lrange(lane, 0, -1))]
     queue.flushall()
     return [(message["headers"]["task"], message["headers"]["argsrepr"]) for message in messages]
 
@@ -80,3 +81,38 @@ def test_boards_are_compared_when_no_upload_waits(run, queue):
     queue.flushall()
     jobs.refresh_boards()
     assert queue.llen(Lane.BULK) > 0
+
+
+def test_each_board_is_hinted_at_once_and_compared_by_one_worker(run, queue):
+    jobs.check_submission(str(run.submission.pk))
+    jobs.score_run(str(run.pk))
+    queue.flushall()
+    jobs.refresh_boards()
+    jobs.refresh_boards()  # the hints still wait
+    board = Board.objects.get(track=run.track, phase=run.phase)
+    hinted = hints(queue, Lane.BULK)
+    assert hinted.count(hint("refresh_board", board)) == 1
+    with Board.objects.hold(str(board.pk), database_now(), 60) as is_mine:
+        assert is_mine
+        jobs.refresh_boards()
+        assert hint("refresh_board", board) not in hints(queue, Lane.BULK)
+        jobs.refresh_board(str(board.pk))
+        board.refresh_from_db()
+        assert board.compared_at is None
+    jobs.refresh_board(str(board.pk))
+    board.refresh_from_db()
+    assert board.compared_at is not None
+    assert board.busy_until is None
+
+
+def test_a_board_is_free_again_when_its_worker_has_died(run):
+    board = Board.objects.create(track=run.track, phase=run.phase)
+    at = database_now()
+    held = Board.objects.hold(str(board.pk), at, 60)
+    assert held.__enter__()  # and never left
+    with Board.objects.hold(str(board.pk), at + timedelta(seconds=59), 60) as is_mine:
+        assert not is_mine
+    with Board.objects.hold(str(board.pk), at + timedelta(seconds=61), 60) as is_mine:
+        assert is_mine
+        held.__exit__(None, None, None)  # a late one lets go of nothing that another has
+        assert not Board.objects.free(at + timedelta(seconds=62)).exists()

@@ -18,20 +18,15 @@ import redis
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from portal.evaluation.lanes import Lane
 from portal.management.commands.load_demo import ACCOUNTS, CAPTAIN, PASSWORD, TEAM, is_loaded
 from portal.management.processes import Processes
-from portal.management.programs import BEAT, web_command, worker_command
+from portal.management.programs import BEAT, WORKERS, web_command, worker_command
 from portal.management.valkey import HOST, free_port, valkey_command
 from portal.models import Run
 from portal.sealing import as_text, public_key
 
 MARKER = "made-by-the-demo"  # stands in a state folder that --fresh may empty
 MANAGE = [sys.executable, str(settings.BASE_DIR / "manage.py")]
-WORKERS = {  # by the lanes that they take from
-    "scorer": [Lane.SCORING],
-    "worker": [Lane.BULK, Lane.MAIL],
-}
 
 
 class Command(BaseCommand):

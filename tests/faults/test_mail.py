@@ -1,0 +1,81 @@
+"""A mail goes out within seconds, however long the comparisons take that occupy the other workers."""
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from portal import jobs
+from portal.evaluation.check import check_submission
+from portal.evaluation.score import score_run
+from portal.management.programs import BEAT, WORKERS, worker_command
+from portal.models import Board, OutgoingMail, Run, SharedTask, Submission
+from portal.models.clock import database_now
+from tests.faults.conftest import own_environment
+from tests.services import Broker, MailServer, Program, children, wait_until
+
+
+@pytest.fixture
+def mail_server() -> Iterator[MailServer]:
+    server = MailServer()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def workers(tmp_path: Path, transactional_db: None, mail_server: MailServer) -> Iterator[list[Program]]:
+    """The workers that the demo starts, and beat; not started yet."""
+    log = tmp_path / "workers.log"
+    log.touch()
+    mail = {key: str(value) for key, value in mail_server.settings.items() if key in ("EMAIL_HOST", "EMAIL_PORT")}
+    environment = own_environment() | mail
+    commands = [worker_command(name, lanes) for name, lanes in WORKERS.items()]
+    commands.append([*BEAT, "--schedule", str(tmp_path / "beat-schedule")])
+    programs = [Program(command, environment, log) for command in commands]
+    yield programs
+    for program in programs:
+        program.kill()
+    print(log.read_text())
+
+
+def make_endless(shared_task: SharedTask) -> None:
+    """Turn the lists of items into pipes that nobody writes to: whoever compares runs waits."""
+    for track in shared_task.definition.tracks:
+        track.items["test"].unlink()
+        os.mkfifo(track.items["test"])
+
+
+def comparing(workers: list[Program]) -> int:
+    """How many limited child processes run now."""
+    pools = [process for program in workers for process in children(program.pid)]
+    return sum(len(children(process)) for process in pools)
+
+
+def test_a_mail_goes_out_while_comparisons_occupy_the_other_workers(
+    broker: Broker, send: Callable[[int], Submission], workers: list[Program], mail_server: MailServer
+) -> None:
+    submission = send(1)
+    check_submission(submission.pk, database_now())
+    for run in Run.objects.all():
+        score_run(run.pk, database_now())
+    boards = Board.objects.all()
+    assert len(boards) == 2
+    OutgoingMail.objects.all().delete()
+    make_endless(submission.shared_task)
+    jobs.refresh_boards()
+    for program in workers:
+        program.start()
+    wait_until(lambda: comparing(workers) == len(boards), 60, "both boards are being compared")
+    OutgoingMail.objects.tell(
+        submission.sent_by,
+        OutgoingMail.Kind.RUNS_ACCEPTED,
+        "test",
+        database_now(),
+        shared_task_id=submission.shared_task_id,
+        team_id=submission.team_id,
+        phase_id=submission.phase_id,
+        submission_id=submission.pk,
+    )
+    wait_until(lambda: mail_server.to(submission.sent_by.email), 60, "the mail has arrived")
+    assert comparing(workers) == len(boards)
