@@ -24,11 +24,40 @@ class Matrix:
 
 @dataclass(frozen=True, slots=True)
 class Spans:
-    """Character offsets an item: those of item i are `offsets[starts[i]:starts[i + 1]]`, sorted and unique."""
+    """Marked spans: those of item i are `begins` and `ends` (exclusive) from starts[i] to starts[i + 1].
+
+    The spans of an item are sorted, each is listed once and none is empty; they may touch or overlap.
+    """
 
     ids: list[str]
-    offsets: NDArray[np.int64]
+    begins: NDArray[np.int64]
+    ends: NDArray[np.int64]
     starts: NDArray[np.int64]
+
+    @classmethod
+    def of_offsets(cls, ids: list[str], offsets: NDArray[np.int64], starts: NDArray[np.int64]) -> "Spans":
+        """Spans from character offsets; those of item i are offsets[starts[i]:starts[i + 1]], sorted and unique.
+
+        Neighboring offsets form one span.
+        """
+        owners = np.repeat(np.arange(len(ids)), np.diff(starts))
+        goes_on = (np.diff(offsets) == 1) & (np.diff(owners) == 0)
+        firsts = np.flatnonzero(np.append(True, ~goes_on)[: len(offsets)])
+        lasts = np.flatnonzero(np.append(~goes_on, True)[: len(offsets)])
+        bounds = np.searchsorted(owners[firsts], np.arange(len(ids) + 1))
+        return cls(ids, offsets[firsts], offsets[lasts] + 1, bounds)
+
+    def pairs(self, row: int) -> list[tuple[int, int]]:
+        """Begin and end of each span of an item."""
+        own = slice(self.starts[row], self.starts[row + 1])
+        return list(zip(self.begins[own].tolist(), self.ends[own].tolist(), strict=True))
+
+    def offsets(self, row: int) -> list[int]:
+        """The characters that an item's spans mark, sorted and each once."""
+        found: list[int] = []
+        for begin, end in self.pairs(row):
+            found.extend(range(max(begin, found[-1] + 1) if found else begin, end))
+        return found
 
 
 @dataclass(frozen=True, slots=True)

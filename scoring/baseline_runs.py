@@ -28,7 +28,7 @@ def _gold(material: Material) -> Answers:
     rest = sorted(set(material.ids) - set(gold.ids))
     if isinstance(gold, Spans):
         starts = np.concatenate([gold.starts, np.full(len(rest), gold.starts[-1])])
-        return Spans([*gold.ids, *rest], gold.offsets, starts)
+        return Spans([*gold.ids, *rest], gold.begins, gold.ends, starts)
     if isinstance(gold, Ranking):
         if rest:
             raise UnavailableError("the gold standard judges no documents for some queries")

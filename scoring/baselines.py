@@ -35,14 +35,14 @@ def weighted_random(ids: Sequence[str], gold: Matrix, seed: int) -> Matrix:
 
 def empty_spans(ids: Sequence[str]) -> Spans:
     """Nothing marked."""
-    return Spans(list(ids), np.zeros(0, np.int64), np.zeros(len(ids) + 1, np.int64))
+    return Spans.of_offsets(list(ids), np.zeros(0, np.int64), np.zeros(len(ids) + 1, np.int64))
 
 
 def every_character(texts: Mapping[str, str]) -> Spans:
     """Every character of every text marked; `texts` maps item id to text."""
-    lengths = [len(text) for text in texts.values()]
-    offsets = [np.arange(length, dtype=np.int64) for length in lengths]
-    return Spans(list(texts), np.concatenate([np.zeros(0, np.int64), *offsets]), np.cumsum([0, *lengths]))
+    lengths = np.array([len(text) for text in texts.values()], np.int64)
+    filled = lengths[lengths > 0]
+    return Spans(list(texts), np.zeros(len(filled), np.int64), filled, np.append(0, np.cumsum(lengths > 0)))
 
 
 def random_spans(texts: Mapping[str, str], seed: int) -> Spans:
@@ -50,7 +50,7 @@ def random_spans(texts: Mapping[str, str], seed: int) -> Spans:
     coins = np.random.default_rng(seed)
     offsets = [np.flatnonzero(coins.random(len(text)) < 0.5).astype(np.int64) for text in texts.values()]
     starts = np.cumsum([0, *map(len, offsets)], dtype=np.int64)
-    return Spans(list(texts), np.concatenate([np.zeros(0, np.int64), *offsets]), starts)
+    return Spans.of_offsets(list(texts), np.concatenate([np.zeros(0, np.int64), *offsets]), starts)
 
 
 def _uniform(ids: Sequence[str], gold: Matrix, rarest: bool) -> Matrix:

@@ -88,7 +88,7 @@ def span_gold(marked: Mapping[str, Sequence[Sequence[int]]], share: float = 0.5)
         offsets, counts = np.unique(np.array(every, np.int64), return_counts=True)
         parts.append(offsets[counts > share * len(raters)])
     starts = np.cumsum([0, *map(len, parts)], dtype=np.int64)
-    return Spans(list(marked), np.concatenate([np.zeros(0, np.int64), *parts]), starts)
+    return Spans.of_offsets(list(marked), np.concatenate([np.zeros(0, np.int64), *parts]), starts)
 
 
 def _count(ballots: Ballots, items: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -93,8 +93,8 @@ def _of_spans(comparison: SpanComparison) -> ItemAnswers:
     owners = np.repeat(np.arange(len(spans.ids)), np.diff(spans.starts))
     return ItemAnswers(
         ids=spans.ids,
-        gold=_stretches(spans.offsets, owners, len(spans.ids)),
-        run=_stretches(comparison.offsets, comparison.owners, len(spans.ids)),
+        gold=_stretches(spans.begins, spans.ends, owners, len(spans.ids)),
+        run=_stretches(comparison.begins, comparison.ends, comparison.owners, len(spans.ids)),
         values=comparison.once(item_f1).tolist(),
         measure="f1",
     )
@@ -133,16 +133,13 @@ def _weights(values: NDArray[Any], columns: Sequence[str]) -> list[Answer]:
     ]
 
 
-def _stretches(offsets: NDArray[np.int64], owners: NDArray[np.intp], items: int) -> list[Answer]:
+def _stretches(
+    begins: NDArray[np.int64], ends: NDArray[np.int64], owners: NDArray[np.intp], items: int
+) -> list[Answer]:
     """As `3–7` for five characters from the third on, counted from 0; `9` for one."""
-    order = np.lexsort((offsets, owners))
-    offsets, owners = offsets[order], owners[order]
-    goes_on = (np.diff(offsets) == 1) & (np.diff(owners) == 0)
-    first, last = (
-        np.flatnonzero(np.append(True, ~goes_on)[: len(offsets)]),
-        np.flatnonzero(np.append(~goes_on, True)[: len(offsets)]),
-    )
+    order = np.lexsort((ends, begins, owners))
+    rows = zip(owners[order].tolist(), begins[order].tolist(), (ends[order] - 1).tolist(), strict=True)
     found: list[list[str]] = [[] for _ in range(items)]
-    for owner, start, end in zip(owners[first].tolist(), offsets[first].tolist(), offsets[last].tolist(), strict=True):
-        found[owner].append(str(start) if start == end else f"{start}–{end}")
+    for owner, first, last in rows:
+        found[owner].append(str(first) if first == last else f"{first}–{last}")
     return [tuple(parts) for parts in found]

@@ -12,5 +12,7 @@ LOOK_ALIKE_BYTES = 4 * MEBIBYTE  # a larger run is not tried on the other tracks
 NAME_CHARACTERS = 150
 LINES = 5_000_000  # of a run, and CELLS that are cut out of it: what memory for it is bounded by
 CELLS = 20_000_000
+SPAN_CHARACTERS = 2**20  # of one span: no text is longer
+MARKED_CHARACTERS = 20_000_000  # that a file marks in all; no test set has as many
 LISTED = 20  # places that a problem lists; it says the total beside them
 SHOWN = 80  # characters of a found value that a message repeats

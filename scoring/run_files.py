@@ -65,11 +65,14 @@ def _table_labels(answers: Matrix, spec: FormatSpec) -> str:
 
 
 def _spans(answers: Spans, spec: FormatSpec) -> str:
-    """Offsets as the format has them: each by itself, or as pairs of where a row of them starts and ends."""
+    """Spans as the format has them: offset by offset, or as pairs of where each begins and ends."""
     options = spec.options
-    lists = [answers.offsets[start:stop].tolist() for start, stop in pairwise(answers.starts.tolist())]
-    if options.get("spans", "offsets") != "offsets":
-        lists = [list(_pairs(offsets, options.get("end") == "inclusive")) for offsets in lists]
+    lists: list[list[Any]] = [
+        answers.offsets(row)
+        if options.get("spans", "offsets") == "offsets"
+        else [[begin, end - (options.get("end") == "inclusive")] for begin, end in answers.pairs(row)]
+        for row in range(len(answers.ids))
+    ]
     file = options.get("file", "plain")
     if file == "json":
         return _records(answers.ids, lists, spec)
@@ -80,12 +83,6 @@ def _spans(answers: Spans, spec: FormatSpec) -> str:
     rows = [(item, *pair) for item, own in zip(answers.ids, lists, strict=True) for pair in own or [("", "")]]
     ids, starts, stops = zip(*rows, strict=True)
     return _rows(ids, {options["start"]: starts, options["stop"]: stops}, spec)
-
-
-def _pairs(offsets: Sequence[int], end_included: bool) -> Iterator[list[int]]:
-    breaks = np.flatnonzero(np.diff(offsets) > 1) + 1
-    for piece in np.split(np.array(offsets, np.int64), breaks) if offsets else ():
-        yield [int(piece[0]), int(piece[-1]) + (not end_included)]
 
 
 def _trec_run(answers: Ranking, spec: FormatSpec) -> str:

@@ -62,9 +62,10 @@ def invented_run(gold: Answers, ids: Sequence[str], skill: float, rng: np.random
     own = np.array([places.get(item, place) for item, place in zip(ids, drawn.tolist(), strict=True)])
     rows = np.where(rng.random(len(ids)) < skill, own, drawn)
     if isinstance(gold, Spans):
-        parts = [gold.offsets[gold.starts[row] : gold.starts[row + 1]] for row in rows]
-        starts = np.concatenate([[0], np.cumsum([len(part) for part in parts])])
-        return Spans(list(ids), np.concatenate(parts), starts)
+        parts = [np.arange(gold.starts[row], gold.starts[row + 1]) for row in rows]
+        drawn_spans = np.concatenate(parts)
+        starts = np.cumsum([0, *map(len, parts)])
+        return Spans(list(ids), gold.begins[drawn_spans], gold.ends[drawn_spans], starts)
     if not isinstance(gold, Matrix):
         raise TypeError("rankings are not invented")
     if gold.values.dtype.kind == "f":

@@ -49,7 +49,7 @@ def _of_spans(options: argparse.Namespace, track: Track) -> int:
     gold = span_gold(marked, options.share)
     write_run(track, gold, options.out)
     some = sum(len({offset for offsets in raters for offset in offsets}) for raters in marked.values())
-    kept, filled = len(gold.offsets), int((gold.starts[1:] > gold.starts[:-1]).sum())
+    kept, filled = int((gold.ends - gold.begins).sum()), int((gold.starts[1:] > gold.starts[:-1]).sum())
     if options.json:
         print_json({"items": len(gold.ids), "with_spans": filled, "offsets": kept, "dropped_offsets": some - kept})
     else:

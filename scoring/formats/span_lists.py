@@ -1,7 +1,7 @@
 """Lists of offsets or of start–end pairs, judged one by one and laid out as `Spans`."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, repeat
 from typing import Any
@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from scoring.answers import Spans
 from scoring.formats.json_records import in_json
 from scoring.formats.reading import Faults, Reading, shown, shown_cell
+from scoring.limits import MARKED_CHARACTERS, SPAN_CHARACTERS
+from scoring.problems import Severity
 
 FURTHEST = 2**31 - 1  # no text is longer
-LONGEST = 2**20  # characters of one span; a pair is cheap to write and dear to spell out
 WHOLE = re.compile(r"[0-9]{1,10}")
 
 
@@ -36,41 +37,23 @@ class Offsets:
             return "pairs of start and end, as [[10, 13]], or []"
         return "whole numbers between brackets, as [10, 11, 12], or []"
 
-    def of_value(self, value: object, place: str, item: str, path: str, faults: Faults) -> list[int]:
-        """The offsets of a JSON value; none, with the fault kept, when it is no such list."""
+    def of_value(self, value: object, place: str, item: str, path: str, faults: Faults) -> list[Any]:
+        """The list that a JSON value holds; empty, with the error kept, where it is no such list."""
         try:
-            found = msgspec.convert(value, self.type)
+            found: list[Any] = msgspec.convert(value, self.type)
         except msgspec.MsgspecError:
             self._tell(in_json(value), place, faults, item=item, path=path)
             return []
-        return self.of_pairs(found, place, faults, item=item, path=path) if self.as_pairs else found
+        return found
 
-    def of_cell(self, cell: str, place: str, item: str, line: int, faults: Faults) -> list[int]:
+    def of_cell(self, cell: str, place: str, item: str, line: int, faults: Faults) -> list[Any]:
         """The same for the text of such a value."""
         try:
-            found = msgspec.json.decode(cell, type=self.type)
+            found: list[Any] = msgspec.json.decode(cell, type=self.type)
         except (msgspec.MsgspecError, UnicodeError, RecursionError):
             self._tell(shown_cell(cell) if cell else "nothing", place, faults, item=item, line=line)
             return []
-        return self.of_pairs(found, place, faults, item=item, line=line) if self.as_pairs else found
-
-    def of_pairs(self, pairs: Sequence[tuple[int, int]], place: str, faults: Faults, **where: Any) -> list[int]:
-        """Spelled out; a pair that ends before it starts, or goes beyond any text, is a fault.
-
-        Args:
-            where: `item`, and `line` or `path`, as a problem has them.
-        """
-        offsets: list[int] = []
-        for start, end in pairs:
-            stop = end + self.end_included
-            if start >= stop:
-                found = f"{place}: {shown(start)}–{shown(end)}"
-                faults.add("span-empty", found, found=f"{shown(start)}–{shown(end)}", **where)
-            elif stop > FURTHEST or start < -FURTHEST or stop - start > LONGEST or len(offsets) > LONGEST:
-                faults.add("offset-too-large", f"{place}: {shown(max(stop, -start))}", **where)
-            else:
-                offsets.extend(range(start, stop))
-        return offsets
+        return found
 
     def _tell(self, found: str, place: str, faults: Faults, **where: Any) -> None:
         faults.add(
@@ -99,25 +82,37 @@ def pairs_of_rows(start: str, stop: str) -> list[tuple[int, int]] | None:
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """What is marked, one item's offsets after the other's as they were found, and how many each item has.
+    """Spans in the order of the file, and how many each item has; `ends` are exclusive.
 
-    `lines` says where each item stands, in files that have lines.
+    Where offsets are listed one by one each is a span of one character. `lines` and `paths` say where items are, in
+    files that have them.
     """
 
     ids: list[str]
-    flat: NDArray[np.int64]
+    begins: NDArray[np.int64]
+    ends: NDArray[np.int64]
     lengths: NDArray[np.int64]
-    lines: Sequence[int] | None
+    as_pairs: bool
+    lines: Sequence[int] | None = None
+    path: Callable[[int], str] | None = None
 
     @classmethod
-    def of_lists(cls, ids: list[str], offsets: Sequence[Sequence[int]], lines: Sequence[int] | None) -> "Marks":
-        """Marks from a list an item; offsets beyond any text are kept as the first beyond it."""
-        lengths = np.fromiter(map(len, offsets), np.int64, len(offsets))
-        try:
-            flat = np.fromiter(chain.from_iterable(offsets), np.int64, int(lengths.sum()))
-        except OverflowError:
-            flat = np.array([max(-FURTHEST - 1, min(FURTHEST + 1, at)) for row in offsets for at in row], np.int64)
-        return cls(ids, flat, lengths, lines)
+    def of_lists(
+        cls,
+        ids: list[str],
+        lists: Sequence[Sequence[Any]],
+        offsets: Offsets,
+        lines: Sequence[int] | None = None,
+        path: Callable[[int], str] | None = None,
+    ) -> "Marks":
+        """Marks from a list an item, as `Offsets.of_cell` gives it; places beyond any text become the next beyond."""
+        lengths = np.fromiter(map(len, lists), np.int64, len(lists))
+        count = int(lengths.sum())
+        if not offsets.as_pairs:
+            flat = _numbers(chain.from_iterable(lists), lists, count)
+            return cls(ids, flat, flat + 1, lengths, False, lines, path)
+        pairs = _numbers(chain.from_iterable(chain.from_iterable(lists)), chain.from_iterable(lists), 2 * count)
+        return cls(ids, pairs[::2], pairs[1::2] + offsets.end_included, lengths, True, lines, path)
 
     @classmethod
     def of_cells(
@@ -126,60 +121,105 @@ class Marks:
         """Marks from cells with lists."""
         at_once = None if offsets.as_pairs else _decode_at_once(cells)
         if at_once is not None:
-            return cls(ids, *at_once, lines)
+            flat, lengths = at_once
+            return cls(ids, flat, flat + 1, lengths, False, lines)
         rows = zip(cells, ids, lines, strict=True)
         lists = [offsets.of_cell(cell, f"line {line}", shown(item), line, faults) for cell, item, line in rows]
-        return cls.of_lists(ids, lists, lines)
+        return cls.of_lists(ids, lists, offsets, lines)
 
     def place(self, row: int) -> str:
         """How a message names a row."""
         return f"line {self.lines[row]}" if self.lines else shown(self.ids[row])
 
-    def as_spans(self, reading: Reading, faults: Faults) -> Spans:
-        """Sorted, each offset once; what cannot be right is reported."""
-        flat = self.flat
+    def as_spans(self, reading: Reading, faults: Faults) -> Spans | None:
+        """Sorted, each once; None where one is no span. Whatever cannot be right is reported."""
         owners = np.repeat(np.arange(len(self.lengths)), self.lengths)
-        self._judge(flat, owners, faults)
-        if not _is_ordered(flat, owners):
-            order = np.lexsort((flat, owners))
-            flat, owners = flat[order], owners[order]
-            again = np.flatnonzero((flat[1:] == flat[:-1]) & (owners[1:] == owners[:-1])) + 1
-            self._tell("offset-twice", "warning", again, flat, owners, faults)
-            flat, owners = np.delete(flat, again), np.delete(owners, again)
+        if not self._judge(owners, faults):
+            return None
+        marked = int((self.ends - self.begins).sum())
+        if marked > MARKED_CHARACTERS:
+            reading.report.error("too-many-marked", found=f"{marked:,}", expected=f"{MARKED_CHARACTERS:,}")
+            return None
+        begins, ends = self.begins, self.ends
+        if not _is_ordered(begins, ends, owners):
+            order = np.lexsort((ends, begins, owners))
+            begins, ends, owners = begins[order], ends[order], owners[order]
+            doubled, offsets = _overlaps(begins, ends, owners), begins
+            self._tell("offset-twice", "warning", doubled, owners, faults, lambda span: str(offsets[span]))
+            again = (np.diff(begins) == 0) & (np.diff(ends) == 0) & (np.diff(owners) == 0)
+            first = np.append(True, ~again)
+            begins, ends, owners = begins[first], ends[first], owners[first]
         if reading.text_lengths is not None:
-            self._judge_ends(flat, owners, reading.text_lengths, faults)
+            self._judge_ends(ends, owners, reading.text_lengths, faults)
         starts = np.searchsorted(owners, np.arange(len(self.lengths) + 1))
-        return Spans(self.ids, flat, starts)
+        if self.as_pairs:
+            return Spans(self.ids, begins, ends, starts)
+        return Spans.of_offsets(self.ids, begins, starts)
 
-    def _judge(self, flat: NDArray[np.int64], owners: NDArray[np.int64], faults: Faults) -> None:
-        if len(flat) and (flat.min() < 0 or flat.max() > FURTHEST):
-            self._tell("offset-too-large", "error", np.flatnonzero(np.abs(flat) > FURTHEST), flat, owners, faults)
-            negative = np.flatnonzero((flat < 0) & (flat >= -FURTHEST))
-            self._tell("offset-negative", "warning", negative, flat, owners, faults)
+    def _judge(self, owners: NDArray[np.int64], faults: Faults) -> bool:
+        """Whether every span can be one in some text."""
+        begins, ends = self.begins, self.ends
+        empty = begins >= ends
+        beyond = (ends > FURTHEST + 1) | (begins < -FURTHEST) | (ends - begins > SPAN_CHARACTERS)
+        beyond &= ~empty
+        negative = (begins < 0) & ~beyond & ~empty
+
+        def last(span: int) -> int:
+            return int(begins[span] if begins[span] < -FURTHEST else ends[span] - 1)
+
+        self._tell("span-empty", "error", empty, owners, faults, lambda span: f"{begins[span]}–{ends[span]}")
+        self._tell("offset-too-large", "error", beyond, owners, faults, lambda span: _beyond(last(span)))
+        self._tell("offset-negative", "warning", negative, owners, faults, lambda span: str(begins[span]))
+        return not (empty.any() or beyond.any())
 
     def _judge_ends(
-        self, flat: NDArray[np.int64], owners: NDArray[np.int64], text_lengths: Mapping[str, int], faults: Faults
+        self, ends: NDArray[np.int64], owners: NDArray[np.int64], text_lengths: Mapping[str, int], faults: Faults
     ) -> None:
-        """Compare offsets, sorted by item, with the lengths of the texts that are known."""
-        ends = np.array([text_lengths.get(item, FURTHEST) for item in self.ids], np.int64)
-        self._tell("offset-outside-text", "warning", np.flatnonzero(flat >= ends[owners]), flat, owners, faults)
+        """Compare spans, sorted by item, with the lengths of the texts that are known.
+
+        Official evaluators score lists of offsets that go beyond a text, so these are accepted.
+        """
+        bounds = np.array([text_lengths.get(item, FURTHEST + 1) for item in self.ids], np.int64)
+        severity: Severity = "error" if self.as_pairs else "warning"
+        outside = ends > bounds[owners]
+        self._tell("offset-outside-text", severity, outside, owners, faults, lambda span: str(ends[span] - 1))
 
     def _tell(
         self,
         code: str,
-        severity: Any,
-        which: NDArray[np.intp],
-        flat: NDArray[np.int64],
+        severity: Severity,
+        which: NDArray[np.bool_],
         owners: NDArray[np.int64],
         faults: Faults,
+        found: Callable[[int], str],
     ) -> None:
-        """Keep a fault an item, with its first offset."""
-        rows, firsts = np.unique(owners[which], return_index=True)
-        for row, first in zip(rows.tolist(), firsts.tolist(), strict=True):
-            offset = int(flat[which[first]])
-            found = f"beyond {FURTHEST}" if abs(offset) > FURTHEST else str(offset)
-            line = self.lines[row] if self.lines else None
-            faults.add(code, f"{self.place(row)}: {found}", severity=severity, line=line, item=shown(self.ids[row]))
+        """Keep one problem an item; `found` says what is wrong with a span."""
+        wrong = np.flatnonzero(which)
+        rows, firsts = np.unique(owners[wrong], return_index=True)
+        for row, span in zip(rows.tolist(), wrong[firsts].tolist(), strict=True):
+            text = found(span)
+            faults.add(
+                code,
+                f"{self.place(row)}: {text}",
+                severity=severity,
+                line=self.lines[row] if self.lines else None,
+                path=self.path(row) if self.path else None,
+                item=shown(self.ids[row]),
+                found=text,
+            )
+
+
+def _beyond(offset: int) -> str:
+    return str(offset) if abs(offset) <= FURTHEST else f"beyond {FURTHEST}"
+
+
+def _numbers(flat: Iterable[int], rows: Iterable[Sequence[int]], count: int) -> NDArray[np.int64]:
+    """All numbers; those beyond any text as the next beyond."""
+    low, high = -FURTHEST - 2, FURTHEST + 2
+    try:
+        return np.clip(np.fromiter(flat, np.int64, count), low, high)
+    except OverflowError:
+        return np.array([max(low, min(high, at)) for row in rows for at in row], np.int64)
 
 
 def _decode_at_once(cells: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
@@ -196,11 +236,19 @@ def _decode_at_once(cells: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np
         return None
     try:
         numbers = msgspec.json.decode("[" + document.replace("[", "").replace("]", "") + "]", type=list[int])
-        return np.fromiter(numbers, np.int64, int((commas + filled).sum())), commas + filled
-    except (msgspec.MsgspecError, UnicodeError, ValueError, OverflowError):
+        lengths = commas + filled
+        return _numbers(numbers, [numbers], int(lengths.sum())), lengths
+    except (msgspec.MsgspecError, UnicodeError, ValueError):
         return None
 
 
-def _is_ordered(flat: NDArray[np.int64], owners: NDArray[np.int64]) -> bool:
-    """Whether the offsets of each item rise, so that none stands twice."""
-    return bool(np.all((flat[1:] > flat[:-1]) | (owners[1:] != owners[:-1])))
+def _is_ordered(begins: NDArray[np.int64], ends: NDArray[np.int64], owners: NDArray[np.int64]) -> bool:
+    """Whether the spans of each item are in order and apart from each other, so that no character is marked twice."""
+    return bool(np.all((begins[1:] >= ends[:-1]) | (owners[1:] != owners[:-1])))
+
+
+def _overlaps(begins: NDArray[np.int64], ends: NDArray[np.int64], owners: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which spans, sorted, begin before an earlier one of their item has ended."""
+    width = int(ends.max()) - int(begins.min()) + 1
+    reach = np.maximum.accumulate(ends + owners * width)
+    return np.append(False, (begins + owners * width)[1:] < reach[:-1])

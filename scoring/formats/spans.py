@@ -41,7 +41,7 @@ def read_options(keys: Keys) -> dict[str, Any]:
 
 
 def read(data: bytes, spec: FormatSpec, reading: Reading) -> Spans | None:
-    """Read offsets, sorted and each once an item. Negative ones are kept with a warning: they can only be wrong."""
+    """Read spans, sorted and each once an item. Negative offsets are kept with a warning: they can only be wrong."""
     errors_before = len(reading.report.errors)
     faults = Faults(reading.report)
     read_file = {"plain": _read_plain, "table": _read_cells, "json": _read_json}[spec.options.get("file", "plain")]
@@ -58,7 +58,7 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Spans | None:
 
 
 def _offsets(spec: FormatSpec) -> Offsets:
-    return Offsets(spec.options.get("spans") == "pairs", spec.options.get("end") == "inclusive")
+    return Offsets(spec.options.get("spans", "offsets") != "offsets", spec.options.get("end") == "inclusive")
 
 
 def _read_plain(data: bytes, spec: FormatSpec, reading: Reading, faults: Faults) -> Marks | None:
@@ -98,12 +98,7 @@ def _read_rows(data: bytes, spec: FormatSpec, reading: Reading, faults: Faults) 
     if table is None:
         return None
     pairs, lines = _pairs_by_item(table, names, faults)
-    offsets = _offsets(spec)
-    found = [
-        offsets.of_pairs(pairs[item], f"line {line}", faults, item=shown(item), line=line)
-        for item, line in lines.items()
-    ]
-    return Marks.of_lists(list(pairs), found, list(lines.values()))
+    return Marks.of_lists(list(pairs), list(pairs.values()), _offsets(spec), list(lines.values()))
 
 
 def _pairs_by_item(
@@ -135,4 +130,4 @@ def _read_json(data: bytes, spec: FormatSpec, reading: Reading, faults: Faults) 
     ]
     if len(records.ids) < len(found):
         return None  # an entry without an id, which is reported
-    return Marks.of_lists(records.ids, found, None)
+    return Marks.of_lists(records.ids, found, offsets, path=records.path)

@@ -105,6 +105,7 @@ MESSAGES = {
     "span-not-pair": "Rows whose start and end are no offsets: {places}. Expected {expected}.",
     "span-empty": "Spans that end before they start: {places}.",
     "offset-too-large": "Offsets or spans beyond any text: {places}.",
+    "too-many-marked": "The spans mark {found} characters in all; no more than {expected} can be judged.",
     "offset-outside-text": "Offsets beyond the end of the item's text: {places}.",
     "offset-twice": "Offsets given more than once, which count once: {places}.",
     # rankings

@@ -109,6 +109,7 @@ MESSAGES = {
     "span-not-pair": "Filas cuyo inicio y final no son posiciones: {places}. Se esperaba {expected}.",
     "span-empty": "Fragmentos que terminan antes de empezar: {places}.",
     "offset-too-large": "Posiciones o fragmentos más allá de cualquier texto: {places}.",
+    "too-many-marked": "Los fragmentos marcan {found} caracteres en total; no se pueden juzgar más de {expected}.",
     "offset-outside-text": "Posiciones más allá del final del texto del elemento: {places}.",
     "offset-twice": "Posiciones repetidas, que cuentan una vez: {places}.",
     # rankings

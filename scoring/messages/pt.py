@@ -107,6 +107,7 @@ MESSAGES = {
     "span-not-pair": "Linhas cujo início e fim não são posições: {places}. Esperava-se {expected}.",
     "span-empty": "Trechos que acabam antes de começar: {places}.",
     "offset-too-large": "Posições ou trechos além de qualquer texto: {places}.",
+    "too-many-marked": "Os trechos marcam {found} caracteres ao todo; não se podem avaliar mais de {expected}.",
     "offset-outside-text": "Posições além do fim do texto do item: {places}.",
     "offset-twice": "Posições repetidas, que contam uma vez: {places}.",
     # rankings

@@ -59,7 +59,7 @@ class GoldStandard(Remembering):
 
     @property
     def spans(self) -> Spans:
-        """The answers as character offsets."""
+        """The answers as marked spans."""
         if not isinstance(self.answers, Spans):
             raise TypeError("these answers are no spans")
         return self.answers
@@ -135,10 +135,14 @@ class MatrixComparison(Remembering):
 
 @dataclass(frozen=True)
 class SpanComparison(Remembering):
-    """The gold's spans and the run's offsets; `owners[i]` is the gold's row to which `offsets[i]` belongs."""
+    """The gold's spans and the run's, which begin at `begins` and end before `ends`, in any order.
+
+    `owners[i]` is the gold's row to which the run's span i belongs.
+    """
 
     gold: GoldStandard
-    offsets: NDArray[np.int64]
+    begins: NDArray[np.int64]
+    ends: NDArray[np.int64]
     owners: NDArray[np.intp]
 
 
@@ -176,7 +180,7 @@ def compare(gold: GoldStandard, run: Answers, count_outside: bool = False) -> Co
 def _compare_spans(gold: GoldStandard, run: Spans, rows: NDArray[np.intp]) -> SpanComparison:
     owners = np.repeat(rows, np.diff(run.starts))
     inside = owners >= 0
-    return SpanComparison(gold, run.offsets[inside], owners[inside])
+    return SpanComparison(gold, run.begins[inside], run.ends[inside], owners[inside])
 
 
 def _compare_rankings(gold: GoldStandard, run: Ranking, rows: NDArray[np.intp]) -> RankingComparison:

@@ -20,7 +20,7 @@ def read_answers(kind: str, given: Mapping[str, str]) -> Answers:
     """Item → answer, written as `Example` says; cells that are `?` or not written are absent."""
     if kind == "spans":
         offsets = [np.array(text.split(), np.int64) for text in given.values()]
-        return Spans(list(given), np.concatenate(offsets), _starts(offsets))
+        return Spans.of_offsets(list(given), np.concatenate(offsets), _starts(offsets))
     if kind == "json-labels":
         return _labels([text.split() for text in given.values()], list(given))
     pairs = [dict(_pair(part) for part in text.split(",") if part.strip()) for text in given.values()]

@@ -1,19 +1,23 @@
-"""F1 on marked spans: by character, averaged over the items; by span, exact or partial, over all items together."""
+"""F1 on marked spans: by character, averaged over the items; by span, exact or partial, over all items together.
+
+Spans are taken as the files list them: those given as pairs or rows stay apart where they touch. In a list of character
+offsets, neighbors form one span.
+"""
 
 import numpy as np
 
 from scoring.definition import MetricSpec
 from scoring.metrics.comparison import SpanComparison
 from scoring.metrics.metric import SPANS, Contributions, Example, Metric, Numbers, mean_of, per_row, share_of
-from scoring.metrics.spans import Marked, both_marked, marked_in_gold
+from scoring.metrics.spans import Intervals, both_marked, same_ends
 
 
 def item_f1(comparison: SpanComparison) -> Numbers:
-    """F1 of each item; shape (items,)."""
-    items = len(comparison.gold)
-    run = comparison.once(both_marked).run
-    marked = comparison.gold.once(marked_in_gold) + np.bincount(run.owners, minlength=items)
-    hits = np.bincount(run.owners[run.shared], minlength=items)
+    """F1 of each item's characters; shape (items,)."""
+    both, items = comparison.once(both_marked), len(comparison.gold)
+    gold, run = both.gold_united, both.run_united
+    marked = per_row(gold.owners, gold.lengths, items) + per_row(run.owners, run.lengths, items)
+    hits = per_row(run.owners, run.covered_by(gold), items)
     values: Numbers = np.divide(2 * hits, marked, out=np.ones(items), where=marked > 0)
     return values
 
@@ -26,24 +30,16 @@ def _span_f1_contributions(comparison: SpanComparison, spec: MetricSpec) -> Cont
     return mean_of(comparison.once(item_f1))
 
 
-def _per_item(comparison: SpanComparison, side: Marked, values: Numbers) -> Numbers:
-    """Sums over the spans of each item."""
-    return per_row(side.owners[side.starts], values, len(comparison.gold))
-
-
-def _counts(comparison: SpanComparison, side: Marked) -> Numbers:
+def _counts(comparison: SpanComparison, side: Intervals) -> Numbers:
     """How many spans each item has."""
-    return _per_item(comparison, side, np.ones(len(side.starts)))
+    return np.bincount(side.owners, minlength=len(comparison.gold)).astype(np.float64)
 
 
 def _exact(comparison: SpanComparison) -> tuple[Numbers, Numbers]:
     """Of each item: twice the spans that both sides have, and the spans of both."""
     both = comparison.once(both_marked)
-    gold, run = both.gold, both.run
-    starts = np.intersect1d(gold.keys[gold.starts], run.keys[run.starts], assume_unique=True, return_indices=True)[1:]
-    same = np.zeros(len(run.starts))
-    same[starts[1]] = gold.lengths[starts[0]] == run.lengths[starts[1]]
-    return 2 * _per_item(comparison, run, same), _counts(comparison, gold) + _counts(comparison, run)
+    hits = per_row(both.run.owners, same_ends(both.gold, both.run), len(comparison.gold))
+    return 2 * hits, _counts(comparison, both.gold) + _counts(comparison, both.run)
 
 
 def _span_f1_exact(comparison: SpanComparison, spec: MetricSpec) -> float | None:
@@ -57,13 +53,11 @@ def _exact_contributions(comparison: SpanComparison, spec: MetricSpec) -> Contri
 
 def _covered(comparison: SpanComparison) -> Numbers:
     """Of each item: the shares of the run's spans that the gold marks, the run's spans, and the same for the gold's."""
-    both = comparison.once(both_marked)
+    both, items = comparison.once(both_marked), len(comparison.gold)
     columns = []
-    for side in (both.run, both.gold):
-        columns += [
-            _per_item(comparison, side, side.shared_in_spans() / side.lengths),
-            _counts(comparison, side),
-        ]
+    for side, other in ((both.run, both.gold_united), (both.gold, both.run_united)):
+        shares = side.covered_by(other) / side.lengths
+        columns += [per_row(side.owners, shares, items), _counts(comparison, side)]
     return np.column_stack(columns)
 
 

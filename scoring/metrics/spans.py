@@ -1,77 +1,105 @@
-"""Marked characters of both sides of a comparison, and the spans that they form.
-
-A span is a run of offsets without a gap; spans that touch cannot be told apart.
-"""
+"""The spans of both sides of a comparison, as intervals: their number decides what they cost, not their length."""
 
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scoring.metrics.comparison import GoldStandard, SpanComparison
+from scoring.metrics.comparison import SpanComparison
+
+Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class Marked:
-    """Characters in the order of items and places.
+class Intervals:
+    """Spans in the order of items and places; one entry a span.
 
-    `owners[i]` is the item's row, `offsets[i]` the place in its text; `keys[i]` stands for the two, the same on both
-    sides; `shared[i]` says whether both have it.
+    `owners` are the gold's rows, `begins` and `ends` (exclusive) places in an item's text. `opens` and `closes` stand
+    for item and place together: they rise from item to item, and can be compared between the two sides.
     """
 
     owners: NDArray[np.intp]
-    offsets: NDArray[np.int64]
-    keys: NDArray[np.int64]
-    shared: NDArray[np.bool_]
+    begins: Counts
+    ends: Counts
+    opens: Counts
+    closes: Counts
 
     @property
-    def starts(self) -> NDArray[np.intp]:
-        """Where each span begins."""
-        same_item = self.owners[1:] == self.owners[:-1]
-        goes_on = same_item & (self.offsets[1:] == self.offsets[:-1] + 1)
-        return np.flatnonzero(np.append(True, ~goes_on)[: len(self.offsets)])
+    def lengths(self) -> Counts:
+        """Characters of each span."""
+        return self.ends - self.begins
 
-    @property
-    def lengths(self) -> NDArray[np.intp]:
-        """How many characters each span has."""
-        return np.diff(np.append(self.starts, len(self.offsets)))
+    def in_order(self) -> "Intervals":
+        """The same spans, sorted."""
+        return self._at(np.lexsort((self.closes, self.opens)))
 
-    def shared_in_spans(self) -> NDArray[np.int64]:
-        """How many characters of each span both sides have."""
-        counts = np.append(0, np.cumsum(self.shared))
-        starts = self.starts
-        shared: NDArray[np.int64] = counts[np.append(starts, len(self.offsets))[1:]] - counts[starts]
-        return shared
+    def united(self) -> "Intervals":
+        """The marked characters as the fewest spans: those that touch or overlap become one."""
+        reach = np.maximum.accumulate(self.closes)
+        firsts = np.flatnonzero(np.append(True, self.opens[1:] > reach[:-1])[: len(self.opens)])
+        if len(firsts) == len(self.opens):
+            return self
+        return Intervals(
+            self.owners[firsts],
+            self.begins[firsts],
+            np.maximum.reduceat(self.ends, firsts),
+            self.opens[firsts],
+            np.maximum.reduceat(self.closes, firsts),
+        )
+
+    def covered_by(self, united: "Intervals") -> Counts:
+        """How many characters of each span are in `united`, whose spans do not touch."""
+        return united._before(self.closes, self.ends) - united._before(self.opens, self.begins)
+
+    def _before(self, keys: Counts, places: Counts) -> Counts:
+        """How many characters come before each place; these spans do not touch."""
+        if not len(self.opens):
+            return np.zeros(len(keys), np.int64)
+        totals = np.append(0, np.cumsum(self.lengths))
+        last = np.searchsorted(self.opens, keys, side="right") - 1  # the last span that begins there or before
+        within = np.where(keys < self.closes[last], places - self.begins[last], self.lengths[last])
+        before: Counts = np.where(last < 0, 0, totals[last] + within)
+        return before
+
+    def _at(self, rows: NDArray[np.intp]) -> "Intervals":
+        fields = (self.owners, self.begins, self.ends, self.opens, self.closes)
+        return Intervals(*(field[rows] for field in fields))
 
 
 @dataclass(frozen=True, slots=True)
 class BothMarked:
-    """The gold's and the run's characters."""
+    """The spans of both sides as they are listed, and united."""
 
-    gold: Marked
-    run: Marked
+    gold: Intervals
+    run: Intervals
+    gold_united: Intervals
+    run_united: Intervals
 
 
 def both_marked(comparison: SpanComparison) -> BothMarked:
     """Both sides, each in the order of items and places."""
-    gold = comparison.gold.spans
-    gold_owners = comparison.gold.once(_owners)
-    order = np.lexsort((comparison.offsets, comparison.owners))
-    owners, offsets = comparison.owners[order], comparison.offsets[order]
-    # Offsets become ranks first: a key of item and offset then fits 64 bits whatever offsets a run claims.
-    ranks = np.unique(np.concatenate([gold.offsets, offsets]), return_inverse=True)[1]
-    keys = np.concatenate([gold_owners, owners]) * (int(ranks.max(initial=0)) + 1) + ranks
-    left, right = keys[: len(gold.offsets)], keys[len(gold.offsets) :]
-    return BothMarked(
-        gold=Marked(gold_owners, gold.offsets, left, np.isin(left, right)),
-        run=Marked(owners, offsets, right, np.isin(right, left)),
+    spans = comparison.gold.spans
+    owners = np.concatenate([np.repeat(np.arange(len(spans.ids)), np.diff(spans.starts)), comparison.owners])
+    begins = np.concatenate([spans.begins, comparison.begins])
+    ends = np.concatenate([spans.ends, comparison.ends])
+    # Places become ranks first: item and place then fit 64 bits, whatever places a run names.
+    ranks = np.unique(np.concatenate([begins, ends]), return_inverse=True)[1]
+    keys = np.tile(owners, 2) * (int(ranks.max(initial=0)) + 1) + ranks
+    opens, closes = keys[: len(owners)], keys[len(owners) :]
+    cut = len(spans.begins)
+    gold, run = (
+        Intervals(owners[side], begins[side], ends[side], opens[side], closes[side]).in_order()
+        for side in (slice(cut), slice(cut, None))
     )
+    return BothMarked(gold, run, gold.united(), run.united())
 
 
-def marked_in_gold(gold: GoldStandard) -> NDArray[np.int64]:
-    """How many characters the gold marks in each item."""
-    return np.diff(gold.spans.starts)
-
-
-def _owners(gold: GoldStandard) -> NDArray[np.intp]:
-    return np.repeat(np.arange(len(gold)), gold.once(marked_in_gold))
+def same_ends(first: Intervals, second: Intervals) -> NDArray[np.bool_]:
+    """Which spans of `second` are among `first`, with both ends; no side lists a span twice."""
+    opens = np.concatenate([first.opens, second.opens])
+    closes = np.concatenate([first.closes, second.closes])
+    order = np.lexsort((closes, opens))  # keeps `first` in front
+    twice = np.flatnonzero((np.diff(opens[order]) == 0) & (np.diff(closes[order]) == 0)) + 1
+    same = np.zeros(len(opens), bool)
+    same[order[twice]] = True
+    return same[len(first.opens) :]

@@ -24,6 +24,8 @@ The page is made of the code itself; [scoring.md](scoring.md) says how a package
   more than the gold, and its ICM-Soft-Norm more than 1.
 - Cross entropy: a label that a run leaves out adds nothing, as in PyEvALL, so that leaving out would pay. A check
   therefore demands all labels; only `--lenient` scores a run without.
+- Spans count as a file lists them: pairs and rows that touch are separate spans, neighboring offsets are one. Metrics
+  on characters see no difference.
 - Ids that stand twice are refused, whatever a metric would make of them: the scorer of HatEval takes two ids,
   repeated as often as the gold has items, for perfect.
 """

@@ -130,8 +130,8 @@ def test_disagreement_of_runs() -> None:
 
 
 def test_spans_are_right_when_every_offset_is() -> None:
-    gold = Spans(["1", "2", "3"], np.array([3, 4, 7]), np.array([0, 2, 2, 3]))
-    run = Spans(["3", "1", "2"], np.array([3, 4]), np.array([0, 0, 2, 2]))
+    gold = Spans.of_offsets(["1", "2", "3"], np.array([3, 4, 7]), np.array([0, 2, 2, 3]))
+    run = Spans.of_offsets(["3", "1", "2"], np.array([3, 4]), np.array([0, 0, 2, 2]))
     comparison = beside(gold, run)
     assert right(comparison).tolist() == [True, True, False]
     assert missed_by_all({"run": comparison}).by_answer == {"(none)": (0, 1), "some characters": (1, 2)}

@@ -70,7 +70,7 @@ def test_long_curves_are_thinned_but_keep_their_ends() -> None:
 
 
 def test_spans_have_none() -> None:
-    spans = Spans(["1"], np.array([3]), np.array([0, 1]))
+    spans = Spans.of_offsets(["1"], np.array([3]), np.array([0, 1]))
     assert of(spans, spans) == {}
 
 

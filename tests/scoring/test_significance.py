@@ -206,7 +206,7 @@ def test_what_cannot_be_tested_is_refused() -> None:
     other = field([0.1], seed=9)["run 0"]
     with pytest.raises(ValueError, match="different gold standards"):
         paired_test(runs["run 0"], other, ACCURACY, seed=1)
-    spans = Spans(["1"], np.array([3]), np.array([0, 1]))
+    spans = Spans.of_offsets(["1"], np.array([3]), np.array([0, 1]))
     with pytest.raises(TypeError, match="no contributions"):
         field_of([compare(GoldStandard(spans), spans)], MetricSpec("roc_auc"))
 

@@ -10,6 +10,7 @@ from portal.jobs import refresh_board
 from portal.models import Board, ReleasedBoard, SharedTask, Team
 from portal.models.clock import database_now
 from portal.web.markdown import contents, render
+from scoring import __version__ as scorer_version
 from tests.portal.world import EVALUATION, GOOD, PERFECT, POOR, new_team, send_run, work_off
 
 ATOM = "{http://www.w3.org/2005/Atom}"
@@ -82,7 +83,7 @@ def test_the_feed_names_each_release(anybody: Client, meltemi: Team) -> None:
     for address in ("/releases.atom", "/tasks/tiny/releases.atom"):
         (entry,) = ElementTree.fromstring(anybody.get(address).content).findall(f"{ATOM}entry")
         assert entry.findtext(f"{ATOM}title") == "Tiny: Track one, Evaluation, release 1"
-        assert entry.findtext(f"{ATOM}summary") == "gold version 1, scorer 0.1.0"
+        assert entry.findtext(f"{ATOM}summary") == f"gold version 1, scorer {scorer_version}"
 
 
 def test_search_engines_find_the_pages_and_their_meaning(anybody: Client, tiny: SharedTask) -> None:

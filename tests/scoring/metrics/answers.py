@@ -41,7 +41,7 @@ def spans(given: Mapping[str, Sequence[int]]) -> Spans:
     """Item → its character offsets."""
     offsets = [offset for own in given.values() for offset in own]
     starts = np.cumsum([0, *(len(own) for own in given.values())])
-    return Spans(list(given), np.array(offsets, np.int64), starts)
+    return Spans.of_offsets(list(given), np.array(offsets, np.int64), starts)
 
 
 def value(

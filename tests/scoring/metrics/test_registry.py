@@ -45,7 +45,7 @@ def answers(kind: str, seed: int, items: int = 30) -> Answers:
     if kind == "spans":
         own = [np.flatnonzero(rng.random(12) < 0.3) for _ in ids]
         starts = np.cumsum([0, *map(len, own)])
-        return Spans(ids, np.concatenate([np.zeros(0, np.int64), *own]), starts)
+        return Spans.of_offsets(ids, np.concatenate([np.zeros(0, np.int64), *own]), starts)
     if kind == "trec-run":
         found = [rng.permutation(20)[: rng.integers(1, 12)] for _ in ids]
         starts = np.cumsum([0, *map(len, found)])
@@ -69,8 +69,8 @@ def turned(given: Answers, order: list[int]) -> Answers:
     """The same answers with items in another order."""
     ids = [given.ids[row] for row in order]
     if isinstance(given, Spans):
-        own = [given.offsets[given.starts[row] : given.starts[row + 1]] for row in order]
-        return Spans(ids, np.concatenate(own), np.cumsum([0, *map(len, own)]))
+        own = [np.array(given.offsets(row), np.int64) for row in order]
+        return Spans.of_offsets(ids, np.concatenate(own), np.cumsum([0, *map(len, own)]))
     if isinstance(given, Ranking):
         places = [np.arange(given.starts[row], given.starts[row + 1])[::-1] for row in order]
         flat = np.concatenate(places)
@@ -150,7 +150,9 @@ def edges(kind: str) -> list[tuple[str, Answers, Answers]]:
             ("no gold labels", silent, run),
         ]
     elif isinstance(gold, Spans):
-        cases.append(("nothing marked", gold, Spans(gold.ids, np.zeros(0, np.int64), np.zeros(31, np.int64))))
+        cases.append(
+            ("nothing marked", gold, Spans.of_offsets(gold.ids, np.zeros(0, np.int64), np.zeros(31, np.int64)))
+        )
     elif isinstance(gold, Ranking):
         irrelevant = replace(gold, scores=np.zeros(len(gold.documents)))
         cases += [("nothing relevant", irrelevant, run), ("unknown documents only", gold, unknown_documents(run))]
