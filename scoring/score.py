@@ -116,7 +116,14 @@ def load_gold(definition: Definition, track: str, gold: str | Path | bytes, spli
     )
     if answers is None or not report.ok:
         raise GoldError(report)
-    return GoldStandard(answers, rules.hierarchy)
+    return GoldStandard(answers, rules.hierarchy, _declared_values(rules))
+
+
+def _declared_values(track: Track) -> list[int]:
+    """The values that cells of the track's tables may have; none where any number is one."""
+    if track.format.kind != "table":
+        return []
+    return [int(value) for value in track.format.options.get("values", ("0", "1"))]
 
 
 def _gold_format(definition: Definition, track: Track, split: str) -> FormatSpec:

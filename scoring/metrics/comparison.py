@@ -38,8 +38,14 @@ class Remembering:
 class GoldStandard(Remembering):
     """The right answers, and whatever can be derived from them alone: computed once, kept for every run."""
 
-    def __init__(self, answers: Answers, hierarchy: Mapping[str, Sequence[str]] | None = None) -> None:
+    def __init__(
+        self,
+        answers: Answers,
+        hierarchy: Mapping[str, Sequence[str]] | None = None,
+        declared: Sequence[int] = (),
+    ) -> None:
         self.answers = answers
+        self.declared = np.array(declared, np.int64)  # values that a table's cells may have, in the gold or not
         self._hierarchy = hierarchy
 
     def __len__(self) -> int:
@@ -103,7 +109,7 @@ class GoldStandard(Remembering):
             absent=None if matrix.absent is None else matrix.absent[rows],
             extra={name: [cells[row] for row in at] for name, cells in matrix.extra.items()},
         )
-        taken = GoldStandard(sample, self._hierarchy)
+        taken = GoldStandard(sample, self._hierarchy, self.declared.tolist())
         taken.tree = self.tree
         return taken
 
@@ -123,6 +129,11 @@ class MatrixComparison(Remembering):
     def extra(self) -> int:
         """How many columns only the run has."""
         return len(self.columns) - len(self.gold.tree.classes)
+
+    @cached_property
+    def has_several_labels(self) -> bool:
+        """Whether an item has more than one label, in the gold or in the run."""
+        return self.gold.once(_gold_has_several) or _has_several(self.run)
 
     def position(self, column: str) -> int:
         """Where a column stands; ValueError where there is none of that name."""
@@ -220,6 +231,22 @@ def _compare_matrix(gold: GoldStandard, run: Matrix, rows: NDArray[np.intp], cou
         answered=answered,
         outside=values[~inside] if count_outside else values[:0],
     )
+
+
+def _gold_has_several(gold: GoldStandard) -> bool:
+    return _has_several(gold.matrix.values)
+
+
+def _has_several(values: Values) -> bool:
+    """Whether a row of labels has more than one."""
+    if values.dtype != np.bool_:
+        return False
+    seen = np.zeros(len(values), bool)
+    for column in values.T:
+        if (seen & column).any():
+            return True
+        seen |= column
+    return False
 
 
 def _spread(values: Values, columns: Sequence[str], wanted: Sequence[str]) -> Values:

@@ -24,17 +24,17 @@ class ClassCounts(NamedTuple):
 class Marks:
     """Item by item, in how many cells gold and run agree on a class, the run has it, the gold has it.
 
-    `hits`, `says` and `has` have shape (items, classes), over the classes or values that the gold knows. Of shape
-    (items,), `other` counts the classes or values that the run alone knows, `judged` the answers that the gold judges,
-    `given` those of them that the run holds. `outside` (classes,), `other_outside` and `given_outside` count what the
-    run says of items that the gold lacks, where these count.
+    `hits`, `says` and `has` have shape (items, classes), over the classes or values that the gold or its format knows.
+    `others` (items, further classes) marks those that the run alone knows. Of shape (items,), `judged` counts the
+    answers that the gold judges and `given` those of them that the run holds. `outside` (classes,), `other_outside` and
+    `given_outside` count what the run says of items that the gold lacks, where these count.
     """
 
     classes: tuple[str, ...]
     hits: Cells
     says: Cells
     has: Cells
-    other: Cells
+    others: Cells
     judged: Cells
     given: Cells
     outside: Cells
@@ -70,7 +70,7 @@ class Marks:
             self,
             classes=("",),
             hits=np.count_nonzero(self.hits, axis=1)[:, None],
-            says=(np.count_nonzero(self.says, axis=1) + self.other)[:, None],
+            says=(np.count_nonzero(self.says, axis=1) + _across(self.others))[:, None],
             has=np.count_nonzero(self.has, axis=1)[:, None],
             outside=np.array([self.outside.sum() + self.other_outside]),
         )
@@ -108,7 +108,7 @@ def positive_marks(comparison: MatrixComparison, column: str | None) -> Marks | 
         hits=_across(gold & run)[:, None],
         says=_across(run)[:, None],
         has=_across(gold)[:, None],
-        other=np.zeros(len(gold), np.int64),
+        others=np.zeros((len(gold), 0), bool),
         judged=_across(judged),
         given=_across(judged & ~comparison.absent[:, at]),
         outside=np.array([np.count_nonzero(comparison.outside[:, at] == 1)]),
@@ -125,7 +125,7 @@ def _label_marks(comparison: MatrixComparison) -> Marks:
         hits=gold & run,
         says=run,
         has=gold,
-        other=_across(comparison.run[:, known:]),
+        others=comparison.run[:, known:],
         judged=np.ones(len(gold), bool),
         given=comparison.answered,
         outside=np.count_nonzero(comparison.outside[:, :known], axis=0),
@@ -139,15 +139,17 @@ def _value_marks(comparison: MatrixComparison, column: str) -> Marks:
     judged = ~comparison.gold.absent[:, at]
     gold, run = comparison.gold.values[:, at], comparison.run[:, at]
     given = judged & ~comparison.absent[:, at]
-    values = distinct(gold[judged])
+    values = distinct(np.append(gold[judged], comparison.gold.declared))
     has, says = (gold[:, None] == values) & judged[:, None], (run[:, None] == values) & given[:, None]
+    unknown = given & ~says.any(axis=1)
+    further = distinct(run[unknown])
     outside = np.count_nonzero(comparison.outside[:, [at]] == values, axis=0)
     return Marks(
         classes=tuple(str(value) for value in values),
         hits=has & says,
         says=says,
         has=has,
-        other=given & ~says.any(axis=1),
+        others=(run[:, None] == further) & unknown[:, None],
         judged=judged,
         given=given,
         outside=outside,

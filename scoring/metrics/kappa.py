@@ -9,22 +9,29 @@ from scoring.metrics.comparison import MatrixComparison
 from scoring.metrics.counts import Marks, marks, total
 from scoring.metrics.metric import LABELS, TABLE, Contributions, Example, Metric, Numbers, Part
 
-# Of hits (…), answers judged (…), and of how often run and gold have each class (…, classes): (…), NaN where undefined.
+# Of hits (…), answers judged (…), how often the run has each class (…, its classes) and the gold (…, classes): (…), NaN
+# where undefined.
 Agreement = Callable[[Numbers, Numbers, Numbers, Numbers], Numbers]
 
 
 def _kappa(hits: Numbers, items: Numbers, run: Numbers, gold: Numbers) -> Numbers:
-    observed, by_chance = items * hits, (run * gold).sum(axis=-1)
+    observed, by_chance = items * hits, _by_chance(run, gold)
     return _ratio(observed - by_chance, items**2 - by_chance)
 
 
 def _matthews(hits: Numbers, items: Numbers, run: Numbers, gold: Numbers) -> Numbers:
-    other = items - run.sum(axis=-1)  # unanswered, or a class that the gold never has
-    spread = items**2 - (run**2).sum(axis=-1) - other**2
+    unanswered = items - run.sum(axis=-1)
+    spread = items**2 - (run**2).sum(axis=-1) - unanswered**2
     gold_spread = items**2 - (gold**2).sum(axis=-1)
     product = np.sqrt(spread) * np.sqrt(gold_spread)
-    value = _ratio(items * hits - (run * gold).sum(axis=-1), product)
+    value = _ratio(items * hits - _by_chance(run, gold), product)
     return np.where((spread <= 0) & (gold_spread > 0), 0.0, value)
+
+
+def _by_chance(run: Numbers, gold: Numbers) -> Numbers:
+    """Σ_c run_c · gold_c; the classes of the gold come first among the run's."""
+    total: Numbers = (run[..., : gold.shape[-1]] * gold).sum(axis=-1)
+    return total
 
 
 def _ratio(part: Numbers, whole: Numbers) -> Numbers:
@@ -37,7 +44,8 @@ def _of(agreement: Agreement) -> Callable[[MatrixComparison, MetricSpec], float 
     def compute(comparison: MatrixComparison, spec: MetricSpec) -> float | None:
         own = marks(comparison, spec.part)
         hits, items = float(np.count_nonzero(own.hits)), float(np.count_nonzero(own.judged))
-        value = agreement(np.array(hits), np.array(items), total(own.says).astype(float), total(own.has).astype(float))
+        run = np.concatenate([total(own.says), total(own.others)]).astype(float)
+        value = agreement(np.array(hits), np.array(items), run, total(own.has).astype(float))
         return None if np.isnan(value) else float(value)
 
     return compute
@@ -53,6 +61,13 @@ def _contributions(agreement: Agreement) -> Callable[[MatrixComparison, MetricSp
         )
 
     return contributions
+
+
+def _matthews_contributions(comparison: MatrixComparison, spec: MetricSpec) -> Contributions | None:
+    """None where the run has classes that the gold does not know: sums over the gold's classes lack their squares."""
+    if marks(comparison, spec.part).others.any():
+        return None
+    return _contributions(_matthews)(comparison, spec)
 
 
 _GOLD = {"1": "yes", "2": "yes", "3": "no", "4": "no"}
@@ -78,8 +93,7 @@ MCC = Metric(
     title="Matthews correlation coefficient",
     short="MCC",
     formula="(n · hits − Σ_c run_c gold_c) / √((n² − Σ_c run_c²) (n² − Σ_c gold_c²)); "
-    "0 where the run has one class only, undefined where the gold has; no answer, and classes that the gold never has, "
-    "are one class together",
+    "0 where the run has one class only, undefined where the gold has; no answer is a class of its own",
     source="Gorodkin (2004), Comparing two K-category assignments; scikit-learn, matthews_corrcoef",
     compute=_of(_matthews),
     example=Example(
@@ -89,7 +103,7 @@ MCC = Metric(
         value=1 / 3**0.5,
         why="(4 · 3 − (1 · 2 + 3 · 2)) / √((16 − 1 − 9) (16 − 4 − 4)) = 4 / √48",
     ),
-    contributions=_contributions(_matthews),
+    contributions=_matthews_contributions,
     kinds=LABELS | TABLE,
     part=Part.COLUMN,
     single_label=True,

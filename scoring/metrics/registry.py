@@ -7,6 +7,8 @@ import math
 from dataclasses import replace
 from functools import cache
 
+import numpy as np
+
 from scoring.definition import MetricSpec, Track
 from scoring.metrics import (
     accuracy,
@@ -25,8 +27,19 @@ from scoring.metrics import (
     span_f1,
     ssa,
 )
-from scoring.metrics.comparison import Comparison
-from scoring.metrics.metric import AnyNumber, Contributions, Metric, MetricInfo, Part
+from scoring.metrics.comparison import Comparison, MatrixComparison, RankingComparison, SpanComparison
+from scoring.metrics.metric import (
+    LABELS,
+    RANKINGS,
+    SOFT,
+    SPANS,
+    TABLE,
+    AnyNumber,
+    Contributions,
+    Metric,
+    MetricInfo,
+    Part,
+)
 from scoring.nearest import nearest
 
 ENTRY_POINTS = "agon.metrics"
@@ -99,18 +112,56 @@ def get(name: str) -> Metric:
 
 
 def compute(comparison: Comparison, spec: MetricSpec) -> float | None:
-    """The value of a metric at full precision; None where it is undefined."""
-    value = get(spec.name).compute(comparison, spec)
+    """The value of a metric at full precision; None where it is undefined.
+
+    Raises:
+        ValueError: the metric does not judge such answers.
+    """
+    value = _suited(spec, comparison).compute(comparison, spec)
     return value if value is not None and math.isfinite(value) else None
 
 
 def contributions(comparison: Comparison, spec: MetricSpec) -> Contributions | None:
-    """What each item adds to a metric; None where it is undefined or no function of sums over the items."""
-    metric = get(spec.name)
+    """What each item adds to a metric; None where it is undefined or no function of sums over the items.
+
+    Raises:
+        ValueError: the metric does not judge such answers.
+    """
+    metric = _suited(spec, comparison)
     if metric.contributions is None or not len(comparison.gold):
         return None
     result: Contributions | None = metric.contributions(comparison, spec)
     return result
+
+
+def _suited(spec: MetricSpec, comparison: Comparison) -> Metric:
+    """The metric, if it judges such answers."""
+    metric = get(spec.name)
+    kinds = _kinds_of(comparison, metric)
+    if not kinds & metric.kinds:
+        raise ValueError(f"{spec.key} judges {_listed(metric.kinds)} runs; this comparison is of {_listed(kinds)} runs")
+    if metric.single_label and isinstance(comparison, MatrixComparison) and comparison.has_several_labels:
+        raise ValueError(
+            f"{spec.key} needs one label an item; items here have several."
+            " exact_match_ratio, jaccard and hamming_loss judge these."
+        )
+    return metric
+
+
+def _kinds_of(comparison: Comparison, metric: Metric) -> frozenset[str]:
+    """The run formats that give such answers; a table of any numbers is none for a metric that judges labels."""
+    if isinstance(comparison, SpanComparison):
+        return SPANS
+    if isinstance(comparison, RankingComparison):
+        return RANKINGS
+    dtype = comparison.gold.matrix.values.dtype
+    if dtype.kind == "f":
+        return SOFT | TABLE if metric.numbers else SOFT
+    return LABELS if dtype == np.bool_ else TABLE
+
+
+def _listed(kinds: frozenset[str]) -> str:
+    return " and ".join(sorted(kinds))
 
 
 def describe(spec: MetricSpec) -> MetricInfo:
@@ -133,7 +184,7 @@ def validate(spec: MetricSpec, track: Track) -> str | None:
     if metric is None:
         return f"there is no metric {spec.name}; there are {', '.join(sorted(METRICS))}"
     if track.format.kind not in metric.kinds:
-        return f"{spec.name} judges {' and '.join(sorted(metric.kinds))} runs, not {track.format.kind}"
+        return f"{spec.name} judges {_listed(metric.kinds)} runs, not {track.format.kind}"
     if metric.single_label and track.format.options.get("multi"):
         return f"{spec.name} needs one class an item; this track allows several (exact_match_ratio judges these)"
     if not metric.numbers and "number" in track.format.options.get("values", ()):

@@ -13,7 +13,7 @@ from sklearn import metrics as sk
 
 from scoring.answers import Matrix
 from scoring.definition import MetricSpec
-from scoring.metrics import GoldStandard, compare, compute
+from scoring.metrics import GoldStandard, compare, compute, contributions
 from scoring.metrics.comparison import MatrixComparison
 from scoring.metrics.curves import precision_recall, roc
 
@@ -49,6 +49,35 @@ def test_one_label(seed: int, items: int, classes: int) -> None:
     if len(in_gold) > 1:
         assert score("mcc", one_hot(gold), one_hot(run)) == pytest.approx(sk.matthews_corrcoef(gold, run), abs=1e-12)
         assert score("kappa", one_hot(gold), one_hot(run)) == pytest.approx(sk.cohen_kappa_score(gold, run), abs=1e-12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=seeds, items=st.integers(2, 40), in_gold=st.integers(2, 4))
+def test_correlation_of_tables_and_labels_where_the_gold_lacks_values(seed: int, items: int, in_gold: int) -> None:
+    rng = np.random.default_rng(seed)
+    gold, run = rng.integers(0, in_gold, items), rng.integers(0, 4, items)
+    if len(np.unique(gold)) == 1:
+        return  # undefined
+    theirs = sk.matthews_corrcoef(gold, run)
+    spec = MetricSpec("mcc")
+    labels = compare(GoldStandard(matrix(one_hot(gold))), matrix(one_hot(run)))
+    table = compare(GoldStandard(matrix(gold[:, None])), matrix(run[:, None]))
+    declared = compare(GoldStandard(matrix(gold[:, None]), declared=(0, 1, 2, 3)), matrix(run[:, None]))
+    for comparison in (labels, table, declared):
+        assert compute(comparison, spec) == pytest.approx(theirs, abs=1e-12)
+    for comparison in (labels, declared):
+        parts = contributions(comparison, spec)
+        assert parts is not None
+        assert parts.combine(parts.values.sum(axis=0)) == pytest.approx(theirs, abs=1e-12)
+    if set(run) - set(gold):
+        assert contributions(table, spec) is None
+
+
+def test_correlation_keeps_unknown_values_apart() -> None:
+    gold, run = [1, 1, 1, 0, 0, 0, 0, 1], [1, 1, 2, 0, 0, 0, 3, 3]
+    table = score("mcc", [[value] for value in gold], [[value] for value in run])
+    labels = score("mcc", one_hot(gold), one_hot(run))
+    assert table == labels == pytest.approx(sk.matthews_corrcoef(gold, run), abs=1e-12)
 
 
 @settings(max_examples=60, deadline=None)
