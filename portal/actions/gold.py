@@ -14,7 +14,7 @@ from portal.evaluation.gold import adopt, runs_to_score
 from portal.evaluation.lanes import Lane
 from portal.evaluation.limits import HINT_SECONDS
 from portal.models import AuditEntry, GoldStandard, GoldUpload, Track, User
-from portal.queries.gold import public_phases
+from portal.queries.gold import live_phases
 from portal.storage import can_open_gold, open_gold, store_gold, store_sealed_gold
 from scoring.limits import RUN_BYTES
 
@@ -47,7 +47,7 @@ def upload_gold(
 
     Raises:
         NotAllowed: the user does not organize the task.
-        NotAcceptable: the track has no items for that split, or `is_sure` is wanting where public scores would change.
+        NotAcceptable: the track has no items for that split, or public scores would change at once without `is_sure`.
     """
     require_organizer(user, track.shared_task)
     if split not in track.definition.items:
@@ -62,7 +62,7 @@ def return_to_gold(user: User, gold: GoldStandard, at: datetime, *, is_sure: boo
 
     Raises:
         NotAllowed: the user does not organize the task.
-        NotAcceptable: `is_sure` is wanting where public scores would change.
+        NotAcceptable: public scores would change at once without `is_sure`.
         Conflict: it is in use.
     """
     track = gold.track
@@ -77,10 +77,10 @@ def return_to_gold(user: User, gold: GoldStandard, at: datetime, *, is_sure: boo
 
 
 def _require_sure(track: Track, split: str, at: datetime, is_sure: bool) -> None:
-    public = public_phases(track.shared_task, split, at)
-    if public and GoldStandard.objects.newest(track, split) and not is_sure:
-        message = _("The scores of %(phases)s are public and would change. Say that you are sure.")
-        raise NotAcceptable("public_scores", message % {"phases": ", ".join(phase.title for phase in public)})
+    live = live_phases(track.shared_task, split, at)
+    if live and GoldStandard.objects.newest(track, split) and not is_sure:
+        message = _("The leaderboards of %(phases)s are public and would change at once. Confirm that you are sure.")
+        raise NotAcceptable("public_scores", message % {"phases": ", ".join(phase.title for phase in live)})
 
 
 def _leave_for_worker(track: Track, split: str, sealed_sha256: str, at: datetime, actor: User | None) -> GoldUpload:

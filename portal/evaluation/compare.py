@@ -52,8 +52,8 @@ def is_to_be_kept(board: Board, at: datetime) -> bool:
     phase = board.phase
     if phase.scores != Phase.Scores.ON_RELEASE or not phase.scores_are_public(at):
         return False
-    if board.compared_revision != board.revision or board.next_gold_id is not None:
-        return False
+    if board.scorer == scorer_version and board.compared_revision != board.revision:
+        return False  # what an older scorer gave is not compared again
     same = {"gold": board.gold, "scorer": board.scorer, "content__rank_by": board.track.definition.rank_by}
     kept = ReleasedBoard.objects.filter(track=board.track_id, phase=phase, **same)
     waiting = Run.objects.scorable().filter(track=board.track_id, phase=phase)

@@ -109,7 +109,7 @@ def record_score(run: Run, token: UUID, gold: GoldStandard, scorer: str, scored:
     kept = Evaluation.objects.filter(run=run, gold=gold, scorer=scorer).values_list("scores", flat=True).get()
     if kept != scored.scores:
         log.error("other scores than before", run=str(run.pk), gold=gold.version, scorer=scorer)
-    Board.objects.settle(run, (gold, scorer))
+    Board.objects.settle(run, at, (gold, scorer))
     tell_if_scored(run, at)
     return True
 
@@ -143,7 +143,7 @@ def quarantine(work: QuerySet[Submission] | QuerySet[Run] | QuerySet[GoldUpload]
     runs.update(**failed, finished_at=at, chosen_at=None, chosen_by=None)
     _give_quota_back(runs)
     for run in runs:
-        Board.objects.settle(run)
+        Board.objects.settle(run, at)
     tell_failed(item, at)
     return True
 

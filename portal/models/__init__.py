@@ -3,7 +3,7 @@
 from portal.models.account import User, Viewer
 from portal.models.announcement import Announcement
 from portal.models.audit import AuditEntry
-from portal.models.board import Board, ReleasedBoard
+from portal.models.board import Board, BoardChange, ReleasedBoard
 from portal.models.download import Download
 from portal.models.evaluation import Evaluation
 from portal.models.gold import GoldStandard
@@ -24,6 +24,7 @@ __all__ = [
     "Announcement",
     "AuditEntry",
     "Board",
+    "BoardChange",
     "Download",
     "Evaluation",
     "Finding",

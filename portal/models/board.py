@@ -8,13 +8,16 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Self
 
+from django.conf import settings
 from django.db import models
 from django.db.models import Exists, F, OuterRef, Q
 
 from portal.models.evaluation import Evaluation
 from portal.models.gold import GoldStandard
-from portal.models.run import Run
+from portal.models.run import Run, one_line
 from portal.models.task import Phase, Track
+
+PAIRS = ("gold", "scorer", "next_gold", "next_scorer")  # what a board shows, and what it shows next
 
 
 @lru_cache(maxsize=256)
@@ -54,24 +57,29 @@ class BoardQuerySet(models.QuerySet["Board"]):
     def _count_a_change(self) -> int:
         return self.update(revision=F("revision") + 1)
 
-    def settle(self, run: Run, scored: "tuple[GoldStandard, str] | None" = None) -> None:
+    def settle(self, run: Run, at: datetime, scored: "tuple[GoldStandard, str] | None" = None) -> None:
         """After a run was scored with that gold and scorer, or given up; in the same transaction.
 
-        While runs that the board shows wait for their scores by a newer gold or scorer version, it shows the old ones.
+        While runs that the board shows wait for their scores by a newer gold or scorer version, it shows the old ones;
+        a released board shows them until organizers apply the new ones.
         """
         mine = self.of(run)
         if not mine._count_a_change():  # the row's lock: of two last runs, one sees the other
             Board.objects.bulk_create([Board(track_id=run.track_id, phase_id=run.phase_id)], ignore_conflicts=True)
             mine._count_a_change()
-        board = mine.select_related("gold").defer("comparison").get()  # of many runs it is long
+        board = mine.select_related("gold", "phase").defer("comparison").get()  # of many runs it is long
         if scored is not None and scored != (board.gold, board.scorer):
             board.next_gold, board.next_scorer = scored
         elif board.next_gold_id is None:
             return
-        if not board.waits():
-            board.gold, board.scorer = board.next_gold, board.next_scorer
-            board.next_gold, board.next_scorer = None, ""
-        board.save(update_fields=["gold", "scorer", "next_gold", "next_scorer"])
+        if not board.keeps_scores(at) and not board.waits():
+            board.show_next()
+        board.save(update_fields=PAIRS)
+
+    def with_new_scores(self, at: datetime) -> "list[Board]":
+        """Boards whose new scores wait for organizers to apply them, or are still being computed for that."""
+        found = self.filter(next_gold__isnull=False).select_related("track__shared_task", "phase", "gold", "next_gold")
+        return [board for board in found.order_by("phase__position", "track__position") if board.keeps_scores(at)]
 
 
 class Board(models.Model):
@@ -84,7 +92,8 @@ class Board(models.Model):
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="boards")
     gold = models.ForeignKey(GoldStandard, on_delete=models.PROTECT, null=True, related_name="+")
     scorer = models.CharField(max_length=32, blank=True)
-    next_gold = models.ForeignKey(GoldStandard, on_delete=models.PROTECT, null=True, related_name="+")  # in a rescoring
+    # computed in the background, or computed and waiting to be applied:
+    next_gold = models.ForeignKey(GoldStandard, on_delete=models.PROTECT, null=True, related_name="+")
     next_scorer = models.CharField(max_length=32, blank=True)
     revision = models.PositiveBigIntegerField(default=0)
     comparison = models.JSONField(default=dict)  # intervals and tie groups; see portal.evaluation.compare
@@ -106,11 +115,41 @@ class Board(models.Model):
         table = self.track.definition.item_languages.get(self.phase.split)
         return None if table is None else [_sha256(table), self.gold_id, self.scorer]
 
+    def keeps_scores(self, at: datetime) -> bool:
+        """Whether only organizers let it show other scores than it does."""
+        return self.gold_id is not None and self.phase.keeps_scores(at)
+
+    def show_next(self) -> None:
+        """Make the next pair the one that is shown; `PAIRS` are the fields to save."""
+        self.gold, self.scorer = self.next_gold, self.next_scorer
+        self.next_gold, self.next_scorer = None, ""
+
     def waits(self) -> bool:
         """Whether a run that has a score on this board waits for another."""
         shown = Evaluation.objects.filter(run=OuterRef("pk"), gold=self.gold_id, scorer=self.scorer)
         runs = Run.objects.filter(track=self.track_id, phase=self.phase_id)
         return runs.filter(Exists(shown), state__in=(Run.State.RECEIVED, Run.State.SCORING)).exists()
+
+
+class BoardChange(models.Model):
+    """Other scores on a released board, and the reason: everybody can read it; rows are never changed."""
+
+    board = models.ForeignKey(Board, on_delete=models.CASCADE, related_name="changes")
+    gold_before = models.ForeignKey(GoldStandard, on_delete=models.PROTECT, related_name="+")
+    gold_after = models.ForeignKey(GoldStandard, on_delete=models.PROTECT, related_name="+")
+    scorer_before = models.CharField(max_length=32)
+    scorer_after = models.CharField(max_length=32)
+    runs = models.PositiveIntegerField()  # with another score than before
+    ranks = models.PositiveIntegerField()  # official runs with another rank
+    note = models.CharField(max_length=300, validators=[one_line])
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    at = models.DateTimeField()
+
+    class Meta:
+        ordering = ("-at", "-pk")
+
+    def __str__(self) -> str:
+        return f"{self.board} changed"
 
 
 class ReleasedBoard(models.Model):

@@ -219,6 +219,13 @@ class Phase(models.Model):
             return self.opens <= at
         return self.scores == self.Scores.ON_RELEASE and self.released is not None and self.released <= at
 
+    def keeps_scores(self, at: datetime) -> bool:
+        """Whether its boards show other scores only once organizers apply them.
+
+        So it is from the moment when public scores are final, also while a release is taken back.
+        """
+        return self.taken_back is not None or (self.scores_are_public(at) and self.is_settled(at))
+
     def names_are_public(self, at: datetime) -> bool:
         """Whether everybody may see which team is which on a board at that moment."""
         return self.team_names == self.TeamNames.SHOWN or (self.released is not None and self.released <= at)

@@ -14,6 +14,7 @@ _DEEDS = {
     "add_gold_standard": _("took a gold standard into use"),
     "admin_change": _("changed in the administration"),
     "admin_delete": _("deleted in the administration"),
+    "apply_scores": _("applied new scores"),
     "approve_team": _("approved the team"),
     "ask_again": _("asked again for the team"),
     "choose_official_run": _("chose the official run"),

@@ -66,29 +66,29 @@ def of_taking_back(phase: Phase, at: datetime) -> list[str]:
     ]
 
 
-def of_another_gold(line: GoldLine) -> list[str]:
+def of_another_gold(line: GoldLine, at: datetime) -> list[str]:
     """Of putting another gold standard in the place of the one in use."""
-    phases = Phase.objects.filter(shared_task=line.track.shared_task_id, split=line.split)
+    phases = line.track.shared_task.phases.filter(split=line.split)
     runs = Run.objects.filter(track=line.track, phase__in=phases, withdrawn_at__isnull=True).count()
     effects = [
         ngettext(
-            "%(n)d run is scored anew. Until it has its score, the board shows the old one, never a mixture.",
-            "%(n)d runs are scored anew. Until all have their scores, boards show the old ones, never a mixture.",
+            "%(n)d run is scored again. Until then its leaderboard shows the old score, never a mixture.",
+            "%(n)d runs are scored again. Until all are scored, leaderboards show the old scores, never a mixture.",
             runs,
         )
         % {"n": runs}
     ]
-    if line.public:
-        kept = ReleasedBoard.objects.filter(track=line.track, phase__in=line.public).count()
-        effects += [
-            _("Public scores of %(phases)s change before everybody’s eyes.") % {"phases": _titles(line.public)},
-            ngettext(
-                "%(n)d released board stays at its address as it is; the new one becomes a release beside it.",
-                "%(n)d released boards stay at their addresses as they are; the new one becomes a release beside them.",
-                kept,
+    if line.live:
+        effects.append(_("The public leaderboard of %(phases)s then changes at once.") % {"phases": _titles(line.live)})
+    kept = [phase for phase in phases if phase.keeps_scores(at)]
+    if kept:
+        effects.append(
+            _(
+                "The released leaderboard of %(phases)s stays as it is until you apply the new scores on the page "
+                "“New scores”, with a sentence that everyone can read."
             )
-            % {"n": kept},
-        ]
+            % {"phases": _titles(kept)}
+        )
     return [*effects, _("The way back: every version is kept, and this page can make an earlier one the newest again.")]
 
 

@@ -16,7 +16,7 @@ class GoldLine:
     newest: GoldStandard | None
     upload: GoldUpload | None
     former: list[GoldStandard]  # the versions before the newest, the last one first
-    public: list[Phase]  # whose scores everybody sees now, and another gold would change
+    live: list[Phase]  # with public scores that another gold would change at once
 
     @property
     def key(self) -> str:
@@ -37,13 +37,14 @@ def gold_lines(shared_task: SharedTask, at: datetime) -> list[GoldLine]:
             newest=next(iter(versions[track.pk, split]), None),
             upload=uploads.get((track.pk, split)),
             former=versions[track.pk, split][1:],
-            public=public_phases(shared_task, split, at) if versions[track.pk, split] else [],
+            live=live_phases(shared_task, split, at) if versions[track.pk, split] else [],
         )
         for track in shared_task.tracks.select_related("shared_task")
         for split in track.definition.items
     ]
 
 
-def public_phases(shared_task: SharedTask, split: str, at: datetime) -> list[Phase]:
-    """Those of a split whose scores everybody may see at that moment."""
-    return [phase for phase in shared_task.phases.all() if phase.split == split and phase.scores_are_public(at)]
+def live_phases(shared_task: SharedTask, split: str, at: datetime) -> list[Phase]:
+    """Phases of a split whose scores are public and not final: their leaderboards follow a new gold at once."""
+    phases = shared_task.phases.filter(split=split)
+    return [phase for phase in phases if phase.scores_are_public(at) and not phase.keeps_scores(at)]

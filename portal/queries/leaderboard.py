@@ -9,7 +9,7 @@ from functools import partial
 from django.db.models import Exists, OuterRef
 from django.utils.translation import gettext as _
 
-from portal.models import Board, Evaluation, GoldStandard, Phase, ReleasedBoard, Run, Team, Track, Viewer
+from portal.models import Board, BoardChange, Evaluation, GoldStandard, Phase, ReleasedBoard, Run, Team, Track, Viewer
 from portal.queries.board_rows import Names, Row, Selection, page_of, rows, select, select_language, select_steps, shown
 from portal.queries.choices import Choices
 from portal.queries.columns import Column, Order, columns, stepped_column
@@ -53,6 +53,7 @@ class Leaderboard:
     languages: Mapping[str, int | None] = field(default_factory=dict)  # as `ByLanguage.items`
     language: str = ""  # of the items that the scores are about; else all
     releases: Sequence[ReleasedBoard] = ()  # newest first
+    changes: Sequence[BoardChange] = ()  # newest first
     unmade: int = 0  # runs, on all pages, that have no scores for that language yet
 
     @property
@@ -130,8 +131,9 @@ def leaderboards(
         result,
         gold_version=board.gold.version,
         scorer=board.scorer,
-        rescored=_rescored(board, track),
+        rescored=None if board.keeps_scores(at) else _rescored(board, track),
         has_aliases=not are_public,
+        changes=list(board.changes.select_related("gold_before", "gold_after")),
         releases=list(ReleasedBoard.objects.filter(track=track, phase=phase).defer("content")),
         languages=languages.items,
     )

@@ -8,7 +8,7 @@ from django.db.models import Count
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext_lazy as _n
 
-from portal.models import GoldUpload, OutgoingMail, Phase, Run, SharedTask, Team, Track, User, Viewer
+from portal.models import Board, GoldUpload, OutgoingMail, Phase, Run, SharedTask, Team, Track, User, Viewer
 from portal.queries.choices import Choices
 from portal.queries.gold import gold_lines
 from portal.queries.leaderboard import Leaderboard, leaderboard
@@ -142,6 +142,8 @@ def to_do(shared_task: SharedTask, at: datetime) -> list[ToDo]:
     refused = [one for one in uploads if one.state in (GoldUpload.State.REJECTED, GoldUpload.State.FAILED)]
     unsent = OutgoingMail.objects.filter(shared_task=shared_task, state=OutgoingMail.State.FAILED).count()
     unscored = sum(line.unscored for line in lines if line.has_gold)
+    boards = Board.objects.filter(track__shared_task=shared_task).defer("comparison").with_new_scores(at)
+    new = sum(not board.waits() for board in boards)
     counted = [
         ("failed", failed, _n("%d run failed on our side.", "%d runs failed on our side."), "organize_runs"),
         (
@@ -161,6 +163,14 @@ def to_do(shared_task: SharedTask, at: datetime) -> list[ToDo]:
             waiting,
             _n("%d team waits for your decision.", "%d teams wait for your decision."),
             "organize_teams",
+        ),
+        (
+            "pending",
+            new,
+            _n(
+                "%d released leaderboard has new scores to apply.", "%d released leaderboards have new scores to apply."
+            ),
+            "organize_scores",
         ),
         (
             "failed",

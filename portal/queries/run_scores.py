@@ -36,7 +36,7 @@ def earlier_scores(run: Run, shown: Evaluation | None) -> list[Earlier]:
     """What the run got before the evaluation that is shown, newest first; nothing where none is."""
     if shown is None:
         return []
-    before = run.evaluations.exclude(pk=shown.pk).select_related("gold").order_by("-created_at")
+    before = run.evaluations.filter(pk__lt=shown.pk).select_related("gold").order_by("-created_at")
     rank_by = run.track.definition.rank_by
     return [Earlier(one, one.scores.get(rank_by), _reason(run, one, shown)) for one in before]
 

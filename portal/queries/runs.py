@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 
-from portal.models import Evaluation, Run, Submission, Team, Viewer
+from portal.models import Board, Evaluation, Phase, Run, Submission, Team, Viewer
 from portal.queries.columns import Score, scores, told_score
 from portal.queries.ladder import told
 from portal.queries.official import Standing, standings
@@ -116,7 +116,7 @@ def run_view(run: Run, viewer: Viewer, at: datetime) -> RunView:
     standing = None if run.team_id is None else team_standings(lines, viewer, at)[0]
     is_eligible = standing is not None and line.run.is_eligible
     is_told = not line.scores_are_hidden and line.step is None
-    evaluation = _newest_evaluations([run.pk]).get(run.pk) if is_told else None
+    evaluation = _shown_evaluations([line.run], at).get(run.pk) if is_told else None
     return RunView(
         line=line,
         standing=standing,
@@ -140,7 +140,7 @@ def _lines(found: QuerySet[Run], viewer: Viewer, at: datetime) -> list[RunLine]:
     visible = {phase: phase.scores_are_visible_to(viewer, at) for phase in phases}
     step = {phase: phase.step_for(viewer, at) for phase in phases}
     seen = [run for run in runs if visible[run.phase]]
-    evaluations = _newest_evaluations([run.pk for run in seen if step[run.phase] is None])
+    evaluations = _shown_evaluations([run for run in seen if step[run.phase] is None], at)
     keys = told([run for run in seen if step[run.phase] is not None])
     return [
         RunLine(
@@ -164,10 +164,24 @@ def _scores(run: Run, evaluation: Evaluation | None, key: float | None, step: fl
     return scores(run.track, evaluation.scores) if evaluation else []
 
 
-def _newest_evaluations(run_ids: Iterable[Any]) -> dict[Any, Evaluation]:
-    """The last evaluation of each run, by newest gold version."""
-    found = Evaluation.objects.filter(run__in=run_ids).select_related("gold").order_by("gold__version", "created_at")
-    return {evaluation.run_id: evaluation for evaluation in found}
+def _shown_evaluations(runs: Iterable[Run], at: datetime) -> dict[Any, Evaluation]:
+    """By run: the evaluation by which a released board shows it, or else its last one by the newest gold version."""
+    by_id = {run.pk: run for run in runs}
+    released = _released_pairs({run.phase for run in by_id.values()}, at)
+    found = Evaluation.objects.filter(run__in=by_id).select_related("gold").order_by("gold__version", "created_at")
+
+    def is_shown(one: Evaluation) -> bool:
+        pair = one.gold_id, one.scorer
+        return released.get((by_id[one.run_id].track_id, one.phase_id), pair) == pair
+
+    return {one.run_id: one for one in found if is_shown(one)}
+
+
+def _released_pairs(phases: Iterable[Phase], at: datetime) -> dict[tuple[int, int], tuple[int | None, str]]:
+    """Gold and scorer version by track and phase, of boards that change only once organizers apply new scores."""
+    kept = [phase for phase in phases if phase.keeps_scores(at)]
+    boards = Board.objects.filter(phase__in=kept, gold__isnull=False)
+    return {(board.track_id, board.phase_id): (board.gold_id, board.scorer) for board in boards.defer("comparison")}
 
 
 def _check_command(run: Run) -> str:

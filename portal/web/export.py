@@ -8,7 +8,7 @@ from typing import Any
 from django.http import HttpResponse, JsonResponse
 
 from portal.figures.figure import Figure
-from portal.models import Download, SharedTask
+from portal.models import BoardChange, Download, SharedTask
 from portal.queries.board_rows import Row
 from portal.queries.combined import CombinedRow
 from portal.queries.leaderboard import Leaderboard
@@ -66,7 +66,13 @@ def overall_as_json(board: OverallBoard) -> JsonResponse:
         "phase": board.phase.slug,
         "ladder_step": board.step,
         "tracks": [
-            {"track": one.track.slug, "rank_by": one.rank_by, "gold_version": one.gold_version, "scorer": one.scorer}
+            {
+                "track": one.track.slug,
+                "rank_by": one.rank_by,
+                "gold_version": one.gold_version,
+                "scorer": one.scorer,
+                "changelog": [_change(change) for change in one.changes],
+            }
             for one in board.boards
         ],
         "rows": [
@@ -137,6 +143,7 @@ def as_json(board: Leaderboard) -> JsonResponse:
         "gold_version": board.gold_version,
         "scorer": board.scorer,
         "released": board.released,
+        "changelog": [_change(change) for change in board.changes],
         "ladder_step": board.step,
         "language": board.language or None,
         "language_items": board.language_items,
@@ -148,6 +155,18 @@ def as_json(board: Leaderboard) -> JsonResponse:
         "rows": [_row(row) for row in board.rows],
     }
     return _json(_name(board), body)
+
+
+def _change(change: BoardChange) -> dict[str, Any]:
+    """Scores that organizers applied after the release."""
+    return {
+        "at": change.at,
+        "note": change.note,
+        "gold_version": [change.gold_before.version, change.gold_after.version],
+        "scorer": [change.scorer_before, change.scorer_after],
+        "runs": change.runs,
+        "ranks": change.ranks,
+    }
 
 
 def _json(name: str, body: dict[str, Any]) -> JsonResponse:

@@ -13,6 +13,7 @@ from portal.models.task import DatasetDefinition
 from portal.printing import AOE, zone_of
 from portal.queries.gold import GoldLine
 from portal.queries.records import times_taken
+from portal.queries.waiting_scores import WaitingScores
 
 _INPUT = "%Y-%m-%dT%H:%M"
 
@@ -131,7 +132,7 @@ class GoldForm(forms.Form):
 
     target = forms.TypedChoiceField(label=_("For"))
     file = forms.FileField(label=_("Gold file"), allow_empty_file=True, max_length=255)
-    is_sure = forms.BooleanField(label=_("I am sure: scores that are public now may change"), required=False)
+    is_sure = forms.BooleanField(label=_("I am sure: leaderboards of open phases change at once"), required=False)
 
     def __init__(self, *args: Any, lines: Sequence[GoldLine], **kwargs: Any) -> None:
         """`cleaned_data["target"]` is one of the lines."""
@@ -141,9 +142,31 @@ class GoldForm(forms.Form):
         assert isinstance(field, forms.TypedChoiceField)
         field.choices = [(line.key, f"{line.track.title} · {line.split}") for line in lines]
         field.coerce = by_key.__getitem__
-        self.fields["is_sure"].help_text = _("Needed where the table below says that scores are public.")
-        if not any(line.public for line in lines):
+        self.fields["is_sure"].help_text = _("Needed where the table below says so.")
+        if not any(line.live for line in lines):
             self.fields["is_sure"].widget = forms.HiddenInput()
+
+
+class ScoresForm(forms.Form):
+    """Leaderboards whose new scores are applied, and why; `cleaned_data["boards"]` are lines of the page."""
+
+    boards = forms.TypedMultipleChoiceField(
+        label=_("Leaderboards"),
+        error_messages={"invalid_choice": _("The new scores have changed in the meantime. Look at them again.")},
+    )
+    note = forms.CharField(
+        label=_("Why the scores change"),
+        max_length=300,
+        help_text=_("One sentence. Everyone can read it on the leaderboard and in its exports."),
+    )
+
+    def __init__(self, *args: Any, lines: Sequence[WaitingScores], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        ready = {line.key: line for line in lines if line.effect is not None}
+        field = self.fields["boards"]
+        assert isinstance(field, forms.TypedMultipleChoiceField)
+        field.choices = [(key, str(line.board)) for key, line in ready.items()]
+        field.coerce = ready.__getitem__
 
 
 def dataset_form(

@@ -19,6 +19,7 @@ from portal.web.views import (
     organize_gold,
     organize_phases,
     organize_releases,
+    organize_scores,
     overall,
     own_runs,
     public,
@@ -118,6 +119,7 @@ urlpatterns = [
     path("tasks/<slug:slug>/organize/releases/<slug:phase>/", organize_releases.release, name="release_scores"),
     path("tasks/<slug:slug>/organize/releases/<slug:phase>/take-back/", organize_releases.take_back, name="take_back"),
     path("tasks/<slug:slug>/organize/releases/<slug:phase>/put-back/", organize_releases.put_back, name="put_back"),
+    path("tasks/<slug:slug>/organize/scores/", organize_scores.scores, name="organize_scores"),
     path("tasks/<slug:slug>/organize/teams/", organize.organize_teams, name="organize_teams"),
     re_path(
         r"^tasks/(?P<slug>[-\w]+)/organize/teams/(?P<pk>\d+)/(?P<verb>approve|decline|password)/$",

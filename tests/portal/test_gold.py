@@ -120,8 +120,8 @@ def test_an_upload_becomes_the_newest_version_and_all_is_scored_again(tiny, orga
     work_off(EVALUATION)
     upload = uploaded(tiny, organizer, OTHER)
     assert (upload.state, upload.gold.version, upload.problems) == ("accepted", 2, [])
-    assert board(tiny, POST).rescored == (0, 3)
-    work_off(POST)
+    assert board(tiny, EVALUATION, viewer=organizer).rescored == (0, 3)
+    work_off(EVALUATION)
     assert [row.scores["accuracy"] for row in board(tiny, POST).rows if row.kind == "team"] == [1.0]
     verbs = set(AuditEntry.objects.filter(actor=organizer).values_list("verb", flat=True))
     assert verbs == {"upload_gold", "add_gold_standard"}
@@ -132,15 +132,19 @@ def test_the_same_gold_again_makes_no_version(tiny, organizer):
     assert uploaded(tiny, organizer, gold).gold.version == newest(tiny).version == 1
 
 
-def test_public_scores_change_only_when_somebody_is_sure(tiny, organizer):
+def test_a_public_board_of_an_open_phase_changes_only_when_somebody_is_sure(tiny, organizer):
     track = tiny.tracks.get(slug="one")
-    with pytest.raises(NotAcceptable, match="are public"):
-        upload_gold(organizer, track, "test", seal([OTHER]), RELEASE)
+    with pytest.raises(NotAcceptable, match="Post-evaluation are public"):
+        upload_gold(organizer, track, "test", seal([OTHER]), POST)
     assert not GoldUpload.objects.exists()
-    check_gold_upload(upload_gold(organizer, track, "test", seal([OTHER]), RELEASE, is_sure=True).pk, RELEASE)
+    check_gold_upload(upload_gold(organizer, track, "test", seal([OTHER]), POST, is_sure=True).pk, POST)
     assert newest(tiny).version == 2
-    with pytest.raises(NotAcceptable, match="are public"):
-        return_to_gold(organizer, GoldStandard.objects.get(track=track, version=1), RELEASE)
+    with pytest.raises(NotAcceptable, match="Post-evaluation are public"):
+        return_to_gold(organizer, GoldStandard.objects.get(track=track, version=1), POST)
+
+
+def test_a_released_board_alone_asks_nothing_as_it_keeps_its_scores(tiny, organizer):
+    assert upload_gold(organizer, tiny.tracks.get(slug="one"), "test", seal([OTHER]), RELEASE)
 
 
 def test_an_earlier_gold_comes_back_as_the_newest_version(tiny, organizer, meltemi):
@@ -152,7 +156,7 @@ def test_an_earlier_gold_comes_back_as_the_newest_version(tiny, organizer, melte
     work_off(EVALUATION)
     renewed = return_to_gold(organizer, first, EVALUATION)
     assert (renewed.version, open_gold(renewed.sealed_sha256)) == (3, open_gold(first.sealed_sha256))
-    work_off(POST)
+    work_off(EVALUATION)
     assert (board(tiny, POST).gold_version, [row.scores for row in board(tiny, POST).rows]) == (3, before)
     assert AuditEntry.objects.get(subject="gold one test version 3").detail["returned_to"] == 1
     with pytest.raises(Conflict):

@@ -15,7 +15,7 @@ from portal.evaluation.rescore import adopt_scorer
 from portal.evaluation.score import score_run
 from portal.evaluation.sweep import sweep
 from portal.models import AuditEntry, Evaluation, GoldStandard, Run
-from tests.portal.world import EVALUATION, GOOD, POOR, RELEASE, board, gold_path, send_run, work_off
+from tests.portal.world import EVALUATION, GOOD, POOR, POST, RELEASE, board, gold_path, send_run, work_off
 
 
 @pytest.fixture
@@ -37,16 +37,16 @@ def states():
 
 
 def test_a_newer_scorer_scores_everything_again_and_boards_go_by_it(run, tiny, monkeypatch):
-    before = board(tiny, RELEASE)
+    before = board(tiny, POST, "post")
     become(monkeypatch, "0.10.0")  # which is newer than 0.9
     assert adopt_scorer(RELEASE) == [tiny]
     assert adopt_scorer(RELEASE) == []
     assert states() == {"received"}
     tiny.refresh_from_db()
-    waiting = board(tiny, RELEASE)
+    waiting = board(tiny, POST, "post")
     assert (waiting.scorer, waiting.rows, waiting.rescored) == (before.scorer, before.rows, (0, len(before.rows)))
-    work_off(RELEASE)
-    after = board(tiny, RELEASE)
+    work_off(POST)
+    after = board(tiny, POST, "post")
     assert (after.scorer, after.rescored, after.pending) == ("0.10.0", None, 0)
     assert [row.scores for row in after.rows] == [row.scores for row in before.rows]
     assert run.evaluations.count() == 2

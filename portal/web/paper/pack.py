@@ -107,18 +107,18 @@ def _table(name: str, table: Table) -> Entry:
 def _provenance(found: Insights) -> str:
     board = found.board
     versions = _("gold version %(gold)s, scorer %(scorer)s") % {"gold": board.gold_version, "scorer": board.scorer}
-    return f"- {board.track.slug}: {versions}"
+    changes = [f"    - {change.at.isoformat(timespec='seconds')}: {change.note}" for change in board.changes]
+    return "\n".join([f"- {board.track.slug}: {versions}", *changes])
 
 
 def _readme(phase: Phase, provenance: Iterable[str], at: datetime) -> str:
     task = phase.shared_task
-    released = phase.released.isoformat() if phase.released else _("as soon as they are made")
     return "\n".join(
         [
             f"# {task.title}, {phase.title}",
             "",
-            _("Scores were released: %(released)s. This pack was made: %(at)s.")
-            % {"released": released, "at": at.isoformat(timespec="seconds")},
+            _released(phase, at),
+            _("This pack was made: %(at)s.") % {"at": at.isoformat(timespec="seconds")},
             _("Rules: the shared task’s folder with the SHA-256 %(sha256)s.") % {"sha256": task.definition_sha256},
             "",
             *provenance,
@@ -129,6 +129,17 @@ def _readme(phase: Phase, provenance: Iterable[str], at: datetime) -> str:
             "",
         ]
     )
+
+
+def _released(phase: Phase, at: datetime) -> str:
+    if phase.scores == Phase.Scores.AT_ONCE:
+        return _("Scores are public as soon as they are computed.")
+    if phase.released is None:
+        return _("Scores are not released; only organizers see them.")
+    when = {"released": phase.released.isoformat()}
+    if phase.released > at:
+        return _("Scores will be released: %(released)s. Until then only organizers see them.") % when
+    return _("Scores were released: %(released)s.") % when
 
 
 class _Pieces(io.RawIOBase):

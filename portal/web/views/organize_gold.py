@@ -49,7 +49,7 @@ def _answer(request: SignedInRequest, slug: str, handler: SealingHandler) -> Htt
         upload_gold(request.user, line.track, line.split, sealed.chunks(), context["at"], is_sure=is_sure)
     except ActionRefused as refused:
         form.add_error("is_sure" if refused.code == "public_scores" else None, refused.message)
-        context["effects"] = of_another_gold(line)
+        context["effects"] = of_another_gold(line, context["at"])
         return _page(request, context, form, refused.http_status)
     messages.success(request, _("The gold is received and sealed. A worker looks at it; this page says what it finds."))
     return redirect("organize_gold", slug)
@@ -69,7 +69,7 @@ def return_to(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
     if request.POST.get("newest") != str(line.newest.version):
         context |= {
             "title": _("Score %(track)s by version %(version)d of its gold again") % names,
-            "effects": of_another_gold(line),
+            "effects": of_another_gold(line, context["at"]),
             "fields": {"newest": line.newest.version},
             "back": reverse("organize_gold", args=[slug]),
         }

@@ -138,8 +138,8 @@ def test_a_rescore_shows_no_more_digits_than_before(field: SharedTask, tiny_fold
     before = digits()
     path = tiny_folder / "gold" / "one.json"
     path.write_text(path.read_text().replace('"c", "value": "YES"', '"c", "value": "NO"'))
-    add_gold_standard(field.tracks.get(slug="one"), "test", path, POST)
-    work_off(POST)
+    add_gold_standard(field.tracks.get(slug="one"), "test", path, EVALUATION)
+    work_off(EVALUATION)
     assert board(field, POST).gold_version == 2
     assert digits() == before == {4}
 

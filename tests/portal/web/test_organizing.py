@@ -53,6 +53,7 @@ def test_each_page_opens_and_the_first_one_leads_to_what_waits(organizer: Client
         "gold/",
         "phases/",
         "releases/",
+        "scores/",
         "announcements/",
         "mails/",
         "audit/",
@@ -199,13 +200,13 @@ def test_gold_over_public_scores_asks_first_and_has_a_way_back(organizer: Client
     unsure = gold_file(content) | {"is_sure": ""}
     response = organizer.post(f"{PAGE}gold/", unsure)
     assert response.status_code == 422
-    assert "scored anew" in response.content.decode()
+    assert "changes at once" in response.content.decode()
     organizer.post(f"{PAGE}gold/", gold_file(content))
     upload = GoldUpload.objects.get()
     check_gold_upload(upload.pk, upload.received_at)
     former = tiny.tracks.get(slug="one").gold_standards.get(version=1)
     assert f"{PAGE}gold/{former.pk}/" in organizer.get(f"{PAGE}gold/").content.decode()
-    assert "scored anew" in organizer.get(f"{PAGE}gold/{former.pk}/").content.decode()
+    assert "until you apply the new scores" in organizer.get(f"{PAGE}gold/{former.pk}/").content.decode()
     assert organizer.post(f"{PAGE}gold/{former.pk}/", {"newest": "1"}).status_code == 422
     assert organizer.post(f"{PAGE}gold/{former.pk}/", {"newest": "2"}).status_code == 302
     assert former.track.gold_standards.count() == 3
@@ -271,7 +272,7 @@ def test_gold_and_releases_ask_for_a_second_factor(  # B37
     oana = User.objects.create_user("oana@example.org", name="Oana")
     tiny.organizers.add(oana)
     client = sign_in(oana)
-    for address in ("gold/", "releases/"):
+    for address in ("gold/", "releases/", "scores/"):
         assert client.get(PAGE + address).status_code == 403
     for address in ("gold/", "releases/evaluation/", "releases/evaluation/take-back/", "releases/evaluation/put-back/"):
         assert client.post(PAGE + address, gold_file(b"[]")).status_code == 403

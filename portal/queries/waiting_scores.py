@@ -1,0 +1,86 @@
+"""New scores of released boards: computed in the background, shown once organizers apply them."""
+
+from copy import copy
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from uuid import UUID
+
+from portal.models import Board, Evaluation, Phase, SharedTask
+from portal.queries.board_rows import select
+from portal.queries.choices import Choices
+from portal.queries.languages import Scores
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What applying a board's new scores changes."""
+
+    runs: int  # with another score
+    ranks: int  # official runs with another rank
+    missing: int  # on the board now, without a new score
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingScores:
+    """A released board and its new scores; `effect` is None while `scored` of `count` runs have one."""
+
+    board: Board
+    scored: int
+    count: int
+    effect: Effect | None
+
+    @property
+    def key(self) -> str:
+        """The board and the versions to apply: another pair has another key."""
+        return self.key_of(self.board)
+
+    @staticmethod
+    def key_of(board: Board) -> str:
+        return f"{board.pk} {board.next_gold_id} {board.next_scorer}"
+
+
+def waiting_scores(shared_task: SharedTask, at: datetime) -> list[WaitingScores]:
+    """One entry for each released board with new scores, in the task's order of phases and tracks."""
+    boards = Board.objects.filter(track__shared_task=shared_task).defer("comparison")
+    return [_waiting(board) for board in boards.with_new_scores(at)]
+
+
+def effect_of(board: Board) -> Effect:
+    """How the board would change."""
+    after = _with_next(board)
+    scores, new_scores = _scores(board), _scores(after)
+    ranks, new_ranks = _ranks(board), _ranks(after)
+    return Effect(
+        runs=sum(values != new_scores[run] for run, values in scores.items() if run in new_scores),
+        ranks=sum(rank != new_ranks[owner] for owner, rank in ranks.items() if owner in new_ranks),
+        missing=len(scores.keys() - new_scores.keys()),
+    )
+
+
+def _with_next(board: Board) -> Board:
+    after = copy(board)
+    after.show_next()
+    return after
+
+
+def _scores(board: Board) -> dict[UUID, Scores]:
+    """Of all runs, by run."""
+    assert board.gold is not None
+    found = Evaluation.objects.on_board(board.phase, board.gold, board.scorer)
+    return dict(found.values_list("run", "scores"))
+
+
+def _ranks(board: Board) -> dict[object, int | None]:
+    """Of official runs: by team, or by run where all of them are official."""
+    ranks = select(board, board.track, Choices()).ranks
+    owner = "run" if board.phase.official == Phase.Official.ALL else "team"
+    return {who: ranks[pk] for pk, who in Evaluation.objects.filter(pk__in=ranks).values_list("pk", owner)}
+
+
+def _waiting(board: Board) -> WaitingScores:
+    on_board = partial(Evaluation.objects.on_board, board.phase)
+    assert board.gold is not None
+    assert board.next_gold is not None
+    scored, count = on_board(board.next_gold, board.next_scorer).count(), on_board(board.gold, board.scorer).count()
+    return WaitingScores(board, scored, count, None if board.waits() else effect_of(board))

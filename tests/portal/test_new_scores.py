@@ -1,0 +1,220 @@
+"""New scores of released leaderboards: computed in the background, shown once organizers apply them with a sentence."""
+
+import pytest
+from django.test import Client
+
+from portal.actions.gold import add_gold_standard
+from portal.actions.refusal import Conflict, NotAcceptable, NotAllowed
+from portal.actions.release import put_release_back, take_back_release
+from portal.actions.scores import apply_scores
+from portal.evaluation import claim, compare, rescore, score
+from portal.evaluation.compare import compare_board, is_to_be_kept
+from portal.evaluation.rescore import adopt_scorer
+from portal.models import AuditEntry, Board, BoardChange, ReleasedBoard
+from portal.queries.organize import to_do
+from portal.queries.releases import keep_release
+from portal.queries.runs import run_view, team_runs
+from portal.queries.waiting_scores import waiting_scores
+from tests.portal.world import (
+    EVALUATION,
+    GOOD,
+    PERFECT,
+    POOR,
+    POST,
+    RELEASE,
+    board,
+    captain,
+    person,
+    ranked,
+    run_file,
+    set_up_second_factor,
+    with_teams,
+    work_off,
+)
+
+NOTE = "Item c was labeled wrong; two annotators agree on NO."
+BOARD = "/tasks/tiny/leaderboard/one/?phase=evaluation"
+
+
+@pytest.fixture
+def field(tiny):
+    """Perfect before Good before Poor, all scored."""
+    return with_teams(tiny, {"Perfect": PERFECT, "Good": GOOD, "Poor": POOR})
+
+
+@pytest.fixture
+def organizer(tiny):
+    user = person("Oana")
+    set_up_second_factor(user)
+    tiny.organizers.add(user)
+    return user
+
+
+@pytest.fixture
+def fixed(field, tiny_folder):
+    """The gold of track one says after the release what team Good said; all runs have their new scores."""
+    path = tiny_folder / "gold" / "one.json"
+    path.write_bytes(run_file(GOOD))
+    add_gold_standard(field.tracks.get(slug="one"), "test", path, POST)
+    work_off(POST)
+    return field
+
+
+def accuracies(shown):
+    return {row.team: row.scores["accuracy"] for row in shown.rows if row.kind == "team"}
+
+
+def test_a_new_gold_leaves_a_released_board_as_it_is_and_changes_a_live_one(fixed):
+    shown = board(fixed, POST)
+    assert (shown.gold_version, shown.rescored, shown.pending) == (1, None, 0)
+    assert accuracies(shown) == {"Perfect": 1.0, "Good": 0.75, "Poor": 0.25}
+    assert board(fixed, POST, "post").gold_version == 2
+
+
+def test_a_new_scorer_leaves_a_released_board_as_it_is(field, monkeypatch):
+    before = board(field, POST).scorer
+    for module in (claim, rescore, score, compare):
+        monkeypatch.setattr(module, "scorer_version", "9.0.0")
+    adopt_scorer(POST)
+    work_off(POST)
+    field.refresh_from_db()
+    assert (field.scorer, board(field, POST).scorer) == ("9.0.0", before)
+    assert board(field, POST, "post").scorer == "9.0.0"
+    assert {line.board.next_scorer for line in waiting_scores(field, POST)} == {"9.0.0"}
+
+
+def test_a_board_that_is_not_released_follows_at_once(field, tiny_folder, organizer):
+    path = tiny_folder / "gold" / "one.json"
+    path.write_bytes(run_file(GOOD))
+    add_gold_standard(field.tracks.get(slug="one"), "test", path, EVALUATION)
+    work_off(EVALUATION)
+    assert board(field, EVALUATION, viewer=organizer).gold_version == 2
+    assert waiting_scores(field, EVALUATION) == []
+
+
+def test_a_team_sees_the_score_that_the_released_board_shows(fixed):
+    team = fixed.teams.get(name="Good")
+    (line,) = team_runs(team, captain(team), POST)
+    view = run_view(line.run, captain(team), POST)
+    assert [score.value for score in line.scores if score.ranks] == [0.75]
+    assert view.evaluation.gold.version == 1
+    page = Client()
+    page.force_login(captain(team))
+    assert "gold version 2" not in page.get(f"/runs/{line.run.pk}/").content.decode().lower()
+
+
+def test_organizers_see_what_would_change(fixed):
+    (line,) = waiting_scores(fixed, POST)
+    assert (line.scored, line.count) == (5, 5)  # three teams, a baseline, the gold standard
+    assert (line.effect.runs, line.effect.ranks, line.effect.missing) == (4, 2, 0)
+    assert "1 released leaderboard has new scores to apply." in [step.text for step in to_do(fixed, POST)]
+
+
+def test_scores_that_are_still_being_computed_cannot_be_applied(field, organizer, tiny_folder):
+    path = tiny_folder / "gold" / "one.json"
+    path.write_bytes(run_file(GOOD))
+    add_gold_standard(field.tracks.get(slug="one"), "test", path, POST)
+    work_off(POST)
+    (seen,) = waiting_scores(field, POST)
+    rescore.rescore(field, "again", POST)
+    (line,) = waiting_scores(field, POST)
+    assert line.effect is None
+    with pytest.raises(Conflict):
+        apply_scores(organizer, field, [seen], NOTE, POST)
+
+
+def test_applied_scores_are_shown_with_the_reason(fixed, organizer):
+    revision = Board.objects.get(track__slug="one", phase__slug="evaluation").revision
+    (change,) = apply_scores(organizer, fixed, waiting_scores(fixed, POST), f" {NOTE} ", POST)
+    shown = board(fixed, POST)
+    assert (shown.gold_version, accuracies(shown)) == (2, {"Perfect": 0.75, "Good": 1.0, "Poor": 0.5})
+    assert ranked(shown) == [(1, "Good"), (2, "Perfect"), (3, "Poor")]
+    assert (change.note, change.gold_before.version, change.gold_after.version, change.runs) == (NOTE, 1, 2, 4)
+    assert Board.objects.get(pk=change.board_id).revision > revision
+    assert waiting_scores(fixed, POST) == []
+    entry = AuditEntry.objects.get(verb="apply_scores")
+    assert (entry.actor, entry.detail["note"]) == (organizer, NOTE)
+    page = Client().get(BOARD).content.decode()
+    assert NOTE in page
+    assert "Gold version 1 → 2." in page
+    for address in (f"{BOARD}&format=json", "/tasks/tiny/leaderboard/?phase=evaluation&format=json"):
+        assert NOTE in Client().get(address).content.decode()
+
+
+def test_what_was_released_before_is_kept_and_the_new_board_becomes_a_release(fixed, organizer):
+    def keep():
+        there = Board.objects.get(track__slug="one", phase__slug="evaluation")
+        compare_board(there, POST)
+        there.refresh_from_db()
+        if is_to_be_kept(there, POST):
+            keep_release(there, POST)
+
+    keep()
+    assert list(ReleasedBoard.objects.values_list("gold__version", flat=True)) == [1]
+    apply_scores(organizer, fixed, waiting_scores(fixed, POST), NOTE, POST)
+    keep()
+    assert sorted(ReleasedBoard.objects.values_list("gold__version", flat=True)) == [1, 2]
+    assert board(fixed, POST).since == 1
+
+
+@pytest.mark.parametrize("note", ["", "  ", "x" * 301, "two\nlines", "nul\0"])
+def test_a_change_needs_one_sentence(fixed, organizer, note):
+    with pytest.raises(NotAcceptable, match="300 characters"):
+        apply_scores(organizer, fixed, waiting_scores(fixed, POST), note, POST)
+    assert board(fixed, POST).gold_version == 1
+    assert not BoardChange.objects.exists()
+
+
+def test_only_organizers_apply_and_only_what_they_have_seen(fixed, organizer, tiny_folder):
+    seen = waiting_scores(fixed, POST)
+    with pytest.raises(NotAllowed):
+        apply_scores(person("Rival"), fixed, seen, NOTE, POST)
+    with pytest.raises(NotAcceptable):
+        apply_scores(organizer, fixed, [], NOTE, POST)
+    path = tiny_folder / "gold" / "one.json"
+    path.write_bytes(run_file(POOR))
+    add_gold_standard(fixed.tracks.get(slug="one"), "test", path, POST)
+    work_off(POST)
+    with pytest.raises(Conflict, match="Look at them again"):
+        apply_scores(organizer, fixed, seen, NOTE, POST)
+    assert board(fixed, POST).gold_version == 1
+
+
+def test_taking_a_release_back_and_putting_it_back_changes_no_score(fixed, organizer):
+    phase = fixed.phases.get(slug="evaluation")
+    take_back_release(organizer, phase, POST)
+    work_off(POST)
+    rescore.rescore(fixed, "again", POST)
+    work_off(POST)
+    put_release_back(organizer, phase, POST)
+    assert board(fixed, POST).gold_version == 1
+
+
+def test_the_page_applies_the_chosen_boards(fixed, organizer):
+    client = Client()
+    client.force_login(organizer)
+    address = "/tasks/tiny/organize/scores/"
+    assert "4 of 5 runs" in client.get(address).content.decode()
+    (line,) = waiting_scores(fixed, POST)
+    assert client.post(address, {"boards": ["1 2 3"], "note": NOTE}).status_code == 422
+    assert client.post(address, {"note": NOTE}).status_code == 422
+    assert client.post(address, {"boards": [line.key], "note": " "}).status_code == 422
+    assert board(fixed, POST).gold_version == 1
+    assert client.post(address, {"boards": [line.key], "note": NOTE}).status_code == 302
+    assert board(fixed, POST).gold_version == 2
+    assert "No new scores wait" in client.get(address).content.decode()
+
+
+def test_a_newer_gold_says_nothing_of_itself_before_it_is_applied(fixed):
+    anybody = Client()
+    for address in (BOARD, f"{BOARD}&format=json", "/tasks/tiny/insights/one/?phase=evaluation"):
+        page = anybody.get(address).content.decode()
+        assert "version 2" not in page
+        assert '"gold_version": 2' not in page
+
+
+def test_the_first_scores_of_a_released_board_need_nobody(tiny):
+    """A baseline that is scored for the first time after the release."""
+    work_off(RELEASE)
+    assert board(tiny, RELEASE).gold_version == 1
+    assert Board.objects.with_new_scores(RELEASE) == []
