@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from portal import jobs
 from portal.actions.refusal import Conflict, LimitReached, NotAcceptable, NotAllowed
@@ -20,7 +21,7 @@ from scoring import __version__ as scorer_version
 from scoring.uploads import RecognisedRun, Upload
 
 REFUSED_AN_HOUR = 30  # uploads of a team
-TAKES = 4  # from a phase that moves each time: nobody moves one so often
+QUOTA_ATTEMPTS = 4  # at a phase that moves each time: no one moves one so often
 _AN_HOUR = timedelta(hours=1)
 
 
@@ -69,7 +70,7 @@ def rehearse(
     team = sending_team(user, shared_task)
     with transaction.atomic():
         _add_rows(user, team, phase, stored, upload, "", at, slot)
-        left = remaining(team, phase, at)
+        left = remaining(team, user, phase, at)
         transaction.set_rollback(True)
     return left
 
@@ -142,7 +143,7 @@ def _add_rows(
     for run in upload.runs:
         by_track[tracks[run.track]].append(run)
     for track, runs in sorted(by_track.items(), key=lambda item: item[0].position):  # one order: no deadlocks
-        _take_quota(team, phase, track, len(runs), at)
+        _reserve_quota(team, user, phase, track, len(runs), at)
         fill_slots(_add_runs(submission, track, runs), slot, user, at)
     return submission
 
@@ -155,27 +156,42 @@ def _require_few_refusals(team: Team, at: datetime) -> None:
         raise LimitReached("too_many_refused", message % {"n": REFUSED_AN_HOUR})
 
 
-def _take_quota(team: Team, phase: Phase, track: Track, runs: int, at: datetime) -> None:
-    """Take, or say why not. Where nothing forbids it any more, organizers have moved the phase meanwhile: once more."""
+def _reserve_quota(team: Team, user: User, phase: Phase, track: Track, runs: int, at: datetime) -> None:
+    """Reserve, or say why not. Where nothing forbids it any more, organizers have just moved the phase: try again."""
     names = {"phase": phase.title, "track": track.title}
-    for _attempt in range(TAKES):
-        if Quota.objects.take(team, phase, track, runs, at):
+    for _attempt in range(QUOTA_ATTEMPTS):
+        if Quota.objects.reserve(team, user, phase, track, runs, at):
             return
         phase.refresh_from_db()
         if not phase.is_open(at, team.pk):
             raise NotAllowed("phase_closed", _("The phase %(phase)s does not take runs now.") % names)
-        limits = next(line for line in remaining(team, phase, at) if line.track == track)
+        limits = next(line for line in remaining(team, user, phase, at) if line.track == track)
         if limits.left is not None and limits.left < runs:
             raise _limit_reached(limits, runs, names)
     message = _("The organizers are changing %(phase)s at this moment. Nothing was taken: send the file again.")
     raise Conflict("phase_moves", message % names)
 
 
+_LIMIT_REACHED = {
+    ("day", "team"): gettext_noop(
+        "Runs left today (UTC) for %(track)s: %(left)d of %(limit)d. This upload holds %(runs)d."
+    ),
+    ("phase", "team"): gettext_noop(
+        "Runs left for %(track)s in %(phase)s: %(left)d of %(limit)d. This upload holds %(runs)d."
+    ),
+    ("day", "person"): gettext_noop(
+        "Runs that you can still upload today (UTC) for %(track)s, counting those for your earlier teams: "
+        "%(left)d of %(limit)d. This upload holds %(runs)d."
+    ),
+    ("phase", "person"): gettext_noop(
+        "Runs that you can still upload for %(track)s in %(phase)s, counting those for your earlier teams: "
+        "%(left)d of %(limit)d. This upload holds %(runs)d."
+    ),
+}
+
+
 def _limit_reached(limits: TrackLimits, runs: int, names: dict[str, str]) -> LimitReached:
-    if limits.period == "day":
-        message = _("Runs left today (UTC) for %(track)s: %(left)d of %(limit)d. This upload holds %(runs)d.")
-    else:
-        message = _("Runs left for %(track)s in %(phase)s: %(left)d of %(limit)d. This upload holds %(runs)d.")
+    message = _(_LIMIT_REACHED[limits.period, limits.whose])
     values = {**names, "left": limits.left, "limit": limits.limit, "runs": runs}
     return LimitReached("no_runs_left", message % values)
 

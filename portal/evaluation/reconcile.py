@@ -155,16 +155,19 @@ def _stuck(shared_task: SharedTask, at: datetime) -> Iterator[Difference]:
 
 
 def _quotas(shared_task: SharedTask) -> Iterator[Difference]:
-    """What limits say is used, and the runs that count."""
-    used: Counter[tuple[int | None, int, int, str]] = Counter()
-    counted = _runs(shared_task).filter(kind=Run.Kind.TEAM, state__in=_COUNTED)
+    """What limits of teams and persons say is used, and the runs that count."""
+    used: Counter[tuple[int | None, int | None, int, int, str]] = Counter()
+    counted = _runs(shared_task).filter(kind=Run.Kind.TEAM, state__in=_COUNTED).select_related("submission")
     for run in counted:
-        used[run.team_id, run.phase_id, run.track_id, ""] += 1
-        used[run.team_id, run.phase_id, run.track_id, quota_day(run.received_at)] += 1
+        assert run.submission is not None
+        for team, user in ((run.team_id, None), (None, run.submission.sent_by_id)):
+            for day in ("", quota_day(run.received_at)):
+                used[team, user, run.phase_id, run.track_id, day] += 1
     for quota in Quota.objects.filter(phase__shared_task=shared_task):
-        runs = used[quota.team_id, quota.phase_id, quota.track_id, quota.day]
+        runs = used[quota.team_id, quota.user_id, quota.phase_id, quota.track_id, quota.day]
         if quota.used != runs:
-            subject = f"team {quota.team_id}, phase {quota.phase_id}, track {quota.track_id}, day {quota.day or 'all'}"
+            owner = f"team {quota.team_id}" if quota.team_id else f"account {quota.user_id}"
+            subject = f"{owner}, phase {quota.phase_id}, track {quota.track_id}, day {quota.day or 'all'}"
             yield Difference("quota", subject, f"{quota.used} used by the limits, {runs} runs count")
 
 

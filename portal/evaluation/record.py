@@ -149,6 +149,7 @@ def quarantine(work: QuerySet[Submission] | QuerySet[Run] | QuerySet[GoldUpload]
 
 
 def _give_quota_back(runs: QuerySet[Run]) -> None:
-    for run in runs.select_related("team", "phase", "track").order_by("track__position"):  # as uploads take it
-        if run.team is not None:
-            Quota.objects.give_back(run.team, run.phase, run.track, run.received_at)
+    """In the order in which uploads reserve it."""
+    for run in runs.select_related("team", "phase", "track", "submission").order_by("track__position"):
+        if run.team is not None and run.submission is not None:
+            Quota.objects.give_back(run.team, run.submission.sent_by_id, run.phase, run.track, run.received_at)

@@ -1,10 +1,16 @@
-"""How many runs a team has used, and the one statement that takes from a quota."""
+"""How many runs a team and a person have used, and the statements that reserve them.
+
+A run counts for its team and for the person who uploaded it, whatever team that person was in: whoever changes teams
+keeps what they have used, and brings none of it to the new team's own count.
+"""
 
 from datetime import UTC, datetime
 
+from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
+from portal.models.account import User
 from portal.models.task import Phase, Track
 from portal.models.team import Team
 
@@ -23,38 +29,48 @@ def _limits(phase: Phase, at: datetime) -> dict[str, int | None]:
 
 
 class QuotaQuerySet(models.QuerySet["Quota"]):
-    def take(self, team: Team, phase: Phase, track: Track, runs: int, at: datetime) -> bool:
+    def reserve(self, team: Team, user: User, phase: Phase, track: Track, runs: int, at: datetime) -> bool:
         """Count that many runs at that moment; False, and nothing is counted, where a limit or the window forbids it.
 
         To be called in a transaction. Window, limit and count are one conditional UPDATE a row: two uploads at once
-        cannot both see the last free place. The updated row of the whole phase is a lock on (team, phase, track) until
-        the transaction ends.
+        cannot both see the last free place. The team's rows come before the person's, the whole phase before the day;
+        the team's updated row of the whole phase is a lock on (team, phase, track) until the transaction ends.
         """
         limits = _limits(phase, at)
-        rows = [Quota(team=team, phase=phase, track=track, day=day) for day in limits]
-        Quota.objects.bulk_create(rows, ignore_conflicts=True)
         # The phase as a subquery, not a join: Django would move a joined condition on `used` into a subquery too, where
         # PostgreSQL does not look at it again after waiting for the row.
-        mine = self.filter(team=team, track=track, phase__in=Phase.objects.filter(pk=phase.pk).open(at, team.pk))
-        taken: list[str] = []
-        for day, limit in limits.items():
-            room = Q() if limit is None else Q(used__lte=limit - runs)
-            if not mine.filter(room, day=day).update(used=F("used") + runs):
-                self.filter(team=team, phase=phase, track=track, day__in=taken).update(used=F("used") - runs)
-                return False
-            taken.append(day)
+        is_open = Phase.objects.filter(pk=phase.pk).open(at, team.pk)
+        counted: list[Q] = []
+        owners: tuple[dict[str, Team | User], ...] = ({"team": team}, {"user": user})
+        for owner in owners:
+            rows = [Quota(**owner, phase=phase, track=track, day=day) for day in limits]
+            Quota.objects.bulk_create(rows, ignore_conflicts=True)
+            for day, limit in limits.items():
+                row = Q(**owner, track=track, day=day)
+                room = Q() if limit is None else Q(used__lte=limit - runs)
+                if not self.filter(row, room, phase__in=is_open).update(used=F("used") + runs):
+                    for other in counted:
+                        self.filter(other, phase=phase).update(used=F("used") - runs)
+                    return False
+                counted.append(row)
         return True
 
-    def give_back(self, team: Team, phase: Phase, track: Track, taken_at: datetime) -> None:
-        """Undo the taking of one run at that moment; row by row in the order of `take`, so that none waits for ever."""
-        for day in ("", quota_day(taken_at)):
-            self.filter(team=team, phase=phase, track=track, day=day, used__gt=0).update(used=F("used") - 1)
+    def give_back(self, team: Team, user_id: int, phase: Phase, track: Track, reserved_at: datetime) -> None:
+        """Return one run that was reserved at that moment; rows are updated in the order of `reserve`: no deadlocks."""
+        for owner in (Q(team=team), Q(user=user_id)):
+            for day in ("", quota_day(reserved_at)):
+                mine = self.filter(owner, phase=phase, track=track, day=day, used__gt=0)
+                mine.update(used=F("used") - 1)
 
 
 class Quota(models.Model):
-    """How many runs a team has used in a phase and track; `day` is empty for the whole phase, else a UTC date."""
+    """How many runs a team, or a person in all teams, has used in a phase and track.
 
-    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="+")
+    `day` is empty for the whole phase, else a UTC date.
+    """
+
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, null=True, related_name="+")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, null=True, related_name="+")
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="+")
     track = models.ForeignKey(Track, on_delete=models.CASCADE, related_name="+")
     day = models.CharField(max_length=10, blank=True)
@@ -65,8 +81,13 @@ class Quota(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=("team", "phase", "track", "day"), name="one_quota_row"),
+            models.UniqueConstraint(fields=("user", "phase", "track", "day"), name="one_quota_row_a_person"),
+            models.CheckConstraint(
+                condition=Q(team__isnull=False, user__isnull=True) | Q(team__isnull=True, user__isnull=False),
+                name="quota_of_a_team_or_a_person",
+            ),
             models.CheckConstraint(condition=Q(used__gte=0), name="quota_not_negative"),
         ]
 
     def __str__(self) -> str:
-        return f"{self.team} {self.phase} {self.track} {self.day}: {self.used}"
+        return f"{self.team or self.user} {self.phase} {self.track} {self.day}: {self.used}"

@@ -1,38 +1,52 @@
-"""What a team has left of its run limits."""
+"""What a team, and the person who uploads for it, have left of their run limits."""
 
+from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from portal.models import Phase, Quota, Team, Track
+from django.db.models import Q
+
+from portal.models import Phase, Quota, Team, Track, Viewer
 from portal.models.quota import quota_day
 
 
 @dataclass(frozen=True, slots=True)
 class TrackLimits:
-    """The tightest limit of one track: `used` of `limit` runs in the phase or UTC day; `limit` None: no limit."""
+    """The tightest limit of one track: `used` of `limit` runs in the phase or UTC day; `limit` None: no limit.
+
+    It is the person's where they have used more of it, for whatever teams, than their team.
+    """
 
     track: Track
     used: int
     limit: int | None
     period: Literal["phase", "day"]
+    whose: Literal["team", "person"] = "team"
 
     @property
     def left(self) -> int | None:
         return None if self.limit is None else max(0, self.limit - self.used)
 
 
-def remaining(team: Team, phase: Phase, at: datetime) -> list[TrackLimits]:
-    """One entry a track of the task, in its order; runs that were rejected do not count as used."""
+def remaining(team: Team, user: Viewer, phase: Phase, at: datetime) -> list[TrackLimits]:
+    """What that person can still upload for the team: one entry for each track, in the task's order.
+
+    Rejected runs don't count as used.
+    """
     today = quota_day(at)
-    rows = Quota.objects.filter(team=team, phase=phase, day__in=("", today)).values_list("track", "day", "used")
-    used = {(track, day): count for track, day, count in rows}
+    mine = Q(team=team) | Q(user=user.pk, user__isnull=False)
+    rows = Quota.objects.filter(mine, phase=phase, day__in=("", today)).values_list("track", "day", "team", "used")
+    used: Counter[tuple[int, str, str]] = Counter()
+    for track, day, of_team, count in rows:
+        used[track, day, "person" if of_team is None else "team"] = count
 
     def tightest(track: Track) -> TrackLimits:
-        whole = TrackLimits(track, used.get((track.pk, ""), 0), phase.runs_per_track, "phase")
-        if phase.runs_per_day is None:
-            return whole
-        day = TrackLimits(track, used.get((track.pk, today), 0), phase.runs_per_day, "day")
-        return day if whole.left is None or (day.left or 0) < whole.left else whole
+        limits: list[TrackLimits] = []
+        for whose in ("team", "person"):
+            limits.append(TrackLimits(track, used[track.pk, "", whose], phase.runs_per_track, "phase", whose))
+            if phase.runs_per_day is not None:
+                limits.append(TrackLimits(track, used[track.pk, today, whose], phase.runs_per_day, "day", whose))
+        return min(limits, key=lambda line: float("inf") if line.left is None else line.left)
 
     return [tightest(track) for track in phase.shared_task.tracks.all()]

@@ -101,7 +101,7 @@ def submission_view(submission: Submission, viewer: Viewer, at: datetime) -> Sub
         runs=lines,
         problems=submission.problems,
         finished=is_checked and all(line.is_finished for line in lines),
-        remaining=remaining(submission.team, submission.phase, at),
+        remaining=remaining(submission.team, viewer, submission.phase, at),
         errors=places("error"),
         warnings=places("warning"),
         scored=sum(line.state == Run.State.SCORED for line in lines),

@@ -14,7 +14,7 @@ from portal.actions.papers import give_paper
 from portal.actions.phases import move_phase
 from portal.actions.refusal import Conflict
 from portal.actions.runs import choose_official_run
-from portal.actions.submit import TAKES, submit
+from portal.actions.submit import QUOTA_ATTEMPTS, submit
 from portal.evaluation.claim import claim_submission
 from portal.evaluation.record import UploadFinding, record_check
 from portal.evaluation.rescore import rescore
@@ -114,15 +114,17 @@ def test_no_two_deeds_wait_for_each_other(meltemi):
         )
     there = Run.objects.filter(team=meltemi).exclude(state=Run.State.REJECTED).count()
     assert there == ROUNDS * 4
-    assert sum(Quota.objects.filter(day="").values_list("used", flat=True)) == there
+    for owner in ({"team": meltemi}, {"user": user}):
+        assert sum(Quota.objects.filter(day="", **owner).values_list("used", flat=True)) == there
 
 
 def test_what_one_limit_refuses_is_not_counted_by_the_other(tiny):
     team, phase, track = new_team(tiny, "Ostro"), tiny.phases.get(slug="post"), tiny.tracks.get(slug="one")
     with transaction.atomic():
-        assert Quota.objects.take(team, phase, track, 2, POST)
-        assert not Quota.objects.take(team, phase, track, 1, POST)
-    assert list(Quota.objects.values_list("used", flat=True)) == [2, 2]
+        assert Quota.objects.reserve(team, captain(team), phase, track, 2, POST)
+        assert not Quota.objects.reserve(team, captain(team), phase, track, 1, POST)
+        assert not Quota.objects.reserve(new_team(tiny, "Levante"), captain(team), phase, track, 1, POST)
+    assert list(Quota.objects.filter(used__gt=0).values_list("used", flat=True)) == [2, 2, 2, 2]
 
 
 def test_a_limit_that_was_lifted_meanwhile_is_none(meltemi):
@@ -136,7 +138,7 @@ def test_a_limit_that_was_lifted_meanwhile_is_none(meltemi):
     assert Quota.objects.get(team=meltemi).used == 4
 
 
-@pytest.mark.parametrize("moves", [1, TAKES])
+@pytest.mark.parametrize("moves", [1, QUOTA_ATTEMPTS])
 def test_of_a_phase_that_moves_at_each_taking_nothing_is_taken_in_the_end(moves, meltemi, overlapping):
     phase = meltemi.shared_task.phases.get(slug="evaluation")
     takings = []

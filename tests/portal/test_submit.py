@@ -30,7 +30,7 @@ MILLISECOND = timedelta(milliseconds=1)
 def limits(team, at, phase="evaluation"):
     return {
         line.track.slug: (line.used, line.limit)
-        for line in remaining(team, team.shared_task.phases.get(slug=phase), at)
+        for line in remaining(team, captain(team), team.shared_task.phases.get(slug=phase), at)
     }
 
 

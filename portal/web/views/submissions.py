@@ -70,7 +70,7 @@ def _receive(request: SignedInRequest, slug: str, then: Receiver) -> HttpRespons
         context["form"] = form
         return _whole_page(render(request, "submit/upload.html", context, status=HTTPStatus.UNPROCESSABLE_ENTITY))
     phase = next(phase for phase in page.open_phases if phase.slug == form.cleaned_data["phase"])
-    context |= _limits(context, phase)
+    context |= _limits(request, context, phase)
     file = form.cleaned_data["file"]
     try:
         with store_upload(file.chunks(), file.name, UPLOAD_BYTES) as stored:
@@ -183,12 +183,12 @@ def _context(request: HttpRequest, slug: str) -> dict[str, Any]:
     context |= {"team": own_team(page), "limit": UPLOAD_BYTES, "names": names, "check_command": command}
     context["has_slots"] = any(phase.contrastive is not None for phase in page.open_phases)
     context["must_sign"] = not has_signed(request.user, page.shared_task)
-    return context | {"key": get_random_string(22)} | _limits(context, phase)
+    return context | {"key": get_random_string(22)} | _limits(request, context, phase)
 
 
-def _limits(context: dict[str, Any], phase: Phase | None) -> dict[str, Any]:
+def _limits(request: HttpRequest, context: dict[str, Any], phase: Phase | None) -> dict[str, Any]:
     team, at = context["team"], context["at"]
-    limits: Any = SimpleLazyObject(lambda: remaining(team, phase, at)) if team and phase else []
+    limits: Any = SimpleLazyObject(lambda: remaining(team, request.user, phase, at)) if team and phase else []
     return {"chosen_phase": phase, "limits": limits}
 
 
