@@ -154,7 +154,7 @@ class TeamRules:
     approval: Literal["automatic", "manual", "domains"]
     domains: tuple[str, ...] = ()  # with domains: whose mail address is at one of them is approved at once
     questions: tuple[Question, ...] = ()
-    closes_with: str | None = None  # slug of the phase from whose opening on nobody joins a team
+    closes_with: str | None = None  # slug of the phase from whose opening on no one creates or joins a team
 
 
 @dataclass(frozen=True, slots=True)

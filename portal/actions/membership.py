@@ -11,9 +11,9 @@ from django.utils.translation import gettext as _
 from portal.actions.refusal import Conflict, LimitReached, NotAcceptable, NotAllowed
 from portal.actions.team_records import audit, captain_of, locked, queue_mail
 from portal.actions.teams import checked_answers, require_open_teams
-from portal.models import Membership, OutgoingMail, Team, User
+from portal.models import AuditEntry, Board, Membership, OutgoingMail, Team, User
 
-INVITATIONS_A_DAY = 20  # of one team, so that nobody sends junk through the portal
+INVITATIONS_A_DAY = 20  # of one team, and of one person in a task, so that no one sends junk through the portal
 
 _STANDING = (Team.State.PENDING, Team.State.APPROVED)
 
@@ -25,9 +25,9 @@ def invite_by_mail(user: User, team: Team, address: str, at: datetime) -> Outgoi
     Raises:
         NotAllowed: the user is no member, or nobody joins the team any more.
         NotAcceptable: it is no mail address.
-        LimitReached: too many invitations in 24 hours.
+        LimitReached: too many invitations of the team, or of the person for any team of the task, in 24 hours.
     """
-    team = locked(team)
+    team = locked(team)  # in which the person stays until the end: their invitations come one after the other, too
     _membership(user, team)
     _require_state(team, _STANDING)
     require_open_teams(team.shared_task, at)
@@ -35,10 +35,7 @@ def invite_by_mail(user: User, team: Team, address: str, at: datetime) -> Outgoi
         validate_email(address)
     except ValidationError:
         raise NotAcceptable("mail_address", _("%(address)s is no mail address.") % {"address": address}) from None
-    lately = team.mails.filter(kind=OutgoingMail.Kind.INVITATION, queued_at__gt=at - timedelta(days=1))
-    if lately.count() >= INVITATIONS_A_DAY:
-        message = _("A team may send %(limit)d invitations a day. Share the link, or try again tomorrow.")
-        raise LimitReached("too_many_invitations", message % {"limit": INVITATIONS_A_DAY})
+    _require_few_invitations(user, team, at)
     audit(user, team, "invite_by_mail", at, address=address)
     return queue_mail(team, OutgoingMail.Kind.INVITATION, address, at, inviter=str(user), language=user.language)
 
@@ -59,8 +56,7 @@ def leave_team(user: User, team: Team, at: datetime) -> None:
     membership.delete()
     audit(user, team, "leave_team", at)
     if is_last and team.state in _STANDING:
-        _withdraw(team)
-        audit(user, team, "withdraw_team", at)
+        _withdraw(user, team, at)
 
 
 @transaction.atomic
@@ -80,7 +76,7 @@ def hand_over(user: User, team: Team, member: Membership, at: datetime) -> None:
 
 @transaction.atomic
 def withdraw_team(user: User, team: Team, at: datetime) -> None:
-    """Take no further part, for good. Runs stay where they are, and so does the name.
+    """Take no further part, for good. Runs leave the boards of phases that are open; the name stays taken.
 
     Raises:
         NotAllowed: the user is not the captain.
@@ -89,8 +85,7 @@ def withdraw_team(user: User, team: Team, at: datetime) -> None:
     team = locked(team)
     _captaincy(user, team)
     _require_state(team, (*_STANDING, Team.State.DECLINED))
-    _withdraw(team)
-    audit(user, team, "withdraw_team", at)
+    _withdraw(user, team, at)
 
 
 @transaction.atomic
@@ -138,8 +133,22 @@ def renew_password(user: User, team: Team, at: datetime) -> None:
         queue_mail(team, OutgoingMail.Kind.DATA_PASSWORD, captain, at)
 
 
-def _withdraw(team: Team) -> None:
-    Team.objects.filter(pk=team.pk).update(state=Team.State.WITHDRAWN, data_password="", data_password_at=None)
+def _require_few_invitations(user: User, team: Team, at: datetime) -> None:
+    a_day_ago = at - timedelta(days=1)
+    by_team = team.mails.filter(kind=OutgoingMail.Kind.INVITATION, queued_at__gt=a_day_ago)
+    by_person = AuditEntry.objects.filter(
+        actor=user, shared_task=team.shared_task, verb="invite_by_mail", at__gt=a_day_ago
+    )
+    if max(by_team.count(), by_person.count()) >= INVITATIONS_A_DAY:
+        message = _("A team or a person can send %(limit)d invitations a day. Share the link, or try again tomorrow.")
+        raise LimitReached("too_many_invitations", message % {"limit": INVITATIONS_A_DAY})
+
+
+def _withdraw(user: User, team: Team, at: datetime) -> None:
+    gone = {"state": Team.State.WITHDRAWN, "withdrawn_at": at, "data_password": "", "data_password_at": None}
+    Team.objects.filter(pk=team.pk).update(**gone)
+    audit(user, team, "withdraw_team", at)
+    Board.objects.filter(track__shared_task=team.shared_task).changed()
 
 
 def _membership(user: User, team: Team) -> Membership:

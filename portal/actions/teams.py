@@ -25,8 +25,10 @@ def register_team(
 
     Raises:
         NotAcceptable: the name breaks the task's rule, or an answer to the organizers' questions is missing or wrong.
+        NotAllowed: the task's teams are closed.
         Conflict: the name is taken, or the user has a team already.
     """
+    require_open_teams(shared_task, at)
     check_team_name(shared_task, name)
     given = checked_answers(shared_task, answers or {})
     state = Team.State.APPROVED if _is_approved_at_once(user, shared_task) else Team.State.PENDING
@@ -93,11 +95,9 @@ def join_team(user: User, code: str, at: datetime) -> Membership:
 
 def require_open_teams(shared_task: SharedTask, at: datetime) -> None:
     """NotAllowed once the phase has opened with which the task closes its teams."""
-    closing = shared_task.closing_of_teams()
-    if closing is not None and closing <= at:
-        raise NotAllowed(
-            "teams_closed", _("The teams of this task are closed: nobody joins one any more. Ask the organizers.")
-        )
+    if shared_task.teams_are_closed(at):
+        message = _("Registration for this task is closed: no one can create or join a team. Ask the organizers.")
+        raise NotAllowed("teams_closed", message)
 
 
 def _is_approved_at_once(user: User, shared_task: SharedTask) -> bool:

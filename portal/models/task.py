@@ -96,9 +96,13 @@ class SharedTask(models.Model):
         return any(dataset.access == "password" for dataset in self.definition.datasets)
 
     def closing_of_teams(self) -> datetime | None:
-        """From when on nobody joins a team; None where that never happens."""
+        """From when on no one creates or joins a team; None where that never happens."""
         slug = self.definition.team.closes_with
         return self.phases.get(slug=slug).opens if slug else None
+
+    def teams_are_closed(self, at: datetime) -> bool:
+        closing = self.closing_of_teams()
+        return closing is not None and closing <= at
 
     def is_organized_by(self, user: Viewer) -> bool:
         return SharedTask.objects.filter(pk=self.pk).organized_by(user).exists()

@@ -7,10 +7,12 @@ from django.conf import settings
 from django.contrib.auth.hashers import check_password
 from django.core.validators import URLValidator
 from django.db import models
+from django.db.models import Exists, OuterRef, Q
+from django.db.models.expressions import Combinable
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_lazy as _
 
-from portal.models.task import Phase, SharedTask
+from portal.models.task import Grace, Phase, SharedTask
 
 web_address = URLValidator(["https", "http"])
 
@@ -21,12 +23,20 @@ def new_invitation_code() -> str:
 
 class TeamQuerySet(models.QuerySet["Team"]):
     def shut_out(self, phase: Phase) -> Self:
-        """Those whose runs stand on no board of that phase: declined, unless its scores had been released before.
+        """Those whose runs appear on no board of that phase: declined, or withdrawn while it was open to them.
 
-        They stay so when they ask again or withdraw; an approval ends it. Who withdraws of their own will stays.
+        Declined teams stay on boards whose scores had been released before. They stay shut out when they ask again or
+        withdraw; an approval ends it. A team that withdraws after the closing keeps its runs there.
         """
-        declined = self.exclude(reason="")
-        return declined if phase.released is None else declined.filter(decided_at__lt=phase.released)
+        declined = ~Q(reason="")
+        if phase.released is not None:
+            declined &= Q(decided_at__lt=phase.released)
+        in_time: Q | Combinable = Q()
+        if phase.closes is not None:
+            everyones_or_own = Q(team__isnull=True) | Q(team=OuterRef("pk"))
+            graces = Grace.objects.filter(everyones_or_own, phase=phase.pk, until__gt=OuterRef("withdrawn_at"))
+            in_time = Q(withdrawn_at__lt=phase.closes) | Exists(graces)
+        return self.filter(declined | (Q(withdrawn_at__gte=phase.opens) & in_time))
 
 
 class Team(models.Model):
@@ -52,6 +62,7 @@ class Team(models.Model):
     answers = models.JSONField(default=dict)  # key of the organizers' question → what the team said
     reason = models.TextField(blank=True)  # why it was declined; empty unless it was, and was not approved since
     decided_at = models.DateTimeField(null=True)  # approved or declined
+    withdrawn_at = models.DateTimeField(null=True)
     data_password = models.CharField(max_length=128, blank=True)  # hashed; only the mail with it ever held it
     data_password_at = models.DateTimeField(null=True)
     bibtex = models.TextField(blank=True)  # of the team's paper, as `portal.bibtex` writes it

@@ -3,16 +3,15 @@
 Every page, file and mail that shows scores reads boards (`leaderboard`) or runs (`runs`), and both ask here.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import takewhile
 from typing import NamedTuple
 from uuid import UUID
 
 from django.db.models import FilteredRelation, Q, QuerySet
 
-from portal.models import Board, Run
+from portal.models import Board, Run, Submission
 from scoring.ladder import ladder
 
 _UNFINISHED = (Run.State.RECEIVED, Run.State.SCORING)
@@ -33,6 +32,7 @@ class Step:
 class _Sent(NamedTuple):
     run: UUID
     team: int | None
+    sender: int | None
     state: str
     received_at: datetime
     evaluation: int | None
@@ -42,37 +42,61 @@ class _Sent(NamedTuple):
     def is_awaited(self) -> bool:
         return self.evaluation is None and self.state in _UNFINISHED
 
+    @property
+    def owners(self) -> tuple[tuple[str, int | UUID | None], ...]:
+        """The team and the person who uploaded it; a baseline has a ladder of its own."""
+        return (("run", self.run),) if self.team is None else (("team", self.team), ("sender", self.sender))
+
 
 def steps(board: Board, runs: QuerySet[Run]) -> list[Step]:
-    """The steps on that board, in order for each owner; `runs` must hold all of an owner's runs there or none.
+    """The steps on that board, in the order in which they came; `runs` must hold all runs of an owner or none.
 
-    A withdrawn run keeps its place in the order, else one could step down and ask again; whether it stands on a board
-    is not asked here. A run waits for the scores of those before it: what was told does not change.
+    Owners of a run are its team and its sender: a person who changes teams climbs no second ladder. A withdrawn run
+    keeps its place in the order, else one could step down and ask again; whether it appears on a board is not asked
+    here. A run waits for the scores of its owners' earlier runs: what was shown does not change.
     """
     step = board.phase.ladder_step
     assert step is not None
     shown = Q(evaluations__gold=board.gold_id, evaluations__scorer=board.scorer)
     here = runs.filter(track=board.track_id, phase=board.phase_id).order_by("received_at", "number", "pk")
     rows = here.annotate(shown=FilteredRelation("evaluations", condition=shown)).values_list(
-        "pk", "team", "state", "received_at", "shown__pk", "shown__rank_key"
+        "pk", "team", "submission__sent_by", "state", "received_at", "shown__pk", "shown__rank_key"
     )
-    owners: dict[int | UUID, list[_Sent]] = {}
-    for sent in map(_Sent._make, rows):
-        owners.setdefault(sent.team or sent.run, []).append(sent)
-    return [one for owner, own in owners.items() for one in _told(owner, own, step)]
+    known = list(_known(map(_Sent._make, rows)))
+    keys = ladder([sent.key for sent in known], step, [sent.owners for sent in known])
+    return [
+        Step(sent.team or sent.run, sent.run, sent.evaluation, sent.team is not None, sent.received_at, key)
+        for sent, key in zip(known, keys, strict=True)
+        if key is not None and sent.evaluation is not None
+    ]
 
 
 def told(runs: Collection[Run]) -> dict[UUID, float]:
-    """The keys that are told of these runs and of their owners' others; without those that made no step."""
-    teams, nobodys = {run.team_id for run in runs if run.team_id}, [run.pk for run in runs if not run.team_id]
+    """The keys that are shown of these runs and of their owners' others; without those that made no step."""
+    phases, tracks = {run.phase_id for run in runs}, {run.track_id for run in runs}
+    nobodys = {run.pk for run in runs if run.team_id is None}
+    teams = _connected({run.team_id for run in runs if run.team_id is not None}, phases)
     own = Run.objects.filter(Q(team__in=teams) | Q(pk__in=nobodys))
-    boards = Board.objects.filter(phase__in={run.phase_id for run in runs}, track__in={run.track_id for run in runs})
-    found = boards.filter(gold__isnull=False).select_related("phase")
-    return {one.run: one.key for board in found for one in steps(board, own)}
+    boards = Board.objects.filter(phase__in=phases, track__in=tracks, gold__isnull=False).select_related("phase")
+    return {one.run: one.key for board in boards for one in steps(board, own)}
 
 
-def _told(owner: int | UUID, own: Iterable[_Sent], step: float) -> Iterable[Step]:
-    known = list(takewhile(lambda sent: not sent.is_awaited, own))
-    for sent, key in zip(known, ladder([sent.key for sent in known], step), strict=True):
-        if key is not None and sent.evaluation is not None:
-            yield Step(owner, sent.run, sent.evaluation, sent.team is not None, sent.received_at, key)
+def _connected(teams: set[int], phases: Collection[int]) -> set[int]:
+    """These teams and all for which the same persons have uploaded in those phases, and so on."""
+    found: set[int] = set()
+    sent = Submission.objects.filter(phase__in=phases)
+    while teams - found:
+        found |= teams
+        senders = sent.filter(team__in=found).values("sent_by")
+        teams = set(sent.filter(sent_by__in=senders).order_by().values_list("team", flat=True).distinct())
+    return found
+
+
+def _known(runs: Iterable[_Sent]) -> Iterator[_Sent]:
+    """Without runs whose score is awaited, and without those that come after one of the same owner."""
+    waiting: set[object] = set()
+    for sent in runs:
+        if sent.is_awaited or not waiting.isdisjoint(sent.owners):
+            waiting.update(sent.owners)
+        else:
+            yield sent

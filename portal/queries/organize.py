@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import chain
 
 from django.db.models import Count
 from django.utils.translation import gettext as _
@@ -14,6 +15,7 @@ from portal.queries.gold import gold_lines
 from portal.queries.leaderboard import Leaderboard, leaderboard
 
 _SOON = timedelta(hours=72)
+_A_WEEK = timedelta(days=7)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +175,15 @@ def to_do(shared_task: SharedTask, at: datetime) -> list[ToDo]:
             "organize_scores",
         ),
         (
+            "warning",
+            _withdrawn_lately(shared_task, at),
+            _n(
+                "%d team with runs withdrew this week while a phase was open.",
+                "%d teams with runs withdrew this week while a phase was open.",
+            ),
+            "organize_teams",
+        ),
+        (
             "failed",
             unsent,
             _n("%d mail could not be sent.", "%d mails could not be sent."),
@@ -187,6 +198,14 @@ def to_do(shared_task: SharedTask, at: datetime) -> list[ToDo]:
     ]
     found = [ToDo(state, text % count, page) for state, count, text, page in counted if count]
     return found + [step for phase in shared_task.phases.prefetch_related("graces") for step in _steps(phase, at)]
+
+
+def _withdrawn_lately(shared_task: SharedTask, at: datetime) -> int:
+    """How many teams have left the board of an open phase within a week."""
+    lately = shared_task.teams.filter(withdrawn_at__gt=at - _A_WEEK)
+    phases = shared_task.phases.open(at)
+    gone = [lately.shut_out(phase).filter(runs__phase=phase).values_list("pk", flat=True) for phase in phases]
+    return len(set(chain.from_iterable(gone)))
 
 
 def _steps(phase: Phase, at: datetime) -> Iterator[ToDo]:

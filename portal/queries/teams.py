@@ -1,11 +1,13 @@
 """A team as its members see it, with what its state allows; teams as their organizers see them."""
 
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.utils.translation import gettext as _
 
-from portal.models import Membership, OutgoingMail, SharedTask, Team, User
+from portal.models import Membership, OutgoingMail, Phase, SharedTask, Team, User
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,14 +20,13 @@ class Right:
 
 @dataclass(frozen=True, slots=True)
 class TeamView:
-    """One team; `closed_since` is set once nobody joins any more, `password` where the task has data with one."""
+    """One team; `is_closed` once no one joins any more, `has_password` where the task has data with one."""
 
     team: Team
     own: Membership
     members: list[Membership]
     answers: list[tuple[str, str]]  # question, answer
     rights: list[Right]
-    closes: datetime | None  # when nobody joins any more
     is_closed: bool
     invitations: list[OutgoingMail]  # by mail, newest first
     has_password: bool
@@ -41,7 +42,6 @@ class TeamView:
 
 def team_view(team: Team, user: User, at: datetime) -> TeamView:
     """The team of which the user is a member."""
-    closes = team.shared_task.closing_of_teams()
     members = list(team.memberships.select_related("user").order_by("-is_captain", "joined_at"))
     return TeamView(
         team=team,
@@ -49,8 +49,7 @@ def team_view(team: Team, user: User, at: datetime) -> TeamView:
         members=members,
         answers=answers_of(team),
         rights=_rights(team),
-        closes=closes,
-        is_closed=closes is not None and closes <= at,
+        is_closed=team.shared_task.teams_are_closed(at),
         invitations=list(team.mails.filter(kind=OutgoingMail.Kind.INVITATION)),
         has_password=team.takes_part and team.shared_task.has_password_data,
     )
@@ -79,27 +78,62 @@ def _rights(team: Team) -> list[Right]:
 
 @dataclass(frozen=True, slots=True)
 class TeamLine:
-    """One team in the organizers' list."""
+    """One team in the organizers' list; `flags` are sentences about what they may want to look at."""
 
     team: Team
     members: list[Membership]  # the captain first
     answers: list[tuple[str, str]]
     runs: int
+    flags: list[str]
 
 
 def team_lines(shared_task: SharedTask) -> list[TeamLine]:
     """All teams: those that wait first, oldest first, then the others by name."""
     teams = list(shared_task.teams.select_related("shared_task").prefetch_related("memberships__user", "runs"))
     teams.sort(key=lambda team: (team.state != Team.State.PENDING, "" if _waits(team) else team.name.lower(), team.pk))
+    withdrawn = [team for team in teams if team.withdrawn_at is not None]
+    phases = list(shared_task.phases.prefetch_related("graces")) if withdrawn else []
+    elsewhere = _senders_elsewhere(shared_task)
     return [
         TeamLine(
             team=team,
             members=sorted(team.memberships.all(), key=lambda member: (not member.is_captain, member.joined_at)),
             answers=answers_of(team),
             runs=len(team.runs.all()),
+            flags=[*_withdrawal(team, phases), *elsewhere.get(team.pk, ())],
         )
         for team in teams
     ]
+
+
+def _withdrawal(team: Team, phases: Iterable[Phase]) -> Iterator[str]:
+    """That the team withdrew during a phase in which it has runs."""
+    if team.withdrawn_at is None:
+        return
+    with_runs = {run.phase_id for run in team.runs.all()}
+    for phase in phases:
+        if phase.pk in with_runs and phase.is_open(team.withdrawn_at, team.pk):
+            message = _("Withdrew while %(phase)s was open; its runs are on no board there.")
+            yield message % {"phase": phase.title}
+
+
+def _senders_elsewhere(shared_task: SharedTask) -> dict[int, list[str]]:
+    """Key of a team → which persons have uploaded runs for it and for which other teams."""
+    pairs = shared_task.submissions.order_by("sent_by", "team").values_list("sent_by", "team").distinct()
+    teams_of: dict[int, list[int]] = defaultdict(list)
+    for person, team in pairs:
+        teams_of[person].append(team)
+    several = {person: teams for person, teams in teams_of.items() if len(teams) > 1}
+    if not several:
+        return {}
+    people, names = User.objects.in_bulk(several), dict(shared_task.teams.values_list("pk", "name"))
+    found: dict[int, list[str]] = defaultdict(list)
+    for person, teams in several.items():
+        for team in teams:
+            others = ", ".join(names[other] for other in teams if other != team)
+            message = _("%(person)s has also uploaded runs for %(teams)s.")
+            found[team].append(message % {"person": people[person], "teams": others})
+    return found
 
 
 def _waits(team: Team) -> bool:

@@ -1,20 +1,39 @@
 """Limits belong to persons as well as to teams: whoever leaves and registers again, or joins others, gets no more."""
 
+from datetime import timedelta
 from importlib import import_module
 
 import pytest
 from django.apps import apps
+from django.contrib.auth.models import AnonymousUser
 from django.db import connection, transaction
 
-from portal.actions.membership import leave_team
-from portal.actions.refusal import LimitReached
+from portal.actions.membership import INVITATIONS_A_DAY, invite_by_mail, leave_team, withdraw_team
+from portal.actions.refusal import LimitReached, NotAllowed
 from portal.actions.submit import submit
 from portal.actions.teams import join_team, register_team
-from portal.models import Quota, Run, Submission, Team, User
+from portal.models import Board, Evaluation, Grace, Quota, Run, Submission, Team, User
+from portal.queries.organize import to_do
 from portal.queries.quota import remaining
+from portal.queries.runs import team_runs
+from portal.queries.teams import team_lines
 from portal.queries.uploads import UPLOAD_BYTES, inspect
 from portal.storage import store_upload
-from tests.portal.world import EVALUATION, GOOD, POST, at_once, captain, new_team, person, run_file, send_run, work_off
+from tests.portal.world import (
+    EVALUATION,
+    GOOD,
+    MILLISECOND,
+    POST,
+    at_once,
+    board,
+    captain,
+    new_team,
+    person,
+    rescored,
+    run_file,
+    send_run,
+    work_off,
+)
 
 
 def another_team(user: User, team: Team, name: str) -> Team:
@@ -49,9 +68,7 @@ def test_whoever_registers_again_has_no_runs_of_the_day_left(meltemi):
     for number in (1, 2):
         send_run(meltemi, GOOD, number, POST, "post")
     sirocco = another_team(user, meltemi, "Sirocco")
-    with pytest.raises(
-        LimitReached, match=r"today \(UTC\) .* your earlier teams: 0 of 2"
-    ):
+    with pytest.raises(LimitReached, match=r"today \(UTC\) .* your earlier teams: 0 of 2"):
         send_run(sirocco, GOOD, 1, POST, "post")
 
 
@@ -119,7 +136,131 @@ def test_an_upgrade_counts_what_persons_have_sent(meltemi):
     user = captain(meltemi)
     expected = set(Quota.objects.filter(user=user, used__gt=0).values_list("phase", "track", "day", "used"))
     Quota.objects.filter(user=user).delete()
-    import_module("portal.migrations.0003_person_quota").count_runs_of_persons(apps, connection.schema_editor())
+    import_module("portal.migrations.0005_person_limits").count_runs_of_persons(apps, connection.schema_editor())
     counted = set(Quota.objects.filter(user=user).values_list("phase", "track", "day", "used"))
     assert expected <= counted
     assert {used for *_, used in counted} == {2}
+
+
+@pytest.fixture
+def stepped(meltemi):
+    """The phase shows scores at once, in steps of 0.05."""
+    rules = {"scores": "at-once", "official": "best", "ladder_step": 0.05, "released": None, "runs_per_track": None}
+    meltemi.shared_task.phases.filter(slug="evaluation").update(**rules)
+    return meltemi
+
+
+def shown_scores(user, team):
+    """Of the team's runs, by number, as its member sees them."""
+    return {line.run.number: [score.value for score in line.scores] for line in team_runs(team, user, EVALUATION)}
+
+
+def scored_run(team, value, number):
+    """Uploaded by the captain."""
+    run = send_run(team, GOOD, number, EVALUATION + number * MILLISECOND)
+    work_off(EVALUATION)
+    rescored(run, {"accuracy": value})
+    return run
+
+
+def test_whoever_registers_again_gets_no_second_first_score(stepped):
+    user = captain(stepped)
+    scored_run(stepped, 0.7, 1)
+    sirocco = another_team(user, stepped, "Sirocco")
+    for number, value in ((2, 0.72), (3, 0.74), (4, 0.77)):
+        scored_run(sirocco, value, number)
+    assert shown_scores(user, sirocco) == {2: [], 3: [], 4: [0.75]}
+    rows = [(row.team, row.scores["accuracy"]) for row in board(stepped.shared_task, EVALUATION, baselines=False).rows]
+    assert rows == [("Sirocco", 0.75)]
+
+
+def test_a_run_waits_for_its_senders_run_in_another_team(stepped):
+    user = captain(stepped)
+    first = scored_run(stepped, 0.7, 1)
+    sirocco = another_team(user, stepped, "Sirocco")
+    scored_run(sirocco, 0.8, 2)
+    assert shown_scores(user, sirocco) == {2: [0.8]}
+    Evaluation.objects.filter(run=first).delete()
+    Run.objects.filter(pk=first.pk).update(state=Run.State.RECEIVED)
+    assert shown_scores(user, sirocco) == {2: []}
+
+
+def test_who_changed_teams_is_no_obstacle_for_the_others(stepped):
+    friend = person("Friend")
+    join_team(friend, stepped.invitation_code, EVALUATION)
+    scored_run(stepped, 0.7, 1)
+    sirocco = another_team(friend, stepped, "Sirocco")
+    scored_run(sirocco, 0.7, 2)
+    assert shown_scores(friend, sirocco) == {2: [0.7]}
+
+
+def test_invitations_are_counted_for_the_person_as_well(meltemi):
+    user, team = captain(meltemi), meltemi
+    for number in range(INVITATIONS_A_DAY):
+        invite_by_mail(user, team, f"p{number}@example.org", EVALUATION)
+        if number == INVITATIONS_A_DAY // 2:
+            team = another_team(user, team, "Sirocco")
+    with pytest.raises(LimitReached) as refused:
+        invite_by_mail(user, team, "one.more@example.org", EVALUATION)
+    assert refused.value.code == "too_many_invitations"
+    invite_by_mail(user, team, "one.more@example.org", EVALUATION + timedelta(days=1))
+
+
+def test_teams_that_are_closed_take_no_new_team(gated):
+    answers = {"use": "research"}
+    closing = gated.closing_of_teams()
+    with pytest.raises(NotAllowed) as refused:
+        register_team(person("Late"), gated, "Late", "", closing, answers)
+    assert refused.value.code == "teams_closed"
+    assert register_team(person("Early"), gated, "Early", "", closing - MILLISECOND, answers).pk
+
+
+def teams_shown(shared_task, at, phase="evaluation"):
+    return [row.team for row in board(shared_task, at, phase, viewer=AnonymousUser(), baselines=False).rows]
+
+
+@pytest.mark.parametrize(("way", "is_last"), [("withdraw", False), ("leave", True)])
+def test_a_team_withdrawn_while_a_phase_is_open_leaves_its_board_and_is_marked(meltemi, way, is_last):
+    organizer = person("Oana")
+    meltemi.shared_task.organizers.add(organizer)
+    send_run(meltemi, GOOD, 1, EVALUATION)
+    send_run(meltemi, GOOD, 1, POST, "post")
+    work_off(POST)
+    assert teams_shown(meltemi.shared_task, POST) == teams_shown(meltemi.shared_task, POST, "post") == ["Meltemi"]
+    revision = Board.objects.get(phase__slug="post", track__slug="one").revision
+    (leave_team if is_last else withdraw_team)(captain(meltemi), meltemi, POST)
+    assert teams_shown(meltemi.shared_task, POST) == ["Meltemi"]  # closed and released before
+    assert teams_shown(meltemi.shared_task, POST, "post") == []
+    assert Board.objects.get(phase__slug="post", track__slug="one").revision > revision
+    (line,) = team_lines(meltemi.shared_task)
+    assert line.flags == ["Withdrew while Post-evaluation was open; its runs are on no board there."]
+    assert "organize_teams" in [step.page for step in to_do(meltemi.shared_task, POST)]
+
+
+@pytest.mark.parametrize("whose", ["all", "own", "others"])
+def test_extra_time_counts_as_open_for_a_withdrawal(meltemi, whose):
+    send_run(meltemi, GOOD, 1, EVALUATION)
+    work_off(EVALUATION)
+    phase = meltemi.shared_task.phases.get(slug="evaluation")
+    team = {"all": None, "own": meltemi, "others": new_team(meltemi.shared_task, "Sirocco")}[whose]
+    late = phase.closes + timedelta(hours=1)
+    Grace.objects.create(
+        phase=phase, team=team, until=late, reason="why", granted_by=captain(meltemi), granted_at=EVALUATION
+    )
+    withdraw_team(captain(meltemi), meltemi, late - MILLISECOND)
+    assert teams_shown(meltemi.shared_task, POST) == (["Meltemi"] if whose == "others" else [])
+
+
+def test_organizers_see_who_uploaded_for_several_teams(meltemi):
+    user = captain(meltemi)
+    send_run(meltemi, GOOD, 1, EVALUATION)
+    sirocco = another_team(user, meltemi, "Sirocco")
+    send_run(sirocco, GOOD, 1, EVALUATION)
+    flags = {line.team.name: line.flags for line in team_lines(meltemi.shared_task)}
+    assert flags == {
+        "Meltemi": [
+            "Withdrew while Evaluation was open; its runs are on no board there.",
+            "Meltemi has also uploaded runs for Sirocco.",
+        ],
+        "Sirocco": ["Meltemi has also uploaded runs for Meltemi."],
+    }

@@ -46,8 +46,8 @@ def _create(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         register_team(request.user, shared_task, name, affiliation, context["at"], form.answers)
     except ActionRefused as refused:
-        form.add_error(None if refused.code == "team_answers" else "name", refused.message)
-        return _page(request, context | {"form": form}, refused.http_status)
+        form.add_error("name" if refused.code in ("team_name", "team_name_taken") else None, refused.message)
+        return _page(request, context | {"form": form, "refusal": refused.message}, refused.http_status)
     return redirect("team", slug)
 
 
@@ -166,7 +166,8 @@ def _page(request: HttpRequest, context: dict[str, Any], status: int = 200) -> H
     if page.team is None:
         own = {"affiliation": getattr(request.user, "affiliation", "")}
         form = TeamForm(shared_task=page.shared_task, initial=own)
-        return render(request, "teams/create.html", {"form": form} | context, status=status)
+        context = {"form": form, "is_closed": page.shared_task.teams_are_closed(context["at"])} | context
+        return render(request, "teams/create.html", context, status=status)
     path = reverse("join_team", args=[page.shared_task.slug, page.team.invitation_code])
     context = {
         "form": AgainForm(team=page.team),

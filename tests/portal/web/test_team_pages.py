@@ -5,6 +5,7 @@ from django.test import Client
 
 from portal.actions.teams import register_team
 from portal.models import Membership, OutgoingMail, SharedTask, Team
+from tests.portal.web.conftest import Clock
 from tests.portal.world import EVALUATION, captain, new_team, person
 
 PAGE = "/tasks/tiny/team/"
@@ -23,7 +24,8 @@ def decider(gated: SharedTask, sign_in) -> Client:
     return sign_in(user)
 
 
-def test_questions_are_asked_and_answered(gated: SharedTask, sign_in) -> None:
+def test_questions_are_asked_and_answered(gated: SharedTask, sign_in, at: Clock) -> None:
+    at(EVALUATION)
     client = sign_in(person("Cleo"))
     page = "/tasks/gated/team/"
     assert "What will you use the data for?" in client.get(page).content.decode()
@@ -40,7 +42,8 @@ def test_questions_are_asked_and_answered(gated: SharedTask, sign_in) -> None:
     assert "Read and sign the data agreement meanwhile" in text
 
 
-def test_what_a_form_does_not_ask_has_no_effect(gated: SharedTask, sign_in) -> None:  # B32
+def test_what_a_form_does_not_ask_has_no_effect(gated: SharedTask, sign_in, at: Clock) -> None:  # B32
+    at(EVALUATION)
     body = {
         "name": "Bora",
         "answer-use": "a thesis",
@@ -51,6 +54,17 @@ def test_what_a_form_does_not_ask_has_no_effect(gated: SharedTask, sign_in) -> N
     sign_in(person("Cleo")).post("/tasks/gated/team/", body)
     team = Team.objects.get()
     assert (team.state, team.decided_at, team.data_password) == ("pending", None, "")
+
+
+def test_a_closed_registration_has_no_form(gated: SharedTask, sign_in, at: Clock) -> None:
+    closing = gated.closing_of_teams()
+    assert closing is not None
+    at(closing)
+    client = sign_in(person("Late"))
+    assert "Registration is closed" in client.get("/tasks/gated/team/").content.decode()
+    answer = client.post("/tasks/gated/team/", {"name": "Late", "answer-use": "a thesis"})
+    assert (answer.status_code, Team.objects.count()) == (403, 0)
+    assert "Registration for this task is closed" in answer.content.decode()
 
 
 def test_an_invitation_is_sent_from_the_page(teammate: Client, stranger: Client, newcomer: Client) -> None:
@@ -92,7 +106,7 @@ def test_deeds_need_a_post_an_account_and_a_team(
 def test_only_the_captain_withdraws(sender: Client, teammate: Client, meltemi: Team) -> None:
     assert "Withdraw Meltemi" not in teammate.get(PAGE).content.decode()
     assert teammate.post(f"{PAGE}withdraw/").status_code == 403
-    assert "takes part no longer" in sender.post(f"{PAGE}withdraw/", follow=True).content.decode()
+    assert "Your team has withdrawn" in sender.post(f"{PAGE}withdraw/", follow=True).content.decode()
     assert "Your team Meltemi cannot send runs" in sender.get("/tasks/tiny/submit/").content.decode()
 
 

@@ -1,4 +1,7 @@
-"""Runs count for the person who uploaded them, too: filled from the submissions that are there."""
+"""Runs count for the person who uploaded them, too: filled from the submissions that are there. When teams withdrew.
+
+Teams that have withdrawn before keep their runs on all boards.
+"""
 
 from collections import Counter
 from datetime import UTC
@@ -32,7 +35,7 @@ def forget_persons(apps: Any, _schema_editor: Any) -> None:
 
 
 class Migration(migrations.Migration):
-    dependencies = [("portal", "0002_cache_table")]
+    dependencies = [("portal", "0004_board_change")]
 
     operations = [
         migrations.AlterField(
@@ -64,5 +67,6 @@ class Migration(migrations.Migration):
                 name="quota_of_a_team_or_a_person",
             ),
         ),
+        migrations.AddField("team", "withdrawn_at", models.DateTimeField(null=True)),
         migrations.RunPython(count_runs_of_persons, forget_persons),
     ]
