@@ -90,7 +90,7 @@ def check_only(
         finding = judge(
             shared_task.definition, stored.path, stored.name, team.name, phase.split, seconds=CHECK_ONLY_SECONDS
         )
-    except ChildError as fault:
+    except (ChildError, OSError) as fault:
         log.error("check only failed", team=team.name, fault=str(fault))
         message = _("The check could not be finished here. Upload the file, or check it on your own machine.")
         raise Unavailable("check_failed", message) from None

@@ -7,18 +7,17 @@ from uuid import UUID
 
 import structlog
 
-from portal.evaluation.child import ChildError, run_limited
+from portal.evaluation.child import run_limited
 from portal.evaluation.claim import claim_submission, goes_by_this_scorer
 from portal.evaluation.limits import CHILD_SECONDS
-from portal.evaluation.record import RunFinding, UploadFinding, record_check, record_fault
+from portal.evaluation.readable import require_readable
+from portal.evaluation.record import RunFinding, UploadFinding, record_check, record_error
 from portal.models import Submission
 from portal.models.clock import running_from
 from portal.storage import stored_file
 from scoring import Definition, Report, check_upload
 
 log = structlog.get_logger("portal.evaluation")
-
-_OURS = {"unreadable-file", "items-unreadable", "items-unknown-split"}  # no upload can be blamed for these
 
 
 def check_submission(submission_id: UUID, at: datetime) -> list[UUID]:
@@ -32,13 +31,12 @@ def check_submission(submission_id: UUID, at: datetime) -> list[UUID]:
     if token is None:
         return []
     logger = log.bind(submission=str(submission.pk), team=submission.team.name)
-    definition = submission.shared_task.definition  # read here, where it is kept for the next one
     try:
+        definition = submission.shared_task.definition  # read here, where it is kept for the next one
         with stored_file(submission.sha256) as file:
             finding = judge(definition, file, submission.file_name, submission.team.name, submission.phase.split)
-    except (ChildError, OSError) as fault:
-        record_fault(submission, token, now())
-        logger.error("check failed", attempt=submission.attempts, fault=str(fault))
+    except Exception as error:
+        record_error(submission, token, error, now())
         return []
     if not record_check(submission, token, finding, now()):
         logger.warning("check came too late")
@@ -53,7 +51,8 @@ def judge(
     """What the check says of an upload, without gold and in a child with limits.
 
     Raises:
-        ChildError: no answer in time, or a fault of ours.
+        ChildError: the content kills the child.
+        OSError: storage or machine failed, or the items of the split cannot be read.
     """
     return _finding(run_limited(lambda: _check(definition, file, file_name, team, split), seconds))
 
@@ -61,9 +60,7 @@ def judge(
 def _check(definition: Definition, file: Path, file_name: str, team: str, split: str) -> dict[str, Any]:
     """In the child: the report as plain values."""
     checked = check_upload(definition, file, file_name, team, split=split)
-    faults = {problem.code for problem in checked.report} & _OURS
-    if faults:
-        return {"faults": sorted(faults)}
+    require_readable(checked.report)
     return {
         "ok": checked.ok,
         "problems": _plain(checked.upload.report),
@@ -79,7 +76,5 @@ def _plain(report: Report) -> list[dict[str, Any]]:
 
 
 def _finding(answer: dict[str, Any]) -> UploadFinding:
-    if "faults" in answer:
-        raise ChildError(f"cannot judge: {', '.join(answer['faults'])}")
     runs = {entry: RunFinding(**found) for entry, found in answer["runs"].items()}
     return UploadFinding(answer["ok"], answer["problems"], runs)

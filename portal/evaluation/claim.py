@@ -8,9 +8,9 @@ from datetime import datetime, timedelta
 from uuid import UUID, uuid4
 
 import structlog
-from django.db.models import F, Q, QuerySet
+from django.db.models import Case, F, Q, QuerySet, When
 
-from portal.evaluation.limits import ATTEMPTS, LEASE_SECONDS
+from portal.evaluation.limits import ATTEMPTS, LEASE_SECONDS, LEASES_LOST
 from portal.models import GoldUpload, Run, SharedTask, Submission
 from scoring import __version__ as scorer_version
 
@@ -44,14 +44,16 @@ def goes_by_this_scorer(shared_task: SharedTask) -> bool:
 
 
 def _free(busy: str, at: datetime) -> Q:
-    is_free = Q(state=Run.State.RECEIVED) | Q(state=busy, lease_ends__lte=at)
-    return is_free & Q(attempts__lt=ATTEMPTS)
+    lost = Q(state=busy, lease_ends__lte=at, leases_lost__lt=LEASES_LOST)
+    return (Q(state=Run.State.RECEIVED) | lost) & Q(attempts__lt=ATTEMPTS)
 
 
 def _claim(
-    rows: QuerySet[Submission] | QuerySet[Run] | QuerySet[GoldUpload], at: datetime, **changes: object
+    rows: QuerySet[Submission] | QuerySet[Run] | QuerySet[GoldUpload], at: datetime, state: str, **changes: object
 ) -> UUID | None:
+    """Who claims a row that is claimed already counts a lost lease."""
     token = uuid4()
+    lost = F("leases_lost") + Case(When(state=state, then=1), default=0)
     lease_ends = at + timedelta(seconds=LEASE_SECONDS)
-    is_won = rows.update(token=token, lease_ends=lease_ends, attempts=F("attempts") + 1, **changes)
+    is_won = rows.update(token=token, lease_ends=lease_ends, leases_lost=lost, state=state, **changes)
     return token if is_won else None

@@ -8,15 +8,15 @@ from uuid import UUID
 import structlog
 from django.db import transaction
 
-from portal.evaluation.child import ChildError, run_limited
+from portal.evaluation.child import run_limited
 from portal.evaluation.claim import claim_gold
-from portal.evaluation.record import Problems, record_fault
+from portal.evaluation.readable import require_readable
+from portal.evaluation.record import Problems, record_error
 from portal.evaluation.rescore import ask_again
 from portal.models import AuditEntry, GoldStandard, GoldUpload, Phase, Run, Track, User
 from portal.models.clock import running_from
 from portal.objects.interface import gold_objects
-from portal.sealing import unseal
-from portal.storage import sealed_gold
+from portal.storage import open_gold
 from scoring import Definition
 from scoring.gold_check import check_gold
 
@@ -40,15 +40,14 @@ def check_gold_upload(upload_id: UUID, at: datetime) -> list[UUID]:
         return []
     upload = GoldUpload.objects.select_related("track__shared_task", "sent_by").get(pk=upload_id)
     newest = GoldStandard.objects.newest(upload.track, upload.split)
-    definition = upload.track.shared_task.definition  # read here, where it is kept for the next one
     logger = log.bind(gold=str(upload.pk), track=str(upload.track))
     try:
-        sealed = sealed_gold(upload.sealed_sha256)
-        known = sealed_gold(newest.sealed_sha256) if newest else None
-        finding = GoldFinding(**run_limited(lambda: _judge(upload, sealed, known, definition)))
-    except (ChildError, OSError) as fault:
-        record_fault(upload, token, now())
-        logger.error("gold could not be judged", attempt=upload.attempts, fault=str(fault))
+        definition = upload.track.shared_task.definition  # read here, where it is kept for the next one
+        content = open_gold(upload.sealed_sha256)  # the child has no keys
+        known = open_gold(newest.sealed_sha256) if newest else None
+        finding = GoldFinding(**run_limited(lambda: _judge(upload, content, known, definition)))
+    except Exception as error:
+        record_error(upload, token, error, now())
         return []
     logger.info("gold judged", accepted=finding.ok)
     return _record(upload, token, newest, finding, now())
@@ -102,13 +101,13 @@ def _runs(track: Track, split: str) -> Any:
     return Run.objects.filter(track=track, phase__in=phases)
 
 
-def _judge(upload: GoldUpload, sealed: bytes, known: bytes | None, definition: Definition) -> dict[str, Any]:
+def _judge(upload: GoldUpload, content: bytes, known: bytes | None, definition: Definition) -> dict[str, Any]:
     """In the child: plain values."""
-    content = unseal(sealed)
     report = check_gold(definition, upload.track.slug, content, upload.split)
+    require_readable(report)
     return {
         "ok": report.ok,
-        "is_new": known is None or unseal(known) != content,
+        "is_new": content != known,
         "problems": [problem.as_dict() for problem in report],
     }
 

@@ -64,10 +64,11 @@ def publish_items(board: Board, at: datetime) -> None:
         there = [one for one in batch if one.pk in paths]
         try:
             found = run_limited(lambda: _read(board, definition, there, paths))
-        except ChildError as fault:
-            log.warning("no items", board=str(board), fault=str(fault))
+        except (ChildError, OSError) as error:
+            log.warning("no items", board=str(board), error=str(error))
+            there = there if isinstance(error, ChildError) else []
             found = {"runs": {}}
-    _write(board, batch, found, at)
+    _write(board, batch, there, found, at)
 
 
 def _lacking(board: Board, at: datetime) -> QuerySet[Evaluation]:
@@ -99,8 +100,10 @@ def _read(board: Board, definition: Definition, batch: list[Evaluation], paths: 
 
 
 @transaction.atomic
-def _write(board: Board, batch: list[Evaluation], found: Mapping[str, Any], at: datetime) -> None:
-    """Once; of a run that could not be read an empty row that counts its failures, so that it is not tried for ever."""
+def _write(
+    board: Board, batch: list[Evaluation], tried: list[Evaluation], found: Mapping[str, Any], at: datetime
+) -> None:
+    """Once; for a run without answers an empty row, which counts its failures where its file was there to be read."""
     if not items_are_public(board.track, board.phase.split, at):
         return
     if "ids" in found:
@@ -112,7 +115,8 @@ def _write(board: Board, batch: list[Evaluation], found: Mapping[str, Any], at: 
     for pk, items in found["runs"].items():
         RunItems.objects.filter(pk=pk).update(**items)
     unread = RunItems.objects.unread().filter(pk__in=[one.pk for one in batch])
-    if unread.update(failures=F("failures") + 1, tried_at=at):
+    unread.filter(pk__in=[one.pk for one in tried]).update(failures=F("failures") + 1)
+    if unread.update(tried_at=at):
         log.warning(
             "items not read",
             board=str(board),

@@ -16,8 +16,13 @@ LEASE_SECONDS = 45  # then its work is free again
 GOLD_ITEMS_KEPT = 1_000_000  # of all gold standards that one process keeps opened
 VISIBILITY_SECONDS = 300  # then the broker hands its message out again
 
-ATTEMPTS = 3  # then the work is quarantined
-RETRY_SECONDS = 5  # after a fault of ours, times the attempts so far
+ATTEMPTS = 3  # children that die on the same content: then it is quarantined
+RETRY_SECONDS = (
+    5  # after a child died, times the attempts so far; after the first error of ours, then twice as long each
+)
+POSTPONE_SECONDS = 300  # at most, after an error of ours
+REMIND_AFTER = 288  # postponements of the same work, about a day: then administrators are reminded
+LEASES_LOST = 4  # workers that die with the same work, before the one after them is the last to try
 HINT_SECONDS = 20  # how long a published hint is trusted before the sweep publishes another
 SWEEP_SECONDS = 5
 REMIND_SECONDS = 60  # between two looks at what dates bring

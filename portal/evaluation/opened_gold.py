@@ -6,7 +6,7 @@ time. What is opened here a limited child has read before, when it was adopted.
 
 from collections import OrderedDict
 
-from portal.evaluation.child import ChildError, description
+from portal.evaluation.child import HostError, description
 from portal.evaluation.limits import GOLD_ITEMS_KEPT
 from portal.models import GoldStandard
 from portal.sealing import unseal
@@ -23,8 +23,7 @@ def opened_gold(gold: GoldStandard, definition: Definition, definition_sha256: s
     """Read once for a gold and a definition.
 
     Raises:
-        ChildError: it cannot be opened or read; the message says where, and quotes nothing.
-        OSError: its file cannot be read.
+        OSError: it cannot be read or opened; the message says where, and quotes nothing.
     """
     key = gold.sealed_sha256, definition_sha256
     if key not in _kept:
@@ -32,7 +31,7 @@ def opened_gold(gold: GoldStandard, definition: Definition, definition_sha256: s
         try:
             _kept[key] = _open(sealed, definition, gold.track.slug, gold.split)
         except Exception as error:
-            raise ChildError(description(error)) from None
+            raise HostError(description(error)) from None
     _kept.move_to_end(key)
     while len(_kept) > 1 and sum(map(len, _kept.values())) > GOLD_ITEMS_KEPT:
         _kept.popitem(last=False)

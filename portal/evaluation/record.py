@@ -12,11 +12,23 @@ from uuid import UUID
 
 import structlog
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 
-from portal.evaluation.limits import ATTEMPTS, HINT_SECONDS, RETRY_SECONDS
+from portal.evaluation.child import ChildError, HostError, description
+from portal.evaluation.limits import ATTEMPTS, HINT_SECONDS, POSTPONE_SECONDS, REMIND_AFTER, RETRY_SECONDS
 from portal.evaluation.notices import alert, tell_checked, tell_failed, tell_if_scored
-from portal.models import Board, Evaluation, GoldStandard, GoldUpload, Quota, Refusal, Run, Submission, Track
+from portal.models import (
+    Board,
+    Evaluation,
+    GoldStandard,
+    GoldUpload,
+    Quota,
+    Refusal,
+    Run,
+    SharedTask,
+    Submission,
+    Track,
+)
 
 log = structlog.get_logger("portal.evaluation")
 
@@ -114,15 +126,51 @@ def record_score(run: Run, token: UUID, gold: GoldStandard, scorer: str, scored:
     return True
 
 
-def record_fault(work: Submission | Run | GoldUpload, token: UUID, at: datetime) -> bool:
-    """A fault of ours: try again later, or quarantine after the last attempt; False for a stale holder."""
+def record_error(work: Submission | Run | GoldUpload, token: UUID, error: Exception, at: datetime) -> bool:
+    """Count an attempt where the child died on this content; every other error is ours; False for a stale holder."""
+    if isinstance(error, ChildError):
+        return _count_attempt(work, token, error, at)
+    return _postpone(work, token, error, at)
+
+
+def _count_attempt(work: Submission | Run | GoldUpload, token: UUID, error: ChildError, at: datetime) -> bool:
+    """Let the work be tried again soon, or quarantine it after the last attempt."""
     mine = type(work).objects.filter(pk=work.pk, token=token)
-    work.refresh_from_db(fields=["attempts"])  # the claim has counted one more
-    again = mine.filter(attempts__lt=ATTEMPTS)
+    if not mine.update(attempts=F("attempts") + 1, postponed=0):
+        return False
+    work.refresh_from_db(fields=["attempts"])
+    log.error("the child died", **_names(work), attempt=work.attempts, error=str(error))
+    if work.attempts >= ATTEMPTS:
+        return quarantine(mine, at)
     later = at + timedelta(seconds=RETRY_SECONDS * work.attempts)
-    if again.update(state=Run.State.RECEIVED, token=None, lease_ends=later):
-        return True
-    return quarantine(mine, at)
+    return bool(mine.update(state=Run.State.RECEIVED, token=None, lease_ends=later))
+
+
+@transaction.atomic
+def _postpone(work: Submission | Run | GoldUpload, token: UUID, error: Exception, at: datetime) -> bool:
+    """Let the work wait, longer each time; administrators get one mail an hour and kind of error, not one a run."""
+    work.refresh_from_db(fields=["postponed"])
+    wait = min(RETRY_SECONDS * 2 ** min(work.postponed, 10), POSTPONE_SECONDS)
+    mine = type(work).objects.filter(pk=work.pk, token=token)
+    waiting = {"state": Run.State.RECEIVED, "token": None, "lease_ends": at + timedelta(seconds=wait)}
+    if not mine.update(**waiting, postponed=F("postponed") + 1):
+        return False
+    what = str(error) if isinstance(error, HostError) else description(error)
+    log.error("postponed", **_names(work), seconds=wait, error=what)
+    if work.postponed % REMIND_AFTER == 0:
+        occasion = f"postponed {type(error).__name__} {at:%Y-%m-%d %H}"
+        line = f"Evaluation waits and goes on by itself once this is fixed: {what} ({_names(work)['subject']})"
+        alert(_shared_task(work), occasion, [line], at)
+    return True
+
+
+def _shared_task(work: Submission | Run | GoldUpload) -> SharedTask:
+    return work.shared_task if isinstance(work, Submission) else work.track.shared_task
+
+
+def _names(work: Submission | Run | GoldUpload) -> dict[str, str]:
+    """For the log and for administrators."""
+    return {"subject": f"{work._meta.model_name} {work.pk}", "task": _shared_task(work).slug}
 
 
 @transaction.atomic
@@ -132,10 +180,10 @@ def quarantine(work: QuerySet[Submission] | QuerySet[Run] | QuerySet[GoldUpload]
     failed = {"state": Run.State.FAILED, "token": None, "lease_ends": None}
     if item is None or not work.update(**failed):
         return False
-    shared_task = item.shared_task if isinstance(item, Submission) else item.track.shared_task
-    subject = f"{item._meta.model_name} {item.pk}"
-    log.error("quarantined", subject=subject, task=shared_task.slug, attempts=item.attempts)
-    alert(shared_task, f"quarantine {subject}", [f"quarantined after {item.attempts} attempts: {subject}"], at)
+    names = _names(item)
+    log.error("quarantined", **names, attempts=item.attempts, leases_lost=item.leases_lost)
+    line = f"quarantined: {names['subject']}; children that died: {item.attempts}, leases lost: {item.leases_lost}"
+    alert(_shared_task(item), f"quarantine {names['subject']}", [line], at)
     if isinstance(item, GoldUpload):
         return True
     runs = Run.objects.filter(submission=item) if isinstance(item, Submission) else Run.objects.filter(pk=item.pk)

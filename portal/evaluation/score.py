@@ -8,10 +8,11 @@ from uuid import UUID
 
 import structlog
 
-from portal.evaluation.child import ChildError, run_limited
+from portal.evaluation.child import run_limited
 from portal.evaluation.claim import claim_run, goes_by_this_scorer
 from portal.evaluation.opened_gold import opened_gold
-from portal.evaluation.record import Scored, record_fault, record_score
+from portal.evaluation.readable import require_readable
+from portal.evaluation.record import Scored, record_error, record_score
 from portal.models import GoldStandard, Run
 from portal.models.clock import running_from
 from portal.storage import stored_file
@@ -43,9 +44,8 @@ def score_run(run_id: UUID, at: datetime) -> bool:
     logger = log.bind(run=str(run.pk), name=run.name, track=str(run.track))
     try:
         scored = compute(run, gold)
-    except (ChildError, OSError) as fault:
-        record_fault(run, token, now())
-        logger.error("scoring failed", attempt=run.attempts, fault=str(fault))
+    except Exception as error:
+        record_error(run, token, error, now())
         return False
     if not record_score(run, token, gold, scorer_version, scored, now()):
         logger.warning("scores came too late")
@@ -58,8 +58,8 @@ def compute(run: Run, gold: GoldStandard) -> Scored:
     """The scores, from a child with limits.
 
     Raises:
-        ChildError: no answer in time, or a fault of ours.
-        OSError: run or gold cannot be read.
+        ChildError: the content kills the child.
+        OSError: storage or machine failed, or the gold standard cannot be opened.
     """
     definition = run.track.shared_task.definition  # read here, where it is kept for the next one
     standard = opened_gold(gold, definition, run.track.shared_task.definition_sha256)
@@ -87,6 +87,7 @@ def _score(run: Run, file: Path | None, standard: OpenedGold, definition: Defini
             lenient=run.kind == Run.Kind.BASELINE,
             split=split,
         )
+    require_readable(result.report)
     if result.comparison is None:
         # Its upload was found to be right: then the gold standard and the public items do not belong together.
         raise ValueError("accepted by the check, refused by the scorer")

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from portal.evaluation.lanes import Lane
-from portal.evaluation.limits import ATTEMPTS, HINT_SECONDS, SWEEP_BATCH
+from portal.evaluation.limits import ATTEMPTS, HINT_SECONDS, LEASES_LOST, SWEEP_BATCH
 from portal.evaluation.record import quarantine
 from portal.models import Evaluation, GoldUpload, Run, Submission
 
@@ -28,14 +28,15 @@ class Work:
 def sweep(at: datetime, lanes: Collection[Lane] = tuple(Lane)) -> Work:
     """Uploads and runs that wait and have not been hinted at lately, oldest first, for those lanes.
 
-    Each is marked, so that a second sweep within `HINT_SECONDS` leaves it alone. Work whose last attempt ended with
-    its worker is quarantined.
+    Each is marked, so that a second sweep within `HINT_SECONDS` leaves it alone. Work with which one worker after the
+    other died is quarantined.
     """
     submissions = Submission.objects.filter(_waiting(Submission.State.CHECKING, at))
     runs = Run.objects.filter(_waiting(Run.State.SCORING, at))
     gold = GoldUpload.objects.filter(_waiting(GoldUpload.State.CHECKING, at))
-    for waiting in (submissions, runs, gold):
-        _give_up(waiting, at)
+    _give_up(submissions, Submission.State.CHECKING, at)
+    _give_up(runs, Run.State.SCORING, at)
+    _give_up(gold, GoldUpload.State.CHECKING, at)
     scored = Exists(Evaluation.objects.filter(run=OuterRef("pk")))
     first, scorable = Q(~scored, kind=Run.Kind.TEAM), runs.scorable()
     work = Work()
@@ -51,9 +52,10 @@ def _waiting(busy: str, at: datetime) -> Q:
     return Q(state__in=(Run.State.RECEIVED, busy)) & (Q(lease_ends__isnull=True) | Q(lease_ends__lte=at))
 
 
-def _give_up(waiting: QuerySet[Any], at: datetime) -> None:
-    for pk in list(waiting.filter(attempts__gte=ATTEMPTS).values_list("pk", flat=True)):
-        quarantine(waiting.filter(pk=pk, attempts__gte=ATTEMPTS), at)
+def _give_up(waiting: QuerySet[Any], busy: str, at: datetime) -> None:
+    hopeless = waiting.filter(Q(attempts__gte=ATTEMPTS) | Q(state=busy, leases_lost__gte=LEASES_LOST))
+    for pk in list(hopeless.values_list("pk", flat=True)):
+        quarantine(hopeless.filter(pk=pk), at)
 
 
 @transaction.atomic

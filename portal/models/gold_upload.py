@@ -7,11 +7,11 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from portal.models.gold import GoldStandard
-from portal.models.run import Leased
+from portal.models.run import Evaluated
 from portal.models.task import Track
 
 
-class GoldUpload(Leased):
+class GoldUpload(Evaluated):
     """Waits for a worker, and becomes the newest version if it is sound and new."""
 
     class State(models.TextChoices):

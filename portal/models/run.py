@@ -19,7 +19,7 @@ one_line = RegexValidator(r"^[^\x00-\x1f\x7f]*\Z", _("One line of text, please."
 
 
 class Leased(models.Model):
-    """Work that one worker at a time may hold: claimed by token until the lease ends, counted by attempts.
+    """Work that one worker at a time may hold: claimed by token until the lease ends, given up after some attempts.
 
     Without a token, `lease_ends` is how long a hint on the queue is trusted before the sweep gives another.
     """
@@ -32,7 +32,26 @@ class Leased(models.Model):
         abstract = True
 
 
+class Evaluated(Leased):
+    """An upload, run or gold file to evaluate. `attempts` counts the children that died on its content, nothing else.
+
+    `postponed` counts how often in a row an error of ours stopped the work, `leases_lost` how often its worker died.
+    """
+
+    postponed = models.PositiveIntegerField(default=0, editable=False)
+    leases_lost = models.PositiveSmallIntegerField(default=0, editable=False)
+
+    class Meta:
+        abstract = True
+
+
 class SubmissionQuerySet(models.QuerySet["Submission"]):
+    def rejected_or_fatal(self) -> Self:
+        """Those that were rejected, or whose content killed the child that read it; outages don't count."""
+        fatal_runs = Run.objects.filter(submission=OuterRef("pk"), attempts__gt=0)
+        is_fatal = Q(attempts__gt=0) | Exists(fatal_runs)
+        return self.filter(is_fatal | Q(state=Submission.State.REJECTED))
+
     def visible_to(self, user: Viewer) -> Self:
         """Those of the user's teams and of the shared tasks that the user organizes; an administrator sees all."""
         if not user.is_active:
@@ -43,7 +62,7 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
         return self.filter(Q(team__in=teams) | Q(shared_task__in=SharedTask.objects.organized_by(user)))
 
 
-class Submission(Leased):
+class Submission(Evaluated):
     """One upload: a file, or an archive with several runs. Committed before it is acknowledged."""
 
     class State(models.TextChoices):
@@ -135,7 +154,7 @@ class Described(models.Model):
         abstract = True
 
 
-class Run(Leased, Described):
+class Run(Evaluated, Described):
     """One system output for one track: what is ranked. A team's, or a baseline's (then without submission)."""
 
     class State(models.TextChoices):

@@ -48,7 +48,9 @@ class Folder:
 
     @contextmanager
     def local(self, name: str) -> Iterator[Path]:
-        yield self._root / name
+        address = self._root / name
+        address.stat()  # where there is none, it is said here, as by a bucket
+        yield address
 
     def folder(self, name: str) -> Path:
         return self._root / name

@@ -1,7 +1,7 @@
 """What the portal's tests share; `tests.portal.world` has the words they speak in."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +11,11 @@ from django.conf import settings as portal_settings
 from django.db import connection
 
 from portal.actions.import_shared_task import import_shared_task
-from portal.models import SharedTask, Team
+from portal.evaluation.limits import CHILD_MEMORY
+from portal.models import Run, SharedTask, Team
 from portal.objects.bucket import Bucket
+from portal.objects.interface import data_objects
+from portal.storage import stored_name
 from tests.portal.world import EVALUATION, new_team
 from tests.services import S3, Broker, MailServer
 
@@ -83,6 +86,24 @@ def tiny(db: None, tiny_folder: Path) -> SharedTask:
 def meltemi(tiny: SharedTask) -> Team:
     """An approved team of the tiny task."""
     return new_team(tiny, "Meltemi")
+
+
+@pytest.fixture
+def poison() -> Iterator[Callable[[Run], Run]]:
+    """Gives a run another stored file, which is larger than a child's memory: a hole that takes no space."""
+    name = stored_name("f" * 64)
+
+    def poison(run: Run) -> Run:
+        hole = data_objects().drafts() / "hole"
+        with hole.open("wb") as file:
+            file.truncate(2 * CHILD_MEMORY)
+        data_objects().put(hole, name)
+        run.file_sha256 = "f" * 64
+        run.save(update_fields=["file_sha256"])
+        return run
+
+    yield poison
+    data_objects().delete(name)
 
 
 @pytest.fixture

@@ -8,9 +8,10 @@ from django.conf import settings
 
 from portal.actions.gold import add_gold_standard
 from portal.evaluation.check import check_submission
+from portal.evaluation.child import ChildError
 from portal.evaluation.claim import claim_run, claim_submission
-from portal.evaluation.limits import ATTEMPTS, HINT_SECONDS, LEASE_SECONDS
-from portal.evaluation.record import Scored, UploadFinding, record_check, record_fault, record_score
+from portal.evaluation.limits import ATTEMPTS, HINT_SECONDS, LEASE_SECONDS, LEASES_LOST
+from portal.evaluation.record import Scored, UploadFinding, record_check, record_error, record_score
 from portal.evaluation.score import score_run
 from portal.evaluation.sweep import Work, sweep
 from portal.models import Evaluation, GoldStandard, Quota, Run, Submission
@@ -57,7 +58,7 @@ def test_a_good_run_is_accepted_then_scored(meltemi):
     assert score_run(run.pk, EVALUATION)
     run.refresh_from_db()
     evaluation = run.evaluations.get()
-    assert (run.state, run.attempts, run.token, run.lease_ends) == ("scored", 1, None, None)
+    assert (run.state, run.attempts, run.token, run.lease_ends) == ("scored", 0, None, None)
     assert evaluation.scores == {"accuracy": 0.75, "f1_macro": pytest.approx(11 / 15), "f1:YES": pytest.approx(0.8)}
     assert evaluation.gold.version == 1
 
@@ -113,8 +114,8 @@ def test_messages_that_come_again_change_nothing(run):  # G77
         check_submission(run.submission.pk, EVALUATION)
         score_run(run.pk, EVALUATION)
     run.refresh_from_db()
-    assert (run.state, run.attempts, run.evaluations.count()) == ("scored", 1, 1)
-    assert Submission.objects.get().attempts == 1
+    assert (run.state, run.leases_lost, run.evaluations.count()) == ("scored", 0, 1)
+    assert Submission.objects.get().leases_lost == 0
 
 
 def test_message_about_nothing_changes_nothing(db):
@@ -133,9 +134,11 @@ def test_stale_holder_writes_nothing(run):  # G80
     stale = claim_run(run.pk, EVALUATION)
     fresh = claim_run(run.pk, LATER)
     assert not record_score(run, stale, gold, "0.0.1", SCORED, LATER)
-    assert not record_fault(run, stale, LATER)
+    assert not record_error(run, stale, ChildError("died"), LATER)
+    assert not record_error(run, stale, OSError("storage"), LATER)
     run.refresh_from_db()
-    assert (run.state, run.token, run.attempts) == ("scoring", fresh, 2)
+    assert (run.state, run.token, run.leases_lost) == ("scoring", fresh, 1)
+    assert (run.attempts, run.postponed) == (0, 0)
     assert not Evaluation.objects.exists()
     assert record_score(run, fresh, gold, "0.0.1", SCORED, LATER)
 
@@ -160,48 +163,48 @@ def test_new_gold_takes_the_claim_away(run, tiny_folder):
     assert run.evaluations.get().gold.version == 2
 
 
-def test_fault_of_ours_is_tried_again_then_quarantined(run, meltemi):  # D48, G78
-    gold = gold_path(GoldStandard.objects.get(track__slug="one").sealed_sha256)
-    gold.write_bytes(b"broken")
+def test_content_that_kills_the_child_is_tried_again_then_quarantined(run, meltemi, poison):  # D48, G78
+    poison(run)
     at = EVALUATION
     for attempt in range(1, ATTEMPTS + 1):
         assert not score_run(run.pk, at)
         run.refresh_from_db()
         assert (run.state, run.attempts) == ("received" if attempt < ATTEMPTS else "failed", attempt)
         at += timedelta(hours=1)
-    assert run.problems == []  # nothing of the fault is for the team's eyes
+    assert run.problems == []  # nothing of the error is for the team's eyes
     assert used(meltemi) == 0
     assert not score_run(run.pk, at)
     assert sweep(at).runs.count(run.pk) == 0
 
 
-def test_lost_file_quarantines_the_whole_upload(meltemi):
+def test_content_that_kills_the_check_quarantines_the_whole_upload(meltemi):
     run = send_run(meltemi, GOOD, 1, EVALUATION)
-    stored_path(run.file_sha256).unlink()
     for hour in range(ATTEMPTS):
-        check_submission(run.submission.pk, EVALUATION + timedelta(hours=hour))
+        token = claim_submission(run.submission.pk, at := EVALUATION + timedelta(hours=hour))
+        assert record_error(run.submission, token, ChildError("died"), at)
     run.refresh_from_db()
-    assert (run.submission.state, run.state) == ("failed", "failed")
+    assert (run.submission.state, run.state, run.submission.attempts) == ("failed", "failed", ATTEMPTS)
     assert used(meltemi) == 0
 
 
 def test_worker_that_dies_every_time_is_quarantined_by_the_sweep(run, meltemi):  # G78
     at = EVALUATION
-    for _ in range(ATTEMPTS):
+    for _ in range(LEASES_LOST + 1):
         assert claim_run(run.pk, at)
+        sweep(at)
         at += timedelta(seconds=LEASE_SECONDS)
     assert claim_run(run.pk, at) is None
     sweep(at)
     run.refresh_from_db()
-    assert (run.state, used(meltemi)) == ("failed", 0)
+    assert (run.state, run.attempts, used(meltemi)) == ("failed", 0, 0)
 
 
-def test_failed_baseline_harms_nobody(tiny):
-    stored_path(Run.objects.filter(kind="baseline").first().file_sha256).unlink()
+def test_failed_baseline_harms_nobody(tiny, poison):
+    poison(Run.objects.filter(kind="baseline").first())
     for hour in range(ATTEMPTS):
         work_off(EVALUATION + timedelta(hours=hour))
     states = Run.objects.filter(phase__split="test").values_list("kind", "state").distinct()
-    assert set(states.order_by()) == {("baseline", "failed"), ("gold", "scored")}
+    assert set(states.order_by()) == {("baseline", "failed"), ("baseline", "scored"), ("gold", "scored")}
 
 
 def test_sweep_trusts_a_fresh_hint_and_then_finds_the_work(meltemi):

@@ -210,14 +210,14 @@ def test_only_organizers_upload_gold_and_only_for_splits_that_are(tiny, organize
     assert not GoldUpload.objects.exists()
 
 
-def test_gold_that_nobody_can_open_is_given_up_and_the_old_one_stays(tiny, organizer):
+def test_gold_that_nobody_can_open_waits_for_its_key_and_the_old_one_stays(tiny, organizer):
     stranger = PrivateKey.generate().public_key
     upload = upload_gold(organizer, tiny.tracks.get(slug="one"), "test", seal([ONE], stranger), EVALUATION)
     for _ in range(ATTEMPTS):
         upload.refresh_from_db()
         check_gold_upload(upload.pk, upload.lease_ends)
     upload.refresh_from_db()
-    assert (upload.state, newest(tiny).version) == ("failed", 1)
+    assert (upload.state, upload.attempts, newest(tiny).version) == ("received", 0, 1)
 
 
 def test_an_upload_whose_hint_was_lost_is_found(tiny, organizer):
@@ -279,11 +279,12 @@ def test_the_command_prints_what_goes_into_the_settings(settings, capsys):
     assert public in capsys.readouterr().out
 
 
-def test_gold_that_was_resealed_in_between_costs_one_attempt_at_most(tiny, tiny_folder, meltemi):
+def test_gold_that_was_resealed_in_between_costs_no_attempt(tiny, tiny_folder, meltemi):
     run = send_run(meltemi, GOOD, 1, EVALUATION)
     work_off(EVALUATION)
     add_gold_standard(run.track, "test", tiny_folder / "gold" / "two.json", EVALUATION)
     gold_path(newest(tiny).sealed_sha256).rename(aside := gold_path("aside"))
     assert not score_run(run.pk, EVALUATION)
+    assert Run.objects.get(pk=run.pk).attempts == 0
     aside.rename(gold_path(newest(tiny).sealed_sha256))
     assert score_run(run.pk, POST)

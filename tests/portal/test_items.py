@@ -11,7 +11,7 @@ from portal.evaluation.compare import compare_board
 from portal.evaluation.items import boards_to_publish, publish_items
 from portal.models import Board, GoldItems, Phase, Run, RunItems, SharedTask, items_are_public
 from portal.queries.items import ItemTable
-from tests.portal.world import EVALUATION, GOOD, POOR, POST, RELEASE, captain, new_team, send_run, work_off
+from tests.portal.world import EVALUATION, GOOD, POOR, POST, RELEASE, captain, new_team, send_run, stored_path, work_off
 
 
 def work_on_items(at: datetime) -> None:
@@ -132,6 +132,17 @@ def test_runs_are_compared_item_by_item(published: SharedTask) -> None:
     compare_board(Board.objects.get(track__slug="one", phase__slug="evaluation"), RELEASE)
     work_on_items(RELEASE)
     assert missed(published) == ["c"]
+
+
+def test_a_run_whose_file_is_away_is_tried_until_it_is_back(published: SharedTask) -> None:
+    file = stored_path(Run.objects.get(name="one_Ostro_1.json").file_sha256)
+    away = file.rename(file.with_suffix(".away"))
+    for hours in range(9):
+        work_on_items(RELEASE + timedelta(hours=hours))
+    assert RunItems.objects.unread().get().failures == 0
+    away.rename(file)
+    work_on_items(RELEASE + timedelta(hours=9))
+    assert "could not be read" not in page_of(published)
 
 
 def test_a_run_that_cannot_be_read_is_not_tried_for_ever(published: SharedTask) -> None:

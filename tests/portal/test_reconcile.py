@@ -137,19 +137,19 @@ def test_the_night_tells_administrators_once(run, tiny, caplog):
     assert "quota" in caplog.text
 
 
-def test_quarantine_is_told_to_administrators(meltemi, tiny, caplog):  # G78
+def test_quarantine_is_reported_to_administrators(meltemi, tiny, caplog, poison):  # G78
     administrator = person("Ada")
     administrator.is_staff = True
     administrator.save()
     run = send_run(meltemi, GOOD, 1, EVALUATION)
     work_off(EVALUATION)
     Run.objects.filter(pk=run.pk).update(state="received", attempts=0)
-    data_objects().delete(stored_name(run.file_sha256))
+    poison(run)
     for hour in range(3):
         work_off(database_now() + timedelta(hours=hour))
     run.refresh_from_db()
     (mail,) = OutgoingMail.objects.filter(kind="alert")
     assert (run.state, mail.user) == ("failed", administrator)
-    assert mail.details["lines"] == [f"quarantined after 3 attempts: run {run.pk}"]
+    assert mail.details["lines"] == [f"quarantined: run {run.pk}; children that died: 3, leases lost: 0"]
     assert "quarantined" in caplog.text
     assert captain(meltemi).mails.filter(kind="alert").count() == 0

@@ -1,0 +1,229 @@
+"""Errors of ours while uploads are evaluated: no attempt is used, everything waits, and is scored when it is over."""
+
+import os
+import shutil
+import signal
+import socketserver
+from datetime import timedelta
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from threading import Thread
+from time import sleep
+
+import pytest
+from django.conf import settings as portal_settings
+
+from portal.actions.gold import upload_gold
+from portal.evaluation.check import check_submission
+from portal.evaluation.child import HostError, run_limited
+from portal.evaluation.gold import check_gold_upload
+from portal.evaluation.limits import ATTEMPTS, CHILD_NICENESS, POSTPONE_SECONDS
+from portal.evaluation.score import score_run
+from portal.evaluation.sweep import sweep
+from portal.management.valkey import HOST
+from portal.models import OutgoingMail, Quota, Run, Submission
+from portal.models.task import _definition
+from portal.sealing import private_key_file, seal
+from tests.portal.world import (
+    EVALUATION,
+    GOOD,
+    gold_path,
+    person,
+    run_file,
+    send_run,
+    stored_path,
+    work_off,
+)
+from tests.services import children, wait_until
+
+A_DAY = timedelta(days=1)
+
+
+@pytest.fixture
+def administrators(db):
+    for name in ("Ada", "Grace"):
+        user = person(name)
+        user.is_staff = True
+        user.save()
+
+
+def alerts():
+    return OutgoingMail.objects.filter(kind="alert")
+
+
+def waits(work):
+    """Its state, its attempts, and for how many seconds it is postponed since then."""
+    work.refresh_from_db()
+    return work.state, work.attempts, work.postponed
+
+
+def test_storage_away_while_uploads_are_checked(meltemi, administrators):
+    runs = [send_run(meltemi, GOOD, number, EVALUATION) for number in (1, 2, 3)]
+    data = portal_settings.DATA_ROOT / "files"
+    away = data.rename(data.with_name("away"))
+    for minute in range(ATTEMPTS + 2):
+        for run in runs:
+            assert check_submission(run.submission.pk, EVALUATION + timedelta(minutes=minute)) == []
+    assert {waits(run.submission) for run in runs} == {("received", 0, ATTEMPTS + 2)}
+    assert Quota.objects.get(team=meltemi, day="").used == 3
+    assert alerts().count() == 2  # one each
+    away.rename(data)
+    work_off(EVALUATION + timedelta(hours=1))
+    assert {waits(run)[:2] for run in runs} == {("scored", 0)}
+
+
+def test_it_is_tried_later_each_time(meltemi):
+    submission = send_run(meltemi, GOOD, 1, EVALUATION).submission
+    stored_path(submission.sha256).unlink()
+    at, pauses = EVALUATION, []
+    for _ in range(8):
+        check_submission(submission.pk, at)
+        submission.refresh_from_db()
+        pauses.append(round((submission.lease_ends - at).total_seconds()))
+        assert submission.pk not in sweep(submission.lease_ends - timedelta(seconds=1)).submissions
+        at = submission.lease_ends + timedelta(seconds=1)
+    assert pauses == [5, 10, 20, 40, 80, 160, POSTPONE_SECONDS, POSTPONE_SECONDS]
+    assert submission.pk in sweep(at).submissions
+
+
+def test_administrators_are_reminded_of_work_that_waits_for_days(meltemi, administrators):
+    submission = send_run(meltemi, GOOD, 1, EVALUATION).submission
+    stored_path(submission.sha256).unlink()
+    check_submission(submission.pk, EVALUATION)
+    check_submission(submission.pk, EVALUATION + timedelta(hours=2))
+    assert alerts().count() == 2
+    Submission.objects.update(postponed=288)
+    check_submission(submission.pk, EVALUATION + A_DAY)
+    assert alerts().count() == 4
+
+
+def test_gold_key_or_definition_missing_on_a_new_worker_host(meltemi):
+    run = send_run(meltemi, GOOD, 1, EVALUATION)
+    definitions = portal_settings.DATA_ROOT / "definitions"
+    away = definitions.rename(definitions.with_name("elsewhere"))
+    _definition.cache_clear()
+    check_submission(run.submission.pk, EVALUATION)
+    assert waits(run.submission) == ("received", 0, 1)
+    away.rename(definitions)
+    assert check_submission(run.submission.pk, EVALUATION) == [run.pk]
+    key = private_key_file()
+    elsewhere = key.rename(key.with_name("key-away"))
+    assert not score_run(run.pk, EVALUATION)
+    assert waits(run) == ("received", 0, 1)
+    elsewhere.rename(key)
+    assert score_run(run.pk, EVALUATION)
+
+
+def test_items_that_cannot_be_read_are_no_attempt(meltemi, tiny):
+    run = send_run(meltemi, GOOD, 1, EVALUATION)
+    assert check_submission(run.submission.pk, EVALUATION) == [run.pk]
+    items = tiny.definition.track("one").items["test"]
+    away = items.rename(items.with_suffix(".away"))
+    assert not score_run(run.pk, EVALUATION)
+    assert waits(run) == ("received", 0, 1)
+    second = send_run(meltemi, GOOD, 2, EVALUATION)
+    check_submission(second.submission.pk, EVALUATION)
+    assert waits(second.submission) == ("received", 0, 1)
+    away.rename(items)
+    work_off(EVALUATION)
+    assert waits(run)[0] == waits(second)[0] == "scored"
+
+
+def test_gold_storage_away(meltemi, administrators):
+    run = send_run(meltemi, GOOD, 1, EVALUATION)
+    assert check_submission(run.submission.pk, EVALUATION) == [run.pk]
+    shutil.move(portal_settings.GOLD_ROOT, away := portal_settings.GOLD_ROOT.with_name("gold-away"))
+    for _ in range(ATTEMPTS + 1):
+        assert not score_run(run.pk, EVALUATION)
+    assert waits(run) == ("received", 0, ATTEMPTS + 1)
+    shutil.move(away, portal_settings.GOLD_ROOT)
+    assert score_run(run.pk, EVALUATION)
+
+
+def test_gold_uploads_wait_too(tiny, administrators):
+    tiny.organizers.add(organizer := person("Oana"))
+    content = run_file(["NO", "YES", "NO", "NO"])
+    sent = upload_gold(organizer, tiny.tracks.get(slug="one"), "test", seal([content]), EVALUATION)
+    file = gold_path(sent.sealed_sha256)
+    away = file.rename(file.with_suffix(".away"))
+    for _ in range(ATTEMPTS + 1):
+        assert check_gold_upload(sent.pk, EVALUATION) == []
+    assert waits(sent) == ("received", 0, ATTEMPTS + 1)
+    assert alerts().count() == 2
+    away.rename(file)
+    check_gold_upload(sent.pk, EVALUATION)
+    assert waits(sent)[0] == "accepted"
+
+
+class Unavailable(BaseHTTPRequestHandler):
+    """S3 during an outage."""
+
+    def do_GET(self):
+        self.send_response(503)
+        self.end_headers()
+
+    do_HEAD = do_GET  # noqa: N815
+
+    def log_message(self, *_):
+        pass
+
+
+def test_bucket_that_answers_503(bucket, meltemi, settings, administrators):
+    run = send_run(meltemi, GOOD, 1, EVALUATION)
+    working = settings.STORAGES
+    with socketserver.ThreadingTCPServer((HOST, 0), Unavailable) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        place = working["data"]["OPTIONS"] | {"endpoint": f"http://{HOST}:{server.server_address[1]}"}
+        settings.STORAGES = {**working, "data": working["data"] | {"OPTIONS": place}}
+        for _ in range(2):
+            assert check_submission(run.submission.pk, EVALUATION) == []
+        server.shutdown()
+    assert waits(run.submission) == ("received", 0, 2)
+    assert alerts().count() == 2
+    settings.STORAGES = working
+    work_off(EVALUATION)
+    assert waits(run)[:2] == ("scored", 0)
+
+
+def test_a_child_that_waits_for_something_else_than_its_content():
+    with pytest.raises(HostError, match="in time"):
+        run_limited(lambda: sleep(60), seconds=0.3)
+
+
+def test_a_child_that_is_stopped_from_outside():
+    def stop():
+        wait_until(lambda: set(children(os.getpid())) - others, 30, "the child runs")
+        (child,) = set(children(os.getpid())) - others
+        wait_until(lambda: os.getpriority(os.PRIO_PROCESS, child) >= before + CHILD_NICENESS, 30, "it is confined")
+        os.kill(child, signal.SIGTERM)
+
+    before, others = os.getpriority(os.PRIO_PROCESS, 0), set(children(os.getpid()))
+    stopper = Thread(target=stop)
+    stopper.start()
+    with pytest.raises(HostError, match="outside"):
+        run_limited(lambda: sleep(60))
+    stopper.join()
+
+
+def test_no_child_can_be_started(monkeypatch):
+    def none(*_):
+        raise BlockingIOError("no more processes")
+
+    before = len(list(Path("/dev/fd").iterdir()))
+    monkeypatch.setattr(os, "fork", none)
+    with pytest.raises(BlockingIOError):
+        run_limited(lambda: 1)
+    assert len(list(Path("/dev/fd").iterdir())) == before
+
+
+def test_rows_say_whose_content_killed_the_child(meltemi, poison):
+    fine, fatal, waiting = (send_run(meltemi, GOOD, number, EVALUATION) for number in (1, 2, 3))
+    for run in (fine, fatal, waiting):
+        check_submission(run.submission.pk, EVALUATION)
+    assert not Submission.objects.rejected_or_fatal().exists()
+    Run.objects.filter(pk=waiting.pk).update(file_sha256="0" * 64)
+    poison(fatal)
+    for run in (fine, fatal, waiting):
+        score_run(run.pk, EVALUATION)
+    assert [waits(run)[:2] for run in (fine, fatal, waiting)] == [("scored", 0), ("received", 1), ("received", 0)]
+    assert [*Submission.objects.rejected_or_fatal()] == [fatal.submission]
