@@ -8,12 +8,19 @@ import structlog
 from celery import Task
 
 from portal.celery import app
+from portal.evaluation import validate as validation
 from portal.evaluation.check import check_submission as check
 from portal.evaluation.compare import boards_to_refresh, compare_board, is_to_be_kept
 from portal.evaluation.gold import check_gold_upload, drop_unused_gold
 from portal.evaluation.items import boards_to_publish, publish_items
 from portal.evaluation.lanes import Lane
-from portal.evaluation.limits import COMPARE_JOB_SECONDS, JOB_SECONDS, QUIET_SECONDS, RECONCILE_SECONDS
+from portal.evaluation.limits import (
+    COMPARE_JOB_SECONDS,
+    JOB_SECONDS,
+    QUIET_SECONDS,
+    RECONCILE_SECONDS,
+    VALIDATION_PRIORITY,
+)
 from portal.evaluation.notices import alert
 from portal.evaluation.reconcile import reconcile as find_differences
 from portal.evaluation.rescore import adopt_scorer
@@ -37,6 +44,11 @@ def check_submission(submission_id: str) -> None:
 @app.task(name="portal.score_run")
 def score_run(run_id: str) -> None:
     score(UUID(run_id), database_now())
+
+
+@app.task(name="portal.validate")
+def validate(validation_id: str) -> None:
+    validation.validate(UUID(validation_id), database_now())
 
 
 @app.task(name="portal.check_gold")
@@ -65,6 +77,9 @@ def heartbeat(lane: str) -> None:
 @app.task(name="portal.sweep")
 def sweep() -> None:
     adopt_scorer(database_now())
+    validation.expire(database_now())
+    if _is_empty(Lane.SCORING):
+        publish_validations(validation.due(database_now()))
     work = find_work(database_now(), [lane for lane in (Lane.SCORING, Lane.BULK) if _is_empty(lane)])
     publish_checks(work.submissions)
     publish_scores(work.runs)
@@ -112,6 +127,7 @@ def reconcile() -> None:
     """Nightly. The seed is the day, so that every night another sample is computed anew."""
     at = database_now()
     log.info("gold files that were not taken are deleted", files=drop_unused_gold())
+    log.info("files of validations that are over are deleted", files=validation.forget_leftovers())
     for shared_task in SharedTask.objects.all():
         differences = [str(found) for found in find_differences(shared_task, at, seed=at.toordinal())]
         for difference in differences:
@@ -123,6 +139,11 @@ def reconcile() -> None:
 def publish_checks(submission_ids: Iterable[UUID]) -> None:
     """Hint that these uploads wait to be checked."""
     _publisher.publish(check_submission, submission_ids)
+
+
+def publish_validations(validation_ids: Iterable[UUID]) -> None:
+    """Hint that these files wait to be validated; a worker takes up uploads that were submitted first."""
+    _publisher.publish(validate, validation_ids, priority=VALIDATION_PRIORITY)
 
 
 def publish_scores(run_ids: Iterable[UUID], lane: Lane = Lane.SCORING) -> None:
@@ -146,7 +167,7 @@ class _Publisher:
     def __init__(self) -> None:
         self._quiet_until = 0.0
 
-    def publish(self, job: Task, ids: Iterable[UUID | int], **options: str) -> None:
+    def publish(self, job: Task, ids: Iterable[UUID | int], **options: str | int) -> None:
         """Over one connection. Whatever the broker or its client raises, the rows are there for the sweep to find."""
         if monotonic() < self._quiet_until:
             return
@@ -167,6 +188,9 @@ _publisher = _Publisher()
 
 
 def _is_empty(lane: Lane) -> bool:
-    """Whether no message waits there. While some do work goes on, and hints given again would only make it longer."""
+    """Whether no message waits there but validations, for which nothing waits.
+
+    While some do, work goes on, and hints given again would only make the queue longer.
+    """
     with app.connection_for_read() as connection:
-        return app.amqp.queues[lane].bind(connection.default_channel).queue_declare().message_count == 0
+        return bool(connection.default_channel.client.llen(lane) == 0)

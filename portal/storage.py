@@ -7,18 +7,20 @@ import hashlib
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
+from uuid import UUID
 
 from portal.objects.interface import data_objects, gold_objects
 from portal.sealing import Sealer, has_private_key, key_id, public_key, seal, sealed_for, unseal
 
 STALE_SECONDS = 24 * 3600  # nobody writes to a draft that long without a change to it
 _PIECE = 1024 * 1024  # bytes
+_TO_VALIDATE = "validations/"
 
 
 class UploadTooLarge(Exception):  # noqa: N818 - a refusal, not an error
@@ -30,17 +32,27 @@ class UploadTooLarge(Exception):  # noqa: N818 - a refusal, not an error
 
 
 @dataclass(frozen=True, slots=True)
-class StoredUpload:
-    """A whole body on disk under a temporary name; as a context manager it is discarded unless it was kept."""
+class UploadedFile:
+    """What identifies a body that was sent."""
 
     name: str  # as the sender called it
     sha256: str
     size: int  # bytes
+
+
+@dataclass(frozen=True, slots=True)
+class StoredUpload(UploadedFile):
+    """A whole body on disk under a temporary name; as a context manager it is discarded unless it was kept."""
+
     path: Path
 
     def keep(self) -> None:
         """Put the body at its address, durably; the same bytes may be there already."""
         data_objects().put(self.path, stored_name(self.sha256))
+
+    def keep_to_validate(self, key: UUID) -> None:
+        """Put the body where a worker finds it, under a name of its own: it is deleted soon, other uploads are not."""
+        data_objects().put(self.path, _name_to_validate(key))
 
     def discard(self) -> None:
         """Delete the temporary file; nothing happens when the body was kept."""
@@ -79,6 +91,31 @@ def stored_file(sha256: str) -> AbstractContextManager[Path]:
 def stored_name(sha256: str) -> str:
     """The address of that content, whether it is there or not."""
     return f"files/{sha256[:2]}/{sha256}"
+
+
+def has_file_to_validate(key: UUID) -> bool:
+    """Whether a body was kept for that validation."""
+    return data_objects().has(_name_to_validate(key))
+
+
+def stored_file_to_validate(key: UUID) -> AbstractContextManager[Path]:
+    """The body that was kept for that validation; `OSError` where it cannot be had."""
+    return data_objects().local(_name_to_validate(key))
+
+
+def forget_file_to_validate(key: UUID) -> None:
+    """Delete the body; nothing happens where there is none."""
+    data_objects().delete(_name_to_validate(key))
+
+
+def files_to_validate() -> Iterator[UUID]:
+    """The keys of all bodies that were kept to be validated."""
+    names = (name.removeprefix(_TO_VALIDATE) for name in data_objects().names() if name.startswith(_TO_VALIDATE))
+    return map(UUID, names)
+
+
+def _name_to_validate(key: UUID) -> str:
+    return f"{_TO_VALIDATE}{key}"
 
 
 def file_sha256(path: Path) -> str:

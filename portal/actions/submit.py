@@ -2,6 +2,7 @@
 
 import hashlib
 from collections import defaultdict
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from django.db import IntegrityError, transaction
@@ -16,7 +17,7 @@ from portal.models import AuditEntry, Phase, Quota, Run, SharedTask, Submission,
 from portal.models.clock import database_now
 from portal.permissions import has_signed
 from portal.queries.quota import TrackLimits, remaining
-from portal.storage import StoredUpload
+from portal.storage import StoredUpload, UploadedFile
 from scoring import __version__ as scorer_version
 from scoring.uploads import RecognisedRun, Upload
 
@@ -64,12 +65,18 @@ def submit(
 
 
 def rehearse(
-    user: User, shared_task: SharedTask, phase: Phase, stored: StoredUpload, upload: Upload, at: datetime, slot: str
+    user: User,
+    shared_task: SharedTask,
+    phase: Phase,
+    file: UploadedFile,
+    runs: Sequence[RecognisedRun],
+    at: datetime,
+    slot: str,
 ) -> list[TrackLimits]:
     """What would be left of the limits after this upload; it raises what `submit` would, and leaves nothing behind."""
     team = sending_team(user, shared_task)
     with transaction.atomic():
-        _add_rows(user, team, phase, stored, upload, "", at, slot)
+        _add_rows(user, team, phase, file, runs, "", at, slot)
         left = remaining(team, user, phase, at)
         transaction.set_rollback(True)
     return left
@@ -99,7 +106,7 @@ def _accept(
     user: User, team: Team, phase: Phase, stored: StoredUpload, upload: Upload, key: str, at: datetime, slot: str
 ) -> Submission:
     """Within the transaction: rows, audit, file, and the hint that follows the commit."""
-    submission = _add_rows(user, team, phase, stored, upload, key, at, slot)
+    submission = _add_rows(user, team, phase, stored, upload.runs, key, at, slot)
     AuditEntry.objects.create(
         actor=user,
         shared_task=team.shared_task,
@@ -114,7 +121,14 @@ def _accept(
 
 
 def _add_rows(
-    user: User, team: Team, phase: Phase, stored: StoredUpload, upload: Upload, key: str, at: datetime, slot: str
+    user: User,
+    team: Team,
+    phase: Phase,
+    file: UploadedFile,
+    recognised: Sequence[RecognisedRun],
+    key: str,
+    at: datetime,
+    slot: str,
 ) -> Submission:
     """Submission, quota and runs. The signature is looked for here: a receipt stays one when the text changes.
 
@@ -129,9 +143,9 @@ def _add_rows(
         phase=phase,
         team=team,
         sent_by=user,
-        file_name=stored.name,
-        size=stored.size,
-        sha256=stored.sha256,
+        file_name=file.name,
+        size=file.size,
+        sha256=file.sha256,
         idempotency_key=key,
         received_at=at,
         definition_sha256=team.shared_task.definition_sha256,
@@ -140,7 +154,7 @@ def _add_rows(
     )
     tracks = {track.slug: track for track in team.shared_task.tracks.all()}
     by_track: dict[Track, list[RecognisedRun]] = defaultdict(list)
-    for run in upload.runs:
+    for run in recognised:
         by_track[tracks[run.track]].append(run)
     for track, runs in sorted(by_track.items(), key=lambda item: item[0].position):  # one order: no deadlocks
         _reserve_quota(team, user, phase, track, len(runs), at)

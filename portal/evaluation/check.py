@@ -1,5 +1,6 @@
 """Checks an upload as a whole, without gold, before any of its runs is scored."""
 
+from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from portal.models import Submission
 from portal.models.clock import running_from
 from portal.storage import stored_file
 from scoring import Definition, Report, check_upload
+from scoring.uploads import RecognisedRun
 
 log = structlog.get_logger("portal.evaluation")
 
@@ -68,6 +70,7 @@ def _check(definition: Definition, file: Path, file_name: str, team: str, split:
             found.run.entry: {"problems": _plain(found.report), "sha256": found.sha256, "items": found.items}
             for found in checked.runs
         },
+        "recognised": [asdict(found.run) for found in checked.runs],
     }
 
 
@@ -77,4 +80,5 @@ def _plain(report: Report) -> list[dict[str, Any]]:
 
 def _finding(answer: dict[str, Any]) -> UploadFinding:
     runs = {entry: RunFinding(**found) for entry, found in answer["runs"].items()}
-    return UploadFinding(answer["ok"], answer["problems"], runs)
+    recognised = [RecognisedRun(**run) for run in answer["recognised"]]
+    return UploadFinding(answer["ok"], answer["problems"], runs, recognised)

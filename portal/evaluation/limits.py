@@ -1,7 +1,7 @@
 """How long, how much and how often: every limit of background work, in the order that keeps it sound."""
 
 CHILD_SECONDS = 30  # wall clock and CPU of one check or one scoring
-CHECK_ONLY_SECONDS = 20  # the same, while a person waits for the page
+VALIDATE_SECONDS = 20  # of one validation
 CHILD_MEMORY = 2 * 1024**3  # bytes of address space
 CHILD_FILE = 0  # bytes a child may write to a file: none
 CHILD_FILES_OPEN = 64
@@ -23,6 +23,7 @@ RETRY_SECONDS = (
 POSTPONE_SECONDS = 300  # at most, after an error of ours
 REMIND_AFTER = 288  # postponements of the same work, about a day: then administrators are reminded
 LEASES_LOST = 4  # workers that die with the same work, before the one after them is the last to try
+VALIDATION_PRIORITY = 9  # of its message: Redis hands out 0 first, which all others have
 HINT_SECONDS = 20  # how long a published hint is trusted before the sweep publishes another
 SWEEP_SECONDS = 5
 REMIND_SECONDS = 60  # between two looks at what dates bring

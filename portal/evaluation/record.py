@@ -3,7 +3,7 @@
 A stale holder, whose lease ended and whose work another has claimed, updates no row and writes nothing.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import chain
@@ -29,6 +29,7 @@ from portal.models import (
     Submission,
     Track,
 )
+from scoring.uploads import RecognisedRun
 
 log = structlog.get_logger("portal.evaluation")
 
@@ -51,6 +52,7 @@ class UploadFinding:
     ok: bool
     problems: Problems
     runs: Mapping[str, RunFinding] = field(default_factory=dict)
+    recognised: Sequence[RecognisedRun] = ()  # those that the names place
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,12 @@ from portal.models.heartbeat import Heartbeat
 from portal.models.items import GoldItems, RunItems, items_are_public
 from portal.models.mail import Finding, MailFacts, OutgoingMail, Result
 from portal.models.quota import Quota
-from portal.models.rate import Rate
 from portal.models.refusal import Refusal
 from portal.models.run import Run, Submission
 from portal.models.signature import Signature
 from portal.models.task import Grace, Phase, SharedTask, Track
 from portal.models.team import Membership, Team
+from portal.models.validation import Validation
 from portal.models.window import PhaseChange
 
 __all__ = [
@@ -39,7 +39,6 @@ __all__ = [
     "Phase",
     "PhaseChange",
     "Quota",
-    "Rate",
     "Refusal",
     "ReleasedBoard",
     "Result",
@@ -51,6 +50,7 @@ __all__ = [
     "Team",
     "Track",
     "User",
+    "Validation",
     "Viewer",
     "items_are_public",
 ]

@@ -29,6 +29,7 @@ from portal.web.views import (
     submissions,
     tasks,
     teams,
+    validations,
 )
 
 
@@ -87,7 +88,10 @@ urlpatterns = [
         "tasks/<slug:slug>/insights/<slug:track>/<slug:name>.<ending:ending>", insights.figure, name="insights_figure"
     ),
     path("tasks/<slug:slug>/submit/", submissions.submit, name="submit"),
-    path("tasks/<slug:slug>/check/", submissions.check, name="check_only"),
+    path("tasks/<slug:slug>/validate/", submissions.validate, name="validate_only"),
+    path("tasks/<slug:slug>/check/", validations.old_address, name="check_only"),
+    path("tasks/<slug:slug>/validations/<uuid:pk>/", validations.validation, name="validation"),
+    path("tasks/<slug:slug>/validations/<uuid:pk>/status/", validations.status, name="validation_status"),
     path("tasks/<slug:slug>/submissions/<uuid:pk>/", submissions.submission, name="submission"),
     path("tasks/<slug:slug>/submissions/<uuid:pk>/status/", submissions.status, name="submission_status"),
     path("tasks/<slug:slug>/submissions/<uuid:pk>/report.json", submissions.report, name="submission_report"),

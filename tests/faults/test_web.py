@@ -15,10 +15,11 @@ import pytest
 from django.conf import settings
 from django.test import Client
 
+from portal.evaluation.lanes import Lane
 from portal.evaluation.limits import BROKER_SECONDS
-from portal.management.programs import web_command
+from portal.management.programs import web_command, worker_command
 from portal.management.valkey import HOST, free_port
-from portal.models import Run, Submission, User
+from portal.models import Run, Submission, User, Validation
 from portal.web.bodies import BODY_BYTES
 from tests.faults.conftest import TEAM, own_environment
 from tests.services import Broker, Program, answers, children, wait_until
@@ -37,12 +38,12 @@ class Web(Program):
         client.force_login(User.objects.get(email="captain@agon.example"))
         self.cookie = f"sessionid={client.cookies['sessionid'].value}; csrftoken={TOKEN}"
 
-    def post(self, body: bytes | Iterator[bytes], number: int = 1, key: str = "") -> int:
+    def post(self, body: bytes | Iterator[bytes], number: int = 1, key: str = "", page: str = "submit") -> int:
         """The status; pieces are sent in chunks, without a length."""
         connection = http.client.HTTPConnection(HOST, self.port, timeout=180)
         form = self.form(body, number, key) if isinstance(body, bytes) else self._in_pieces(body, number, key)
         try:
-            connection.request("POST", "/tasks/ssa2023/submit/", form, self.headers, encode_chunked=True)
+            connection.request("POST", f"/tasks/ssa2023/{page}/", form, self.headers, encode_chunked=True)
             return connection.getresponse().status
         finally:
             connection.close()
@@ -168,3 +169,34 @@ def test_a_broker_that_hangs_holds_up_one_upload_shortly_and_the_next_not_at_all
     assert sent() == 3
     assert BROKER_SECONDS <= first < 30  # else it would be for ever
     assert min(others) < BROKER_SECONDS  # the quickest: the machine may have other work
+
+
+def test_the_web_server_checks_no_file_itself(web: Web, run_bytes: bytes, slow_items: Callable[[bool], None]) -> None:
+    """No worker runs, and a check would take for ever: each request is answered all the same."""
+    slow_items(True)
+    assert web.post(run_bytes, page="validate") == 303
+    assert web.post(run_bytes, page="validate") == 409  # one at a time
+    assert web.post(run_bytes) == 303  # and an upload of the same file
+    validation = Validation.objects.get()
+    assert validation.state == Validation.State.WAITING
+
+
+def test_uploads_go_before_files_that_are_validated_only(
+    web: Web,
+    broker: Broker,
+    run_bytes: bytes,
+    tmp_path: Path,
+) -> None:
+    assert web.post(run_bytes, page="validate") == 303
+    assert [web.post(run_bytes, number) for number in (1, 2)] == [303, 303]
+    worker = Program([*worker_command("worker", [Lane.SCORING], 1)], own_environment(), tmp_path / "worker.log")
+    worker.start()
+    try:
+        wait_until(lambda: Validation.objects.get().is_finished, 120, "the file is validated")
+    finally:
+        worker.kill()
+    validation = Validation.objects.get()
+    assert (validation.state, validation.report["ok"]) == (Validation.State.DONE, True)
+    runs = Run.objects.filter(kind=Run.Kind.TEAM)
+    assert {run.state for run in runs} == {Run.State.SCORED}
+    assert all(run.finished_at < validation.finished_at for run in runs)

@@ -10,12 +10,28 @@ from portal.actions.phases import move_phase
 from portal.actions.refusal import ActionRefused, Conflict, LimitReached, NotAllowed
 from portal.actions.runs import choose_official_run, withdraw_run
 from portal.actions.teams import join_team, register_team
+from portal.actions.validate_only import validate_only
 from portal.evaluation.check import check_submission
 from portal.evaluation.claim import claim_run, claim_submission
 from portal.evaluation.score import score_run
 from portal.evaluation.sweep import sweep
-from portal.models import Membership, Phase, Quota, Rate, Run, Submission, Team
-from tests.portal.world import EVALUATION, GOOD, POST, at_once, captain, new_team, person, run_file, send, send_run
+from portal.evaluation.validate import validate
+from portal.models import Membership, Phase, Quota, Run, Submission, Team, Validation
+from portal.queries.uploads import UPLOAD_BYTES
+from portal.storage import store_upload
+from tests.portal.world import (
+    EVALUATION,
+    GOOD,
+    POST,
+    at_once,
+    captain,
+    new_team,
+    person,
+    run_file,
+    send,
+    send_run,
+    validated,
+)
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -46,10 +62,24 @@ def test_parallel_uploads_at_a_limit_admit_exactly_that_many_each_time(
         assert set(Quota.objects.filter(team=team).values_list("used", flat=True)) == {limit}
 
 
-def test_parallel_deeds_at_a_rate_admit_exactly_that_many(meltemi):  # E57
-    user = captain(meltemi)
-    answers = at_once([lambda: Rate.objects.take(user, "check_only", 3, EVALUATION) for _ in range(12)])
-    assert sum(answers) == 3
+def test_of_parallel_validations_of_one_person_one_is_admitted(meltemi):
+    phase = meltemi.shared_task.phases.get(slug="evaluation")
+
+    def ask() -> Validation:
+        with store_upload([run_file(GOOD)], "one_Meltemi_1.json", UPLOAD_BYTES) as stored:
+            return validate_only(captain(meltemi), meltemi.shared_task, phase, stored, EVALUATION)
+
+    answers = at_once([ask for _ in range(12)])
+    (admitted,) = accepted(answers)
+    assert {answer.code for answer in answers if answer is not admitted} == {"validation_running"}
+    assert validated(admitted, EVALUATION).is_valid
+
+
+def test_two_workers_validate_a_file_once(meltemi):
+    phase = meltemi.shared_task.phases.get(slug="evaluation")
+    with store_upload([run_file(GOOD)], "one_Meltemi_1.json", UPLOAD_BYTES) as stored:
+        waiting = validate_only(captain(meltemi), meltemi.shared_task, phase, stored, EVALUATION)
+    assert sorted(at_once([lambda: validate(waiting.pk, EVALUATION) for _ in range(2)])) == [False, True]
 
 
 def test_parallel_uploads_of_one_number_admit_one(meltemi):

@@ -21,9 +21,11 @@ from portal.actions.agreement import sign_agreement
 from portal.actions.refusal import ActionRefused
 from portal.actions.submit import submit
 from portal.actions.teams import register_team
+from portal.actions.validate_only import ValidationReport, report_of
 from portal.evaluation.check import check_submission
 from portal.evaluation.record import Scored, record_score
 from portal.evaluation.score import score_run
+from portal.evaluation.validate import validate
 from portal.mail import outbox
 from portal.models import (
     Evaluation,
@@ -35,6 +37,7 @@ from portal.models import (
     Submission,
     Team,
     User,
+    Validation,
 )
 from portal.models.signature import text_sha256
 from portal.queries.choices import Choices
@@ -135,6 +138,16 @@ def work_off(at: datetime) -> None:
         check_submission(submission.pk, at)
     for run in Run.objects.filter(state=Run.State.RECEIVED):
         score_run(run.pk, at)
+    for validation in Validation.objects.unfinished():
+        validate(validation.pk, at)
+
+
+def validated(validation: Validation, at: datetime) -> ValidationReport:
+    """The report, after a worker has taken it up."""
+    validate(validation.pk, at)
+    report = report_of(Validation.objects.get(pk=validation.pk), at)
+    assert report is not None
+    return report
 
 
 def deliver(at: datetime = EVALUATION) -> None:

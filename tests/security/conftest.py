@@ -9,10 +9,13 @@ from django.test import Client
 from portal.actions.announcements import publish_announcement
 from portal.actions.approval import approve_team
 from portal.actions.teams import join_team, register_team
+from portal.actions.validate_only import validate_only
 from portal.mail.unsubscribe import token
 from portal.models import GoldStandard, Run, SharedTask, Team, User
+from portal.queries.uploads import UPLOAD_BYTES
+from portal.storage import store_upload
 from tests.portal.conftest import gated, gated_folder, smtp, tiny, tiny_folder
-from tests.portal.world import EVALUATION, GOOD, person, send_run, set_up_second_factor, sign
+from tests.portal.world import EVALUATION, GOOD, person, run_file, send_run, set_up_second_factor, sign
 
 __all__ = ["gated", "gated_folder", "smtp", "tiny", "tiny_folder"]
 
@@ -44,6 +47,8 @@ class World:
         self.gold = GoldStandard.objects.filter(track__shared_task=gated)[0]
         self.announcement = publish_announcement(self.people["organizer"], gated, "News", "*Well*.", EVALUATION)
         self.run: Run = send_run(self.bora, GOOD, 1, EVALUATION)
+        with store_upload([run_file(GOOD)], "one_Bora_2.json", UPLOAD_BYTES) as stored:
+            self.validation = validate_only(self.people["captain"], gated, self.run.phase, stored, EVALUATION)
 
     def _team(self, task: SharedTask, role: str, name: str) -> Team:
         team = register_team(self.people[role], task, name, "", EVALUATION, {"use": "research"})
@@ -61,6 +66,8 @@ class World:
             "released_board": task | {"track": "one", "phase": "evaluation", "number": 1},
             "submission": task | {"pk": self.run.submission_id},
             "submission_status": task | {"pk": self.run.submission_id},
+            "validation": task | {"pk": self.validation.pk},
+            "validation_status": task | {"pk": self.validation.pk},
             "submission_report": task | {"pk": self.run.submission_id},
             "receipt": task | {"pk": self.run.submission_id},
             "join_team": task | {"code": self.bora.invitation_code},

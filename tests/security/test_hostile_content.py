@@ -1,6 +1,6 @@
 """Runs whose content is hostile or broken: refused by both ways in, with a place, and nothing comes to harm. # A1–A16
 
-"Check only" answers 422 from the limited child. An upload gets a receipt, then is rejected as a whole.
+"Validate only" reports what the limited child found. An upload gets a receipt, then is rejected as a whole.
 """
 
 import codecs

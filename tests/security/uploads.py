@@ -12,7 +12,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from portal.actions.import_shared_task import import_shared_task
-from portal.models import Quota, Rate, Run, SharedTask, Submission, Team
+from portal.models import Quota, Run, SharedTask, Submission, Team, Validation
 from portal.models.clock import database_now
 from tests.portal.world import EVALUATION, captain, new_team, work_off
 
@@ -103,14 +103,16 @@ class Desk:
         self.check("labels_Bora_1", dump(LABELS))  # the first request of a process compiles its templates
 
     def check(self, name: str, body: bytes) -> Answer:
-        """By way of "check only"."""
-        Rate.objects.all().delete()
+        """By way of "Validate only", after a worker was there; the status is 422 where the report says invalid."""
+        Validation.objects.all().delete()
         started = used()
-        response = self._post("check", name, body)
+        response = self._post("validate", name, body)
+        assert response.status_code == 303
+        work_off(database_now())
+        report = self.client.get(response["Location"]).context["report"]
         seconds = used() - started
-        checked = response.context["checked"]
-        runs = [problem for run in checked.runs for problem in run.problems]
-        return Answer(response.status_code, [*checked.problems, *runs], seconds)
+        runs = [problem for run in report.runs for problem in run.problems]
+        return Answer(200 if report.is_valid else 422, [*report.problems, *runs], seconds)
 
     def refused(self, name: str, body: bytes) -> Answer:
         """By way of an upload that is not taken."""
@@ -118,6 +120,7 @@ class Desk:
         response = self._post("submit", name, body)
         seconds = used() - started
         assert response.status_code >= 400, "was taken"
+        work_off(database_now())  # of the content that is checked as well
         return Answer(response.status_code, response.context.get("problems", []), seconds)
 
     def taken(self, name: str, body: bytes) -> tuple[Submission, Answer]:

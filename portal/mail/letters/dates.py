@@ -27,8 +27,8 @@ def deadline(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
             text(_("Your team %(team)s has taken the data, but has no valid run in this phase yet.") % names),
             text(
                 _(
-                    "Do not wait for the last hour: an upload counts when all of it has arrived. “Check only” on the "
-                    "same page tells what is wrong with a file, and costs nothing."
+                    "Do not wait for the last hour: an upload counts when all of it has arrived. “Validate only” on "
+                    "the same page lists the problems of a file and uses no quota."
                 )
             ),
             button(_("Upload runs"), page("submit", mail.shared_task.slug)),

@@ -14,14 +14,14 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from portal.actions.check_only import CheckOnly, check_only
 from portal.actions.refusal import ActionRefused, count_refusal
 from portal.actions.submit import submit as take
-from portal.models import Phase, Submission
+from portal.actions.validate_only import validate_only
+from portal.models import Phase, Submission, Validation
 from portal.permissions import has_signed
 from portal.queries.quota import remaining
 from portal.queries.runs import SubmissionView, submission_view
-from portal.queries.uploads import UPLOAD_BYTES, Upload, inspect, right_names
+from portal.queries.uploads import UPLOAD_BYTES, inspect, right_names
 from portal.storage import StoredUpload, UploadTooLarge, store_upload
 from portal.web.access import SignedInRequest, own_team, tab_context
 from portal.web.bodies import BODY_BYTES
@@ -46,9 +46,9 @@ def submit(request: SignedInRequest, slug: str) -> HttpResponse:
 @csrf_exempt  # as above
 @login_required
 @require_POST
-def check(request: SignedInRequest, slug: str) -> HttpResponse:
-    """What would become of an upload; nothing is taken."""
-    return _guarded(request, slug, _check)
+def validate(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Keep a file until a worker has checked it, and lead to where its report appears."""
+    return _guarded(request, slug, _validate)
 
 
 def _guarded(request: SignedInRequest, slug: str, then: Receiver) -> HttpResponse:
@@ -88,17 +88,17 @@ def _lateness(context: dict[str, Any], slug: str) -> dict[str, Any]:
     return {"late_for": phase, "late_since": closed} if closed is not None and closed <= context["at"] else {}
 
 
-def _check(request: SignedInRequest, context: dict[str, Any], phase: Phase, stored: StoredUpload) -> HttpResponse:
+def _validate(request: SignedInRequest, context: dict[str, Any], phase: Phase, stored: StoredUpload) -> HttpResponse:
     shared_task = context["page"].shared_task
-    upload = inspect(shared_task, stored, context["team"])
     try:
-        checked = check_only(request.user, shared_task, phase, stored, upload, slot=context["slot"])
+        validation = validate_only(request.user, shared_task, phase, stored, slot=context["slot"])
     except ActionRefused as refused:
         return render(request, "submit/upload.html", context | {"refused": refused}, status=refused.http_status)
-    status = HTTPStatus.OK if checked.is_valid else HTTPStatus.UNPROCESSABLE_ENTITY
-    if checked.refused:
-        status = HTTPStatus(checked.refused.http_status)
-    return render(request, "submit/upload.html", context | {"checked": checked}, status=status)
+    if request.htmx:
+        return render(request, "submit/_validation.html", context | {"validation": validation}, status=202)
+    response = redirect("validation", shared_task.slug, validation.pk)
+    response.status_code = HTTPStatus.SEE_OTHER
+    return response
 
 
 def _take(request: SignedInRequest, context: dict[str, Any], phase: Phase, stored: StoredUpload) -> HttpResponse:
@@ -112,7 +112,7 @@ def _take(request: SignedInRequest, context: dict[str, Any], phase: Phase, store
     }
     if not upload.report.ok:
         count_refusal(problem.code for problem in upload.report.errors)
-        context["checked"] = _content(request, context, phase, stored, upload)
+        context["validation"] = _content(request, context, phase, stored) if upload.runs else None
         return render(request, "submit/refused.html", context, status=HTTPStatus.UNPROCESSABLE_ENTITY)
     try:
         at = context["at"]  # asked when the whole body was in
@@ -130,11 +130,11 @@ def _take(request: SignedInRequest, context: dict[str, Any], phase: Phase, store
 
 
 def _content(
-    request: SignedInRequest, context: dict[str, Any], phase: Phase, stored: StoredUpload, upload: Upload
-) -> CheckOnly | None:
-    """What else is wrong with an upload that its names refuse; None where that cannot be had now."""
+    request: SignedInRequest, context: dict[str, Any], phase: Phase, stored: StoredUpload
+) -> Validation | None:
+    """Have the content checked of an upload whose names are invalid; None where that cannot be done now."""
     try:
-        return check_only(request.user, context["page"].shared_task, phase, stored, upload)
+        return validate_only(request.user, context["page"].shared_task, phase, stored)
     except ActionRefused:
         return None
 

@@ -8,10 +8,10 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from portal.actions.check_only import check_only
 from portal.actions.gold import add_gold_standard
+from portal.actions.validate_only import validate_only
 from portal.models import Evaluation, Run, SharedTask, Team
-from portal.queries.uploads import UPLOAD_BYTES, inspect
+from portal.queries.uploads import UPLOAD_BYTES
 from portal.storage import store_upload
 from scoring.metrics import GoldStandard
 from scoring.score import Result
@@ -30,6 +30,7 @@ from tests.portal.world import (
     new_team,
     run_file,
     send_run,
+    validated,
     work_off,
 )
 
@@ -97,9 +98,8 @@ def finding(team: Team, name: str, body: bytes) -> dict[str, Any]:
     shared_task = team.shared_task
     phase = shared_task.phases.get(slug="evaluation")
     with store_upload([body], name, UPLOAD_BYTES) as stored:
-        upload = inspect(shared_task, stored, team)
-        tried = check_only(captain(team), shared_task, phase, stored, upload, EVALUATION)
-    return {"ok": tried.is_valid, "problems": tried.problems, "runs": tried.runs}
+        report = validated(validate_only(captain(team), shared_task, phase, stored, EVALUATION), EVALUATION)
+    return {"ok": report.is_valid, "problems": report.problems, "runs": report.runs}
 
 
 @pytest.mark.parametrize("body", [run_file(GOOD), run_file(["MAYBE", *GOOD[1:]]), b'[{"id": "z"}]', b"no JSON"])

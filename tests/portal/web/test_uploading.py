@@ -16,7 +16,7 @@ from portal.queries.uploads import UPLOAD_BYTES
 from tests.portal.world import PERFECT, POST, archive, run_file, send_run, work_off
 
 PAGE = "/tasks/tiny/submit/"
-CHECK = "/tasks/tiny/check/"
+VALIDATE = "/tasks/tiny/validate/"
 
 
 def upload(client: Client, name: str, body: bytes, phase: str = "post", key: str = "", **extra: Any) -> Any:
@@ -95,8 +95,13 @@ def test_under_a_wrong_name_the_content_is_judged_too(sender: Client) -> None:
     wrong = json.dumps([{"id": "a", "value": "YESS"}, {"id": "b", "value": "NO"}]).encode()
     text = upload(sender, "one_Meltmi_1.json", wrong).content.decode()
     assert '<ins class="be">Meltemi</ins>' in text
-    assert "label-outside-domain" in text
-    assert "missing-items" in text
+    assert "YESS" not in text  # a worker looks for it
+    address = text.partition('hx-get="')[2].partition('"')[0].replace("&amp;", "&")
+    work_off(database_now())
+    contents = sender.get(address).content.decode()
+    assert "label-outside-domain" in contents
+    assert "missing-items" in contents
+    assert "name-pattern" not in contents  # the page says that already
     assert not Submission.objects.exists()
 
 
@@ -139,48 +144,86 @@ def test_content_that_breaks_the_rules_is_listed_with_place_and_remedy(sender: C
 
 
 def try_out(client: Client, name: str, body: bytes, **extra: Any) -> Any:
-    return client.post(CHECK, {"file": SimpleUploadedFile(name, body), "phase": "post"}, **extra)
+    return client.post(VALIDATE, {"file": SimpleUploadedFile(name, body), "phase": "post"}, **extra)
 
 
-def test_check_only_says_what_would_become_of_an_upload(sender: Client) -> None:
-    response = try_out(sender, "one_Meltemi_1.json", run_file(PERFECT))
-    text = response.content.decode()
-    assert response.status_code == HTTPStatus.OK
-    assert "Would be accepted" in text
+def report_after(client: Client, response: Any) -> str:
+    """The page to which an answer leads, after a worker was there."""
+    assert response.status_code == HTTPStatus.SEE_OTHER
+    work_off(database_now())
+    return str(client.get(response["Location"]).content.decode())
+
+
+def test_validating_says_what_would_become_of_an_upload(sender: Client) -> None:
+    text = report_after(sender, try_out(sender, "one_Meltemi_1.json", run_file(PERFECT)))
+    assert "Valid: would be accepted" in text
     assert "1 of 2" in text  # after it
     assert not Submission.objects.exists()
 
 
-def test_check_only_lists_every_problem_of_content_and_names(sender: Client) -> None:  # A26
+def test_validating_lists_every_problem_of_content_and_names(sender: Client) -> None:
     body = archive({"one_Meltemi_1.json": b'[{"id": "a", "value": "YESS"}]', "two_Meltmi_1.json": run_file(PERFECT)})
-    response = try_out(sender, "tiny_Meltemi.zip", body)
-    text = response.content.decode()
-    assert response.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
-    assert "Would be refused" in text
+    text = report_after(sender, try_out(sender, "tiny_Meltemi.zip", body))
+    assert "Invalid: would be rejected" in text
     assert "YESS" in text
     assert '<ins class="be">Meltemi</ins>' in text
 
 
-def test_check_only_knows_the_limits(sender: Client) -> None:
+def test_validating_knows_the_limits(sender: Client) -> None:
     upload(sender, "one_Meltemi_1.json", run_file(PERFECT))
-    response = try_out(sender, "one_Meltemi_1.json", run_file(PERFECT))
-    assert response.status_code == HTTPStatus.CONFLICT
-    assert "Valid, but would be refused now" in response.content.decode()
+    text = report_after(sender, try_out(sender, "one_Meltemi_1.json", run_file(PERFECT)))
+    assert "Valid, but would be rejected now" in text
 
 
-def test_who_may_check_and_how(sender: Client, teammate: Client, newcomer: Client, anybody: Client) -> None:
+def test_a_validation_page_waits_for_its_report_with_and_without_javascript(sender: Client) -> None:
+    page = try_out(sender, "one_Meltemi_1.json", run_file(PERFECT))["Location"]
+    waiting = sender.get(page).content.decode()
+    assert "Waiting for a free worker" in waiting
+    assert f'hx-get="{page}status/?seen=waiting"' in waiting
+    assert '<noscript><meta http-equiv="refresh" content="2"></noscript>' in waiting
+    assert sender.get(f"{page}status/?seen=waiting").status_code == HTTPStatus.NO_CONTENT
+    assert try_out(sender, "one_Meltemi_1.json", b"[]").status_code == HTTPStatus.CONFLICT  # one at a time
+    work_off(database_now())
+    for text in (sender.get(f"{page}status/?seen=waiting"), sender.get(page)):
+        assert "Valid: would be accepted" in text.content.decode()
+        assert "hx-get" not in text.content.decode()  # nothing more will happen
+        assert 'http-equiv="refresh"' not in text.content.decode()
+
+
+def test_with_htmx_the_report_appears_beneath_the_form(sender: Client) -> None:
+    response = try_out(sender, "one_Meltemi_1.json", run_file(PERFECT), headers={"HX-Request": "true"})
+    assert response.status_code == HTTPStatus.ACCEPTED
+    text = response.content.decode()
+    assert '<section id="validation"' in text
+    assert "hx-get" in text
+    assert "<html" not in text
+
+
+def test_who_may_validate_and_how(sender: Client, teammate: Client, newcomer: Client, anybody: Client) -> None:
     name, body = "one_Meltemi_1.json", run_file(PERFECT)
     answers = [try_out(client, name, body).status_code for client in (teammate, newcomer, anybody)]
-    assert answers == [HTTPStatus.OK, HTTPStatus.FORBIDDEN, HTTPStatus.FOUND]
-    assert sender.get(CHECK).status_code == HTTPStatus.METHOD_NOT_ALLOWED
-    assert sender.post(CHECK, {}, CONTENT_LENGTH=str(UPLOAD_BYTES * 2)).status_code == 413
+    assert answers == [HTTPStatus.SEE_OTHER, HTTPStatus.FORBIDDEN, HTTPStatus.FOUND]
+    assert sender.get(VALIDATE).status_code == HTTPStatus.METHOD_NOT_ALLOWED
+    assert sender.post(VALIDATE, {}, CONTENT_LENGTH=str(UPLOAD_BYTES * 2)).status_code == 413
     careful = Client(enforce_csrf_checks=True)
     careful.cookies = sender.cookies
-    assert try_out(careful, name, body).status_code == HTTPStatus.FORBIDDEN  # F68
+    assert try_out(careful, name, body).status_code == HTTPStatus.FORBIDDEN
+
+
+def test_a_report_is_its_senders_alone(sender: Client, teammate: Client, organizer: Client, anybody: Client) -> None:
+    page = try_out(sender, "one_Meltemi_1.json", run_file(PERFECT))["Location"]
+    for address in (page, f"{page}status/"):
+        answers = [client.get(address).status_code for client in (sender, teammate, organizer, anybody)]
+        assert answers == [200, 404, 404, 302]
+
+
+def test_the_old_address_leads_to_the_new_one_with_the_file(sender: Client) -> None:
+    response = sender.post("/tasks/tiny/check/", {"file": SimpleUploadedFile("one_Meltemi_1.json", b"[]")})
+    assert (response.status_code, response["Location"]) == (HTTPStatus.PERMANENT_REDIRECT, VALIDATE)
 
 
 def test_a_form_that_is_wrong_replaces_the_whole_page(sender: Client) -> None:
-    response = sender.post(CHECK, {"phase": "post"}, headers={"HX-Request": "true"})
+    response = sender.post(VALIDATE, {"phase": "post"}, headers={"HX-Request": "true"})
     assert response.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
     assert response["HX-Retarget"] == "#main"
 

@@ -1,0 +1,104 @@
+"""Validates an upload that is not submitted: the same check, a report, and the file is deleted."""
+
+from dataclasses import asdict
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+import structlog
+from django.db.models import Q
+
+from portal.evaluation.check import judge
+from portal.evaluation.child import ChildError
+from portal.evaluation.limits import HINT_SECONDS, LEASE_SECONDS, RETRY_SECONDS, SWEEP_BATCH, VALIDATE_SECONDS
+from portal.evaluation.record import RunFinding, UploadFinding
+from portal.models import Validation
+from portal.models.clock import running_from
+from portal.models.validation import KEPT, WAITS
+from portal.storage import files_to_validate, forget_file_to_validate, has_file_to_validate, stored_file_to_validate
+
+log = structlog.get_logger("portal.evaluation")
+
+
+def validate(validation_id: UUID, at: datetime) -> bool:
+    """Claim, check without gold, keep the report and delete the file; True when the report was written.
+
+    While the file cannot be read the validation waits. A check that ends without an answer fails at once: its sender
+    may ask again, and each time counts toward the hourly limit.
+    """
+    now = running_from(at)
+    token = uuid4()
+    free = Q(state=Validation.State.WAITING) | Q(state=Validation.State.RUNNING, lease_ends__lte=at)
+    held = {"token": token, "state": Validation.State.RUNNING, "lease_ends": at + timedelta(seconds=LEASE_SECONDS)}
+    if not Validation.objects.filter(free, pk=validation_id).update(**held):
+        return False
+    validation = Validation.objects.select_related("phase__shared_task", "team").get(pk=validation_id)
+    try:
+        result = {"state": Validation.State.DONE, "report": _report(_finding(validation))}
+    except (ChildError, FileNotFoundError) as fault:
+        log.warning("validation failed", validation=str(validation_id), fault=str(fault))
+        result = {"state": Validation.State.FAILED}
+    except OSError as fault:
+        log.warning("validation waits for its file", validation=str(validation_id), fault=type(fault).__name__)
+        later = now() + timedelta(seconds=RETRY_SECONDS)
+        _held(validation, token).update(state=Validation.State.WAITING, token=None, lease_ends=later)
+        return False
+    if not _held(validation, token).update(**result, token=None, lease_ends=None, finished_at=now()):
+        return False
+    forget_file_to_validate(validation.pk)
+    return result["state"] == Validation.State.DONE
+
+
+def due(at: datetime) -> list[UUID]:
+    """Validations that wait without a hint on the queue, oldest first; each is marked as hinted at."""
+    free = Validation.objects.free(at).order_by("received_at")
+    found = list(free.values_list("pk", flat=True)[:SWEEP_BATCH])
+    waiting = Validation.objects.filter(pk__in=found, state=Validation.State.WAITING)
+    waiting.update(lease_ends=at + timedelta(seconds=HINT_SECONDS))
+    return found
+
+
+def expire(at: datetime) -> None:
+    """Delete files that waited too long for a worker, and reports that were kept long enough."""
+    late = Validation.objects.unfinished().filter(received_at__lte=at - WAITS)
+    for key in list(late.values_list("pk", flat=True)):
+        late.filter(pk=key).update(state=Validation.State.FAILED, token=None, lease_ends=None, finished_at=at)
+        forget_file_to_validate(key)
+    Validation.objects.filter(received_at__lte=at - KEPT).delete()
+
+
+def forget_leftovers() -> int:
+    """Delete files whose validation is finished or gone, e.g. with its account; how many there were."""
+    left = set(files_to_validate()) - set(Validation.objects.unfinished().values_list("pk", flat=True))
+    for key in left:
+        forget_file_to_validate(key)
+    return len(left)
+
+
+def _held(validation: Validation, token: UUID) -> Any:
+    return Validation.objects.filter(pk=validation.pk, token=token)
+
+
+def _finding(validation: Validation) -> UploadFinding:
+    phase = validation.phase
+    if not has_file_to_validate(validation.pk):
+        raise FileNotFoundError("the web server died before it had kept the file")
+    with stored_file_to_validate(validation.pk) as file:
+        return judge(
+            phase.shared_task.definition,
+            file,
+            validation.file_name,
+            validation.team.name,
+            phase.split,
+            seconds=VALIDATE_SECONDS,
+        )
+
+
+def _report(finding: UploadFinding) -> dict[str, Any]:
+    """Plain values: whether it is valid, problems of the upload as a whole, and its runs with theirs."""
+    nothing = RunFinding([], "", None)
+    runs = []
+    for run in finding.recognised:
+        found = finding.runs.get(run.entry, nothing)
+        runs.append(asdict(run) | {"items": found.items or None, "problems": found.problems})
+    return {"ok": finding.ok, "problems": finding.problems, "runs": runs}

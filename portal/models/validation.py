@@ -1,0 +1,76 @@
+"""Uploads that are validated only: a row and a file for a short time, which count nowhere."""
+
+import uuid
+from datetime import datetime, timedelta
+from typing import Self
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from portal.models.account import User, Viewer
+from portal.models.task import Phase
+from portal.models.team import Team
+
+WAITS = timedelta(hours=1)  # for a worker; then the file is deleted and the validation has failed
+KEPT = timedelta(days=1)  # the report; then the row is deleted
+
+
+class ValidationQuerySet(models.QuerySet["Validation"]):
+    def visible_to(self, user: Viewer) -> Self:
+        """Those of that person; no one else sees them, organizers neither."""
+        return self.filter(user=user.pk) if user.is_active else self.none()
+
+    def unfinished(self) -> Self:
+        """Those that still have a file."""
+        return self.filter(state__in=(Validation.State.WAITING, Validation.State.RUNNING))
+
+    def free(self, at: datetime) -> Self:
+        """Those that no worker holds."""
+        return self.unfinished().filter(Q(lease_ends__isnull=True) | Q(lease_ends__lte=at))
+
+    def recent(self, user: User, at: datetime, within: timedelta) -> Self:
+        """Those that the person asked for within that time."""
+        return self.filter(user=user, received_at__gt=at - within)
+
+
+class Validation(models.Model):
+    """One file that somebody wants to know the problems of; a person has one at a time."""
+
+    class State(models.TextChoices):
+        WAITING = "waiting"
+        RUNNING = "running"
+        DONE = "done"
+        FAILED = "failed"  # on our side, or too expensive to check
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="validations")
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="+")
+    phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="+")
+    slot = models.CharField(max_length=12, blank=True)  # a Run.Slot, as it was chosen on the page
+    file_name = models.CharField(max_length=255)
+    size = models.PositiveBigIntegerField()
+    sha256 = models.CharField(max_length=64)
+    state = models.CharField(max_length=8, choices=State, default=State.WAITING)
+    report = models.JSONField(default=dict)  # as `portal.evaluation.validate.Report`; empty until it is done
+    token = models.UUIDField(null=True, editable=False)  # of the worker that has it, until the lease ends
+    lease_ends = models.DateTimeField(null=True, editable=False)  # without a token: how long a hint is trusted
+    received_at = models.DateTimeField(db_index=True)
+    finished_at = models.DateTimeField(null=True)
+
+    objects = ValidationQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("-received_at",)
+        constraints = [
+            models.UniqueConstraint(
+                fields=("user",), condition=Q(state__in=("waiting", "running")), name="one_validation_at_a_time"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.file_name} of {self.user}"
+
+    @property
+    def is_finished(self) -> bool:
+        return self.state in (self.State.DONE, self.State.FAILED)

@@ -1,0 +1,52 @@
+"""The report of a file that is validated only, for the person who sent it."""
+
+from http import HTTPStatus
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_http_methods, require_safe
+
+from portal.actions.validate_only import report_of
+from portal.models import Validation
+from portal.web.access import tab_context
+
+
+@require_safe
+@never_cache
+@login_required
+def validation(request: HttpRequest, slug: str, pk: str) -> HttpResponse:
+    """The report, or how far it is; without JavaScript the page reloads itself until it is there."""
+    return render(request, "submit/validation.html", _context(request, slug, pk))
+
+
+@require_safe
+@never_cache
+@login_required
+def status(request: HttpRequest, slug: str, pk: str) -> HttpResponse:
+    """What a page asks for until the report is there; 204 while nothing has changed since what it has `seen`.
+
+    With `contents` only what the files hold is reported, for a page that says already what is wrong with their names.
+    """
+    context = _context(request, slug, pk) | {"contents_only": "contents" in request.GET}
+    if request.GET.get("seen") == context["validation"].state:
+        return HttpResponse(status=HTTPStatus.NO_CONTENT)
+    return render(request, "submit/_validation.html", context)
+
+
+@csrf_exempt  # it does nothing, and reads no body
+@require_http_methods(["GET", "HEAD", "POST"])
+def old_address(_request: HttpRequest, slug: str) -> HttpResponse:
+    """Where forms sent files until this was called "Validate only"."""
+    return redirect("validate_only", slug, permanent=True, preserve_request=True)
+
+
+def _context(request: HttpRequest, slug: str, pk: str) -> dict[str, Any]:
+    related = ("phase__shared_task", "team", "user")
+    visible = Validation.objects.visible_to(request.user).select_related(*related)
+    found = get_object_or_404(visible, pk=pk, phase__shared_task__slug=slug)
+    context = tab_context(request, slug, "submit")
+    return context | {"validation": found, "report": report_of(found, context["at"])}
