@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ from scoring import Definition
 from scoring.__main__ import main
 from scoring.answers import Matrix, Spans
 from scoring.definition import MetricSpec
-from scoring.metrics import Comparison, GoldStandard, compare, compute
+from scoring.metrics import METRICS, Comparison, GoldStandard, compare, compute
 from scoring.metrics.comparison import MatrixComparison
 from scoring.paired_tests import holm
 from scoring.resampling import _Anew, field_of
@@ -199,7 +200,7 @@ def test_samples_without_a_value_are_counted() -> None:
     assert (found.low, found.high) == (1.0, 1.0)
 
 
-def test_what_cannot_be_tested_is_refused() -> None:
+def test_what_cannot_be_tested_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     runs = field([0.1, 0.2, 0.3])
     with pytest.raises(ValueError, match=r"2 tests at 0\.05 need at least 40 rounds"):
         tie_groups(runs, ACCURACY, seed=1, rounds=20)
@@ -207,8 +208,9 @@ def test_what_cannot_be_tested_is_refused() -> None:
     with pytest.raises(ValueError, match="different gold standards"):
         paired_test(runs["run 0"], other, ACCURACY, seed=1)
     spans = Spans.of_offsets(["1"], np.array([3]), np.array([0, 1]))
+    monkeypatch.setitem(METRICS, "own", replace(METRICS["span_f1"], name="own", contributions=None))
     with pytest.raises(TypeError, match="no contributions"):
-        field_of([compare(GoldStandard(spans), spans)], MetricSpec("roc_auc"))
+        field_of([compare(GoldStandard(spans), spans)], MetricSpec("own"))
 
 
 def test_a_generator_goes_on_where_a_seed_begins_anew() -> None:
