@@ -146,7 +146,7 @@ def _score(options: argparse.Namespace, definition: Definition) -> int:
             listed=None if options.all else LISTED,
         )
     except GoldError as error:
-        raise UsageError("The gold standard cannot be read.", error.report) from None
+        raise UsageError("The gold standard cannot be used.", error.report) from None
     except OSError as error:
         raise UsageError(f"{error.filename}: {error.strerror}.") from None
     if options.json:

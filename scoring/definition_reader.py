@@ -207,6 +207,7 @@ class _Reader:
             split=keys.read("split", Value.text, "test"),
             file=keys.need("file", self._path, self._folder),
             format=keys.read("format", read_format, self._formats.get(track, FormatSpec("", {}))),
+            covers=keys.read("covers", one_of("all", "listed"), "all"),
             published=keys.read("published", Value.flag, False),
         )
         keys.close()

@@ -78,6 +78,8 @@ def _faults_of_track(track: Track, place: int, sound: Sound) -> Iterator[Fault]:
             sentence = registry.validate(spec, track)
             if sentence:
                 yield ("tracks", place, "metrics", at), sentence, registry.suggest(spec, track)
+    if track.items_outside_gold == "count" and ours("metrics", "format", "items_outside_gold"):
+        yield from _faults_of_counting(track, place)
     keys = [spec.key for spec in track.metrics]
     if ours("metrics", "rank_by") and track.rank_by not in keys:
         sentence = f"{track.rank_by} is none of the track's metrics, which are {', '.join(keys)}"
@@ -87,6 +89,24 @@ def _faults_of_track(track: Track, place: int, sound: Sound) -> Iterator[Fault]:
             yield ("tracks", place, "hierarchy"), sentence, None
         if ours("format"):
             yield from _faults_of_classes(track, place)
+
+
+def _faults_of_counting(track: Track, place: int) -> Iterator[Fault]:
+    """`items_outside_gold: count` where nothing can count."""
+    found = [registry.find(spec.name) for spec in track.metrics]
+    if any(metric is not None and metric.counts_outside for metric in found):
+        return
+    reasons = {
+        "spans": "no item is outside the gold of spans: items that the file leaves out have none",
+        "trec-run": "rankings of queries that the gold leaves out cannot be judged",
+    }
+    counting = [name for name, metric in registry.METRICS.items() if metric.counts_outside]
+    otherwise = f"none of the track's metrics counts items outside the gold; {', '.join(counting)} do"
+    yield (
+        ("tracks", place, "items_outside_gold"),
+        f"{reasons.get(track.format.kind, otherwise)}. Write ignore, or leave the key out",
+        "ignore",
+    )
 
 
 def _faults_of_classes(track: Track, place: int) -> Iterator[Fault]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from scoring import limits
 from scoring.check import Items, find_items
+from scoring.coverage import coverage, may_leave_out
 from scoring.definition import Definition, GoldFile, Track
 from scoring.formats import read_answers
 from scoring.languages import read_languages
@@ -135,6 +136,13 @@ class _Inspection:
                 yield (
                     f"{place}: ids that are not among the track's items: {_listed(unknown)}."
                     " Add them to the items, or take them out of the gold."
+                )
+            covered = coverage(ids, items.ids)
+            if ids and covered.missing and not may_leave_out(self._definition, gold.track, gold.split):
+                missing = _listed(covered.missing)
+                yield (
+                    f"{place}: {covered.listed} of {covered.items} items have gold; missing: {missing}."
+                    " Add them or, if they are not to be judged, write covers: listed for this gold in task.yaml."
                 )
 
     def _faults_of_votes(self) -> Iterator[str]:

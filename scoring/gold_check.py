@@ -1,8 +1,10 @@
 """Judges a gold standard for people who may not see it: what is wrong, and nothing that stands in the file."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from scoring.check import find_items
+from scoring.coverage import Coverage, coverage, incomplete, may_leave_out
 from scoring.definition import Definition
 from scoring.problems import Problem, Report
 from scoring.score import GoldError, load_gold
@@ -10,10 +12,24 @@ from scoring.score import GoldError, load_gold
 HIDDEN = "…"
 
 
-def check_gold(definition: Definition, track: str, gold: bytes, split: str = "test") -> Report:
-    """Whether the gold is in the format that the definition gives it, and only about the track's items.
+@dataclass(frozen=True, slots=True)
+class GoldCheck:
+    """What is wrong with a gold standard, and how many of the split's items it lists (None: that cannot be said)."""
 
-    It need not have all of them. Lines, positions and counts are told, and what was expected; ids and values are not.
+    report: Report
+    covered: Coverage | None = None
+
+    @property
+    def counts(self) -> tuple[int, int] | None:
+        """How many items the gold lists, of how many that runs must hold."""
+        return None if self.covered is None else (self.covered.listed, self.covered.items)
+
+
+def check_gold(definition: Definition, track: str, gold: bytes | Path, split: str = "test") -> GoldCheck:
+    """Whether the gold is in the format that the definition gives it, and about the track's items.
+
+    It must have all of them, unless it is declared with `covers: listed` or marks spans. The report has lines,
+    positions, counts and what was expected; ids and values are left out.
 
     Raises:
         KeyError: there is no such track.
@@ -22,8 +38,7 @@ def check_gold(definition: Definition, track: str, gold: bytes, split: str = "te
     try:
         ids = load_gold(definition, track, gold, split).answers.ids
     except GoldError as error:
-        report.extend(error.report)
-        return _discreet(report)
+        return GoldCheck(_discreet(error.report))
     items = find_items(definition.track(track), None, split, report)
     if items is not None:
         unknown = set(ids) - {*items.ids, *items.optional}
@@ -31,7 +46,11 @@ def check_gold(definition: Definition, track: str, gold: bytes, split: str = "te
             report.error("unknown-ids", count=len(unknown), places=(HIDDEN,))
     if not ids:
         report.error("empty-file")
-    return _discreet(report)
+    report = _discreet(report)
+    covered = None if items is None else coverage(ids, items.ids)
+    if ids and covered is not None and covered.missing and not may_leave_out(definition, track, split):
+        report.error("gold-incomplete", **incomplete(covered) | {"places": (HIDDEN,)})
+    return GoldCheck(report, covered)
 
 
 def _discreet(report: Report) -> Report:

@@ -27,6 +27,9 @@ class ItemIndex:
     def __len__(self) -> int:
         return len(self.ids)
 
+    def __contains__(self, item: object) -> bool:
+        return item in self._rows
+
     @cached_property
     def unique(self) -> bool:
         """Whether no id stands twice."""

@@ -164,7 +164,13 @@ def _dataset() -> Schema:
 
 def _gold() -> Schema:
     return mapping(
-        ("track", "file"), track=WORD, split=WORD, file=TEXT, format={"$ref": "#/$defs/format"}, published=FLAG
+        ("track", "file"),
+        track=WORD,
+        split=WORD,
+        file=TEXT,
+        format={"$ref": "#/$defs/format"},
+        covers=one_of("all", "listed"),
+        published=FLAG,
     )
 
 

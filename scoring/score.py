@@ -6,6 +6,7 @@ from pathlib import Path
 
 from scoring.answers import Answers, Matrix
 from scoring.check import Items, as_source, find_items, read_file
+from scoring.coverage import coverage, incomplete, may_leave_out
 from scoring.definition import Definition, FormatSpec, Track
 from scoring.distinct import distinct
 from scoring.formats import read_answers
@@ -18,7 +19,7 @@ CONSTANT = "constant"
 
 
 class GoldError(Exception):
-    """The gold standard cannot be read: the organizers' fault, and nothing that a participant may see."""
+    """The gold standard cannot be used: the organizers' error, and nothing that a participant may see."""
 
     def __init__(self, report: Report) -> None:
         super().__init__("; ".join(problem.message for problem in report.errors))
@@ -55,17 +56,21 @@ def score(
     Args:
         run: the path of a run file, or its content as bytes.
         gold: the path of a gold file, or its content as bytes; several runs share what `load_gold` returns.
-        items: the ids that the run must hold, or the path of a file of them; by default the gold's.
+        items: the ids that the run must hold, or the path of a file of them; by default the gold's. Items that a gold
+            of spans leaves out have no spans; other gold that the definition names must have all of them, unless it
+            is declared with `covers: listed`.
         lenient: score what the official evaluators would score too, in spite of missing items or labels, labels
             outside the domain, inner classes and wrong sums; these become warnings.
         split: which of the track's items and gold formats this is about.
         listed: how many places a problem lists at most; None: all of them.
 
     Raises:
-        GoldError: the gold standard cannot be read.
+        GoldError: the gold standard cannot be read, or lacks items.
         KeyError: there is no such track.
     """
-    standard = gold if isinstance(gold, GoldStandard) else load_gold(definition, track, gold, split)
+    if items is not None and not isinstance(items, str | Path):
+        items = list(items)
+    standard = gold if isinstance(gold, GoldStandard) else load_gold(definition, track, gold, split, items)
     answers, report = run_answers(definition, track, run, standard, items, lenient, split, listed)
     if answers is None:
         return Result({}, report, len(standard))
@@ -100,8 +105,18 @@ def score_gold(
     return _result(definition.track(track), standard, standard.answers, Report())
 
 
-def load_gold(definition: Definition, track: str, gold: str | Path | bytes, split: str = "test") -> GoldStandard:
-    """Read a gold file in the format that the definition gives it; GoldError says what is wrong with it."""
+def load_gold(
+    definition: Definition,
+    track: str,
+    gold: str | Path | bytes,
+    split: str = "test",
+    items: Iterable[str] | Path | None = None,
+) -> GoldStandard:
+    """Read a gold file in the format that the definition gives it; GoldError says what is wrong with it.
+
+    Args:
+        items: the ids that runs must hold, or the path of a file of them, as in `score`; None leaves the gold as it is.
+    """
     rules = definition.track(track)
     source = as_source(gold)
     report = Report()
@@ -116,7 +131,26 @@ def load_gold(definition: Definition, track: str, gold: str | Path | bytes, spli
     )
     if answers is None or not report.ok:
         raise GoldError(report)
-    return GoldStandard(answers, rules.hierarchy, _declared_values(rules))
+    standard = GoldStandard(answers, rules.hierarchy, _declared_values(rules))
+    known = None if items is None else find_items(rules, items, split, Report())  # the run's report says what is wrong
+    return standard if known is None else _for_items(definition, track, split, standard, known)
+
+
+def accepted_gold(definition: Definition, track: str, gold: bytes, split: str) -> GoldStandard:
+    """Read a gold standard that was accepted before, for the items of its split; what it lacks is not judged again."""
+    standard = load_gold(definition, track, gold, split)
+    known = find_items(definition.track(track), None, split, Report())
+    return standard.covering(known.ids) if known else standard
+
+
+def _for_items(definition: Definition, track: str, split: str, standard: GoldStandard, known: Items) -> GoldStandard:
+    covered = coverage(standard.answers.ids, known.ids)
+    is_named = any((gold.track, gold.split) == (track, split) for gold in definition.gold)
+    if covered.missing and is_named and not may_leave_out(definition, track, split):
+        report = Report()
+        report.error("gold-incomplete", **incomplete(covered))
+        raise GoldError(report)
+    return standard.covering(known.ids)
 
 
 def _declared_values(track: Track) -> list[int]:

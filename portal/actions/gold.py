@@ -16,6 +16,7 @@ from portal.evaluation.limits import HINT_SECONDS
 from portal.models import AuditEntry, GoldStandard, GoldUpload, Track, User
 from portal.queries.gold import live_phases
 from portal.storage import can_open_gold, open_gold, store_gold, store_sealed_gold
+from scoring.gold_check import check_gold
 from scoring.limits import RUN_BYTES
 
 GOLD_BYTES = RUN_BYTES  # as a run that is unpacked
@@ -34,7 +35,8 @@ def add_gold_standard(track: Track, split: str, file: Path, at: datetime, actor:
         return newest
     if newest is not None and open_gold(newest.sealed_sha256) == file.read_bytes():
         return newest
-    gold = adopt(track, split, store_gold(file), at, actor)
+    counts = check_gold(track.shared_task.definition, track.slug, file, split).counts
+    gold = adopt(track, split, store_gold(file), at, actor, counts)
     transaction.on_commit(lambda: jobs.publish_scores(runs_to_score(track, split), Lane.BULK))
     return gold
 
@@ -71,7 +73,7 @@ def return_to_gold(user: User, gold: GoldStandard, at: datetime, *, is_sure: boo
     if newest is None or newest.sealed_sha256 == gold.sealed_sha256:
         raise Conflict("in_use", _("That version is in use."))
     _require_sure(track, gold.split, at, is_sure)
-    renewed = adopt(track, gold.split, gold.sealed_sha256, at, user, returned_to=gold.version)
+    renewed = adopt(track, gold.split, gold.sealed_sha256, at, user, gold.counts, returned_to=gold.version)
     transaction.on_commit(lambda: jobs.publish_scores(runs_to_score(track, gold.split), Lane.BULK))
     return renewed
 

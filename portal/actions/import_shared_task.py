@@ -210,10 +210,14 @@ def _gold(shared_task: SharedTask, definition: Definition, at: datetime, actor: 
             continue  # a folder without its gold changes none
         gold = add_gold_standard(track, wanted.split, wanted.file, at, actor)
         if gold != before:
-            changes.append(f"gold {track.slug} {wanted.split}: version {gold.version}")
+            changes.append(f"gold {track.slug} {wanted.split}: version {gold.version}{_covered(gold)}")
         elif not can_open_gold():
             changes.append(f"gold {track.slug} {wanted.split}: a worker compares it with version {gold.version}")
     return changes
+
+
+def _covered(gold: GoldStandard) -> str:
+    return "" if gold.counts is None else ", {} of {} items have gold".format(*gold.counts)
 
 
 def _agreement(shared_task: SharedTask, definition: Definition) -> list[str]:

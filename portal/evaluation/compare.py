@@ -21,7 +21,7 @@ from scoring.definition import Track as TrackDefinition
 from scoring.details import field_details
 from scoring.languages import by_language, read_languages
 from scoring.metrics import Comparison, compare
-from scoring.score import load_gold, run_answers
+from scoring.score import accepted_gold, run_answers
 from scoring.significance import intervals, leads, rank_ranges, tie_groups
 from scoring.uploads import read_run
 
@@ -105,7 +105,7 @@ def beside_gold(
     assert board.gold is not None
     slug, split = board.track.slug, board.phase.split
     track = definition.track(slug)
-    gold = load_gold(definition, slug, open_gold(board.gold.sealed_sha256), split)
+    gold = accepted_gold(definition, slug, open_gold(board.gold.sealed_sha256), split)
     beside = {}
     for one in evaluations:
         try:

@@ -25,11 +25,15 @@ log = structlog.get_logger("portal.evaluation")
 
 @dataclass(frozen=True, slots=True)
 class GoldFinding:
-    """What a worker says of a gold standard; `problems` quote nothing of it."""
+    """What a worker says of a gold standard; `problems` quote nothing of it.
+
+    `counts`: how many items it lists, of how many that runs must hold; None where that cannot be said.
+    """
 
     ok: bool
     is_new: bool
     problems: Problems
+    counts: tuple[int, int] | None
 
 
 def check_gold_upload(upload_id: UUID, at: datetime) -> list[UUID]:
@@ -55,9 +59,20 @@ def check_gold_upload(upload_id: UUID, at: datetime) -> list[UUID]:
 
 @transaction.atomic
 def adopt(
-    track: Track, split: str, sealed_sha256: str, at: datetime, actor: User | None, **detail: int
+    track: Track,
+    split: str,
+    sealed_sha256: str,
+    at: datetime,
+    actor: User | None,
+    counts: tuple[int, int] | None,
+    **detail: int,
 ) -> GoldStandard:
-    """The next version; whoever calls it asks for the scores of `runs_to_score` after the commit."""
+    """The next version; whoever calls it asks for the scores of `runs_to_score` after the commit.
+
+    Args:
+        counts: how many items it lists, of how many that runs must hold.
+    """
+    listed_items, split_items = counts or (None, None)
     newest = GoldStandard.objects.newest(track, split)
     gold = GoldStandard.objects.create(
         track=track,
@@ -65,6 +80,8 @@ def adopt(
         version=newest.version + 1 if newest else 1,
         sealed_sha256=sealed_sha256,
         created_at=at,
+        listed_items=listed_items,
+        split_items=split_items,
     )
     AuditEntry.objects.create(
         actor=actor,
@@ -103,12 +120,13 @@ def _runs(track: Track, split: str) -> Any:
 
 def _judge(upload: GoldUpload, content: bytes, known: bytes | None, definition: Definition) -> dict[str, Any]:
     """In the child: plain values."""
-    report = check_gold(definition, upload.track.slug, content, upload.split)
-    require_readable(report)
+    checked = check_gold(definition, upload.track.slug, content, upload.split)
+    require_readable(checked.report)
     return {
-        "ok": report.ok,
+        "ok": checked.report.ok,
         "is_new": content != known,
-        "problems": [problem.as_dict() for problem in report],
+        "problems": [problem.as_dict() for problem in checked.report],
+        "counts": checked.counts,
     }
 
 
@@ -127,5 +145,6 @@ def _record(
     if not mine.update(state=GoldUpload.State.ACCEPTED, **done):
         return []
     mine_now = GoldUpload.objects.filter(pk=upload.pk)
-    mine_now.update(gold=adopt(upload.track, upload.split, upload.sealed_sha256, at, upload.sent_by))
+    track, split, sha256 = upload.track, upload.split, upload.sealed_sha256
+    mine_now.update(gold=adopt(track, split, sha256, at, upload.sent_by, finding.counts))
     return runs_to_score(upload.track, upload.split)

@@ -14,7 +14,7 @@ from portal.storage import sealed_gold
 from scoring import Definition
 from scoring.details import details
 from scoring.metrics import GoldStandard as OpenedGold
-from scoring.score import load_gold, score_gold
+from scoring.score import accepted_gold, score_gold
 
 _kept: OrderedDict[tuple[str, str], OpenedGold] = OrderedDict()  # the last used at the end
 
@@ -40,7 +40,7 @@ def opened_gold(gold: GoldStandard, definition: Definition, definition_sha256: s
 
 def _open(sealed: bytes, definition: Definition, track: str, split: str) -> OpenedGold:
     """Scored against itself too, so that what follows from it alone has been derived."""
-    opened = load_gold(definition, track, unseal(sealed), split)
+    opened = accepted_gold(definition, track, unseal(sealed), split)
     if comparison := score_gold(definition, track, opened, split).comparison:
         details(comparison)
     return opened

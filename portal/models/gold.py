@@ -17,6 +17,8 @@ class GoldStandard(models.Model):
     version = models.PositiveIntegerField()
     sealed_sha256 = models.CharField(max_length=64)  # of the sealed file, so that no guess of the gold can be tried
     created_at = models.DateTimeField()
+    listed_items = models.PositiveIntegerField(null=True)  # None: not counted
+    split_items = models.PositiveIntegerField(null=True)
 
     objects = GoldStandardQuerySet.as_manager()
 
@@ -26,3 +28,10 @@ class GoldStandard(models.Model):
 
     def __str__(self) -> str:
         return f"{self.track} {self.split} gold v{self.version}"
+
+    @property
+    def counts(self) -> tuple[int, int] | None:
+        """How many items it lists, of how many that runs must hold; None where they were not counted."""
+        if self.listed_items is None or self.split_items is None:
+            return None
+        return self.listed_items, self.split_items

@@ -4,6 +4,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.utils.translation import gettext as _
+
 from portal.models import GoldStandard, GoldUpload, Phase, SharedTask, Track
 
 
@@ -21,6 +23,18 @@ class GoldLine:
     @property
     def key(self) -> str:
         return f"{self.track.slug} {self.split}"
+
+    @property
+    def others(self) -> str:
+        """What happens to the items that the newest gold leaves out; nothing where it has all."""
+        if self.newest is None or self.newest.counts is None or len({*self.newest.counts}) == 1:
+            return ""
+        rules = self.track.definition
+        if rules.format.kind == "spans":
+            return _("; the others have no spans")
+        if rules.items_outside_gold == "count":
+            return _("; answers to the others count against precision")
+        return _("; the others are not scored")
 
 
 def gold_lines(shared_task: SharedTask, at: datetime) -> list[GoldLine]:

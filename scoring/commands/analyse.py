@@ -33,9 +33,9 @@ def run(options: argparse.Namespace, definition: Definition) -> int:
     """Print every table that has a meaning for the track."""
     track = definition.track(options.track)
     try:
-        gold = load_gold(definition, options.track, options.gold, options.split)
+        gold = load_gold(definition, options.track, options.gold, options.split, options.items)
     except GoldError as error:
-        raise UsageError("The gold standard cannot be read.", error.report) from None
+        raise UsageError("The gold standard cannot be used.", error.report) from None
     comparisons = {_name(path, options.runs): _read(path, track, gold) for path in options.runs}
     tables = list(_tables(track, gold, comparisons, options.best))
     if options.json:

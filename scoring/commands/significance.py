@@ -70,9 +70,9 @@ def _metric(options: argparse.Namespace, definition: Definition) -> MetricSpec:
 def _read(options: argparse.Namespace, definition: Definition) -> tuple[dict[str, Comparison], Report]:
     """The runs beside the gold by name, and what is wrong with them."""
     try:
-        gold = load_gold(definition, options.track, options.gold, options.split)
+        gold = load_gold(definition, options.track, options.gold, options.split, options.items)
     except GoldError as error:
-        raise UsageError("The gold standard cannot be read.", error.report) from None
+        raise UsageError("The gold standard cannot be used.", error.report) from None
     count_outside = definition.track(options.track).items_outside_gold == "count"
     report, runs = Report(), {}
     names = [path.name for path in options.runs]

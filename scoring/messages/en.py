@@ -60,6 +60,8 @@ MESSAGES = {
     "unknown-ids": "Ids that are not among the track's items: {places}. Remove them, or check that this is the right "
     "track and split.",
     "optional-items-missing": "Only some of the optional items are there; missing: {places}. Give all of them or none.",
+    "gold-incomplete": "The gold has {found} of {expected} items and leaves out {places}. "
+    "Add them; if they are not to be judged, write covers: listed in task.yaml.",
     "texts-unreadable": "The items' texts cannot be read, so offsets are not compared with them: {found}.",
     # JSON
     "json-truncated": "The JSON ends in the middle (line {line}): the file seems cut off. Write it again.",

@@ -61,6 +61,8 @@ MESSAGES = {
     "unknown-ids": "Identificadores que no están entre los elementos de la pista: {places}. Quítelos o compruebe que "
     "son la pista y la partición correctas.",
     "optional-items-missing": "Solo están algunos de los elementos opcionales; faltan: {places}. Dé todos o ninguno.",
+    "gold-incomplete": "El gold tiene {found} de {expected} elementos y omite {places}. "
+    "Añádalos; si no se han de juzgar, escriba covers: listed en task.yaml.",
     "texts-unreadable": "No se pueden leer los textos de los elementos y las posiciones no se comparan con ellos: "
     "{found}.",
     # JSON

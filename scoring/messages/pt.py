@@ -62,6 +62,8 @@ MESSAGES = {
     "unknown-ids": "Identificadores que não estão entre os itens da pista: {places}. Retire-os ou verifique se são a "
     "pista e a partição certas.",
     "optional-items-missing": "Só estão alguns dos itens opcionais; faltam: {places}. Dê todos ou nenhum.",
+    "gold-incomplete": "O gold tem {found} de {expected} itens e omite {places}. "
+    "Acrescente-os; se não devem ser avaliados, escreva covers: listed em task.yaml.",
     "texts-unreadable": "Não é possível ler os textos dos itens e as posições não são comparadas com eles: {found}.",
     # JSON
     "json-truncated": "O JSON acaba a meio (linha {line}): o ficheiro parece cortado. Escreva-o de novo.",

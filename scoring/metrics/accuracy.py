@@ -77,6 +77,7 @@ SYSTEM_PRECISION = Metric(
     kinds=LABELS | TABLE,
     part=Part.COLUMN,
     single_label=True,
+    counts_outside=True,
 )
 
 EXACT_MATCH_RATIO = Metric(

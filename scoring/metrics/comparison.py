@@ -77,6 +77,17 @@ class GoldStandard(Remembering):
             raise TypeError("these answers are no rankings")
         return self.answers
 
+    def covering(self, items: Sequence[str]) -> "GoldStandard":
+        """The same with all of `items`: those that a gold of spans leaves out have none; other gold is unchanged."""
+        if not isinstance(self.answers, Spans):
+            return self
+        spans = self.answers
+        further = [item for item in items if item not in self.index]
+        if not further:
+            return self
+        starts = np.append(spans.starts, np.full(len(further), len(spans.begins)))
+        return GoldStandard(replace(spans, ids=[*spans.ids, *further], starts=starts))
+
     @cached_property
     def tree(self) -> Tree:
         """The gold's classes: its columns (soft ones if any item has a weight there), then the hierarchy's."""

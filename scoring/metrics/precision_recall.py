@@ -191,6 +191,7 @@ def _family(name: str, title: str, short: str, score: Score) -> tuple[Metric, ..
             kinds={Part.CLASS: LABELS, Part.COLUMN: LABELS | TABLE, Part.COLUMN_OR_ALL: TABLE}[part],
             part=part,
             options=options,
+            counts_outside=name != "recall",
         )
 
     return (
@@ -254,4 +255,5 @@ F1_MACRO_MEAN = Metric(
         why="HS: 1; TR: (0 + 2/3) / 2 = 1/3; (1 + 1/3) / 2",
     ),
     kinds=TABLE,
+    counts_outside=True,
 )

@@ -19,6 +19,7 @@ from portal.evaluation.sweep import sweep
 from portal.models import AuditEntry, GoldStandard, GoldUpload, Run
 from portal.sealing import CannotOpen, as_text, new_private_key, private_key_file, public_key, seal, unseal
 from portal.storage import open_gold
+from tests.portal.test_import import edit
 from tests.portal.world import EVALUATION, GOOD, POST, RELEASE, board, gold_path, person, run_file, send_run, work_off
 
 ONE = run_file(["YES", "YES", "NO", "NO"])
@@ -168,9 +169,10 @@ def test_an_earlier_gold_comes_back_as_the_newest_version(tiny, organizer, melte
 REFUSED = {
     "no JSON": (b"id,value\na,YES", "json-syntax"),
     "a strange label": (b'[{"id": "a", "value": "SECRET"}]', "label-outside-domain"),
-    "a strange item": (b'[{"id": "SECRET", "value": "YES"}]', "unknown-ids"),
+    "a strange item": (ONE[:-1] + b', {"id": "SECRET", "value": "YES"}]', "unknown-ids"),
     "an id twice": (ONE.replace(b'"b"', b'"a"'), "duplicate-ids"),
     "nothing": (b"", "empty-file"),
+    "two items of four": (run_file(["YES", "NO"]), "gold-incomplete"),
 }
 
 
@@ -187,6 +189,18 @@ def test_what_is_wrong_with_gold_is_told_by_place_and_count(tiny, organizer):
     (problem,) = uploaded(tiny, organizer, run_file(["YES", "NO", "SECRET", "OTHER"])).problems
     assert (problem["item"], problem["count"]) == ("#3", 2)
     assert "YES" in problem["message"]
+
+
+def test_gold_that_lists_some_items_is_accepted_where_the_folder_says_so(tiny, tiny_folder, organizer):
+    assert newest(tiny).counts == (4, 4)
+    (problem,) = uploaded(tiny, organizer, run_file(["YES", "NO"])).problems
+    assert "has 2 of 4 items" in problem["message"]
+    edit(tiny_folder, "file: gold/one.json", "file: gold/one.json, covers: listed")
+    import_shared_task(tiny_folder, EVALUATION)
+    assert uploaded(tiny, organizer, run_file(["YES", "NO"])).state == "accepted"
+    assert newest(tiny).counts == (2, 4)
+    return_to_gold(organizer, GoldStandard.objects.get(track__slug="one", version=1), EVALUATION, is_sure=True)
+    assert newest(tiny).counts == (4, 4)
 
 
 def test_files_that_were_not_taken_are_deleted_at_night_and_no_others(tiny, organizer):
@@ -233,7 +247,7 @@ def test_an_import_without_the_key_leaves_the_comparison_to_a_worker(tiny, tiny_
 
 
 def test_the_first_gold_needs_no_key_to_be_taken(db, tiny_folder, web):
-    assert "gold one test: version 1" in import_shared_task(tiny_folder, EVALUATION).changes
+    assert "gold one test: version 1, 4 of 4 items have gold" in import_shared_task(tiny_folder, EVALUATION).changes
 
 
 def test_keys_change_and_the_old_one_is_needed_no_more(tiny, organizer, meltemi, settings, capsys):

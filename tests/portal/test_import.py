@@ -72,7 +72,7 @@ def test_new_gold_is_a_version_and_scores_all_again(tiny, tiny_folder, meltemi):
     work_off(EVALUATION)
     (tiny_folder / "gold" / "one.json").write_bytes((tiny_folder / "gold" / "two.json").read_bytes())
     changes = import_shared_task(tiny_folder, EVALUATION).changes
-    assert changes == ["gold one test: version 2"]
+    assert changes == ["gold one test: version 2, 4 of 4 items have gold"]
     waiting = board(tiny, EVALUATION, viewer=User.objects.create_user("admin@example.org", name="Admin", is_staff=True))
     assert (waiting.gold_version, waiting.rescored, waiting.pending) == (1, (0, 3), 0)
     assert [row.scores["accuracy"] for row in waiting.rows if row.kind == "team"] == [0.25]
@@ -176,8 +176,19 @@ def test_all_faults_of_the_folder_are_told_at_once(db, tiny_folder, capsys):
 
 def test_what_lenient_scoring_bears_is_no_fault(db, tiny_folder):
     (tiny_folder / "baselines" / "one_yes.json").write_text('[{"id": "a", "value": "YES"}]')
-    (tiny_folder / "gold" / "one.json").write_text('[{"id": "a", "value": "YES"}]')
     assert import_shared_task(tiny_folder, EVALUATION).changes
+
+
+def test_gold_without_some_items_is_refused_unless_it_is_declared(db, tiny_folder):
+    (tiny_folder / "gold" / "one.json").write_text('[{"id": "a", "value": "YES"}, {"id": "c", "value": "NO"}]')
+    with pytest.raises(
+        FolderRefused, match=r"gold/one.json .*: 2 of 4 items have gold; missing: b, d\. .*covers: listed"
+    ):
+        import_shared_task(tiny_folder, EVALUATION)
+    edit(tiny_folder, "file: gold/one.json", "file: gold/one.json, covers: listed")
+    changes = import_shared_task(tiny_folder, EVALUATION).changes
+    assert "gold one test: version 1, 2 of 4 items have gold" in changes
+    assert "gold two test: version 1, 4 of 4 items have gold" in changes
 
 
 def test_a_broken_folder_leaves_the_portal_as_it_was(tiny, tiny_folder):

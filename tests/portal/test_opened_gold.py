@@ -41,6 +41,6 @@ def test_the_least_used_leaves_when_they_are_many(meltemi, monkeypatch):
 def test_what_cannot_be_read_says_where_and_quotes_nothing(meltemi):
     track = Track.objects.get(slug="one")
     bad = GoldStandard(track=track, split="test", version=9, sealed_sha256=store_sealed_gold(seal([b"canary"])))
-    with pytest.raises(HostError, match=r"^GoldError at score\.py:\d+ < opened_gold") as raised:
+    with pytest.raises(HostError, match=r"^GoldError at score\.py:\d+ < score\.py:\d+ < opened_gold") as raised:
         opened(bad)
     assert "canary" not in f"{raised.value!r} {raised.value.__cause__!r}"

@@ -76,7 +76,7 @@ def test_score(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (["check", "--task", "TASK", "--items", "nowhere.txt", "RUN"], "There is no file nowhere.txt"),
         (["check", "--task", "TASK", "nowhere.json"], "There is no file nowhere.json"),
         (["check", "--task", "TASK", "--split", "trial", "RUN"], "no items for the split trial"),
-        (["score", "--task", "TASK", "--track", "task1-hard", "--gold", "BAD", "RUN"], "gold standard cannot be read"),
+        (["score", "--task", "TASK", "--track", "task1-hard", "--gold", "BAD", "RUN"], "gold standard cannot be used"),
     ],
 )
 def test_wrong_usage_is_code_2_and_says_why(

@@ -84,7 +84,9 @@ def test_gold_is_sealed_while_it_comes_in_and_a_worker_answers(organizer: Client
     assert open_gold(upload.sealed_sha256) == content
     assert "Received" in organizer.get(f"{PAGE}gold/").content.decode()
     check_gold_upload(upload.pk, upload.lease_ends or upload.received_at)
-    assert "as version 2" in organizer.get(f"{PAGE}gold/").content.decode()
+    text = organizer.get(f"{PAGE}gold/").content.decode()
+    assert "as version 2" in text
+    assert text.count("4 of 4 items have gold") == 2  # of both tracks
 
 
 def test_what_is_wrong_with_gold_is_told_by_line_and_not_by_label(organizer: Client, tiny: SharedTask) -> None:

@@ -1,0 +1,44 @@
+"""How many of a split's items a gold standard lists."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from scoring.definition import Definition
+from scoring.limits import LISTED
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """Of `items` ids that a run must hold, those that the gold leaves out."""
+
+    items: int
+    missing: list[str]
+
+    @property
+    def listed(self) -> int:
+        """How many of them the gold lists."""
+        return self.items - len(self.missing)
+
+
+def coverage(gold: Collection[str], items: Sequence[str]) -> Coverage:
+    """Compare the gold's ids with those of the split; further ids of the gold do not count."""
+    listed = set(gold)
+    return Coverage(len(items), [item for item in items if item not in listed])
+
+
+def incomplete(covered: Coverage) -> dict[str, Any]:
+    """The fields of the problem `gold-incomplete`."""
+    missing = covered.missing
+    return {
+        "found": f"{covered.listed:,}",
+        "expected": f"{covered.items:,}",
+        "count": len(missing),
+        "places": tuple(missing[:LISTED]),
+    }
+
+
+def may_leave_out(definition: Definition, track: str, split: str) -> bool:
+    """Whether a gold file may leave items out: where it is declared, and on span tracks, where these have no spans."""
+    is_declared = any(gold.covers == "listed" for gold in definition.gold if (gold.track, gold.split) == (track, split))
+    return is_declared or definition.track(track).format.kind == "spans"
