@@ -50,6 +50,7 @@ def configuration(as_json: bool, level: str, colours: bool) -> dict[str, Any]:
             "celery.worker.strategy": {"level": "WARNING"},
             "celery.worker.request": {"level": "WARNING"},
             "celery.beat": {"level": "WARNING"},
+            "fontTools": {"level": "WARNING"},  # thirty lines for each font that a drawing carries
         },
     }
 

@@ -1,199 +1,46 @@
-"""Tables as CSV and JSON: nothing that a spreadsheet runs; boards at full precision, with what made the numbers."""
+"""Tables as files to download: what they hold is written in `portal.export`."""
 
-import csv
-import io
 from collections.abc import Iterable
-from typing import Any
 
-from django.http import HttpResponse, JsonResponse
+from django.http import HttpResponse
 
-from portal.figures.figure import Figure
-from portal.models import BoardChange, Download, SharedTask
-from portal.queries.board_rows import Row
-from portal.queries.combined import CombinedRow
+from portal import export
+from portal.models import Download, SharedTask
 from portal.queries.leaderboard import Leaderboard
-from portal.queries.overall import Cell, OverallBoard
+from portal.queries.overall import OverallBoard
 
-
-def defused(cell: str) -> str:
-    """A text that no spreadsheet takes for a formula: an apostrophe goes before =, +, -, @, tab and carriage return."""
-    return f"'{cell}" if cell[:1] in tuple("=+-@\t\r") else cell
+_TYPES = {"csv": "text/csv; charset=utf-8", "json": "application/json"}
 
 
 def as_csv(board: Leaderboard) -> HttpResponse:
-    """One row a run, one column a metric; an undefined score is an empty cell, as is the language of all items."""
-    keys = [column.key for column in board.columns]
-    head = ["rank", "kind", "team", "run", "number", "method", "system_type", "slot", "received_at", *keys]
-    head += ["low", "high", "tie_group", "flags", "language", "gold_version", "scorer", "run_id"]
-    return _csv(_name(board), [head, *(_cells(row, keys, board) for row in board.rows)])
+    return _file(export.board_csv(board), _name(board), "csv")
 
 
-def _cells(row: Row, keys: list[str], board: Leaderboard) -> list[Any]:
-    values = [row.scores.get(key) for key in keys]
-    words = [row.kind, row.team, row.name, row.number, row.method, row.system, row.slot]
-    interval = row.interval or (None, None)
-    versions = [" ".join(row.flags), board.language, board.gold_version, board.scorer, row.run_id]
-    return [row.rank, *words, row.received_at.isoformat(), *values, *interval, row.group, *versions]
+def as_json(board: Leaderboard) -> HttpResponse:
+    return _file(export.board_json(board), _name(board), "json")
 
 
 def overall_as_csv(board: OverallBoard) -> HttpResponse:
-    """One row a team; rank and value in each track, then in each ranking over several."""
-    head = ["team"]
-    for track, column in board.heads:
-        head += [f"{track.slug} rank", f"{track.slug} {column.key}"]
-    for one in board.combined:
-        head += [f"overall {one.rule.slug} rank", f"overall {one.rule.slug} {one.rule.by}"]
-    places = [{row.team: row for row in one.rows} for one in board.combined]
-    lines = [
-        [
-            row.team,
-            *(part for cell in row.cells for part in ((cell.rank, cell.value) if cell else ("", ""))),
-            *(part for one in places for part in _placed(one.get(row.team))),
-        ]
-        for row in board.rows
-    ]
-    return _csv(_overall_name(board), [head, *lines])
+    return _file(export.overall_csv(board), _overall_name(board), "csv")
 
 
-def _placed(row: CombinedRow | None) -> tuple[Any, Any]:
-    return (row.rank, row.value) if row else ("", "")
-
-
-def overall_as_json(board: OverallBoard) -> JsonResponse:
-    """The same, with what the scores were made from."""
-    body = {
-        "shared_task": board.phase.shared_task.slug,
-        "phase": board.phase.slug,
-        "ladder_step": board.step,
-        "tracks": [
-            {
-                "track": one.track.slug,
-                "rank_by": one.rank_by,
-                "gold_version": one.gold_version,
-                "scorer": one.scorer,
-                "changelog": [_change(change) for change in one.changes],
-            }
-            for one in board.boards
-        ],
-        "rows": [
-            {"team": row.team, "tracks": {head[0].slug: _cell(cell) for cell, head in cells if cell}}
-            for row, cells in board.lines
-        ],
-        "overall": [
-            {
-                "slug": one.rule.slug,
-                "title": one.rule.title,
-                "tracks": one.rule.tracks,
-                "by": one.rule.by,
-                "rows": [{"rank": row.rank, "team": row.team, "value": row.value} for row in one.rows],
-            }
-            for one in board.combined
-        ],
-    }
-    return _json(_overall_name(board), body)
-
-
-def _cell(cell: Cell) -> dict[str, Any]:
-    return {"rank": cell.rank, "value": cell.value}
-
-
-def _overall_name(board: OverallBoard) -> str:
-    return f"{board.phase.shared_task.slug}_{board.phase.slug}"
-
-
-def figure_csv(figure: Figure) -> bytes:
-    """The table that a figure is drawn from, full precision."""
-    keys = [field.key for field in figure.fields]
-    return _table([keys, *([datum.get(key) for key in keys] for datum in figure.data)]).encode()
+def overall_as_json(board: OverallBoard) -> HttpResponse:
+    return _file(export.overall_json(board), _overall_name(board), "json")
 
 
 def downloads_as_csv(shared_task: SharedTask, rows: Iterable[Download]) -> HttpResponse:
-    """One row a request for a file; without a person the file was public."""
-    head = ["at", "person", "address", "team", "dataset", "sha256", "first_byte"]
-    lines = [[row.at.isoformat(), *_who(row), row.dataset, row.sha256, row.first_byte] for row in rows]
-    return _csv(f"{shared_task.slug}_downloads", [head, *lines])
+    return _file(export.downloads_csv(rows), f"{shared_task.slug}_downloads", "csv")
 
 
-def _who(row: Download) -> tuple[str, str, str]:
-    team = row.team.name if row.team else ""
-    return (row.user.name, row.user.email, team) if row.user else ("", "", team)
-
-
-def _csv(name: str, lines: Iterable[list[Any]]) -> HttpResponse:
-    response = HttpResponse(_table(lines), content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{name}.csv"'
-    return response
-
-
-def _table(lines: Iterable[list[Any]]) -> str:
-    """Every table that leaves the portal is written here, and every text in it defused."""
-    text = io.StringIO()
-    csv.writer(text).writerows([defused(cell) if isinstance(cell, str) else cell for cell in line] for line in lines)
-    return text.getvalue()
-
-
-def as_json(board: Leaderboard) -> JsonResponse:
-    """The same rows, with what they were made from."""
-    made = board.comparison
-    body = {
-        "shared_task": board.track.shared_task.slug,
-        "track": board.track.slug,
-        "phase": board.phase.slug,
-        "rank_by": board.rank_by,
-        "gold_version": board.gold_version,
-        "scorer": board.scorer,
-        "released": board.released,
-        "changelog": [_change(change) for change in board.changes],
-        "ladder_step": board.step,
-        "language": board.language or None,
-        "language_items": board.language_items,
-        "intervals": made and {"level": made.level, "rounds": made.rounds, "seed": made.seed},
-        "metrics": [
-            {"key": column.key, "title": column.title, "higher_is_better": column.higher_is_better}
-            for column in board.columns
-        ],
-        "rows": [_row(row) for row in board.rows],
-    }
-    return _json(_name(board), body)
-
-
-def _change(change: BoardChange) -> dict[str, Any]:
-    """Scores that organizers applied after the release."""
-    return {
-        "at": change.at,
-        "note": change.note,
-        "gold_version": [change.gold_before.version, change.gold_after.version],
-        "scorer": [change.scorer_before, change.scorer_after],
-        "runs": change.runs,
-        "ranks": change.ranks,
-    }
-
-
-def _json(name: str, body: dict[str, Any]) -> JsonResponse:
-    response = JsonResponse(body, json_dumps_params={"indent": 1, "ensure_ascii": False})
-    response["Content-Disposition"] = f'attachment; filename="{name}.json"'
-    return response
-
-
-def _row(row: Row) -> dict[str, Any]:
-    return {
-        "rank": row.rank,
-        "kind": row.kind,
-        "team": row.team,
-        "run": row.name,
-        "number": row.number,
-        "method": row.method,
-        "system_type": row.system,
-        "slot": row.slot or None,
-        "scores": row.scores,
-        "interval": row.interval,
-        "tie_group": row.group,
-        "flags": row.flags,
-        "received_at": row.received_at,
-        "run_id": row.run_id,
-    }
+def _file(content: bytes, name: str, ending: str) -> HttpResponse:
+    disposition = f'attachment; filename="{name}.{ending}"'
+    return HttpResponse(content, content_type=_TYPES[ending], headers={"Content-Disposition": disposition})
 
 
 def _name(board: Leaderboard) -> str:
     parts = (board.track.shared_task.slug, board.track.slug, board.phase.slug, board.language)
     return "_".join(filter(None, parts))
+
+
+def _overall_name(board: OverallBoard) -> str:
+    return f"{board.phase.shared_task.slug}_{board.phase.slug}"

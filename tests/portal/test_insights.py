@@ -19,9 +19,9 @@ from portal.actions.papers import give_paper
 from portal.evaluation.compare import compare_board
 from portal.figures.field import field_figures
 from portal.models import Board, Phase, Run, SharedTask, Team, Track
+from portal.paper.latex import escaped
+from portal.paper.pack import pack
 from portal.queries.insights import Insights, insights
-from portal.web.paper.latex import escaped
-from portal.web.paper.pack import pack
 from tests.portal.test_papers import ENTRY
 from tests.portal.world import (
     EVALUATION,

@@ -10,7 +10,7 @@ from portal.actions.papers import close_papers, give_paper
 from portal.actions.refusal import Conflict, NotAcceptable, NotAllowed
 from portal.bibtex import BibtexError, read_entry
 from portal.models import AuditEntry, Phase, SharedTask, Team
-from portal.web.paper.references import references
+from portal.paper.references import references
 from tests.portal.world import EVALUATION, GOOD, captain, new_team, person, send_run, work_off
 
 ENTRY = r"""@InProceedings{doe2024, Author = {Jane Doe and {\v S}tep{\'a}n Novák},

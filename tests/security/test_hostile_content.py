@@ -170,7 +170,7 @@ def test_cells_that_a_spreadsheet_would_run_are_kept_and_defused_in_exports(desk
     import csv
     import io
 
-    from portal.web.export import defused
+    from portal.export import defused
 
     noted = "id,label,note\n" + "".join(f'{item},1,"{cell}"\n' for item, cell in zip("abcd", FORMULAS, strict=False))
     submission, judged = desk.taken("table_Bora_1", noted.encode())

@@ -11,10 +11,10 @@ from django.views.decorators.http import require_safe
 
 from portal.models import SharedTask
 from portal.models.clock import database_now
+from portal.paper.references import references
 from portal.queries.papers import public_papers
 from portal.queries.public import dates, releases
 from portal.web.calendar import as_ics
-from portal.web.paper.references import references
 
 
 @require_safe

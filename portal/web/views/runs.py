@@ -14,6 +14,7 @@ from django.views.decorators.http import require_safe
 from portal.actions.refusal import ActionRefused
 from portal.figures.classes import positive_lines, run_figures
 from portal.models import Run
+from portal.paper.references import team_citation
 from portal.permissions import may_change_run, may_download_run
 from portal.queries import runs as queries
 from portal.queries.items import ItemTable, item_table, items_are_unread
@@ -21,7 +22,6 @@ from portal.queries.run_scores import earlier_scores, place
 from portal.queries.uploads import run_body
 from portal.web.access import tab_context
 from portal.web.board_address import item_choice
-from portal.web.paper.references import team_citation
 
 
 @require_safe

@@ -2,8 +2,8 @@ import re
 
 import pytest
 
+from portal.export import defused
 from portal.queries.audit_words import deed_words
-from portal.web.export import defused
 from portal.web.markdown import has_heading, render
 from portal.web.templatetags.icons import STATES, state
 from portal.web.templatetags.languages import languages

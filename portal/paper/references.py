@@ -7,7 +7,7 @@ from django.utils.encoding import iri_to_uri
 
 from portal.bibtex import read_entry
 from portal.models import SharedTask, Team
-from portal.web.paper.latex import escaped
+from portal.paper.latex import escaped
 
 
 def citation(shared_task: SharedTask, address: str) -> str:

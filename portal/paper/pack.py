@@ -8,16 +8,13 @@ from datetime import datetime
 
 from django.utils.translation import gettext as _
 
+from portal import export
 from portal.figures.field import field_figures
 from portal.figures.render import render
 from portal.models import Phase, Track, Viewer
-from portal.queries.insights import Insights, insights
-from portal.queries.overall import overall
-from portal.queries.papers import papers_of
-from portal.web import export
-from portal.web.paper.latex import Table, escaped
-from portal.web.paper.references import references
-from portal.web.paper.tables import (
+from portal.paper.latex import Table, escaped
+from portal.paper.references import references
+from portal.paper.tables import (
     agreement_table,
     board_table,
     combined_table,
@@ -25,6 +22,9 @@ from portal.web.paper.tables import (
     overall_table,
     statistics_table,
 )
+from portal.queries.insights import Insights, insights
+from portal.queries.overall import overall
+from portal.queries.papers import papers_of
 
 Entry = tuple[str, bytes]  # path in the zip, content
 
@@ -68,8 +68,8 @@ def _entries(tracks: list[Track], phase: Phase, viewer: Viewer, at: datetime, ad
         tables = {"combined": combined_table(together)}
         tables |= {f"overall-{one.rule.slug}": overall_table(one) for one in together.combined}
         yield from (_table(name, table) for name, table in tables.items())
-        yield "data/overall.csv", export.overall_as_csv(together).content
-        yield "data/overall.json", export.overall_as_json(together).content
+        yield "data/overall.csv", export.overall_csv(together)
+        yield "data/overall.json", export.overall_json(together)
         lines += [rf"\input{{tables/{name}}}" for name in tables]
     yield "references.bib", references(phase.shared_task, address, papers_of(phase.shared_task, names)).encode()
     yield "paper.tex", "\n".join([_PREAMBLE, *lines, *_REFERENCES, r"\end{document}", ""]).encode()
@@ -85,8 +85,8 @@ def _of_track(found: Insights) -> _Part:
         tables[f"{slug}-agreement"] = agreement_table(found)
     entries = [_table(name, table) for name, table in tables.items()]
     entries += [
-        (f"data/{slug}.csv", export.as_csv(board).content),
-        (f"data/{slug}.json", export.as_json(board).content),
+        (f"data/{slug}.csv", export.board_csv(board)),
+        (f"data/{slug}.json", export.board_json(board)),
     ]
     lines = [rf"\section*{{{escaped(board.track.title)}}}", *(rf"\input{{tables/{name}}}" for name in tables)]
     for figure in field_figures(found):

@@ -3,6 +3,7 @@
 from django.utils.translation import gettext as _
 
 from portal.models import Run
+from portal.paper.latex import Cell, Table
 from portal.printing import score
 from portal.queries.board_rows import Row
 from portal.queries.columns import Column
@@ -11,7 +12,6 @@ from portal.queries.insights import Insights
 from portal.queries.leaderboard import Leaderboard
 from portal.queries.overall import Cell as TrackCell
 from portal.queries.overall import OverallBoard
-from portal.web.paper.latex import Cell, Table
 
 
 def board_table(board: Leaderboard) -> Table:

@@ -1,0 +1,183 @@
+"""Tables as CSV and JSON: nothing that a spreadsheet runs; boards at full precision, with what made the numbers."""
+
+import csv
+import io
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from django.core.serializers.json import DjangoJSONEncoder
+
+from portal.figures.figure import Figure
+from portal.models import BoardChange, Download
+from portal.queries.board_rows import Row
+from portal.queries.combined import CombinedRow
+from portal.queries.leaderboard import Leaderboard
+from portal.queries.overall import Cell, OverallBoard
+
+
+def defused(cell: str) -> str:
+    """A text that no spreadsheet takes for a formula: an apostrophe goes before =, +, -, @, tab and carriage return."""
+    return f"'{cell}" if cell[:1] in tuple("=+-@\t\r") else cell
+
+
+def board_csv(board: Leaderboard) -> bytes:
+    """One row a run, one column a metric; an undefined score is an empty cell, as is the language of all items."""
+    keys = [column.key for column in board.columns]
+    head = ["rank", "kind", "team", "run", "number", "method", "system_type", "slot", "received_at", *keys]
+    head += ["low", "high", "tie_group", "flags", "language", "gold_version", "scorer", "run_id"]
+    return _table([head, *(_cells(row, keys, board) for row in board.rows)])
+
+
+def _cells(row: Row, keys: list[str], board: Leaderboard) -> list[Any]:
+    values = [row.scores.get(key) for key in keys]
+    words = [row.kind, row.team, row.name, row.number, row.method, row.system, row.slot]
+    interval = row.interval or (None, None)
+    versions = [" ".join(row.flags), board.language, board.gold_version, board.scorer, row.run_id]
+    return [row.rank, *words, row.received_at.isoformat(), *values, *interval, row.group, *versions]
+
+
+def overall_csv(board: OverallBoard) -> bytes:
+    """One row a team; rank and value in each track, then in each ranking over several."""
+    head = ["team"]
+    for track, column in board.heads:
+        head += [f"{track.slug} rank", f"{track.slug} {column.key}"]
+    for one in board.combined:
+        head += [f"overall {one.rule.slug} rank", f"overall {one.rule.slug} {one.rule.by}"]
+    places = [{row.team: row for row in one.rows} for one in board.combined]
+    lines = [
+        [
+            row.team,
+            *(part for cell in row.cells for part in ((cell.rank, cell.value) if cell else ("", ""))),
+            *(part for one in places for part in _placed(one.get(row.team))),
+        ]
+        for row in board.rows
+    ]
+    return _table([head, *lines])
+
+
+def _placed(row: CombinedRow | None) -> tuple[Any, Any]:
+    return (row.rank, row.value) if row else ("", "")
+
+
+def overall_json(board: OverallBoard) -> bytes:
+    """The same, with what the scores were made from."""
+    body = {
+        "shared_task": board.phase.shared_task.slug,
+        "phase": board.phase.slug,
+        "ladder_step": board.step,
+        "tracks": [
+            {
+                "track": one.track.slug,
+                "rank_by": one.rank_by,
+                "gold_version": one.gold_version,
+                "scorer": one.scorer,
+                "changelog": [_change(change) for change in one.changes],
+            }
+            for one in board.boards
+        ],
+        "rows": [
+            {"team": row.team, "tracks": {head[0].slug: _cell(cell) for cell, head in cells if cell}}
+            for row, cells in board.lines
+        ],
+        "overall": [
+            {
+                "slug": one.rule.slug,
+                "title": one.rule.title,
+                "tracks": one.rule.tracks,
+                "by": one.rule.by,
+                "rows": [{"rank": row.rank, "team": row.team, "value": row.value} for row in one.rows],
+            }
+            for one in board.combined
+        ],
+    }
+    return _json(body)
+
+
+def _cell(cell: Cell) -> dict[str, Any]:
+    return {"rank": cell.rank, "value": cell.value}
+
+
+def figure_csv(figure: Figure) -> bytes:
+    """The table that a figure is drawn from, full precision."""
+    keys = [field.key for field in figure.fields]
+    return _table([keys, *([datum.get(key) for key in keys] for datum in figure.data)])
+
+
+def downloads_csv(rows: Iterable[Download]) -> bytes:
+    """One row a request for a file; without a person the file was public."""
+    head = ["at", "person", "address", "team", "dataset", "sha256", "first_byte"]
+    lines = [[row.at.isoformat(), *_who(row), row.dataset, row.sha256, row.first_byte] for row in rows]
+    return _table([head, *lines])
+
+
+def _who(row: Download) -> tuple[str, str, str]:
+    team = row.team.name if row.team else ""
+    return (row.user.name, row.user.email, team) if row.user else ("", "", team)
+
+
+def _table(lines: Iterable[list[Any]]) -> bytes:
+    """Every table that leaves the portal is written here, and every text in it defused."""
+    text = io.StringIO()
+    csv.writer(text).writerows([defused(cell) if isinstance(cell, str) else cell for cell in line] for line in lines)
+    return text.getvalue().encode()
+
+
+def board_json(board: Leaderboard) -> bytes:
+    """The same rows, with what they were made from."""
+    made = board.comparison
+    body = {
+        "shared_task": board.track.shared_task.slug,
+        "track": board.track.slug,
+        "phase": board.phase.slug,
+        "rank_by": board.rank_by,
+        "gold_version": board.gold_version,
+        "scorer": board.scorer,
+        "released": board.released,
+        "changelog": [_change(change) for change in board.changes],
+        "ladder_step": board.step,
+        "language": board.language or None,
+        "language_items": board.language_items,
+        "intervals": made and {"level": made.level, "rounds": made.rounds, "seed": made.seed},
+        "metrics": [
+            {"key": column.key, "title": column.title, "higher_is_better": column.higher_is_better}
+            for column in board.columns
+        ],
+        "rows": [_row(row) for row in board.rows],
+    }
+    return _json(body)
+
+
+def _change(change: BoardChange) -> dict[str, Any]:
+    """Scores that organizers applied after the release."""
+    return {
+        "at": change.at,
+        "note": change.note,
+        "gold_version": [change.gold_before.version, change.gold_after.version],
+        "scorer": [change.scorer_before, change.scorer_after],
+        "runs": change.runs,
+        "ranks": change.ranks,
+    }
+
+
+def _json(body: dict[str, Any]) -> bytes:
+    return json.dumps(body, cls=DjangoJSONEncoder, indent=1, ensure_ascii=False).encode()
+
+
+def _row(row: Row) -> dict[str, Any]:
+    return {
+        "rank": row.rank,
+        "kind": row.kind,
+        "team": row.team,
+        "run": row.name,
+        "number": row.number,
+        "method": row.method,
+        "system_type": row.system,
+        "slot": row.slot or None,
+        "scores": row.scores,
+        "interval": row.interval,
+        "tie_group": row.group,
+        "flags": row.flags,
+        "received_at": row.received_at,
+        "run_id": row.run_id,
+    }
