@@ -52,7 +52,7 @@ OPTIONS: dict[str, Schema] = {
     "headers": WORDS,
     "high": NUMBER,
     "id": WORD_OR_WORDS,
-    "implies": mapping(("whole", "parts"), whole=WORD, parts=WORDS),
+    "implies": mapping(("whole", "parts"), whole=WORD, parts=WORDS, level=one_of("error", "warning")),
     "label": WORD,
     "layout": WORDS,
     "lines": FLAG,

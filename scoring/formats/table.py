@@ -12,7 +12,8 @@ from scoring.definition import FormatSpec
 from scoring.formats.decimals import decimals, is_decimal
 from scoring.formats.layout import Table, layout_of, read_layout_options, read_table
 from scoring.formats.reading import Faults, Reading, check_ids, shown, shown_cell
-from scoring.yaml_values import Keys, Value
+from scoring.problems import Severity
+from scoring.yaml_values import Keys, Value, one_of
 
 SAME_AS = {"true": "1", "yes": "1", "false": "0", "no": "0"}
 ABSENT = ""
@@ -34,6 +35,7 @@ class Options:
     group: str | None = None
     whole: str | None = None  # the column that must be 1 where one of the parts is
     parts: tuple[str, ...] = ()
+    level: Severity = "error"  # of a part without the whole; a whole without any part is one level lower
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -48,7 +50,7 @@ def read_options(keys: Keys) -> dict[str, Any]:
     """The layout's options and those of `Options`.
 
     `columns` is a list of names or a mapping from names in the header to dimensions, `values` a list of whole numbers
-    or the word `number`, `implies` is `{whole: dimension, parts: [dimensions]}`.
+    or the word `number`, `implies` is `{whole: dimension, parts: [dimensions], level: error or warning}`.
     """
     return {
         **read_layout_options(keys),
@@ -80,7 +82,11 @@ def _values_allowed(value: Value) -> dict[str, Any]:
 
 def _implies(value: Value) -> dict[str, Any]:
     keys = value.keys()
-    implies = {"whole": keys.need("whole", Value.text, ""), "parts": keys.need("parts", Value.texts, ())}
+    implies = {
+        "whole": keys.need("whole", Value.text, ""),
+        "parts": keys.need("parts", Value.texts, ()),
+        "level": keys.read("level", one_of("error", "warning"), "error"),
+    }
     keys.close()
     return implies
 
@@ -211,7 +217,7 @@ def _meant(cell: str, options: Options) -> str | None:
 
 
 def _check_parts(values: Numbers, absent: NDArray[np.bool_], table: Table, options: Options, reading: Reading) -> None:
-    """A part without the whole contradicts itself; a whole without any part is only odd."""
+    """A part without the whole is of the declared level; a whole without any part is odd where that is an error."""
     if options.whole is None or not set(options.parts) | {options.whole} <= set(options.columns):
         return
     whole = values[:, options.columns.index(options.whole)] != 0
@@ -220,7 +226,8 @@ def _check_parts(values: Numbers, absent: NDArray[np.bool_], table: Table, optio
     for row in np.nonzero((whole != part) & ~absent.any(axis=1))[0].tolist():
         line = table.rows.lines[row]
         if part[row]:
-            faults.add("part-without-whole", f"line {line}", line=line, expected=f"{options.whole} 1")
-        else:
+            expected = f"{options.whole} 1"
+            faults.add("part-without-whole", f"line {line}", severity=options.level, line=line, expected=expected)
+        elif options.level == "error":
             faults.add("whole-without-part", f"line {line}", severity="warning", line=line, expected=options.whole)
     faults.tell()

@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from scoring import Definition, Problem, check
-from tests.scoring.conftest import ITEMS
+from scoring import Definition, DefinitionError, Problem, check, load_definition
+from tests.scoring.conftest import DEFINITION, ITEMS
 
 Edit = Callable[[list[dict[str, Any]]], object]
 
@@ -268,6 +269,17 @@ def test_faults_of_tables(tiny: Definition, data: bytes, code: str, line: int | 
     assert problems[code].line == line
     expected = "warning" if code in ("whole-without-part", "extra-columns") else "error"
     assert problems[code].severity == expected
+
+
+def test_a_part_without_the_whole_may_be_a_warning(write_task: Callable[[str], Path]) -> None:
+    rule = "implies: {whole: whole, parts: [left]"
+    definition = load_definition(write_task(DEFINITION.replace(rule, f"{rule}, level: warning")))
+    report = check(definition, "task3-table", table(*ROWS[:-2], "d,8,1,0", "d,9,0,1"))
+    assert [(problem.severity, problem.code, problem.line) for problem in report] == [
+        ("warning", "part-without-whole", 11)
+    ]
+    with pytest.raises(DefinitionError, match="expected error or warning"):
+        load_definition(write_task(DEFINITION.replace(rule, f"{rule}, level: none")))
 
 
 def test_a_duplicate_header_is_named(tiny: Definition) -> None:

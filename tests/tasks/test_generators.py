@@ -149,6 +149,17 @@ def test_toxic_offsets_are_compared_with_the_posts(built: Built, split: str) -> 
     ]
 
 
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_hateval_target_and_aggressiveness_without_hate_are_a_warning(built: Built, language: str) -> None:
+    definition = built["hateval2019"]
+    lines = [f"{item}\t1\t0\t0" for item in definition.track(f"{language}-b").items["test"].read_text().split()]
+    run = "\n".join(lines)
+    assert list(check(definition, f"{language}-b", run.encode())) == []
+    for cells in ("0\t1\t0", "0\t0\t1", "0\t1\t1"):
+        (problem,) = check(definition, f"{language}-b", run.replace("1\t0\t0", cells, 1).encode())
+        assert (problem.severity, problem.code, problem.line) == ("warning", "part-without-whole", 1)
+
+
 @pytest.mark.parametrize("language", ["en", "pt"])
 def test_ssa_groups_and_labelled_pairs(built: Built, language: str) -> None:
     _, *lines = rows(built["ssa2023"].folder / f"gold/{language}.csv", ",")
