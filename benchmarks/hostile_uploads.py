@@ -1,0 +1,521 @@
+"""Uploads made to be expensive, and the shared task that they are sent to: for `worst_case.py` and its test.
+
+Everything is deterministic. `size` is the bytes of a large upload; `names` how many files an archive holds.
+"""
+
+import io
+import itertools
+import json
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from scoring import Definition, limits, load_definition
+
+TEAM = "Lak_NLP"
+ITEMS = [str(500_000 + number) for number in range(2000)]
+KINDS = ["NO", "IDEOLOGICAL-INEQUALITY", "STEREOTYPING-DOMINANCE", "OBJECTIFICATION", "SEXUAL-VIOLENCE", "MISOGYNY-NSV"]
+DOCUMENTS = 1000  # of a query, at most
+
+TRACKS = {  # slug → format, one metric
+    "task1-hard": ('{kind: json-labels, classes: ["YES", "NO"], constants: {test_case: EXIST2024}}', "accuracy"),
+    "task1-soft": ('{kind: json-soft, classes: ["YES", "NO"], constants: {test_case: EXIST2024}, sum: 1}', "icm_soft"),
+    "task2-hard": (f"{{kind: json-labels, classes: {json.dumps(KINDS)}, multi: true}}", "icm"),
+    "task2-soft": (f"{{kind: json-soft, classes: {json.dumps(KINDS)}}}", "icm_soft"),
+    "task3-lines": ('{kind: json-labels, classes: ["YES", "NO"], lines: true}', "f1_macro"),
+    "task4-tsv": ("{kind: table, separator: tab, header: optional, id: id, columns: [HS]}", '"f1_macro:HS"'),
+    "task4-csv": ("{kind: table, id: id, columns: [HS, TR, AG]}", '"f1_macro:HS"'),
+    "task4-numbers": ("{kind: table, id: id, columns: [mood], values: number, low: 0, high: 1}", '"pearson:mood"'),
+    "task5-labels": (f"{{kind: table-labels, id: id, classes: {json.dumps(KINDS)}, multi: true}}", "f1_macro"),
+    "task5-soft": (f"{{kind: table-soft, id: id, classes: {json.dumps(KINDS)}}}", "icm_soft"),
+    "task6-plain": ("{kind: spans}", "span_f1"),
+    "task6-pairs": ("{kind: spans, file: table, separator: tab, id: id, spans: pairs}", "span_f1"),
+    "task6-rows": ("{kind: spans, file: table, id: id, spans: rows}", "span_f1"),
+    "task6-json": ("{kind: spans, file: json, spans: pairs, value: spans}", "span_f1"),
+    "task7-trec": ("{kind: trec-run}", "ndcg"),
+}
+TASK = """
+agon: 1
+slug: hostile
+title: Hostile
+year: 2026
+languages: [en]
+tracks:
+{tracks}
+naming:
+  archive: "hostile_{{team}}"
+  run: "{{task}}_{{context}}_{{team}}_{{number}}[.txt]"
+  track: "{{task}}-{{context}}"
+  number: [1, 2, 3]
+phases:
+  - {{slug: open, title: Evaluation, opens: "2026-01-01 00:00 UTC", scores: at-once, official: best}}
+  - {{slug: dev, title: Practice, opens: "2025-01-01 00:00 UTC", split: dev, scores: at-once, official: best}}
+"""
+TRACK = """  - slug: {slug}
+    format: {format}
+    items: {{test: {items}, dev: dev.txt}}
+    metrics: [{metric}]
+    rank_by: {metric}
+"""
+
+Build = Callable[[], bytes]
+
+
+@dataclass(frozen=True)
+class Hostile:
+    """One upload: what makes it expensive, its file's name, and its content, made when it is needed."""
+
+    name: str
+    file_name: str
+    build: Build
+
+
+def hostile_task(folder: Path) -> Definition:
+    """The shared task, with 2,000 items for each track."""
+    folder.mkdir(parents=True, exist_ok=True)
+    tracks = "".join(
+        TRACK.format(slug=slug, format=form, metric=metric, items="queries.txt" if "trec" in slug else "items.txt")
+        for slug, (form, metric) in TRACKS.items()
+    )
+    (folder / "task.yaml").write_text(TASK.format(tracks=tracks), encoding="utf-8")
+    (folder / "items.txt").write_text("\n".join(ITEMS), encoding="utf-8")
+    (folder / "queries.txt").write_text("\n".join(ITEMS[:100]), encoding="utf-8")
+    (folder / "dev.txt").write_text("\n".join(f"dev-{item}" for item in ITEMS), encoding="utf-8")
+    return load_definition(folder)
+
+
+def gold_of(track: str) -> bytes:
+    """A valid run of a track, which serves as its gold standard."""
+    if track == "task7-trec":
+        lines = (f"{query} 0 d{number} {number % 3}" for query in ITEMS[:100] for number in range(20))
+        return "\n".join(lines).encode()
+    return VALID[track](ITEMS)
+
+
+def corpus(size: int = 12_000_000, names: int = 200) -> list[Hostile]:
+    """All hostile uploads."""
+    sources = (_json(size), _labels(size), _shares(size), _tables(size), _spans(size), _rankings(size), _texts(size))
+    sources += (_as_many_as_are_read(size),)
+    found = [
+        Hostile(f"{track}: {name}", f"{track.replace('-', '_')}_{TEAM}_1", build)
+        for track, name, build in itertools.chain(*sources)
+    ]
+    return [*found, *_names(names), *_archives(size, names)]
+
+
+def _records(values: Callable[[int], str], count: int, more: str = "") -> bytes:
+    constant = f', "test_case": "EXIST2024"{more}}}'
+    ids = itertools.islice(itertools.cycle(ITEMS), count)
+    return (
+        "[" + ",\n".join(f'{{"id": "{item}", "value": {values(at)}{constant}' for at, item in enumerate(ids)) + "]"
+    ).encode()
+
+
+def _repeated(entry: str, size: int, start: str = "[", end: str = "]", between: str = ",") -> bytes:
+    count = max(1, size // len((entry + between).encode()))
+    return (start + between.join([entry] * count) + end).encode()
+
+
+def _numbered(entry: Callable[[int], str], size: int, start: str = "[", end: str = "]", between: str = ",") -> bytes:
+    count = max(1, size // len((entry(10**6) + between).encode()))
+    return (start + between.join(map(entry, range(count))) + end).encode()
+
+
+Source = Iterator[tuple[str, str, Build]]
+
+
+def _json(size: int) -> Source:
+    """What any JSON format must survive."""
+    hard, soft = "task1-hard", "task1-soft"
+    yield hard, "brackets within each other", lambda: b"[" * size
+    yield hard, "objects within each other", lambda: b'{"a":' * (size // 5)
+    yield soft, "values as deep as the parser goes", lambda: _records(lambda at: "[" * 900 + "]" * 900, size // 1860)
+    yield hard, "empty objects", lambda: _repeated("{}", size)
+    yield hard, "empty lists", lambda: _repeated("[]", size)
+    yield hard, "numbers", lambda: _repeated("1", size)
+    yield hard, "unknown keys in one object", lambda: _numbered(lambda n: f'"k{n}":1', size, "[{", "}]")
+    yield hard, "one unknown key an object", lambda: _numbered(lambda n: f'{{"id":"{n}","k{n}":1}}', size)
+    yield (
+        hard,
+        "unknown keys in valid entries",
+        lambda: _records(lambda at: '"YES"', 2000, "".join(f', "k{n}": 0' for n in range(size // 22_000))),
+    )
+    yield hard, "keys twice", lambda: _numbered(lambda n: f'{{"id":"{n}","id":"{n}"}}', size)
+    yield hard, "an object by id", lambda: _numbered(lambda n: f'"{n}":"YES"', size, "{", "}")
+    yield hard, "one text", lambda: b'"' + b"x" * size + b'"'
+    yield hard, "escapes", lambda: b'["' + b"\\u0041" * (size // 6) + b'"]'
+    yield hard, "blanks", lambda: b"[" + b" " * size + b"]"
+    yield hard, "line ends", lambda: b"[" + b"\n" * size + b"x"
+    yield hard, "cut off", lambda: _records(lambda at: '"YES"', size // 63)[:-1]
+    yield (
+        hard,
+        "a list in which objects stand a line",
+        lambda: _records(lambda at: '"YES"', size // 63)[1:-1].replace(b",\n", b"\n"),
+    )
+    yield hard, "ids that are numbers", lambda: _numbered(lambda n: f'{{"id":{n},"value":"YES"}}', size)
+    yield hard, "long ids", lambda: _numbered(lambda n: f'{{"id":"{"x" * 5000}{n}","value":"YES"}}', size)
+    yield hard, "ids out of characters that are not printed", lambda: _repeated('{"id":"' + "\u202e" * 300 + '"}', size)
+    yield hard, "numbers without end", lambda: _repeated("9" * 4000, size)
+    yield soft, "numbers too large", lambda: _repeated('{"id":"1","value":1e999}', size)
+    yield soft, "NaN", lambda: _repeated("NaN", size)
+    yield "task3-lines", "short lines", lambda: _repeated("1", size, "", "", "\n")
+    yield "task3-lines", "a list where lines should be", lambda: _records(lambda at: '"YES"', size // 63)
+    yield (
+        "task3-lines",
+        "objects with a wrong label",
+        lambda: _numbered(lambda n: f'{{"id":"{n}","value":"Y"}}', size, "", "", "\n"),
+    )
+
+
+def _labels(size: int) -> Source:
+    hard, multi = "task1-hard", "task2-hard"
+    yield hard, "one long label", lambda: _records(lambda at: '"' + "SEXUAL-VIOLENCE " * (size // 16) + '"', 1)
+    yield hard, "ordinary wrong labels", lambda: _records(lambda at: '"Yes"', 2000)
+    yield hard, "ordinary wrong labels, too many", lambda: _records(lambda at: '"Yes"', size // 63)
+    yield hard, "other wrong labels each time", lambda: _records(lambda at: f'"YE{at}"', size // 65)
+    yield hard, "long wrong labels", lambda: _records(lambda at: f'"{at}{"NO YES " * 850}"', size // 6000)
+    yield (
+        hard,
+        "unknown ids",
+        lambda: _numbered(lambda n: f'{{"id":"x{n}","value":"YES","test_case":"EXIST2024"}}', size),
+    )
+    yield hard, "one id", lambda: _repeated('{"id":"500000","value":"YES","test_case":"EXIST2024"}', size)
+    yield hard, "wrong constants", lambda: _repeated('{"id":"500000","value":"YES","test_case":"EXIST2023"}', size)
+    yield hard, "long constants", lambda: _repeated(f'{{"id":"500000","test_case":"{"E" * 6000}"}}', size)
+    yield hard, "large values", lambda: _records(lambda at: json.dumps(list(range(1000))), size // 5000)
+    yield (
+        multi,
+        "a list with all labels again and again",
+        lambda: _repeated(json.dumps("NO"), size, '[{"id":"500000","value":[', "]}]"),
+    )
+    yield (
+        multi,
+        "lists of wrong labels",
+        lambda: _repeated(f'{{"id":"500000","value":{json.dumps(["sexual violence"] * 200)}}}', size),
+    )
+    yield (
+        multi,
+        "wrong labels in a different order",
+        lambda: _numbered(lambda n: f'{{"id":"{n}","value":["VIOLENCE SEXUAL {n}"]}}', size),
+    )
+    yield (
+        multi,
+        "all labels of each item",
+        lambda: json.dumps([{"id": item, "value": KINDS[1:]} for item in ITEMS]).encode(),
+    )
+
+
+def _shares(size: int) -> Source:
+    soft, wide = "task1-soft", "task2-soft"
+    entry = '{{"id":"{}","value":{{{}}},"test_case":"EXIST2024"}}'
+
+    def classes(at: int) -> str:
+        return "{" + ",".join(f'"c{at}-{n}":0.1' for n in range(size // 40_000)) + "}"
+
+    yield (
+        soft,
+        "unknown classes in one value",
+        lambda: _numbered(lambda n: f'"YES{n}":0.1', size, '[{"id":"500000","value":{', "}}]"),
+    )
+    yield soft, "other unknown classes in each value", lambda: _records(classes, 2000)
+    yield soft, "numbers in quotes", lambda: _numbered(lambda n: entry.format(n, '"YES":"0.5","NO":"0.5"'), size)
+    yield soft, "sums", lambda: _numbered(lambda n: entry.format(n, '"YES":0.5,"NO":0.6'), size)
+    yield soft, "shares out of range", lambda: _numbered(lambda n: entry.format(n, '"YES":5,"NO":-6'), size)
+    yield wide, "missing classes", lambda: _numbered(lambda n: f'{{"id":"{n}","value":{{}}}}', size)
+    yield wide, "long unknown classes", lambda: _repeated(f'{{"id":"1","value":{{"{"IDEOLOGICAL " * 500}":1}}}}', size)
+
+
+def _tables(size: int) -> Source:
+    tsv, csv, numbers, labels = "task4-tsv", "task4-csv", "task4-numbers", "task5-labels"
+    head = "id,HS,TR,AG\n"
+    yield csv, "columns in one row", lambda: _repeated("1", size, "", "")
+    yield csv, "other columns in the header", lambda: _numbered(lambda n: f"HS{n}", size, "id,", "\n1,1\n")
+    yield csv, "columns with long names", lambda: _repeated("HS TR AG " * 500, size, "id,", "\n1,1\n")
+    yield csv, "commas", lambda: b"," * size
+    yield csv, "line ends", lambda: head.encode() + b"\n" * size
+    yield csv, "carriage returns", lambda: head.encode() + b"1,1,1,1\r" * (size // 8)
+    yield csv, "quotes", lambda: _repeated('"1","1","1","1"', size, head, "", "\n")
+    yield csv, "doubled quotes", lambda: head.encode() + b'"' * size
+    yield csv, "wrong values", lambda: _numbered(lambda n: f"{n},yes,no,maybe", size, head, "", "\n")
+    yield csv, "ragged rows", lambda: _numbered(lambda n: f"{n},1", size, head, "", "\n")
+    yield csv, "another separator", lambda: _numbered(lambda n: f"{n};1;0;0", size, "id;HS;TR;AG\n", "", "\n")
+    yield csv, "numbers with a point", lambda: _numbered(lambda n: f"{n},1.0,0.0,0.0", size, head, "", "\n")
+    yield tsv, "unknown ids", lambda: _numbered(lambda n: f"{n}\t1", size, "", "", "\n")
+    yield tsv, "empty cells", lambda: _numbered(lambda n: f"{n}\t", size, "", "", "\n")
+    yield numbers, "long numbers", lambda: _repeated("1," + "9" * 5000, size, "id,mood\n", "", "\n")
+    yield numbers, "exponents", lambda: _repeated("1,1e9999", size, "id,mood\n", "", "\n")
+    yield numbers, "decimal commas", lambda: _repeated('1,"0,5"', size, "id,mood\n", "", "\n")
+    yield labels, "labels of one item", lambda: _repeated("NO", size, "id,label\n500000,", "", " ")
+    yield (
+        labels,
+        "wrong labels of one item",
+        lambda: _numbered(lambda n: f"NO{n}", min(size, 130_000), "id,label\n500000,", "", " "),
+    )
+    yield labels, "wrong labels", lambda: _numbered(lambda n: f"{n},SEXUAL VIOLENCE {n}", size, "id,label\n", "", "\n")
+    yield labels, "long wrong labels", lambda: _repeated("1," + "STEREOTYPING" * 5000, size, "id,label\n", "", "\n")
+    yield (
+        "task5-soft",
+        "shares out of range",
+        lambda: _repeated("1,2,2,2,2,2,2", size, f"id,{','.join(KINDS)}\n", "", "\n"),
+    )
+
+
+def _spans(size: int) -> Source:
+    plain, pairs, rows, records = "task6-plain", "task6-pairs", "task6-rows", "task6-json"
+    offsets = ", ".join(map(str, range(max(1, size // 14_000))))
+    yield plain, "many offsets of each item", lambda: "\n".join(f"{item}\t[{offsets}]" for item in ITEMS).encode()
+    yield plain, "one offset again and again", lambda: _repeated("7", size, "500000\t[")
+    yield plain, "negative offsets", lambda: _repeated("-7", size, "500000\t[")
+    yield plain, "fractions", lambda: _repeated("0.5", size, "500000\t[")
+    yield plain, "offsets beyond 64 bits", lambda: _repeated("9" * 30, size, "500000\t[")
+    yield plain, "no list", lambda: _numbered(lambda n: f"{n}\t(1, 2)", size, "", "", "\n")
+    yield plain, "brackets", lambda: b"500000\t" + b"[" * size
+    yield plain, "no tab", lambda: _numbered(lambda n: f"{n} [1]", size, "", "", "\n")
+    yield (
+        pairs,
+        "long spans of each item",
+        lambda: ("id\tspans\n" + "\n".join(f"{item}\t[[0, 1000000]]" for item in ITEMS)).encode(),
+    )
+    yield pairs, "long spans of one item", lambda: _repeated("[0,1000000]", size, "id\tspans\n500000\t[")
+    yield pairs, "spans that end before they start", lambda: _repeated("[5,1]", size, "id\tspans\n500000\t[")
+    yield (
+        rows,
+        "rows of one item",
+        lambda: _numbered(lambda n: f"500000,{n},{n + 1000}", size, "id,start,stop\n", "", "\n"),
+    )
+    yield rows, "rows that are no offsets", lambda: _repeated("500000,a,b", size, "id,start,stop\n", "", "\n")
+    yield (
+        records,
+        "long spans of each item",
+        lambda: ("[" + ",".join(f'{{"id":"{item}","spans":[[0,1000000]]}}' for item in ITEMS) + "]").encode(),
+    )
+    yield (
+        records,
+        "pairs of one item",
+        lambda: _numbered(lambda n: f"[{n},{n + 1}]", size, '[{"id":"500000","spans":[', "]}]"),
+    )
+
+
+def _rankings(size: int) -> Source:
+    trec = "task7-trec"
+    yield trec, "fields in one line", lambda: _repeated("1", size, "", "", " ")
+    yield trec, "one document", lambda: _repeated("500000 Q0 d 1 1 t", size, "", "", "\n")
+    yield trec, "documents of one query", lambda: _numbered(lambda n: f"500000 Q0 d{n} {n} {-n} t", size, "", "", "\n")
+    yield trec, "queries", lambda: _numbered(lambda n: f"{n} Q0 d 1 1 t", size, "", "", "\n")
+    yield trec, "words for numbers", lambda: _repeated("500000 Q0 d first best t", size, "", "", "\n")
+    yield (
+        trec,
+        "ranks against scores",
+        lambda: _numbered(lambda n: f"{500000 + n % 100} Q0 d{n} {n} {n} t", size, "", "", "\n"),
+    )
+    yield trec, "short lines", lambda: _repeated("1 2", size, "", "", "\n")
+    yield (
+        trec,
+        "as many documents as there may be",
+        lambda: "\n".join(
+            f"{query} Q0 d{n} {n} {-n} t" for query in ITEMS[:100] for n in range(min(DOCUMENTS, size // 2000))
+        ).encode(),
+    )
+
+
+def _as_many_as_are_read(size: int) -> Source:
+    """Files that stay below the bounds on entries and values, so that all of them is judged."""
+    entries = min(limits.ENTRIES_FREE, size // 100)
+    values = min(limits.CELLS_FREE, size // 25)
+
+    def lines(line: Callable[[int], str], head: str = "") -> Build:
+        return lambda: "\n".join([head, *map(line, range(entries))]).lstrip("\n").encode()
+
+    def objects(entry: Callable[[int], str]) -> Build:
+        return lambda: f"[{','.join(map(entry, range(entries)))}]".encode()
+
+    hard, multi, soft, wide = "task1-hard", "task2-hard", "task1-soft", "task2-soft"
+    rows, trec = "task6-rows", "task7-trec"
+    yield hard, "empty objects that are read", objects(lambda n: "{}")
+    yield hard, "numbers that are read", objects(lambda n: "1")
+    yield hard, "unknown keys that are read", objects(lambda n: f'{{"id":"{n}","k{n}":1}}')
+    yield hard, "keys twice that are read", objects(lambda n: f'{{"id":"{n}","id":"{n}","value":[]}}')
+    yield hard, "ids that are numbers that are read", objects(lambda n: f'{{"id":{n},"value":"YES"}}')
+    yield hard, "wrong labels that are read", objects(lambda n: f'{{"id":"5{n}","value":"YE{n}","test_case":"EXIST"}}')
+    yield hard, "keys of one object that are read", lambda: _keys(values)
+    yield multi, "lists of wrong labels that are read", objects(lambda n: f'{{"id":"{n}","value":["A","B {n}"]}}')
+    yield (
+        soft,
+        "numbers in quotes that are read",
+        objects(lambda n: f'{{"id":"{n}","value":{{"YES":"0.5","no":1e999}}}}'),
+    )
+    yield wide, "missing classes that are read", objects(lambda n: f'{{"id":"{n}","value":{{}}}}')
+    yield "task3-lines", "lines with a wrong label that are read", lines(lambda n: f'{{"id":"{n}","value":"Y"}}')
+    yield "task4-csv", "wrong values that are read", lines(lambda n: f"{n},yes,no,1.0", "id,HS,TR,AG")
+    yield "task4-csv", "ragged rows that are read", lines(lambda n: f"{n},1" + ",0" * (n % 7), "id,HS,TR,AG")
+    yield "task4-csv", "quotes that are read", lines(lambda n: f'"{n}","1","1","x""y"', "id,HS,TR,AG")
+    yield "task4-csv", "columns that are read", lambda: _repeated("HS", 3 * values, "id,", "\n1,1")
+    yield "task4-numbers", "decimal commas that are read", lines(lambda n: f'{n},"0,5"', "id,mood")
+    yield "task5-labels", "wrong labels that are read", lines(lambda n: f"{n},SEXUAL VIOLENCE {n}", "id,label")
+    yield "task5-soft", "shares that are read", lines(lambda n: f"{n}{',0.9' * 6}", f"id,{','.join(KINDS)}")
+    yield "task6-plain", "lines that are read", lines(lambda n: f"{n}\t[{n}, {n - 9}, -1]")
+    yield "task6-plain", "lines without a list that are read", lines(lambda n: f"{n}\t(1, 2)")
+    yield "task6-pairs", "spans that are read", lines(lambda n: f"{n}\t[[5, 1], [3, 2000000]]", "id\tspans")
+    yield "task6-json", "spans that are read", objects(lambda n: f'{{"id":"{n}","spans":[[5,1],[-7,3]]}}')
+    yield "task6-json", "spans that are no numbers", objects(lambda n: f'{{"id":"{n}","spans":["a"]}}')
+    yield rows, "rows that are read", lines(lambda n: f"{500_000 + n % 2000},{n},{n + 1000}", "id,start,stop")
+    yield rows, "rows without offsets that are read", lines(lambda n: f"{n},a,b", "id,start,stop")
+    yield trec, "documents that are read", lines(lambda n: f"{500_000 + n % 99} Q0 d{n // 198} {n} {n} t")
+    yield trec, "words for numbers that are read", lines(lambda n: f"{n} Q0 d first best t")
+
+
+def _keys(count: int) -> bytes:
+    return ('[{"id":"500000",' + ",".join(f'"key {n}":1' for n in range(count)) + "}]").encode()
+
+
+def _texts(size: int) -> Source:
+    yield "task1-hard", "zero bytes", lambda: bytes(size)
+    yield "task1-hard", "UTF-16", lambda: ("[" * (size // 2)).encode("utf-16")
+    yield "task1-hard", "bytes that are no UTF-8", lambda: b"[" + b"\xff" * size
+    yield "task1-hard", "characters of four bytes", lambda: _repeated('{"id":"' + "\U0001f600" * 20 + '"}', size)
+    yield (
+        "task4-csv",
+        "characters that are composed",
+        lambda: _numbered(lambda n: f"e\u0301{n},1,1,1", size, "id,HS,TR,AG\n", "", "\n"),
+    )
+    yield (
+        "task4-csv",
+        "one accent on another",
+        lambda: ("id,HS,TR,AG\ne" + "\u0301" * (min(size, 120_000) // 2) + ",1,1,1\n").encode(),
+    )
+    yield "task6-plain", "ids of accents", lambda: _repeated("\u0301" * 2000 + "\t[]", size, "", "", "\n")
+
+
+def _names(count: int) -> Iterator[Hostile]:
+    """Names alone: single files, and archives of small files with many names."""
+    valid = VALID["task1-hard"](ITEMS)
+    for name in (
+        "_" * 150,
+        "task1_" * 25,
+        "a-" * 75,
+        "task1_hard_" + "x_" * 60,
+        "\u0301" * 150,
+        "x" * 100_000,
+        "." * 150,
+    ):
+        yield Hostile(f"name: {name[:12]!r} …", name, lambda: valid)
+    patterns: dict[str, Callable[[int], str]] = {
+        "words": lambda n: f"results of our best system number {n} final version really.txt",
+        "underscores": lambda n: "_" * (140 - n % 40) + str(n),
+        "parts of right names": lambda n: "task1_hard_" * 12 + str(n),
+        "other teams": lambda n: f"task1_hard_{'x_' * 50}{n}_1.txt",
+        "no track": lambda n: f"task{n}_hard_{TEAM}_1.txt",
+        "no number": lambda n: f"task1_hard_{TEAM}_{n + 4}.txt",
+        "case": lambda n: f"TASK1_hArD_{TEAM}_{n}.TXT",
+        "accents": lambda n: "e\u0301" * 70 + str(n),
+        "control characters": lambda n: f"task1_hard_{TEAM}\u202e_{n}\x07.txt",
+        "folders": lambda n: f"runs\\sub{n}\\task1_hard_{TEAM}_1.txt",
+        "archives": lambda n: f"task1_hard_{TEAM}_{n}.zip",
+        "long": lambda n: "task1_hard_" + "y" * 400 + str(n),
+    }
+    for name, pattern in patterns.items():
+        yield Hostile(f"archive of names: {name}", f"hostile_{TEAM}.zip", _archive(lambda n: b"x", pattern, count))
+
+
+def _archive(content: Callable[[int], bytes], pattern: Callable[[int], str], count: int) -> Build:
+    def build() -> bytes:
+        file = io.BytesIO()
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
+            for number in range(count):
+                archive.writestr(zipfile.ZipInfo(pattern(number)), content(number), zipfile.ZIP_DEFLATED)
+        return file.getvalue()
+
+    return build
+
+
+def _right_name(number: int) -> str:
+    """Names of runs in turn; most of them several times, in other folders."""
+    track = list(TRACKS)[number % len(TRACKS)].replace("-", "_")
+    return f"{track}_{TEAM}_{number // len(TRACKS) + 1}.txt"
+
+
+def _archives(size: int, names: int) -> Iterator[Hostile]:
+    each = size // names
+    wrong = b"[" + b",".join(b'{"id": "%s", "value": "Yes"}' % item.encode() for item in ITEMS) + b"]"
+    soft = VALID["task1-soft"](ITEMS)
+    padded = VALID["task1-hard"](ITEMS).replace(b"\n", b"\n" + b" " * (each // 50))
+    cells = b"\n".join(b"%s,yes,no,1" % item.encode() for item in ITEMS)
+    numbers = [f"{n * 7919 % 1_000_003}" for n in range(each // 3)]
+    contents: dict[str, Callable[[int], bytes]] = {
+        "wrong labels": lambda n: wrong,
+        "runs of another track": lambda n: soft,
+        "runs padded with blanks": lambda n: padded,
+        "wrong cells": lambda n: cells,
+        "unknown ids": lambda n: ("id,HS,TR,AG\n" + "\n".join(f"{at}{n},1,1,1" for at in numbers)).encode(),
+        "little bombs": lambda n: b"[{}" + b",{}" * 300_000 + b"]",
+        "spans": lambda n: b"500000\t[" + b"1,2," * 250_000 + b"3]",
+    }
+    for name, content in contents.items():
+        yield Hostile(f"archive of {name}", f"hostile_{TEAM}.zip", _archive(content, _right_name, names))
+        near = _archive(content, lambda n: f"task1_hard_Lak-NLP_{n}.txt", names)
+        yield Hostile(f"archive of {name} under near names", f"hostile_{TEAM}.zip", near)
+    few = max(1, size // 240_000)
+    yield Hostile(
+        "archive of one large bomb",
+        f"hostile_{TEAM}.zip",
+        _archive(lambda n: b"[" + b'{"id": "1"},' * (few * 400_000) + b"1]", _right_name, 1),
+    )
+    yield Hostile(
+        "archive of large wrong runs",
+        f"hostile_{TEAM}.zip",
+        _archive(lambda n: _records(lambda at: f'"Y{at}"', few * 1500), lambda n: f"task1_hard_{TEAM}_{n + 1}", 3),
+    )
+    inner = _archive(lambda n: wrong, _right_name, names)
+    yield Hostile(
+        "archive of archives", f"hostile_{TEAM}.zip", _archive(lambda n: inner(), lambda n: f"runs{n}.zip", 5)
+    )
+    yield Hostile(
+        "archive cut off", f"hostile_{TEAM}.zip", lambda: _archive(lambda n: wrong, _right_name, names)()[:-30]
+    )
+
+
+def _json_run(value: Callable[[int], object], constant: bool = False) -> Callable[[list[str]], bytes]:
+    more = {"test_case": "EXIST2024"} if constant else {}
+
+    def build(items: list[str]) -> bytes:
+        return (
+            "[" + ",\n".join(json.dumps({"id": item, "value": value(at)} | more) for at, item in enumerate(items)) + "]"
+        ).encode()
+
+    return build
+
+
+def _table_run(header: str, row: Callable[[int], str], between: str = ",") -> Callable[[list[str]], bytes]:
+    return lambda items: "\n".join(
+        [*([header] if header else []), *(f"{item}{between}{row(at)}" for at, item in enumerate(items))]
+    ).encode()
+
+
+def _lines_run(items: list[str]) -> bytes:
+    return b"".join(
+        json.dumps({"id": item, "value": ("YES", "NO")[at % 2]}).encode() + b"\n" for at, item in enumerate(items)
+    )
+
+
+def _spans_json(items: list[str]) -> bytes:
+    return json.dumps([{"id": item, "spans": [[at % 5, at % 5 + 9]]} for at, item in enumerate(items)]).encode()
+
+
+SHARES = {kind: 1 / len(KINDS) for kind in KINDS}
+VALID: dict[str, Callable[[list[str]], bytes]] = {
+    "task1-hard": _json_run(lambda at: ("YES", "NO")[at % 2], True),
+    "task1-soft": _json_run(lambda at: {"YES": 0.25, "NO": 0.75} if at % 2 else {"YES": 0.5, "NO": 0.5}, True),
+    "task2-hard": _json_run(lambda at: [KINDS[at % len(KINDS)]]),
+    "task2-soft": _json_run(lambda at: SHARES),
+    "task3-lines": _lines_run,
+    "task4-tsv": _table_run("", lambda at: str(at % 2), "\t"),
+    "task4-csv": _table_run("id,HS,TR,AG", lambda at: f"{at % 2},0,0"),
+    "task4-numbers": _table_run("id,mood", lambda at: str(at % 10 / 10)),
+    "task5-labels": _table_run("id,label", lambda at: KINDS[at % len(KINDS)]),
+    "task5-soft": _table_run("id," + ",".join(KINDS), lambda at: ",".join(["0.5"] * len(KINDS))),
+    "task6-plain": _table_run("", lambda at: f"[{at % 5}, {at % 5 + 1}]", "\t"),
+    "task6-pairs": _table_run("id\tspans", lambda at: f"[[{at % 5}, {at % 5 + 9}]]", "\t"),
+    "task6-rows": _table_run("id,start,stop", lambda at: f"{at % 5},{at % 5 + 9}"),
+    "task6-json": _spans_json,
+}
