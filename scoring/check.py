@@ -1,6 +1,6 @@
 """Is a run's content what its track asks for? Judged on the public ids of the items, never on gold."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,8 +8,10 @@ from scoring import limits
 from scoring.answers import Answers
 from scoring.definition import Definition, Track
 from scoring.formats import read_answers
+from scoring.formats.trec import DEPTH
 from scoring.item_index import ItemIndex
 from scoring.problems import Report
+from scoring.run_head import begins_as, head_of
 from scoring.texts import TextsError, id_columns, read_texts
 
 
@@ -46,31 +48,68 @@ def check(
     """
     report = Report(listed=listed)
     found = definition.track(track)
-    known = find_items(found, items, split, report)
+    known = known_items(items)
+    own = known(found, split, report)
     source = as_source(run)
-    data = read_file(source, report) if isinstance(source, Path) else source
-    if known is not None and data is not None and not read_checked(found, data, known, report) and items is None:
-        tell_other_split(definition, found, data, split, report)
+    data = read_file(source, report, run_bytes(found, own)) if isinstance(source, Path) else source
+    if own is not None and data is not None and not read_checked(found, data, own, report) and items is None:
+        tell_other_split(definition, found, data, split, known, report)
     stamped = Report()
     stamped.extend(report, file=source.name if isinstance(source, Path) else None)
     return stamped
 
 
-def tell_other_split(definition: Definition, track: Track, data: bytes, split: str, report: Report) -> None:
+Known = Callable[[Track, str, Report], Items | None]
+"""Looks up the items of a track and split; None, with the error reported, where they cannot be read."""
+
+
+def known_items(items: Iterable[str] | Path | None) -> Known:
+    """`find_items`, which reads each file once."""
+    found: dict[object, Items] = {}
+
+    def known(track: Track, split: str, report: Report) -> Items | None:
+        given = items is not None
+        key = (given or track.items.get(split), track.optional_items.get(split), track.texts.get(split))
+        if key not in found:
+            read = find_items(track, items, split, report)
+            if read is None:
+                return None
+            found[key] = read
+        return found[key]
+
+    return known
+
+
+def run_bytes(track: Track, items: Items | None) -> int:
+    """The bytes that a run of the track may have, generously: they bound what a hostile file costs."""
+    an_item = limits.BYTES_AN_ITEM
+    if track.format.kind == "spans":
+        an_item = limits.SPANS_BYTES_AN_ITEM
+    if track.format.kind == "trec-run":
+        an_item = limits.DOCUMENT_BYTES * int(track.format.options.get("depth", DEPTH))
+    count = 0 if items is None else len(items.index) + len(items.optional)
+    return min(limits.RUN_BYTES, limits.RUN_BYTES_FREE + an_item * count)
+
+
+def tell_other_split(
+    definition: Definition, track: Track, data: bytes, split: str, known: Known, report: Report
+) -> None:
     """Where a run's ids are unknown but are all those of another split, name the phases that ask for them."""
     if len(data) > limits.LOOK_ALIKE_BYTES or "unknown-ids" not in {problem.code for problem in report.errors}:
         return
+    head = head_of(data)
     for other in track.items:
-        trial = Report()
-        known = find_items(track, None, other, trial) if other != split else None
-        if known is None:
+        items = known(track, other, Report()) if other != split else None
+        if items is None or not begins_as(track, head, items.index, items.optional):
             continue
-        read_checked(track, data, known, trial)
+        trial = Report()
+        read_checked(track, data, items, trial)
         if not {"unknown-ids", "missing-items"} & {problem.code for problem in trial.errors}:
             phases = [[phase.title for phase in definition.phases if phase.split == one] for one in (split, other)]
             here, there = (", ".join(titles) or one for titles, one in zip(phases, (split, other), strict=True))
             report.error("items-of-other-split", found=here, expected=there)
             report.problems.insert(0, report.problems.pop())  # it explains the others
+        return
 
 
 def as_source(file: str | Path | bytes) -> Path | bytes:
@@ -129,12 +168,12 @@ def _read_ids(path: Path, report: Report) -> list[str] | None:
     return list(filter(str.strip, lines))
 
 
-def read_file(path: Path, report: Report) -> bytes | None:
-    """A run file's bytes; None, with the fault reported, when it is too large or cannot be read."""
+def read_file(path: Path, report: Report, limit: int = limits.RUN_BYTES) -> bytes | None:
+    """A run file's bytes; None, with the error reported, when it is too large or cannot be read."""
     try:
         size = path.stat().st_size
-        if size > limits.RUN_BYTES:
-            report.error("file-too-large", found=f"{size:,} bytes", expected=f"{limits.RUN_BYTES:,} bytes")
+        if size > limit:
+            report.error("file-too-large", found=f"{size:,} bytes", expected=f"{limit:,} bytes")
             return None
         return path.read_bytes()
     except OSError as error:

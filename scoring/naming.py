@@ -7,9 +7,11 @@ a rule matches from both ends, and a team's name may hold the separator: `task1_
 import difflib
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import chain, combinations
+from operator import itemgetter
 
 from scoring.definition import Definition, Naming, Track
 from scoring.limits import NAME_CHARACTERS
@@ -19,6 +21,7 @@ from scoring.problems import Report
 ANYTHING = ".+?"
 ANY_WORD = "[A-Za-z0-9-]{1,30}?"  # bounded, so that no name makes the search for its faults long
 SAMPLE_TEAMS = ("TEAM", "team", "Team1", "team-1")
+COMPARED = 10  # right names with a wrong one, letter by letter; a quicker look chooses them
 LIKELY = 0.7  # likeness from which a wrong name is taken to mean the right one
 WAIVERS = ("case", "extension", "number", "team", "track")  # the likelier a slip, the earlier it is tried
 
@@ -34,9 +37,19 @@ class Named:
     report: Report = field(default_factory=Report)
 
 
-def explain(definition: Definition, name: str, team: str | None) -> Named:
+Taken = Collection[tuple[str, int | None]]
+"""Runs that there are already, each by track and number: no suggestion names them."""
+
+
+def explain(definition: Definition, name: str, team: str | None, taken: Taken = ()) -> Named:
     """Read a run's file name; with `team` None any team will do."""
-    return _explain(_RunRule(definition, team), name)
+    return _explain(_RunRule(definition, team, taken), name)
+
+
+def read(definition: Definition, name: str, team: str | None) -> Named | None:
+    """Read a run's file name; None where it breaks a rule, whichever."""
+    clean = _without_oddities(name)
+    return _RunRule(definition, team).match(clean, frozenset()) if clean == unicodedata.normalize("NFC", name) else None
 
 
 def explain_archive(definition: Definition, name: str, team: str | None) -> Named:
@@ -74,19 +87,18 @@ def nearest(definition: Definition, name: str, team: str | None, count: int = 3)
 def likely_track(definition: Definition, name: str, team: str | None) -> str | None:
     """The track that a name means which says none: its right name is near, and nearer than those of all others."""
     rule = _RunRule(definition, team)
-    likeness = _likeness_to(_without_oddities(name))
-    tracks = definition.tracks
-    nearest = [
-        (max((likeness(right) for right in rule.right_names(track, None, None)), default=0.0), track.slug)
-        for track in tracks
-    ]
-    (best, slug), *others = sorted(nearest, reverse=True)
-    return slug if best >= LIKELY and not (others and others[0][0] == best) else None
+    names = {right: track.slug for track in definition.tracks for right in rule.right_names(track, None, None)}
+    ranked = _ranked(names, _without_oddities(name))
+    best, slug = (ranked[0][0], names[ranked[0][1]]) if ranked else (0.0, "")
+    is_equal = any(likeness == best and names[right] != slug for likeness, right in ranked)
+    return slug if best >= LIKELY and not is_equal else None
 
 
-def example(definition: Definition, track: str, team: str | None, number: int | None = None) -> str | None:
-    """A right name for a run; None when no team is given and none can be made up."""
-    rule = _RunRule(definition, team)
+def example(
+    definition: Definition, track: str, team: str | None, number: int | None = None, taken: Taken = ()
+) -> str | None:
+    """A right name for a run; None when no team is given and none can be made up, or all numbers are taken."""
+    rule = _RunRule(definition, team, taken)
     return next(rule.right_names(definition.track(track), number, team), None)
 
 
@@ -133,9 +145,10 @@ def _fields_of(naming: Naming, slug: str) -> dict[str, str] | None:
 class _RunRule:
     """The rule for the names of runs."""
 
-    def __init__(self, definition: Definition, team: str | None) -> None:
+    def __init__(self, definition: Definition, team: str | None, taken: Taken = ()) -> None:
         self.definition = definition
         self.team = team
+        self.taken = taken
         self.pattern = Pattern(definition.naming.run)
         self.extension = self.pattern.extension
 
@@ -160,13 +173,15 @@ class _RunRule:
         return Named(name, track.slug if track else None, found.get("team", self.team), number)
 
     def right_names(self, track: Track | None, number: int | None, team: str | None) -> Iterator[str]:
-        """Right names: for this track or any, with this number or any."""
+        """Right names that are not taken: for this track or any, with this number or any."""
         naming = self.definition.naming
         chosen = self.team or _valid_team(self.definition, team)
         if "team" in self.pattern.fields and chosen is None:
             return
         for candidate in (track,) if track else self.definition.tracks:
             for value in (number,) if number in naming.numbers else naming.numbers or (None,):
+                if (candidate.slug, value) in self.taken:
+                    continue
                 fields = (_fields_of(naming, candidate.slug) or {}) | {"team": chosen or "", "number": str(value)}
                 yield from self.pattern.names(fields)
 
@@ -204,28 +219,41 @@ def _valid_team(definition: Definition, found: str | None) -> str | None:
 
 def _fullmatch(pattern: Pattern, name: str, fields: Mapping[str, str], waived: frozenset[str]) -> re.Match[str] | None:
     regex = pattern.stem.regex(fields) + r"(\.[^.]*)*" if "extension" in waived else pattern.regex(fields)
-    return re.fullmatch(regex, name, re.IGNORECASE if "case" in waived else 0)
+    return _compiled(regex, re.IGNORECASE if "case" in waived else 0).fullmatch(name)
+
+
+_compiled = lru_cache(maxsize=2000)(re.compile)  # a name is tried with hundreds of them, more than `re` keeps
 
 
 def _explain(rule: _RunRule | _ArchiveRule, name: str) -> Named:
-    """Find the fewest parts of the rule that must be waived for the name to fit: these are its faults."""
+    """Find the fewest parts of the rule that must be waived for the name to fit: these are what is wrong with it."""
     clean = _without_oddities(name)
     report = Report()
-    if clean != unicodedata.normalize("NFC", name):
-        suggestion = _nearest(rule, Named(clean))
+    is_odd = clean != unicodedata.normalize("NFC", name)
+    waived, named = _least_waived(rule, clean)
+    if named and not (is_odd or waived):
+        return replace(named, name=name)
+    suggestion = _nearest(rule, named or Named(clean))
+    if is_odd:
         report.error("name-characters", file=printable(name), found=printable(name), suggestion=suggestion)
-    for waived in chain.from_iterable(combinations(WAIVERS, size) for size in range(len(WAIVERS) + 1)):
-        named = rule.match(clean, frozenset(waived))
-        if named:
-            for part in waived:
-                _tell(rule, part, named, report)
-            return Named(name, named.track, named.team, named.number, report)
-    suggestion = _nearest(rule, Named(clean))
-    report.error("name-pattern", file=clean, found=clean, expected=rule.pattern.source, suggestion=suggestion)
-    return Named(name, report=report)
+    if named is None:
+        report.error("name-pattern", file=clean, found=clean, expected=rule.pattern.source, suggestion=suggestion)
+        return Named(name, report=report)
+    for part in waived:
+        _tell(rule, part, named, suggestion, report)
+    return Named(name, named.track, named.team, named.number, report)
 
 
-def _tell(rule: _RunRule | _ArchiveRule, part: str, named: Named, report: Report) -> None:
+def _least_waived(rule: _RunRule | _ArchiveRule, name: str) -> tuple[tuple[str, ...], Named | None]:
+    """The fewest parts of the rule without which the name fits, and what it then says; None if it never fits."""
+    if rule.match(name, frozenset(WAIVERS)):
+        for waived in chain.from_iterable(combinations(WAIVERS, size) for size in range(len(WAIVERS) + 1)):
+            if named := rule.match(name, frozenset(waived)):
+                return waived, named
+    return (), None
+
+
+def _tell(rule: _RunRule | _ArchiveRule, part: str, named: Named, suggestion: str | None, report: Report) -> None:
     found, expected = named.name, rule.pattern.source
     if part == "extension":
         suffix = named.name[named.name.find(".") :] if "." in named.name else "no extension"
@@ -237,24 +265,43 @@ def _tell(rule: _RunRule | _ArchiveRule, part: str, named: Named, report: Report
         found, expected = str(named.team), rule.team or f"a team's name ({rule.definition.team.name})"
     elif part == "track":
         expected = ", ".join(track.slug for track in rule.definition.tracks)
-    suggestion = _nearest(rule, named)
     report.error(f"name-{part}", file=named.name, found=found, expected=expected, suggestion=suggestion)
 
 
 def _nearest(rule: _RunRule | _ArchiveRule, named: Named) -> str | None:
-    return next(iter(_near(rule, named)), None)
+    """The nearest right name; with another number where the run that the name says is taken."""
+    return next(
+        (near[0] for number in (named.number, None) if (near := _near(rule, replace(named, number=number)))), None
+    )
 
 
 def _near(rule: _RunRule | _ArchiveRule, named: Named) -> list[str]:
-    """Right names by their likeness to a wrong one, keeping what could be read of it."""
+    """The right names that are nearest to a wrong one, the likeliest first, keeping what could be read of it."""
     track = rule.definition.track(named.track) if named.track else None
     candidates = list(rule.right_names(track, named.number, named.team))
     if "." in named.name:
         candidates = [name for name in candidates if name.endswith(rule.extension)]
-    return sorted(candidates, key=_likeness_to(named.name), reverse=True)
+    return [name for _, name in _ranked(candidates, named.name)]
 
 
-def _likeness_to(name: str) -> Callable[[str], float]:
+def _ranked(candidates: Iterable[str], name: str) -> list[tuple[float, str]]:
+    """The names most like this one, with their likeness, the likeliest first; of equal ones the first.
+
+    A quick upper bound of the likeness chooses those that are compared letter by letter, which takes a hundred times
+    as long.
+    """
+    matcher = difflib.SequenceMatcher(b=name.casefold(), autojunk=False)
+
+    def bound(other: str) -> float:
+        matcher.set_seq1(other.casefold())
+        return matcher.quick_ratio()
+
+    likeness = likeness_to(name)
+    likely = sorted(candidates, key=bound, reverse=True)[:COMPARED]
+    return sorted(((likeness(other), other) for other in likely), key=itemgetter(0), reverse=True)
+
+
+def likeness_to(name: str) -> Callable[[str], float]:
     """How near other names are to this one, 0 to 1, whatever their case."""
     matcher = difflib.SequenceMatcher(b=name.casefold(), autojunk=False)
 

@@ -3,17 +3,25 @@
 import re
 from collections.abc import Iterable
 from difflib import SequenceMatcher
+from itertools import islice
 
 ALIKE = 0.65  # of letters in common
 PIECE = 3  # letters from which on a part of a name stands for it
+LETTERS = (
+    60  # of names that are compared: a comparison takes the product of their lengths, and a typo leaves them alike
+)
+NAMES = 200  # that are compared
 
 
 def nearest(found: str, names: Iterable[str]) -> str | None:
     """The name most like the one found, whatever its case, its separators and the order of its words.
 
-    Else the only name that begins like it or has it as one of its words; None where no name is near.
+    Else the only name that begins like it or has it as one of its words; None where no name is near, or where what
+    was found is too long to be a slip.
     """
-    candidates = list(dict.fromkeys(names))
+    if len(found) > LETTERS:
+        return None
+    candidates = [name for name in islice(dict.fromkeys(names), NAMES) if len(name) <= LETTERS]
     likeness = {name: max(map(_ratio, _spellings(found), _spellings(name))) for name in candidates}
     best = max(candidates, key=likeness.__getitem__, default=None)
     if best is not None and likeness[best] >= ALIKE:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from scoring import limits
 from scoring.answers import Answers
 from scoring.definition import FormatSpec, Track
 from scoring.formats import json_labels, json_soft, spans, table, table_labels, table_soft, trec
@@ -67,6 +68,7 @@ def read_answers(
         missing_allowed=track.missing == "default",
         inner_classes=inner,
         text_lengths=text_lengths,
+        **_bounds(spec, None if items is None else len(items) + len(optional)),
     )
     with collector_paused():
         try:
@@ -74,3 +76,24 @@ def read_answers(
         except MemoryError:
             report.error("too-much-memory")
             return None
+
+
+def _bounds(spec: FormatSpec, items: int | None) -> dict[str, int]:
+    """How many lines or objects, and how many cells or values, are worth reading for so many items.
+
+    Generous: they bound what a hostile file costs. A gold standard (`items` is None) has only the bounds of any file.
+    """
+    if items is None:
+        return {}
+    options = spec.options
+    entries = limits.ENTRIES_AN_ITEM
+    cells = limits.CELLS_AN_ITEM + 4 * len(options.get("classes") or options.get("columns") or ())
+    if spec.kind == "trec-run":
+        entries = 2 * options.get("depth", trec.DEPTH)
+        cells = 8 * entries
+    if spec.kind == "spans":
+        entries, cells = limits.SPANS_AN_ITEM, limits.OFFSETS_AN_ITEM
+    return {
+        "most_entries": min(limits.LINES, limits.ENTRIES_FREE + entries * items),
+        "most_cells": min(limits.CELLS, limits.CELLS_FREE + cells * items),
+    }

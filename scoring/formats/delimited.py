@@ -12,6 +12,7 @@ from scoring.nearest import nearest
 from scoring.problems import Report, Severity
 
 SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars", " ": "spaces"}
+COLUMNS_COMPARED = 50  # with the name of one that is missing
 CSV_ERRORS = {"field larger": "cell-too-long", "unexpected end": "quote-open"}
 
 
@@ -107,7 +108,7 @@ def find_columns(
     if twice:
         reading.report.error("header-column-twice", line=1, places=tuple(twice), count=len(twice))
     if lacking:
-        meant = {name: nearest(name, further) for name in lacking}
+        meant = {name: nearest(name, further[:COLUMNS_COMPARED]) for name in lacking}
         reading.report.error(
             "header-column-missing",
             line=1,

@@ -6,6 +6,7 @@ key, is read again with patience: slower, and able to name every fault and its p
 
 import json
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -14,7 +15,7 @@ from typing import Any, Literal, cast
 import msgspec
 
 from scoring.definition import FormatSpec
-from scoring.formats.reading import UTF8_MARK, Faults, Reading, decode, is_too_much, shown
+from scoring.formats.reading import UTF8_MARK, Faults, Reading, are_too_many, decode, shown
 from scoring.problems import Report
 from scoring.yaml_values import Keys, Value
 
@@ -31,6 +32,8 @@ EXPECTED = {  # what the parser says, in words of ours
     "Invalid \\": "another character after the backslash",
 }
 LONGEST_NUMBER = 40  # digits; anything longer is no label and no probability
+ODD_NUMBER = re.compile(rf"[0-9]{{{LONGEST_NUMBER + 1}}}|[0-9][eE]")  # what `int` and `float` may not be given as it is
+OBJECTS_AN_ENTRY = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,11 @@ class Shape:
     constants: tuple[tuple[str, str], ...]
     value_type: Any
     lines: bool = False  # one object a line, and no list about them
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """All keys of an object."""
+        return (self.id_key, self.value_key, *dict(self.constants))
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +186,7 @@ def object_type(types: Mapping[str, Any], keys: Mapping[str, str]) -> Any:
 
 def _read_patiently(data: bytes, shape: Shape, reading: Reading) -> Records | None:
     text = decode(data, reading.report)
-    if text is None or is_too_much(text, ",", reading.report):
+    if text is None or _is_too_much(text, shape, reading):
         return None
     document = _parse_lines(text, reading.report) if shape.lines else _parse(text, reading.report)
     if document is MISSING:
@@ -187,16 +195,26 @@ def _read_patiently(data: bytes, shape: Shape, reading: Reading) -> Records | No
         found = "an empty list" if document == [] else _kind(document)
         reading.report.error("json-not-a-list", found=found)
         return None
+    if are_too_many(len(document), reading.most_entries, reading.report):
+        return None
     faults = Faults(reading.report)
     records = Records([], [], False, shape.value_key)
     for number, entry in enumerate(document, 1):
         if isinstance(entry, dict):
             _add(entry, number, shape, reading, records, faults)
-        else:
+        elif not faults.has_counted("json-not-an-object"):
             place = f"#{number}"
             faults.add("json-not-an-object", place, path=place, item=place, found=_kind(entry))
     faults.tell()
     return records
+
+
+def _is_too_much(text: str, shape: Shape, reading: Reading) -> bool:
+    """Report a text of many more values than a run of so many items needs; a list may have each in its own line."""
+    lines = reading.most_entries if shape.lines else reading.most_cells
+    cells, objects = reading.most_cells, OBJECTS_AN_ENTRY * reading.most_entries
+    marks = (("\n", lines), ("\r", lines), (",", cells), ("[", cells), ("{", objects))
+    return any(are_too_many(text.count(mark), limit, reading.report) for mark, limit in marks)
 
 
 def _parse_lines(text: str, report: Report) -> object:
@@ -212,13 +230,14 @@ def _parse_lines(text: str, report: Report) -> object:
 
 def _parse(text: str, report: Report, line: int = 1) -> object:
     """The document as plain objects; MISSING, with the fault reported, when it is no JSON; `line` is its first."""
+    is_odd = ODD_NUMBER.search(text) is not None  # the parser's own numbers are a lot faster
     try:
         return json.loads(
             text,
             object_pairs_hook=_object,
             parse_constant=Unusable,
-            parse_float=_float,
-            parse_int=lambda digits: int(digits) if len(digits) <= LONGEST_NUMBER else Unusable(digits),
+            parse_float=_float if is_odd else None,
+            parse_int=_int if is_odd else None,
         )
     except json.JSONDecodeError as error:
         code = "json-truncated" if error.pos >= len(text.rstrip()) or "Unterminated" in error.msg else "json-syntax"
@@ -240,6 +259,10 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return plain if len(plain) == len(pairs) else RepeatedKeys(pairs)
 
 
+def _int(digits: str) -> int | Unusable:
+    return int(digits) if len(digits) <= LONGEST_NUMBER else Unusable(digits)
+
+
 def _float(text: str) -> float | Unusable:
     number = float(text)
     return number if math.isfinite(number) else Unusable(text)
@@ -254,16 +277,16 @@ def _add(entry: dict[str, Any], number: int, shape: Shape, reading: Reading, rec
         records.ids.append(identifier)
     elif identifier is not MISSING:
         is_number = isinstance(identifier, int) and not isinstance(identifier, bool)
-        suggestion = f'"{identifier}"' if is_number else None
-        faults.add(
-            "id-not-a-text",
-            f"{place}: {in_json(identifier)}",
-            path=f"{position}.{shape.id_key}",
-            item=place,
-            suggestion=suggestion,
-        )
         records.ids.extend([str(identifier)] if is_number else [])
-    if isinstance(entry, RepeatedKeys):
+        if not faults.has_counted("id-not-a-text"):
+            faults.add(
+                "id-not-a-text",
+                f"{place}: {in_json(identifier)}",
+                path=f"{position}.{shape.id_key}",
+                item=place,
+                suggestion=f'"{identifier}"' if is_number else None,
+            )
+    if isinstance(entry, RepeatedKeys) and not faults.has_counted("json-duplicate-key"):
         faults.add("json-duplicate-key", place, path=position, item=place)
     _judge_keys(entry, place, position, shape, reading, faults)
     records.values.append(entry.get(shape.value_key, MISSING))
@@ -274,15 +297,12 @@ def _add(entry: dict[str, Any], number: int, shape: Shape, reading: Reading, rec
 def _judge_keys(
     entry: dict[str, Any], place: str, position: str, shape: Shape, reading: Reading, faults: Faults
 ) -> None:
-    for key in (shape.id_key, shape.value_key):
-        if key not in entry:
+    constants, keys = () if reading.role == "gold" else shape.constants, shape.keys
+    for key in (shape.id_key, shape.value_key, *dict(constants)):
+        if key not in entry and not faults.has_counted("json-missing-key"):
             faults.add("json-missing-key", f"{place} ({key})", path=position, item=place, expected=key)
-    if reading.role == "gold":
-        return
-    for key, text in shape.constants:
-        if key not in entry:
-            faults.add("json-missing-key", f"{place} ({key})", path=position, item=place, expected=key)
-        elif entry[key] != text:
+    for key, text in constants:
+        if key in entry and entry[key] != text and not faults.has_counted("wrong-constant"):
             found, expected = in_json(entry[key]), f"{key}: {in_json(text)}"
             faults.add(
                 "wrong-constant",
@@ -292,10 +312,12 @@ def _judge_keys(
                 found=found,
                 expected=expected,
             )
-    known = {shape.id_key, shape.value_key, *dict(shape.constants)}
-    for key in [key for key in entry if key not in known]:
-        where, path = f"{place} ({shown(key)})", f"{position}.{shown(key)}"
-        faults.add("json-unknown-key", where, severity="warning", path=path, item=place, found=shown(key))
+    if reading.role == "gold" or len(entry) == sum(key in entry for key in keys):
+        return
+    for key in entry:
+        if key not in keys and not faults.has_counted("json-unknown-key"):
+            where, path = f"{place} ({shown(key)})", f"{position}.{shown(key)}"
+            faults.add("json-unknown-key", where, severity="warning", path=path, item=place, found=shown(key))
 
 
 def _kind(value: object) -> str:

@@ -1,7 +1,7 @@
 """Soft labels as JSON: `[{"id": "1", "value": {"YES": 0.8, "NO": 0.2}}, …]`, a share or probability a class."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from operator import attrgetter
 from typing import Any
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from scoring import limits
 from scoring.answers import Matrix
 from scoring.definition import FormatSpec
 from scoring.formats.decimals import is_decimal
@@ -22,7 +23,7 @@ from scoring.formats.json_records import (
     read_records,
     shape_of,
 )
-from scoring.formats.reading import Faults, Reading, check_ids, shown
+from scoring.formats.reading import Faults, Reading, are_too_many, check_ids, shown
 from scoring.formats.shares import judge_shares, read_share_options
 from scoring.nearest import nearest
 from scoring.yaml_values import Keys
@@ -42,14 +43,19 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
     records = read_records(data, shape, reading, strings_in=lambda values: len(values) * len(classes))
     if records is None:
         return None
-    columns, absent = classes, None
+    columns, absent, others = classes, None, None
     if records.typed:
         shares = [np.fromiter(map(attrgetter(name), records.values), float, len(records.ids)) for name in fields]
         values = np.column_stack(shares)
     else:
         _judge_values(records, classes, reading)
-        columns, values, absent = _matrix_of(records.values, classes)
-    judge_shares(records.places or records.ids, values, columns, spec, reading, records.path)
+        # A strict reading has reported further labels, and needs their sum alone.
+        columns = classes + (_further_labels(records.values, classes) if reading.lenient else ())
+        if are_too_many(len(columns) * len(records.ids), limits.CELLS, reading.report):
+            return None
+        values, absent = _matrix_of(records.values, columns)
+        others = None if reading.lenient else _sums_beyond(records.values, classes)
+    judge_shares(records.places or records.ids, values, columns, spec, reading, records.path, others)
     check_ids(records.ids, reading)
     if len(reading.report.errors) > errors_before:
         return None
@@ -69,28 +75,38 @@ def _shares_type(classes: tuple[str, ...]) -> Any:
 
 def _judge_values(records: Records, classes: tuple[str, ...], reading: Reading) -> None:
     faults = Faults(reading.report)
-    known = frozenset(classes)
     for row, (place, value) in enumerate(zip(records.places, records.values, strict=True)):
         path = partial(records.path, row)
-        if value is MISSING:
-            continue
-        if not isinstance(value, dict):
+        if isinstance(value, dict):
+            _judge_value(value, place, path, classes, reading, faults)
+        elif value is not MISSING and not faults.has_counted("value-not-shares"):
             expected = "an object with a number for each of " + ", ".join(classes)
             found = in_json(value)
             faults.add("value-not-shares", f"{place}: {found}", path=path(), item=place, found=found, expected=expected)
-            continue
-        if isinstance(value, RepeatedKeys):
-            faults.add("json-duplicate-key", place, path=path(), item=place)
-        for name in [name for name in classes if name not in value]:
+    faults.tell()
+
+
+def _judge_value(
+    value: dict[str, Any],
+    place: str,
+    path: Callable[..., str],
+    classes: tuple[str, ...],
+    reading: Reading,
+    faults: Faults,
+) -> None:
+    if isinstance(value, RepeatedKeys) and not faults.has_counted("json-duplicate-key"):
+        faults.add("json-duplicate-key", place, path=path(), item=place)
+    for name in classes:
+        if name not in value and not faults.has_counted("missing-label"):
             missing = f"{place} ({name})"
             expected = ", ".join(classes)
             faults.add("missing-label", missing, severity=reading.strict, path=path(), item=place, expected=expected)
-        for name, share in value.items():
-            if name not in known:
-                _unknown_class(name, place, path(shown(name)), classes, reading, faults)
-            if isinstance(share, bool) or not isinstance(share, int | float):
-                _not_a_number(name, share, place, path(shown(name)), faults)
-    faults.tell()
+    for name, share in value.items():
+        if name not in classes:
+            _unknown_class(name, place, path, classes, reading, faults)
+        is_number = isinstance(share, int | float) and not isinstance(share, bool)
+        if not is_number and not faults.has_counted("share-not-a-number"):
+            _not_a_number(name, share, place, path(shown(name)), faults)
 
 
 def _not_a_number(name: str, share: object, place: str, path: str, faults: Faults) -> None:
@@ -108,31 +124,43 @@ def _not_a_number(name: str, share: object, place: str, path: str, faults: Fault
 
 
 def _unknown_class(
-    name: str, place: str, path: str, classes: tuple[str, ...], reading: Reading, faults: Faults
+    name: str, place: str, path: Callable[..., str], classes: tuple[str, ...], reading: Reading, faults: Faults
 ) -> None:
+    code = "inner-class" if name in reading.inner_classes else "label-outside-domain"
+    if faults.has_counted(code):
+        return
     faults.add(
-        "inner-class" if name in reading.inner_classes else "label-outside-domain",
+        code,
         f"{place}: {shown(name)}",
         severity=reading.strict,
-        path=path,
+        path=path(shown(name)),
         item=place,
         found=shown(name),
         expected=", ".join(classes),
-        suggestion=nearest(name, classes),
+        suggestion=partial(nearest, name, classes),
     )
 
 
-def _matrix_of(
-    values: Sequence[Any], classes: tuple[str, ...]
-) -> tuple[tuple[str, ...], NDArray[np.float64], NDArray[np.bool_]]:
-    """Columns (further labels seen after the classes), shares (0 where there is none) and where they are absent."""
+def _further_labels(values: Sequence[Any], classes: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(sorted({name for value in values if isinstance(value, dict) for name in value} - set(classes)))
+
+
+def _matrix_of(values: Sequence[Any], columns: tuple[str, ...]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Shares (0 where there is none) by item and column, and where they are absent."""
     dicts = [value if isinstance(value, dict) else {} for value in values]
-    further = sorted({name for value in dicts for name in value} - set(classes))
-    columns = classes + tuple(further)
     numbers = np.array([[_number(value.get(name)) for name in columns] for value in dicts], float)
     numbers = numbers.reshape(len(dicts), len(columns))
     absent = np.isnan(numbers)
-    return columns, np.where(absent, 0.0, numbers), absent
+    return np.where(absent, 0.0, numbers), absent
+
+
+def _sums_beyond(values: Sequence[Any], classes: tuple[str, ...]) -> NDArray[np.float64]:
+    """What the shares of labels that are no classes add up to, by item."""
+    sums, known = np.zeros(len(values)), set(classes)
+    for row, value in enumerate(values):
+        if isinstance(value, dict) and not value.keys() <= known:
+            sums[row] = np.nansum([_number(share) for name, share in value.items() if name not in known])
+    return sums
 
 
 def _number(share: object) -> float:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -64,6 +65,8 @@ class Labels:
             tolerated = code == "label-outside-domain"
             if tolerated and wrong in reading.inner_classes:
                 code = "inner-class"
+            if faults.has_counted(code):
+                continue
             found = shown_cell(wrong) if tolerated else in_json(wrong)
             faults.add(
                 code,
@@ -74,7 +77,7 @@ class Labels:
                 item=shown(place),
                 found=found,
                 expected=("a list of labels from " if self.multi else "one of ") + ", ".join(self.classes),
-                suggestion=_suggestion(value, wrong, self.classes, self.multi),
+                suggestion=partial(_suggestion, value, wrong, self.classes, self.multi),
             )
         faults.tell()
 

@@ -77,7 +77,7 @@ def read_table(
     """
     report = reading.report
     text = decode(data, report)
-    if text is None or is_too_much(text, layout.separator, report):
+    if text is None or is_too_much(text, layout.separator, reading):
         return None
     rows = split(text, layout.separator, report)
     if rows is None:

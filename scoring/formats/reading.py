@@ -2,7 +2,7 @@
 
 import gc
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -34,6 +34,8 @@ class Reading:
     missing_allowed: bool = False
     inner_classes: frozenset[str] = frozenset()
     text_lengths: Mapping[str, int] | None = None  # characters of each item's text, where texts are known
+    most_entries: int = LINES  # lines or objects of the file
+    most_cells: int = CELLS  # and what is between its separators
     strict: Severity = field(init=False)
 
     def __post_init__(self) -> None:
@@ -69,14 +71,28 @@ class Faults:
         item: str | None = None,
         found: str | None = None,
         expected: str | None = None,
-        suggestion: str | None = None,
+        suggestion: str | Callable[[], str | None] | None = None,
     ) -> None:
-        first = {"line": line, "column": column, "path": path, "item": item}
-        first |= {"found": found, "expected": expected, "suggestion": suggestion}
-        kind = self._kinds.setdefault(code, Kind(severity, first))
+        """Keep a problem's place; all else only of the first of its kind, a suggestion that is called for included."""
+        kind = self._kinds.get(code)
+        if kind is None:
+            first = {"line": line, "column": column, "path": path, "item": item, "found": found, "expected": expected}
+            first["suggestion"] = suggestion() if callable(suggestion) else suggestion
+            kind = self._kinds[code] = Kind(severity, first)
         kind.count += 1
         if self._report.listed is None or len(kind.places) < self._report.listed:
             kind.places.append(place)
+
+    def has_counted(self, code: str) -> bool:
+        """Count one more problem of a kind that lists enough places; False where `add` has to describe it.
+
+        Loops over many entries ask this first: a description costs far more than the look at an entry.
+        """
+        kind = self._kinds.get(code)
+        if kind is None or self._report.listed is None or len(kind.places) < self._report.listed:
+            return False
+        kind.count += 1
+        return True
 
     def tell(self) -> bool:
         """Add one problem a kind to the report; true when one of them is an error."""
@@ -101,6 +117,8 @@ def shown(text: object) -> str:
     """A found text as it can be printed: cut to length, without control characters or lone surrogates."""
     text = str(text)
     text = text[: SHOWN - 1] + "…" if len(text) > SHOWN else text
+    if text.isprintable():
+        return text
     return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
 
 
@@ -136,14 +154,18 @@ def decode(data: bytes, report: Report) -> str | None:
     return text
 
 
-def is_too_much(text: str, separator: str, report: Report) -> bool:
-    """Report a text of more lines or cells than can be kept in memory: no shared task has as many items."""
-    for mark, limit in (("\n", LINES), ("\r", LINES), (separator, CELLS)):
-        found = text.count(mark)
-        if found > limit:
-            report.error("too-many-entries", found=f"{found:,}", expected=f"{limit:,}")
-            return True
-    return False
+def is_too_much(text: str, separator: str, reading: Reading) -> bool:
+    """Report a text of many more lines or cells than a run of so many items needs."""
+    entries = reading.most_entries
+    marks = (("\n", entries), ("\r", entries), (separator, reading.most_cells))
+    return any(are_too_many(text.count(mark), limit, reading.report) for mark, limit in marks)
+
+
+def are_too_many(found: int, limit: int, report: Report) -> bool:
+    """Report that a file has more than so many lines or values."""
+    if found > limit:
+        report.error("too-many-entries", found=f"{found:,}", expected=f"{limit:,}")
+    return found > limit
 
 
 def check_ids(ids: list[str], reading: Reading) -> None:

@@ -29,11 +29,13 @@ def judge_shares(
     spec: FormatSpec,
     reading: Reading,
     path: Callable[..., str] | None = None,
+    others: NDArray[np.float64] | None = None,
 ) -> None:
     """Report shares outside [0, 1] and sums other than asked for; `values` has shape (items, columns).
 
     Args:
         path: of a row and a column, or of a row, where they stand in a JSON file.
+        others: what further shares of each item add up to.
     """
     outside = np.argwhere((values < 0) | (values > 1))
     if len(outside):
@@ -49,7 +51,7 @@ def judge_shares(
     total = spec.options.get("sum")
     if total is None:
         return
-    sums = values.sum(axis=1)
+    sums = values.sum(axis=1) + (0 if others is None else others)
     # A hair's breadth more than the tolerance: decimal shares are not exact in binary.
     wrong = np.nonzero(np.abs(sums - total) > spec.options.get("tolerance", TOLERANCE) + 1e-9)[0].tolist()
     if wrong:

@@ -12,7 +12,7 @@ from scoring.definition import FormatSpec
 from scoring.formats.delimited import split_plain
 from scoring.formats.json_records import MISSING, read_record_options, read_records, shape_of
 from scoring.formats.layout import Table, layout_of, read_layout_options, read_table
-from scoring.formats.reading import Faults, Reading, check_ids, decode, is_too_much, shown, shown_cell
+from scoring.formats.reading import Faults, Reading, are_too_many, check_ids, decode, is_too_much, shown, shown_cell
 from scoring.formats.span_lists import Marks, Offsets, pairs_of_rows
 from scoring.yaml_values import Keys, Value, one_of
 
@@ -43,6 +43,8 @@ def read_options(keys: Keys) -> dict[str, Any]:
 def read(data: bytes, spec: FormatSpec, reading: Reading) -> Spans | None:
     """Read spans, sorted and each once an item. Negative offsets are kept with a warning: they can only be wrong."""
     errors_before = len(reading.report.errors)
+    if are_too_many(data.count(b","), reading.most_cells, reading.report):
+        return None
     faults = Faults(reading.report)
     read_file = {"plain": _read_plain, "table": _read_cells, "json": _read_json}[spec.options.get("file", "plain")]
     if spec.options.get("spans") == "rows":
@@ -63,7 +65,7 @@ def _offsets(spec: FormatSpec) -> Offsets:
 
 def _read_plain(data: bytes, spec: FormatSpec, reading: Reading, faults: Faults) -> Marks | None:
     text = decode(data, reading.report)
-    if text is None or is_too_much(text, "\t", reading.report):
+    if text is None or is_too_much(text, "\t", reading):
         return None
     rows = split_plain(text, "\t")
     if rows is not None and rows.width == 2:

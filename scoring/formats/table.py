@@ -171,7 +171,7 @@ def _judged(
         else:
             code = judge(cell, options)
             numbers[place] = 0 if code else float(cell)
-        if code is None:
+        if code is None or faults.has_counted(code):
             continue
         faults.add(
             code,

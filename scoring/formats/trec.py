@@ -55,7 +55,7 @@ class _Lines:
 def _read(data: bytes, names: tuple[str, ...], score: str, reading: Reading, depth: int | None) -> Ranking | None:
     errors_before = len(reading.report.errors)
     text = decode(data, reading.report)
-    too_much = text is None or is_too_much(text, " ", reading.report)
+    too_much = text is None or is_too_much(text, " ", reading)
     rows = None if text is None or too_much else _cut(text, names, reading)
     if rows is None:
         return None

@@ -36,6 +36,9 @@ MESSAGES = {
     "archive-folder": "The runs lie in the folder {found}, which is passed over: pack the files alone.",
     "archive-clutter": "Files that an operating system put in are passed over: {places}.",
     "archive-accompanying": "Files that are no runs are passed over: {places}.",
+    "runs-not-checked": "{found} runs are invalid, so the content of these was not checked: {places}. Fix the others "
+    "and upload the archive again.",
+    "names-not-analyzed": "More names that do not follow the rule {expected}: {places}. Rename these files too.",
     "archive-empty": "There is no run in the archive.",
     "archive-named-otherwise": "The file is a zip archive but is named {found}: rename it to {suggestion}.",
     "archive-no-zip": "The file is named {found} but is no zip archive: upload the run itself, or pack it as zip.",

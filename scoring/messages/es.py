@@ -37,6 +37,10 @@ MESSAGES = {
     "archive-folder": "Los envíos están en la carpeta {found}, que se pasa por alto: comprima solo los ficheros.",
     "archive-clutter": "Se pasan por alto los ficheros que añadió un sistema operativo: {places}.",
     "archive-accompanying": "Se pasan por alto los ficheros que no son envíos: {places}.",
+    "runs-not-checked": "{found} envíos no son válidos, así que no se comprobó el contenido de estos: {places}. "
+    "Corrija los otros y vuelva a subir el archivo.",
+    "names-not-analyzed": "Más nombres que no siguen la regla {expected}: {places}. Cambie también el nombre de estos "
+    "ficheros.",
     "archive-empty": "No hay ningún envío en el archivo comprimido.",
     "archive-named-otherwise": "El fichero es un zip, pero se llama {found}: cámbiele el nombre a {suggestion}.",
     "archive-no-zip": "El fichero se llama {found}, pero no es un zip: suba el envío mismo o comprímalo como zip.",

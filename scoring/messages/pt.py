@@ -37,6 +37,10 @@ MESSAGES = {
     "archive-folder": "As submissões estão na pasta {found}, que é ignorada: comprima só os ficheiros.",
     "archive-clutter": "Ignoram-se os ficheiros que um sistema operativo acrescentou: {places}.",
     "archive-accompanying": "Ignoram-se os ficheiros que não são submissões: {places}.",
+    "runs-not-checked": "{found} submissões são inválidas, por isso não se verificou o conteúdo destas: {places}. "
+    "Corrija as outras e envie o arquivo de novo.",
+    "names-not-analyzed": "Mais nomes que não seguem a regra {expected}: {places}. Mude também o nome destes "
+    "ficheiros.",
     "archive-empty": "Não há nenhuma submissão no arquivo.",
     "archive-named-otherwise": "O ficheiro é um zip, mas chama-se {found}: mude o nome para {suggestion}.",
     "archive-no-zip": "O ficheiro chama-se {found}, mas não é um zip: envie a própria submissão ou "

@@ -170,7 +170,7 @@ def test_a_name_with_any_character_can_be_a_class_a_column_or_a_key(name: str, t
     ids, path = ["1", "2"], tmp_path / "run"
     labels = Matrix(ids, (name, "B"), np.eye(2, dtype=bool))
     shares = Matrix(ids, (name, "B"), np.eye(2))
-    marks = Spans(ids, np.array([1, 2]), np.array([0, 1, 2]))
+    marks = Spans(ids, np.array([1, 2]), np.array([2, 3]), np.array([0, 1, 2]))
     table: dict[str, object] = {"id": ("id",)}
     for where, answers in (
         (track("json-labels", classes=labels.columns, constants={name: name}), labels),
