@@ -4,27 +4,24 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from allauth.mfa.models import Authenticator
-from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
-from portal.models import Run, SharedTask, Signature, Team, Viewer
+from portal.models import Run, SharedTask, Signature, Team, User, Viewer
+
+
+def organizes(user: Viewer, shared_task: SharedTask) -> bool:
+    """Whether the user is an organizer of that task, or an administrator: to explain what else is needed."""
+    return shared_task.is_assigned_to(user)
 
 
 def may_organize(user: Viewer, shared_task: SharedTask) -> bool:
-    """Organizers of that shared task, and administrators."""
+    """Whether the user may see and change what organizers can: organizes the task and has a second factor."""
     return shared_task.is_organized_by(user)
 
 
-def has_second_factor(user: Viewer) -> bool:
-    """An app that makes codes, or a passkey; recovery codes come with these and are none themselves."""
-    kinds = (Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN)
-    return Authenticator.objects.filter(user=user.pk, type__in=kinds).exists()
-
-
 def lacks_second_factor(user: Viewer) -> bool:
-    """Whether one must be set up before gold or releases are touched; the demo, with known passwords, asks nobody."""
-    return not settings.DEMO and not has_second_factor(user)
+    """Whether one must be set up before the user may organize or administer anything."""
+    return not User.objects.with_second_factor().filter(pk=user.pk).exists()
 
 
 def has_signed(user: Viewer, shared_task: SharedTask) -> bool:

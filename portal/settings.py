@@ -277,6 +277,11 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 
+# Files in requests: small ones are kept in memory, all others dropped. Views that accept large files say so themselves,
+# after they know who sends one: see portal/web/bodies.py.
+
+FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.MemoryFileUploadHandler"]
+
 # Static files: named by content where they were collected, straight from the source elsewhere.
 
 STATIC_URL = "static/"

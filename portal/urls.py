@@ -4,6 +4,8 @@ from allauth.urls import build_provider_urlpatterns
 from django.contrib import admin
 from django.urls import include, path
 
+from portal.web.views import errors
+
 urlpatterns = [
     path("admin/", admin.site.urls),
     path("accounts/", include("allauth.account.urls")),
@@ -13,3 +15,5 @@ urlpatterns = [
     path("accounts/", include(build_provider_urlpatterns())),
     path("", include("portal.web.urls")),
 ]
+handler403 = errors.forbidden
+handler404 = errors.not_found

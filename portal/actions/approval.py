@@ -5,7 +5,8 @@ from datetime import datetime
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from portal.actions.refusal import Conflict, NotAcceptable, NotAllowed
+from portal.actions.organizing import require_organizer
+from portal.actions.refusal import Conflict, NotAcceptable
 from portal.actions.team_records import audit, captain_of, locked, queue_mail
 from portal.models import Board, OutgoingMail, Team, User
 
@@ -42,8 +43,7 @@ def _decide(
     user: User, team: Team, state: Team.State, before: tuple[Team.State, ...], reason: str, at: datetime
 ) -> None:
     team = locked(team)
-    if not team.shared_task.is_organized_by(user):
-        raise NotAllowed("no_organizer", _("Only the organizers of the task may do that."))
+    require_organizer(user, team.shared_task)
     if team.state not in before:
         names = {"team": team.name, "state": team.get_state_display()}
         raise Conflict("team_state", _("%(team)s is no longer to be decided on. Its state: %(state)s.") % names)

@@ -1,4 +1,4 @@
-"""What every deed of an organizer begins and ends with: the right to do it, and an audit row."""
+"""What every action of an organizer begins and ends with: the permission, and an audit row."""
 
 from datetime import datetime
 from typing import Any
@@ -7,12 +7,20 @@ from django.utils.translation import gettext as _
 
 from portal.actions.refusal import NotAllowed
 from portal.models import AuditEntry, Phase, SharedTask, User
-from portal.permissions import may_organize
+from portal.permissions import may_organize, organizes
 
 
 def require_organizer(user: User, shared_task: SharedTask) -> None:
-    if not may_organize(user, shared_task):
-        raise NotAllowed("no_organizer", _("Only the organizers of the task may do that."))
+    """Refuse everyone who may not organize that task.
+
+    Raises:
+        NotAllowed: the user does not organize the task, or has no second factor.
+    """
+    if may_organize(user, shared_task):
+        return
+    if organizes(user, shared_task):
+        raise NotAllowed("no_second_factor", _("Set up a second factor first: organizers need more than a password."))
+    raise NotAllowed("no_organizer", _("Only the organizers of the task may do that."))
 
 
 def locked_phase(user: User, phase: Phase) -> Phase:

@@ -8,6 +8,8 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 from django_countries.fields import CountryField
 
+SECOND_FACTORS = ("totp", "webauthn")  # kinds of allauth's `Authenticator`; recovery codes come with one of these
+
 
 def languages() -> list[tuple[str, str]]:
     """Those in which the portal speaks and writes; a function, so that a new one needs no migration."""
@@ -23,6 +25,13 @@ class UserManager(BaseUserManager["User"]):
 
     def create_superuser(self, email: str, password: str | None = None, **fields: Any) -> "User":
         return self.create_user(email, password, is_staff=True, is_superuser=True, **fields)
+
+    def with_second_factor(self) -> models.QuerySet["User"]:
+        """Accounts that need more than a password to sign in. The demo, with its published passwords, counts all.
+
+        Each session of such an account has used a second factor, or set up the first: see `portal.web.second_factors`.
+        """
+        return self.all() if settings.DEMO else self.filter(authenticator__type__in=SECOND_FACTORS)
 
 
 class User(AbstractBaseUser, PermissionsMixin):
@@ -47,6 +56,11 @@ class User(AbstractBaseUser, PermissionsMixin):
 
     def __str__(self) -> str:
         return self.name or self.email
+
+    @property
+    def has_second_factor(self) -> bool:
+        """Whether one is set up, be it in the demo."""
+        return self.authenticator_set.filter(type__in=SECOND_FACTORS).exists()
 
     @property
     def origin(self) -> str:

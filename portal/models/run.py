@@ -53,11 +53,9 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
         return self.filter(is_fatal | Q(state=Submission.State.REJECTED))
 
     def visible_to(self, user: Viewer) -> Self:
-        """Those of the user's teams and of the shared tasks that the user organizes; an administrator sees all."""
+        """Those of the user's teams and of the shared tasks that the user may organize."""
         if not user.is_active:
             return self.none()
-        if user.is_staff:
-            return self
         teams = Team.objects.filter(members=user.pk)
         return self.filter(Q(team__in=teams) | Q(shared_task__in=SharedTask.objects.organized_by(user)))
 
@@ -108,8 +106,6 @@ class Submission(Evaluated):
 class RunQuerySet(models.QuerySet["Run"]):
     def visible_to(self, user: Viewer) -> Self:
         """As submissions; baselines and references, having no team, are everybody's."""
-        if user.is_active and user.is_staff:
-            return self
         own = Submission.objects.visible_to(user)
         return self.filter(~Q(kind=Run.Kind.TEAM) | Q(submission__in=own))
 

@@ -12,7 +12,7 @@ from django.db import models
 from django.db.models import Exists, OuterRef, Q
 from django.utils.translation import gettext_lazy as _
 
-from portal.models.account import Viewer
+from portal.models.account import User, Viewer
 from portal.objects.interface import data_objects
 from scoring import load_definition
 from scoring.definition import Dataset, Definition
@@ -48,11 +48,15 @@ def _definition(folder: Path) -> Definition:
 
 
 class SharedTaskQuerySet(models.QuerySet["SharedTask"]):
-    def organized_by(self, user: Viewer) -> Self:
-        """Those that the user organizes; an administrator organizes all."""
+    def assigned_to(self, user: Viewer) -> Self:
+        """Tasks that the user organizes, with or without a second factor; an administrator organizes all."""
         if not user.is_active:
             return self.none()
         return self if user.is_staff else self.filter(organizers=user.pk)
+
+    def organized_by(self, user: Viewer) -> Self:
+        """Of these, tasks that the user may see and change as an organizer: without a second factor, none."""
+        return self.assigned_to(user).filter(Exists(User.objects.with_second_factor().filter(pk=user.pk)))
 
 
 class SharedTask(models.Model):
@@ -104,7 +108,12 @@ class SharedTask(models.Model):
         closing = self.closing_of_teams()
         return closing is not None and closing <= at
 
+    def is_assigned_to(self, user: Viewer) -> bool:
+        """As `SharedTaskQuerySet.assigned_to`."""
+        return SharedTask.objects.filter(pk=self.pk).assigned_to(user).exists()
+
     def is_organized_by(self, user: Viewer) -> bool:
+        """As `SharedTaskQuerySet.organized_by`."""
         return SharedTask.objects.filter(pk=self.pk).organized_by(user).exists()
 
 

@@ -42,7 +42,7 @@ def _has_reader(mail: OutgoingMail) -> bool:
     if not mail.user.is_active or not mail.is_wished_for:
         return False
     if mail.team is None:
-        return mail.shared_task.is_organized_by(mail.user)
+        return mail.shared_task.is_assigned_to(mail.user)
     return mail.team.memberships.filter(user=mail.user).exists()
 
 

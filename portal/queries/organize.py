@@ -127,10 +127,16 @@ class Duties:
 
 
 def duties(user: Viewer, at: datetime) -> list[Duties]:
-    """One entry a shared task of which the user is an organizer, those in which something waits first."""
+    """One entry per shared task of which the user is an organizer, those in which something waits first.
+
+    Without a second factor, setting one up is all that it says.
+    """
     if not user.is_authenticated:
         return []
-    found = [Duties(task, to_do(task, at)) for task in SharedTask.objects.filter(organizers=user.pk)]
+    own = SharedTask.objects.filter(organizers=user.pk)
+    open_to_user = set(own.organized_by(user).values_list("pk", flat=True))
+    first = ToDo("warning", _("Set up a second factor to organize this task."), "organize")
+    found = [Duties(task, to_do(task, at) if task.pk in open_to_user else [first]) for task in own]
     return sorted(found, key=lambda one: (not one.steps, -one.shared_task.year, one.shared_task.title))
 
 

@@ -29,9 +29,19 @@ class TaskPage:
     team: Team | None
 
     @cached_property
+    def organizes(self) -> bool:
+        """Whether the user organizes the task; read when a page prints it, since an accepted upload shows no page."""
+        return self.shared_task.is_assigned_to(self.user)
+
+    @cached_property
     def is_organizer(self) -> bool:
-        """Asked when a page prints it: an upload that is taken shows none."""
-        return self.shared_task.is_organized_by(self.user)
+        """Whether the user sees the task as an organizer: with a second factor."""
+        return self.organizes and self.shared_task.is_organized_by(self.user)
+
+    @property
+    def lacks_second_factor(self) -> bool:
+        """Whether a second factor is all that keeps the user from organizing the task."""
+        return self.organizes and not self.is_organizer
 
 
 def task_page(shared_task: SharedTask, user: Viewer, at: datetime) -> TaskPage:

@@ -1,21 +1,22 @@
 """What a view begins with: the shared task of the address, and pages that are for some people only."""
 
-from collections.abc import Callable
 from datetime import datetime
-from functools import wraps
-from http import HTTPStatus
 from typing import Any
 
 from allauth.account.adapter import get_adapter
+from django.conf import settings
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.http import Http404, HttpRequest
+from django.shortcuts import get_object_or_404
 from django_htmx.middleware import HtmxDetails
 
 from portal.models import SharedTask, Team, User
 from portal.models.clock import database_now
-from portal.permissions import has_second_factor, lacks_second_factor, may_organize
 from portal.queries.tasks import TaskPage, task_page
+
+
+class SecondFactorMissing(PermissionDenied):
+    """An organizer without a second factor asks for what only organizers see; the answer shows the way to one."""
 
 
 class SignedInRequest(HttpRequest):
@@ -38,31 +39,22 @@ def tab_context(request: HttpRequest, slug: str, tab: str, at: datetime | None =
 
 
 def require_organizer(request: HttpRequest, page: TaskPage) -> None:
-    """404 for everybody but the task's organizers and administrators: to others there is no such page."""
-    if not may_organize(request.user, page.shared_task):
-        raise Http404
+    """Refuse everyone who may not organize the task; the demo notes on the request that it waived the second factor.
 
-
-def second_factor_required(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """For organizers' pages and posts that touch gold or releases; stands right above the view.
-
-    Without a second factor the answer is 403 and the way to one. To those who do not organize the task of the address
-    there is no such page.
+    Raises:
+        Http404: the user does not organize the task, so there is no such page.
+        SecondFactorMissing: the user does, and has no second factor.
     """
-
-    @wraps(view)
-    def guarded(request: SignedInRequest, slug: str, *args: Any, **kwargs: Any) -> HttpResponse:
-        require_organizer(request, find_page(request, slug, database_now()))
-        if lacks_second_factor(request.user):
-            return render(request, "organize/second_factor.html", status=HTTPStatus.FORBIDDEN)
-        request.second_factor_waived = not has_second_factor(request.user)
-        return view(request, slug, *args, **kwargs)
-
-    return guarded
+    if page.lacks_second_factor:
+        raise SecondFactorMissing
+    if not page.is_organizer:
+        raise Http404
+    assert isinstance(request.user, User)
+    request.second_factor_waived = settings.DEMO and not request.user.has_second_factor  # type: ignore[attr-defined]
 
 
 def organizer_context(request: HttpRequest, slug: str, part: str) -> dict[str, Any]:
-    """What the template of each of the organizers' pages needs; 404 for everybody else."""
+    """What the template of each of the organizers' pages needs; refuses as `require_organizer`."""
     context = tab_context(request, slug, "organize")
     require_organizer(request, context["page"])
     return context | {"part": part}

@@ -1,8 +1,11 @@
-"""Bodies of requests that come without their length, in chunks: Django would take them for empty."""
+"""Bodies of requests: which may hold a large file, and the length of those that come without one."""
 
 from collections.abc import Callable, Iterable
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any
+
+from django.core.files.uploadhandler import MemoryFileUploadHandler, TemporaryFileUploadHandler
+from django.http import HttpRequest
 
 from portal.queries.uploads import UPLOAD_BYTES
 
@@ -12,6 +15,14 @@ _IN_MEMORY = 1024 * 1024
 _PIECE = 64 * 1024
 
 Application = Callable[[dict[str, Any], Any], Iterable[bytes]]
+
+
+def allow_large_file(request: HttpRequest) -> None:
+    """Let this request's body bring a file of any size: once its sender may, and before anything reads the body.
+
+    For all other requests `FILE_UPLOAD_HANDLERS` drops what does not fit into memory: nothing is written to disk.
+    """
+    request.upload_handlers = [MemoryFileUploadHandler(request), TemporaryFileUploadHandler(request)]
 
 
 def measured(application: Application) -> Application:

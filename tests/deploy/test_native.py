@@ -10,6 +10,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
@@ -111,6 +112,38 @@ def test_a_visitor_has_a_pace(services: Production) -> None:
     assert headers["Retry-After"] == "10"
     assert b"Too many requests" in body
     assert ask(services, "/accounts/login/", source="127.0.0.4")[0] == 200
+
+
+def begun(services: Production, source: str) -> http.client.HTTPConnection:
+    """An organizer's upload whose body does not come yet."""
+    connection = services.connection(source)
+    connection.putrequest("POST", "/tasks/tiny/organize/data/sample/", skip_host=True)
+    for name, value in {"Host": HOST, "Content-Length": "1000"}.items():
+        connection.putheader(name, value)
+    connection.endheaders()
+    return connection
+
+
+def test_a_visitor_has_few_large_uploads_at_a_time(services: Production) -> None:
+    uploads = [begun(services, "127.0.0.6") for _ in range(4)]
+    answers: list[int] = []
+
+    def is_full() -> bool:  # the proxy may not have read the four heads yet
+        one_more = begun(services, "127.0.0.6")
+        one_more.sock.settimeout(1)
+        with suppress(TimeoutError):
+            answers.append(one_more.getresponse().status)
+        uploads.append(one_more)
+        return bool(answers)
+
+    wait_until(is_full, 60, "the proxy refuses one more")
+    assert answers == [429]
+    assert ask(services, "/tasks/tiny/", source="127.0.0.6")[0] == 200
+    other = begun(services, "127.0.0.7")
+    other.send(b"x" * 1000)
+    assert other.getresponse().status == 302
+    for upload in [*uploads, other]:
+        upload.close()
 
 
 def test_only_tls_and_cookies_of_this_host(services: Production) -> None:

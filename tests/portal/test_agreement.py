@@ -10,7 +10,7 @@ from portal.actions.teams import register_team
 from portal.models import AuditEntry, SharedTask, Signature, Submission
 from portal.models.signature import text_sha256
 from portal.permissions import has_signed
-from tests.portal.world import EVALUATION, GOOD, POST, captain, person, run_file, send, sign
+from tests.portal.world import EVALUATION, GOOD, POST, captain, organizer_of, person, run_file, send, sign
 
 PAGE = "/tasks/gated/agreement/"
 
@@ -18,8 +18,7 @@ PAGE = "/tasks/gated/agreement/"
 @pytest.fixture
 def team(gated):
     team = register_team(person("Cleo"), gated, "Bora", "", EVALUATION, {"use": "research"})
-    organizer = person("Organizer")
-    gated.organizers.add(organizer)
+    organizer = organizer_of(gated, "Organizer")
     approve_team(organizer, team, EVALUATION)
     return type(team).objects.get(pk=team.pk)
 

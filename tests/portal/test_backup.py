@@ -34,7 +34,18 @@ from portal.objects.interface import data_objects, gold_objects
 from portal.queries.receipts import receipt, verify
 from portal.storage import open_gold, stored_file
 from tests.conftest import ROOT
-from tests.portal.world import EVALUATION, GOOD, POOR, archive, new_team, person, run_file, send, send_run, work_off
+from tests.portal.world import (
+    EVALUATION,
+    GOOD,
+    POOR,
+    archive,
+    new_team,
+    organizer_of,
+    run_file,
+    send,
+    send_run,
+    work_off,
+)
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -49,7 +60,7 @@ def lived_in(transactional_db, tiny):
     work_off(at)
     files = {f"one_{team.name}_2.json": run_file(POOR), f"two_{team.name}_1.json": run_file(GOOD)}
     send(team, "tiny_Meltemi.zip", archive(files), at)
-    tiny.organizers.add(person("Oana"))
+    organizer_of(tiny, "Oana")
     return tiny
 
 

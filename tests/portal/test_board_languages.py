@@ -22,7 +22,7 @@ from tests.portal.world import (
     board,
     captain,
     new_team,
-    person,
+    organizer_of,
     ranked,
     send_run,
     with_teams,
@@ -151,8 +151,7 @@ def test_a_ladder_tells_nothing_by_language(bilingual: SharedTask) -> None:
     stepped = board(task, EVALUATION, language="es")
     assert stepped == board(task, EVALUATION)
     assert (stepped.language, stepped.languages, stepped.step) == ("", {}, 0.5)
-    organizer = person("Organizer")
-    task.organizers.add(organizer)
+    organizer = organizer_of(task, "Organizer")
     assert board(task, EVALUATION, language="es", viewer=organizer).language_items == 2
 
 

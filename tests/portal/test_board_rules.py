@@ -29,7 +29,7 @@ from tests.portal.world import (
     captain,
     copy_of,
     new_team,
-    person,
+    organizer_of,
     ranked,
     scored,
     send_run,
@@ -145,8 +145,7 @@ def teams_at(tiny, at):
 
 
 def decline(tiny, name, at):
-    organizer = person("Oana")
-    tiny.organizers.add(organizer)
+    organizer = organizer_of(tiny, "Oana")
     team = tiny.teams.get(name=name)
     decline_team(organizer, team, "No such lab.", at)
     return organizer, team

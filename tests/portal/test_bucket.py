@@ -23,18 +23,19 @@ from portal.sealing import new_private_key, private_key_file
 from portal.storage import sealed_gold, store_file, store_upload, stored_file, stored_name
 from portal.web.encrypted_zip import encrypted_zip
 from tests.portal.data.gate import latest_password
-from tests.portal.world import (
+from tests.portal.world import (  # fmt: skip
     EVALUATION,
     GOOD,
     captain,
     new_team,
+    organizer_of,
     person,
     run_file,
     send,
     send_run,
     sign,
     work_off,
-)  # fmt: skip
+)
 
 DATA = "/tasks/gated/data/"
 
@@ -185,8 +186,7 @@ def test_no_link_for_those_who_may_not(gated_in_s3, client):  # C38, C41
 
 def test_a_rotated_password_ends_links_too(gated_in_s3, client, smtp):  # C40
     user = person("Cleo")
-    organizer = person("Organizer")
-    gated_in_s3.organizers.add(organizer)
+    organizer = organizer_of(gated_in_s3, "Organizer")
     team = register_team(user, gated_in_s3, "Bora", "", EVALUATION, {"use": "research"})
     approve_team(organizer, team, EVALUATION)
     sign(user, gated_in_s3)

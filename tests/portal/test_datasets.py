@@ -7,14 +7,12 @@ from portal.actions.import_shared_task import import_shared_task
 from portal.actions.refusal import ActionRefused
 from portal.models import AuditEntry, Download, SharedTask
 from portal.storage import store_upload, stored_file
-from tests.portal.world import EVALUATION, person
+from tests.portal.world import EVALUATION, organizer_of, person
 
 
 @pytest.fixture
 def organizer(gated):
-    user = person("Oana")
-    gated.organizers.add(user)
-    return user
+    return organizer_of(gated, "Oana")
 
 
 def replace(user, task, content, slug="test", **options):

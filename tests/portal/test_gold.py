@@ -20,7 +20,19 @@ from portal.models import AuditEntry, GoldStandard, GoldUpload, Run
 from portal.sealing import CannotOpen, as_text, new_private_key, private_key_file, public_key, seal, unseal
 from portal.storage import open_gold
 from tests.portal.test_import import edit
-from tests.portal.world import EVALUATION, GOOD, POST, RELEASE, board, gold_path, person, run_file, send_run, work_off
+from tests.portal.world import (
+    EVALUATION,
+    GOOD,
+    POST,
+    RELEASE,
+    board,
+    gold_path,
+    organizer_of,
+    person,
+    run_file,
+    send_run,
+    work_off,
+)
 
 ONE = run_file(["YES", "YES", "NO", "NO"])
 OTHER = ONE.replace(b"YES", b"NO")
@@ -38,9 +50,7 @@ def web(settings):
 
 @pytest.fixture
 def organizer(tiny):
-    user = person("Oana")
-    tiny.organizers.add(user)
-    return user
+    return organizer_of(tiny, "Oana")
 
 
 def newest(tiny, track="one"):

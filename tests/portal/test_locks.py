@@ -30,7 +30,7 @@ from tests.portal.world import (
     at_once,
     captain,
     new_team,
-    person,
+    organizer_of,
     run_file,
     send,
     send_run,
@@ -44,8 +44,7 @@ BOTH = archive({f"{track}_Meltemi_1.json": run_file(GOOD) for track in ("one", "
 
 @pytest.fixture
 def organizer(tiny):
-    user = person("Oana")
-    tiny.organizers.add(user)
+    user = organizer_of(tiny, "Oana")
     Phase.objects.filter(shared_task=tiny).update(released=None)
     return user
 

@@ -12,16 +12,14 @@ from portal.actions.teams import join_team, register_team
 from portal.mail import outbox
 from portal.models import AuditEntry, OutgoingMail, Team
 from portal.queries.mails import facts
-from tests.portal.world import EVALUATION, captain, deliver, person
+from tests.portal.world import EVALUATION, captain, deliver, organizer_of, person
 
 PASSWORD = re.compile(r"^[\w-]{22}$", re.MULTILINE)
 
 
 @pytest.fixture
 def organizer(gated):
-    user = person("Organizer")
-    gated.organizers.add(user)
-    return user
+    return organizer_of(gated, "Organizer")
 
 
 @pytest.fixture

@@ -22,6 +22,7 @@ from tests.portal.world import (
     captain,
     deliver,
     new_team,
+    organizer_of,
     person,
     remind,
     send_run,
@@ -127,8 +128,7 @@ def test_a_deadline_that_is_moved_is_told_of_anew_and_the_old_mail_is_not_sent(m
 def test_grace_of_a_team_is_a_deadline_of_its_own(meltemi, closing):
     notus = new_team(meltemi.shared_task, "Notus")
     take_data(notus)
-    organizer = person("Oana")
-    meltemi.shared_task.organizers.add(organizer)
+    organizer = organizer_of(meltemi.shared_task, "Oana")
     until = closing + timedelta(days=2)
     grant_grace(organizer, Phase.objects.get(slug="evaluation"), notus, until, "outage", closing - HOUR)
     for at in (until - 72 * HOUR, until - 24 * HOUR, until - HOUR):
@@ -154,7 +154,7 @@ def ranked(meltemi):
     best.chosen_at, best.chosen_by = EVALUATION, captain(meltemi)
     best.save()
     new_team(meltemi.shared_task, "Notus")
-    meltemi.shared_task.organizers.add(person("Oana"))
+    organizer_of(meltemi.shared_task, "Oana")
     OutgoingMail.objects.all().delete()
     return best
 

@@ -14,7 +14,18 @@ from portal.actions.teams import register_team
 from portal.mail.letters import LETTERS
 from portal.models import Evaluation, OutgoingMail, Phase, Team
 from portal.printing import score
-from tests.portal.world import EVALUATION, GOOD, RELEASE, deliver, person, remind, send_run, sign, work_off
+from tests.portal.world import (
+    EVALUATION,
+    GOOD,
+    RELEASE,
+    deliver,
+    organizer_of,
+    person,
+    remind,
+    send_run,
+    sign,
+    work_off,
+)
 
 KINDS = OutgoingMail.Kind.values
 LANGUAGES = [code for code, _name in portal_settings.LANGUAGES]
@@ -30,8 +41,7 @@ class World:
 
     def __init__(self, gated, smtp):
         self.task, self.smtp = gated, smtp
-        organizer = person("Oana")
-        gated.organizers.add(organizer)
+        organizer = organizer_of(gated, "Oana")
         self.teams = {}
         for name in ("Bora", "Notus"):
             user = person(name)

@@ -24,10 +24,10 @@ from tests.portal.world import (
     RELEASE,
     board,
     captain,
+    organizer_of,
     person,
     ranked,
     run_file,
-    set_up_second_factor,
     with_teams,
     work_off,
 )
@@ -44,10 +44,7 @@ def field(tiny):
 
 @pytest.fixture
 def organizer(tiny):
-    user = person("Oana")
-    set_up_second_factor(user)
-    tiny.organizers.add(user)
-    return user
+    return organizer_of(tiny)
 
 
 @pytest.fixture

@@ -28,6 +28,7 @@ from tests.portal.world import (
     EVALUATION,
     GOOD,
     gold_path,
+    organizer_of,
     person,
     run_file,
     send_run,
@@ -141,7 +142,7 @@ def test_gold_storage_away(meltemi, administrators):
 
 
 def test_gold_uploads_wait_too(tiny, administrators):
-    tiny.organizers.add(organizer := person("Oana"))
+    organizer = organizer_of(tiny)
     content = run_file(["NO", "YES", "NO", "NO"])
     sent = upload_gold(organizer, tiny.tracks.get(slug="one"), "test", seal([content]), EVALUATION)
     file = gold_path(sent.sealed_sha256)

@@ -20,6 +20,7 @@ from tests.portal.world import (
     board,
     captain,
     new_team,
+    organizer_of,
     person,
     send_run,
     work_off,
@@ -92,8 +93,7 @@ def test_a_moved_deadline_holds_for_choices_too(meltemi, runs):  # E59
 
 
 def test_strangers_and_organizers_neither_choose_nor_withdraw(tiny, meltemi, runs):  # B29
-    organizer = person("Organizer")
-    tiny.organizers.add(organizer)
+    organizer = organizer_of(tiny, "Organizer")
     for user in (captain(new_team(tiny, "Notus")), organizer, person("Nobody")):
         with pytest.raises(NotAllowed, match="Only members of its team"):
             choose_official_run(user, runs[0], EVALUATION)
@@ -170,8 +170,7 @@ def test_which_run_is_best_is_not_told_before_the_scores(tiny, meltemi, runs):  
     before = official(runs, RELEASE - MILLISECOND)
     assert (before.run, before.is_hidden) == (None, True)
     assert (official(runs, RELEASE).run, official(runs, RELEASE).is_hidden) == (runs[1], False)
-    organizer = person("Organizer")
-    tiny.organizers.add(organizer)
+    organizer = organizer_of(tiny, "Organizer")
     assert official(runs, EVALUATION, organizer).run == runs[1]
 
 

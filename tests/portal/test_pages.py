@@ -18,7 +18,7 @@ from tests.portal.world import (
     archive,
     captain,
     new_team,
-    person,
+    organizer_of,
     run_file,
     send,
     send_run,
@@ -78,8 +78,7 @@ def test_scores_are_on_a_teams_page_only_when_they_are_public(meltemi):  # D49
 
 
 def test_organizer_sees_a_teams_scores_before(meltemi):
-    organizer = person("Organizer")
-    meltemi.shared_task.organizers.add(organizer)
+    organizer = organizer_of(meltemi.shared_task, "Organizer")
     send_run(meltemi, GOOD, 1, EVALUATION)
     work_off(EVALUATION)
     (line,) = team_runs(meltemi, organizer, EVALUATION)
@@ -134,8 +133,7 @@ def test_file_names_are_quoted_in_commands(tiny):
 
 
 def test_runs_are_their_teams_and_the_organizers(meltemi):  # B29, B34
-    rival, organizer = new_team(meltemi.shared_task, "Sirocco"), person("Organizer")
-    meltemi.shared_task.organizers.add(organizer)
+    rival, organizer = new_team(meltemi.shared_task, "Sirocco"), organizer_of(meltemi.shared_task)
     run = send_run(meltemi, GOOD, 1, EVALUATION)
 
     def sees(user):

@@ -11,7 +11,7 @@ from portal.actions.refusal import Conflict, NotAcceptable, NotAllowed
 from portal.bibtex import BibtexError, read_entry
 from portal.models import AuditEntry, Phase, SharedTask, Team
 from portal.paper.references import references
-from tests.portal.world import EVALUATION, GOOD, captain, new_team, person, send_run, work_off
+from tests.portal.world import EVALUATION, GOOD, captain, new_team, organizer_of, send_run, work_off
 
 ENTRY = r"""@InProceedings{doe2024, Author = {Jane Doe and {\v S}tep{\'a}n Novák},
   title = "Ostro: winds {\&} words, 100% & more", year = 2024, month = may, url = {https://ostro.example/a_b%20c#1},
@@ -60,8 +60,7 @@ def test_what_is_no_entry_or_could_do_harm_is_refused(text: str, said: str) -> N
 
 
 def test_members_give_it_until_the_organizers_close_it(tiny: SharedTask, meltemi: Team) -> None:
-    member, organizer = captain(meltemi), person("Oana")
-    tiny.organizers.add(organizer)
+    member, organizer = captain(meltemi), organizer_of(tiny)
     assert give_paper(member, meltemi, ENTRY, " https://ostro.example/ ", EVALUATION).paper == "https://ostro.example/"
     with pytest.raises(NotAllowed):
         give_paper(organizer, meltemi, "", "", EVALUATION)

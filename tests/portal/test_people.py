@@ -9,7 +9,7 @@ from portal.actions.teams import join_team, register_team
 from portal.mail.demo import EmailBackend
 from portal.models import AuditEntry, Team
 from portal.permissions import may_download_run, may_organize, may_see_run
-from tests.portal.world import EVALUATION, GOOD, captain, new_team, person, send_run
+from tests.portal.world import EVALUATION, GOOD, captain, new_team, organizer_of, person, send_run
 
 
 def test_captain_registers_a_team_and_members_join(tiny):
@@ -58,8 +58,7 @@ def test_invitation_must_be_real(meltemi):
 def test_who_may_do_what_with_a_run(meltemi):
     run = send_run(meltemi, GOOD, 1, EVALUATION)
     member, rival = captain(meltemi), captain(new_team(meltemi.shared_task, "Sirocco"))
-    organizer = person("Organizer")
-    meltemi.shared_task.organizers.add(organizer)
+    organizer = organizer_of(meltemi.shared_task, "Organizer")
     for user, is_allowed in [(member, True), (organizer, True), (rival, False)]:
         assert may_see_run(user, run) is is_allowed
         assert may_download_run(user, run) is is_allowed

@@ -28,6 +28,7 @@ from tests.portal.world import (
     board,
     captain,
     new_team,
+    organizer_of,
     person,
     rescored,
     run_file,
@@ -221,8 +222,7 @@ def teams_shown(shared_task, at, phase="evaluation"):
 
 @pytest.mark.parametrize(("way", "is_last"), [("withdraw", False), ("leave", True)])
 def test_a_team_withdrawn_while_a_phase_is_open_leaves_its_board_and_is_marked(meltemi, way, is_last):
-    organizer = person("Oana")
-    meltemi.shared_task.organizers.add(organizer)
+    organizer_of(meltemi.shared_task)
     send_run(meltemi, GOOD, 1, EVALUATION)
     send_run(meltemi, GOOD, 1, POST, "post")
     work_off(POST)

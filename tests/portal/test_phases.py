@@ -10,16 +10,14 @@ from portal.actions.refusal import ActionRefused, NotAllowed
 from portal.actions.release import put_release_back, release_scores, take_back_release
 from portal.models import AuditEntry, Grace, Phase
 from portal.queries.organize import release_looks, to_do
-from tests.portal.world import EVALUATION, GOOD, RELEASE, board, new_team, person, send_run, work_off
+from tests.portal.world import EVALUATION, GOOD, RELEASE, board, new_team, organizer_of, person, send_run, work_off
 
 MINUTE = timedelta(minutes=1)
 
 
 @pytest.fixture
 def organizer(tiny):
-    user = person("Oana")
-    tiny.organizers.add(user)
-    return user
+    return organizer_of(tiny, "Oana")
 
 
 @pytest.fixture

@@ -26,6 +26,7 @@ from tests.portal.world import (
     at_once,
     captain,
     new_team,
+    organizer_of,
     person,
     run_file,
     send,
@@ -132,8 +133,7 @@ def test_of_many_choices_at_once_one_holds(meltemi):
 
 def test_a_deadline_that_moves_during_uploads_holds_for_each_as_it_was_or_as_it_is(meltemi):  # E59
     phase = meltemi.shared_task.phases.get(slug="evaluation")
-    user = person("Oana")
-    meltemi.shared_task.organizers.add(user)
+    user = organizer_of(meltemi.shared_task, "Oana")
     Phase.objects.filter(pk=phase.pk).update(released=None, runs_per_track=None)
     for _ in range(8):
         before = Phase.objects.get(pk=phase.pk)
@@ -152,8 +152,7 @@ def test_a_deadline_that_moves_during_uploads_holds_for_each_as_it_was_or_as_it_
 
 def test_of_two_moves_at_once_the_second_sees_the_first(meltemi):  # E59
     phase = meltemi.shared_task.phases.get(slug="evaluation")
-    user = person("Oana")
-    meltemi.shared_task.organizers.add(user)
+    user = organizer_of(meltemi.shared_task, "Oana")
     Phase.objects.filter(pk=phase.pk).update(released=None)
     later = [phase.closes + timedelta(days=day) for day in (1, 2)]
     at_once([lambda at=at: move_phase(user, phase, phase.opens, at, "why", EVALUATION) for at in later])

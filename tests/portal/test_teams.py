@@ -19,16 +19,14 @@ from portal.actions.refusal import ActionRefused, Conflict, LimitReached, NotAcc
 from portal.actions.teams import join_team, register_team
 from portal.models import AuditEntry, Membership, OutgoingMail, Team
 from portal.queries.teams import team_lines, team_view
-from tests.portal.world import EVALUATION, GOOD, POST, captain, new_team, person, send_run
+from tests.portal.world import EVALUATION, GOOD, POST, captain, new_team, organizer_of, person, send_run
 
 ANSWERS = {"use": "research"}
 
 
 @pytest.fixture
 def organizer(gated):
-    user = person("Organizer")
-    gated.organizers.add(user)
-    return user
+    return organizer_of(gated, "Organizer")
 
 
 @pytest.fixture

@@ -73,8 +73,16 @@ def person(name: str) -> User:
     return User.objects.create_user(f"{name.lower()}@example.org", name=name)
 
 
+def organizer_of(shared_task: SharedTask, name: str = "Oana") -> User:
+    """A new person who organizes that task and has a second factor."""
+    user = person(name)
+    shared_task.organizers.add(user)
+    set_up_second_factor(user)
+    return user
+
+
 def set_up_second_factor(user: User) -> str:
-    """An app that makes codes, as organizers need it for gold and releases; its secret."""
+    """An app that shows codes, as organizers and administrators need it; its secret."""
     secret = generate_totp_secret()
     TOTP.activate(user, secret)
     return secret

@@ -20,8 +20,8 @@ from tests.portal.world import EVALUATION, GOOD, person, run_file, send_run, set
 __all__ = ["gated", "gated_folder", "smtp", "tiny", "tiny_folder"]
 
 ROLES = (
-    "anonymous", "unverified", "teamless", "pending", "member", "captain", "rival", "other_organizer", "organizer",
-    "administrator",
+    "anonymous", "unverified", "teamless", "pending", "member", "captain", "rival", "other_organizer",
+    "password_organizer", "organizer", "administrator",
 )  # fmt: skip
 SECRET = "a long winter"
 
@@ -33,8 +33,8 @@ class World:
         self.people = {role: person(role) for role in ROLES[1:]}
         self.people["administrator"].is_staff = self.people["administrator"].is_superuser = True
         self.people["administrator"].save()
-        gated.organizers.add(self.people["organizer"])
-        for role in ("organizer", "administrator"):
+        gated.organizers.add(self.people["password_organizer"], self.people["organizer"])
+        for role in ("other_organizer", "organizer", "administrator"):
             set_up_second_factor(self.people[role])
         tiny.organizers.add(self.people["other_organizer"])
         self.bora = self._team(gated, "captain", "Bora")

@@ -35,12 +35,12 @@ def answers(world: World) -> Iterator[Answer]:
     for role in ROLES:
         cache.clear()  # of rate limits
         client = world.client(role)
-        addresses = [_address(world, name) for name in NAMES if name != "account_logout"]
+        addresses = [address_of(world, name) for name in NAMES if name != "account_logout"]
         for address in addresses + (ADMIN if role == "administrator" else []):
             yield Answer(f"{role} {address}", client.get(address))
 
 
-def _address(world: World, name: str) -> str:
+def address_of(world: World, name: str) -> str:
     try:
         return reverse(name, kwargs=world.arguments(name))
     except NoReverseMatch:

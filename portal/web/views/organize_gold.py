@@ -17,23 +17,23 @@ from portal.actions.refusal import ActionRefused
 from portal.models import GoldStandard
 from portal.queries.effects import of_another_gold
 from portal.queries.gold import gold_lines
-from portal.web.access import SignedInRequest, organizer_context, second_factor_required
+from portal.web.access import SignedInRequest, organizer_context
 from portal.web.organize_forms import GoldForm
 from portal.web.sealing_handler import SealingHandler
 
 
-@csrf_exempt  # looking for the token reads the body: `_answer` does it, once the body is on its way to be sealed
+@csrf_exempt  # looking for the token reads the body: `_answer` does it, when an organizer's body is to be sealed
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def gold(request: SignedInRequest, slug: str) -> HttpResponse:
     """Which gold each track has, what became of the last upload, and the form for another."""
+    organizer_context(request, slug, "gold")
     handler = SealingHandler(request, GOLD_BYTES)
     request.upload_handlers = [handler]
     return _answer(request, slug, handler)
 
 
 @csrf_protect
-@second_factor_required
 def _answer(request: SignedInRequest, slug: str, handler: SealingHandler) -> HttpResponse:
     context = organizer_context(request, slug, "gold")
     context["lines"] = lines = gold_lines(context["page"].shared_task, context["at"])
@@ -57,7 +57,6 @@ def _answer(request: SignedInRequest, slug: str, handler: SealingHandler) -> Htt
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
-@second_factor_required
 def return_to(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
     """What an earlier gold standard would bring; only a post that names the one in use puts it there again."""
     context = organizer_context(request, slug, "gold")

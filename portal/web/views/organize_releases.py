@@ -16,13 +16,12 @@ from portal.actions.release import put_release_back, release_scores, take_back_r
 from portal.models import Phase
 from portal.queries.effects import of_release, of_taking_back
 from portal.queries.organize import ReleaseLook, release_looks
-from portal.web.access import SignedInRequest, organizer_context, second_factor_required
+from portal.web.access import SignedInRequest, organizer_context
 from portal.web.organize_forms import release_form
 
 
 @require_safe
 @login_required
-@second_factor_required
 def releases(request: SignedInRequest, slug: str) -> HttpResponse:
     """What each release would show, before it does."""
     return _page(request, organizer_context(request, slug, "releases"))
@@ -30,7 +29,6 @@ def releases(request: SignedInRequest, slug: str) -> HttpResponse:
 
 @login_required
 @require_POST
-@second_factor_required
 def release(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
     """Make scores public: at a time to come or, once that is confirmed, now."""
     context, found = _phase(request, slug, phase)
@@ -54,7 +52,6 @@ def release(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
-@second_factor_required
 def take_back(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
     """What taking back a release means; only a post that names the release does it."""
     context, found = _phase(request, slug, phase)
@@ -73,7 +70,6 @@ def take_back(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
 
 @login_required
 @require_POST
-@second_factor_required
 def put_back(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
     """Undo taking back a release."""
     context, found = _phase(request, slug, phase)

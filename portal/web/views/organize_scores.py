@@ -12,13 +12,12 @@ from django.views.decorators.http import require_http_methods
 from portal.actions.refusal import ActionRefused
 from portal.actions.scores import apply_scores
 from portal.queries.waiting_scores import waiting_scores
-from portal.web.access import SignedInRequest, organizer_context, second_factor_required
+from portal.web.access import SignedInRequest, organizer_context
 from portal.web.organize_forms import ScoresForm
 
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
-@second_factor_required
 def scores(request: SignedInRequest, slug: str) -> HttpResponse:
     """Leaderboards with new scores; a post applies those of the chosen ones."""
     context = organizer_context(request, slug, "scores")

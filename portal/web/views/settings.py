@@ -16,7 +16,6 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from portal.actions.accounts import delete_account
 from portal.actions.refusal import ActionRefused
 from portal.models.clock import database_now
-from portal.permissions import has_second_factor
 from portal.queries.personal_data import personal_data, teams_to_hand_over
 from portal.web.access import SignedInRequest
 from portal.web.account_forms import SettingsForm
@@ -35,7 +34,7 @@ def settings(request: SignedInRequest) -> HttpResponse:
         request.user.refresh_from_db()  # what was refused is not who they are
     context = {
         "form": form,
-        "has_second_factor": has_second_factor(request.user),
+        "has_second_factor": request.user.has_second_factor,
         "has_providers": bool(get_adapter().list_providers(request)),
     }
     return render(request, "settings/settings.html", context, status=422 if form.errors else 200)

@@ -24,7 +24,7 @@ from portal.queries.runs import SubmissionView, submission_view
 from portal.queries.uploads import UPLOAD_BYTES, inspect, right_names
 from portal.storage import StoredUpload, UploadTooLarge, store_upload
 from portal.web.access import SignedInRequest, own_team, tab_context
-from portal.web.bodies import BODY_BYTES
+from portal.web.bodies import BODY_BYTES, allow_large_file
 from portal.web.forms import UploadForm
 
 Receiver = Callable[[SignedInRequest, dict[str, Any], Phase, StoredUpload], HttpResponse]
@@ -54,6 +54,7 @@ def validate(request: SignedInRequest, slug: str) -> HttpResponse:
 def _guarded(request: SignedInRequest, slug: str, then: Receiver) -> HttpResponse:
     if int(request.META.get("CONTENT_LENGTH") or 0) > BODY_BYTES:
         return _too_large(request)
+    allow_large_file(request)
     return _receive(request, slug, then)
 
 

@@ -6,14 +6,12 @@ from portal.actions.approval import approve_team
 from portal.actions.teams import register_team
 from portal.models import Team
 from tests.portal.data.gate import latest_password
-from tests.portal.world import EVALUATION, person, sign
+from tests.portal.world import EVALUATION, organizer_of, person, sign
 
 
 @pytest.fixture
 def organizer(gated):
-    user = person("Organizer")
-    gated.organizers.add(user)
-    return user
+    return organizer_of(gated, "Organizer")
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from django.test import Client
 
 from portal.actions.teams import join_team
 from portal.models import SharedTask, Team, User, clock
-from tests.portal.world import EVALUATION, captain, new_team, person, set_up_second_factor
+from tests.portal.world import EVALUATION, captain, new_team, organizer_of, person
 
 Clock = Callable[[datetime], None]
 CLOCK = {"postgresql": "SELECT timestamptz '{}'", "sqlite": "SELECT '{}'"}
@@ -71,7 +71,5 @@ def newcomer(tiny: SharedTask, sign_in: Callable[[User], Client]) -> Client:
 
 @pytest.fixture
 def organizer(tiny: SharedTask, sign_in: Callable[[User], Client]) -> Client:
-    user = person("Organizer")
-    tiny.organizers.add(user)
-    set_up_second_factor(user)
+    user = organizer_of(tiny, "Organizer")
     return sign_in(user)

@@ -8,7 +8,7 @@ from django.test import Client
 from portal.actions.announcements import publish_announcement
 from portal.actions.refusal import NotAcceptable, NotAllowed
 from portal.models import Announcement, AuditEntry, SharedTask, User
-from tests.portal.world import EVALUATION, person
+from tests.portal.world import EVALUATION, organizer_of, person
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 PAGE = "/tasks/tiny/organize/announcements/"
@@ -16,9 +16,7 @@ PAGE = "/tasks/tiny/organize/announcements/"
 
 @pytest.fixture
 def organizer(tiny: SharedTask) -> User:
-    user = person("Oana")
-    tiny.organizers.add(user)
-    return user
+    return organizer_of(tiny, "Oana")
 
 
 def test_it_stands_on_the_page_and_in_the_feeds_until_it_is_taken_back(organizer: User, sign_in, anybody) -> None:

@@ -17,7 +17,7 @@ from portal.models.clock import database_now
 from portal.printing import AOE
 from portal.storage import open_gold, sealed_gold
 from portal.web.views import organize_gold
-from tests.portal.world import GOOD, captain, run_file
+from tests.portal.world import GOOD, captain, organizer_of, run_file
 
 PAGE = "/tasks/tiny/organize/"
 HOUR = timedelta(hours=1)
@@ -250,8 +250,7 @@ class Late(FakePayload):
 def test_a_deadline_that_is_moved_while_the_body_comes_in_holds_for_it(  # E59
     sender: Client, meltemi: Team, phase: Phase, now: datetime
 ) -> None:
-    oana = User.objects.create_user("oana@example.org", name="Oana")
-    phase.shared_task.organizers.add(oana)
+    oana = organizer_of(phase.shared_task, "Oana")
     file = SimpleUploadedFile("one_Meltemi_1.json", run_file(GOOD))
     body = encode_multipart(BOUNDARY, {"phase": "evaluation", "file": file})
 
@@ -268,23 +267,8 @@ def test_a_deadline_that_is_moved_while_the_body_comes_in_holds_for_it(  # E59
     assert captain(meltemi) == submission.sent_by
 
 
-def test_gold_and_releases_ask_for_a_second_factor(  # B37
-    tiny: SharedTask, phase: Phase, sign_in: Callable[[User], Client]
-) -> None:
-    oana = User.objects.create_user("oana@example.org", name="Oana")
-    tiny.organizers.add(oana)
-    client = sign_in(oana)
-    for address in ("gold/", "releases/", "scores/"):
-        assert client.get(PAGE + address).status_code == 403
-    for address in ("gold/", "releases/evaluation/", "releases/evaluation/take-back/", "releases/evaluation/put-back/"):
-        assert client.post(PAGE + address, gold_file(b"[]")).status_code == 403
-    assert not GoldUpload.objects.exists()
-    assert client.get(f"{PAGE}phases/").status_code == 200
-
-
 def test_a_dataset_is_replaced_on_its_page(gated: SharedTask, sign_in: Callable[[User], Client]) -> None:
-    oana = User.objects.create_user("oana@example.org", name="Oana")
-    gated.organizers.add(oana)
+    oana = organizer_of(gated, "Oana")
     client, page = sign_in(oana), "/tasks/gated/organize/data/"
     assert client.post(f"{page}sample/", {"file": SimpleUploadedFile("x", b"second")})["Location"] == page
     again = client.post(f"{page}sample/", {"file": SimpleUploadedFile("x", b"second")})

@@ -6,7 +6,7 @@ from django.test import Client
 from portal.actions.teams import register_team
 from portal.models import Membership, OutgoingMail, SharedTask, Team
 from tests.portal.web.conftest import Clock
-from tests.portal.world import EVALUATION, captain, new_team, person
+from tests.portal.world import EVALUATION, captain, new_team, organizer_of, person
 
 PAGE = "/tasks/tiny/team/"
 REQUESTS = "/tasks/gated/organize/teams/"
@@ -19,8 +19,7 @@ def pending(gated: SharedTask) -> Team:
 
 @pytest.fixture
 def decider(gated: SharedTask, sign_in) -> Client:
-    user = person("Decider")
-    gated.organizers.add(user)
+    user = organizer_of(gated, "Decider")
     return sign_in(user)
 
 

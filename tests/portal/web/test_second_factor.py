@@ -1,0 +1,191 @@
+"""Whoever organizes a task sees and does what organizers can only with a second factor; the demo waives it."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+
+from portal.actions.announcements import publish_announcement
+from portal.actions.approval import approve_team
+from portal.actions.datasets import replace_dataset
+from portal.actions.gold import upload_gold
+from portal.actions.papers import close_papers
+from portal.actions.phases import grant_grace, move_phase
+from portal.actions.refusal import NotAllowed
+from portal.actions.release import put_release_back, release_scores, take_back_release
+from portal.models import AuditEntry, GoldUpload, Phase, Run, SharedTask, Submission, Team, User
+from portal.permissions import may_download_run, may_organize, organizes, standing
+from portal.queries.leaderboard import leaderboard
+from portal.queries.runs import team_runs
+from portal.web import urls
+from tests.portal.web.conftest import Clock
+from tests.portal.world import EVALUATION, GOOD, person, send_run, set_up_second_factor, work_off
+
+HOUR = timedelta(hours=1)
+BOARD = "/tasks/tiny/leaderboard/one/?phase=evaluation"
+
+
+@pytest.fixture
+def run(meltemi: Team, at: Clock) -> Run:
+    """A scored run whose scores are hidden."""
+    at(EVALUATION)
+    run = send_run(meltemi, GOOD, 1, EVALUATION)
+    work_off(EVALUATION)
+    return run
+
+
+@pytest.fixture
+def oana(tiny: SharedTask) -> User:
+    """Organizes the task and has a password alone."""
+    user = person("Oana")
+    tiny.organizers.add(user)
+    return user
+
+
+@pytest.fixture
+def admin(tiny: SharedTask) -> User:
+    user = person("Admin")
+    user.is_staff = user.is_superuser = True
+    user.save()
+    return user
+
+
+@pytest.fixture(params=["oana", "admin"])
+def user(request: pytest.FixtureRequest) -> User:
+    """An organizer or an administrator, with a password alone."""
+    found: User = request.getfixturevalue(request.param)
+    return found
+
+
+def organizers_pages() -> list[str]:
+    """All addresses of organizers in the tiny task."""
+    found = []
+    for pattern in urls.urlpatterns:
+        if "organize" in str(pattern.pattern):
+            names = set(pattern.pattern.converters) | set(pattern.pattern.regex.groupindex)  # type: ignore[union-attr]
+            values = {"dataset": "sample", "phase": "evaluation", "pk": 1, "verb": "approve"}
+            arguments = {name: value for name, value in values.items() if name in names}
+            found.append(reverse(str(pattern.name), kwargs={"slug": "tiny"} | arguments))
+    return found
+
+
+def test_every_page_of_organizers_shows_the_way_to_a_second_factor_and_nothing_else(
+    user: User, run: Run, sign_in: Callable[[User], Client]
+) -> None:
+    pages = organizers_pages()
+    assert len(pages) > 20
+    client = sign_in(user)
+    for page in pages:
+        for answer in (client.get(page), client.post(page, {"file": SimpleUploadedFile("x", b"y")})):
+            if answer.status_code != 405:
+                assert (answer.status_code, reverse("mfa_index") in answer.content.decode()) == (403, True), page
+                assert "Meltemi" not in answer.content.decode()
+    set_up_second_factor(user)
+    assert client.get("/tasks/tiny/organize/").status_code == 200
+    assert "Meltemi" in client.get("/tasks/tiny/organize/teams/").content.decode()
+
+
+def test_before_the_release_they_see_what_everyone_sees(
+    user: User, run: Run, sign_in: Callable[[User], Client]
+) -> None:
+    client = sign_in(user)
+    addresses = [BOARD, f"{BOARD}&format=csv", f"{BOARD}&format=json", "/tasks/tiny/leaderboard/?phase=evaluation"]
+    addresses += ["/tasks/tiny/insights/one/?phase=evaluation", "/tasks/tiny/insights/one/compare/?phase=evaluation"]
+    for address in addresses:
+        assert "0.75" not in client.get(address).content.decode(), address
+    for name in ("run", "run_file"):
+        assert client.get(reverse(name, args=[run.pk])).status_code == 404
+    assert client.get(reverse("submission", args=["tiny", run.submission_id])).status_code == 404
+    assert client.get(reverse("paper", args=["tiny", "evaluation"])).status_code == 404
+    set_up_second_factor(user)
+    assert "0.75" in client.get(BOARD).content.decode()
+    for name in ("run", "run_file"):
+        assert client.get(reverse(name, args=[run.pk])).status_code == 200
+
+
+def test_every_page_of_the_task_says_what_is_missing(user: User, run: Run, sign_in: Callable[[User], Client]) -> None:
+    client = sign_in(user)
+    for page in ("/tasks/tiny/", BOARD, "/tasks/tiny/data/", "/tasks/tiny/team/"):
+        text = client.get(page).content.decode()
+        assert "organizing needs a second factor" in text
+        assert reverse("mfa_index") in text
+    set_up_second_factor(user)
+    assert "second factor" not in client.get(BOARD).content.decode()
+
+
+def test_the_home_page_says_nothing_else_of_what_waits(
+    oana: User, run: Run, sign_in: Callable[[User], Client], at: Clock
+) -> None:
+    run.state = Run.State.FAILED
+    run.save()
+    text = sign_in(oana).get("/").content.decode()
+    assert "Set up a second factor to organize this task." in text
+    assert "failed on our side" not in text
+    set_up_second_factor(oana)
+    assert "failed on our side" in sign_in(oana).get("/").content.decode()
+
+
+ACTIONS: dict[str, Callable[[User, Phase, Team], Any]] = {
+    "announce": lambda user, phase, team: publish_announcement(user, phase.shared_task, "News", "Well.", EVALUATION),
+    "approve": lambda user, phase, team: approve_team(user, team, EVALUATION),
+    "dataset": lambda user, phase, team: replace_dataset(user, phase.shared_task, None, None, EVALUATION),  # type: ignore[arg-type]
+    "gold": lambda user, phase, team: upload_gold(user, phase.shared_task.tracks.all()[0], "test", [b""], EVALUATION),
+    "papers": lambda user, phase, team: close_papers(user, phase.shared_task, True, EVALUATION),
+    "extra time": lambda user, phase, team: grant_grace(user, phase, team, EVALUATION + HOUR, "outage", EVALUATION),
+    "move": lambda user, phase, team: move_phase(user, phase, phase.opens, EVALUATION + HOUR, "outage", EVALUATION),
+    "release": lambda user, phase, team: release_scores(user, phase, None, EVALUATION),
+    "take back": lambda user, phase, team: take_back_release(user, phase, EVALUATION),
+    "put back": lambda user, phase, team: put_release_back(user, phase, EVALUATION),
+}
+
+
+@pytest.mark.parametrize("name", ACTIONS)
+def test_every_action_of_organizers_is_refused(name: str, user: User, meltemi: Team) -> None:
+    entries = AuditEntry.objects.count()
+    with pytest.raises(NotAllowed, match="Set up a second factor first") as refused:
+        ACTIONS[name](user, meltemi.shared_task.phases.get(slug="evaluation"), meltemi)
+    assert refused.value.code == "no_second_factor"
+    assert (AuditEntry.objects.count(), GoldUpload.objects.count()) == (entries, 0)
+
+
+def test_queries_and_permissions_follow(user: User, run: Run) -> None:
+    def seen() -> list[bool]:
+        track = run.track
+        return [
+            may_organize(user, track.shared_task),
+            may_download_run(user, run),
+            Run.objects.visible_to(user).filter(team=run.team).exists(),
+            Submission.objects.visible_to(user).exists(),
+            SharedTask.objects.organized_by(user).exists(),
+            standing(user, track.shared_task).is_organizer,
+            leaderboard(track, run.phase, user, EVALUATION).visible,
+            any(line.scores for line in team_runs(run.team, user, EVALUATION)) if run.team else False,
+        ]
+
+    assert seen() == [False] * 8
+    assert organizes(user, run.track.shared_task)
+    set_up_second_factor(user)
+    assert seen() == [True] * 8
+
+
+def test_recovery_codes_alone_are_none(oana: User, tiny: SharedTask) -> None:
+    set_up_second_factor(oana)
+    oana.authenticator_set.update(type="recovery_codes")
+    assert not may_organize(oana, tiny)
+
+
+def test_the_demo_asks_for_none_and_says_so(
+    oana: User, run: Run, sign_in: Callable[[User], Client], settings: Any
+) -> None:
+    settings.DEMO = True
+    client = sign_in(oana)
+    assert "0.75" in client.get(BOARD).content.decode()
+    assert (
+        "Outside the demo, this page asks for a second factor." in client.get("/tasks/tiny/organize/").content.decode()
+    )
+    set_up_second_factor(oana)
+    assert "Outside the demo" not in client.get("/tasks/tiny/organize/").content.decode()

@@ -1,0 +1,84 @@
+"""Large bodies: read from those who may send one, and written to disk for nobody else."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import transaction
+from django.test import Client
+from django.test.client import BOUNDARY, MULTIPART_CONTENT, FakePayload, encode_multipart
+
+from portal.web import urls
+from tests.security.conftest import World
+from tests.security.pages import address_of
+from tests.security.test_access import NAMES
+
+LARGE = b"x" * (settings.FILE_UPLOAD_MAX_MEMORY_SIZE + 1)
+TAKES_FILES = {  # addresses that write a large file to disk, and for whom
+    "submit": "teamless",
+    "validate_only": "teamless",
+    "replace_dataset": "organizer",
+}
+ORGANIZERS = ("replace_dataset", "organize_gold")
+
+
+class Watched(FakePayload):
+    """A body that knows how much of it was read, and which files lay in a folder at its end."""
+
+    def __init__(self, body: bytes, folder: Path) -> None:
+        super().__init__(body)
+        self.read_bytes = 0
+        self.files: list[str] = []
+        self._folder = folder
+
+    def read(self, *size: int) -> bytes:
+        piece: bytes = super().read(*size)
+        self.read_bytes += len(piece)
+        self.files += [path.name for path in self._folder.iterdir()]
+        return piece
+
+
+@pytest.fixture
+def folder(tmp_path: Path, settings: Any) -> Path:
+    """Where Django writes files that do not fit into memory."""
+    folder = tmp_path / "uploads"
+    folder.mkdir()
+    settings.FILE_UPLOAD_TEMP_DIR = str(folder)
+    return folder
+
+
+def post(world: World, client: Client, name: str, folder: Path) -> Watched:
+    body = encode_multipart(BOUNDARY, {"file": SimpleUploadedFile("large.zip", LARGE), "target": "one test"})
+    watched = Watched(body, folder)
+    client.handler.enforce_csrf_checks = True  # looking for the token reads the body, where there is a cookie
+    client.cookies[settings.CSRF_COOKIE_NAME] = "a" * 32
+    before = transaction.savepoint()
+    client.generic("POST", address_of(world, name), body, MULTIPART_CONTENT, **{"wsgi.input": watched})  # type: ignore[arg-type]
+    transaction.savepoint_rollback(before)
+    return watched
+
+
+@pytest.mark.parametrize("role", ["anonymous", "teamless", "captain", "password_organizer"])
+@pytest.mark.parametrize("name", ORGANIZERS)
+def test_no_body_is_read_of_who_may_not_organize(world: World, folder: Path, role: str, name: str) -> None:
+    assert post(world, world.client(role), name, folder).read_bytes == 0
+
+
+@pytest.mark.parametrize("name", ORGANIZERS)
+def test_organizers_need_the_token_all_the_same(world: World, folder: Path, name: str) -> None:
+    client = world.client("organizer")
+    client.handler.enforce_csrf_checks = True
+    assert client.post(address_of(world, name), {"file": SimpleUploadedFile("x", b"y")}).status_code == 403
+
+
+@pytest.mark.parametrize("role", ["anonymous", "teamless", "organizer"])
+def test_no_other_address_writes_a_file_to_disk(world: World, folder: Path, role: str) -> None:
+    own = {str(pattern.name) for pattern in urls.urlpatterns}
+    names = [name for name in NAMES if name in own or name in ("account_login", "account_signup")]
+    assert TAKES_FILES.keys() | set(ORGANIZERS) < set(names)
+    client = world.client(role)
+    wrote = {name for name in names if post(world, client, name, folder).files}
+    expected = {name for name, least in TAKES_FILES.items() if role in (least, "organizer")}
+    assert wrote == expected
