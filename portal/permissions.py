@@ -21,7 +21,7 @@ def may_organize(user: Viewer, shared_task: SharedTask) -> bool:
 
 def lacks_second_factor(user: Viewer) -> bool:
     """Whether one must be set up before the user may organize or administer anything."""
-    return not User.objects.with_second_factor().filter(pk=user.pk).exists()
+    return not User.objects.with_second_factor(user).exists()
 
 
 def has_signed(user: Viewer, shared_task: SharedTask) -> bool:

@@ -26,12 +26,15 @@ class UserManager(BaseUserManager["User"]):
     def create_superuser(self, email: str, password: str | None = None, **fields: Any) -> "User":
         return self.create_user(email, password, is_staff=True, is_superuser=True, **fields)
 
-    def with_second_factor(self) -> models.QuerySet["User"]:
-        """Accounts that need more than a password to sign in. The demo, with its published passwords, counts all.
+    def with_second_factor(self, user: "Viewer") -> models.QuerySet["User"]:
+        """The user, if signing in needs more than a password; the demo, with its published passwords, asks no one.
 
         Each session of such an account has used a second factor, or set up the first: see `portal.web.second_factors`.
         """
-        return self.all() if settings.DEMO else self.filter(authenticator__type__in=SECOND_FACTORS)
+        if user.pk is None:
+            return self.none()
+        found = self.filter(pk=user.pk)
+        return found if settings.DEMO else found.filter(authenticator__type__in=SECOND_FACTORS)
 
 
 class User(AbstractBaseUser, PermissionsMixin):
@@ -60,7 +63,7 @@ class User(AbstractBaseUser, PermissionsMixin):
     @property
     def has_second_factor(self) -> bool:
         """Whether one is set up, be it in the demo."""
-        return self.authenticator_set.filter(type__in=SECOND_FACTORS).exists()
+        return User.objects.filter(pk=self.pk, authenticator__type__in=SECOND_FACTORS).exists()
 
     @property
     def origin(self) -> str:

@@ -56,7 +56,7 @@ class SharedTaskQuerySet(models.QuerySet["SharedTask"]):
 
     def organized_by(self, user: Viewer) -> Self:
         """Of these, tasks that the user may see and change as an organizer: without a second factor, none."""
-        return self.assigned_to(user).filter(Exists(User.objects.with_second_factor().filter(pk=user.pk)))
+        return self.assigned_to(user).filter(Exists(User.objects.with_second_factor(user)))
 
 
 class SharedTask(models.Model):
