@@ -1,7 +1,12 @@
-"""All checks and all suites: `./run test`; with paths, only those, quickly, on SQLite; `--checks`: no tests.
+"""Run all checks and all suites: `./run test`. With other arguments, only what they name, on SQLite.
 
-Starts a real PostgreSQL and stops it again; tests that need a Valkey start their own. In CI a test that cannot run
-counts as failed, unless all it lacks is `../shared` or debootstrap.
+    --quick       engine and portal, without the tests that are slow or start programs
+    --durations   everything, then the time of each suite and the slowest tests
+    --checks      no tests
+
+Suites that start programs mostly wait for them, so they run next to the others. PostgreSQL is started for the suites
+and stopped again; tests that need a Valkey start their own. In CI a test that cannot run counts as failed, unless
+all it lacks is `../shared` or debootstrap.
 """
 
 import os
@@ -13,6 +18,8 @@ import tempfile
 import time
 import xml.etree.ElementTree as ET
 from collections import Counter
+from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -30,6 +37,16 @@ CHECKS = {
     "migrations": [sys.executable, "manage.py", "makemigrations", "--check", "--dry-run"],
     "compose file": [BIN / "check-jsonschema", "--builtin-schema", "vendor.compose-spec", "docker-compose.yml"],
 }
+IN_PARALLEL = ("-n", str(min(os.cpu_count() or 1, 4)))
+# They start programs of their own and wait for them.
+WITH_PROGRAMS = ("tests/browser", "tests/faults", "tests/bare", "tests/deploy/test_native.py")
+AGAIN_ON_POSTGRES = (
+    "tests/faults/test_broker.py",
+    "tests/faults/test_worker.py",
+)  # the others bring their own database
+QUICK = ("--quick", *IN_PARALLEL, "tests/scoring", "tests/portal", "tests/tasks")
+MEMORY = Path("/dev/shm")
+SLOWEST = 25  # tests that --durations lists
 # What the suites need from the system, and the Debian package that brings it.
 PROGRAMS = {
     "postgresql": lambda: postgres_programs() is not None,
@@ -51,6 +68,8 @@ class Tally:
     passed: int = 0
     failed: list[str] = field(default_factory=list)
     skipped: Counter[str] = field(default_factory=Counter)  # reason → tests
+    seconds: dict[str, float] = field(default_factory=dict)  # suite → wall clock
+    cases: list[tuple[float, str]] = field(default_factory=list)  # seconds with setup and teardown, test
 
     def skip(self, reason: str, allowed: bool = False) -> None:
         if CI and not allowed:
@@ -61,6 +80,7 @@ class Tally:
     def add_junit(self, report: Path, suite: str) -> None:
         for case in ET.parse(report).getroot().iter("testcase"):
             name = f"{suite}: {case.get('classname')}::{case.get('name')}"
+            self.cases.append((float(case.get("time", 0)), name))
             skipped = case.find("skipped")
             if case.find("failure") is not None or case.find("error") is not None:
                 self.failed.append(name)
@@ -69,6 +89,13 @@ class Tally:
             else:
                 reason = skipped.get("message", "")
                 self.skip(reason, allowed=NO_SHARED in reason or NO_DEBOOTSTRAP in reason)
+
+    def print_durations(self) -> None:
+        print("\nWhere the time went:")
+        for suite, seconds in self.seconds.items():
+            print(f"  {seconds:7.1f} s  {suite}")
+        for seconds, name in sorted(self.cases, reverse=True)[:SLOWEST]:
+            print(f"  {seconds:7.1f} s  {name}")
 
     def print(self, seconds: float) -> None:
         print(f"\nAfter {seconds:.0f} s:")
@@ -94,34 +121,68 @@ def run_checks(tally: Tally) -> None:
                 tally.passed += 1
 
 
-def run_pytest(tally: Tally, suite: str, *arguments: str, **environment: str) -> None:
-    print(f"\n== {suite}", flush=True)
-    with tempfile.TemporaryDirectory(prefix="agon-report-") as folder:
-        report = Path(folder) / "junit.xml"
-        command = [sys.executable, "-m", "pytest", "-q", f"--junitxml={report}", *arguments]
-        code = subprocess.run(command, cwd=ROOT, env=os.environ | environment, check=False).returncode
-        if report.exists():
-            tally.add_junit(report, suite)
-    if code not in (0, 1):  # neither "all passed" nor "some failed"
-        tally.failed.append(f"{suite}: pytest ended with {code}")
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """One run of pytest; `environment` is added to ours."""
+
+    name: str
+    arguments: tuple[str, ...]
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+class PytestRun:
+    """A suite that runs; `finish` waits for its end and counts what came of it."""
+
+    def __init__(self, suite: Suite, folder: Path, is_live: bool = True) -> None:
+        print(f"\n== {suite.name}{'' if is_live else ' (starts in the background)'}", flush=True)
+        self._suite, self._started = suite, time.monotonic()
+        self._report, self._log = folder / f"{suite.name}.xml", None if is_live else folder / f"{suite.name}.log"
+        command = [sys.executable, "-m", "pytest", "-q", f"--junitxml={self._report}", *suite.arguments]
+        with ExitStack() as files:
+            log = None if self._log is None else files.enter_context(self._log.open("wb"))
+            environment = os.environ | suite.environment
+            self._process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.wait()
+
+    def finish(self, tally: Tally) -> None:
+        code = self._process.wait()
+        tally.seconds[self._suite.name] = time.monotonic() - self._started
+        if self._log is not None:
+            print(f"\n== {self._suite.name}\n{self._log.read_text(errors='replace')}", flush=True)
+        if self._report.exists():
+            tally.add_junit(self._report, self._suite.name)
+        if code not in (0, 1):  # neither "all passed" nor "some failed"
+            tally.failed.append(f"{self._suite.name}: pytest ended with {code}")
 
 
 def run_suites(tally: Tally) -> None:
-    parallel = ("-n", str(min(os.cpu_count() or 1, 4)))
-    # They start programs of their own and wait for them.
-    alone = ["tests/browser", "tests/faults", "tests/bare", "tests/deploy/test_native.py"]
-    run_pytest(tally, "SQLite", *parallel, "tests", *(f"--ignore={folder}" for folder in alone))
-    run_pytest(tally, "SQLite, programs and browser", *alone)
-    if postgres_programs() is None:
-        tally.skip("everything on PostgreSQL: no server is installed")
-        return
-    with tempfile.TemporaryDirectory(prefix="agon-postgres-") as folder, postgres(Path(folder)) as url:
-        run_pytest(tally, "PostgreSQL", *parallel, "tests/portal", DATABASE_URL=url)
-        again = [
-            "tests/faults/test_broker.py",
-            "tests/faults/test_worker.py",
-        ]  # the others bring a database of their own
-        run_pytest(tally, "PostgreSQL, programs", *again, DATABASE_URL=url)
+    memory = {"TMPDIR": str(MEMORY)} if in_memory() else {}
+    ignored = [f"--ignore={path}" for path in WITH_PROGRAMS]
+    suites = [Suite("SQLite", (*IN_PARALLEL, "tests", *ignored), memory)]
+    with ExitStack() as cleanup:
+        folder = Path(cleanup.enter_context(tempfile.TemporaryDirectory(prefix="agon-reports-")))
+        programs = PytestRun(Suite("SQLite, programs and browser", WITH_PROGRAMS), folder, is_live=False)
+        cleanup.callback(programs.kill)
+        if postgres_programs() is None:
+            tally.skip("everything on PostgreSQL: no server is installed")
+        else:
+            data = Path(cleanup.enter_context(tempfile.TemporaryDirectory(prefix="agon-postgres-")))
+            url = {"DATABASE_URL": cleanup.enter_context(postgres(data))}
+            suites.append(Suite("PostgreSQL", (*IN_PARALLEL, "tests/portal"), memory | url))
+            suites.append(Suite("PostgreSQL, programs", AGAIN_ON_POSTGRES, url))
+        for suite in suites:
+            run = PytestRun(suite, folder)
+            cleanup.callback(run.kill)
+            run.finish(tally)
+        programs.finish(tally)
+
+
+def in_memory() -> bool:
+    """Whether the suites' files fit into a folder in memory, where nothing waits for a disk."""
+    return os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > 4 * 1024**3
 
 
 def install_programs() -> None:
@@ -139,15 +200,21 @@ def install_programs() -> None:
 
 
 def main(arguments: list[str]) -> int:
-    if arguments and arguments != ["--checks"]:
-        return subprocess.run([sys.executable, "-m", "pytest", *arguments], cwd=ROOT, check=False).returncode
+    if arguments[:1] == ["--quick"]:
+        arguments = [*QUICK, *arguments[1:]]
+    if arguments and arguments not in (["--checks"], ["--durations"]):
+        memory = {"TMPDIR": str(MEMORY)} if in_memory() else {}
+        command = [sys.executable, "-m", "pytest", *arguments]
+        return subprocess.run(command, cwd=ROOT, env=os.environ | memory, check=False).returncode
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the servers end as on Ctrl-C
     started = time.monotonic()
     tally = Tally()
     run_checks(tally)
-    if not arguments:
+    if arguments != ["--checks"]:
         install_programs()
         run_suites(tally)
+    if arguments == ["--durations"]:
+        tally.print_durations()
     tally.print(time.monotonic() - started)
     return 1 if tally.failed else 0
 

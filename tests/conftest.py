@@ -20,6 +20,25 @@ NO_SHARED = "../shared, with real data that may not be published here, is absent
 NO_DEBOOTSTRAP = "no bare Debian can be made here: that takes root and debootstrap"
 
 
+PROGRAM_FIXTURES = {"broker", "s3"}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--quick", action="store_true", help="leave out tests that are slow or start programs")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselect what `--quick` leaves out: marked `slow`, or with a fixture that starts a program."""
+    if config.getoption("quick"):
+        slow = [item for item in items if item.get_closest_marker("slow") or _starts_a_program(item)]
+        config.hook.pytest_deselected(items=slow)
+        items[:] = [item for item in items if item not in slow]
+
+
+def _starts_a_program(item: pytest.Item) -> bool:
+    return not PROGRAM_FIXTURES.isdisjoint(getattr(item, "fixturenames", ()))
+
+
 @pytest.fixture(autouse=True)
 def no_kept_boards() -> None:
     """Each test has a database of its own, whose boards have the same names."""

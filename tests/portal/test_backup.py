@@ -243,6 +243,7 @@ def test_a_folder_moves_into_a_bucket(backup, somewhere_else, bucket):
     assert write_backup(again, EVALUATION).faults == []
 
 
+@pytest.mark.slow
 def test_by_command_into_a_portal_of_its_own(backup, settings, tmp_path):
     """Processes on a state of their own, with SQLite: from PostgreSQL too, where the tests run on that."""
     state = tmp_path / "state"

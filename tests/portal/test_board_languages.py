@@ -191,6 +191,7 @@ def test_scores_by_another_gold_or_table_are_not_shown(bilingual: SharedTask, ti
     assert ranked(board(task, RELEASE, language="es")) == [(1, "Meltemi"), (1, "Ostro"), (3, "Sirocco")]
 
 
+@pytest.mark.slow
 def test_the_field_and_the_paper_compare_languages(bilingual: SharedTask) -> None:
     found = seen(bilingual, RELEASE)
     assert found.languages is not None

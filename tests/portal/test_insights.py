@@ -109,6 +109,7 @@ def test_hidden_scores_have_no_pages(field: SharedTask) -> None:  # D49
     assert client.get(f"/tasks/{field.slug}/paper/evaluation.zip").status_code == 404
 
 
+@pytest.mark.slow
 def test_the_pages_once_released(field: SharedTask) -> None:
     client = Client()
     page = client.get(f"/tasks/{field.slug}/insights/one/?phase=evaluation")
@@ -140,6 +141,7 @@ def test_the_pack_names_what_made_its_numbers(field: SharedTask) -> None:
     assert pack_of(field).read("tables/one.tex") == archive.read("tables/one.tex")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
 def test_the_pack_compiles_whatever_teams_call_themselves(field: SharedTask, tmp_path: Path) -> None:
     ostro = Team.objects.get(name="Ostro")

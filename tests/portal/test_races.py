@@ -44,6 +44,7 @@ def accepted(answers: list[Any]) -> list[Any]:
     return [answer for answer in answers if not isinstance(answer, ActionRefused)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("phase", "at", "limit", "rounds"), [("evaluation", EVALUATION, 3, 20), ("post", POST, 2, 2)])
 def test_parallel_uploads_at_a_limit_admit_exactly_that_many_each_time(
     tiny_folder, tiny, phase, at, limit, rounds

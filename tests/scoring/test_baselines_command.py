@@ -99,6 +99,7 @@ def test_wrong_files_are_a_wrong_command(task: Path, capsys: pytest.CaptureFixtu
     assert "line 3: the id i0 a second time" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_learned_runs_are_the_same_under_any_hash_seed(task: Path) -> None:
     pytest.importorskip("gensim", reason="gensim has no wheels for this Python")
     given = ["--train", str(task / "train.json"), "--texts", str(task / "texts.tsv"), "--only", "fasttext-svc"]

@@ -89,6 +89,7 @@ def test_no_archive_raises(tiny: Definition, tmp_path: Path, data: st.DataObject
     assert not upload.ok or [run.items for run in upload.runs] == [10]
 
 
+@pytest.mark.slow
 @QUICK
 @given(name=st.text(max_size=60) | st.from_regex(r"task[0-9]_(hard|soft)_\w{0,9}_[0-9]{0,2}(\.json)?", fullmatch=True))
 def test_every_suggested_name_is_right(tiny: Definition, name: str) -> None:

@@ -9,6 +9,8 @@ import pytest
 
 from scoring import Definition
 
+pytestmark = pytest.mark.slow
+
 ITEMS = 2_000_000
 CHILD = """
 import resource, sys

@@ -233,6 +233,7 @@ for key in ("icm", "icm_norm", "f1_macro"):
 """
 
 
+@pytest.mark.slow
 def test_the_same_bits_with_one_thread_and_with_two() -> None:
     printed = set()
     for threads in ("1", "2"):

@@ -55,6 +55,7 @@ def change_all_scores() -> None:
         evaluation.save()
 
 
+@pytest.mark.slow
 def test_before_the_release_no_byte_depends_on_a_score(field: SharedTask, at: Clock) -> None:  # D49
     at(RELEASE - timedelta(milliseconds=1))
     people = list(readers(field, "Notus", "Auster"))

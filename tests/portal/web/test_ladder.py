@@ -108,6 +108,7 @@ def test_organizers_see_scores_as_they_are_and_all_do_when_it_has_closed(
     assert "0.7702" in Client().get(PAGE).content.decode()
 
 
+@pytest.mark.slow
 def test_no_byte_depends_on_more_than_the_steps(stepped: SharedTask, at: Clock) -> None:  # D49
     at(LATER)
     people = list(readers(stepped, "Notus"))

@@ -10,6 +10,8 @@ from tests.scoring.metrics.answers import labels, soft, value
 from tests.scoring.metrics.conftest import Evaluate
 from tests.scoring.metrics.test_icm_recursion import Parents, random_tree
 
+pytestmark = pytest.mark.slow
+
 Case = dict[str, Any]
 HARD = {
     "Precision": "precision_macro",

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.scoring.metrics.test_registry import EVERY, answers, of_run, score
 
 SETTINGS = [
@@ -25,6 +27,7 @@ def every_value() -> list[str]:
     return values
 
 
+@pytest.mark.slow
 def test_under_any_hash_seed_locale_and_number_of_threads(root: Path) -> None:
     told = [
         subprocess.run(
