@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from portal import jobs
 from portal.actions.organizing import require_organizer
 from portal.actions.refusal import Conflict, NotAcceptable
-from portal.evaluation.gold import adopt, runs_to_score
+from portal.evaluation.gold import Versions, adopt, runs_to_score
 from portal.evaluation.lanes import Lane
 from portal.evaluation.limits import HINT_SECONDS
 from portal.models import AuditEntry, GoldStandard, GoldUpload, Track, User
@@ -24,21 +24,53 @@ GOLD_BYTES = RUN_BYTES  # as a run that is unpacked
 
 @transaction.atomic
 def add_gold_standard(track: Track, split: str, file: Path, at: datetime, actor: User | None = None) -> GoldStandard:
-    """The newest version of a track's gold for that split, from a file that was found sound.
+    """The newest version of a track's gold for that split, after the import of a file that was found sound.
 
-    A file that is the newest already adds none. Where the worker's key is not at hand to see that, the file is left
-    for a worker to compare, and the version is the old one for the moment.
+    It is compared with what the last import brought. The same file adds no version, so that gold which organizers
+    have replaced on the page since stays. Where the worker's key is not at hand to see that, the file is left for a
+    worker to compare, and the version is the old one for the moment.
+
+    Raises:
+        Conflict: both the file and the gold in use have changed since the last import.
     """
-    newest = GoldStandard.objects.newest(track, split)
-    if newest is not None and not can_open_gold():
-        _leave_for_worker(track, split, store_gold(file), at, actor)
-        return newest
-    if newest is not None and open_gold(newest.sealed_sha256) == file.read_bytes():
-        return newest
+    versions = Versions.of(track, split)
+    if versions.newest is not None and not can_open_gold():
+        _leave_for_worker(track, split, store_gold(file), at, actor, is_imported=True)
+        return versions.newest
+    content = file.read_bytes()
+    if versions.newest is not None:
+        if _holds(versions.imported, content):
+            return versions.newest
+        if _holds(versions.newest, content):
+            GoldStandard.objects.filter(pk=versions.newest.pk).update(is_imported=True)
+            return versions.newest
+        if versions.have_parted:
+            raise Conflict("gold_changed_twice", _changed_twice(track, split, versions))
     counts = check_gold(track.shared_task.definition, track.slug, file, split).counts
-    gold = adopt(track, split, store_gold(file), at, actor, counts)
+    gold = adopt(track, split, store_gold(file), at, actor, counts, is_imported=True)
     transaction.on_commit(lambda: jobs.publish_scores(runs_to_score(track, split), Lane.BULK))
     return gold
+
+
+def _holds(gold: GoldStandard | None, content: bytes) -> bool:
+    return gold is not None and open_gold(gold.sealed_sha256) == content
+
+
+def _changed_twice(track: Track, split: str, versions: Versions) -> str:
+    assert versions.newest is not None
+    names = {"track": track.slug, "split": split, "version": versions.newest.version}
+    if versions.imported is None:
+        message = _(
+            "gold %(track)s %(split)s: version %(version)d was uploaded on the page, and the folder has another file. "
+            "To use the folder’s, upload it on the page Gold, then import again."
+        )
+        return message % names
+    message = _(
+        "gold %(track)s %(split)s: the file has changed since the last import, and version %(version)d was put in its "
+        "place on the page. To use the folder’s file, upload it on the page Gold, then import again. To keep "
+        "version %(version)d, restore the file of the last import (version %(imported)d), or remove it from the folder."
+    )
+    return message % (names | {"imported": versions.imported.version})
 
 
 @transaction.atomic
@@ -85,12 +117,15 @@ def _require_sure(track: Track, split: str, at: datetime, is_sure: bool) -> None
         raise NotAcceptable("public_scores", message % {"phases": ", ".join(phase.title for phase in live)})
 
 
-def _leave_for_worker(track: Track, split: str, sealed_sha256: str, at: datetime, actor: User | None) -> GoldUpload:
+def _leave_for_worker(
+    track: Track, split: str, sealed_sha256: str, at: datetime, actor: User | None, *, is_imported: bool = False
+) -> GoldUpload:
     upload = GoldUpload.objects.create(
         track=track,
         split=split,
         sealed_sha256=sealed_sha256,
         sent_by=actor,
+        is_imported=is_imported,
         received_at=at,
         lease_ends=at + timedelta(seconds=HINT_SECONDS),
     )

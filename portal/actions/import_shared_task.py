@@ -50,7 +50,8 @@ def import_shared_task(folder: Path, at: datetime, actor: User | None = None) ->
     """Make the portal's shared task what the folder says; a folder with a fault changes nothing.
 
     Raises:
-        FolderRefused: the definition has faults, or else the files that it names; all are listed.
+        FolderRefused: the definition has faults, or else the files that it names, or gold has changed since the last
+            import both in the folder and on the page; all are listed.
         Conflict: a track or phase that has rows is missing from the folder, or a signed text was changed.
     """
     definition = _sound_definition(folder)
@@ -201,18 +202,24 @@ def _update(row: models.Model, fields: dict[str, Any], label: str) -> list[str]:
 
 
 def _gold(shared_task: SharedTask, definition: Definition, at: datetime, actor: User | None) -> list[str]:
-    changes = []
+    changes, conflicts = [], []
     tracks = {track.slug: track for track in shared_task.tracks.all()}
     for wanted in definition.gold:
         track = tracks[wanted.track]
         before = GoldStandard.objects.newest(track, wanted.split)
         if before is not None and not wanted.file.exists():
             continue  # a folder without its gold changes none
-        gold = add_gold_standard(track, wanted.split, wanted.file, at, actor)
+        try:
+            gold = add_gold_standard(track, wanted.split, wanted.file, at, actor)
+        except Conflict as conflict:
+            conflicts.append(conflict.message)
+            continue
         if gold != before:
             changes.append(f"gold {track.slug} {wanted.split}: version {gold.version}{_covered(gold)}")
         elif not can_open_gold():
             changes.append(f"gold {track.slug} {wanted.split}: a worker compares it with version {gold.version}")
+    if conflicts:
+        raise FolderRefused("gold_changed_twice", conflicts)
     return changes
 
 

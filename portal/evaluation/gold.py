@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Self
 from uuid import UUID
 
 import structlog
@@ -22,6 +22,8 @@ from scoring.gold_check import check_gold
 
 log = structlog.get_logger("portal.evaluation")
 
+_WAITING = (GoldUpload.State.RECEIVED, GoldUpload.State.CHECKING)
+
 
 @dataclass(frozen=True, slots=True)
 class GoldFinding:
@@ -31,9 +33,28 @@ class GoldFinding:
     """
 
     ok: bool
-    is_new: bool
+    is_new: bool  # other than the version in use
     problems: Problems
     counts: tuple[int, int] | None
+    is_folders: bool = False  # for an import: the same as at the last one
+
+
+@dataclass(frozen=True, slots=True)
+class Versions:
+    """The gold in use, and the one that holds what the last import brought."""
+
+    newest: GoldStandard | None
+    imported: GoldStandard | None
+
+    @classmethod
+    def of(cls, track: Track, split: str) -> Self:
+        return cls(GoldStandard.objects.newest(track, split), GoldStandard.objects.last_imported(track, split))
+
+    @property
+    def have_parted(self) -> bool:
+        """Whether organizers have replaced on the page what the last import brought."""
+        newest, imported = self.newest, self.imported
+        return newest is not None and (imported is None or newest.sealed_sha256 != imported.sealed_sha256)
 
 
 def check_gold_upload(upload_id: UUID, at: datetime) -> list[UUID]:
@@ -43,18 +64,19 @@ def check_gold_upload(upload_id: UUID, at: datetime) -> list[UUID]:
     if token is None:
         return []
     upload = GoldUpload.objects.select_related("track__shared_task", "sent_by").get(pk=upload_id)
-    newest = GoldStandard.objects.newest(upload.track, upload.split)
+    versions = Versions.of(upload.track, upload.split)
     logger = log.bind(gold=str(upload.pk), track=str(upload.track))
     try:
         definition = upload.track.shared_task.definition  # read here, where it is kept for the next one
         content = open_gold(upload.sealed_sha256)  # the child has no keys
-        known = open_gold(newest.sealed_sha256) if newest else None
-        finding = GoldFinding(**run_limited(lambda: _judge(upload, content, known, definition)))
+        known = _opened(versions.newest)
+        imported = _opened(versions.imported if upload.is_imported else None)
+        finding = GoldFinding(**run_limited(lambda: _judge(upload, content, known, imported, definition)))
     except Exception as error:
         record_error(upload, token, error, now())
         return []
     logger.info("gold judged", accepted=finding.ok)
-    return _record(upload, token, newest, finding, now())
+    return _record(upload, token, versions, finding, now())
 
 
 @transaction.atomic
@@ -65,6 +87,8 @@ def adopt(
     at: datetime,
     actor: User | None,
     counts: tuple[int, int] | None,
+    *,
+    is_imported: bool = False,
     **detail: int,
 ) -> GoldStandard:
     """The next version; whoever calls it asks for the scores of `runs_to_score` after the commit.
@@ -79,6 +103,7 @@ def adopt(
         split=split,
         version=newest.version + 1 if newest else 1,
         sealed_sha256=sealed_sha256,
+        is_imported=is_imported,
         created_at=at,
         listed_items=listed_items,
         split_items=split_items,
@@ -103,7 +128,7 @@ def runs_to_score(track: Track, split: str) -> list[UUID]:
 
 def drop_unused_gold() -> int:
     """Delete the sealed files of uploads that did not become a version, and forget their names; how many there were."""
-    settled = (GoldUpload.State.REJECTED, GoldUpload.State.UNCHANGED, GoldUpload.State.FAILED)
+    settled = [state for state in GoldUpload.State if state not in (*_WAITING, GoldUpload.State.ACCEPTED)]
     used = GoldStandard.objects.values("sealed_sha256")
     unused = GoldUpload.objects.filter(state__in=settled).exclude(sealed_sha256="").exclude(sealed_sha256__in=used)
     dropped = 0
@@ -118,33 +143,45 @@ def _runs(track: Track, split: str) -> Any:
     return Run.objects.filter(track=track, phase__in=phases)
 
 
-def _judge(upload: GoldUpload, content: bytes, known: bytes | None, definition: Definition) -> dict[str, Any]:
+def _opened(gold: GoldStandard | None) -> bytes | None:
+    return open_gold(gold.sealed_sha256) if gold else None
+
+
+def _judge(
+    upload: GoldUpload, content: bytes, known: bytes | None, imported: bytes | None, definition: Definition
+) -> dict[str, Any]:
     """In the child: plain values."""
     checked = check_gold(definition, upload.track.slug, content, upload.split)
     require_readable(checked.report)
     return {
         "ok": checked.report.ok,
         "is_new": content != known,
+        "is_folders": content == imported,
         "problems": [problem.as_dict() for problem in checked.report],
         "counts": checked.counts,
     }
 
 
 @transaction.atomic
-def _record(
-    upload: GoldUpload, token: UUID, newest: GoldStandard | None, finding: GoldFinding, at: datetime
-) -> list[UUID]:
+def _record(upload: GoldUpload, token: UUID, versions: Versions, finding: GoldFinding, at: datetime) -> list[UUID]:
     mine = GoldUpload.objects.filter(pk=upload.pk, token=token)
     done = {"token": None, "lease_ends": None, "checked_at": at, "problems": finding.problems}
     if not finding.ok:
         mine.update(state=GoldUpload.State.REJECTED, **done)
         return []
+    if upload.is_imported and finding.is_folders:
+        mine.update(state=GoldUpload.State.UNCHANGED, gold=versions.imported, **done)
+        return []
     if not finding.is_new:
-        mine.update(state=GoldUpload.State.UNCHANGED, gold=newest, **done)
+        if mine.update(state=GoldUpload.State.UNCHANGED, gold=versions.newest, **done) and upload.is_imported:
+            GoldStandard.objects.filter(pk=versions.newest and versions.newest.pk).update(is_imported=True)
+        return []
+    if upload.is_imported and versions.have_parted:
+        mine.update(state=GoldUpload.State.CONFLICT, **done)
         return []
     if not mine.update(state=GoldUpload.State.ACCEPTED, **done):
         return []
-    mine_now = GoldUpload.objects.filter(pk=upload.pk)
     track, split, sha256 = upload.track, upload.split, upload.sealed_sha256
-    mine_now.update(gold=adopt(track, split, sha256, at, upload.sent_by, finding.counts))
+    gold = adopt(track, split, sha256, at, upload.sent_by, finding.counts, is_imported=upload.is_imported)
+    GoldUpload.objects.filter(pk=upload.pk).update(gold=gold)
     return runs_to_score(upload.track, upload.split)

@@ -10,12 +10,17 @@ class GoldStandardQuerySet(models.QuerySet["GoldStandard"]):
         """The version that counts for a track's split, if there is one."""
         return self.filter(track=track, split=split).order_by("-version").first()
 
+    def last_imported(self, track: Track, split: str) -> "GoldStandard | None":
+        """The version that holds what the last import's folder had, if an import ever brought one."""
+        return self.filter(track=track, split=split, is_imported=True).order_by("-version").first()
+
 
 class GoldStandard(models.Model):
     track = models.ForeignKey(Track, on_delete=models.CASCADE, related_name="gold_standards")
     split = models.SlugField()
     version = models.PositiveIntegerField()
     sealed_sha256 = models.CharField(max_length=64)  # of the sealed file, so that no guess of the gold can be tried
+    is_imported = models.BooleanField(default=False)  # an import's folder had this content
     created_at = models.DateTimeField()
     listed_items = models.PositiveIntegerField(null=True)  # None: not counted
     split_items = models.PositiveIntegerField(null=True)

@@ -1,4 +1,4 @@
-"""A gold standard that an organizer sent: sealed, so that only a worker can say whether it is a good one."""
+"""A gold standard from an organizer or an import: sealed, so that only a worker can say whether it is a good one."""
 
 import uuid
 
@@ -20,12 +20,14 @@ class GoldUpload(Evaluated):
         ACCEPTED = "accepted", _("accepted")
         UNCHANGED = "unchanged", _("the same as before")
         REJECTED = "rejected", _("refused")
+        CONFLICT = "conflict", _("changed in the folder and on the page")
         FAILED = "failed", _("failed on our side")
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     track = models.ForeignKey(Track, on_delete=models.CASCADE, related_name="gold_uploads")
     split = models.SlugField()
     sealed_sha256 = models.CharField(max_length=64, blank=True)  # empty once a file that was not taken is deleted
+    is_imported = models.BooleanField(default=False)  # by a process without the key to compare it
     sent_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+")
     received_at = models.DateTimeField()
     state = models.CharField(max_length=10, choices=State, default=State.RECEIVED)

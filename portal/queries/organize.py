@@ -14,6 +14,7 @@ from portal.queries.choices import Choices
 from portal.queries.gold import gold_lines
 from portal.queries.leaderboard import Leaderboard, leaderboard
 
+_NOT_USED = (GoldUpload.State.REJECTED, GoldUpload.State.CONFLICT, GoldUpload.State.FAILED)
 _SOON = timedelta(hours=72)
 _A_WEEK = timedelta(days=7)
 
@@ -147,7 +148,7 @@ def to_do(shared_task: SharedTask, at: datetime) -> list[ToDo]:
     golden = {(line.track, line.phase.split) for line in lines if not line.has_gold and line.phase.opens <= at + _SOON}
     waiting = shared_task.teams.filter(state=Team.State.PENDING).count()
     uploads = [line.upload for line in gold_lines(shared_task, at) if line.upload is not None]
-    refused = [one for one in uploads if one.state in (GoldUpload.State.REJECTED, GoldUpload.State.FAILED)]
+    refused = [one for one in uploads if one.state in _NOT_USED]
     unsent = OutgoingMail.objects.filter(shared_task=shared_task, state=OutgoingMail.State.FAILED).count()
     unscored = sum(line.unscored for line in lines if line.has_gold)
     boards = Board.objects.filter(track__shared_task=shared_task).defer("comparison").with_new_scores(at)

@@ -1,0 +1,136 @@
+"""Gold that is imported again: what organizers fixed on the page stays, unless the folder's file has changed too."""
+
+import importlib
+
+import pytest
+from django.apps import apps
+
+from portal.actions.gold import return_to_gold, upload_gold
+from portal.actions.import_shared_task import FolderRefused, import_shared_task
+from portal.evaluation.gold import check_gold_upload, drop_unused_gold
+from portal.models import GoldStandard, GoldUpload
+from portal.queries.organize import to_do
+from portal.sealing import as_text, public_key, seal
+from portal.storage import open_gold
+from tests.portal.world import EVALUATION, POST, person, run_file
+
+FIXED = run_file(["YES", "YES", "NO", "NO"])
+OTHER = run_file(["NO", "NO", "NO", "NO"])
+
+
+@pytest.fixture
+def organizer(tiny):
+    user = person("Oana")
+    tiny.organizers.add(user)
+    return user
+
+
+def in_use(task):
+    return GoldStandard.objects.newest(task.tracks.get(slug="one"), "test")
+
+
+def upload(task, organizer, content):
+    """As a worker leaves it."""
+    found = upload_gold(organizer, task.tracks.get(slug="one"), "test", seal([content]), EVALUATION)
+    check_gold_upload(found.pk, EVALUATION)
+
+
+@pytest.fixture
+def fixed(tiny, organizer):
+    """Track one has a gold that was fixed on the page, as version 2."""
+    upload(tiny, organizer, FIXED)
+    assert in_use(tiny).version == 2
+    return tiny
+
+
+@pytest.fixture
+def keyless(settings):
+    """Imports run where the worker's key is not at hand; a worker compares what they leave."""
+
+    def do(folder):
+        kept = settings.GOLD_PUBLIC_KEY, settings.GOLD_PRIVATE_KEYS
+        settings.GOLD_PUBLIC_KEY, settings.GOLD_PRIVATE_KEYS = as_text(public_key()), []
+        import_shared_task(folder, POST)
+        settings.GOLD_PUBLIC_KEY, settings.GOLD_PRIVATE_KEYS = kept
+        found = list(GoldUpload.objects.filter(state="received").order_by("track"))
+        for waiting in found:
+            check_gold_upload(waiting.pk, POST)
+            waiting.refresh_from_db()
+        return found[0].state
+
+    return do
+
+
+def test_an_unchanged_folder_keeps_a_fix_that_was_made_on_the_page(fixed, tiny_folder):
+    assert import_shared_task(tiny_folder, POST).changes == []
+    assert (in_use(fixed).version, open_gold(in_use(fixed).sealed_sha256)) == (2, FIXED)
+
+
+def test_a_changed_folder_brings_a_version_and_the_next_fix_stays_as_well(tiny, organizer, tiny_folder):
+    (tiny_folder / "gold/one.json").write_bytes(OTHER)
+    assert import_shared_task(tiny_folder, EVALUATION).changes == ["gold one test: version 2"]
+    upload(tiny, organizer, FIXED)
+    assert import_shared_task(tiny_folder, POST).changes == []
+    assert in_use(tiny).version == 3
+
+
+def test_gold_that_changed_in_the_folder_and_on_the_page_is_not_imported(fixed, tiny_folder):
+    (tiny_folder / "gold/one.json").write_bytes(OTHER)
+    path = tiny_folder / "task.yaml"
+    path.write_text(path.read_text().replace('title: "Tiny"', 'title: "Huge"'))
+    with pytest.raises(FolderRefused, match="version 2 was put in its place on the page") as refused:
+        import_shared_task(tiny_folder, POST)
+    assert len(refused.value.faults) == 1
+    fixed.refresh_from_db()
+    assert (fixed.title, in_use(fixed).version) == ("Tiny", 2)
+
+
+def test_each_way_out_of_that_conflict_works(fixed, organizer, tiny_folder):
+    path = tiny_folder / "gold/one.json"
+    before = path.read_bytes()
+    path.write_bytes(OTHER)
+    upload(fixed, organizer, OTHER)  # the folder's
+    assert import_shared_task(tiny_folder, POST).changes == []
+    upload(fixed, organizer, FIXED)
+    assert import_shared_task(tiny_folder, POST).changes == []  # compared with what both had last
+    assert in_use(fixed).version == 4
+    path.write_bytes(before)
+    with pytest.raises(FolderRefused):
+        import_shared_task(tiny_folder, POST)
+    return_to_gold(organizer, GoldStandard.objects.get(track__slug="one", version=3), EVALUATION)  # the imported one
+    assert import_shared_task(tiny_folder, POST).changes == ["gold one test: version 6"]
+    path.unlink()
+    upload(fixed, organizer, FIXED)
+    assert import_shared_task(tiny_folder, POST).changes == []
+
+
+def test_gold_that_came_on_the_page_first_is_not_replaced_without_a_question(tiny, organizer, tiny_folder):
+    GoldStandard.objects.update(is_imported=False)
+    (tiny_folder / "gold/one.json").write_bytes(OTHER)
+    with pytest.raises(FolderRefused, match="was uploaded on the page"):
+        import_shared_task(tiny_folder, POST)
+
+
+def test_a_worker_compares_for_an_import_without_the_key(fixed, tiny_folder, keyless):
+    assert keyless(tiny_folder) == "unchanged"
+    assert in_use(fixed).version == 2
+    (tiny_folder / "gold/one.json").write_bytes(OTHER)
+    assert keyless(tiny_folder) == "conflict"
+    assert in_use(fixed).version == 2
+    assert "1 gold file was not taken." in [step.text for step in to_do(fixed, POST)]
+    assert drop_unused_gold() == 4
+
+
+def test_a_worker_takes_what_changed_in_the_folder_alone(tiny, tiny_folder, keyless):
+    (tiny_folder / "gold/one.json").write_bytes(OTHER)
+    assert keyless(tiny_folder) == "accepted"
+    assert (in_use(tiny).version, in_use(tiny).is_imported) == (2, True)
+    assert keyless(tiny_folder) == "unchanged"
+
+
+def test_a_portal_of_before_knows_which_versions_imports_brought(fixed, organizer):
+    return_to_gold(organizer, GoldStandard.objects.get(track__slug="one", version=1), EVALUATION)
+    GoldStandard.objects.update(is_imported=False)
+    importlib.import_module("portal.migrations.0009_gold_is_imported").mark_imported(apps, None)
+    marked = GoldStandard.objects.filter(track__slug="one").order_by("version").values_list("is_imported", flat=True)
+    assert list(marked) == [True, False, False]
