@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from scoring.definition import Definition, Track
+from scoring.definition import Definition, GoldFile, Track
 from scoring.metrics import registry
 from scoring.metrics.tree import faults_of
 from scoring.naming import faults_of_rules
@@ -168,11 +168,24 @@ def _faults_of_gold(definition: Definition, sound: Sound) -> Iterator[Fault]:
             sentence = f"the track {gold.track} has no items for {gold.split}"
             yield ("gold", place, "split"), sentence, nearest(gold.split, tracks[gold.track].items)
         elif gold.published and sound("gold", place) and sound("phases"):
-            hidden = [one.slug for one in definition.phases if (one.split, one.scores) == (gold.split, "never")]
-            if hidden:
-                yield ("gold", place, "published"), f"the scores of the phase {hidden[0]} stay hidden for good", None
-            if gold.format.kind.startswith("trec"):
-                yield ("gold", place, "published"), "rankings have no answers that are right or wrong", None
+            for sentence in _reasons_against_publishing(gold, definition):
+                yield ("gold", place, "published"), sentence, None
+
+
+def _reasons_against_publishing(gold: GoldFile, definition: Definition) -> Iterator[str]:
+    """Why the gold of single items can never become public."""
+    phases = [phase for phase in definition.phases if phase.split == gold.split]
+    hidden = [phase.slug for phase in phases if phase.scores == "never"]
+    endless = [phase.slug for phase in phases if phase.closes is None]
+    if hidden:
+        yield f"the scores of the phase {hidden[0]} stay hidden for good"
+    if endless:
+        yield (
+            f"the phase {endless[0]} has no closing, so runs on the split {gold.split} could be made from its gold: "
+            f"write closes: for {endless[0]}, or published: false"
+        )
+    if gold.format.kind.startswith("trec"):
+        yield "rankings have no answers that are right or wrong"
 
 
 def _faults_of_votes(definition: Definition) -> Iterator[Fault]:

@@ -14,9 +14,10 @@ from django.utils.translation import gettext as _
 from portal.actions.agreement import require_new_version
 from portal.actions.folder import keep_datasets, keep_folder
 from portal.actions.gold import add_gold_standard
-from portal.actions.refusal import Conflict, NotAcceptable
+from portal.actions.phases import record_window, require_hidden_items, require_import
+from portal.actions.refusal import ActionRefused, Conflict, NotAcceptable
 from portal.evaluation.rerank import rerank
-from portal.models import AuditEntry, Board, GoldStandard, Run, SharedTask, User
+from portal.models import AuditEntry, Board, GoldStandard, Phase, Run, SharedTask, User
 from portal.storage import can_open_gold, store_file
 from scoring import Definition, DefinitionError, load_definition
 from scoring import __version__ as scorer_version
@@ -67,6 +68,7 @@ def import_shared_task(folder: Path, at: datetime, actor: User | None = None) ->
         require_new_version(shared_task, definition)
         changes += _parts(shared_task, shared_task.tracks, map(_track_fields, definition.tracks), "track")
         wanted = [_phase_fields(phase, phases.get(phase.slug)) for phase in definition.phases]
+        _windows(shared_task, wanted, at, actor)
         changes += _parts(shared_task, shared_task.phases, wanted, "phase")
         changes += _gold(shared_task, definition, at, actor)
         changes += _agreement(shared_task, definition)
@@ -188,6 +190,32 @@ def _phase_fields(phase: PhaseDefinition, before: PhaseDefinition | None) -> dic
     if phase.released is not None and (before is None or before.released != phase.released):
         names.append("released")
     return {name: getattr(phase, name) for name in names}
+
+
+def _windows(shared_task: SharedTask, wanted: Iterable[Mapping[str, Any]], at: datetime, actor: User | None) -> None:
+    """Put each window that moves on record, if it may move."""
+    there = {phase.slug: phase for phase in shared_task.phases.prefetch_related("graces")}
+    faults = []
+    for fields in wanted:
+        phase = there.get(fields["slug"])
+        try:
+            if phase is None:
+                require_hidden_items(Phase(shared_task=shared_task, **fields), fields["closes"], at)
+            else:
+                _move(phase, fields, at, actor)
+        except ActionRefused as refused:
+            faults.append(f"phase {fields['slug']}: {refused.message}")
+    if faults:
+        raise FolderRefused("window", faults)
+
+
+def _move(phase: Phase, fields: Mapping[str, Any], at: datetime, actor: User | None) -> None:
+    opens, closes = fields.get("opens", phase.opens), fields.get("closes", phase.closes)
+    if (opens, closes) == (phase.opens, phase.closes):
+        return
+    require_import(phase, opens, closes, fields.get("released", phase.released), at)
+    require_hidden_items(phase, closes, at)
+    record_window(phase, opens, closes, _("The organizers changed the task’s definition."), actor, at)
 
 
 def _update(row: models.Model, fields: dict[str, Any], label: str) -> list[str]:

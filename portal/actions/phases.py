@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from portal.actions.organizing import audit_phase, locked_phase
 from portal.actions.refusal import Conflict, NotAcceptable
-from portal.models import Grace, Phase, PhaseChange, Team, User
+from portal.models import Grace, Phase, PhaseChange, Team, User, items_are_public
 
 NOTICE = timedelta(hours=1)  # no deadline comes nearer than this at one stroke; an upload under way ends long before
 
@@ -24,28 +24,71 @@ def move_phase(
     Raises:
         NotAllowed: the user does not organize the task.
         NotAcceptable: no note, no change, a window that cannot be, or a deadline drawn too near.
-        Conflict: the scores are public, so that nobody may send runs as if they were not.
+        Conflict: the scores or the gold of the items are public, so that nobody may upload runs as if they were not.
     """
     phase = locked_phase(user, phase)
     _require_words(note)
     _require_unreleased(phase, at)
     _require_window(phase, opens, closes, at)
-    change = PhaseChange.objects.create(
-        phase=phase,
-        opens_before=phase.opens,
-        opens_after=opens,
-        closes_before=phase.closes,
-        closes_after=closes,
-        note=note.strip(),
-        by=user,
-        at=at,
-    )
+    require_hidden_items(phase, closes, at)
+    change = record_window(phase, opens, closes, note.strip(), user, at)
     before = {"opens": phase.opens.isoformat(), "closes": phase.closes and phase.closes.isoformat()}
     phase.opens, phase.closes = opens, closes
     phase.save(update_fields=["opens", "closes"])
     after = {"opens": opens.isoformat(), "closes": closes and closes.isoformat()}
     audit_phase(user, phase, "move_phase", at, before=before, after=after, note=change.note)
     return change
+
+
+def require_import(
+    phase: Phase, opens: datetime, closes: datetime | None, released: datetime | None, at: datetime
+) -> None:
+    """Let an import give a phase another window and release; dates of a phase that is over can be corrected.
+
+    Raises:
+        NotAcceptable: the phase is open and would not be, or its deadline is drawn too near.
+        Conflict: it would accept runs while its scores are public.
+    """
+    is_public = phase.scores == Phase.Scores.ON_RELEASE and released is not None and released <= at
+    if is_public and (closes is None or closes > at):
+        raise Conflict("released", _("Its scores are public: it can accept no more runs. Take the release back first."))
+    if opens != phase.opens and phase.opens <= at < opens:
+        raise NotAcceptable("opened", _("It has opened already, so its opening cannot move to a time to come."))
+    if not phase.has_closed(at):
+        _require_notice(phase, closes, at)
+
+
+def record_window(
+    phase: Phase, opens: datetime, closes: datetime | None, note: str, by: User | None, at: datetime
+) -> PhaseChange:
+    """What everyone reads of the window that the phase is about to get."""
+    return PhaseChange.objects.create(
+        phase=phase,
+        opens_before=phase.opens,
+        opens_after=opens,
+        closes_before=phase.closes,
+        closes_after=closes,
+        note=note,
+        by=by,
+        at=at,
+    )
+
+
+def require_hidden_items(phase: Phase, closes: datetime | None, at: datetime) -> None:
+    """Keep a phase closed as long as everyone can read the gold of its items.
+
+    Raises:
+        Conflict: until `closes` (None: for ever) it would accept runs that can be made from that gold.
+    """
+    if closes is not None and closes <= at:
+        return
+    for track in phase.shared_task.tracks.all():
+        if items_are_public(track, phase.split, at):
+            message = _(
+                "The gold of the items of %(track)s, split %(split)s, is public, so %(phase)s accepts no more runs. "
+                "To open it again, write published: false for that gold in task.yaml and import the folder."
+            )
+            raise Conflict("items_public", message % {**_names(phase), "track": track.slug, "split": phase.split})
 
 
 @transaction.atomic
@@ -55,7 +98,7 @@ def grant_grace(user: User, phase: Phase, team: Team | None, until: datetime, re
     Raises:
         NotAllowed: the user does not organize the task.
         NotAcceptable: no reason, a time that adds nothing, or a phase that has not opened or stays open.
-        Conflict: the scores are public.
+        Conflict: the scores or the gold of the items are public.
     """
     phase = locked_phase(user, phase)
     _require_words(reason)
@@ -64,6 +107,7 @@ def grant_grace(user: User, phase: Phase, team: Team | None, until: datetime, re
         raise NotAcceptable("no_closing", _("%(phase)s has no closing that grace could add to.") % _names(phase))
     if until <= max(at, phase.closes):
         raise NotAcceptable("no_time", _("Grace must end after the closing, and after now."))
+    require_hidden_items(phase, until, at)
     values = {"until": until, "reason": reason.strip(), "granted_by": user, "granted_at": at}
     grace, _is_new = Grace.objects.update_or_create(phase=phase, team=team, defaults=values)
     whom = team.name if team else "all"
@@ -83,12 +127,16 @@ def _require_window(phase: Phase, opens: datetime, closes: datetime | None, at: 
         return
     if closes <= opens:
         raise NotAcceptable("closes_first", _("The phase must close after it opens."))
-    is_nearer = phase.closes is None or closes < phase.closes
-    if is_nearer and closes < at + NOTICE:
-        message = _("Nobody may be surprised: an earlier deadline must lie at least one hour ahead.")
-        raise NotAcceptable("too_near", message)
+    _require_notice(phase, closes, at)
     if closes <= at:
         raise NotAcceptable("past", _("The new deadline has passed already."))
+
+
+def _require_notice(phase: Phase, closes: datetime | None, at: datetime) -> None:
+    is_nearer = closes is not None and (phase.closes is None or closes < phase.closes)
+    if is_nearer and closes is not None and closes < at + NOTICE:
+        message = _("Nobody may be surprised: an earlier deadline must lie at least one hour ahead.")
+        raise NotAcceptable("too_near", message)
 
 
 def _require_unreleased(phase: Phase, at: datetime) -> None:

@@ -14,17 +14,13 @@ from portal.models.task import Phase, Track
 def items_are_public(track: Track, split: str, at: datetime) -> bool:
     """Whether everybody may see the answers to that track's items: the one rule for what is stored and what is shown.
 
-    The definition publishes them; of the phases that score by that gold all have been released that are to be, and
-    those with a ladder, or all where there are none such, are over; and no phase keeps its scores to itself.
+    The definition publishes them, and every phase that scores by that gold has closed for everyone, extra time
+    included, with public scores: whoever knows the answers can no longer upload a run on these items.
     """
     if not track.shared_task.definition.publishes_items(track.slug, split):
         return False
     phases = Phase.objects.filter(shared_task=track.shared_task_id, split=split).prefetch_related("graces")
-    scores = {phase.scores for phase in phases}
-    if Phase.Scores.NEVER in scores:
-        return False
-    guarded = [one for one in phases if one.scores == Phase.Scores.ON_RELEASE or one.ladder_step is not None]
-    return all(phase.is_settled(at) for phase in guarded or phases)
+    return bool(phases) and all(phase.has_closed(at) and phase.scores_are_public(at) for phase in phases)
 
 
 class GoldItems(models.Model):

@@ -44,7 +44,7 @@ class StoredDataset:
 @lru_cache(maxsize=64)
 def _definition(folder: Path) -> Definition:
     """Kept for good: the folder's name is the digest of what is in it."""
-    return load_definition(folder)
+    return load_definition(folder, is_imported=True)
 
 
 class SharedTaskQuerySet(models.QuerySet["SharedTask"]):
@@ -219,12 +219,16 @@ class Phase(models.Model):
         """Whether its runs stand as they are: from the release on or, where none is to come, from the closing on."""
         if self.scores == self.Scores.ON_RELEASE:
             return self.scores_are_public(at)
-        return self.last_closing is not None and self.last_closing <= at
+        return self.has_closed(at)
 
     @property
     def last_closing(self) -> datetime | None:
         """When it has closed for everybody."""
         return None if self.closes is None else max([self.closes, *(grace.until for grace in self.graces.all())])
+
+    def has_closed(self, at: datetime) -> bool:
+        """Whether it accepts no more runs of anyone."""
+        return self.last_closing is not None and self.last_closing <= at
 
     def scores_are_public(self, at: datetime) -> bool:
         """Whether everybody may see scores at that moment; the one place where a release takes effect."""
@@ -252,7 +256,7 @@ class Phase(models.Model):
 
         That is so until the phase has closed for everybody.
         """
-        is_over = self.ladder_step is None or (self.last_closing is not None and self.last_closing <= at)
+        is_over = self.ladder_step is None or self.has_closed(at)
         return None if is_over else self.ladder_step
 
     def step_for(self, viewer: Viewer, at: datetime) -> float | None:

@@ -15,11 +15,13 @@ class PhaseChange(models.Model):
     closes_before = models.DateTimeField(null=True)
     closes_after = models.DateTimeField(null=True)
     note = models.CharField(max_length=300)
-    by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+"
+    )  # None: an import
     at = models.DateTimeField()
 
     class Meta:
-        ordering = ("-at",)
+        ordering = ("-at", "-pk")
 
     def __str__(self) -> str:
         return f"{self.phase} moved"

@@ -11,7 +11,7 @@ from tests.bare.conftest import Machine
 from tests.bare.visitor import Visitor
 from tests.services import children, wait_until
 
-BOARD = "/tasks/toxicspans2021/leaderboard/spans/?phase=post-evaluation&format=json"
+BOARD = "/tasks/hateval2019/leaderboard/en-a/?phase=post-evaluation&format=json"
 
 
 class Demo:
@@ -50,9 +50,9 @@ def test_from_the_readme_to_a_scored_run(machine: Machine) -> None:
     demo = Demo(machine, port)
     visitor = Visitor(f"http://{HOST}:{port}")
     visitor.sign_in("captain@agon.example", "agon-demo")
-    posts = visitor.get("/tasks/toxicspans2021/data/test/").splitlines()[1:]
-    run = "".join(f"{post.split()[0]}\t[]\n" for post in posts)
-    visitor.upload("toxicspans2021", "post-evaluation", "spans-pred.txt", run.encode())
+    tweets = visitor.get("/tasks/hateval2019/data/test-en/").splitlines()[1:]
+    run = "".join(f"{tweet.split()[0]}\t0\n" for tweet in tweets)
+    visitor.upload("hateval2019", "post-evaluation", "en_a.tsv", run.encode())
     wait_until(lambda: "Meltemi" in teams_on(visitor), 120, "the run is scored and ranked")
     demo.press_ctrl_c()
 

@@ -80,6 +80,7 @@ def portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Portal]:
                 subprocess.run(command, cwd=ROOT, env=environment, check=True, stdout=log, stderr=log)
                 if command[1:3] == ["-m", "tasks"]:
                     mark_gold(Path(command[-1]))
+                    _keep_open(Path(command[-1]) / "task.yaml")
             programs += [start(command) for command in (web_command(port), worker_command("worker"), BEAT)]
             wait_until(lambda: answers(port), 120, f"the web server answers; see {folder / 'log'}")
             yield own
@@ -92,6 +93,12 @@ def portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Portal]:
     EYES.look("log of the programs", (folder / "log").read_bytes())
     EYES.look_at_folder(own.state)
     EYES.look_at_folder(tmp_path_factory.getbasetemp() / "valkey0")
+
+
+def _keep_open(definition: Path) -> None:
+    """Let the post-evaluation accept runs for ever; for that the gold of its items must stay hidden."""
+    text = definition.read_text().replace('    closes: "2023-01-01 00:00 UTC"\n', "")
+    definition.write_text(text.replace(", published: true", ""))
 
 
 @pytest.fixture(scope="session")

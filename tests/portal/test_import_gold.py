@@ -131,6 +131,10 @@ def test_a_worker_takes_what_changed_in_the_folder_alone(tiny, tiny_folder, keyl
 def test_a_portal_of_before_knows_which_versions_imports_brought(fixed, organizer):
     return_to_gold(organizer, GoldStandard.objects.get(track__slug="one", version=1), EVALUATION)
     GoldStandard.objects.update(is_imported=False)
+<<<<<<< HEAD
     importlib.import_module("portal.migrations.0009_gold_is_imported").mark_imported(apps, None)
+=======
+    importlib.import_module("portal.migrations.0009_gold_is_imported").mark_imported(apps, None)
+>>>>>>> 89901da (Gold of items becomes public once every phase that scores them has closed; imports move dates by the page's rules)
     marked = GoldStandard.objects.filter(track__slug="one").order_by("version").values_list("is_imported", flat=True)
     assert list(marked) == [True, False, False]

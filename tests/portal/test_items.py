@@ -13,6 +13,8 @@ from portal.models import Board, GoldItems, Phase, Run, RunItems, SharedTask, it
 from portal.queries.items import ItemTable
 from tests.portal.world import EVALUATION, GOOD, POOR, POST, RELEASE, captain, new_team, send_run, stored_path, work_off
 
+LATER = 'opens: "2024-05-16 00:00 UTC", closes: "2024-05-20 00:00 UTC"'  # of the phase `post`, before the release
+
 
 def work_on_items(at: datetime) -> None:
     """A worker that does all there is to do."""
@@ -25,7 +27,8 @@ def work_on_items(at: datetime) -> None:
 def published(tiny: SharedTask, tiny_folder: Path) -> SharedTask:
     """The tiny task, which publishes the items of track one, with a run of 3 right answers of 4."""
     path = tiny_folder / "task.yaml"
-    path.write_text(path.read_text().replace("file: gold/one.json}", "file: gold/one.json, published: true}"))
+    text = path.read_text().replace("file: gold/one.json}", "file: gold/one.json, published: true}")
+    path.write_text(text.replace('opens: "2024-06-01 00:00 UTC", split: test', f"{LATER}, split: test"))
     task = import_shared_task(tiny_folder, EVALUATION).shared_task
     send_run(new_team(task, "Ostro"), GOOD, 1, EVALUATION)
     work_off(EVALUATION)
@@ -88,21 +91,29 @@ def test_nothing_is_written_or_shown_unless_the_task_publishes_its_items(tiny: S
     assert "Items</h2>" not in page_of(tiny)
 
 
-def test_a_phase_that_hides_its_scores_or_is_not_over_hides_the_items_too(published: SharedTask) -> None:
-    track = published.tracks.get(slug="one")
-    assert items_are_public(track, "test", RELEASE)
+def test_items_are_public_once_every_phase_that_scores_them_has_closed_with_public_scores(
+    published: SharedTask,
+) -> None:
+    track, post = published.tracks.get(slug="one"), Phase.objects.filter(slug="post")
+
+    def is_public(at: datetime = POST) -> bool:
+        return items_are_public(track, "test", at)
+
+    assert is_public(RELEASE)
     assert not items_are_public(published.tracks.get(slug="two"), "test", RELEASE)
-    Phase.objects.filter(slug="post").update(ladder_step=0.1)
-    assert not items_are_public(track, "test", POST)
-    Phase.objects.filter(slug="post").update(scores="on-release", ladder_step=None)
-    assert not items_are_public(track, "test", POST)
-    Phase.objects.filter(slug="post").update(scores="never")
-    assert not items_are_public(track, "test", POST)
-    Phase.objects.filter(slug="evaluation").update(scores="at-once")
-    Phase.objects.filter(slug="post").update(scores="at-once")
-    assert not items_are_public(track, "test", POST)  # it stays open
-    Phase.objects.filter(slug="post").update(closes=POST)
-    assert items_are_public(track, "test", POST)
+    for hidden in ({"scores": "on-release"}, {"scores": "never"}, {"scores": "at-once", "closes": POST + timedelta(1)}):
+        post.update(**hidden)
+        assert not is_public()
+    post.update(closes=None)
+    assert not is_public()
+    post.update(closes=POST)
+    assert not is_public(POST - timedelta(microseconds=1))
+    assert is_public()
+    team = published.teams.get(name="Ostro")
+    extra = {"reason": "an outage", "granted_by": captain(team), "granted_at": RELEASE}
+    post.get().graces.create(team=team, until=POST + timedelta(hours=1), **extra)
+    assert not is_public()
+    assert is_public(POST + timedelta(hours=1))
 
 
 def test_the_run_s_page_has_its_items_and_filters_them(published: SharedTask) -> None:

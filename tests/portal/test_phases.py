@@ -4,11 +4,11 @@ from datetime import timedelta
 
 import pytest
 
-from portal.actions.import_shared_task import import_shared_task
+from portal.actions.import_shared_task import FolderRefused, import_shared_task
 from portal.actions.phases import NOTICE, grant_grace, move_phase
 from portal.actions.refusal import ActionRefused, NotAllowed
 from portal.actions.release import put_release_back, release_scores, take_back_release
-from portal.models import AuditEntry, Grace, Phase
+from portal.models import AuditEntry, Grace, Phase, items_are_public
 from portal.queries.organize import release_looks, to_do
 from tests.portal.world import EVALUATION, GOOD, RELEASE, board, new_team, organizer_of, person, send_run, work_off
 
@@ -197,3 +197,99 @@ def test_what_waits_is_told_first(phase, organizer, tiny):
     assert [step.page for step in to_do(tiny, phase.closes - MINUTE)] == ["organize_phases"]
     assert "organize_releases" in [step.page for step in to_do(tiny, phase.closes)]
     assert "organize_gold" in [step.page for step in to_do(tiny, tiny.phases.get(slug="without-gold").opens)]
+
+
+def edit(folder, before, after):
+    path = folder / "task.yaml"
+    text = path.read_text()
+    assert before in text
+    path.write_text(text.replace(before, after))
+
+
+CLOSES = 'closes: "2024-05-16 00:00 UTC"'
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "word"),
+    [
+        (CLOSES, 'closes: "2024-05-02 12:59 UTC"', "one hour ahead"),
+        (CLOSES, 'closes: "2024-05-02 11:00 UTC"', "one hour ahead"),
+        ('opens: "2024-05-01 00:00 UTC"', 'opens: "2024-05-03 00:00 UTC"', "cannot move to a time to come"),
+    ],
+)
+def test_an_import_takes_no_time_away_at_one_stroke(tiny, tiny_folder, before, after, word):
+    edit(tiny_folder, before, after)
+    edit(tiny_folder, 'title: "Tiny"', 'title: "Huge"')
+    window = tiny.phases.filter(slug="evaluation").values_list("opens", "closes")
+    kept = window.get()
+    with pytest.raises(FolderRefused, match=f"phase evaluation: .*{word}"):
+        import_shared_task(tiny_folder, EVALUATION)
+    assert window.get() == kept
+    tiny.refresh_from_db()
+    assert tiny.title == "Tiny"
+
+
+def test_an_import_may_move_a_deadline_an_hour_ahead_and_is_told_as_what_it_is(phase, organizer, tiny_folder, client):
+    page = "/tasks/tiny/evaluation/"
+    move_phase(organizer, phase, phase.opens, phase.closes + timedelta(days=4), "The server was down.", EVALUATION)
+    assert "Extended on" in client.get(page).content.decode()
+    edit(tiny_folder, CLOSES, 'closes: "2024-05-02 13:00 UTC"')
+    edit(tiny_folder, ', released: "2024-05-24 10:00 UTC"', "")
+    import_shared_task(tiny_folder, EVALUATION)
+    newest = phase.changes.first()
+    assert (newest.closes_before, newest.closes_after) == (
+        phase.closes + timedelta(days=4),
+        EVALUATION + timedelta(hours=1),
+    )
+    text = client.get(page).content.decode()
+    assert text.index("Moved on") < text.index("The organizers changed the task’s definition.")
+
+
+def test_an_import_corrects_the_dates_of_a_phase_that_is_over(tiny, tiny_folder):
+    edit(tiny_folder, CLOSES, 'closes: "2024-05-15 00:00 UTC"')
+    import_shared_task(tiny_folder, RELEASE)
+    assert tiny.phases.get(slug="evaluation").closes.day == 15
+
+
+def test_an_import_opens_no_phase_again_whose_scores_are_public(tiny, tiny_folder):
+    edit(tiny_folder, CLOSES, 'closes: "2024-06-16 00:00 UTC"')
+    with pytest.raises(FolderRefused, match="scores are public"):
+        import_shared_task(tiny_folder, RELEASE)
+    edit(tiny_folder, 'released: "2024-05-24 10:00 UTC"', 'released: "2024-06-24 10:00 UTC"')
+    assert import_shared_task(tiny_folder, RELEASE)
+
+
+@pytest.fixture
+def public_items(tiny_folder, tiny, organizer):
+    """Everyone can read the gold of the items of the phase `post`, which is over."""
+    edit(tiny_folder, "file: gold/one.json}", "file: gold/one.json, published: true}")
+    edit(tiny_folder, 'opens: "2024-06-01 00:00 UTC", split: test', f"{OVER}, split: test")
+    task = import_shared_task(tiny_folder, EVALUATION).shared_task
+    assert items_are_public(task.tracks.get(slug="one"), "test", RELEASE)
+    return task
+
+
+OVER = 'opens: "2024-05-17 00:00 UTC", closes: "2024-05-20 00:00 UTC"'
+
+
+def test_a_phase_stays_closed_while_the_gold_of_its_items_is_public(public_items, organizer, tiny_folder):
+    post = public_items.phases.get(slug="post")
+    later = RELEASE + timedelta(days=9)
+    assert refusal(move_phase, organizer, post, post.opens, later, "more runs", RELEASE) == "items_public"
+    assert refusal(grant_grace, organizer, post, None, later, "an outage", RELEASE) == "items_public"
+    edit(tiny_folder, OVER, OVER.replace("05-20", "06-20"))
+    with pytest.raises(FolderRefused, match=r"phase post: The gold .*published: false"):
+        import_shared_task(tiny_folder, RELEASE)
+    edit(tiny_folder, ", published: true", "")
+    import_shared_task(tiny_folder, RELEASE)
+    assert grant_grace(organizer, public_items.phases.get(slug="post"), None, later + timedelta(30), "late", RELEASE)
+
+
+def test_an_import_adds_no_open_phase_on_items_whose_gold_is_public(public_items, tiny_folder):
+    edit(
+        tiny_folder,
+        "gold:\n",
+        f"  - {{slug: new, {OVER.replace('05-20', '06-20')}, split: test, scores: at-once, official: best}}\ngold:\n",
+    )
+    with pytest.raises(FolderRefused, match="phase new: The gold"):
+        import_shared_task(tiny_folder, RELEASE)

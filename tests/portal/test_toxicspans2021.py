@@ -1,6 +1,7 @@
 """The real test set of Toxic Spans 2021 as gold, from upload to leaderboard: the published scores must come out."""
 
 import csv
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,9 @@ from portal.models import Run, SharedTask
 from portal.queries.choices import Choices
 from portal.queries.leaderboard import leaderboard
 from tasks import build
-from tests.portal.world import POST, captain, new_team, send
+from tests.portal.world import captain, new_team, send
+
+AT = datetime(2021, 1, 31, 20, tzinfo=UTC)  # the post-evaluation is open
 
 
 @pytest.fixture
@@ -23,11 +26,11 @@ def toxic_spans(db: None, shared: Path, tmp_path: Path) -> SharedTask:
     real = shared / "data" / "toxicspans2021" / "tsd_test.csv"
     if not real.is_file():
         pytest.skip(f"{real.name}, which may not be published here, is absent")
-    shared_task = import_shared_task(build("toxicspans2021", tmp_path / "task"), POST).shared_task
+    shared_task = import_shared_task(build("toxicspans2021", tmp_path / "task"), AT).shared_task
     with real.open(encoding="utf-8", newline="") as file:
         lines = [f"{number}\t{row['spans']}\n" for number, row in enumerate(csv.DictReader(file))]
     (tmp_path / "real.txt").write_text("".join(lines))
-    gold = add_gold_standard(shared_task.tracks.get(), "test", tmp_path / "real.txt", POST)
+    gold = add_gold_standard(shared_task.tracks.get(), "test", tmp_path / "real.txt", AT)
     assert gold.version == 2
     return shared_task
 
@@ -36,12 +39,12 @@ def test_published_scores_come_out(toxic_spans, shared, client):
     runs = shared / "conformance" / "toxicspans2021" / "runs"
     for team, folder in {"Nothing": "test_all_empty", "Everything": "test_all_chars"}.items():
         body = (runs / folder / "spans-pred.txt").read_bytes()
-        submission = send(new_team(toxic_spans, team), "spans-pred.txt", body, POST, "post-evaluation")
-        (run_id,) = check_submission(submission.pk, POST)
-        assert score_run(run_id, POST)
+        submission = send(new_team(toxic_spans, team), "spans-pred.txt", body, AT, "post-evaluation")
+        (run_id,) = check_submission(submission.pk, AT)
+        assert score_run(run_id, AT)
     phase = toxic_spans.phases.get(slug="post-evaluation")
     viewer = captain(Run.objects.get(pk=run_id).team)
-    shown = leaderboard(toxic_spans.tracks.get(), phase, viewer, POST, Choices(baselines=False))
+    shown = leaderboard(toxic_spans.tracks.get(), phase, viewer, AT, Choices(baselines=False))
     scores = {row.team: (row.rank, row.scores["span_f1"]) for row in shown.rows}
     assert scores["Nothing"] == (1, pytest.approx(0.197, abs=1e-9))
     assert scores["Everything"] == (2, pytest.approx(0.13883752187196205, abs=1e-9))

@@ -234,7 +234,7 @@ def test_faults_in_the_rules_for_teams(write_task: Callable[[str], Path], team: 
 
 def test_items_are_published_only_where_scores_are(write_task: Callable[[str], Path]) -> None:
     text = (
-        DEFINITION
+        DEFINITION.replace('UTC", scores: at-once', 'UTC", closes: "2026-02-01 00:00 UTC", scores: at-once')
         + "gold: [{track: task1-hard, file: gold.json, published: true}, {track: task4-plain, file: g.tsv}]\n"
     )
     definition = load_definition(write_task(text))
@@ -242,3 +242,16 @@ def test_items_are_published_only_where_scores_are(write_task: Callable[[str], P
     assert not definition.publishes_items("task4-plain", "test")
     hidden = text.replace("scores: at-once", "scores: never")
     assert faults(write_task(hidden)) == [("definition-rule", "gold[0].published")]
+
+
+def test_items_are_not_published_while_a_phase_never_closes(write_task: Callable[[str], Path]) -> None:
+    text = DEFINITION + "gold: [{track: task1-hard, file: gold.json, published: true}]\n"
+    with pytest.raises(DefinitionError) as failed:
+        load_definition(write_task(text))
+    (problem,) = failed.value.report
+    assert (problem.item, problem.line) == ("gold[0].published", text[: text.index("published")].count("\n") + 1)
+    assert "the phase open has no closing" in problem.message
+    assert "write closes: for open, or published: false" in problem.message
+    assert load_definition(write_task(text), is_imported=True).publishes_items("task1-hard", "test")
+    with pytest.raises(DefinitionError):
+        load_definition(write_task(text.replace("year: 2026", "year: soon")), is_imported=True)

@@ -1,5 +1,6 @@
 """The five definitions load without their data, and what they bring keeps their own rules."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -48,9 +49,17 @@ def test_names_of_runs(root: Path, slug: str) -> None:
             assert (named.track, named.number, named.report.problems) == (track.slug, number, [])
 
 
-def test_a_phase_takes_runs_for_ever_and_shows_them_at_once(definition: Definition) -> None:
+ENDED = {"toxicspans2021": datetime(2021, 1, 31, 23, tzinfo=UTC), "detests2022": datetime(2023, 1, 1, tzinfo=UTC)}
+
+
+def test_the_last_phase_shows_scores_at_once_and_stays_open_unless_the_gold_of_its_items_is_public(
+    definition: Definition,
+) -> None:
     *past, last = definition.phases
-    assert (last.closes, last.scores, last.official, last.runs_per_day) == (None, "at-once", "best", 10)
+    assert (last.scores, last.official, last.runs_per_day) == ("at-once", "best", 10)
+    assert last.closes == ENDED.get(definition.slug)
+    published = {definition.publishes_items(track.slug, last.split) for track in definition.tracks}
+    assert published == {definition.slug in ENDED}
     closed = [phase for phase in past if phase.ladder_step is None]  # a ladder may stay open, on other items
     assert all(phase.closes is not None and phase.closes <= last.opens for phase in closed)
     assert all(phase.split != last.split for phase in past if phase not in closed)
