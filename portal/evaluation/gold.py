@@ -174,7 +174,7 @@ def _record(upload: GoldUpload, token: UUID, versions: Versions, finding: GoldFi
         return []
     if not finding.is_new:
         if mine.update(state=GoldUpload.State.UNCHANGED, gold=versions.newest, **done) and upload.is_imported:
-            GoldStandard.objects.filter(pk=versions.newest and versions.newest.pk).update(is_imported=True)
+            GoldStandard.objects.filter(uploads=upload.pk).update(is_imported=True)
         return []
     if upload.is_imported and versions.have_parted:
         mine.update(state=GoldUpload.State.CONFLICT, **done)

@@ -18,11 +18,7 @@ def mark_imported(apps, _schema_editor):
 
 class Migration(migrations.Migration):
     dependencies = [
-<<<<<<<< HEAD:portal/migrations/0009_gold_is_imported.py
         ("portal", "0008_gold_items"),
-========
-        ("portal", "0005_person_limits"),
->>>>>>>> 89901da (Gold of items becomes public once every phase that scores them has closed; imports move dates by the page's rules):portal/migrations/0006_gold_is_imported.py
     ]
 
     operations = [

@@ -68,7 +68,7 @@ def test_an_unchanged_folder_keeps_a_fix_that_was_made_on_the_page(fixed, tiny_f
 
 def test_a_changed_folder_brings_a_version_and_the_next_fix_stays_as_well(tiny, organizer, tiny_folder):
     (tiny_folder / "gold/one.json").write_bytes(OTHER)
-    assert import_shared_task(tiny_folder, EVALUATION).changes == ["gold one test: version 2"]
+    assert import_shared_task(tiny_folder, EVALUATION).changes == ["gold one test: version 2, 4 of 4 items have gold"]
     upload(tiny, organizer, FIXED)
     assert import_shared_task(tiny_folder, POST).changes == []
     assert in_use(tiny).version == 3
@@ -98,7 +98,7 @@ def test_each_way_out_of_that_conflict_works(fixed, organizer, tiny_folder):
     with pytest.raises(FolderRefused):
         import_shared_task(tiny_folder, POST)
     return_to_gold(organizer, GoldStandard.objects.get(track__slug="one", version=3), EVALUATION)  # the imported one
-    assert import_shared_task(tiny_folder, POST).changes == ["gold one test: version 6"]
+    assert import_shared_task(tiny_folder, POST).changes == ["gold one test: version 6, 4 of 4 items have gold"]
     path.unlink()
     upload(fixed, organizer, FIXED)
     assert import_shared_task(tiny_folder, POST).changes == []
@@ -131,10 +131,6 @@ def test_a_worker_takes_what_changed_in_the_folder_alone(tiny, tiny_folder, keyl
 def test_a_portal_of_before_knows_which_versions_imports_brought(fixed, organizer):
     return_to_gold(organizer, GoldStandard.objects.get(track__slug="one", version=1), EVALUATION)
     GoldStandard.objects.update(is_imported=False)
-<<<<<<< HEAD
     importlib.import_module("portal.migrations.0009_gold_is_imported").mark_imported(apps, None)
-=======
-    importlib.import_module("portal.migrations.0009_gold_is_imported").mark_imported(apps, None)
->>>>>>> 89901da (Gold of items becomes public once every phase that scores them has closed; imports move dates by the page's rules)
     marked = GoldStandard.objects.filter(track__slug="one").order_by("version").values_list("is_imported", flat=True)
     assert list(marked) == [True, False, False]
