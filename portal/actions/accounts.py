@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from portal.actions.membership import leave_team
 from portal.actions.refusal import Conflict
 from portal.actions.team_records import locked
-from portal.models import AuditEntry, OutgoingMail, Team, User, Validation
+from portal.models import AuditEntry, FailedAttempt, OutgoingMail, Team, User, Validation
 from portal.queries.personal_data import teams_to_hand_over
 
 
@@ -78,7 +78,8 @@ def _forget_keys(user: User) -> None:
         session.end()
     for keys in (EmailAddress.objects, Authenticator.objects, SocialAccount.objects):
         keys.filter(user=user).delete()
-    Validation.objects.filter(user=user).delete()
+    for own in (Validation.objects, FailedAttempt.objects):
+        own.filter(user=user).delete()
     user.organized_tasks.clear()
     user.groups.clear()
     user.user_permissions.clear()

@@ -11,6 +11,7 @@ from django.utils.translation import gettext_noop
 
 from portal import jobs
 from portal.actions.refusal import Conflict, LimitReached, NotAcceptable, NotAllowed
+from portal.actions.rejections import require_few_rejections
 from portal.actions.slots import fill_slots
 from portal.evaluation.limits import HINT_SECONDS
 from portal.models import AuditEntry, Phase, Quota, Run, SharedTask, Submission, Team, Track, User
@@ -21,9 +22,7 @@ from portal.storage import StoredUpload, UploadedFile
 from scoring import __version__ as scorer_version
 from scoring.uploads import RecognisedRun, Upload
 
-REFUSED_AN_HOUR = 30  # uploads of a team
 QUOTA_ATTEMPTS = 4  # at a phase that moves each time: no one moves one so often
-_AN_HOUR = timedelta(hours=1)
 
 
 def submit(
@@ -39,12 +38,13 @@ def submit(
     """Accept an upload for the user's team: window and quota, rows, file and audit in one transaction.
 
     `at` is the database's time, read when the whole body is in; tests pass their own. The same idempotency key with
-    the same body gives the same submission again. Work is hinted at after the commit, and a broker that is down is no
-    obstacle. `slot` is one of Run.Slot where the phase has them; empty: the first run of a track is the primary one.
+    the same file, phase and slot gives the same submission again. Work is hinted at after the commit, and a broker that
+    is down is no obstacle. `slot` is one of Run.Slot where the phase has them; empty: the first run of a track is the
+    primary one.
 
     Raises:
         NotAllowed: no team that takes part, no signature under the data agreement, or the phase is not open.
-        NotAcceptable: names or structure are wrong, or the key was used for another body.
+        NotAcceptable: names or structure are wrong, or the key was used for another file, phase or slot.
         Conflict: a run number or slot is taken, and the free ones are named; or the phase is moved again and again.
         LimitReached: more runs than are left.
     """
@@ -54,11 +54,11 @@ def submit(
     key = hashlib.sha256(idempotency_key.encode()).hexdigest() if idempotency_key else ""  # of any length
     try:
         with transaction.atomic():
-            return _sent_before(user, team, key, stored) or _accept(
+            return _sent_before(user, team, key, phase, stored, slot) or _accept(
                 user, team, phase, stored, upload, key, at or database_now(), slot
             )
     except IntegrityError:  # a double click: the other one committed while this one waited
-        again = _sent_before(user, team, key, stored)
+        again = _sent_before(user, team, key, phase, stored, slot)
         if again is None:
             raise
         return again
@@ -93,12 +93,16 @@ def sending_team(user: User, shared_task: SharedTask) -> Team:
     return team
 
 
-def _sent_before(user: User, team: Team, key: str, stored: StoredUpload) -> Submission | None:
+def _sent_before(user: User, team: Team, key: str, phase: Phase, stored: StoredUpload, slot: str) -> Submission | None:
     if not key:
         return None
     submission = Submission.objects.filter(team=team, sent_by=user, idempotency_key=key).first()
-    if submission is not None and (submission.sha256, submission.file_name) != (stored.sha256, stored.name):
-        raise NotAcceptable("key_reused", _("This Idempotency-Key was used for another file; choose a new one."))
+    if submission is None:
+        return None
+    then = (submission.sha256, submission.file_name, submission.phase_id, submission.slot)
+    if then != (stored.sha256, stored.name, phase.pk, slot):
+        message = _("This Idempotency-Key was used for another file, phase or slot. Choose a new one.")
+        raise NotAcceptable("key_reused", message)
     return submission
 
 
@@ -136,7 +140,7 @@ def _add_rows(
     """
     if not has_signed(user, team.shared_task):
         raise NotAllowed("unsigned", _("Sign the data agreement of this task first; then send the file again."))
-    _require_few_refusals(team, at)
+    require_few_rejections(user, team, at)
     trusted_until = at + timedelta(seconds=HINT_SECONDS)
     submission = Submission.objects.create(
         shared_task=team.shared_task,
@@ -147,6 +151,7 @@ def _add_rows(
         size=file.size,
         sha256=file.sha256,
         idempotency_key=key,
+        slot=slot,
         received_at=at,
         definition_sha256=team.shared_task.definition_sha256,
         scorer=scorer_version,
@@ -160,14 +165,6 @@ def _add_rows(
         _reserve_quota(team, user, phase, track, len(runs), at)
         fill_slots(_add_runs(submission, track, runs), slot, user, at)
     return submission
-
-
-def _require_few_refusals(team: Team, at: datetime) -> None:
-    """Refused uploads take nothing from the limits, so something else must bound them."""
-    lately = Submission.objects.filter(team=team, state=Submission.State.REJECTED, received_at__gt=at - _AN_HOUR)
-    if lately.count() >= REFUSED_AN_HOUR:
-        message = _("%(n)d uploads of your team were refused within an hour. Check the next one before you send it.")
-        raise LimitReached("too_many_refused", message % {"n": REFUSED_AN_HOUR})
 
 
 def _reserve_quota(team: Team, user: User, phase: Phase, track: Track, runs: int, at: datetime) -> None:

@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 
 from portal import jobs
 from portal.actions.refusal import ActionRefused, Conflict, LimitReached
+from portal.actions.rejections import require_few_rejections
 from portal.actions.submit import rehearse, sending_team
 from portal.evaluation.limits import HINT_SECONDS
 from portal.evaluation.validate import expire
@@ -63,10 +64,11 @@ def validate_only(
     Raises:
         NotAllowed: no team that takes part.
         Conflict: another file of this person is being validated.
-        LimitReached: too many validations within an hour.
+        LimitReached: too many validations within an hour, or too many rejected uploads.
     """
     team = sending_team(user, shared_task)
     at = at or database_now()
+    require_few_rejections(user, team, at)
     if Validation.objects.recent(user, at, _AN_HOUR).count() >= VALIDATIONS_AN_HOUR:
         message = _("You validated %(n)d files within an hour. Wait a while, or check files on your own machine.")
         raise LimitReached("too_many_validations", message % {"n": VALIDATIONS_AN_HOUR})

@@ -24,7 +24,7 @@ def validate(validation_id: UUID, at: datetime) -> bool:
     """Claim, check without gold, keep the report and delete the file; True when the report was written.
 
     While the file cannot be read the validation waits. A check that ends without an answer fails at once: its sender
-    may ask again, and each time counts toward the hourly limit.
+    may ask again, and where the content killed the check this counts as a rejected upload.
     """
     now = running_from(at)
     token = uuid4()
@@ -34,10 +34,10 @@ def validate(validation_id: UUID, at: datetime) -> bool:
         return False
     validation = Validation.objects.select_related("phase__shared_task", "team").get(pk=validation_id)
     try:
-        result = {"state": Validation.State.DONE, "report": _report(_finding(validation))}
-    except (ChildError, FileNotFoundError) as fault:
-        log.warning("validation failed", validation=str(validation_id), fault=str(fault))
-        result = {"state": Validation.State.FAILED}
+        result: dict[str, Any] = {"state": Validation.State.DONE, "report": _report(_finding(validation))}
+    except (ChildError, FileNotFoundError) as error:
+        log.warning("validation failed", validation=str(validation_id), error=str(error))
+        result = {"state": Validation.State.FAILED, "killed_check": isinstance(error, ChildError)}
     except OSError as fault:
         log.warning("validation waits for its file", validation=str(validation_id), fault=type(fault).__name__)
         later = now() + timedelta(seconds=RETRY_SECONDS)

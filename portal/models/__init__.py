@@ -6,6 +6,7 @@ from portal.models.audit import AuditEntry
 from portal.models.board import Board, BoardChange, ReleasedBoard
 from portal.models.download import Download
 from portal.models.evaluation import Evaluation
+from portal.models.failed_attempt import FailedAttempt
 from portal.models.gold import GoldStandard
 from portal.models.gold_upload import GoldUpload
 from portal.models.heartbeat import Heartbeat
@@ -27,6 +28,7 @@ __all__ = [
     "BoardChange",
     "Download",
     "Evaluation",
+    "FailedAttempt",
     "Finding",
     "GoldItems",
     "GoldStandard",

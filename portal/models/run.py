@@ -79,6 +79,7 @@ class Submission(Evaluated):
     size = models.PositiveBigIntegerField()
     sha256 = models.CharField(max_length=64, db_index=True)
     idempotency_key = models.CharField(max_length=64, blank=True)
+    slot = models.CharField(max_length=12, blank=True)  # one of Run.Slot, as the sender chose; empty: none was chosen
     state = models.CharField(max_length=10, choices=State, default=State.RECEIVED)
     problems = models.JSONField(default=list)  # about the upload as a whole; a run's own are on the run
     received_at = models.DateTimeField()

@@ -29,6 +29,10 @@ class ValidationQuerySet(models.QuerySet["Validation"]):
         """Those that no worker holds."""
         return self.unfinished().filter(Q(lease_ends__isnull=True) | Q(lease_ends__lte=at))
 
+    def rejected_or_fatal(self) -> Self:
+        """Those of invalid files, and those whose content killed the child that checked it; outages don't count."""
+        return self.filter(Q(report__ok=False) | Q(killed_check=True))
+
     def recent(self, user: User, at: datetime, within: timedelta) -> Self:
         """Those that the person asked for within that time."""
         return self.filter(user=user, received_at__gt=at - within)
@@ -55,6 +59,7 @@ class Validation(models.Model):
     report = models.JSONField(default=dict)  # as `portal.evaluation.validate.Report`; empty until it is done
     token = models.UUIDField(null=True, editable=False)  # of the worker that has it, until the lease ends
     lease_ends = models.DateTimeField(null=True, editable=False)  # without a token: how long a hint is trusted
+    killed_check = models.BooleanField(default=False)  # by its content: too slow or too large to check
     received_at = models.DateTimeField(db_index=True)
     finished_at = models.DateTimeField(null=True)
 

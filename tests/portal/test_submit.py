@@ -159,6 +159,16 @@ def test_same_key_other_body_is_refused(meltemi):  # E56
     assert (refused.value.code, refused.value.http_status) == ("key_reused", 422)
 
 
+@pytest.mark.parametrize("other", [{"phase": "without-gold"}, {"slot": "contrastive"}])
+def test_same_key_other_phase_or_slot_is_refused(meltemi, other):
+    body = {"name": "one_Meltemi_1.json", "body": run_file(GOOD), "at": POST, "phase": "post", "key": "click"}
+    first = send(meltemi, **body)
+    assert send(meltemi, **body) == first
+    with pytest.raises(NotAcceptable, match="another file, phase or slot") as refused:
+        send(meltemi, **{**body, **other})
+    assert (refused.value.code, refused.value.http_status) == ("key_reused", 422)
+
+
 def test_wrong_name_stores_nothing(meltemi):
     with pytest.raises(NotAcceptable):
         send(meltemi, "one_Sirocco_1.json", run_file(PERFECT), EVALUATION)

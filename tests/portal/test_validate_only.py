@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from portal.actions import submit as sending
+from portal.actions import rejections
 from portal.actions import validate_only as action
 from portal.actions.refusal import Conflict, LimitReached, NotAllowed
 from portal.actions.validate_only import report_of, validate_only
@@ -233,14 +233,15 @@ def test_what_a_dead_worker_held_is_taken_up_by_another(meltemi):
     assert validated(validation, EVALUATION + MINUTE).is_valid
 
 
-def test_refused_uploads_cost_nothing_but_are_bounded(meltemi, monkeypatch):
-    monkeypatch.setattr(sending, "REFUSED_AN_HOUR", 2)
+def test_rejected_uploads_use_no_quota_but_are_bounded(meltemi, monkeypatch):
+    monkeypatch.setattr(rejections, "REJECTED_AN_HOUR", 2)
     for _ in range(2):
         send_run(meltemi, ["MAYBE"], 1, EVALUATION)
         work_off(EVALUATION)
     assert Quota.objects.get(team=meltemi, track__slug="one").used == 0
-    with pytest.raises(LimitReached, match="refused within an hour") as refused:
+    with pytest.raises(LimitReached, match="rejected within an hour") as refused:
         send_run(meltemi, GOOD, 1, EVALUATION)
-    assert (refused.value.code, refused.value.http_status) == ("too_many_refused", 429)
-    assert tried(meltemi).refused.code == "too_many_refused"
+    assert (refused.value.code, refused.value.http_status) == ("too_many_rejected", 429)
+    with pytest.raises(LimitReached):
+        asked(meltemi)
     assert send_run(meltemi, GOOD, 1, EVALUATION + 60 * MINUTE).number == 1

@@ -119,12 +119,14 @@ def archive(files: Mapping[str, bytes]) -> bytes:
     return body.getvalue()
 
 
-def send(team: Team, name: str, body: bytes, at: datetime, phase: str = "evaluation", key: str = "") -> Submission:
+def send(
+    team: Team, name: str, body: bytes, at: datetime, phase: str = "evaluation", key: str = "", slot: str = ""
+) -> Submission:
     """What the upload page does."""
     with store_upload([body], name, UPLOAD_BYTES) as stored:
         upload = inspect(team.shared_task, stored, team)
         there = team.shared_task.phases.get(slug=phase)
-        return submit(captain(team), team.shared_task, there, stored, upload, key, at)
+        return submit(captain(team), team.shared_task, there, stored, upload, key, at, slot)
 
 
 def send_run(team: Team, values: list[str], number: int, at: datetime, phase: str = "evaluation") -> Run:

@@ -12,7 +12,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from portal.actions.import_shared_task import import_shared_task
-from portal.models import Quota, Run, SharedTask, Submission, Team, Validation
+from portal.models import FailedAttempt, Quota, Run, SharedTask, Submission, Team, Validation
 from portal.models.clock import database_now
 from tests.portal.world import EVALUATION, captain, new_team, work_off
 
@@ -104,7 +104,6 @@ class Desk:
 
     def check(self, name: str, body: bytes) -> Answer:
         """By way of "Validate only", after a worker was there; the status is 422 where the report says invalid."""
-        Validation.objects.all().delete()
         started = used()
         response = self._post("validate", name, body)
         assert response.status_code == 303
@@ -135,6 +134,8 @@ class Desk:
         return submission, Answer(response.status_code, report["problems"], seconds)
 
     def _post(self, page: str, name: str, body: bytes) -> Any:
+        for limited in (Validation.objects, FailedAttempt.objects):
+            limited.all().delete()
         file = SimpleUploadedFile("replaced", body)
         file.name = name
         response = self.client.post(f"/tasks/hostile/{page}/", {"file": file, "phase": "open"})

@@ -15,13 +15,14 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from portal.actions.refusal import ActionRefused, count_refusal
+from portal.actions.rejections import recognize
 from portal.actions.submit import submit as take
 from portal.actions.validate_only import validate_only
 from portal.models import Phase, Submission, Validation
 from portal.permissions import has_signed
 from portal.queries.quota import remaining
 from portal.queries.runs import SubmissionView, submission_view
-from portal.queries.uploads import UPLOAD_BYTES, inspect, right_names
+from portal.queries.uploads import UPLOAD_BYTES, right_names
 from portal.storage import StoredUpload, UploadTooLarge, store_upload
 from portal.web.access import SignedInRequest, own_team, tab_context
 from portal.web.bodies import BODY_BYTES, allow_large_file
@@ -104,7 +105,10 @@ def _validate(request: SignedInRequest, context: dict[str, Any], phase: Phase, s
 
 def _take(request: SignedInRequest, context: dict[str, Any], phase: Phase, stored: StoredUpload) -> HttpResponse:
     shared_task = context["page"].shared_task
-    upload = inspect(shared_task, stored, context["team"])
+    try:
+        upload = recognize(request.user, context["team"], stored, context["at"])
+    except ActionRefused as refused:
+        return _not_accepted(request, context | {"file_name": stored.name}, refused)
     context |= {
         "file_name": stored.name,
         "runs": upload.runs,
@@ -112,16 +116,13 @@ def _take(request: SignedInRequest, context: dict[str, Any], phase: Phase, store
         "wrong_names": {problem.file for problem in upload.report.errors},
     }
     if not upload.report.ok:
-        count_refusal(problem.code for problem in upload.report.errors)
         context["validation"] = _content(request, context, phase, stored) if upload.runs else None
         return render(request, "submit/refused.html", context, status=HTTPStatus.UNPROCESSABLE_ENTITY)
     try:
         at = context["at"]  # asked when the whole body was in
         submission = take(request.user, shared_task, phase, stored, upload, context["key"], at, context["slot"])
     except ActionRefused as refused:
-        count_refusal([refused.code])
-        context |= {"message": refused.message, "is_used_up": refused.code == "no_runs_left"}
-        return render(request, "submit/refused.html", context, status=refused.http_status)
+        return _not_accepted(request, context, refused)
     address = reverse("submission", args=[shared_task.slug, submission.pk])
     if request.htmx:
         return HttpResponse(headers={"HX-Redirect": address})
@@ -130,12 +131,18 @@ def _take(request: SignedInRequest, context: dict[str, Any], phase: Phase, store
     return response
 
 
+def _not_accepted(request: HttpRequest, context: dict[str, Any], refused: ActionRefused) -> HttpResponse:
+    count_refusal([refused.code])
+    context |= {"message": refused.message, "is_used_up": refused.code == "no_runs_left"}
+    return render(request, "submit/refused.html", context, status=refused.http_status)
+
+
 def _content(
     request: SignedInRequest, context: dict[str, Any], phase: Phase, stored: StoredUpload
 ) -> Validation | None:
     """Have the content checked of an upload whose names are invalid; None where that cannot be done now."""
     try:
-        return validate_only(request.user, context["page"].shared_task, phase, stored)
+        return validate_only(request.user, context["page"].shared_task, phase, stored, context["at"])
     except ActionRefused:
         return None
 

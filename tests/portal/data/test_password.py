@@ -4,17 +4,18 @@ import logging
 
 import pytest
 from django.db import connection
+from django.db.models import F
 from django.test import Client
 
 from portal.actions.approval import approve_team
 from portal.actions.data import give_password
 from portal.actions.membership import renew_password
-from portal.actions.refusal import NotAllowed
+from portal.actions.refusal import ActionRefused, LimitReached, NotAllowed
 from portal.actions.teams import join_team, register_team
-from portal.models import AuditEntry, Download, OutgoingMail, Signature, Team
-from portal.web.views.data_password import GUESSES
+from portal.models import AuditEntry, Download, FailedAttempt, OutgoingMail, Signature, Team
+from portal.models.failed_attempt import AN_HOUR, FIRST_GUESSES, GUESSES, GUESSES_OF_A_TEAM
 from tests.portal.data.gate import DATA, PASSWORD_PAGE, latest_password, status
-from tests.portal.world import EVALUATION, POST, person, sign
+from tests.portal.world import EVALUATION, POST, at_once, person, sign
 
 
 def test_the_right_password_is_not_enough(gated, reader, password, smtp):  # C38
@@ -37,7 +38,7 @@ def test_the_right_password_is_not_enough(gated, reader, password, smtp):  # C38
     assert status(reader) == 403
 
 
-def test_wrong_guesses_shut_the_session_and_not_the_team(gated, reader, password):  # C39
+def test_wrong_guesses_shut_the_account_and_not_the_team(gated, reader, password):  # C39
     for number in range(1, GUESSES + 1):
         answer = reader.post(PASSWORD_PAGE, {"password": f"guess {number}"}).status_code
         assert answer == (429 if number == GUESSES else 403)
@@ -53,7 +54,44 @@ def test_wrong_guesses_shut_the_session_and_not_the_team(gated, reader, password
     assert status(elsewhere) == 200
     reader.logout()
     reader.force_login(Team.objects.get().members.get(name="Cleo"))
+    assert reader.post(PASSWORD_PAGE, {"password": password}).status_code == 429
+    FailedAttempt.objects.update(at=F("at") - AN_HOUR)
     assert reader.post(PASSWORD_PAGE, {"password": password}).status_code == 302
+
+
+@pytest.mark.django_db(transaction=True)
+def test_guesses_at_once_are_no_more_than_guesses_in_a_row(gated, password, cleo):
+    guesses = [lambda n=n: give_password(cleo, gated, f"guess {n}", EVALUATION) for n in range(GUESSES + 10)]
+    answers = at_once(guesses)
+    assert FailedAttempt.objects.count() <= GUESSES
+    assert {answer.code for answer in answers} <= {"wrong_password", "too_many_guesses"}
+
+
+def test_who_changes_teams_has_no_new_guesses(gated, password, cleo, organizer):
+    for number in range(GUESSES):
+        with pytest.raises(ActionRefused):
+            give_password(cleo, gated, f"guess {number}", EVALUATION)
+    Team.objects.get().memberships.all().delete()
+    other = register_team(cleo, gated, "Notus", "", EVALUATION, {"use": "research"})
+    approve_team(organizer, other, EVALUATION)
+    with pytest.raises(LimitReached) as refused:
+        give_password(cleo, gated, "another guess", EVALUATION)
+    assert refused.value.code == "too_many_guesses"
+
+
+def test_many_accounts_of_a_team_share_its_guesses_and_its_other_members_go_on(gated, password, cleo):
+    team = Team.objects.get()
+    kind = FailedAttempt.Kind.DATA_PASSWORD
+    rivals = [person(f"P{number}") for number in range(GUESSES_OF_A_TEAM // GUESSES)]
+    rows = [FailedAttempt(user=rival, team=team, kind=kind, at=EVALUATION) for rival in rivals for _ in range(GUESSES)]
+    FailedAttempt.objects.bulk_create(rows)
+    for number in range(1, FIRST_GUESSES + 1):
+        with pytest.raises(LimitReached if number == FIRST_GUESSES else NotAllowed):
+            give_password(cleo, gated, f"guess {number}", EVALUATION)
+    friend = person("Friend")
+    join_team(friend, team.invitation_code, EVALUATION)
+    sign(friend, gated)
+    assert give_password(friend, gated, password, EVALUATION)
 
 
 def test_a_rotated_password_ends_what_sessions_know(reader, password, cleo, smtp):  # C40

@@ -1,0 +1,58 @@
+"""What people tried and failed at, counted for each person and team so that it can be limited."""
+
+from datetime import datetime, timedelta
+from typing import Self
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from portal.models.account import User
+from portal.models.team import Team
+
+KEPT = timedelta(days=1)
+AN_HOUR = timedelta(hours=1)
+GUESSES = 20  # wrong data passwords of a person in an hour
+GUESSES_OF_A_TEAM = 100  # of all its members in an hour; then each has only the first few
+FIRST_GUESSES = 3
+
+
+class FailedAttemptQuerySet(models.QuerySet["FailedAttempt"]):
+    def add(self, user: User, team: Team, kind: str, at: datetime) -> "FailedAttempt":
+        """Count one; rows of that person that no limit looks at any more are deleted."""
+        self.filter(user=user, at__lte=at - KEPT).delete()
+        return self.create(user=user, team=team, kind=kind, at=at)
+
+    def within_an_hour(self, user: User, team: Team, kind: str, at: datetime) -> Self:
+        """Those of the person, for any team, and those of the team, by anyone."""
+        return self.filter(Q(user=user) | Q(team=team), kind=kind, at__gt=at - AN_HOUR)
+
+    def guesses_are_used_up(self, user: User, team: Team, at: datetime) -> bool:
+        """Whether that person has no guess left at that moment; the others of the team go on."""
+        found = self.within_an_hour(user, team, FailedAttempt.Kind.DATA_PASSWORD, at).values_list("user", "team")
+        own, of_team = sum(one == user.pk for one, _ in found), sum(one == team.pk for _, one in found)
+        return own >= (GUESSES if of_team < GUESSES_OF_A_TEAM else FIRST_GUESSES)
+
+
+class FailedAttempt(models.Model):
+    """One attempt; for an upload one that was rejected before it was stored, by its names or structure."""
+
+    class Kind(models.TextChoices):
+        UPLOAD = "upload"
+        DATA_PASSWORD = "data_password"
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="+")
+    kind = models.CharField(max_length=13, choices=Kind)
+    at = models.DateTimeField()
+
+    objects = FailedAttemptQuerySet.as_manager()
+
+    class Meta:
+        indexes = [
+            models.Index(fields=("user", "kind", "at"), name="failed_attempts_of_a_person"),
+            models.Index(fields=("team", "kind", "at"), name="failed_attempts_of_a_team"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} of {self.user}"

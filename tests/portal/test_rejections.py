@@ -1,0 +1,122 @@
+"""Rejected uploads are limited for persons and teams, wherever they are rejected; outages are not."""
+
+from datetime import timedelta
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from portal.actions import rejections
+from portal.actions.membership import leave_team
+from portal.actions.refusal import ActionRefused, LimitReached
+from portal.actions.rejections import REJECTED_AN_HOUR, REJECTED_IN_A_ROW, recognize, require_few_rejections
+from portal.actions.teams import join_team, register_team
+from portal.models import FailedAttempt, Phase, Submission, Validation
+from portal.models.clock import database_now
+from portal.queries.uploads import UPLOAD_BYTES
+from portal.storage import store_upload
+from tests.portal.world import EVALUATION, GOOD, captain, person, run_file, send_run, work_off
+
+SECOND = timedelta(seconds=1)
+
+
+@pytest.fixture
+def unlimited(meltemi):
+    """A team of a task whose phase has no limit of runs."""
+    Phase.objects.update(runs_per_track=None, runs_per_day=None)
+    return meltemi
+
+
+def misnamed(user, team, at):
+    with store_upload([run_file(GOOD)], "no_such_name.json", UPLOAD_BYTES) as stored:
+        assert not recognize(user, team, stored, at).report.ok
+
+
+def test_ten_uploads_in_a_row_that_a_worker_rejects_are_limited(unlimited):
+    for number in range(REJECTED_IN_A_ROW):
+        send_run(unlimited, ["MAYBE"], 1, EVALUATION + number * SECOND)
+        work_off(EVALUATION)
+    with pytest.raises(LimitReached, match="within ten minutes") as refused:
+        send_run(unlimited, ["MAYBE"], 1, EVALUATION + 10 * SECOND)
+    assert (refused.value.code, refused.value.http_status) == ("too_many_rejected", 429)
+    assert Submission.objects.count() == REJECTED_IN_A_ROW
+    send_run(unlimited, GOOD, 1, EVALUATION + timedelta(minutes=2))  # then one a minute
+
+
+def test_ten_uploads_in_a_row_with_wrong_names_are_limited(meltemi):
+    user = captain(meltemi)
+    for number in range(REJECTED_IN_A_ROW):
+        misnamed(user, meltemi, EVALUATION + number * SECOND)
+    with pytest.raises(LimitReached):
+        misnamed(user, meltemi, EVALUATION + 10 * SECOND)
+    with pytest.raises(LimitReached):
+        send_run(meltemi, GOOD, 1, EVALUATION + 11 * SECOND)
+    assert FailedAttempt.objects.count() == REJECTED_IN_A_ROW
+
+
+@pytest.mark.parametrize("page", ["submit", "validate"])
+@pytest.mark.parametrize("name", ["no_such_name.json", "one_Meltemi_1.json"])
+def test_ten_bad_files_in_a_row_on_a_page_are_limited(unlimited, page, name):
+    client = Client()
+    client.force_login(captain(unlimited))
+    answers = []
+    for _ in range(10):
+        file = SimpleUploadedFile(name, run_file(["MAYBE"]))
+        answers.append(client.post(f"/tasks/tiny/{page}/", {"file": file, "phase": "post"}).status_code)
+        work_off(database_now())
+    assert answers[REJECTED_IN_A_ROW:] == [429, 429]
+    assert 429 not in answers[:REJECTED_IN_A_ROW]
+
+
+def test_a_file_to_validate_that_kills_its_check_counts_and_one_that_waited_in_vain_does_not(meltemi):
+    user, phase = captain(meltemi), Phase.objects.get(slug="evaluation")
+    row = {"user": user, "team": meltemi, "phase": phase, "size": 1, "state": "failed", "received_at": EVALUATION}
+    Validation.objects.create(**row)
+    assert rejections._rejected(user, meltemi, EVALUATION) == ([], 0)
+    Validation.objects.create(**row, killed_check=True)
+    assert rejections._rejected(user, meltemi, EVALUATION) == ([EVALUATION], 1)
+
+
+def test_an_upload_that_kills_its_check_counts_once_and_an_outage_does_not(meltemi):
+    user = captain(meltemi)
+    fatal, postponed = (send_run(meltemi, GOOD, number, EVALUATION).submission for number in (1, 2))
+    Submission.objects.filter(pk=fatal.pk).update(attempts=3, state=Submission.State.FAILED)
+    Submission.objects.filter(pk=postponed.pk).update(postponed=9)
+    own, of_team = rejections._rejected(user, meltemi, EVALUATION)
+    assert (own, of_team) == ([EVALUATION], 1)
+
+
+def test_whoever_changes_teams_keeps_what_was_rejected(meltemi):
+    user = captain(meltemi)
+    for number in range(REJECTED_IN_A_ROW):
+        misnamed(user, meltemi, EVALUATION + number * SECOND)
+    leave_team(user, meltemi, EVALUATION)
+    sirocco = register_team(user, meltemi.shared_task, "Sirocco", "", EVALUATION)
+    with pytest.raises(LimitReached):
+        require_few_rejections(user, sirocco, EVALUATION + 9 * SECOND)
+
+
+def test_a_team_has_a_limit_of_its_own_and_its_members_theirs(meltemi):
+    friend = person("Friend")
+    join_team(friend, meltemi.invitation_code, EVALUATION)
+    kind = FailedAttempt.Kind.UPLOAD
+    spread = [EVALUATION + minute * timedelta(minutes=1) for minute in range(REJECTED_AN_HOUR)]
+    for at in spread[:-1]:
+        FailedAttempt.objects.add(captain(meltemi), meltemi, kind, at)
+    now = spread[-1] + timedelta(minutes=1)
+    require_few_rejections(friend, meltemi, now)
+    FailedAttempt.objects.add(friend, meltemi, kind, now)
+    with pytest.raises(LimitReached, match="within an hour"):
+        require_few_rejections(captain(meltemi), meltemi, now)
+    require_few_rejections(friend, meltemi, now + timedelta(hours=1))
+
+
+def test_uploads_that_wait_for_their_check_are_bounded(unlimited, monkeypatch):
+    monkeypatch.setattr(rejections, "UNCHECKED", 2)
+    for number in (1, 2):
+        send_run(unlimited, GOOD, number, EVALUATION)
+    with pytest.raises(ActionRefused, match="wait to be checked") as refused:
+        send_run(unlimited, GOOD, 3, EVALUATION)
+    assert refused.value.code == "too_many_unchecked"
+    work_off(EVALUATION)
+    send_run(unlimited, GOOD, 3, EVALUATION)
