@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("portal", "0008_gold_items"),
+        ("portal", "0010_imported_windows"),
     ]
 
     operations = [
