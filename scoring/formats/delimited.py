@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import repeat
 
-from scoring.formats.reading import Faults, Reading, shown
+from scoring.formats.reading import Faults, Reading, shown, shown_cell
 from scoring.nearest import nearest
 from scoring.problems import Report, Severity
 
 SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars", " ": "spaces"}
+INDEX_NAMES = ("", "Unnamed: 0")  # as pandas writes a column of row numbers, and writes it again
 COLUMNS_COMPARED = 50  # with the name of one that is missing
 CSV_ERRORS = {"field larger": "cell-too-long", "unexpected end": "quote-open"}
 
@@ -107,7 +108,9 @@ def find_columns(
     further = [cell for cell in header if cell not in needed]
     if twice:
         reading.report.error("header-column-twice", line=1, places=tuple(twice), count=len(twice))
-    if lacking:
+    if len(lacking) == 1 and header[0] in INDEX_NAMES:
+        reading.report.error("index-without-name", line=1, found=shown_cell(header[0]), expected=lacking[0])
+    elif lacking:
         meant = {name: nearest(name, further[:COLUMNS_COMPARED]) for name in lacking}
         reading.report.error(
             "header-column-missing",
@@ -120,6 +123,9 @@ def find_columns(
         )
     elif further and reading.role == "run" and extra_columns != "ignore":
         severity: Severity = "error" if extra_columns == "reject" else "warning"
+        if further == header[:1] and further[0] in INDEX_NAMES:
+            reading.report.add(severity, "index-column", line=1, found=shown_cell(further[0]))
+            return {name: header.index(name) for name in needed}
         places = tuple(shown(cell) for cell in further[: reading.report.listed])
         reading.report.add(
             severity, "extra-columns", line=1, expected=", ".join(needed), count=len(further), places=places

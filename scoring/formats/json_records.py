@@ -188,6 +188,8 @@ def _read_patiently(data: bytes, shape: Shape, reading: Reading) -> Records | No
     text = decode(data, reading.report)
     if text is None or _is_too_much(text, shape, reading):
         return None
+    if _is_laid_out_otherwise(text, shape, reading.report):
+        return None
     document = _parse_lines(text, reading.report) if shape.lines else _parse(text, reading.report)
     if document is MISSING:
         return None
@@ -215,6 +217,22 @@ def _is_too_much(text: str, shape: Shape, reading: Reading) -> bool:
     cells, objects = reading.most_cells, OBJECTS_AN_ENTRY * reading.most_entries
     marks = (("\n", lines), ("\r", lines), (",", cells), ("[", cells), ("{", objects))
     return any(are_too_many(text.count(mark), limit, reading.report) for mark, limit in marks)
+
+
+def _is_laid_out_otherwise(text: str, shape: Shape, report: Report) -> bool:
+    """Report a list where each line should be an object, or lines of objects where a list should be."""
+    if shape.lines:
+        if text.lstrip().startswith("["):
+            report.error("json-list-for-lines", line=1)
+            return True
+        return False
+    first, _, rest = text.lstrip().partition("\n")
+    if not (first.startswith("{") and rest.lstrip().startswith("{")):
+        return False
+    if isinstance(_parse(first, Report()), dict):
+        report.error("json-lines-for-list", line=1)
+        return True
+    return False
 
 
 def _parse_lines(text: str, report: Report) -> object:

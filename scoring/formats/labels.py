@@ -1,6 +1,7 @@
 """Labels by item, from whatever file: judged against the track's classes and made a boolean matrix."""
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -13,6 +14,8 @@ from scoring.formats.json_records import MISSING, in_json
 from scoring.formats.reading import Faults, Reading, shown, shown_cell
 from scoring.nearest import nearest
 from scoring.yaml_values import Keys, Value
+
+WITH_POINT = re.compile(r"(-?[0-9]{1,9})\.0+")  # as pandas writes whole numbers, when some are missing
 
 
 def read_label_options(keys: Keys) -> dict[str, Any]:
@@ -62,6 +65,10 @@ class Labels:
             if problem is None:
                 continue
             code, wrong = problem
+            if whole := _without_point(wrong, known):
+                where = {"line": lines[row] if lines else None, "path": path(row) if path else None}
+                tell_decimal_point(str(wrong), whole, faults, item=shown(place), **where)
+                continue
             tolerated = code == "label-outside-domain"
             if tolerated and wrong in reading.inner_classes:
                 code = "inner-class"
@@ -80,6 +87,18 @@ class Labels:
                 suggestion=partial(_suggestion, value, wrong, self.classes, self.multi),
             )
         faults.tell()
+
+
+def _without_point(value: object, known: Collection[str]) -> str | None:
+    """The label that a number as 1.0 stands for, in quotes or not."""
+    match = WITH_POINT.fullmatch(str(value)) if isinstance(value, str | float) else None
+    return match[1] if match and match[1] in known else None
+
+
+def tell_decimal_point(found: str, whole: str | None, faults: Faults, **where: Any) -> None:
+    """Report once that a file has 1.0 for 1: this has one cause and one fix, in however many places."""
+    if not faults.has("decimal-point"):
+        faults.add("decimal-point", found, found=found, suggestion=whole, **where)
 
 
 def _fault_of(value: object, known: frozenset[str], multi: bool) -> tuple[str, Any] | None:

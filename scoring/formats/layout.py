@@ -1,13 +1,25 @@
 """Where a delimited file holds what: separator, header, the id's columns and the others by name."""
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from scoring.formats.delimited import Rows, check_widths, find_columns, has_other_separator, is_header, split
+from scoring.formats.delimited import (
+    SEPARATORS,
+    Rows,
+    check_widths,
+    find_columns,
+    has_other_separator,
+    is_header,
+    split,
+)
 from scoring.formats.reading import Reading, decode, is_too_much
+from scoring.problems import Report
 from scoring.yaml_values import Keys, Value, one_of
 
+EXCEL_LINE = re.compile(r'"?sep=."?', re.IGNORECASE)
+FIRST_LINE = 20  # characters in which that line ends
 SEPARATORS_BY_NAME = {"comma": ",", "tab": "\t", "semicolon": ";", "bar": "|", "space": " "}
 
 
@@ -77,7 +89,7 @@ def read_table(
     """
     report = reading.report
     text = decode(data, report)
-    if text is None or is_too_much(text, layout.separator, reading):
+    if text is None or is_too_much(text, layout.separator, reading) or _is_for_excel(text, layout.separator, report):
         return None
     rows = split(text, layout.separator, report)
     if rows is None:
@@ -99,8 +111,28 @@ def read_table(
     if not len(rows):
         report.error("no-rows", expected=str(len(reading.items)) if reading.items else None)
         return None
+    if not named and _has_index(rows, len(order)):
+        report.error("index-column", line=1, found=rows.cells[0])
+        return None
     if not check_widths(rows, len(first) if named else len(order), report):
         return None
     parts = [rows.column(places[name]) for name in layout.id]
     ids = parts[0] if len(parts) == 1 else list(map("_".join, zip(*parts, strict=True)))
     return Table(rows, ids, places)
+
+
+def _is_for_excel(text: str, separator: str, report: Report) -> bool:
+    """Report a first line as `sep=;`, which names the separator to Excel and to no other program."""
+    first = text[:FIRST_LINE].split("\n", 1)[0].strip()
+    if not EXCEL_LINE.fullmatch(first):
+        return False
+    expected = SEPARATORS.get(separator, separator)
+    report.error("excel-separator-line", line=1, found=first.strip('"'), expected=expected)
+    return True
+
+
+def _has_index(rows: Rows, width: int) -> bool:
+    """Whether a table without a header has row numbers before its own columns."""
+    if rows.widths is not None or rows.width != width + 1:
+        return False
+    return all(cell == str(number) for number, cell in enumerate(rows.column(0)))

@@ -1,6 +1,7 @@
 """What all formats share: the circumstances of a reading, bytes to text, faults by kind, ids against the items."""
 
 import gc
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,6 +15,8 @@ from scoring.problems import Report, Severity
 
 UTF8_MARK = b"\xef\xbb\xbf"
 OTHER_MARKS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16", b"\x00\x00\xfe\xff": "UTF-32"}
+
+LONGEST_RESPELLED = 200  # characters of an id; to put many accents in order takes the square of their number
 
 Role = Literal["run", "gold"]
 
@@ -93,6 +96,10 @@ class Faults:
             return False
         kind.count += 1
         return True
+
+    def has(self, code: str) -> bool:
+        """Whether there is a problem of this kind already."""
+        return code in self._kinds
 
     def tell(self) -> bool:
         """Add one problem a kind to the report; true when one of them is an error."""
@@ -183,14 +190,34 @@ def check_ids(ids: list[str], reading: Reading) -> None:
     if given == expected:
         return
     optional = set(reading.optional)
+    respelled = _respelled(given - expected, expected - given)
+    given |= set(respelled.values())
     missing = [item for item in reading.items.ids if item not in given]
     _tell_ids("missing-items", "warning" if reading.missing_allowed else reading.strict, missing, report)
     unknown = [item for item in dict.fromkeys(ids) if item not in expected and item not in optional]
+    unknown = [item for item in unknown if item not in respelled]
+    _tell_respelled(respelled, report)
     nearest = _nearest_id(unknown[0], expected) if unknown else None
     _tell_ids("unknown-ids", reading.strict, unknown, report, suggestion=nearest)
     if given & optional and not optional <= given:
         lacking = [item for item in reading.optional if item not in given]
         _tell_ids("optional-items-missing", "error", lacking, report)
+
+
+def _respelled(unknown: Collection[str], missing: Collection[str]) -> dict[str, str]:
+    """Unknown ids that are missing ones in another Unicode form, each with the right spelling."""
+    composed = {unicodedata.normalize("NFC", item): item for item in missing if len(item) <= LONGEST_RESPELLED}
+    accented = (item for item in unknown if not item.isascii() and len(item) <= LONGEST_RESPELLED)
+    pairs = ((item, composed.get(unicodedata.normalize("NFC", item))) for item in accented)
+    return {item: right for item, right in pairs if right}
+
+
+def _tell_respelled(respelled: Mapping[str, str], report: Report) -> None:
+    if respelled:
+        first, right = next(iter(sorted(respelled.items())))
+        form = next((form for form in ("NFC", "NFD") if unicodedata.is_normalized(form, right)), "NFC")
+        places = tuple(shown(item) for item in sorted(respelled)[: report.listed])
+        report.error("ids-unicode-form", item=shown(first), expected=form, count=len(respelled), places=places)
 
 
 def _tell_ids(code: str, severity: Severity, ids: Sequence[str], report: Report, suggestion: str | None = None) -> None:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scoring.answers import Matrix
 from scoring.definition import FormatSpec
 from scoring.formats.decimals import decimals, is_decimal
+from scoring.formats.labels import WITH_POINT, tell_decimal_point
 from scoring.formats.layout import Table, layout_of, read_layout_options, read_table
 from scoring.formats.reading import Faults, Reading, check_ids, shown, shown_cell
 from scoring.problems import Severity
@@ -171,6 +172,9 @@ def _judged(
         else:
             code = judge(cell, options)
             numbers[place] = 0 if code else float(cell)
+        if code == "value-outside-domain" and WITH_POINT.fullmatch(cell) and _meant(cell, options):
+            tell_decimal_point(cell, _meant(cell, options), faults, line=line, item=shown(item))
+            continue
         if code is None or faults.has_counted(code):
             continue
         faults.add(

@@ -62,6 +62,8 @@ MESSAGES = {
     "missing-items": "Items without an entry: {places}. Every item of the track needs one.",
     "unknown-ids": "Ids that are not among the track's items: {places}. Remove them, or check that this is the right "
     "track and split.",
+    "ids-unicode-form": "Ids are written in another Unicode form than those of the items: {places}. Write them in "
+    '{expected}, as unicodedata.normalize("{expected}", id) does.',
     "optional-items-missing": "Only some of the optional items are there; missing: {places}. Give all of them or none.",
     "gold-incomplete": "The gold has {found} of {expected} items and leaves out {places}. "
     "Add them; if they are not to be judged, write covers: listed in task.yaml.",
@@ -71,6 +73,10 @@ MESSAGES = {
     "json-syntax": "This is not JSON: at line {line}, column {column} stands {found}; expected {expected}.",
     "json-too-deep": "The JSON has far too many brackets within each other: write a flat list of objects.",
     "json-not-a-list": "Expected a list of objects, one an item; found {found}.",
+    "json-lines-for-list": "There is one object a line; expected one list. Put [ before the first object, ] after "
+    "the last, and a comma between two of them (in pandas: to_json without lines=True).",
+    "json-list-for-lines": "The file is one list; expected one object a line, without brackets around them and "
+    "without commas between them (in pandas: to_json with lines=True).",
     "json-not-an-object": "List entries that are no objects: {places}. Each entry needs an id and a value.",
     "json-missing-key": "Entries without a key that they need: {places}.",
     "json-unknown-key": "Keys that the format does not know are passed over: {places}.",
@@ -79,6 +85,8 @@ MESSAGES = {
     "wrong-constant": "Entries that lack the constant {expected}: {places}.",
     "label-outside-domain": "Labels that the track does not have: {places}. Expected {expected}.",
     "inner-class": "Labels that only stand for a group of classes: {places}. Give the class itself: {expected}.",
+    "decimal-point": "Whole numbers are written with a decimal point, as {found}: write {suggestion} (in pandas: "
+    "convert the columns with astype(int)).",
     "value-not-a-label": "Values that are no label: {places}. Expected {expected}, as text.",
     "value-not-a-list": "Values that are no list of labels: {places}. Expected {expected}.",
     "no-label": "Empty lists of labels: {places}. Every item needs a label.",
@@ -93,8 +101,12 @@ MESSAGES = {
     "quote-misplaced": "A quotation mark at line {line} ends before its cell does: double or remove it.",
     "cell-too-long": "A cell at line {line} is longer than 128 KiB: is a quotation mark or a line break missing?",
     "wrong-separator": "The cells are separated by {found}; expected {expected}.",
+    "excel-separator-line": "The first line, {found}, is for Excel alone: remove it, and separate cells by {expected}.",
     "header-column-missing": "The first line must name all columns. Missing: {places}. Expected {expected}.",
+    "index-without-name": "The first column has no name: name it {expected} (in pandas: to_csv with "
+    'index_label="{expected}").',
     "header-column-twice": "The first line names a column twice: {places}.",
+    "index-column": "The first column holds row numbers, as pandas adds them: write the file without it (index=False).",
     "extra-columns": "Columns that the track does not use: {places}. It uses {expected}.",
     "no-rows": "There is a header and nothing below it: write one row an item.",
     "ragged-row": "Rows with more or fewer cells than the others: {places}. Expected {expected}.",

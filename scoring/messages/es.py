@@ -64,6 +64,8 @@ MESSAGES = {
     "missing-items": "Elementos sin entrada: {places}. Cada elemento de la pista necesita una.",
     "unknown-ids": "Identificadores que no están entre los elementos de la pista: {places}. Quítelos o compruebe que "
     "son la pista y la partición correctas.",
+    "ids-unicode-form": "Los identificadores están en otra forma Unicode que los elementos: {places}. Escríbalos en "
+    '{expected}, como hace unicodedata.normalize("{expected}", id).',
     "optional-items-missing": "Solo están algunos de los elementos opcionales; faltan: {places}. Dé todos o ninguno.",
     "gold-incomplete": "El gold tiene {found} de {expected} elementos y omite {places}. "
     "Añádalos; si no se han de juzgar, escriba covers: listed en task.yaml.",
@@ -74,6 +76,10 @@ MESSAGES = {
     "json-syntax": "Esto no es JSON: en la línea {line}, columna {column}, está {found}; se esperaba {expected}.",
     "json-too-deep": "El JSON tiene demasiados corchetes anidados: escriba una lista simple de objetos.",
     "json-not-a-list": "Se esperaba una lista de objetos, uno por elemento; se encontró {found}.",
+    "json-lines-for-list": "Hay un objeto por línea; se esperaba una sola lista. Ponga [ antes del primer objeto, ] "
+    "después del último y una coma entre cada dos (en pandas: to_json sin lines=True).",
+    "json-list-for-lines": "El fichero es una lista; se esperaba un objeto por línea, sin corchetes alrededor y sin "
+    "comas entre ellos (en pandas: to_json con lines=True).",
     "json-not-an-object": "Entradas de la lista que no son objetos: {places}. Cada una necesita un id y un valor.",
     "json-missing-key": "Entradas sin una clave necesaria: {places}.",
     "json-unknown-key": "Se pasan por alto las claves que el formato no conoce: {places}.",
@@ -83,6 +89,8 @@ MESSAGES = {
     "wrong-constant": "Entradas sin la constante {expected}: {places}.",
     "label-outside-domain": "Etiquetas que la pista no tiene: {places}. Se esperaba {expected}.",
     "inner-class": "Etiquetas que solo representan un grupo de clases: {places}. Dé la clase misma: {expected}.",
+    "decimal-point": "Los números enteros llevan punto decimal, como {found}: escriba {suggestion} (en pandas: "
+    "convierta las columnas con astype(int)).",
     "value-not-a-label": "Valores que no son una etiqueta: {places}. Se esperaba {expected}, como texto.",
     "value-not-a-list": "Valores que no son una lista de etiquetas: {places}. Se esperaba {expected}.",
     "no-label": "Listas de etiquetas vacías: {places}. Cada elemento necesita una etiqueta.",
@@ -97,9 +105,15 @@ MESSAGES = {
     "quote-misplaced": "Unas comillas de la línea {line} terminan antes que su celda: duplíquelas o quítelas.",
     "cell-too-long": "Una celda de la línea {line} supera los 128 KiB: ¿faltan unas comillas o un salto de línea?",
     "wrong-separator": "Las celdas están separadas por {found}; se esperaba {expected}.",
+    "excel-separator-line": "La primera línea, {found}, solo sirve para Excel: quítela y separe las celdas con "
+    "{expected}.",
     "header-column-missing": "La primera línea debe nombrar todas las columnas. Faltan: {places}. Se esperaba "
     "{expected}.",
+    "index-without-name": "La primera columna no tiene nombre: llámela {expected} (en pandas: to_csv con "
+    'index_label="{expected}").',
     "header-column-twice": "La primera línea nombra una columna dos veces: {places}.",
+    "index-column": "La primera columna contiene números de fila, como los añade pandas: escriba el fichero sin ella "
+    "(index=False).",
     "extra-columns": "Columnas que la pista no usa: {places}. Usa {expected}.",
     "no-rows": "Hay una cabecera y nada debajo: escriba una fila por elemento.",
     "ragged-row": "Filas con más o menos celdas que las demás: {places}. Se esperaba {expected}.",

@@ -65,6 +65,8 @@ MESSAGES = {
     "missing-items": "Itens sem entrada: {places}. Cada item da pista precisa de uma.",
     "unknown-ids": "Identificadores que não estão entre os itens da pista: {places}. Retire-os ou verifique se são a "
     "pista e a partição certas.",
+    "ids-unicode-form": "Os identificadores estão noutra forma Unicode que os itens: {places}. Escreva-os em "
+    '{expected}, como faz unicodedata.normalize("{expected}", id).',
     "optional-items-missing": "Só estão alguns dos itens opcionais; faltam: {places}. Dê todos ou nenhum.",
     "gold-incomplete": "O gold tem {found} de {expected} itens e omite {places}. "
     "Acrescente-os; se não devem ser avaliados, escreva covers: listed em task.yaml.",
@@ -74,6 +76,10 @@ MESSAGES = {
     "json-syntax": "Isto não é JSON: na linha {line}, coluna {column}, está {found}; esperava-se {expected}.",
     "json-too-deep": "O JSON tem demasiados parênteses encaixados: escreva uma lista simples de objetos.",
     "json-not-a-list": "Esperava-se uma lista de objetos, um por item; encontrou-se {found}.",
+    "json-lines-for-list": "Há um objeto por linha; esperava-se uma só lista. Ponha [ antes do primeiro objeto, ] "
+    "depois do último e uma vírgula entre cada dois (em pandas: to_json sem lines=True).",
+    "json-list-for-lines": "O ficheiro é uma lista; esperava-se um objeto por linha, sem parênteses à volta e sem "
+    "vírgulas entre eles (em pandas: to_json com lines=True).",
     "json-not-an-object": "Entradas da lista que não são objetos: {places}. Cada uma precisa de um id e de um valor.",
     "json-missing-key": "Entradas sem uma chave necessária: {places}.",
     "json-unknown-key": "Ignoram-se as chaves que o formato não conhece: {places}.",
@@ -82,6 +88,8 @@ MESSAGES = {
     "wrong-constant": "Entradas sem a constante {expected}: {places}.",
     "label-outside-domain": "Etiquetas que a pista não tem: {places}. Esperava-se {expected}.",
     "inner-class": "Etiquetas que só representam um grupo de classes: {places}. Dê a própria classe: {expected}.",
+    "decimal-point": "Os números inteiros têm ponto decimal, como {found}: escreva {suggestion} (em pandas: converta "
+    "as colunas com astype(int)).",
     "value-not-a-label": "Valores que não são uma etiqueta: {places}. Esperava-se {expected}, como texto.",
     "value-not-a-list": "Valores que não são uma lista de etiquetas: {places}. Esperava-se {expected}.",
     "no-label": "Listas de etiquetas vazias: {places}. Cada item precisa de uma etiqueta.",
@@ -96,8 +104,14 @@ MESSAGES = {
     "quote-misplaced": "Umas aspas da linha {line} acabam antes da sua célula: duplique-as ou retire-as.",
     "cell-too-long": "Uma célula da linha {line} tem mais de 128 KiB: faltam umas aspas ou uma quebra de linha?",
     "wrong-separator": "As células estão separadas por {found}; esperava-se {expected}.",
+    "excel-separator-line": "A primeira linha, {found}, só serve ao Excel: retire-a e separe as células com "
+    "{expected}.",
     "header-column-missing": "A primeira linha deve nomear todas as colunas. Faltam: {places}. Esperava-se {expected}.",
+    "index-without-name": "A primeira coluna não tem nome: chame-lhe {expected} (em pandas: to_csv com "
+    'index_label="{expected}").',
     "header-column-twice": "A primeira linha nomeia uma coluna duas vezes: {places}.",
+    "index-column": "A primeira coluna contém números de linha, como o pandas os acrescenta: escreva o ficheiro sem "
+    "ela (index=False).",
     "extra-columns": "Colunas que a pista não usa: {places}. Ela usa {expected}.",
     "no-rows": "Há um cabeçalho e nada abaixo dele: escreva uma linha por item.",
     "ragged-row": "Linhas com mais ou menos células do que as outras: {places}. Esperava-se {expected}.",
