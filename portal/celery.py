@@ -10,17 +10,21 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import structlog
 from celery import Celery
-from celery.signals import celeryd_init, setup_logging, task_prerun, worker_process_init
+from celery.signals import celeryd_init, setup_logging, task_prerun, worker_process_init, worker_ready
 from django.conf import settings
 from django.db import close_old_connections
 
+from portal.evaluation.confinement import missing_protection
 from portal.evaluation.lanes import Lane
 from portal.evaluation.limits import OTHER_NICENESS, SCORING_NICENESS
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
 # The child processes that score inherit one thread a job; numerical libraries would start one a core.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+log = structlog.get_logger("portal.worker")
 
 app = Celery("agon")
 app.config_from_object("django.conf:settings", namespace="CELERY")
@@ -48,6 +52,12 @@ def _give_way(options: Mapping[str, Any], **_: Any) -> None:
     os.nice(niceness)
     with suppress(OSError):  # other systems, and kernels without it
         Path("/proc/self/autogroup").write_text(str(niceness))
+
+
+@worker_ready.connect
+def _say_what_children_could_do(**_: Any) -> None:
+    for sentence in missing_protection():
+        log.warning(sentence)
 
 
 @worker_process_init.connect

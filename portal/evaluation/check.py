@@ -56,7 +56,9 @@ def judge(
         ChildError: the content kills the child.
         OSError: storage or machine failed, or the items of the split cannot be read.
     """
-    return _finding(run_limited(lambda: _check(definition, file, file_name, team, split), seconds))
+    return _finding(
+        run_limited(lambda: _check(definition, file, file_name, team, split), [file, definition.folder], seconds)
+    )
 
 
 def _check(definition: Definition, file: Path, file_name: str, team: str, split: str) -> dict[str, Any]:

@@ -15,7 +15,7 @@ import selectors
 import signal
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -47,8 +47,15 @@ class HostError(OSError):
     """The child could not do its work, whatever its input is: storage or machine failed, or someone stopped it."""
 
 
-def run_limited(function: Callable[[], Any], seconds: float = CHILD_SECONDS, memory: int = CHILD_MEMORY) -> Any:
-    """The function's value, which must be JSON; `seconds` limit wall clock and CPU, `memory` is in bytes.
+def run_limited(
+    function: Callable[[], Any],
+    readable: Iterable[Path] = (),
+    seconds: float = CHILD_SECONDS,
+    memory: int = CHILD_MEMORY,
+) -> Any:
+    """The function's value, which must be JSON, from a child that opens only the `readable` files and folders.
+
+    `seconds` limit wall clock and CPU, `memory` is in bytes. Gold is opened and read before: the child gets no key.
 
     Raises:
         ChildError: the function fails or exceeds a limit.
@@ -63,7 +70,7 @@ def run_limited(function: Callable[[], Any], seconds: float = CHILD_SECONDS, mem
         os.close(writing)
         raise
     if pid == 0:
-        _be_child(function, writing, parent, seconds, memory)
+        _be_child(function, lambda: confine(parent, writing, seconds, memory, readable), writing)
     os.close(writing)
     try:
         answer = _read(reading, time.monotonic() + seconds)
@@ -76,20 +83,20 @@ def run_limited(function: Callable[[], Any], seconds: float = CHILD_SECONDS, mem
     return _unpack(answer, status)
 
 
-def _be_child(function: Callable[[], Any], writing: int, parent: int, seconds: float, memory: int) -> NoReturn:
+def _be_child(function: Callable[[], Any], confine_it: Callable[[], None], writing: int) -> NoReturn:
     try:
         gc.freeze()
-        answer = _confined(parent, writing, seconds, memory) or _answer(function)
+        answer = _confined(confine_it) or _answer(function)
         with os.fdopen(writing, "wb") as pipe:
             pipe.write(answer)
     finally:
         os._exit(0)
 
 
-def _confined(parent: int, writing: int, seconds: float, memory: int) -> bytes | None:
-    """None, or what to answer where the limits cannot be set."""
+def _confined(confine_it: Callable[[], None]) -> bytes | None:
+    """None, or what to answer where the limits cannot be set: a child without them reads nothing."""
     try:
-        confine(parent, writing, seconds, memory)
+        confine_it()
     except Exception as error:
         return json.dumps({"host_error": description(error)}).encode()
     return None

@@ -12,16 +12,17 @@ from django.db.models import F, Q
 
 from portal.evaluation.child import ChildError, run_limited
 from portal.evaluation.limits import COMPARE_AGAIN_SECONDS, COMPARE_SECONDS
+from portal.evaluation.opened_gold import opened_gold
 from portal.models import Board, Evaluation, Phase, ReleasedBoard, Run
-from portal.storage import open_gold, stored_file
-from scoring import Definition
+from portal.storage import stored_file
 from scoring import __version__ as scorer_version
 from scoring.definition import MetricSpec
 from scoring.definition import Track as TrackDefinition
 from scoring.details import field_details
 from scoring.languages import by_language, read_languages
 from scoring.metrics import Comparison, compare
-from scoring.score import accepted_gold, run_answers
+from scoring.metrics import GoldStandard as OpenedGold
+from scoring.score import run_answers
 from scoring.significance import intervals, leads, rank_ranges, tie_groups
 from scoring.uploads import read_run
 
@@ -82,17 +83,29 @@ def compare_board(board: Board, at: datetime) -> None:
         with ExitStack() as files:
             read = [*evaluations, *further]
             paths = {one.pk: files.enter_context(stored_file(one.run.file_sha256)) for one in read}
-            work = partial(_compare, board, definition, evaluations, further, paths, reference)
-            comparison |= run_limited(work, COMPARE_SECONDS)
-    except (ChildError, OSError) as fault:
-        log.warning("no intervals", board=str(board), fault=str(fault))
+            gold = board_gold(board)
+            work = partial(_compare, board, gold, evaluations, further, paths, reference)
+            comparison |= run_limited(work, [definition.folder, *paths.values()], COMPARE_SECONDS)
+    except OSError as error:
+        log.warning("not compared: it is tried again", board=str(board), error=str(error))
+        mine.update(compared_at=at)
+        return
+    except ChildError as error:
+        log.warning("no intervals", board=str(board), error=str(error))
     mine.update(comparison=comparison, compared_at=at, compared_revision=revision + 1, revision=F("revision") + 1)
     log.info("compared", board=str(board), runs=len(evaluations))
 
 
+def board_gold(board: Board) -> OpenedGold:
+    """The board's gold standard, opened by this worker for a child to inherit; `OSError` as `opened_gold`."""
+    assert board.gold is not None
+    shared_task = board.track.shared_task
+    return opened_gold(board.gold, shared_task.definition, shared_task.definition_sha256)
+
+
 def beside_gold(
     board: Board,
-    definition: Definition,
+    gold: OpenedGold,
     evaluations: list[Evaluation],
     paths: Mapping[int, Path],
     *,
@@ -102,10 +115,9 @@ def beside_gold(
 
     With `lenient` those that cannot be read are left out, and cost the others nothing.
     """
-    assert board.gold is not None
+    definition = board.track.shared_task.definition
     slug, split = board.track.slug, board.phase.split
     track = definition.track(slug)
-    gold = accepted_gold(definition, slug, open_gold(board.gold.sealed_sha256), split)
     beside = {}
     for one in evaluations:
         try:
@@ -149,16 +161,16 @@ def _reference(board: Board) -> int | None:
 
 def _compare(
     board: Board,
-    definition: Definition,
+    gold: OpenedGold,
     evaluations: list[Evaluation],
     further: list[Evaluation],
     paths: Mapping[int, Path],
     reference: int | None,
 ) -> dict[str, Any]:
     """In the child: bounds, groups and ranges of ranks by evaluation, and what the field says, as plain values."""
-    track = definition.track(board.track.slug)
+    track = board.track.definition
     spec = track.ranking_metric
-    laid = beside_gold(board, definition, [*evaluations, *further], paths, lenient=True)
+    laid = beside_gold(board, gold, [*evaluations, *further], paths, lenient=True)
     beside = {str(one.pk): laid[str(one.pk)] for one in evaluations}
     teams = {str(one.pk): beside[str(one.pk)] for one in evaluations if one.run.kind == Run.Kind.TEAM}
     best = dict(list(teams.items())[:FIELD])

@@ -1,65 +1,65 @@
-"""What a child process may not do while it reads what a stranger sent: outlive its parent, grow, write, talk, start.
+"""What a child process may not do while it reads what a stranger sent: grow, write, talk, look around, outlive us.
 
-Resource limits hold on every platform (macOS knows none for memory). On Linux a system call filter (seccomp) refuses
-sockets and programs as well, inside containers and without privileges; elsewhere a child could still open a socket.
+Resource limits hold on every platform (macOS knows none for memory). On Linux the kernel also filters system calls
+(`seccomp`) and opens no file but those named (`landlock`), inside containers and without privileges.
 """
 
-import ctypes
-import errno
 import os
-import platform
 import resource
 import signal
-import struct
 import sys
+import sysconfig
+from collections.abc import Iterable
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 
+from portal.evaluation import landlock, seccomp
+from portal.evaluation.kernel import LIBRARY
 from portal.evaluation.limits import CHILD_FILE, CHILD_FILES_OPEN, CHILD_NICENESS
 
-# linux/prctl.h
-_SET_DEATH_SIGNAL, _SET_SECCOMP, _SET_NO_NEW_PRIVILEGES = 1, 22, 38
-_SECCOMP_FILTER = 2
+_SET_DEATH_SIGNAL = 1  # linux/prctl.h
 
-# linux/bpf_common.h, linux/seccomp.h: instructions of the filter, and its answers
-_LOAD, _IF_EQUAL, _IF_AT_LEAST, _IF_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
-_NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT = 0, 4, 16  # offsets in struct seccomp_data
-_ALLOW, _REFUSE = 0x7FFF0000, 0x00050000
-_NOT_PERMITTED = _REFUSE | errno.EPERM
-_UNKNOWN = _REFUSE | errno.ENOSYS  # the C library falls back to clone
-_THREAD = 0x00010000  # CLONE_THREAD
-_OTHER_NUMBERS = 0x40000000  # x86-64's second set of numbers, x32
-
-# Machine → its name for seccomp, and the numbers of: clone, and of socket, socketpair, connect, fork, vfork, execve,
-# execveat, ptrace, io_uring_setup, where the machine has them.
-_MACHINES = {
-    "x86_64": (0xC000003E, 56, (41, 53, 42, 57, 58, 59, 322, 101, 425)),
-    "aarch64": (0xC00000B7, 220, (198, 199, 203, 221, 281, 117, 425)),
-}
-_CLONE3 = 435
-
-_LIBRARY = ctypes.CDLL(None)
+_LANDLOCK = landlock.version() if sys.platform == "linux" else 0
+_HAS_SECCOMP = sys.platform == "linux" and seccomp.is_supported()
+# Modules that are imported at their first use; all else is loaded before the fork.
+_CODE = {Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+_CODE |= {Path(folder) for folder in getattr(find_spec("scoring"), "submodule_search_locations", None) or ()}
 
 
-class _Program(ctypes.Structure):
-    """struct sock_fprog"""
+def missing_protection() -> list[str]:
+    """What this machine does not hold a child back from, in sentences for administrators; empty where all is there."""
+    missing = []
+    if not _HAS_SECCOMP:
+        missing.append("System calls are not filtered (no seccomp): a child that evaluates could open sockets.")
+    if not _LANDLOCK:
+        missing.append("Files are not confined (no Landlock, Linux 5.13): a child that evaluates could read any file.")
+    return missing
 
-    _fields_ = [("length", ctypes.c_ushort), ("instructions", ctypes.c_void_p)]
 
+def confine(parent: int, keep: int, seconds: float, memory: int, readable: Iterable[Path]) -> None:
+    """To be called in the child first of all; the descriptor `keep` stays open, and `readable` can be opened.
 
-def confine(parent: int, keep: int, seconds: float, memory: int) -> None:
-    """To be called in the child first of all; the descriptor `keep` stays open, beside input, output and errors."""
+    Raises:
+        OSError: the kernel refuses what it has offered.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # for the parent to act on
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     _close_all_but(keep)
     _limit(seconds, memory)
     if sys.platform == "linux":
         _die_with(parent)
-        _refuse_system_calls()
+    if _LANDLOCK:
+        landlock.allow_reading([*_CODE, *readable], _LANDLOCK)
+    if _HAS_SECCOMP:
+        seccomp.allow_only_listed_calls()
 
 
 def _close_all_but(keep: int) -> None:
-    """Sockets and database files go."""
+    """Sockets and database files go; input, output and errors lead nowhere."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for standard in (0, 1, 2):
+        os.dup2(nowhere, standard)
     for descriptor in [int(path.name) for path in Path("/dev/fd").iterdir()]:
         if descriptor > 2 and descriptor != keep:
             with suppress(OSError):  # the listing's own
@@ -83,44 +83,6 @@ def _limit(seconds: float, memory: int) -> None:
 
 def _die_with(parent: int) -> None:
     """The parent's death is the end of the child as well."""
-    _LIBRARY.prctl(_SET_DEATH_SIGNAL, signal.SIGKILL)
+    LIBRARY.prctl(_SET_DEATH_SIGNAL, signal.SIGKILL)
     if os.getppid() != parent:  # it died before the line above
         os._exit(1)
-
-
-def _refuse_system_calls() -> None:
-    """No network, no other program, no other process; threads are allowed. Nothing happens on other machines."""
-    if platform.machine() not in _MACHINES:
-        return
-    program = _filter(*_MACHINES[platform.machine()])
-    buffer = ctypes.create_string_buffer(b"".join(program))
-    _LIBRARY.prctl(_SET_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
-    _LIBRARY.prctl(_SET_SECCOMP, _SECCOMP_FILTER, ctypes.byref(_Program(len(program), ctypes.addressof(buffer))))
-
-
-def _filter(architecture: int, clone: int, refused: tuple[int, ...]) -> list[bytes]:
-    """The filter's instructions; a jump counts those that are left out when its condition holds, or when not."""
-    program = [
-        _instruction(_LOAD, _ARCHITECTURE),
-        _instruction(_IF_EQUAL, architecture, if_true=1),
-        _instruction(_RETURN, _NOT_PERMITTED),
-        _instruction(_LOAD, _NUMBER),
-        _instruction(_IF_AT_LEAST, _OTHER_NUMBERS, if_false=1),
-        _instruction(_RETURN, _NOT_PERMITTED),
-        _instruction(_IF_EQUAL, _CLONE3, if_false=1),
-        _instruction(_RETURN, _UNKNOWN),
-    ]
-    for number in refused:
-        program += [_instruction(_IF_EQUAL, number, if_false=1), _instruction(_RETURN, _NOT_PERMITTED)]
-    return [
-        *program,
-        _instruction(_IF_EQUAL, clone, if_false=3),
-        _instruction(_LOAD, _FIRST_ARGUMENT),
-        _instruction(_IF_BIT, _THREAD, if_true=1),
-        _instruction(_RETURN, _NOT_PERMITTED),
-        _instruction(_RETURN, _ALLOW),
-    ]
-
-
-def _instruction(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
-    return struct.pack("=HBBI", code, if_true, if_false, value)

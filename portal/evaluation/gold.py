@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any, Self
 from uuid import UUID
 
@@ -71,7 +72,8 @@ def check_gold_upload(upload_id: UUID, at: datetime) -> list[UUID]:
         content = open_gold(upload.sealed_sha256)  # the child has no keys
         known = _opened(versions.newest)
         imported = _opened(versions.imported if upload.is_imported else None)
-        finding = GoldFinding(**run_limited(lambda: _judge(upload, content, known, imported, definition)))
+        work = partial(_judge, upload, content, known, imported, definition)
+        finding = GoldFinding(**run_limited(work, [definition.folder]))
     except Exception as error:
         record_error(upload, token, error, now())
         return []

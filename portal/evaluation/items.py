@@ -15,11 +15,11 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from portal.evaluation.child import ChildError, run_limited
-from portal.evaluation.compare import beside_gold
+from portal.evaluation.compare import beside_gold, board_gold
 from portal.models import Board, Evaluation, GoldItems, Run, RunItems, items_are_public
 from portal.storage import stored_file
-from scoring import Definition
 from scoring.item_answers import item_answers
+from scoring.metrics import GoldStandard as OpenedGold
 
 log = structlog.get_logger("portal.evaluation")
 
@@ -55,7 +55,6 @@ def publish_items(board: Board, at: datetime) -> None:
     RunItems.objects.of_board(board).exclude(evaluation__gold=board.gold, evaluation__scorer=board.scorer).delete()
     kept = GoldItems.objects.filter(gold=board.gold).first()
     batch = list(_lacking(board, at)[: ANSWERS // max(1, len(kept.ids)) or 1 if kept else 1])
-    definition = board.track.shared_task.definition
     with ExitStack() as files:
         paths: dict[int, Path] = {}
         for one in batch:
@@ -63,7 +62,9 @@ def publish_items(board: Board, at: datetime) -> None:
                 paths[one.pk] = files.enter_context(stored_file(one.run.file_sha256))
         there = [one for one in batch if one.pk in paths]
         try:
-            found = run_limited(lambda: _read(board, definition, there, paths))
+            gold = board_gold(board)
+            readable = [board.track.shared_task.definition.folder, *paths.values()]
+            found = run_limited(lambda: _read(board, gold, there, paths), readable)
         except (ChildError, OSError) as error:
             log.warning("no items", board=str(board), error=str(error))
             there = there if isinstance(error, ChildError) else []
@@ -87,10 +88,10 @@ def _withdraw(board: Board) -> None:
     GoldItems.objects.filter(gold__track=track, gold__split=split).delete()
 
 
-def _read(board: Board, definition: Definition, batch: list[Evaluation], paths: Mapping[int, Path]) -> dict[str, Any]:
+def _read(board: Board, gold: OpenedGold, batch: list[Evaluation], paths: Mapping[int, Path]) -> dict[str, Any]:
     """In the child: the gold's answers, and by evaluation the run's; nothing of a gold standard that is too long."""
     found: dict[str, Any] = {"runs": {}}
-    for pk, comparison in beside_gold(board, definition, batch, paths, lenient=True).items():
+    for pk, comparison in beside_gold(board, gold, batch, paths, lenient=True).items():
         if len(comparison.gold) > ITEMS:
             break
         items = item_answers(comparison)

@@ -64,7 +64,8 @@ def compute(run: Run, gold: GoldStandard) -> Scored:
     definition = run.track.shared_task.definition  # read here, where it is kept for the next one
     standard = opened_gold(gold, definition, run.track.shared_task.definition_sha256)
     with stored_file(run.file_sha256) if run.file_sha256 else nullcontext() as file:
-        return Scored(**run_limited(lambda: _score(run, file, standard, definition)))
+        readable = [definition.folder, *([file] if file else [])]
+        return Scored(**run_limited(lambda: _score(run, file, standard, definition), readable))
 
 
 def _scorable(run_id: UUID) -> Run | None:

@@ -1,0 +1,135 @@
+"""An allow-list of system calls (seccomp) for the limited child: to compute, read, answer and end, and nothing else.
+
+Whatever is not listed fails with EPERM: sockets, programs, processes, signals, ptrace, namespaces, mounts, keys, BPF,
+io_uring, and all that creates, changes, renames or removes a file. Some calls are allowed with certain arguments only.
+"""
+
+import ctypes
+import errno
+import platform
+import struct
+from collections.abc import Mapping, Sequence
+
+from portal.evaluation.kernel import LIBRARY, SET_NO_NEW_PRIVILEGES, checked
+
+# linux/prctl.h
+_GET_SECCOMP, _SET_SECCOMP, _SECCOMP_FILTER = 21, 22, 2
+
+# linux/bpf_common.h, linux/seccomp.h: instructions of the filter, and its answers
+_LOAD, _IF_EQUAL, _IF_AT_LEAST, _IF_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+_NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16  # offsets in struct seccomp_data
+_ALLOW, _ERROR = 0x7FFF0000, 0x00050000
+_NOT_PERMITTED = _ERROR | errno.EPERM
+_UNKNOWN = _ERROR | errno.ENOSYS  # the C library falls back to an older call
+_OTHER_NUMBERS = 0x40000000  # x86-64's second set of numbers, x32
+
+# Flags that are the same on both machines: to open a file for writing, to start a thread, to enter a namespace
+_TO_WRITE = 0o1 | 0o2 | 0o100 | 0o1000 | 0o2000 | 0o20000000  # WRONLY, RDWR, CREAT, TRUNC, APPEND, TMPFILE
+_THREAD, _NAMESPACES = 0x00010000, 0x7E020000
+_FCNTL = (0, 1, 2, 3, 4, 1030)  # copies of descriptors and their flags; no locks, no owners who get signals
+_IOCTL = (0x5401, 0x5413, 0x541B, 0x5450, 0x5451)  # is it a terminal, how wide, bytes to read, close on exec
+
+# asm/unistd_64.h; open, stat and the like are on x86-64 alone
+_X86_64 = {
+    "read": 0, "write": 1, "open": 2, "close": 3, "stat": 4, "fstat": 5, "lstat": 6, "poll": 7, "lseek": 8,
+    "mmap": 9, "mprotect": 10, "munmap": 11, "brk": 12, "rt_sigaction": 13, "rt_sigprocmask": 14,
+    "rt_sigreturn": 15, "ioctl": 16, "pread64": 17, "pwrite64": 18, "readv": 19, "writev": 20, "access": 21,
+    "select": 23, "sched_yield": 24, "mremap": 25, "mincore": 27, "madvise": 28, "dup": 32, "dup2": 33,
+    "nanosleep": 35, "getpid": 39, "clone": 56, "exit": 60, "uname": 63, "fcntl": 72, "getcwd": 79,
+    "readlink": 89, "gettimeofday": 96, "getrlimit": 97, "getrusage": 98, "sysinfo": 99, "times": 100,
+    "getuid": 102, "getgid": 104, "geteuid": 107, "getegid": 108, "getppid": 110, "sigaltstack": 131,
+    "statfs": 137, "fstatfs": 138, "getpriority": 140, "arch_prctl": 158, "gettid": 186, "time": 201, "futex": 202,
+    "sched_getaffinity": 204, "getdents64": 217, "set_tid_address": 218, "restart_syscall": 219,
+    "clock_gettime": 228, "clock_getres": 229, "clock_nanosleep": 230, "exit_group": 231, "openat": 257,
+    "newfstatat": 262, "readlinkat": 267, "faccessat": 269, "pselect6": 270, "ppoll": 271, "set_robust_list": 273,
+    "dup3": 292, "prlimit64": 302, "getcpu": 309, "getrandom": 318, "membarrier": 324, "statx": 332, "rseq": 334,
+    "clone3": 435, "close_range": 436, "faccessat2": 439,
+}  # fmt: skip
+# asm-generic/unistd.h
+_AARCH64 = {
+    "getcwd": 17, "dup": 23, "dup3": 24, "fcntl": 25, "ioctl": 29, "statfs": 43, "fstatfs": 44, "faccessat": 48,
+    "openat": 56, "close": 57, "getdents64": 61, "lseek": 62, "read": 63, "write": 64, "readv": 65, "writev": 66,
+    "pread64": 67, "pwrite64": 68, "pselect6": 72, "ppoll": 73, "readlinkat": 78, "newfstatat": 79, "fstat": 80,
+    "exit": 93, "exit_group": 94, "set_tid_address": 96, "futex": 98, "set_robust_list": 99, "nanosleep": 101,
+    "clock_gettime": 113, "clock_getres": 114, "clock_nanosleep": 115, "sched_getaffinity": 123, "sched_yield": 124,
+    "restart_syscall": 128, "sigaltstack": 132, "rt_sigaction": 134, "rt_sigprocmask": 135, "rt_sigreturn": 139,
+    "getpriority": 141, "times": 153, "uname": 160, "getrlimit": 163, "getrusage": 165, "getcpu": 168,
+    "gettimeofday": 169, "getpid": 172, "getppid": 173, "getuid": 174, "geteuid": 175, "getgid": 176,
+    "getegid": 177, "gettid": 178, "sysinfo": 179, "brk": 214, "munmap": 215, "mremap": 216, "clone": 220,
+    "mmap": 222, "mprotect": 226, "mincore": 232, "madvise": 233, "prlimit64": 261, "getrandom": 278,
+    "membarrier": 283, "statx": 291, "rseq": 293, "clone3": 435, "close_range": 436, "faccessat2": 439,
+}  # fmt: skip
+MACHINES = {"x86_64": (0xC000003E, _X86_64), "aarch64": (0xC00000B7, _AARCH64)}  # with their names for seccomp
+
+
+class _Program(ctypes.Structure):
+    """struct sock_fprog"""
+
+    _fields_ = [("length", ctypes.c_ushort), ("instructions", ctypes.c_void_p)]
+
+
+def is_supported() -> bool:
+    """Whether this kernel filters system calls, on a machine whose numbers are known here."""
+    return platform.machine() in MACHINES and LIBRARY.prctl(_GET_SECCOMP) >= 0
+
+
+def allow_only_listed_calls() -> None:
+    """For good, in this process; `OSError` where the kernel does not do it."""
+    checked(LIBRARY.prctl(SET_NO_NEW_PRIVILEGES, 1, 0, 0, 0))
+    checked(LIBRARY.prctl(_SET_SECCOMP, _SECCOMP_FILTER, ctypes.byref(_PROGRAM)))
+
+
+def _filter(architecture: int, numbers: Mapping[str, int]) -> list[bytes]:
+    """The filter's instructions; a jump counts those that are left out when its condition holds, or when not."""
+    conditions = {
+        "clone": [*_all_bits(0, _THREAD), *_no_bits(0, _NAMESPACES)],
+        "open": _no_bits(1, _TO_WRITE),
+        "openat": _no_bits(2, _TO_WRITE),
+        "fcntl": _one_of(1, _FCNTL),
+        "ioctl": _one_of(1, _IOCTL),
+        "prlimit64": [*_one_of(0, (0,)), *_one_of(2, (0,)), *_one_of(2, (0,), half=1)],  # reads one's own limits
+    }
+    program = [
+        _instruction(_LOAD, _ARCHITECTURE),
+        _instruction(_IF_EQUAL, architecture, if_true=1),
+        _instruction(_RETURN, _NOT_PERMITTED),
+        _instruction(_LOAD, _NUMBER),
+        _instruction(_IF_AT_LEAST, _OTHER_NUMBERS, if_false=1),
+        _instruction(_RETURN, _NOT_PERMITTED),
+        _instruction(_IF_EQUAL, numbers["clone3"], if_false=1),
+        _instruction(_RETURN, _UNKNOWN),
+    ]
+    for name, number in numbers.items():
+        if name != "clone3":
+            body = [*conditions.get(name, ()), _instruction(_RETURN, _ALLOW)]
+            program += [_instruction(_IF_EQUAL, number, if_false=len(body)), *body]
+    return [*program, _instruction(_RETURN, _NOT_PERMITTED)]
+
+
+def _all_bits(argument: int, bit: int) -> list[bytes]:
+    return [_load(argument), _instruction(_IF_BIT, bit, if_true=1), _instruction(_RETURN, _NOT_PERMITTED)]
+
+
+def _no_bits(argument: int, bits: int) -> list[bytes]:
+    return [_load(argument), _instruction(_IF_BIT, bits, if_false=1), _instruction(_RETURN, _NOT_PERMITTED)]
+
+
+def _one_of(argument: int, values: Sequence[int], half: int = 0) -> list[bytes]:
+    tests = [
+        _instruction(_IF_EQUAL, value, if_true=len(values) - place) for place, value in enumerate(values)
+    ]  # over the tests that follow, and over the refusal
+    return [_load(argument, half), *tests, _instruction(_RETURN, _NOT_PERMITTED)]
+
+
+def _load(argument: int, half: int = 0) -> bytes:
+    """The lower half of an argument of 64 bits, or its upper one; both machines are little-endian."""
+    return _instruction(_LOAD, _ARGUMENTS + 8 * argument + 4 * half)
+
+
+def _instruction(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
+    return struct.pack("=HBBI", code, if_true, if_false, value)
+
+
+_INSTRUCTIONS = _filter(*MACHINES[platform.machine()]) if platform.machine() in MACHINES else []
+_BUFFER = ctypes.create_string_buffer(b"".join(_INSTRUCTIONS))
+_PROGRAM = _Program(len(_INSTRUCTIONS), ctypes.addressof(_BUFFER))

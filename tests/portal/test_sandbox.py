@@ -1,0 +1,269 @@
+"""What a child that was taken over could try: the kernel refuses each attempt, as root too.
+
+Every attempt is made in a real child by plain system calls, and the test looks whether it had an effect.
+"""
+
+import ctypes
+import fcntl
+import mmap
+import os
+import platform
+import signal
+import socket
+import struct
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+
+from portal.evaluation import confinement, landlock
+from portal.evaluation.child import ChildError, HostError, run_limited
+from portal.evaluation.confinement import missing_protection
+from portal.evaluation.kernel import LIBRARY
+from portal.objects.interface import data_objects
+from portal.sealing import private_key_file
+from portal.storage import stored_name
+from tests.portal.world import EVALUATION, GOOD, send_run
+
+X86_64 = platform.machine() == "x86_64"
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux confines system calls and files")
+
+# x86-64, aarch64
+CALLS = {
+    "kill": (62, 129), "tkill": (200, 130), "tgkill": (234, 131), "rt_sigqueueinfo": (129, 138),
+    "rt_tgsigqueueinfo": (297, 240), "pidfd_open": (434, 434), "pidfd_send_signal": (424, 424),
+    "pidfd_getfd": (438, 438),
+    "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271),
+    "process_madvise": (440, 440),
+    "kcmp": (312, 272), "unshare": (272, 97), "setns": (308, 268), "mount": (165, 40), "umount2": (166, 39),
+    "open_tree": (428, 428), "fsopen": (430, 430), "pivot_root": (155, 41), "chroot": (161, 51), "chdir": (80, 49),
+    "bpf": (321, 280), "keyctl": (250, 219), "add_key": (248, 217), "request_key": (249, 218),
+    "io_uring_setup": (425, 425), "perf_event_open": (298, 241), "userfaultfd": (323, 282), "memfd_create": (319, 279),
+    "execve": (59, 221), "execveat": (322, 281), "socket": (41, 198), "socketpair": (53, 199), "connect": (42, 203),
+    "bind": (49, 200), "sendto": (44, 206), "openat2": (437, 437), "open_by_handle_at": (304, 265),
+    "truncate": (76, 45), "ftruncate": (77, 46), "fallocate": (285, 47), "unlinkat": (263, 35), "renameat2": (316, 276),
+    "linkat": (265, 37), "symlinkat": (266, 36), "mkdirat": (258, 34), "mknodat": (259, 33), "fchmodat": (268, 53),
+    "fchownat": (260, 54), "utimensat": (280, 88), "setxattr": (188, 5), "sendfile": (40, 71), "setuid": (105, 146),
+    "setpriority": (141, 140), "sched_setaffinity": (203, 122), "setrlimit": (160, 164), "prctl": (157, 167),
+    "seccomp": (317, 277), "personality": (135, 92), "reboot": (169, 142), "init_module": (175, 105),
+    "kexec_load": (246, 104), "acct": (163, 89), "swapon": (167, 224), "settimeofday": (164, 170),
+    "quotactl": (179, 60),
+    "shmget": (29, 194), "msgget": (68, 186), "semget": (64, 190), "mq_open": (240, 180), "timer_create": (222, 107),
+    "inotify_init1": (294, 26), "fanotify_init": (300, 262), "syslog": (103, 116), "ioprio_set": (251, 30),
+}  # fmt: skip
+
+
+def number(name: str) -> int:
+    return CALLS[name][0 if X86_64 else 1]
+
+
+def refused(attempt: Callable[[], Any], *readable: Path) -> str:
+    """The error by which the attempt ends in a child; a test fails where it does not."""
+    with pytest.raises((ChildError, HostError)) as caught:
+        run_limited(attempt, readable)
+    return str(caught.value).split()[0]
+
+
+def contents(path: Path) -> list[str] | str:
+    if path.is_dir():
+        return [entry.name for entry in path.iterdir()]
+    with path.open("rb") as file:
+        return file.read(1).hex()
+
+
+def errno_of(*arguments: Any) -> str:
+    """Of a system call; an empty name where it works."""
+    ctypes.set_errno(0)
+    return "" if LIBRARY.syscall(*arguments) >= 0 else os.strerror(ctypes.get_errno())
+
+
+def test_this_machine_has_all_protection():
+    assert missing_protection() == []
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_system_calls_that_no_evaluation_needs(name):
+    nothing = [ctypes.c_long(0)] * 6
+    assert run_limited(lambda: errno_of(number(name), *nothing)) == "Operation not permitted"
+
+
+def test_the_gold_key(tiny):
+    key = private_key_file()
+    assert key.read_text()
+    assert refused(key.read_text, tiny.definition.folder) == "PermissionError"
+
+
+def test_sealed_gold_and_other_peoples_runs(meltemi, tiny):
+    own, other = (send_run(meltemi, GOOD if number == 1 else GOOD[::-1], number, EVALUATION) for number in (1, 2))
+    files = [Path(settings.DATA_ROOT) / stored_name(run.file_sha256) for run in (own, other)]
+    assert len(set(files)) == 2
+    assert run_limited(lambda: len(files[0].read_bytes()), [files[0]]) == files[0].stat().st_size
+    assert refused(files[1].read_bytes, files[0]) == "PermissionError"
+    for gold in settings.GOLD_ROOT.iterdir():
+        assert refused(lambda gold=gold: contents(gold)) == "PermissionError"
+    with data_objects().local(stored_name(own.file_sha256)) as file:
+        assert refused(lambda: contents(file.parent), file) == "PermissionError"
+
+
+def test_links_lead_nowhere(tmp_path):
+    secret, folder = tmp_path / "secret", tmp_path / "folder"
+    secret.write_text("hidden")
+    folder.mkdir()
+    (folder / "link").symlink_to(secret)
+    assert refused((folder / "link").read_text, folder) == "PermissionError"
+    assert refused((folder / ".." / "secret").read_text, folder) == "PermissionError"
+    assert refused(lambda: Path("/proc/self/root", *secret.parts[1:]).read_text(), folder) == "PermissionError"
+
+
+@pytest.mark.parametrize("file", ["mem", "environ", "maps", "cmdline", "fd", "root/etc/passwd", "task"])
+def test_the_parents_files_in_proc(file):
+    path = Path(f"/proc/{os.getpid()}/{file}")
+    assert refused(lambda: contents(path)) == "PermissionError"
+
+
+def test_the_parents_memory(tmp_path):
+    kept = ctypes.create_string_buffer(b"untouched")
+    local = ctypes.create_string_buffer(b"changed!!")
+    mine = struct.pack("PN", ctypes.addressof(local), 9)
+    theirs = struct.pack("PN", ctypes.addressof(kept), 9)
+    parent = os.getpid()
+
+    def write() -> str:
+        return errno_of(number("process_vm_writev"), parent, mine, 1, theirs, 1, 0)
+
+    assert run_limited(write) == "Operation not permitted"
+    assert kept.value == b"untouched"
+
+
+@pytest.mark.parametrize("call", ["kill", "tkill", "tgkill"])
+def test_signals_to_the_parent(call):
+    received = []
+    before = signal.signal(signal.SIGUSR1, lambda *_: received.append(call))
+    parent = os.getpid()
+    arguments = [parent, parent, signal.SIGUSR1] if call == "tgkill" else [parent, signal.SIGUSR1]
+    try:
+        assert run_limited(lambda: errno_of(number(call), *map(int, arguments))) == "Operation not permitted"
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert received == []
+
+
+def test_signals_by_descriptor():
+    """`fcntl` may name who gets a signal when a descriptor has something to read; a child's signals reach nobody."""
+    parent = os.getpid()
+    assert refused(lambda: fcntl.fcntl(0, fcntl.F_SETOWN, parent)) == "PermissionError"
+
+
+def test_descriptors_of_the_parent_are_closed(tmp_path):
+    secret = tmp_path / "secret"
+    secret.write_text("hidden")
+    with secret.open("r+b") as file, mmap.mmap(file.fileno(), 6, access=mmap.ACCESS_READ):
+        descriptor = file.fileno()
+        assert refused(lambda: os.pread(descriptor, 6, 0).decode()) == "OSError"
+        left = run_limited(lambda: [path.name for path in Path("/dev/fd").iterdir()], [Path("/proc")])
+        assert len(left) == 5  # input, output, errors, the answer and the listing's own
+    for standard in (0, 1, 2):
+        assert run_limited(lambda standard=standard: str(Path(f"/proc/self/fd/{standard}").readlink())) == os.devnull
+
+
+ATTEMPTS: dict[str, Callable[[Path], Any]] = {
+    "truncate": lambda file: os.truncate(file, 0),
+    "open to truncate": lambda file: os.open(file, os.O_RDONLY | os.O_TRUNC),
+    "open to write": lambda file: os.open(file, os.O_WRONLY),
+    "append": lambda file: os.open(file, os.O_APPEND | os.O_WRONLY),
+    "unlink": lambda file: file.unlink(),
+    "rename": lambda file: file.rename(file.with_name("renamed")),
+    "replace": lambda file: file.with_name("other").replace(file),
+    "create": lambda file: file.with_name("new").touch(),
+    "temporary": lambda file: os.open(file.parent, os.O_TMPFILE | os.O_RDWR),
+    "link": lambda file: os.link(file, file.with_name("linked")),
+    "symlink": lambda file: file.with_name("symlink").symlink_to(file),
+    "mkdir": lambda file: file.with_name("folder").mkdir(),
+    "mkfifo": lambda file: os.mkfifo(file.with_name("fifo")),
+    "chmod": lambda file: file.chmod(0o777),
+    "utime": lambda file: os.utime(file, (0, 0)),
+    "setxattr": lambda file: os.setxattr(file, "user.mark", b"mark"),
+}
+
+
+@pytest.mark.parametrize("name", ATTEMPTS)
+def test_files_are_not_changed_even_where_they_may_be_read(name, tmp_path):
+    file, other = tmp_path / "file", tmp_path / "other"
+    for path in (file, other):
+        path.write_text("as it was")
+    before = {path: path.stat() for path in (file, other)}
+    assert refused(lambda: ATTEMPTS[name](file) and None, tmp_path) in ("PermissionError", "OSError")
+    assert {path: path.stat() for path in tmp_path.iterdir()} == before
+    assert file.read_text() == other.read_text() == "as it was"
+
+
+@pytest.mark.parametrize(
+    "attempt",
+    [
+        socket.socket,
+        socket.socketpair,
+        os.fork,
+        lambda: os.execv("/bin/true", ["true"]),
+        lambda: subprocess.run(["true"], check=True),
+        lambda: os.setsid(),
+        lambda: os.nice(-20),
+    ],
+)
+def test_no_network_no_program_no_other_process(attempt):
+    assert refused(lambda: attempt() and None) == "PermissionError"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_protection_holds_without_privileges(tmp_path):
+    """As in a container: nobody needs a capability for it."""
+    tmp_path.chmod(0o755)
+    for folder in tmp_path.parents:
+        if folder.stat().st_uid == os.getuid() and folder != Path("/") and "pytest" in folder.name:
+            folder.chmod(0o755)
+    secret = tmp_path / "secret"
+    secret.write_text("hidden")
+    secret.chmod(0o644)
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.setuid(65534)
+            refused(socket.socket)
+            refused(secret.read_text)
+            os._exit(0 if run_limited(lambda: "fine") == "fine" else 1)
+        finally:
+            os._exit(2)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+
+
+@pytest.mark.parametrize("known", [1, 2, 3, 4, 5, 6, landlock.version()])
+def test_older_kernels(known, monkeypatch, tmp_path):
+    """What each version of Landlock knows; a kernel takes all that came before its own."""
+    if known > landlock.version():
+        pytest.skip("this kernel's Landlock is older")
+    monkeypatch.setattr(confinement, "_LANDLOCK", known)
+    (tmp_path / "run").write_text("content")
+    assert run_limited((tmp_path / "run").read_text, [tmp_path / "run"]) == "content"
+    assert refused(Path("/etc/passwd").read_text, tmp_path) == "PermissionError"
+    assert refused(lambda: os.truncate(tmp_path / "run", 0), tmp_path) == "PermissionError"
+
+
+def test_what_a_kernel_lacks_is_reported(monkeypatch):
+    monkeypatch.setattr(confinement, "_LANDLOCK", 0)
+    monkeypatch.setattr(confinement, "_HAS_SECCOMP", False)
+    assert ["seccomp" in missing_protection()[0], "Landlock" in missing_protection()[1]] == [True, True]
+    assert run_limited(lambda: "fine") == "fine"
+
+
+def test_a_child_that_cannot_be_confined_reads_nothing(monkeypatch):
+    monkeypatch.setattr(confinement, "_LANDLOCK", 99)
+
+    def fail(*_: Any) -> None:
+        raise OSError(38, "Function not implemented")
+
+    monkeypatch.setattr(landlock, "allow_reading", fail)
+    with pytest.raises(HostError):
+        run_limited(lambda: "read")
