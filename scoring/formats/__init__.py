@@ -92,7 +92,8 @@ def _bounds(spec: FormatSpec, items: int | None) -> dict[str, int]:
         entries = 2 * options.get("depth", trec.DEPTH)
         cells = 8 * entries
     if spec.kind == "spans":
-        entries, cells = limits.SPANS_AN_ITEM, limits.OFFSETS_AN_ITEM
+        cells = limits.OFFSETS_AN_ITEM
+        entries = limits.SPANS_AN_ITEM if options.get("spans") == "rows" else entries
     return {
         "most_entries": min(limits.LINES, limits.ENTRIES_FREE + entries * items),
         "most_cells": min(limits.CELLS, limits.CELLS_FREE + cells * items),

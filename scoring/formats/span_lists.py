@@ -17,6 +17,7 @@ from scoring.limits import MARKED_CHARACTERS, SPAN_CHARACTERS
 from scoring.problems import Severity
 
 FURTHEST = 2**31 - 1  # no text is longer
+NO_LIST = "span-not-offsets"
 WHOLE = re.compile(r"[0-9]{1,10}")
 
 
@@ -37,27 +38,30 @@ class Offsets:
             return "pairs of start and end, as [[10, 13]], or []"
         return "whole numbers between brackets, as [10, 11, 12], or []"
 
-    def of_value(self, value: object, place: str, item: str, path: str, faults: Faults) -> list[Any]:
+    def of_value(self, value: object, place: str, row: int, path: Callable[[int], str], faults: Faults) -> list[Any]:
         """The list that a JSON value holds; empty, with the error kept, where it is no such list."""
         try:
             found: list[Any] = msgspec.convert(value, self.type)
         except msgspec.MsgspecError:
-            self._tell(in_json(value), place, faults, item=item, path=path)
+            if not faults.has_counted(NO_LIST):
+                self._tell(in_json(value), shown(place), faults, item=shown(place), path=path(row))
             return []
         return found
 
-    def of_cell(self, cell: str, place: str, item: str, line: int, faults: Faults) -> list[Any]:
+    def of_cell(self, cell: str, item: str, line: int, faults: Faults) -> list[Any]:
         """The same for the text of such a value."""
         try:
             found: list[Any] = msgspec.json.decode(cell, type=self.type)
         except (msgspec.MsgspecError, UnicodeError, RecursionError):
-            self._tell(shown_cell(cell) if cell else "nothing", place, faults, item=item, line=line)
+            if not faults.has_counted(NO_LIST):
+                found_text = shown_cell(cell) if cell else "nothing"
+                self._tell(found_text, f"line {line}", faults, item=shown(item), line=line)
             return []
         return found
 
     def _tell(self, found: str, place: str, faults: Faults, **where: Any) -> None:
         faults.add(
-            "span-not-offsets",
+            NO_LIST,
             f"{place}: {found}",
             found=found,
             expected=self.expected,
@@ -124,7 +128,7 @@ class Marks:
             flat, lengths = at_once
             return cls(ids, flat, flat + 1, lengths, False, lines)
         rows = zip(cells, ids, lines, strict=True)
-        lists = [offsets.of_cell(cell, f"line {line}", shown(item), line, faults) for cell, item, line in rows]
+        lists = [offsets.of_cell(cell, item, line, faults) for cell, item, line in rows]
         return cls.of_lists(ids, lists, offsets, lines)
 
     def place(self, row: int) -> str:
@@ -197,6 +201,8 @@ class Marks:
         wrong = np.flatnonzero(which)
         rows, firsts = np.unique(owners[wrong], return_index=True)
         for row, span in zip(rows.tolist(), wrong[firsts].tolist(), strict=True):
+            if faults.has_counted(code):
+                continue
             text = found(span)
             faults.add(
                 code,
@@ -217,7 +223,8 @@ def _numbers(flat: Iterable[int], rows: Iterable[Sequence[int]], count: int) -> 
     """All numbers; those beyond any text as the next beyond."""
     low, high = -FURTHEST - 2, FURTHEST + 2
     try:
-        return np.clip(np.fromiter(flat, np.int64, count), low, high)
+        found = np.fromiter(flat, np.int64, count)
+        return np.clip(found, low, high, out=found)
     except OverflowError:
         return np.array([max(low, min(high, at)) for row in rows for at in row], np.int64)
 

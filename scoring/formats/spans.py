@@ -111,7 +111,7 @@ def _pairs_by_item(
     starts, stops = (table.column(name) for name in names)
     for item, line, start, stop in zip(table.ids, table.rows.lines, starts, stops, strict=True):
         pair = pairs_of_rows(start, stop)
-        if pair is None:
+        if pair is None and not faults.has_counted("span-not-pair"):
             found = f"{shown_cell(start)}, {shown_cell(stop)}"
             place = f"line {line}: {found}"
             expected = "two whole numbers, or two empty cells"
@@ -127,7 +127,7 @@ def _read_json(data: bytes, spec: FormatSpec, reading: Reading, faults: Faults) 
     if records is None:
         return None
     found = [
-        [] if value is MISSING else offsets.of_value(value, shown(place), shown(place), records.path(row), faults)
+        [] if value is MISSING else offsets.of_value(value, place, row, records.path, faults)
         for row, (place, value) in enumerate(zip(records.places or records.ids, records.values, strict=True))
     ]
     if len(records.ids) < len(found):

@@ -87,6 +87,7 @@ print(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, *(problem.code for p
         ("[[0,1]]", 20_000),
         ("[[9,3]]", 20_000),
         ("[[0,9000000]]", 20_000),
+        ("[[true]]", 20_000),
     ],
 )
 def test_long_spans_cost_no_more_than_short_ones(marks: Definition, tmp_path: Path, line: str, copies: int) -> None:
