@@ -1,9 +1,11 @@
 """The command line `agon`: `check` and `score`, with the report that the portal's pages show, and others.
 
-Exit codes: 0 valid (warnings allowed), 1 invalid, 2 usage: a wrong argument, definition, items or gold file.
+Exit codes: 0 valid (warnings allowed), 1 invalid, 2 usage: a wrong argument, definition, items or gold file; 141 where
+nothing reads the output any more.
 """
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -29,14 +31,25 @@ OTHER_COMMANDS = {
     "explain": "what do the names of files say?",
     "significance": "intervals, and groups of runs that the items cannot tell apart",
 }
+BROKEN_PIPE = 128 + 13  # as a shell says of a program that SIGPIPE has ended
 ITEMS_FAULTS = ("items-unreadable", "items-unknown-split")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code."""
+    """Run the command line and return its exit code; end quietly where the reader of a pipe, as `head`, has left."""
+    try:
+        try:
+            return _run(sys.argv[1:] if arguments is None else arguments)
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is flushed at the end
+        return BROKEN_PIPE
+
+
+def _run(arguments: Sequence[str]) -> int:
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
-    arguments = sys.argv[1:] if arguments is None else arguments
     options = _parser(arguments).parse_args(arguments)
     try:
         if options.task is None:

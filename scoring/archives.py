@@ -5,15 +5,14 @@ Nothing is unpacked here; the rules are those of acceptance cases A18 to A25.
 
 import re
 import stat
-import unicodedata
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from scoring import limits
-from scoring.naming import printable
-from scoring.problems import Report
+from scoring.naming import composed, printable
+from scoring.problems import Report, Severity
 from scoring.zips import DEFLATED, STORED, BrokenZipError, TooManyEntriesError, ZipEntry, read_entries, read_entry
 
 CLUTTER = re.compile(r"(.*/)?(__MACOSX(/.*)?|\.DS_Store|\._[^/]*|Thumbs\.db|desktop\.ini)", re.IGNORECASE)
@@ -51,18 +50,21 @@ def inspect_archive(path: Path, listed: int | None = limits.LISTED) -> Archive:
     except TooManyEntriesError as error:
         report.error("archive-entries", found=str(error), expected=str(limits.ARCHIVE_ENTRIES))
         return Archive([], None, report)
+    bare = Counter(_bare_name(entry) for entry in entries)
     for entry in entries:
-        _check_entry(entry, report)
+        _check_entry(entry, bare, report)
     _check_sizes(entries, report)
-    _check_twice([entry.name for entry in entries], report)
+    _check_twice([_path(entry) for entry in entries], report)
     files = [entry for entry in entries if not _is_folder(entry)]
-    clutter = [entry.name for entry in files if CLUTTER.fullmatch(entry.name)]
-    _warn("archive-clutter", clutter, report)
-    files = [entry for entry in files if entry.name not in clutter]
+    clutter = [entry for entry in files if CLUTTER.fullmatch(_path(entry))]
+    _list("warning", "archive-clutter", clutter, report)
+    files = [entry for entry in files if entry not in clutter]
     folder = _enclosing_folder(files)
-    accompanying = [entry for entry in files if ACCOMPANYING.fullmatch(PurePosixPath(entry.name).name)]
-    _warn("archive-accompanying", [entry.name for entry in accompanying], report)
-    runs = [_archived(entry, folder, report) for entry in files if entry not in accompanying]
+    accompanying = [entry for entry in files if ACCOMPANYING.fullmatch(PurePosixPath(_path(entry)).name)]
+    _list("warning", "archive-accompanying", accompanying, report)
+    nested = [entry for entry in files if NESTED.fullmatch(entry.name)]
+    _list("error", "archive-nested", nested, report)
+    runs = [_archived(entry, folder, bare, report) for entry in files if entry not in [*accompanying, *nested]]
     if not runs and report.ok:
         report.error("archive-empty")
     return Archive(runs, folder, report)
@@ -81,17 +83,27 @@ def read_archived(path: Path, entry_name: str) -> bytes:
     raise BrokenZipError(f"there is no entry {entry_name}")
 
 
+def _path(entry: ZipEntry) -> str:
+    """The entry's path; some programs on Windows write it with backslashes, against the rules of the format."""
+    return entry.name.replace("\\", "/")
+
+
 def _is_folder(entry: ZipEntry) -> bool:
-    return entry.name.endswith("/")
+    return _path(entry).endswith("/")
 
 
-def _check_entry(entry: ZipEntry, report: Report) -> None:
+def _bare_name(entry: ZipEntry) -> str:
+    """The name without folders, drives and hosts."""
+    return re.split("[/:]", _path(entry))[-1]
+
+
+def _check_entry(entry: ZipEntry, bare: Mapping[str, int], report: Report) -> None:
     """Refuse what could be written or read outside the archive, and what cannot be read at all."""
     name = printable(entry.name)
     kind = stat.S_IFMT(entry.mode)
-    parts = entry.name.split("/")
-    if ".." in parts or entry.name.startswith("/") or "\\" in entry.name or re.match("[A-Za-z]:", entry.name):
-        report.error("archive-path", file=name, found=name, suggestion=printable(re.split(r"[/\\:]", entry.name)[-1]))
+    path = _path(entry)
+    if ".." in path.split("/") or path.startswith("/") or re.match("[A-Za-z]:", path):
+        report.error("archive-path", file=name, found=name, suggestion=_suggested(entry, bare))
     if kind not in (0, stat.S_IFREG, stat.S_IFDIR) or (_is_folder(entry) and (entry.size or kind == stat.S_IFREG)):
         report.error("archive-special", file=name, found=name)
     if entry.is_encrypted:
@@ -100,8 +112,6 @@ def _check_entry(entry: ZipEntry, report: Report) -> None:
         report.error("archive-method", file=name, found=name)
     elif entry.method == STORED and entry.packed != entry.size:
         report.error("archive-broken", file=name, found=f"the stated size of {name} is not its size")
-    if NESTED.fullmatch(entry.name) and not CLUTTER.fullmatch(entry.name):
-        report.error("archive-nested", file=name, found=name)
 
 
 def _check_sizes(entries: Sequence[ZipEntry], report: Report) -> None:
@@ -122,7 +132,7 @@ def _check_twice(names: Iterable[str], report: Report) -> None:
     """Names that are one and the same on some file systems, case and composition of accents aside."""
     same: defaultdict[str, list[str]] = defaultdict(list)
     for name in names:
-        same[unicodedata.normalize("NFC", name).casefold()].append(name)
+        same[composed(name).casefold()].append(name)
     for group in same.values():
         if len(group) > 1:
             places = tuple(printable(name) for name in group)
@@ -131,19 +141,26 @@ def _check_twice(names: Iterable[str], report: Report) -> None:
 
 def _enclosing_folder(files: Sequence[ZipEntry]) -> str | None:
     """The one folder that holds all files."""
-    folders = {entry.name.split("/", 1)[0] if "/" in entry.name else "" for entry in files}
+    folders = {_path(entry).split("/", 1)[0] if "/" in _path(entry) else "" for entry in files}
     return folders.pop() or None if len(folders) == 1 else None
 
 
-def _archived(entry: ZipEntry, folder: str | None, report: Report) -> ArchivedFile:
-    inner = entry.name.removeprefix(f"{folder}/") if folder else entry.name
+def _suggested(entry: ZipEntry, bare: Mapping[str, int]) -> str | None:
+    """The name without its folders, unless that would be the name of two files."""
+    name = _bare_name(entry)
+    return printable(name) if bare[name] == 1 else None
+
+
+def _archived(entry: ZipEntry, folder: str | None, bare: Mapping[str, int], report: Report) -> ArchivedFile:
+    inner = _path(entry).removeprefix(f"{folder}/") if folder else _path(entry)
     if "/" in inner:
         name = printable(entry.name)
-        report.error("archive-subfolder", file=name, found=name, suggestion=printable(inner.rsplit("/", 1)[-1]))
+        report.error("archive-subfolder", file=name, found=name, suggestion=_suggested(entry, bare))
     return ArchivedFile(entry.name, inner.rsplit("/", 1)[-1], entry.size)
 
 
-def _warn(code: str, names: Sequence[str], report: Report) -> None:
-    if names:
-        places = tuple(printable(name) for name in names[: report.listed])
-        report.warning(code, places=places, count=len(names))
+def _list(severity: Severity, code: str, entries: Sequence[ZipEntry], report: Report) -> None:
+    """One problem for all entries of a kind."""
+    if entries:
+        places = tuple(printable(entry.name) for entry in entries[: report.listed])
+        report.add(severity, code, places=places, count=len(entries))

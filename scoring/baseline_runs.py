@@ -11,6 +11,7 @@ from scoring import baselines
 from scoring.answers import Answers, Matrix, Ranking, Spans
 from scoring.baseline_material import Material, UnavailableError, UnsuitedError, labels_of
 from scoring.definition import Track
+from scoring.extras import install_command
 
 Recipe = Callable[[Material], Answers]
 
@@ -76,7 +77,7 @@ def _learned(features: str, hierarchical: bool = False) -> Recipe:
         try:
             from scoring.learned_runs import learn  # noqa: PLC0415 (scikit-learn takes seconds to start, and is an extra)
         except ImportError as error:
-            raise UnavailableError(f"it needs the package {error.name}: pip install 'agon[learned]'") from None
+            raise UnavailableError(f"install a package first: {install_command(error)}") from None
         return learn(material, features, hierarchical)
 
     return answers

@@ -6,6 +6,7 @@ from typing import Any
 from scoring.answers import Matrix
 from scoring.baseline_material import Material, UnavailableError, UnsuitedError, labels_of
 from scoring.definition import Track
+from scoring.extras import install_command
 from scoring.learned import Scheme, classify, tfidf
 from scoring.metrics.metric import LABELS
 from scoring.word_vectors import averaged, read_vectors
@@ -63,9 +64,7 @@ def _fasttext(texts: Sequence[str], others: Sequence[str], material: Material) -
 
             vectors = train_vectors(texts, others, material.seed)
     except ImportError as error:
-        raise UnavailableError(
-            f"it needs --vectors, or the package {error.name}: pip install 'agon[fasttext]'"
-        ) from None
+        raise UnavailableError(f"give --vectors, or install a package first: {install_command(error)}") from None
     except ValueError as error:
         raise UnavailableError(str(error)) from None
     return averaged(texts, vectors), averaged(others, vectors)

@@ -49,7 +49,7 @@ def explain(definition: Definition, name: str, team: str | None, taken: Taken = 
 def read(definition: Definition, name: str, team: str | None) -> Named | None:
     """Read a run's file name; None where it breaks a rule, whichever."""
     clean = _without_oddities(name)
-    return _RunRule(definition, team).match(clean, frozenset()) if clean == unicodedata.normalize("NFC", name) else None
+    return _RunRule(definition, team).match(clean, frozenset()) if clean == composed(name) else None
 
 
 def explain_archive(definition: Definition, name: str, team: str | None) -> Named:
@@ -60,7 +60,7 @@ def explain_archive(definition: Definition, name: str, team: str | None) -> Name
     clean = _without_oddities(name)
     stem, dot, ending = clean.rpartition(".")
     right = clean if dot and ending.casefold() == "zip" else f"{stem or ending or 'runs'}.zip"
-    if clean != unicodedata.normalize("NFC", name):
+    if clean != composed(name):
         named.report.error("name-characters", file=printable(name), found=printable(name), suggestion=right)
     if right != clean:
         named.report.error(
@@ -229,7 +229,7 @@ def _explain(rule: _RunRule | _ArchiveRule, name: str) -> Named:
     """Find the fewest parts of the rule that must be waived for the name to fit: these are what is wrong with it."""
     clean = _without_oddities(name)
     report = Report()
-    is_odd = clean != unicodedata.normalize("NFC", name)
+    is_odd = clean != composed(name)
     waived, named = _least_waived(rule, clean)
     if named and not (is_odd or waived):
         return replace(named, name=name)
@@ -314,9 +314,13 @@ def likeness_to(name: str) -> Callable[[str], float]:
 
 def _without_oddities(name: str) -> str:
     """The name in composed form without slashes, control characters, direction marks and what is beyond the limit."""
-    composed = unicodedata.normalize("NFC", name)
-    shown = "".join(char for char in composed if char.isprintable() and char not in "/\\")
+    shown = "".join(char for char in composed(name) if char.isprintable() and char not in "/\\")
     return shown.strip()[:NAME_CHARACTERS]
+
+
+def composed(name: str) -> str:
+    """The name with accents composed; one that is far too long stays as it is, since that takes its square in time."""
+    return unicodedata.normalize("NFC", name) if len(name) <= 4 * NAME_CHARACTERS else name
 
 
 def printable(name: str) -> str:

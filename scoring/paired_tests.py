@@ -59,16 +59,3 @@ class PairedTests:
 def _between(samples: Numbers) -> Differences:
     """Differences (others, rounds) of runs' values (runs, rounds) on the same samples."""
     return lambda run, others: samples[run] - samples[list(others)]
-
-
-def holm(p_values: Sequence[float] | Numbers) -> Numbers:
-    """P-values corrected for being several: the i-th smallest of m times m − i + 1, never less than those before it.
-
-    Source: Holm (1979), A simple sequentially rejective multiple test procedure.
-    """
-    given = np.asarray(p_values, np.float64)
-    order = np.argsort(given, kind="stable")
-    factors = np.arange(len(given), 0, -1)
-    result = np.empty(len(given))
-    result[order] = np.minimum(1.0, np.maximum.accumulate(given[order] * factors))
-    return result

@@ -25,12 +25,18 @@ from scoring.metrics.registry import contributions
 
 _CELLS = 1 << 22  # of a piece of the draws: 32 MB as float64
 _MANTISSA = 52  # bits; one less than float64 has, as two sums are added
+_PARTS = 1000  # of the items that are left out one after the other where a metric is computed anew
+_ORDER_SEED = 0  # of the items, before they are parted
 _WHOLE = 1 << 24  # float32 holds every whole number up to this
 Differences = Callable[[int, Sequence[int]], Numbers]
 
 
 class Field(Protocol):
     """The runs of one metric, on the same gold; each has a defined value."""
+
+    @property
+    def items(self) -> int:
+        """How many items the gold has."""
 
     @property
     def observed(self) -> Numbers:
@@ -42,6 +48,12 @@ class Field(Protocol):
 
     def resampled(self, rng: np.random.Generator, rounds: int) -> Numbers:
         """Values (runs, rounds) on items drawn with replacement, as many as there are; NaN where undefined."""
+
+    def pseudo_values(self) -> Numbers:
+        """Jackknife pseudo-values (units, runs), of mean `observed`: what each unit adds to the value, to first order.
+
+        Units are items or, where there are too many to leave out each, parts of them of equal size.
+        """
 
     def exchanged(self, rng: np.random.Generator, rounds: int) -> Differences:
         """A function of a run and others that gives differences (others, rounds): the run's value less another's.
@@ -78,6 +90,20 @@ def _coins(rng: np.random.Generator, items: int, rounds: int) -> Iterator[NDArra
         yield rng.integers(0, 2, size=(size, items), dtype=np.uint8).view(np.bool_)
 
 
+def sign_flips(values: Numbers, rng: np.random.Generator, rounds: int) -> Numbers:
+    """Means (columns, rounds) of `values` (units, columns), in each round with the signs of some units changed.
+
+    A unit's sign is changed in all columns alike.
+    """
+    units = len(values)
+    step = _grid(np.abs(values).max(initial=0, keepdims=True), units)
+    rounded = np.rint(values / step) * step
+    total = rounded.sum(axis=0)[:, None]
+    return np.hstack(
+        [(2 * (rounded.T @ piece.T.astype(np.float64)) - total) / units for piece in _coins(rng, units, rounds)]
+    )
+
+
 def _pieces(items: int, rounds: int) -> Iterator[int]:
     """Depends on nothing but its arguments, as the draws follow from it."""
     size = max(1, _CELLS // items)
@@ -106,7 +132,7 @@ class _Sums:
     @classmethod
     def of(cls, parts: Sequence[Contributions]) -> "_Sums":
         """From the runs' contributions, all of the same shape (items, k)."""
-        steps = _grid(parts)
+        steps = _grid(np.max([np.abs(part.values).max(axis=0) for part in parts], axis=0), len(parts[0].values))
         columns: dict[bytes, int] = {}
         places: list[list[int]] = []
         kept: list[Numbers] = []
@@ -129,6 +155,10 @@ class _Sums:
             combine=combine,
         )
 
+    @property
+    def items(self) -> int:
+        return len(self.columns)
+
     def resampled(self, rng: np.random.Generator, rounds: int) -> Numbers:
         values = np.empty((len(self.places), rounds))
         at = 0
@@ -138,6 +168,13 @@ class _Sums:
                 values[run, at : at + len(rows)] = self.combine(sums[own].T)
             at += len(rows)
         return values
+
+    def pseudo_values(self) -> Numbers:
+        without = np.empty((self.items, len(self.places)))
+        rest = (self.columns.sum(axis=0, dtype=np.float64) - self.columns) * (self.items / max(1, self.items - 1))
+        for run, own in enumerate(self.places):
+            without[:, run] = self.combine(rest[:, own])
+        return _jackknife(self.observed, without)
 
     def exchanged(self, rng: np.random.Generator, rounds: int) -> Differences:
         sums = np.empty((self.columns.shape[1], rounds))
@@ -170,12 +207,21 @@ def _narrowed(columns: Numbers) -> NDArray[Any]:
     return columns.astype(np.float32) if fits and np.array_equal(columns, np.rint(columns)) else columns
 
 
-def _grid(parts: Sequence[Contributions]) -> Numbers:
+def _grid(greatest: Numbers, items: int) -> Numbers:
     """Of each of the k columns, the power of two whose multiples any sum over the items holds exactly."""
-    items = len(parts[0].values)
-    greatest = np.max([np.abs(part.values).max(axis=0) for part in parts], axis=0)
     exponents: NDArray[np.int32] = np.frexp(greatest)[1] + items.bit_length() - _MANTISSA
     return np.ldexp(1.0, exponents)
+
+
+def _jackknife(values: Numbers, without: Numbers) -> Numbers:
+    """Pseudo-values (units, runs) of values (runs,) and of those without each unit, moved to have the values as means.
+
+    Source: Tukey (1958). A unit without which there is no value adds as much as the others.
+    """
+    units = len(without)
+    apart = (units - 1) * (values - np.where(np.isnan(without), values, without))
+    pseudo: Numbers = values + apart - apart.mean(axis=0)
+    return pseudo
 
 
 class _Anew:
@@ -185,15 +231,21 @@ class _Anew:
         columns = tuple(dict.fromkeys(name for comparison in comparisons for name in comparison.columns))
         self._runs = [_under(columns, comparison) for comparison in comparisons]
         self._spec = spec
+        self.items = len(comparisons[0].gold)
         self.observed = np.array([self._value(run) for run in self._runs])
         self.alike = [next(i for i, first in enumerate(self._runs) if _same(first, run)) for run in self._runs]
 
     def resampled(self, rng: np.random.Generator, rounds: int) -> Numbers:
-        rows = (row for piece in _draws(rng, len(self._runs[0].gold), rounds) for row in piece)
+        rows = (row for piece in _draws(rng, self.items, rounds) for row in piece)
         return np.array([self._on_sample(row) for row in rows]).T
 
+    def pseudo_values(self) -> Numbers:
+        order = np.random.default_rng(_ORDER_SEED).permutation(self.items)
+        parts = np.array_split(order, min(self.items, _PARTS))
+        return _jackknife(self.observed, np.array([self._on_sample(np.setdiff1d(order, part)) for part in parts]))
+
     def exchanged(self, rng: np.random.Generator, rounds: int) -> Differences:
-        coins = np.concatenate([np.packbits(piece, axis=1) for piece in _coins(rng, len(self._runs[0].gold), rounds)])
+        coins = np.concatenate([np.packbits(piece, axis=1) for piece in _coins(rng, self.items, rounds)])
         return lambda run, others: np.array([self._differences(run, other, coins) for other in others])
 
     def _value(self, run: MatrixComparison) -> float:

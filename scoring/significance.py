@@ -1,12 +1,13 @@
 """How far scores can be trusted: intervals, paired tests, and groups of runs that the items cannot tell apart.
 
-The items are taken as a sample of all that could have been asked. `interval` draws samples of them anew, as many items
-as there are, with replacement, and gives percentiles of the values on them (Efron and Tibshirani 1993, chapter 13).
-`paired_test` asks whether the difference of two runs could be chance, both judged on the same samples; see
-`scoring.paired_tests`.
+The items are a sample of all that could have been asked. `interval` draws samples of them, as many items as there are,
+with replacement (Efron and Tibshirani 1993), and takes the standard error of the values on them; see
+`scoring.score_intervals`. `paired_test` asks whether the difference of two runs could be chance, both judged on the
+same samples; see `scoring.paired_tests`. `tie_groups` tests all pairs of a field; see `scoring.all_pairs`.
 
-What a metric derives from the gold as a whole, such as the information of a class, stays that of the whole gold
-(`scoring.metrics.metric.Contributions`); a metric without contributions is computed anew on every sample.
+What a metric derives from the gold as a whole is that of the whole gold in every sample, but for the information of a
+class in ICM, which changes to first order (`scoring.metrics.metric.Contributions`). A metric without contributions is
+computed on every sample.
 
 The same arguments give the same bits, whatever the number of threads.
 """
@@ -16,21 +17,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from scoring.all_pairs import p_values
 from scoring.definition import MetricSpec
 from scoring.metrics import compute, describe
 from scoring.metrics.comparison import Comparison
 from scoring.metrics.metric import Numbers
-from scoring.paired_tests import Method, PairedTests, Seed, holm
-from scoring.resampling import Field, field_of
+from scoring.paired_tests import Method, PairedTests, Seed
+from scoring.resampling import Field, field_of, sign_flips
+from scoring.score_intervals import score_interval
 
 ROUNDS = 10_000
+FEW = 10  # items; with fewer, no test holds its level
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Interval:
-    """A run's value, and the bounds between which `level` of the samples' values lie.
+    """A run's value, and bounds that hold the value on all possible items in `level` of all cases.
 
-    `undefined` of the samples had no value and are left out; with all of them, the bounds are the value.
+    `undefined` of the samples had no value and are left out.
     """
 
     value: float
@@ -38,6 +42,9 @@ class Interval:
     high: float
     level: float
     undefined: int
+
+    def __repr__(self) -> str:
+        return f"Interval({self.value:.4f}, from {self.low:.4f} to {self.high:.4f} at {self.level:g})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +69,8 @@ class Lead:
 class Standing:
     """A run among others. Groups count from 1, the best.
 
-    `p_value` is that of the test against the group's best run, Holm-corrected; None for that run itself. Value and
-    group are None where the metric is undefined for the run.
+    `p_value` is that of the test against the group's best run, corrected for all pairs of runs; None for that run
+    itself. Value and group are None where the metric is undefined for the run.
     """
 
     name: str
@@ -75,11 +82,15 @@ class Standing:
 def interval(
     run: Comparison, spec: MetricSpec, *, seed: Seed, rounds: int = ROUNDS, level: float = 0.95
 ) -> Interval | None:
-    """The percentile interval of a run's value; None where the metric is undefined for the run.
+    """The confidence interval of a run's value; None where the metric is undefined for the run.
 
     Args:
         seed: a seed, or the generator to draw from.
         rounds: how many samples.
+        level: a share, such as 0.95.
+
+    Raises:
+        ValueError: `level` or `rounds` is out of range.
     """
     return intervals({"": run}, spec, seed=seed, rounds=rounds, level=level)[""]
 
@@ -88,13 +99,15 @@ def intervals(
     runs: Mapping[str, Comparison], spec: MetricSpec, *, seed: Seed, rounds: int = ROUNDS, level: float = 0.95
 ) -> dict[str, Interval | None]:
     """`interval` of each run, all on the same samples: what one run gets does not depend on the others."""
+    _validate(rounds, "level", level)
     values = _values(runs, spec)
     if not values:
         return dict.fromkeys(runs)
     samples = _field(runs, values, spec).resampled(np.random.default_rng(seed), rounds)
-    found = {
-        name: _percentiles(value, sample, level) for (name, value), sample in zip(values.items(), samples, strict=True)
-    }
+    found = {}
+    for (name, value), sample in zip(values.items(), samples, strict=True):
+        low, high = score_interval(runs[name], spec, value, sample, level)
+        found[name] = Interval(value, low, high, level, int(np.count_nonzero(np.isnan(sample))))
     return {name: found.get(name) for name in runs}
 
 
@@ -106,6 +119,7 @@ def rank_ranges(
     All runs are judged on the same samples. A rank is one more than the number of runs that are better, so that equal
     runs share the better rank; a sample on which a run has no value puts it last.
     """
+    _validate(rounds, "level", level)
     values = _values(runs, spec)
     if not values:
         return {}
@@ -127,6 +141,7 @@ def paired_test(
     rounds: int = ROUNDS,
 ) -> PairedTest | None:
     """Whether two runs on the same gold differ; None where the metric is undefined for one of them."""
+    _validate(rounds)
     runs = {"first": first, "second": second}
     values = _values(runs, spec)
     if len(values) < len(runs):
@@ -147,6 +162,7 @@ def leads(
     Not corrected for the number of pairs. Runs that have no value are left out; samples on which one of a pair has none
     count in the p-value as always, and not in the bounds.
     """
+    _validate(rounds, "level", level)
     values = _values(runs, spec)
     if len(values) < 2:
         return {}
@@ -175,32 +191,55 @@ def tie_groups(
 ) -> list[Standing]:
     """The runs, best first, in groups that the items cannot tell apart.
 
-    The best run is tested against every run below it, with Holm's correction for as many tests as there are different
-    runs among these. The first run that differs from it at `alpha` ends its group, and leads the next in the same way.
+    The first run that differs from the best one at `alpha` ends its group, and leads the next in the same way. The
+    tests are corrected for all pairs of runs, so that of equal runs one splits off with a chance of `alpha` at most;
+    see `scoring.all_pairs`. Fewer than FEW items tell no runs apart: all are one group.
+
     Runs with equal values tie always; runs that are the same to the metric count as one in the correction, so that
     handing in a run twice changes nothing for others. Runs for which the metric is undefined come last.
 
-    Memory is at most 8 bytes × rounds × (runs or, with `randomisation`, all their different contributions), and some
-    200 MB.
+    Memory is at most 8 bytes × rounds × runs, 8 bytes × items × runs, and some 200 MB.
 
     Raises:
         ValueError: so few rounds that no difference could pass.
     """
+    _validate(rounds, "alpha", alpha)
+    if alpha * (rounds + 1) < 1:
+        raise ValueError(f"tests at {alpha:g} need at least {int(np.ceil(1 / alpha)) - 1} rounds, not {rounds}")
     values = _values(runs, spec)
     undefined = [Standing(name, None, None, None) for name in runs if name not in values]
     if not values:
         return undefined
     field = _field(runs, values, spec)
-    if (most := len(set(field.alike)) - 1) > alpha * (rounds + 1):
-        raise ValueError(f"{most} tests at {alpha:g} need at least {int(np.ceil(most / alpha))} rounds, not {rounds}")
     sign = -1 if describe(spec).higher_is_better else 1
     scores = list(values.values())
     order = sorted(set(field.alike), key=lambda place: (sign * scores[place], place))
-    groups = _groups(order, PairedTests.of(field, method, rounds, seed), alpha)
+    groups = _groups(order, _pairs(field, order, method, rounds, seed), alpha)
     names: dict[int, list[str]] = {}
     for name, place in zip(values, field.alike, strict=True):
         names.setdefault(place, []).append(name)
     return [*_standings(order, groups, names, values), *undefined]
+
+
+def _pairs(field: Field, order: Sequence[int], method: Method, rounds: int, seed: Seed) -> Numbers:
+    """Corrected p-values of all pairs of the runs in `order`, shape (runs, runs)."""
+    if field.items < FEW:
+        return np.ones((len(order), len(order)))
+    rng = np.random.default_rng(seed)
+    observed = field.observed[order]
+    if method == "bootstrap":
+        samples = field.resampled(rng, rounds)[order] - observed[:, None]
+        return p_values(observed, samples, added_variance=1 / field.items)
+    return p_values(observed, sign_flips(field.pseudo_values()[:, order], rng, rounds), added_variance=0.0)
+
+
+def _validate(rounds: int, name: str = "level", share: float = 0.95) -> None:
+    """Raise ValueError unless there are samples, and `share` is one."""
+    if rounds < 1:
+        raise ValueError(f"rounds is at least 1, not {rounds}")
+    if not 0 < share < 1:
+        example = "0.95" if name == "level" else "0.05"
+        raise ValueError(f"{name} is a share between 0 and 1, such as {example}, not {share:g}")
 
 
 def _values(runs: Mapping[str, Comparison], spec: MetricSpec) -> dict[str, float]:
@@ -224,19 +263,17 @@ def _percentiles(value: float, sample: Numbers, level: float) -> Interval:
     return Interval(value, low, high, level, len(sample) - len(defined))
 
 
-def _groups(order: Sequence[int], test: PairedTests, alpha: float) -> list[dict[int, float | None]]:
-    """Groups of runs with their corrected p-values, the group's best first."""
+def _groups(order: Sequence[int], pairs: Numbers, alpha: float) -> list[dict[int, float | None]]:
+    """Groups of runs with the p-values of their pairs with the group's best, which comes first."""
     groups: list[dict[int, float | None]] = []
-    rest = list(order)
-    while rest:
-        best, *others = rest
-        group: dict[int, float | None] = {best: None}
-        for other, p_value in zip(others, holm(test.p_values(best, others)).tolist(), strict=True):
-            if p_value <= alpha:
-                break
-            group[other] = p_value
-        groups.append(group)
-        rest = rest[len(group) :]
+    leader = 0
+    for place, run in enumerate(order):
+        p_value = float(pairs[leader, place])
+        if place and p_value > alpha:
+            groups[-1][run] = p_value
+        else:
+            groups.append({run: None})
+            leader = place
     return groups
 
 

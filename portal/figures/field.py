@@ -59,7 +59,7 @@ def intervals(board: Leaderboard) -> Figure | None:
     )
     shown = [datum for datum in data if frame.holds(datum["low"]) and frame.holds(datum["high"])]
     outside = ", ".join(datum["name"] for datum in data if datum not in shown)
-    caption = _("Percentile intervals by bootstrap over items. Runs with the same letter do not differ significantly.")
+    caption = _("Intervals of 95 %. Runs with the same letter do not differ significantly.")
     beyond = _("Beyond the frame: %(names)s.") % {"names": outside}
     x = {"type": "quantitative", "title": f"{column.short} →", "scale": {"domain": [frame.low, frame.high]}}
     kinds = ("team", "baseline")

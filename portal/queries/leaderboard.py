@@ -19,12 +19,13 @@ from portal.queries.ties import bracketed, groups_of
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """How intervals and tie groups were found."""
+    """How intervals and tie groups were found; see `portal.evaluation.compare` for the methods."""
 
     metric: str
     rounds: int
     seed: int
     level: float
+    method: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +205,7 @@ def _comparison(board: Board) -> Comparison | None:
     made = board.comparison
     if "intervals" not in made:
         return None
-    return Comparison(made["metric"], made["rounds"], made["seed"], made["level"])
+    return Comparison(made["metric"], made["rounds"], made["seed"], made["level"], made.get("method", 1))
 
 
 def _last_release(board: Board, releases: Sequence[ReleasedBoard]) -> ReleasedBoard | None:

@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from scoring.commands import INVALID, VALID, UsageError, print_json, read_text
+from scoring.extras import install_command
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -24,7 +25,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         from scoring.receipts import KeyUnusable, verify  # noqa: PLC0415 (an extra)
     except ModuleNotFoundError as error:
-        raise UsageError(f"To verify receipts, {error.name} is needed: pip install 'agon[receipts]'.") from None
+        raise UsageError(f"To verify receipts, install a package first: {install_command(error)}") from None
     try:
         verdict = verify(options.receipt.read_bytes(), read_text(options.key), options.file)
     except KeyUnusable as error:

@@ -28,7 +28,7 @@ MESSAGES = {
     "archive-special": "The entry {found} is no ordinary file: pack the file itself, no link or device.",
     "archive-encrypted": "The entry {found} is encrypted: pack without a password.",
     "archive-method": "The entry {found} is packed by an unusual method: use the ordinary one (deflate).",
-    "archive-nested": "The entry {found} is an archive itself: pack the run files directly.",
+    "archive-nested": "Archives within the archive: {places}. Pack the run files themselves into one zip.",
     "archive-too-large": "Unpacked this would have {found}; the limit is {expected}.",
     "archive-ratio": "The entry unpacks to {found} of its size; the limit is {expected}.",
     "archive-name-twice": "Entries with the same name: {places}. Keep one.",

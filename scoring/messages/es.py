@@ -29,7 +29,7 @@ MESSAGES = {
     "dispositivos.",
     "archive-encrypted": "La entrada {found} está cifrada: comprima sin contraseña.",
     "archive-method": "La entrada {found} usa un método de compresión poco común: use el ordinario (deflate).",
-    "archive-nested": "La entrada {found} es a su vez un archivo comprimido: comprima directamente los envíos.",
+    "archive-nested": "Archivos comprimidos dentro del archivo: {places}. Comprima los propios envíos en un solo zip.",
     "archive-too-large": "Descomprimido ocuparía {found}; el límite es {expected}.",
     "archive-ratio": "La entrada se descomprime a {found} de su tamaño; el límite es {expected}.",
     "archive-name-twice": "Entradas con el mismo nombre: {places}. Deje una.",

@@ -29,7 +29,7 @@ MESSAGES = {
     "dispositivos.",
     "archive-encrypted": "A entrada {found} está cifrada: comprima sem palavra-passe.",
     "archive-method": "A entrada {found} usa um método de compressão invulgar: use o comum (deflate).",
-    "archive-nested": "A entrada {found} é ela própria um arquivo: comprima diretamente as submissões.",
+    "archive-nested": "Arquivos dentro do arquivo: {places}. Comprima as próprias submissões num só zip.",
     "archive-too-large": "Descomprimido ocuparia {found}; o limite é {expected}.",
     "archive-ratio": "A entrada descomprime-se para {found} do seu tamanho; o limite é {expected}.",
     "archive-name-twice": "Entradas com o mesmo nome: {places}. Deixe uma.",

@@ -122,8 +122,26 @@ def _values(comparison: MatrixComparison, contrast: Contrast) -> Numbers:
     return union * shared + (golds - union) * gold + (own - union) * run
 
 
+def _information_changes(comparison: MatrixComparison, contrast: Contrast) -> Numbers:
+    """What an item changes in the value through the information of its classes, to first order; the mean is 0.
+
+    A class that one item more has is less informative: dI(c) = −dP(c) / (P(c) ln 2), for all items that have c.
+    """
+    own, golds, union = contrast
+    sets: ClassSets = comparison.once(class_sets)
+    above = parents(comparison.gold)
+    classes, items = len(above), len(comparison.gold)
+    gold, run, shared = (total(side[:, :classes]) for side in (sets.gold, sets.run, sets.gold & sets.run))
+    counts = union * shared + (golds - union) * gold + (own - union) * run
+    held = counts.copy()
+    np.subtract.at(held, above[above >= 0], counts[above >= 0])  # a class's information is taken from its children's
+    slopes = -held / (np.maximum(gold, 1) * np.log(2))
+    return weigh(sets.gold[:, :classes], slopes) - float((slopes * gold).sum() / items)
+
+
 def _contributions(comparison: MatrixComparison, spec: MetricSpec) -> Contributions:
-    return mean_of(_values(comparison, contrast_of(spec)))
+    contrast = contrast_of(spec)
+    return mean_of(_values(comparison, contrast) + _information_changes(comparison, contrast))
 
 
 def _norm_contributions(comparison: MatrixComparison, spec: MetricSpec) -> Contributions:

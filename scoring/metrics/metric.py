@@ -36,7 +36,8 @@ class Contributions:
     `values` has shape (items, k). With w (samples, items) saying how often each item was drawn, as many in all as there
     are items, `combine(w @ values)` are the samples' values, NaN where undefined; it takes sums (…, k) of any shape.
     `k` and `combine` depend on the gold and the metric alone, so that items of several runs can be mixed. What is
-    derived from the gold as a whole, such as the information of a class, stays that of the whole gold in every sample.
+    derived from the gold as a whole stays that of the whole gold in every sample, unless the values include what an
+    item changes in it, as those of ICM do.
     """
 
     values: Numbers

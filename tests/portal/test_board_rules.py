@@ -9,7 +9,7 @@ import pytest
 from portal.actions.approval import approve_team, decline_team
 from portal.actions.import_shared_task import import_shared_task
 from portal.actions.membership import ask_again, withdraw_team
-from portal.evaluation.compare import boards_to_refresh, compare_board
+from portal.evaluation.compare import METHOD, boards_to_refresh, compare_board
 from portal.models import Board, Evaluation, Phase, Team
 from portal.queries.combined import Place, combined
 from portal.queries.overall import overall
@@ -95,11 +95,37 @@ def test_intervals_and_groups_come_from_the_background_and_stay(field):
     shown = compared(field)
     teams = [row for row in shown.rows if row.kind == "team"]
     assert all(row.interval[0] <= row.scores["accuracy"] <= row.interval[1] for row in teams)
-    assert [(row.group, row.bracket) for row in teams] == [("A", "first"), ("A", "last"), ("B", "only")]
+    assert [(row.group, row.bracket) for row in teams] == [("A", "first"), ("A", "middle"), ("A", "last")]  # four items
     assert (shown.comparison.rounds, shown.comparison.level) == (10_000, 0.95)
     first = Board.objects.get(track__slug="one", phase__slug="evaluation").comparison
     compared(field)
     assert Board.objects.get(track__slug="one", phase__slug="evaluation").comparison == first
+
+
+def test_each_group_has_its_letter_and_bracket(field):
+    compared(field)
+    found = Board.objects.get(track__slug="one", phase__slug="evaluation")
+    last = max(found.comparison["groups"], key=lambda pk: Evaluation.objects.get(pk=pk).rank_key)
+    found.comparison["groups"][last] = 2
+    found.save()
+    teams = [row for row in board(field, RELEASE).rows if row.kind == "team"]
+    assert [(row.group, row.bracket) for row in teams] == [("A", "first"), ("A", "last"), ("B", "only")]
+
+
+def test_another_method_compares_again_but_for_released_scores(field):
+    """The same runs: a board in another method's words is computed again, a released one stays as readers know it."""
+    compared(field)
+    mine = Board.objects.filter(track__slug="one", phase__slug="evaluation")
+    made = mine.get().comparison
+    assert made["method"] == METHOD
+    older = {key: value for key, value in made.items() if key != "method"}
+    mine.update(comparison=older)
+    assert board(field, RELEASE).comparison.method == 1
+    compared(field)
+    assert mine.get().comparison == older
+    field.phases.filter(slug="evaluation").update(released=None)
+    compared(field)
+    assert mine.get().comparison == made
 
 
 def test_groups_are_gone_as_soon_as_another_run_counts(field):
@@ -124,7 +150,7 @@ def test_what_is_compared_when(field):
 def test_whiskers_share_a_scale_with_round_ticks(field):
     shown = compared(field)
     found = scale(shown.rows, "accuracy")
-    assert found.low < 0 <= found.ticks[0] < found.ticks[-1] <= 1 < found.high
+    assert found.low < found.ticks[0] < found.ticks[-1] <= 1 < found.high
     assert [letter(group) for group in (1, 26, 27, 703)] == ["A", "Z", "AA", "AAA"]
 
 

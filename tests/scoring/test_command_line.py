@@ -1,6 +1,7 @@
 """`python -m scoring`: exit codes, the JSON that others rely on, and the printed report."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ from scoring import Definition, DefinitionError, load_definition
 from scoring.__main__ import main
 from tests.scoring.conftest import ITEMS
 
+ROOT = Path(__file__).parents[2]
 KEYS = {"severity", "code", "message", "file", "line", "item", "found", "expected", "suggestion"}
 
 
@@ -182,3 +184,16 @@ def test_faults_of_a_definition_come_in_the_order_of_its_lines(folder: Path) -> 
     lines = [problem.line or 0 for problem in raised.value.report]
     assert lines == sorted(lines)
     assert len(lines) == 4
+
+
+@pytest.mark.parametrize("words", [["schema"], ["check", "--task", "FOLDER", "--json", "FILE"]])
+def test_a_reader_that_has_left_ends_it_quietly(folder: Path, words: list[str]) -> None:
+    """As in `agon schema | head`."""
+    file = write(folder, "task1_hard_Lak_NLP_1.json", "Q")
+    arguments = [{"FOLDER": str(folder), "FILE": str(file)}.get(word, word) for word in words]
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "wb") as pipe:
+        command = [sys.executable, "-m", "scoring", *arguments]
+        done = subprocess.run(command, stdout=pipe, stderr=subprocess.PIPE, cwd=ROOT, check=False)
+    assert (done.returncode, done.stderr) == (141, b"")

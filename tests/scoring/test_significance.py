@@ -18,7 +18,6 @@ from scoring.answers import Matrix, Spans
 from scoring.definition import MetricSpec
 from scoring.metrics import METRICS, Comparison, GoldStandard, compare, compute
 from scoring.metrics.comparison import MatrixComparison
-from scoring.paired_tests import holm
 from scoring.resampling import _Anew, field_of
 from scoring.significance import interval, intervals, leads, paired_test, rank_ranges, tie_groups
 from tests.scoring.conftest import ITEMS
@@ -49,29 +48,24 @@ def hits(run: MatrixComparison) -> np.ndarray:
     return (run.run == run.gold.values).all(axis=1).astype(float)
 
 
-def test_interval_is_scipys_on_the_same_samples() -> None:
-    (run,) = field([0.4]).values()
-    ours = interval(run, ACCURACY, seed=11, rounds=3000, level=0.9)
-    peer = stats.bootstrap(
-        (hits(run),),
-        np.mean,
-        n_resamples=3000,
-        confidence_level=0.9,
-        method="percentile",
-        rng=np.random.default_rng(11),
-    )
+@pytest.mark.parametrize("share", [0.0, 0.05, 0.4])
+@pytest.mark.parametrize("key", ["accuracy", "exact_match_ratio"])
+def test_interval_of_a_share_is_wilsons(key: str, share: float) -> None:
+    (run,) = field([share], items=80).values()
+    ours = interval(run, MetricSpec(key), seed=11, rounds=50, level=0.9)
+    peer = stats.binomtest(int(hits(run).sum()), 80).proportion_ci(0.9, method="wilson")
     assert ours is not None
-    assert ours.value == compute(run, ACCURACY)
-    assert (ours.low, ours.high) == pytest.approx(peer.confidence_interval, abs=1e-12)
+    assert ours.value == compute(run, MetricSpec(key))
+    assert (ours.low, ours.high) == pytest.approx((peer.low, peer.high), abs=1e-12)
 
 
-def test_interval_of_a_metric_without_contributions_is_scipys() -> None:
+def test_samples_of_a_metric_without_contributions_are_scipys() -> None:
     rng = np.random.default_rng(3)
     right = rng.random((60, 1))
     gold = GoldStandard(Matrix([str(item) for item in range(60)], ("a",), right))
     said = right + rng.normal(scale=0.5, size=right.shape)
     run = compare(gold, Matrix(gold.answers.ids, ("a",), said))
-    ours = interval(run, MetricSpec("spearman", "a"), seed=4, rounds=300)
+    ours = field_of([run], MetricSpec("spearman", "a")).resampled(np.random.default_rng(4), 300)
     peer = stats.bootstrap(
         (right[:, 0], said[:, 0]),
         lambda x, y: stats.spearmanr(x, y).statistic,
@@ -81,8 +75,7 @@ def test_interval_of_a_metric_without_contributions_is_scipys() -> None:
         method="percentile",
         rng=np.random.default_rng(4),
     )
-    assert ours is not None
-    assert (ours.low, ours.high) == pytest.approx(peer.confidence_interval, abs=1e-9)
+    np.testing.assert_allclose(ours[0], peer.bootstrap_distribution, atol=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -141,12 +134,6 @@ def test_samples_do_not_depend_on_pieces(monkeypatch: pytest.MonkeyPatch) -> Non
     assert intervals(runs, ACCURACY, seed=2, rounds=100) == whole
 
 
-def test_holm_by_hand() -> None:
-    assert holm([0.01, 0.04, 0.03]).tolist() == pytest.approx([0.03, 0.06, 0.06])
-    assert holm([0.5, 0.9]).tolist() == [1.0, 1.0]
-    assert holm([]).tolist() == []
-
-
 @pytest.mark.parametrize("method", ["bootstrap", "randomisation"])
 def test_groups_part_where_the_items_tell_runs_apart(method: str) -> None:
     runs = field([0.8, 0.1, 0.8, 0.1, 0.45], items=500)
@@ -182,7 +169,7 @@ def test_copies_tie_and_change_nothing_for_others(key: str, method: str) -> None
 
 
 def test_an_undefined_value_has_no_standing() -> None:
-    gold = GoldStandard(labels({"1": "a", "2": "b", "3": "a"}))
+    gold = GoldStandard(labels({str(item): "ab"[item % 2] for item in range(12)}))
     runs = {"silent": compare(gold, labels({}, ["a", "b"])), "right": compare(gold, gold.answers)}
     spec = MetricSpec("system_precision")
     lines = tie_groups(runs, spec, seed=1, rounds=100)
@@ -197,16 +184,26 @@ def test_samples_without_a_value_are_counted() -> None:
     found = interval(compare(gold, gold.answers), MetricSpec("kappa"), seed=1, rounds=1000)
     assert found is not None
     assert 400 < found.undefined < 600
-    assert (found.low, found.high) == (1.0, 1.0)
+    assert found.value == found.high == 1.0
 
 
 def test_what_cannot_be_tested_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     runs = field([0.1, 0.2, 0.3])
-    with pytest.raises(ValueError, match=r"2 tests at 0\.05 need at least 40 rounds"):
-        tie_groups(runs, ACCURACY, seed=1, rounds=20)
+    with pytest.raises(ValueError, match=r"tests at 0\.05 need at least 19 rounds, not 18"):
+        tie_groups(runs, ACCURACY, seed=1, rounds=18)
+    with pytest.raises(ValueError, match=r"level is a share between 0 and 1, such as 0\.95, not 95"):
+        interval(runs["run 0"], ACCURACY, seed=1, level=95)
+    with pytest.raises(ValueError, match=r"alpha is a share between 0 and 1, such as 0\.05, not 5"):
+        tie_groups(runs, ACCURACY, seed=1, alpha=5)
+    with pytest.raises(ValueError, match="rounds is at least 1, not 0"):
+        rank_ranges(runs, ACCURACY, seed=1, rounds=0)
     other = field([0.1], seed=9)["run 0"]
     with pytest.raises(ValueError, match="different gold standards"):
         paired_test(runs["run 0"], other, ACCURACY, seed=1)
+
+
+def test_spans_need_contributions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(METRICS, "own", replace(METRICS["span_f1"], name="own", contributions=None))
     spans = Spans.of_offsets(["1"], np.array([3]), np.array([0, 1]))
     monkeypatch.setitem(METRICS, "own", replace(METRICS["span_f1"], name="own", contributions=None))
     with pytest.raises(TypeError, match="no contributions"):
@@ -216,8 +213,8 @@ def test_what_cannot_be_tested_is_refused(monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_generator_goes_on_where_a_seed_begins_anew() -> None:
     (run,) = field([0.4]).values()
     rng = np.random.default_rng(7)
-    first, second = (interval(run, ACCURACY, seed=rng, rounds=200) for _ in range(2))
-    assert first == interval(run, ACCURACY, seed=7, rounds=200)
+    first, second = (interval(run, MetricSpec("f1_macro"), seed=rng, rounds=200) for _ in range(2))
+    assert first == interval(run, MetricSpec("f1_macro"), seed=7, rounds=200)
     assert first != second
 
 

@@ -47,7 +47,6 @@ ATTACKS: dict[str, list[tuple[str, bytes, str]]] = {
             f"C:/{NAME}",
             f"c:{NAME}",
             f"..\\{NAME}",
-            f"a\\{NAME}",
         )
     ],
     "A19 no files": [

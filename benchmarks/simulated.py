@@ -1,0 +1,76 @@
+"""Runs whose true quality is known: labels drawn with fixed chances, for simulations of intervals and tie groups."""
+
+from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scoring.answers import Matrix
+from scoring.definition import MetricSpec
+from scoring.metrics import GoldStandard, compare, compute
+from scoring.metrics.comparison import MatrixComparison
+
+CLASSES = ("a", "b", "c")
+CHANCES = (0.6, 0.3, 0.1)  # of the classes in the gold
+_TRUE_ITEMS = 500_000
+
+Places = NDArray[np.intp]
+
+
+def equal_runs(
+    rng: np.random.Generator, runs: int, items: int, right: float, shared: float
+) -> dict[str, MatrixComparison]:
+    """Runs that are equally good on all possible items; of the items, `shared` get the same answer from all of them."""
+    return graded_runs(rng, [right] * runs, items, right, shared)
+
+
+def graded_runs(
+    rng: np.random.Generator, rights: Sequence[float], items: int, right: float, shared: float
+) -> dict[str, MatrixComparison]:
+    """The same, each run with its own chance to be right on the items that are not shared."""
+    gold = rng.choice(len(CLASSES), size=items, p=CHANCES)
+    standard, common = _standard(gold), _answers(rng, gold, right)
+    same = rng.random(items) < shared
+    given = (np.where(same, common, _answers(rng, gold, own)) for own in rights)
+    return {f"run {number}": _beside(standard, answers) for number, answers in enumerate(given)}
+
+
+def one_run(rng: np.random.Generator, items: int, right: float) -> MatrixComparison:
+    """A run that is right on each item with the same chance."""
+    gold = rng.choice(len(CLASSES), size=items, p=CHANCES)
+    return _beside(_standard(gold), _answers(rng, gold, right))
+
+
+@cache
+def true_value(key: str, right: float) -> float:
+    """What such a run gets on very many items."""
+    value = compute(one_run(np.random.default_rng(0), _TRUE_ITEMS, right), spec_of(key))
+    assert value is not None
+    return value
+
+
+def spec_of(key: str) -> MetricSpec:
+    """`f1:a` → f1 of a."""
+    name, _, part = key.partition(":")
+    return MetricSpec(name, part or None)
+
+
+def _answers(rng: np.random.Generator, gold: Places, right: float) -> Places:
+    other = (gold + rng.integers(1, len(CLASSES), size=len(gold))) % len(CLASSES)
+    return np.where(rng.random(len(gold)) < right, gold, other)
+
+
+def _standard(labels: Places) -> GoldStandard:
+    return GoldStandard(_matrix(labels))
+
+
+def _beside(standard: GoldStandard, labels: Places) -> MatrixComparison:
+    found = compare(standard, _matrix(labels))
+    assert isinstance(found, MatrixComparison)
+    return found
+
+
+def _matrix(labels: Places) -> Matrix:
+    ids = [str(item) for item in range(len(labels))]
+    return Matrix(ids, CLASSES, np.eye(len(CLASSES), dtype=bool)[labels])

@@ -1,0 +1,186 @@
+"""Do tie groups and intervals hold their nominal rates? `python benchmarks/ties.py [--json] [--write]`.
+
+Simulations with a seed, so that the figures are the same each time: how often one of several equal runs splits off at
+0.05, how often an interval at 0.95 holds the true value, and how many pairs of different runs are told apart, with the
+correction that tie groups use and with Holm's for all pairs.
+"""
+
+import argparse
+import json
+import os
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import astuple, dataclass
+from pathlib import Path
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # one process a core is faster
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[0] = str(ROOT)  # not this folder, in which `scoring` would be another file
+
+from benchmarks.simulated import equal_runs, graded_runs, one_run, spec_of, true_value  # noqa: E402
+from scoring.all_pairs import p_values  # noqa: E402
+from scoring.metrics.metric import Numbers  # noqa: E402
+from scoring.paired_tests import PairedTests  # noqa: E402
+from scoring.resampling import field_of  # noqa: E402
+from scoring.significance import interval, tie_groups  # noqa: E402
+from scoring.tables import Table  # noqa: E402
+
+SPLIT_FIELDS = 1200  # simulated fields for each setting
+COVERED_RUNS = 2000  # simulated runs for each setting
+POWER_FIELDS = 60
+POWER_ROUNDS = 4999  # Holm's correction of 190 pairs needs 3,799
+ROUNDS = 599  # samples within each simulation
+ALPHA, LEVEL = 0.05, 0.95
+
+
+@dataclass(frozen=True)
+class Split:
+    """Equal runs; `shared` of the items get the same answer from all."""
+
+    runs: int
+    items: int
+    shared: float
+    key: str = "accuracy"
+
+
+@dataclass(frozen=True)
+class Cover:
+    """A run that is right on an item with a fixed chance."""
+
+    key: str
+    items: int
+    right: float
+
+
+SPLITS = [
+    *(Split(runs, 200, shared) for runs in (2, 10, 20, 50) for shared in (0.0, 0.7)),
+    Split(10, 50, 0.0),
+    Split(10, 200, 0.0, "f1_macro"),
+    Split(10, 200, 0.0, "icm"),
+]
+COVERS = [
+    Cover("accuracy", 50, 0.97),
+    Cover("accuracy", 50, 0.8),
+    Cover("accuracy", 1000, 0.9),
+    Cover("f1_macro", 50, 0.97),
+    Cover("f1_macro", 200, 0.8),
+    Cover("f1:b", 200, 0.9),
+    Cover("kappa", 100, 0.9),
+    Cover("mcc", 200, 0.7),
+    Cover("icm", 100, 0.7),
+    Cover("icm", 200, 0.7),
+    Cover("icm", 200, 0.95),
+    Cover("icm_norm", 200, 0.8),
+]
+
+
+def split_rate(setting: Split) -> float:
+    """How often equal runs are more than one group."""
+    rng = np.random.default_rng([1, SPLITS.index(setting)])
+    found = 0
+    for seed in range(SPLIT_FIELDS):
+        runs = equal_runs(rng, setting.runs, setting.items, 0.7, setting.shared)
+        lines = tie_groups(runs, spec_of(setting.key), seed=seed, rounds=ROUNDS, alpha=ALPHA)
+        found += lines[-1].group != 1
+    return found / SPLIT_FIELDS
+
+
+def coverage(setting: Cover) -> float:
+    """How often the interval holds the value that the run gets on very many items."""
+    rng = np.random.default_rng([2, COVERS.index(setting)])
+    truth, found = true_value(setting.key, setting.right), 0
+    for seed in range(COVERED_RUNS):
+        run = one_run(rng, setting.items, setting.right)
+        bounds = interval(run, spec_of(setting.key), seed=seed, rounds=ROUNDS, level=LEVEL)
+        found += bounds is not None and bounds.low <= truth <= bounds.high
+    return found / COVERED_RUNS
+
+
+def power(shared: float) -> tuple[float, float]:
+    """Of pairs of 20 different runs on 500 items, the share that is told apart: by max-T, by Holm."""
+    rng = np.random.default_rng([3, int(10 * shared)])
+    first, second = np.triu_indices(20, 1)
+    found = np.zeros(2)
+    for _ in range(POWER_FIELDS):
+        runs = graded_runs(rng, np.linspace(0.6, 0.85, 20).tolist(), 500, 0.7, shared)
+        field = field_of(list(runs.values()), spec_of("accuracy"))
+        samples = field.resampled(rng, POWER_ROUNDS)
+        corrected = p_values(field.observed, samples - field.observed[:, None], 1 / field.items)[first, second]
+        test = PairedTests.on(samples, field.observed)
+        plain = np.concatenate([test.p_values(run, range(run + 1, 20)) for run in range(19)])
+        found += [np.mean(corrected <= ALPHA), np.mean(holm(plain) <= ALPHA)]
+    by_max_t, by_holm = (found / POWER_FIELDS).tolist()
+    return by_max_t, by_holm
+
+
+def holm(p_values: Numbers) -> Numbers:
+    """P-values corrected for being several: the i-th smallest of m times m − i + 1, never less than those before it.
+
+    Source: Holm (1979), A simple sequentially rejective multiple test procedure.
+    """
+    order = np.argsort(p_values, kind="stable")
+    result = np.empty(len(order))
+    result[order] = np.minimum(1.0, np.maximum.accumulate(p_values[order] * np.arange(len(order), 0, -1)))
+    return result
+
+
+def main() -> None:
+    """Simulate, print tables, and as the last line JSON if it is asked for."""
+    parser = argparse.ArgumentParser(description="Nominal rates of tie groups and intervals, by simulation.")
+    parser.add_argument("--json", action="store_true", help="print the figures as one JSON object, as the last line")
+    parser.add_argument("--write", action="store_true", help="write docs/benchmarks/ties.md")
+    options = parser.parse_args()
+    with ProcessPoolExecutor(os.cpu_count()) as pool:
+        largest_first = sorted(SPLITS, key=lambda setting: -setting.runs)
+        splits = dict(zip(largest_first, pool.map(split_rate, largest_first), strict=True))
+        covered = list(pool.map(coverage, COVERS))
+        powers = list(pool.map(power, (0.0, 0.7)))
+    tables = _tables([splits[setting] for setting in SPLITS], covered, powers)
+    print("\n\n".join(table.as_text() for table in tables))
+    if options.write:
+        page = "\n\n".join([_INTRODUCTION, *map(_markdown, tables)])
+        (ROOT / "docs" / "benchmarks" / "ties.md").write_text(page + "\n", encoding="utf-8")
+    if options.json:
+        found = {"false_split_max": max(splits.values()), "coverage_min": min(covered), "coverage_max": max(covered)}
+        print(json.dumps({name: round(value, 4) for name, value in found.items()}))
+
+
+def _tables(splits: list[float], covered: list[float], powers: list[tuple[float, float]]) -> list[Table]:
+    return [
+        Table(
+            f"Equal runs told apart at {ALPHA:g}, in {SPLIT_FIELDS:,} fields each",
+            ("runs", "items", "items with a common answer", "metric", "fields with a split"),
+            tuple((*astuple(one), f"{rate:.3f}") for one, rate in zip(SPLITS, splits, strict=True)),
+        ),
+        Table(
+            f"Intervals at {LEVEL:g} that hold the true value, of {COVERED_RUNS:,} runs each",
+            ("metric", "items", "share of right items", "covered"),
+            tuple((*astuple(one), f"{rate:.3f}") for one, rate in zip(COVERS, covered, strict=True)),
+        ),
+        Table(
+            "Pairs of 20 runs (0.60 to 0.85 right, 500 items) told apart",
+            ("items with a common answer", "max-T", "Holm"),
+            tuple(
+                (f"{shared:g}", *(f"{found:.3f}" for found in pair))
+                for shared, pair in zip((0.0, 0.7), powers, strict=True)
+            ),
+        ),
+    ]
+
+
+_INTRODUCTION = """# Do tie groups and intervals hold their rates?
+
+Written by `python benchmarks/ties.py --write`, from simulations with a fixed seed. [scoring.md](../scoring.md) says how
+tie groups and intervals are computed."""
+
+
+def _markdown(table: Table) -> str:
+    rows = [table.head, ["---"] * len(table.head), *table.rows]
+    return "\n".join([f"## {table.title}", "", *("| " + " | ".join(map(str, row)) + " |" for row in rows)])
+
+
+if __name__ == "__main__":
+    main()

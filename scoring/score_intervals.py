@@ -1,0 +1,141 @@
+"""Confidence interval of one run's value, from what samples of the items give it.
+
+A value near the end of its range has skewed errors, and samples of few wrong items know too little of them: percentiles
+and BCa cover 76 to 78 % at an accuracy of 0.97 on 50 items. So:
+
+- the share of items that are right: Wilson's score interval (1927);
+- another value with a bounded range, such as F1 or MAE: the same idea. The variance falls to 0 at each end of the range
+  in proportion to the distance from it, and is as estimated at the value observed. With two ends that is Wilson's
+  interval for an effective sample size (Dean and Pagano 2015, Journal of Survey Statistics and Methodology);
+- a value without a range, such as ICM: Student's interval after adding two items that are answered by chance, as
+  Agresti and Coull (1998) do for shares.
+
+What wrong items would add is found by giving items the answers of other items, so that a run without errors has an
+interval too.
+"""
+
+from dataclasses import replace
+from math import sqrt
+from statistics import NormalDist
+
+import numpy as np
+
+from scoring.definition import MetricSpec
+from scoring.metrics.comparison import Comparison, MatrixComparison, SpanComparison
+from scoring.metrics.metric import Contributions, Numbers
+from scoring.metrics.registry import contributions, get
+
+ADDED = 2  # items answered by chance
+_ORDER_SEED = 0  # of the items whose answers others get, the same for all runs
+_CLOSE = 1e-12
+
+Bounds = tuple[float, float]
+Range = tuple[float | None, float | None]
+
+
+def score_interval(comparison: Comparison, spec: MetricSpec, value: float, samples: Numbers, level: float) -> Bounds:
+    """The interval's ends; `samples` (rounds,) are NaN where undefined."""
+    metric, parts = get(spec.name), contributions(comparison, spec)
+    items, normal = len(comparison.gold), NormalDist().inv_cdf((1 + level) / 2)
+    if parts is not None and _is_share(parts, value):
+        return _ends(value, 1 / items, (0.0, 1.0), normal)
+    defined = samples[~np.isnan(samples)]
+    error = float(defined.std()) * sqrt(items / max(1, items - 1)) if len(defined) else 0.0
+    student = _student(normal, max(1, items - 1))
+    if metric.low is None and metric.high is None:
+        return _widened(comparison, spec, value, error, student)
+    scale = _CLOSE * max(1.0, abs(value))
+    left = None if metric.low is None else value - metric.low
+    right = None if metric.high is None else metric.high - value
+    if any(distance is not None and distance <= scale for distance in (left, right)):
+        return _at_end(comparison, spec, value, error, (metric.low, metric.high), student)
+    distances = (left or 1.0) * (right or 1.0)
+    return _ends(value, error**2 / distances, (metric.low, metric.high), student)
+
+
+def _is_share(parts: Contributions, value: float) -> bool:
+    """Whether each item is right or wrong, all count alike, and the value is the share of those that are right."""
+    right, *wholes = parts.values.T
+    if len(wholes) > 1 or not all((whole == 1).all() for whole in wholes):
+        return False
+    return bool(((right == 0) | (right == 1)).all()) and abs(right.mean() - value) < _CLOSE
+
+
+def _ends(value: float, slope: float, bounded: Range, quantile: float) -> Bounds:
+    """Where (m − value)² = quantile² · slope · (m − low) · (high − m); an end that is None is no factor."""
+    low, high = bounded
+    if low is not None and high is not None:
+        constant, linear, square = -low * high, low + high, -1.0
+    elif high is not None:
+        constant, linear, square = high, -1.0, 0.0
+    else:
+        constant, linear, square = -(low or 0.0), 1.0, 0.0
+    weight = quantile**2 * slope
+    first, second, third = 1 - weight * square, 2 * value + weight * linear, value**2 - weight * constant
+    reach = sqrt(max(0.0, second**2 - 4 * first * third))
+    below, above = (second - reach) / (2 * first), (second + reach) / (2 * first)
+    return (below if low is None else max(low, below)), (above if high is None else min(high, above))
+
+
+def _at_end(
+    comparison: Comparison, spec: MetricSpec, value: float, error: float, bounded: Range, quantile: float
+) -> Bounds:
+    """Of a value at an end of the range: the variance is what wrong items would add to it."""
+    low, high = bounded
+    both = low is not None and high is not None
+    width = high - low if low is not None and high is not None else 1.0
+    found = _chance(comparison, spec)
+    changes = np.zeros(0) if found is None else np.abs(found[1])
+    slope = float((changes**2).sum() / changes.sum()) if changes.any() else width * both
+    below, above = _ends(value, slope / len(comparison.gold) / width, bounded, quantile)
+    below, above = min(below, value - quantile * error), max(above, value + quantile * error)
+    return (below if low is None else max(low, below)), (above if high is None else min(high, above))
+
+
+def _widened(comparison: Comparison, spec: MetricSpec, value: float, error: float, quantile: float) -> Bounds:
+    """Student's interval with ADDED items answered by chance among the others."""
+    items, found = len(comparison.gold), _chance(comparison, spec)
+    middle, variance = value, error**2 * items
+    if found is not None:
+        own, changes = found
+        weight = ADDED / (items + ADDED)
+        shift = weight * float(changes.mean())
+        added = float(((own + changes - shift) ** 2).mean())
+        middle, variance = value + shift, (1 - weight) * (variance + shift**2) + weight * added
+    reach = quantile * sqrt(variance / items)
+    return middle - reach, middle + reach
+
+
+def _chance(comparison: Comparison, spec: MetricSpec) -> tuple[Numbers, Numbers] | None:
+    """What each item adds beyond the mean (items,), and by how much that changes when it is answered by chance."""
+    parts, other = contributions(comparison, spec), contributions(_answered_by_chance(comparison), spec)
+    if parts is None or other is None:
+        return None
+    items, total = len(parts.values), parts.values.sum(axis=0)
+    value = parts.combine(total)
+    without = parts.combine((total - parts.values) * (items / max(1, items - 1)))
+    changed = parts.combine(total - parts.values + other.values)
+    return np.nan_to_num((items - 1) * (value - without)), np.nan_to_num(items * (changed - value))
+
+
+def _answered_by_chance(comparison: Comparison) -> Comparison:
+    """Each item with the answers of another; spans and rankings, which belong to their item, are left out instead."""
+    if isinstance(comparison, MatrixComparison):
+        order = np.random.default_rng(_ORDER_SEED).permutation(len(comparison.gold))
+        return replace(comparison, **{name: getattr(comparison, name)[order] for name in ("run", "absent", "answered")})
+    names = ("begins", "ends", "owners") if isinstance(comparison, SpanComparison) else ("owners", "ranks", "relevance")
+    return replace(comparison, **{name: getattr(comparison, name)[:0] for name in names})
+
+
+def _student(normal: float, freedom: int) -> float:
+    """The quantile of Student's distribution from the normal one's: Cornish and Fisher's expansion, from 9 on to 1e-3.
+
+    Source: Abramowitz and Stegun (1964), 26.7.5.
+    """
+    z = normal
+    terms = (
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+    )
+    return z + sum(term / float(freedom) ** power for power, term in enumerate(terms, start=1))
