@@ -129,8 +129,12 @@ def runs_to_score(track: Track, split: str) -> list[UUID]:
 
 
 def drop_unused_gold() -> int:
-    """Delete the sealed files of uploads that did not become a version, and forget their names; how many there were."""
-    settled = [state for state in GoldUpload.State if state not in (*_WAITING, GoldUpload.State.ACCEPTED)]
+    """Delete the sealed files of uploads that did not become a version, and forget their names; how many there were.
+
+    Those that failed on our side are kept, for `retry_failed`.
+    """
+    kept = (*_WAITING, GoldUpload.State.ACCEPTED, GoldUpload.State.FAILED)
+    settled = [state for state in GoldUpload.State if state not in kept]
     used = GoldStandard.objects.values("sealed_sha256")
     unused = GoldUpload.objects.filter(state__in=settled).exclude(sealed_sha256="").exclude(sealed_sha256__in=used)
     dropped = 0

@@ -29,17 +29,21 @@ def _limits(phase: Phase, at: datetime) -> dict[str, int | None]:
 
 
 class QuotaQuerySet(models.QuerySet["Quota"]):
-    def reserve(self, team: Team, user: User, phase: Phase, track: Track, runs: int, at: datetime) -> bool:
+    def reserve(
+        self, team: Team, user: User, phase: Phase, track: Track, runs: int, at: datetime, *, is_late: bool = False
+    ) -> bool:
         """Count that many runs at that moment; False, and nothing is counted, where a limit or the window forbids it.
 
         To be called in a transaction. Window, limit and count are one conditional UPDATE a row: two uploads at once
         cannot both see the last free place. The team's rows come before the person's, the whole phase before the day;
         the team's updated row of the whole phase is a lock on (team, phase, track) until the transaction ends.
+        `is_late` passes the window over: for runs that were received in time and gave their quota back.
         """
         limits = _limits(phase, at)
         # The phase as a subquery, not a join: Django would move a joined condition on `used` into a subquery too, where
         # PostgreSQL does not look at it again after waiting for the row.
-        is_open = Phase.objects.filter(pk=phase.pk).open(at, team.pk)
+        phases = Phase.objects.filter(pk=phase.pk)
+        is_open = phases if is_late else phases.open(at, team.pk)
         counted: list[Q] = []
         owners: tuple[dict[str, Team | User], ...] = ({"team": team}, {"user": user})
         for owner in owners:

@@ -38,6 +38,7 @@ _DEEDS = {
     "release_scores": _("released scores"),
     "renew_password": _("renewed the data password"),
     "replace_dataset": _("replaced a dataset"),
+    "retry_failed": _("let what had failed be evaluated again"),
     "rescore": _("asked for all scores again"),
     "sign_agreement": _("signed the agreement"),
     "submit": _("sent an upload"),

@@ -53,6 +53,13 @@ def run_states(shared_task: SharedTask) -> list[RunStates]:
     ]
 
 
+def failed_on_our_side(shared_task: SharedTask) -> int:
+    """How many runs, baselines too, and gold files can be evaluated again."""
+    runs = Run.objects.filter(track__shared_task=shared_task, state=Run.State.FAILED)
+    gold = GoldUpload.objects.filter(track__shared_task=shared_task, state=GoldUpload.State.FAILED)
+    return runs.count() + gold.count()
+
+
 @dataclass(frozen=True, slots=True)
 class ToDo:
     """Something that waits for an organizer; `page` is the name of the address where it is done."""

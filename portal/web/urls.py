@@ -130,6 +130,7 @@ urlpatterns = [
         organize.decide,
         name="organize_team",
     ),
+    path("tasks/<slug:slug>/organize/retry/", organize.retry, name="organize_retry"),
     path("tasks/<slug:slug>/organize/papers/", organize.papers, name="organize_papers"),
     path("tasks/<slug:slug>/organize/announcements/", announcements.announcements, name="announcements"),
     path(

@@ -9,15 +9,17 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST, require_safe
 
 from portal.actions.approval import approve_team, decline_team
 from portal.actions.membership import renew_password
 from portal.actions.papers import close_papers
 from portal.actions.refusal import ActionRefused
+from portal.actions.retry import retry_failed
 from portal.models import OutgoingMail, Team
 from portal.queries.audit_words import audit_line
-from portal.queries.organize import run_states, to_do
+from portal.queries.organize import failed_on_our_side, run_states, to_do
 from portal.queries.records import audit_entries, audit_verbs, mails
 from portal.queries.teams import team_lines
 from portal.web.access import SignedInRequest, organizer_context
@@ -38,7 +40,22 @@ def organize_runs(request: HttpRequest, slug: str) -> HttpResponse:
     """How the runs of each phase and track are doing."""
     context = organizer_context(request, slug, "runs")
     context["lines"] = run_states(context["page"].shared_task)
+    context["failed"] = failed_on_our_side(context["page"].shared_task)
     return render(request, "organize/states.html", context)
+
+
+@login_required
+@require_POST
+def retry(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Let what failed on our side be evaluated again; what stays failed is listed with the reason."""
+    context = organizer_context(request, slug, "runs")
+    retried = retry_failed(request.user, context["page"].shared_task, context["at"])
+    count = retried.runs + retried.gold
+    done = ngettext("%d evaluation is tried again.", "%d evaluations are tried again.", count)
+    messages.success(request, done % count)
+    for line in retried.left:
+        messages.warning(request, line)
+    return redirect("organize_runs", slug)
 
 
 @require_safe

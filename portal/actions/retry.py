@@ -1,0 +1,140 @@
+"""Bring back what failed on our side: uploads, runs and gold files whose evaluation was given up."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.utils.translation import gettext as _
+
+from portal import jobs
+from portal.actions.organizing import require_organizer
+from portal.actions.refusal import ActionRefused, Conflict
+from portal.actions.slots import fill_slots
+from portal.evaluation.limits import HINT_SECONDS
+from portal.models import AuditEntry, Board, GoldUpload, Quota, Run, SharedTask, Submission, User
+
+
+@dataclass(frozen=True, slots=True)
+class Retried:
+    """How many runs and gold files wait for a worker again; of those that stay failed, what they are and why."""
+
+    runs: int
+    gold: int
+    left: list[str]
+
+
+def retry_failed(user: User | None, shared_task: SharedTask, at: datetime) -> Retried:
+    """Let everything that failed on our side be evaluated again, also after a deadline; `user` is None on a server.
+
+    A run needs what it gave back when it failed: a place in the limits of its day, its number and a slot. Where its
+    team has used them since then, it stays failed. A gold file stays so where a newer one is there.
+
+    Raises:
+        NotAllowed: the user does not organize the task.
+    """
+    if user is not None:
+        require_organizer(user, shared_task)
+    left: list[str] = []
+    uploads = shared_task.submissions.filter(state=Submission.State.FAILED).order_by("received_at")
+    runs = Run.objects.filter(track__shared_task=shared_task, state=Run.State.FAILED).order_by("received_at")
+    alone = runs.filter(Q(submission__isnull=True) | Q(submission__state=Submission.State.ACCEPTED))
+    failed_gold = GoldUpload.objects.filter(track__shared_task=shared_task, state=GoldUpload.State.FAILED)
+    brought_back = sum(_attempt(partial(_retry_upload, one, at), str(one), left) for one in uploads)
+    brought_back += sum(_attempt(partial(_retry_run, one, at), str(one), left) for one in alone)
+    gold = sum(_attempt(partial(_retry_gold, one, at), str(one), left) for one in failed_gold)
+    if brought_back or gold:
+        AuditEntry.objects.create(
+            actor=user,
+            shared_task=shared_task,
+            verb="retry_failed",
+            subject=f"shared task {shared_task.slug}",
+            detail={"runs": brought_back, "gold": gold, "left": len(left)},
+            at=at,
+        )
+    return Retried(brought_back, gold, left)
+
+
+def _attempt(retry: Callable[[], int], name: str, left: list[str]) -> int:
+    """How many come back; a transaction each, so that rows are locked in the order of uploads."""
+    try:
+        with transaction.atomic():
+            return retry()
+    except ActionRefused as refused:
+        left.append(f"{name}: {refused.message}")
+        return 0
+
+
+def _retry_upload(upload: Submission, at: datetime) -> int:
+    """With all its runs, or not at all."""
+    if not _wait_again(Submission.objects.filter(pk=upload.pk), at):
+        return 0
+    runs = list(upload.runs.locked().select_related("team", "phase", "track", "submission__sent_by"))
+    for run in sorted(runs, key=lambda run: run.track.position):
+        _reclaim(run, at)
+    transaction.on_commit(lambda: jobs.publish_checks([upload.pk]))
+    return len(runs)
+
+
+def _retry_run(run: Run, at: datetime) -> int:
+    found = Run.objects.filter(pk=run.pk, state=Run.State.FAILED).locked()
+    locked = found.select_related("team", "phase", "track", "submission__sent_by").first()
+    if locked is None:
+        return 0
+    _reclaim(locked, at)
+    transaction.on_commit(lambda: jobs.publish_scores([run.pk]))
+    return 1
+
+
+def _reclaim(run: Run, at: datetime) -> None:
+    """Reserve quota, number and slot again, and let the run wait.
+
+    Raises:
+        Conflict: the team has used one of them since then.
+    """
+    if run.team is not None and run.submission is not None:
+        sender = run.submission.sent_by
+        if not Quota.objects.reserve(run.team, sender, run.phase, run.track, 1, run.received_at, is_late=True):
+            raise Conflict("no_runs_left", _("Its team has used the limit of runs since then."))
+        _require_free_number(run)
+        fill_slots([run], "", sender, at)
+    _wait_again(Run.objects.filter(pk=run.pk), at)
+    Board.objects.of(run).changed()
+
+
+def _require_free_number(run: Run) -> None:
+    """The quota's row keeps other uploads of the team out."""
+    others = Run.objects.filter(team=run.team, phase=run.phase, track=run.track, number=run.number, number_once=True)
+    if run.number_once and others.exclude(state__in=(Run.State.REJECTED, Run.State.FAILED)).exists():
+        raise Conflict("run_number_taken", _("Its run number has been used again since then."))
+
+
+def _retry_gold(upload: GoldUpload, at: datetime) -> int:
+    """An older file never takes the place of a newer one."""
+    there = Q(track=upload.track_id, split=upload.split)
+    sent = GoldUpload.objects.filter(there, received_at__gt=upload.received_at)
+    newer = sent.exclude(state=GoldUpload.State.REJECTED)
+    versions = upload.track.gold_standards.filter(there, created_at__gt=upload.received_at)
+    if newer.exists() or versions.exists():
+        raise Conflict("newer_gold", _("A newer gold file is there."))
+    if not upload.sealed_sha256 or not _wait_again(GoldUpload.objects.filter(pk=upload.pk), at):
+        return 0
+    transaction.on_commit(lambda: jobs.publish_gold([upload.pk]))
+    return 1
+
+
+def _wait_again(rows: QuerySet[Any], at: datetime) -> bool:
+    """As if new; False where another was first."""
+    return bool(
+        rows.filter(state=Run.State.FAILED).update(
+            state=Run.State.RECEIVED,
+            token=None,
+            lease_ends=at + timedelta(seconds=HINT_SECONDS),
+            attempts=0,
+            postponed=0,
+            leases_lost=0,
+        )
+    )

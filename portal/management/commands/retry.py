@@ -1,0 +1,26 @@
+"""manage.py retry TASK: evaluate again what failed on our side."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from portal.actions.retry import retry_failed
+from portal.models import SharedTask
+from portal.models.clock import database_now
+
+
+class Command(BaseCommand):
+    help = "Evaluate again the runs and gold files of a shared task that failed on our side. The audit log keeps it."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("task", metavar="TASK", help="slug of the shared task")
+
+    def handle(self, *args: Any, task: str, **options: Any) -> None:
+        shared_task = SharedTask.objects.filter(slug=task).first()
+        if shared_task is None:
+            there = ", ".join(SharedTask.objects.values_list("slug", flat=True))
+            raise CommandError(f"There is no shared task {task}. There are: {there}")
+        retried = retry_failed(None, shared_task, database_now())
+        self.stdout.write(f"{task}: runs to be evaluated again: {retried.runs}, gold files: {retried.gold}")
+        for line in retried.left:
+            self.stdout.write(f"stays failed: {line}")

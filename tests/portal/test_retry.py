@@ -1,0 +1,150 @@
+"""What failed on our side comes back: by an organizer's button and by a command, also after the deadline."""
+
+from datetime import timedelta
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+
+from portal.actions.gold import upload_gold
+from portal.actions.refusal import NotAllowed
+from portal.actions.retry import Retried, retry_failed
+from portal.evaluation.check import check_submission
+from portal.evaluation.gold import check_gold_upload, drop_unused_gold
+from portal.evaluation.record import quarantine
+from portal.models import AuditEntry, GoldUpload, Quota, Run, Submission
+from portal.sealing import seal
+from tests.portal.world import (
+    EVALUATION,
+    GOOD,
+    RELEASE,
+    captain,
+    new_team,
+    organizer_of,
+    person,
+    run_file,
+    send_run,
+    work_off,
+)
+
+MINUTE = timedelta(minutes=1)
+
+
+@pytest.fixture
+def organizer(tiny):
+    return organizer_of(tiny)
+
+
+def given_up(run, at=EVALUATION):
+    """After its upload was accepted."""
+    check_submission(run.submission.pk, at)
+    assert quarantine(Run.objects.filter(pk=run.pk), at)
+    return run
+
+
+def used(team):
+    return set(Quota.objects.filter(track__slug="one", team=team).values_list("used", flat=True))
+
+
+def state(row):
+    row.refresh_from_db()
+    return row.state, row.attempts
+
+
+def test_a_run_is_scored_after_the_deadline(tiny, meltemi, organizer):
+    run = given_up(send_run(meltemi, GOOD, 1, EVALUATION))
+    Run.objects.filter(pk=run.pk).update(attempts=3, leases_lost=2)
+    assert used(meltemi) == {0}
+    assert retry_failed(organizer, tiny, RELEASE) == Retried(1, 0, [])
+    assert (state(run), used(meltemi)) == (("received", 0), {1})
+    work_off(RELEASE)
+    assert state(run) == ("scored", 0)
+    entry = AuditEntry.objects.get(verb="retry_failed")
+    assert (entry.actor, entry.detail) == (organizer, {"runs": 1, "gold": 0, "left": 0})
+    assert retry_failed(organizer, tiny, RELEASE) == Retried(0, 0, [])
+
+
+def test_an_upload_comes_back_with_its_runs(tiny, meltemi, organizer):
+    run = send_run(meltemi, GOOD, 1, EVALUATION)
+    assert quarantine(Submission.objects.filter(pk=run.submission.pk), EVALUATION)
+    assert retry_failed(organizer, tiny, RELEASE) == Retried(1, 0, [])
+    assert state(run)[0] == state(run.submission)[0] == "received"
+    work_off(RELEASE)
+    assert state(run)[0] == "scored"
+
+
+def test_baselines_come_back(tiny, organizer):
+    baseline = Run.objects.filter(kind="baseline").first()
+    assert quarantine(Run.objects.filter(pk=baseline.pk), EVALUATION)
+    assert retry_failed(organizer, tiny, EVALUATION).runs == 1
+    assert state(baseline)[0] == "received"
+
+
+def test_a_number_that_was_used_again_stays_with_its_new_run(tiny, meltemi, organizer):
+    run = given_up(send_run(meltemi, GOOD, 1, EVALUATION))
+    again = send_run(meltemi, GOOD, 1, EVALUATION + MINUTE)
+    retried = retry_failed(organizer, tiny, RELEASE)
+    assert (retried.runs, len(retried.left)) == (0, 1)
+    assert "number" in retried.left[0]
+    assert (state(run)[0], state(again)[0], used(meltemi)) == ("failed", "received", {1})
+
+
+def test_a_limit_that_was_used_since_then_holds(tiny, meltemi, organizer):
+    run = given_up(send_run(meltemi, GOOD, 1, EVALUATION))
+    limit = run.phase.runs_per_track
+    for number in range(2, limit + 2):
+        send_run(meltemi, GOOD, number, EVALUATION + number * MINUTE)
+    retried = retry_failed(organizer, tiny, RELEASE)
+    assert (retried.runs, "limit" in retried.left[0], state(run)[0]) == (0, True, "failed")
+    assert max(used(meltemi)) == limit
+
+
+def test_one_team_s_used_limit_costs_another_nothing(tiny, meltemi, organizer):
+    given_up(send_run(meltemi, GOOD, 1, EVALUATION))
+    send_run(meltemi, GOOD, 1, EVALUATION + MINUTE)
+    other = given_up(send_run(new_team(tiny, "Bora"), GOOD, 1, EVALUATION))
+    retried = retry_failed(organizer, tiny, RELEASE)
+    assert (retried.runs, len(retried.left), state(other)[0]) == (1, 1, "received")
+
+
+def test_gold_comes_back_unless_newer_gold_is_there(tiny, organizer):
+    track = tiny.tracks.get(slug="one")
+    contents = [run_file([answer, "YES", "NO", "NO"]) for answer in ("NO", "YES")]
+    first = upload_gold(organizer, track, "test", seal([contents[0]]), EVALUATION)
+    assert quarantine(GoldUpload.objects.filter(pk=first.pk), EVALUATION)
+    drop_unused_gold()
+    assert retry_failed(organizer, tiny, EVALUATION) == Retried(0, 1, [])
+    check_gold_upload(first.pk, EVALUATION)
+    assert state(first)[0] == "accepted"
+    second = upload_gold(organizer, track, "test", seal([contents[1]]), EVALUATION + MINUTE)
+    assert quarantine(GoldUpload.objects.filter(pk=second.pk), EVALUATION + MINUTE)
+    upload_gold(organizer, track, "test", seal([contents[0]]), EVALUATION + 2 * MINUTE)
+    retried = retry_failed(organizer, tiny, EVALUATION + 3 * MINUTE)
+    assert (retried.gold, "newer" in retried.left[0], state(second)[0]) == (0, True, "failed")
+
+
+def test_only_organizers_may(tiny, meltemi):
+    for user in (captain(meltemi), person("Nobody")):
+        with pytest.raises(NotAllowed):
+            retry_failed(user, tiny, EVALUATION)
+
+
+def test_the_command(tiny, meltemi, capsys):
+    run = given_up(send_run(meltemi, GOOD, 1, EVALUATION))
+    call_command("retry", "tiny")
+    assert capsys.readouterr().out.splitlines() == ["tiny: runs to be evaluated again: 1, gold files: 0"]
+    assert state(run)[0] == "received"
+    assert AuditEntry.objects.get(verb="retry_failed").actor is None
+
+
+def test_the_button(tiny, meltemi, organizer):
+    client = Client()
+    client.force_login(organizer)
+    page = "/tasks/tiny/organize/runs/"
+    assert "Retry" not in client.get(page).content.decode()
+    run = given_up(send_run(meltemi, GOOD, 1, EVALUATION))
+    assert "Retry failed runs" in client.get(page).content.decode()
+    answer = client.post("/tasks/tiny/organize/retry/", follow=True).content.decode()
+    assert "1 evaluation is tried again." in answer
+    assert "Retry" not in answer
+    assert state(run)[0] == "received"
