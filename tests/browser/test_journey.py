@@ -34,11 +34,11 @@ def test_from_sign_up_to_a_rank(page: Page, portal: Portal, run_of_all_ones: str
     found += violations(page)
     create_team(page, "detests2022", "Bora")
     found += violations(page)
-    page.get_by_role("link", name="Upload runs").click()
     page.get_by_role("link", name="Read and sign the agreement").click()
     found += violations(page)
     page.get_by_label("Your full name").fill("Nora North")
     page.get_by_role("button", name="I have read it and agree").click()
+    page.get_by_role("link", name="Upload runs").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Upload runs")
 
     # A wrong name is answered at once, with the right one.

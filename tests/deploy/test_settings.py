@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from portal.management.valkey import free_port
+from portal.management.valkey import announced, free_port
 from scoring.receipts import new_private_key
 from tests.conftest import ROOT
 
@@ -53,6 +53,19 @@ def test_a_portal_of_this_machine_alone_asks_for_nothing(start: Start, tmp_path:
     settings = start({"AGON_STATE": str(tmp_path)})
     assert not settings["PUBLIC"]
     assert (tmp_path / "secret-key").read_text() == settings["SECRET_KEY"]
+
+
+def test_a_command_next_to_a_running_demo_publishes_to_its_broker(start: Start, tmp_path: Path, settings: Any) -> None:
+    def broker(**variables: str) -> str:
+        found: str = start({"AGON_STATE": str(tmp_path), **variables})["CELERY_BROKER_URL"]
+        return found
+
+    settings.DEMO_BROKER = start({"AGON_STATE": str(tmp_path)})["DEMO_BROKER"]
+    usual = broker()
+    with announced("redis://127.0.0.1:4711/0"):
+        assert broker() == "redis://127.0.0.1:4711/0"
+        assert broker(REDIS_URL="redis://127.0.0.1:1/0") == "redis://127.0.0.1:1/0"
+    assert broker() == usual
 
 
 def test_the_right_settings_start_and_secrets_come_from_files(

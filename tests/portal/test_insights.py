@@ -52,11 +52,11 @@ def seen(shared_task: SharedTask, at: datetime) -> Insights:
     return insights(track, phase, AnonymousUser(), at)
 
 
-def pack_of(shared_task: SharedTask) -> zipfile.ZipFile:
+def pack_of(shared_task: SharedTask, at: datetime = RELEASE) -> zipfile.ZipFile:
     tracks = list(Track.objects.filter(shared_task=shared_task).select_related("shared_task"))
     phase = Phase.objects.select_related("shared_task").get(shared_task=shared_task, slug="evaluation")
     return zipfile.ZipFile(
-        io.BytesIO(b"".join(pack(tracks, phase, AnonymousUser(), RELEASE, "https://agon.example/tasks/tiny/")))
+        io.BytesIO(b"".join(pack(tracks, phase, AnonymousUser(), at, "https://agon.example/tasks/tiny/")))
     )
 
 
@@ -138,6 +138,11 @@ def test_the_pack_names_what_made_its_numbers(field: SharedTask) -> None:
     assert "one: gold version 1, scorer" in readme
     assert field.definition_sha256 in readme
     assert archive.read("references.bib").startswith(b"@misc{")
+    assert "Scores were released: 2024-05-24" in readme
+    assert "Scores will be released: 2024-05-24" in pack_of(field, EVALUATION).read("README.md").decode()
+    field.phases.update(released=None)
+    assert "Scores are not released" in pack_of(field).read("README.md").decode()
+    field.phases.update(released=RELEASE)
     assert pack_of(field).read("tables/one.tex") == archive.read("tables/one.tex")
 
 

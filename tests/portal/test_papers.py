@@ -97,12 +97,25 @@ def test_it_is_public_when_the_team_is_on_a_public_board(tiny: SharedTask, melte
     assert "Novák" not in bib()
 
 
-def test_a_source_is_cited_as_it_stands_and_an_address_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    sources = ["Doe et al. (2024): A & B", "https://tiny.example/ä"]
-    monkeypatch.setattr(SharedTask, "definition", SimpleNamespace(sources=sources))
+SOURCES = {
+    "Doe et al. (2024): A & B": "author = {Doe and others},\n  title = {{A \\& B}},\n  year = {2024}\n",
+    "Doe, Roe & Poe (2024b): Old vs. new in 2.0? Journal 7, 1-9, https://tiny.example/7": (
+        "author = {Doe and Roe and Poe},\n  title = {{Old vs. new in 2.0?}},\n  year = {2024},\n"
+        "  note = {Journal 7, 1-9},\n  url = {https://tiny.example/7}\n"
+    ),
+    "Doe, J. and Roe, R. (2024): Both. Journal 7": "author = {{Doe, J. and Roe, R.}},\n  title = {{Both}},\n",
+    "Overview of Tiny": "title = {{Overview of Tiny}}\n",
+    "https://tiny.example/ä": "title = {{Tiny}},\n  howpublished = {\\url{https://tiny.example/%C3%A4}}\n",
+}
+
+
+@pytest.mark.parametrize(("source", "fields"), SOURCES.items())
+def test_a_source_has_its_authors_title_and_year_as_fields(
+    monkeypatch: pytest.MonkeyPatch, source: str, fields: str
+) -> None:
+    monkeypatch.setattr(SharedTask, "definition", SimpleNamespace(sources=[source]))
     text = references(SharedTask(slug="tiny", title="Tiny", year=2024), "https://agon.example/tasks/tiny/", [])
-    assert r"title = {{Doe et al. (2024): A \& B}}" in text
-    assert "title = {{Tiny}},\n  howpublished = {\\url{https://tiny.example/%C3%A4}}" in text
+    assert f"tiny-source-1,\n  {fields}" in text
 
 
 def test_the_team_s_page_says_what_is_wrong(meltemi: Team) -> None:

@@ -19,7 +19,7 @@ from portal.actions.refusal import ActionRefused, Conflict, LimitReached, NotAcc
 from portal.actions.teams import join_team, register_team
 from portal.models import AuditEntry, Membership, OutgoingMail, Team
 from portal.queries.teams import team_lines, team_view
-from tests.portal.world import EVALUATION, GOOD, POST, captain, new_team, organizer_of, person, send_run
+from tests.portal.world import EVALUATION, GOOD, POST, captain, new_team, organizer_of, person, send_run, sign
 
 ANSWERS = {"use": "research"}
 
@@ -88,7 +88,7 @@ def test_answers_are_kept_and_unasked_ones_are_not(gated):
     answers = {"use": "research", "kind": "company", "state": "approved"}
     team = register_team(person("Cleo"), gated, "Bora", "", EVALUATION, answers)
     assert team.answers == {"use": "research", "kind": "company"}
-    assert team_view(team, captain(team), EVALUATION).answers[1] == ("What are you?", "company")
+    assert team_view(team, captain(team), EVALUATION, has_signed=True).answers[1] == ("What are you?", "company")
 
 
 def test_declined_with_a_reason_and_asked_again(pending, organizer):
@@ -196,7 +196,7 @@ def test_teams_close_when_the_phase_opens(gated, pending):
             join_team(late, pending.invitation_code, at)
         with pytest.raises(NotAllowed, match="closed"):
             invite_by_mail(captain(pending), pending, "late@example.org", at)
-    assert team_view(pending, captain(pending), opens).is_closed
+    assert team_view(pending, captain(pending), opens, has_signed=True).is_closed
     just_before = opens - timedelta(milliseconds=1)
     membership = join_team(late, pending.invitation_code, just_before)
     assert join_team(late, pending.invitation_code, POST) == membership  # who is in stays in
@@ -205,11 +205,14 @@ def test_teams_close_when_the_phase_opens(gated, pending):
 def test_each_state_says_what_it_allows(pending, organizer):
     def rights():
         pending.refresh_from_db()
-        return [right.may for right in team_view(pending, captain(pending), EVALUATION).rights]
+        return [right.may for right in team_view(pending, captain(pending), EVALUATION, has_signed=True).rights]
 
     assert rights() == [True, True, False, False, False]
     approve_team(organizer, pending, EVALUATION)
     assert rights() == [True] * 5
+    unsigned = team_view(pending, captain(pending), EVALUATION, has_signed=False).rights
+    assert [right.may for right in unsigned] == [True, False, False, False, False]
+    assert unsigned[-1].what.endswith("once you have signed the data agreement")
     decline_team(organizer, pending, "no", EVALUATION)
     assert rights() == [True, False, False, False, False]
 
@@ -230,3 +233,19 @@ def test_a_captain_elsewhere_is_no_captain_here(meltemi, friend, tiny_folder):
     with pytest.raises(NotAllowed):
         withdraw_team(friend, meltemi, EVALUATION)
     assert OutgoingMail.objects.count() == 0
+
+
+def test_the_team_page_asks_for_the_agreement_before_it_offers_uploads(gated, client):
+    user = person("Nora")
+    team = register_team(user, gated, "Bora", "", EVALUATION, ANSWERS)
+    Team.objects.filter(pk=team.pk).update(state="approved")
+    gated.phases.update(closes=None)
+    client.force_login(user)
+
+    def links():
+        page = client.get("/tasks/gated/team/").content.decode()
+        return "/tasks/gated/agreement/?next=" in page, ">Upload runs</a>" in page
+
+    assert links() == (True, False)
+    sign(user, gated)
+    assert links() == (False, True)

@@ -21,7 +21,7 @@ from django.core.management.base import BaseCommand, CommandError
 from portal.management.commands.load_demo import ACCOUNTS, CAPTAIN, PASSWORD, TEAM, is_loaded
 from portal.management.processes import Processes
 from portal.management.programs import BEAT, WORKERS, web_command, worker_command
-from portal.management.valkey import HOST, free_port, valkey_command
+from portal.management.valkey import HOST, announced, free_port, valkey_command
 from portal.models import Run
 from portal.sealing import as_text, public_key
 
@@ -54,7 +54,7 @@ class Command(BaseCommand):
         if broker_port:
             environment["REDIS_URL"] = f"redis://{HOST}:{broker_port}/0"
         try:
-            with Processes(environment) as processes:
+            with announced(environment["REDIS_URL"]), Processes(environment) as processes:
                 if broker_port:
                     _start_broker(processes, state / "valkey", broker_port)
                 _await_broker(environment["REDIS_URL"])

@@ -168,12 +168,13 @@ def _page(request: HttpRequest, context: dict[str, Any], status: int = 200) -> H
         form = TeamForm(shared_task=page.shared_task, initial=own)
         context = {"form": form, "is_closed": page.shared_task.teams_are_closed(context["at"])} | context
         return render(request, "teams/create.html", context, status=status)
+    is_signed = has_signed(request.user, page.shared_task)
     path = reverse("join_team", args=[page.shared_task.slug, page.team.invitation_code])
     context = {
         "form": AgainForm(team=page.team),
         "paper_form": PaperForm(initial={"bibtex": page.team.bibtex, "link": page.team.paper}),
-        "view": team_view(page.team, page.membership.user, context["at"]),
-        "must_sign": not has_signed(request.user, page.shared_task),
+        "view": team_view(page.team, page.membership.user, context["at"], has_signed=is_signed),
+        "must_sign": not is_signed,
         "invitation": request.build_absolute_uri(path),
     } | context
     return render(request, "teams/team.html", context, status=status)
