@@ -1,11 +1,14 @@
 """Celery jobs: fetch by id, delegate, publish what follows. The queue is a hint; publishing never fails anybody."""
 
+import subprocess
+import sys
 from collections.abc import Iterable
 from time import monotonic
 from uuid import UUID
 
 import structlog
 from celery import Task
+from django.conf import settings
 
 from portal.celery import app
 from portal.evaluation import validate as validation
@@ -17,6 +20,8 @@ from portal.evaluation.lanes import Lane
 from portal.evaluation.limits import (
     COMPARE_JOB_SECONDS,
     JOB_SECONDS,
+    PACK_JOB_SECONDS,
+    PACK_SECONDS,
     QUIET_SECONDS,
     RECONCILE_SECONDS,
     VALIDATION_PRIORITY,
@@ -29,6 +34,7 @@ from portal.evaluation.sweep import sweep as find_work
 from portal.mail import outbox
 from portal.models import Board, Heartbeat, OutgoingMail, SharedTask
 from portal.models.clock import database_now
+from portal.paper.queue import packs_to_build
 from portal.queries.mails import facts as mail_facts
 from portal.queries.occasions import notices
 from portal.queries.releases import keep_release
@@ -122,6 +128,25 @@ def publish_board_items(board_id: str) -> None:
             publish_items(boards.get(pk=board_id), database_now())
 
 
+@app.task(name="portal.sweep_packs")
+def sweep_packs() -> None:
+    publish_packs(packs_to_build(database_now()))
+
+
+@app.task(name="portal.build_pack", time_limit=PACK_JOB_SECONDS, acks_late=False)  # the sweep takes up what dies
+def build_pack(pack_id: str) -> None:
+    """Build one pack, then hint at the next: only one is built at a time.
+
+    Not in this process: what draws figures reserves more address space than children that compare runs may have.
+    """
+    command = [sys.executable, str(settings.BASE_DIR / "manage.py"), "build_pack", pack_id]
+    try:
+        subprocess.run(command, timeout=PACK_SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        log.error("pack not built in time", pack=pack_id)
+    publish_packs(packs_to_build(database_now()))
+
+
 @app.task(name="portal.reconcile", time_limit=RECONCILE_SECONDS, acks_late=False)  # twice at once would help nobody
 def reconcile() -> None:
     """Nightly. The seed is the day, so that every night another sample is computed anew."""
@@ -154,6 +179,11 @@ def publish_scores(run_ids: Iterable[UUID], lane: Lane = Lane.SCORING) -> None:
 def publish_gold(upload_ids: Iterable[UUID]) -> None:
     """Hint that these gold standards wait to be judged."""
     _publisher.publish(check_gold, upload_ids)
+
+
+def publish_packs(pack_ids: Iterable[UUID]) -> None:
+    """Hint that these packs wait to be built."""
+    _publisher.publish(build_pack, pack_ids)
 
 
 def publish_mails(mail_ids: Iterable[UUID]) -> None:

@@ -17,6 +17,7 @@ from portal.evaluation.limits import (
     BROKER_SECONDS,
     HEARTBEAT_SECONDS,
     JOB_SECONDS,
+    PACKS_SECONDS,
     REFRESH_SECONDS,
     REMIND_SECONDS,
     SWEEP_SECONDS,
@@ -361,7 +362,7 @@ CELERY_TASK_DEFAULT_QUEUE = Lane.SCORING
 CELERY_TASK_QUEUES: dict[str, dict[str, str]] = {lane: {} for lane in Lane}
 _LANES = {
     Lane.MAIL: ("send_mail", "sweep_mails", "remind"),
-    Lane.BULK: ("refresh_boards", "refresh_board", "publish_board_items", "reconcile"),
+    Lane.BULK: ("refresh_boards", "refresh_board", "publish_board_items", "sweep_packs", "build_pack", "reconcile"),
 }
 CELERY_TASK_ROUTES = {f"portal.{job}": {"queue": lane} for lane, jobs in _LANES.items() for job in jobs}
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
@@ -384,6 +385,7 @@ CELERY_BEAT_SCHEDULE = {
         ("sweep_mails", SWEEP_SECONDS),
         ("remind", REMIND_SECONDS),
         ("refresh_boards", REFRESH_SECONDS),
+        ("sweep_packs", PACKS_SECONDS),
     )
 } | {
     f"heartbeat {lane}": {

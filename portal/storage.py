@@ -131,6 +131,23 @@ def folder_sha256(contents: Mapping[str, str]) -> str:
     return digest.hexdigest()
 
 
+def store_pack(pieces: Iterable[bytes]) -> tuple[str, int]:
+    """Keep a pack for a paper; its SHA-256 and its size in bytes. Apart from uploads: packs are deleted again."""
+    draft, sha256, size = _write(pieces, data_objects().drafts())
+    data_objects().put(draft, pack_name(sha256))
+    return sha256, size
+
+
+def forget_pack(sha256: str) -> None:
+    """Delete a pack; nothing happens where there is none."""
+    data_objects().delete(pack_name(sha256))
+
+
+def pack_name(sha256: str) -> str:
+    """The address of that pack, whether it is there or not."""
+    return f"packs/{sha256[:2]}/{sha256}"
+
+
 def store_gold(path: Path) -> str:
     """Keep a gold standard that lies in a file, sealed; the SHA-256 of what was stored."""
     return store_sealed_gold(seal(_pieces(path)))

@@ -33,6 +33,9 @@ SWEEP_BATCH = 500
 COMPARE_SECONDS = 200  # wall clock and CPU of one comparison of a board's runs
 COMPARE_JOB_SECONDS = 240
 COMPARE_AGAIN_SECONDS = 60  # a board whose runs change all the time is compared so often
+PACK_SECONDS = 900  # of one pack for a paper
+PACK_JOB_SECONDS = 960
+PACKS_SECONDS = 30  # between two looks for packs to build
 RECONCILE_SECONDS = 3600  # a night's look at everything; its message is not held meanwhile
 REFRESH_SECONDS = 10  # how often boards are looked through
 

@@ -12,6 +12,7 @@ from portal.models.gold_upload import GoldUpload
 from portal.models.heartbeat import Heartbeat
 from portal.models.items import GoldItems, RunItems, items_are_public
 from portal.models.mail import Finding, MailFacts, OutgoingMail, Result
+from portal.models.paper_pack import PaperPack
 from portal.models.quota import Quota
 from portal.models.refusal import Refusal
 from portal.models.run import Run, Submission
@@ -38,6 +39,7 @@ __all__ = [
     "MailFacts",
     "Membership",
     "OutgoingMail",
+    "PaperPack",
     "Phase",
     "PhaseChange",
     "Quota",

@@ -2,7 +2,7 @@
 
 import io
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -47,22 +47,36 @@ class _Part:
     lines: list[str]
 
 
-def pack(tracks: list[Track], phase: Phase, viewer: Viewer, at: datetime, address: str) -> Iterator[bytes]:
-    """The zip in pieces: whatever that viewer may see of the phase at that moment; `address` is the task's page."""
-    return _zipped(_entries(tracks, phase, viewer, at, address), phase.released or phase.opens)
+def pack(
+    tracks: list[Track],
+    phase: Phase,
+    viewer: Viewer,
+    at: datetime,
+    address: str,
+    progress: Callable[[int], None] = lambda done: None,
+) -> Iterator[bytes]:
+    """The zip in pieces: whatever that viewer may see of the phase at that moment; `address` is the task's page.
+
+    `progress` is called with the number of tracks that are done, before each and after the last.
+    """
+    return _zipped(_entries(tracks, phase, viewer, at, address, progress), phase.released or phase.opens)
 
 
-def _entries(tracks: list[Track], phase: Phase, viewer: Viewer, at: datetime, address: str) -> Iterator[Entry]:
+def _entries(
+    tracks: list[Track], phase: Phase, viewer: Viewer, at: datetime, address: str, progress: Callable[[int], None]
+) -> Iterator[Entry]:
     lines: list[str] = []
     provenance: list[str] = []
     names: set[str] = set()  # not of those who stand under aliases
-    for track in tracks:
+    for done, track in enumerate(tracks):
+        progress(done)
         found = insights(track, phase, viewer, at)
         part = _of_track(found)
         yield from part.entries
         lines += part.lines
         names |= {row.team for row in found.board.rows if row.team and not found.board.has_aliases}
         provenance.append(_provenance(found))
+    progress(len(tracks))
     if len(tracks) > 1:
         together = overall(tracks, phase, viewer, at)
         tables = {"combined": combined_table(together)}

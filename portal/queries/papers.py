@@ -25,5 +25,10 @@ def papers_of(shared_task: SharedTask, names: Collection[str]) -> list[Team]:
     return list(_given(shared_task).filter(name__in=names))
 
 
+def papers_of_all(shared_task: SharedTask) -> QuerySet[Team]:
+    """All teams with a paper, by name."""
+    return _given(shared_task)
+
+
 def _given(shared_task: SharedTask) -> QuerySet[Team]:
     return Team.objects.filter(_GIVEN, shared_task=shared_task).select_related("shared_task")

@@ -56,9 +56,14 @@ def wanted_range(request: HttpRequest, stored: StoredDataset) -> ByteRange | Non
     return found if found.first < found.end else None
 
 
-def file_response(request: HttpRequest, stored: StoredDataset, part: ByteRange, name: str) -> HttpResponseBase:
-    """That part of the file, to be saved under that name; for HEAD the same without a body."""
-    address = stored_name(stored.sha256)
+def file_response(
+    request: HttpRequest, stored: StoredDataset, part: ByteRange, name: str, address: str | None = None
+) -> HttpResponseBase:
+    """That part of the file, to be saved under that name; for HEAD the same without a body.
+
+    `address` says where it is stored, unless that is where datasets are.
+    """
+    address = address or stored_name(stored.sha256)
     link = data_objects().link(address, name, request.method or "GET")
     response: HttpResponseBase
     if link is not None:  # the browser asks there for the same range again
@@ -67,7 +72,7 @@ def file_response(request: HttpRequest, stored: StoredDataset, part: ByteRange, 
         response = HttpResponse(headers={"X-Accel-Redirect": f"{settings.ACCEL.rstrip('/')}/{quote(address)}"})
         _say_what_it_is(response, name)
     else:
-        response = _own_response(request, stored, part)
+        response = _own_response(request, stored, part, address)
         _say_what_it_is(response, name)
     response["Cache-Control"] = "private, no-store"
     return response
@@ -89,12 +94,12 @@ def no_such_bytes(stored: StoredDataset) -> HttpResponse:
     return HttpResponse(status=HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE, headers=headers)
 
 
-def _own_response(request: HttpRequest, stored: StoredDataset, part: ByteRange) -> HttpResponseBase:
+def _own_response(request: HttpRequest, stored: StoredDataset, part: ByteRange, address: str) -> HttpResponseBase:
     response: HttpResponseBase
     if request.method == "HEAD":
         response = HttpResponse()
     else:
-        response = StreamingHttpResponse(_bytes(data_objects().open(stored_name(stored.sha256)), part))
+        response = StreamingHttpResponse(_bytes(data_objects().open(address), part))
     response["Content-Length"] = str(part.end - part.first)
     response["ETag"] = _etag(stored)
     if not part.is_whole:

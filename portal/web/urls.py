@@ -22,6 +22,7 @@ from portal.web.views import (
     organize_scores,
     overall,
     own_runs,
+    paper,
     public,
     receipts,
     runs,
@@ -81,7 +82,9 @@ urlpatterns = [
         "tasks/<slug:slug>/leaderboard/<slug:track>/<slug:phase>/<int:number>/", boards.released, name="released_board"
     ),
     path("tasks/<slug:slug>/references.bib", public.references_file, name="references"),
-    path("tasks/<slug:slug>/paper/<slug:phase>.zip", insights.paper, name="paper"),
+    path("tasks/<slug:slug>/paper/<slug:phase>/", paper.pack, name="paper_pack"),
+    path("tasks/<slug:slug>/paper/<slug:phase>/status/", paper.status, name="paper_status"),
+    path("tasks/<slug:slug>/paper/<slug:phase>.zip", paper.file, name="paper"),
     path("tasks/<slug:slug>/insights/<slug:track>/", insights.insights, name="insights"),
     path("tasks/<slug:slug>/insights/<slug:track>/compare/", insights.compare, name="compare"),
     path(

@@ -88,6 +88,8 @@ class World:
             "compare": task | {"track": "one"},
             "insights_figure": task | {"track": "one", "name": "over-time", "ending": "svg"},
             "paper": task | {"phase": "evaluation"},
+            "paper_pack": task | {"phase": "evaluation"},
+            "paper_status": task | {"phase": "evaluation"},
             "run_figure": {"pk": self.run.pk, "name": "confusion", "ending": "svg"},
             "take_back_announcement": task | {"pk": self.announcement.pk},
             "choose_run": {"pk": self.run.pk},

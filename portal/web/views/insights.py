@@ -2,16 +2,12 @@
 
 from typing import Any
 
-from django.conf import settings
-from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
-from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from portal.figures.field import field_figures
 from portal.models import Phase, Track
-from portal.models.clock import database_now
-from portal.paper.pack import pack
 from portal.queries import insights as queries
 from portal.queries.items import ItemTable, item_table
 from portal.queries.leaderboard import default_phase
@@ -55,20 +51,6 @@ def _items(request: HttpRequest, context: dict[str, Any], chosen: list[str]) -> 
 def figure(request: HttpRequest, slug: str, track: str, name: str, ending: str) -> HttpResponse:
     """One of the figures, as a file."""
     return figure_file(request, field_figures(_context(request, slug, track)["insights"]), name, ending)
-
-
-@require_safe
-def paper(request: HttpRequest, slug: str, phase: str) -> StreamingHttpResponse:
-    """The overview-paper pack of a phase, for those who see its scores; made while it is sent."""
-    at = database_now()
-    chosen = get_object_or_404(Phase.objects.select_related("shared_task"), shared_task__slug=slug, slug=phase)
-    if not chosen.scores_are_visible_to(request.user, at):
-        raise Http404
-    tracks = list(Track.objects.select_related("shared_task").filter(shared_task=chosen.shared_task))
-    address = f"{settings.PUBLIC_URL}{reverse('task', args=[slug])}"
-    response = StreamingHttpResponse(pack(tracks, chosen, request.user, at, address), content_type="application/zip")
-    response["Content-Disposition"] = f'attachment; filename="{slug}_{phase}_paper.zip"'
-    return response
 
 
 def _context(request: HttpRequest, slug: str, track: str) -> dict[str, Any]:

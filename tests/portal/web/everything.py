@@ -24,7 +24,7 @@ def addresses(task: SharedTask) -> Iterator[str]:
     for query in ("", "&format=csv", "&format=json"):
         yield f"{reverse('leaderboards', args=[task.slug])}?phase=evaluation{query}"
         yield f"{reverse('released_board', args=[task.slug, 'one', 'evaluation', 1])}?{query}"
-    yield reverse("paper", args=[task.slug, "evaluation"])
+    yield from (reverse(name, args=[task.slug, "evaluation"]) for name in ("paper", "paper_pack"))
     for track in ("one", "two"):
         page = reverse("leaderboard", args=[task.slug, track])
         for query in ("", "&runs=all", "&sort=accuracy", "&sort=-f1_macro", "&search=Notus", "&as_of=2024-05-02"):

@@ -1,0 +1,20 @@
+"""Builds a pack for a paper: what the job of that name starts."""
+
+from argparse import ArgumentParser
+from typing import Any
+from uuid import UUID
+
+from django.core.management.base import BaseCommand
+
+from portal.models.clock import database_now
+from portal.paper.build import build_pack
+
+
+class Command(BaseCommand):
+    help = "Builds the pack for a paper with that id, unless another pack is being built."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("pack", type=UUID)
+
+    def handle(self, *, pack: UUID, **_: Any) -> None:
+        build_pack(pack, database_now())

@@ -1,0 +1,76 @@
+"""Packs for overview papers: built by a worker, kept until the boards change."""
+
+import uuid
+from datetime import datetime
+from typing import Self
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Exists, F, OuterRef, Q, Subquery, Sum
+
+from portal.models.board import Board
+from portal.models.task import Phase
+
+
+class PaperPackQuerySet(models.QuerySet["PaperPack"]):
+    def hintable(self, at: datetime) -> Self:
+        """Those that wait for a worker, and whose last hint or failure is long enough ago."""
+        return self.filter(Q(lease_ends__isnull=True) | Q(lease_ends__lte=at), state=PaperPack.State.QUEUED)
+
+
+class PaperPack(models.Model):
+    """The pack of a phase, for one state of its boards and one kind of reader."""
+
+    class State(models.TextChoices):
+        QUEUED = "queued"
+        BUILDING = "building"
+        READY = "ready"
+        FAILED = "failed"
+
+    class Audience(models.TextChoices):
+        PUBLIC = "public"
+        ORGANIZERS = "organizers"  # before the release
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="paper_packs")
+    audience = models.CharField(max_length=10, choices=Audience)
+    boards = models.CharField(max_length=64)  # digest of what the pack is made from; see portal.queries.paper_packs
+    revisions = models.PositiveBigIntegerField()  # of all boards of the phase, summed up
+    requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, null=True, related_name="+")
+    state = models.CharField(max_length=8, choices=State, default=State.QUEUED)
+    done = models.PositiveSmallIntegerField(default=0)  # tracks
+    total = models.PositiveSmallIntegerField(default=0)
+    token = models.UUIDField(null=True, editable=False)
+    lease_ends = models.DateTimeField(null=True, editable=False)  # without a token: when a hint may be given again
+    attempts = models.PositiveSmallIntegerField(default=0, editable=False)
+    sha256 = models.CharField(max_length=64, blank=True)
+    size = models.PositiveBigIntegerField(default=0)  # bytes
+    requested_at = models.DateTimeField()
+    built_at = models.DateTimeField(null=True)
+
+    objects = PaperPackQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=("phase", "audience", "boards"), name="one_pack_a_state"),
+            models.UniqueConstraint(fields=("state",), condition=Q(state="building"), name="one_pack_at_a_time"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.phase} for {self.audience}"
+
+    @property
+    def is_finished(self) -> bool:
+        return self.state in (self.State.READY, self.State.FAILED)
+
+
+def phases_without_pack(at: datetime) -> models.QuerySet[Phase]:
+    """Released phases whose boards have settled since the last pack for everybody was asked for."""
+    unsettled = Board.objects.filter(~Q(compared_revision=F("revision")) | Q(next_gold__isnull=False))
+    asked = PaperPack.objects.filter(phase=OuterRef("pk"), audience=PaperPack.Audience.PUBLIC)
+    released = Phase.objects.filter(scores=Phase.Scores.ON_RELEASE, released__lte=at)
+    boards = Board.objects.filter(phase=OuterRef("pk")).order_by().values("phase")
+    total = boards.annotate(total=Sum("revision")).values("total")
+    summed = released.annotate(revisions=Subquery(total)).filter(revisions__isnull=False)
+    due = summed.exclude(Exists(asked.filter(revisions=OuterRef("revisions"))))
+    return due.exclude(Exists(unsettled.filter(phase=OuterRef("pk"), gold__isnull=False)))

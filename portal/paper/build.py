@@ -1,0 +1,76 @@
+"""Builds a pack in a process of its own (`manage.py build_pack`); progress is written down track by track."""
+
+from collections.abc import Callable, Iterable
+from datetime import datetime, timedelta
+from uuid import UUID, uuid4
+
+import structlog
+from django.conf import settings
+from django.contrib.auth.models import AnonymousUser
+from django.db.models import Q, QuerySet
+from django.urls import reverse
+
+from portal.models import PaperPack, Track
+from portal.models.clock import running_from
+from portal.paper.pack import pack
+from portal.paper.queue import ATTEMPTS, TRACK_SECONDS, claim_pack
+from portal.storage import forget_pack, store_pack
+
+log = structlog.get_logger("portal.paper")
+
+RETRY_SECONDS = 600
+
+
+class _Superseded(Exception):  # noqa: N818 - no error
+    """Another worker has this pack."""
+
+
+def build_pack(pack_id: UUID, at: datetime) -> bool:
+    """Claim, build, store; True when the pack is ready."""
+    now = running_from(at)
+    token = uuid4()
+    if not claim_pack(pack_id, token, at):
+        return False
+    row = PaperPack.objects.select_related("phase__shared_task", "requested_by").get(pk=pack_id)
+    try:
+        sha256, size = store_pack(_pieces(row, token, at, now))
+    except _Superseded:
+        return False
+    except Exception as error:
+        log.exception("pack not built", pack=str(row), attempt=row.attempts, error=type(error).__name__)
+        state = PaperPack.State.QUEUED if row.attempts < ATTEMPTS else PaperPack.State.FAILED
+        _held(row, token).update(state=state, token=None, lease_ends=now() + timedelta(seconds=RETRY_SECONDS))
+        return False
+    ready = {"state": PaperPack.State.READY, "sha256": sha256, "size": size, "built_at": now()}
+    if not _held(row, token).update(**ready, token=None, lease_ends=None):
+        return False
+    _forget_older(row)
+    log.info("pack built", pack=str(row), bytes=size)
+    return True
+
+
+def _pieces(row: PaperPack, token: UUID, at: datetime, now: Callable[[], datetime]) -> Iterable[bytes]:
+    phase = row.phase
+    tracks = list(Track.objects.select_related("shared_task").filter(shared_task=phase.shared_task))
+    address = f"{settings.PUBLIC_URL}{reverse('task', args=[phase.shared_task.slug])}"
+    viewer = AnonymousUser() if row.audience == PaperPack.Audience.PUBLIC else row.requested_by or AnonymousUser()
+
+    def progress(done: int) -> None:
+        if not _held(row, token).update(done=done, lease_ends=now() + timedelta(seconds=TRACK_SECONDS)):
+            raise _Superseded
+
+    return pack(tracks, phase, viewer, at, address, progress)
+
+
+def _held(row: PaperPack, token: UUID) -> QuerySet[PaperPack]:
+    return PaperPack.objects.filter(pk=row.pk, token=token)
+
+
+def _forget_older(row: PaperPack) -> None:
+    """Of this phase and audience; and what organizers saw before the release goes with the first public one."""
+    for older in PaperPack.objects.filter(phase=row.phase, requested_at__lte=row.requested_at).exclude(
+        Q(pk=row.pk) | Q(state=PaperPack.State.BUILDING)
+    ):
+        older.delete()
+        if older.sha256 and not PaperPack.objects.filter(sha256=older.sha256).exists():
+            forget_pack(older.sha256)

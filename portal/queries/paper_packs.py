@@ -1,0 +1,47 @@
+"""The pack for an overview paper: which one fits the boards as they are now."""
+
+import hashlib
+from dataclasses import dataclass
+from datetime import datetime
+
+from portal.models import Board, BoardChange, PaperPack, Phase
+from portal.queries.papers import papers_of_all
+from scoring import __version__ as engine_version
+
+
+@dataclass(frozen=True, slots=True)
+class BoardsState:
+    """What a pack is made from: for whom, a digest of everything that it would show, and the boards' revisions."""
+
+    audience: PaperPack.Audience
+    digest: str
+    revisions: int
+
+
+def boards_state(phase: Phase, at: datetime) -> BoardsState:
+    """The state at that moment; equal as long as the pack would say the same."""
+    is_public = phase.scores_are_public(at)
+    boards = list(
+        Board.objects.filter(phase=phase).order_by("track__position").values_list("pk", "revision", "gold", "scorer")
+    )
+    changes = BoardChange.objects.filter(board__phase=phase).order_by("pk")
+    papers = [(team.pk, team.name, team.bibtex, team.paper) for team in papers_of_all(phase.shared_task)]
+    shown = (
+        engine_version,
+        phase.shared_task.definition_sha256,
+        (phase.title, phase.released, phase.names_are_public(at), phase.step_at(at)),
+        boards,
+        list(changes.values_list("pk", flat=True)),
+        papers,
+    )
+    return BoardsState(
+        PaperPack.Audience.PUBLIC if is_public else PaperPack.Audience.ORGANIZERS,
+        hashlib.sha256(repr(shown).encode()).hexdigest(),
+        sum(revision for _pk, revision, _gold, _scorer in boards),
+    )
+
+
+def current_pack(phase: Phase, at: datetime) -> PaperPack | None:
+    """The pack for the boards as they are at that moment, in whatever state it is."""
+    state = boards_state(phase, at)
+    return PaperPack.objects.filter(phase=phase, audience=state.audience, boards=state.digest).first()

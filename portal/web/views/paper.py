@@ -1,0 +1,81 @@
+"""The pack for an overview paper: asked for, watched while it is built, downloaded."""
+
+from http import HTTPStatus
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
+
+from portal.actions.paper_pack import ask_for_pack
+from portal.models import PaperPack, Phase
+from portal.models.clock import database_now
+from portal.models.task import StoredDataset
+from portal.objects.interface import data_objects
+from portal.queries.paper_packs import current_pack
+from portal.storage import pack_name
+from portal.web.access import tab_context
+from portal.web.files import file_response, no_such_bytes, wanted_range
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def pack(request: HttpRequest, slug: str, phase: str) -> HttpResponse:
+    """The state of the pack for the boards as they are now; a post asks for it."""
+    context = _context(request, slug, phase)
+    if request.method == "POST":
+        ask_for_pack(request.user, context["phase"], context["at"])
+        return redirect("paper_pack", slug, phase)
+    return render(request, "insights/paper.html", context)
+
+
+@never_cache
+@require_safe
+def status(request: HttpRequest, slug: str, phase: str) -> HttpResponse:
+    """What the page asks for until the pack is there; 204 while nothing has changed since what it has `seen`."""
+    context = _context(request, slug, phase)
+    if request.GET.get("seen") == context["seen"]:
+        return HttpResponse(status=HTTPStatus.NO_CONTENT)
+    return render(request, "insights/_paper.html", context)
+
+
+@require_safe
+def file(request: HttpRequest, slug: str, phase: str) -> HttpResponseBase:
+    """The pack for the boards as they are now; where it is not built yet, the way to it."""
+    found = _phase(request, slug, phase)
+    ready = _ready(found)
+    if ready is None:
+        return redirect("paper_pack", slug, phase)
+    stored = StoredDataset(ready.sha256, ready.size)
+    part = wanted_range(request, stored)
+    if part is None:
+        return no_such_bytes(stored)
+    return file_response(request, stored, part, f"{slug}_{phase}_paper.zip", pack_name(ready.sha256))
+
+
+def _ready(phase: Phase) -> PaperPack | None:
+    """None, and the row goes, where the file is gone, e.g. after a restore: it can be built again."""
+    found = current_pack(phase, database_now())
+    if found is None or found.state != PaperPack.State.READY:
+        return None
+    if data_objects().has(pack_name(found.sha256)):
+        return found
+    found.delete()
+    return None
+
+
+def _context(request: HttpRequest, slug: str, phase: str) -> dict[str, Any]:
+    context = tab_context(request, slug, "leaderboard")
+    found = _phase(request, slug, phase)
+    now = current_pack(found, context["at"])
+    return context | {"phase": found, "pack": now, "seen": f"{now.state}-{now.done}" if now else ""}
+
+
+def _phase(request: HttpRequest, slug: str, phase: str) -> Phase:
+    """404 for those who do not see the phase's scores."""
+    found = get_object_or_404(Phase.objects.select_related("shared_task"), shared_task__slug=slug, slug=phase)
+    if not found.scores_are_visible_to(request.user, database_now()):
+        raise Http404
+    return found
