@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Matrix:
     """One row an item, one column a class or a dimension.
 
@@ -21,8 +21,11 @@ class Matrix:
     absent: NDArray[np.bool_] | None = None
     extra: dict[str, list[str]] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        return f"Matrix({len(self.ids)} items; {', '.join(self.columns)})"
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Spans:
     """Marked spans: those of item i are `begins` and `ends` (exclusive) from starts[i] to starts[i + 1].
 
@@ -33,6 +36,9 @@ class Spans:
     begins: NDArray[np.int64]
     ends: NDArray[np.int64]
     starts: NDArray[np.int64]
+
+    def __repr__(self) -> str:
+        return f"Spans({len(self.ids)} items, {len(self.begins)} spans)"
 
     @classmethod
     def of_offsets(cls, ids: list[str], offsets: NDArray[np.int64], starts: NDArray[np.int64]) -> "Spans":
@@ -60,7 +66,7 @@ class Spans:
         return found
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Ranking:
     """Documents a query, each once: those of query i are `documents[starts[i]:starts[i + 1]]`, in any order.
 
@@ -71,6 +77,15 @@ class Ranking:
     documents: list[str]
     scores: NDArray[np.float64]
     starts: NDArray[np.int64]  # one more than there are queries
+
+    def __repr__(self) -> str:
+        return f"Ranking({len(self.ids)} queries, {len(self.documents)} documents)"
+
+
+def as_trec_eval(scores: NDArray[np.float64]) -> NDArray[np.float32]:
+    """Scores as trec_eval compares them, as C floats: what differs by less is equal."""
+    with np.errstate(over="ignore"):  # too large: infinite
+        return scores.astype(np.float32)
 
 
 Answers = Matrix | Spans | Ranking

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scoring.answers import Ranking
+from scoring.answers import Ranking, as_trec_eval
 from scoring.definition import FormatSpec
 from scoring.formats.decimals import decimals, is_decimal
 from scoring.formats.reading import Faults, Reading, check_ids, decode, is_too_much, shown
@@ -135,8 +135,9 @@ def _check_ranks(
     ranks = _numbers(rows, "rank", reading)
     if ranks is None or scores is None:
         return
-    order = np.lexsort((-scores, ranks, owners))
-    rises = (np.diff(scores[order]) > 0) & (np.diff(owners[order]) == 0)
+    compared = as_trec_eval(scores)
+    order = np.lexsort((-compared, ranks, owners))
+    rises = (compared[order][1:] > compared[order][:-1]) & (np.diff(owners[order]) == 0)
     odd = order[1:][rises]
     for row in odd[np.unique(owners[odd], return_index=True)[1]].tolist():
         query, line = shown(rows.fields["query"][row]), int(rows.lines[row])

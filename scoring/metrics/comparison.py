@@ -8,7 +8,7 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from scoring.answers import Answers, Matrix, Ranking, Spans
+from scoring.answers import Answers, Matrix, Ranking, Spans, as_trec_eval
 from scoring.item_index import ItemIndex
 from scoring.metrics.tree import Tree, grow
 
@@ -50,6 +50,9 @@ class GoldStandard(Remembering):
 
     def __len__(self) -> int:
         return len(self.answers.ids)
+
+    def __repr__(self) -> str:
+        return f"GoldStandard({len(self)} items)"
 
     @cached_property
     def index(self) -> ItemIndex:
@@ -125,8 +128,17 @@ class GoldStandard(Remembering):
         return taken
 
 
-@dataclass(frozen=True)
-class MatrixComparison(Remembering):
+class BesideGold(Remembering):
+    """A run compared with a gold standard; what all kinds of answers share."""
+
+    gold: GoldStandard
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({len(self.gold)} items)"
+
+
+@dataclass(frozen=True, repr=False)
+class MatrixComparison(BesideGold):
     """Row i of every array is the gold's item i; columns are the gold's classes, then those that only the run has."""
 
     gold: GoldStandard
@@ -155,8 +167,8 @@ class MatrixComparison(Remembering):
         return replace(self, gold=gold, run=self.run[rows], absent=self.absent[rows], answered=self.answered[rows])
 
 
-@dataclass(frozen=True)
-class SpanComparison(Remembering):
+@dataclass(frozen=True, repr=False)
+class SpanComparison(BesideGold):
     """The gold's spans and the run's, which begin at `begins` and end before `ends`, in any order.
 
     `owners[i]` is the gold's row to which the run's span i belongs.
@@ -168,12 +180,13 @@ class SpanComparison(Remembering):
     owners: NDArray[np.intp]
 
 
-@dataclass(frozen=True)
-class RankingComparison(Remembering):
+@dataclass(frozen=True, repr=False)
+class RankingComparison(BesideGold):
     """The documents that the run retrieved for the gold's queries, those of a query together, the best first.
 
-    Documents with the same score stand in descending order of their names, as in trec_eval. `owners[i]` is the gold's
-    row of the query, `ranks[i]` counts from 1 within it, `relevance[i]` is 0 where the gold does not judge a document.
+    Documents with the same score, in single precision, are in descending order of their names, as in trec_eval.
+    `owners[i]` is the gold's row of the query, `ranks[i]` counts from 1 within it, `relevance[i]` is 0 where the gold
+    does not judge a document.
     """
 
     gold: GoldStandard
@@ -209,7 +222,7 @@ def _compare_rankings(gold: GoldStandard, run: Ranking, rows: NDArray[np.intp]) 
     owners = np.repeat(rows, np.diff(run.starts))
     names = {name: place for place, name in enumerate(sorted({*run.documents}))}
     places = np.fromiter((names[document] for document in run.documents), np.int64, len(run.documents))
-    order = np.lexsort((-places, -run.scores, owners))
+    order = np.lexsort((-places, -as_trec_eval(run.scores), owners))
     order = order[owners[order] >= 0]
     owners = owners[order]
     firsts = np.searchsorted(owners, owners)  # where each document's query begins

@@ -56,6 +56,24 @@ def test_as_trec_eval(seed: int, queries: int, levels: int) -> None:
         assert score(key, gold, run) == pytest.approx(theirs[measure], abs=1e-9), key
 
 
+@pytest.mark.parametrize(
+    "scores", [{"a": 0.1234567890, "b": 0.1234567891}, {"a": 16777216.0, "b": 16777217.0}, {"a": 1e300, "b": 1e301}]
+)
+def test_scores_are_compared_in_single_precision(scores: dict[str, float]) -> None:
+    """What float32 takes for equal is ordered by name, as trec_eval does: c, b, a."""
+    gold: Documents = {"q": {"a": 1.0, "b": 2.0, "c": 3.0}}
+    run: Documents = {"q": {**scores, "c": min(scores.values())}}
+    grades = {"q": {name: int(grade) for name, grade in gold["q"].items()}}
+    theirs = ir_measures.pytrec_eval.calc_aggregate(list(MEASURES.values()), grades, run)
+    assert theirs[nDCG] == pytest.approx(1.0)
+    for key, measure in MEASURES.items():
+        assert score(key, gold, run) == pytest.approx(theirs[measure], abs=1e-9), key
+    backwards: Documents = {"q": {"a": 3.0, "b": 1.0, "c": 2.0}}
+    grades = {"q": {name: int(grade) for name, grade in backwards["q"].items()}}
+    theirs = ir_measures.pytrec_eval.calc_aggregate([nDCG, AP], grades, run)
+    assert score("ndcg", backwards, run) == pytest.approx(theirs[nDCG], abs=1e-9)
+
+
 def test_queries_that_the_run_lacks_count_nothing_and_others_are_ignored() -> None:
     gold = {"q1": {"d1": 1.0}, "q2": {"d2": 1.0}}
     assert score("map", gold, {"q1": {"d1": 0.5}}) == 0.5
