@@ -4,10 +4,11 @@ The reader (`scoring.definition_reader`) stays the judge: it reads scalars as te
 """
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
-from scoring.metrics.registry import METRICS
+from scoring.metrics.registry import names
 
 Schema = dict[str, Any]
 
@@ -88,8 +89,8 @@ def _format(kind: str) -> Schema:
 
 
 def _metric() -> Schema:
-    names = "|".join(sorted(METRICS))
-    key = {"type": "string", "pattern": f"^({names})(:.+)?$"}
+    known = "|".join(map(re.escape, names()))  # those of installed packages included
+    key = {"type": "string", "pattern": f"^({known})(:.+)?$"}
     named = {"type": "object", "required": ["name"], "properties": {"name": key}, "additionalProperties": WORD}
     return {"anyOf": [key, named]}
 

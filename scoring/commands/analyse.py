@@ -13,7 +13,7 @@ from scoring.commands import VALID, UsageError, print_json
 from scoring.definition import Definition, Track
 from scoring.field import disagreement, missed_by_all, summary, summary_table
 from scoring.formats import read_answers
-from scoring.metrics import METRICS, Comparison, GoldStandard, compare, compute
+from scoring.metrics import Comparison, GoldStandard, compare, compute, describe
 from scoring.metrics.comparison import MatrixComparison
 from scoring.problems import Report
 from scoring.score import GoldError, load_gold
@@ -89,8 +89,7 @@ def _of_run(comparison: MatrixComparison, column: str | None, name: str) -> Iter
 
 def _rank(track: Track, scores: Mapping[str, float | None]) -> Callable[[str], float]:
     """The key that sorts the best run first; runs without a score come last."""
-    metric = METRICS[track.ranking_metric.name]
-    sign = -1 if metric.higher_is_better else 1
+    sign = -1 if describe(track.ranking_metric).higher_is_better else 1
 
     def key(name: str) -> float:
         score = scores[name]

@@ -103,12 +103,31 @@ def _announced(name: str) -> Metric | None:
     return None
 
 
+def names() -> list[str]:
+    """Of every metric, those of installed packages included."""
+    from importlib.metadata import entry_points  # noqa: PLC0415 - as in `_announced`
+
+    return sorted({*METRICS, *entry_points(group=ENTRY_POINTS).names})
+
+
+class UnknownMetricError(KeyError):
+    """There is no metric of that name; the text suggests the nearest one."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])  # KeyError would quote it
+
+
 def get(name: str) -> Metric:
-    """The metric of that name; KeyError where there is none."""
+    """The metric of that name; UnknownMetricError where there is none."""
     metric = find(name)
     if metric is None:
-        raise KeyError(f"there is no metric {name}; there are {', '.join(sorted(METRICS))}")
+        near = nearest(name, names())
+        raise UnknownMetricError(f"there is no metric {name}" + (f"; did you mean {near}?" if near else _all_names()))
     return metric
+
+
+def _all_names() -> str:
+    return f"; there are {', '.join(names())}"
 
 
 def compute(comparison: Comparison, spec: MetricSpec) -> float | None:
@@ -182,7 +201,7 @@ def validate(spec: MetricSpec, track: Track) -> str | None:
     """What is wrong with a metric in a track's definition, in one sentence; None if nothing is."""
     metric = find(spec.name)
     if metric is None:
-        return f"there is no metric {spec.name}; there are {', '.join(sorted(METRICS))}"
+        return f"there is no metric {spec.name}{_all_names()}"
     if track.format.kind not in metric.kinds:
         return f"{spec.name} judges {_listed(metric.kinds)} runs, not {track.format.kind}"
     if metric.single_label and track.format.options.get("multi"):
@@ -197,7 +216,7 @@ def suggest(spec: MetricSpec, track: Track) -> str | None:
     """The key of the right metric nearest to a wrong one."""
     metric = find(spec.name)
     if metric is None:
-        return nearest(spec.name, METRICS)
+        return nearest(spec.name, names())
     part = nearest(spec.part, _allowed_parts(metric.part, track)) if spec.part else None
     return f"{spec.name}:{part}" if part and part != spec.part else None
 

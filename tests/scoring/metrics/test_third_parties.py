@@ -1,12 +1,16 @@
 """A metric from an installed package, announced as an entry point."""
 
+import json
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
+import jsonschema
 import pytest
+import yaml
 
 PACKAGE = """
 from scoring.metrics.metric import LABELS, Metric
@@ -69,6 +73,35 @@ def test_it_is_found_described_and_computed(installed: Path, root: Path) -> None
 
 def test_ours_come_first_and_unknown_names_stay_unknown(installed: Path, root: Path) -> None:
     assert python("print(get('accuracy').title, find('nowhere'))", installed, root) == "Accuracy None"
+
+
+def run_agon(arguments: list[str], installed: Path, root: Path) -> str:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(root), str(installed)])}
+    command = [sys.executable, "-m", "scoring", *arguments]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_runs_are_analysed_by_it_and_the_schema_knows_it(installed: Path, root: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "tiny"
+    shutil.copytree(root / "tests/portal/tiny_task", folder)
+    text = (folder / "task.yaml").read_text(encoding="utf-8")
+    text = text.replace("metrics: [accuracy", "metrics: [always, accuracy", 1)
+    text = text.replace("rank_by: accuracy", "rank_by: always", 1)
+    (folder / "task.yaml").write_text(text, encoding="utf-8")
+    gold, run = folder / "gold/one.json", folder / "baselines/one_yes.json"
+    arguments = ["analyse", "--task", str(folder), "--track", "one", "--gold", str(gold), str(run)]
+    assert "always" in run_agon(arguments, installed, root)
+    schema = json.loads(run_agon(["schema"], installed, root))
+    jsonschema.Draft202012Validator(schema).validate(yaml.safe_load(text))
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.Draft202012Validator(schema).validate(yaml.safe_load(text.replace("[always", "[allways", 1)))
+
+
+def test_a_slip_in_its_name_is_recognized(installed: Path, root: Path) -> None:
+    found = python("get('allways')", installed, root)
+    assert found.endswith("there is no metric allways; did you mean always?")
 
 
 def test_what_is_no_metric_is_named(installed: Path, root: Path) -> None:
