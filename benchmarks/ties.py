@@ -28,7 +28,7 @@ from scoring.resampling import field_of  # noqa: E402
 from scoring.significance import interval, tie_groups  # noqa: E402
 from scoring.tables import Table  # noqa: E402
 
-SPLIT_FIELDS = 1200  # simulated fields for each setting
+SPLIT_FIELDS = 2000  # simulated fields for each setting
 COVERED_RUNS = 2000  # simulated runs for each setting
 POWER_FIELDS = 60
 POWER_ROUNDS = 4999  # Holm's correction of 190 pairs needs 3,799
@@ -108,7 +108,7 @@ def power(shared: float) -> tuple[float, float]:
         runs = graded_runs(rng, np.linspace(0.6, 0.85, 20).tolist(), 500, 0.7, shared)
         field = field_of(list(runs.values()), spec_of("accuracy"))
         samples = field.resampled(rng, POWER_ROUNDS)
-        corrected = p_values(field.observed, samples - field.observed[:, None], 1 / field.items)[first, second]
+        corrected = p_values(field.observed, samples - field.observed[:, None], field.items)[first, second]
         test = PairedTests.on(samples, field.observed)
         plain = np.concatenate([test.p_values(run, range(run + 1, 20)) for run in range(19)])
         found += [np.mean(corrected <= ALPHA), np.mean(holm(plain) <= ALPHA)]

@@ -32,21 +32,21 @@ _CLOSE = 1e-9
 Places = NDArray[np.intp]
 
 
-def p_values(observed: Numbers, samples: Numbers, added_variance: float) -> Numbers:
+def p_values(observed: Numbers, samples: Numbers, drawn: int | None) -> Numbers:
     """Corrected p-values of all pairs, shape (runs, runs), the diagonal 1.
 
     Args:
         observed: the runs' values, (runs,).
         samples: what the samples give them under the hypothesis of no difference, (runs, rounds); NaN where undefined,
             which counts as a difference of the pairs concerned.
-        added_variance: what a squared difference adds to the variance that the samples have: 1 / items where they are
-            taken around the observed values, else 0.
+        drawn: how many items each sample drew with replacement: the variance of their values is then (drawn − 1) /
+            drawn of that of the observed ones, and leaves out the difference itself. None: as the samples have it.
     """
     runs, rounds = samples.shape
     first, second = np.triu_indices(runs, 1)
     errors = _standard_errors(samples)
     apart = np.abs(observed[first] - observed[second])
-    spread = np.sqrt(errors**2 + added_variance * apart**2)
+    spread = errors if drawn is None else np.sqrt(errors**2 * (drawn / (drawn - 1)) + apart**2 / drawn)
     statistics = np.divide(apart, spread, out=np.zeros_like(apart), where=spread > 0)
     order = np.argsort(statistics, kind="stable")
     scales = np.divide(1.0, errors, out=np.zeros_like(errors), where=errors > 0)

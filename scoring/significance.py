@@ -229,8 +229,8 @@ def _pairs(field: Field, order: Sequence[int], method: Method, rounds: int, seed
     observed = field.observed[order]
     if method == "bootstrap":
         samples = field.resampled(rng, rounds)[order] - observed[:, None]
-        return p_values(observed, samples, added_variance=1 / field.items)
-    return p_values(observed, sign_flips(field.pseudo_values()[:, order], rng, rounds), added_variance=0.0)
+        return p_values(observed, samples, drawn=field.items)
+    return p_values(observed, sign_flips(field.pseudo_values()[:, order], rng, rounds), drawn=None)
 
 
 def _validate(rounds: int, name: str = "level", share: float = 0.95) -> None:
