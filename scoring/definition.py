@@ -168,7 +168,7 @@ class Agreement:
     file: Path
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Definition:
     """A whole task.yaml; `folder` is where its relative paths start, `sha256` identifies its text."""
 
@@ -192,6 +192,9 @@ class Definition:
     overall: tuple[Overall, ...]
     folder: Path
     sha256: str
+
+    def __repr__(self) -> str:
+        return f"Definition({self.slug}; tracks {', '.join(track.slug for track in self.tracks)})"
 
     def publishes_items(self, track: str, split: str) -> bool:
         """Whether the answers to every item, the gold's and the runs', become public with the scores."""

@@ -39,7 +39,7 @@ class Problem:
         return asdict(self) | {"places": list(self.places)}
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Report:
     """All problems of one run or one upload, in the order in which they were found.
 
@@ -48,6 +48,11 @@ class Report:
 
     problems: list[Problem] = field(default_factory=list)
     listed: int | None = LISTED
+
+    def __repr__(self) -> str:
+        counts = ((len(self.errors), "error"), (len(self.warnings), "warning"))
+        found = ", ".join(f"{count} {name}{'s' * (count != 1)}" for count, name in counts if count)
+        return f"Report({found or 'no problems'})"
 
     @property
     def ok(self) -> bool:

@@ -13,7 +13,7 @@ from scoring.formats import read_answers
 from scoring.item_index import ItemIndex
 from scoring.limits import LISTED
 from scoring.metrics import Comparison, GoldStandard, compare, compute, get
-from scoring.problems import Report
+from scoring.problems import Problem, Report
 
 CONSTANT = "constant"
 
@@ -22,11 +22,15 @@ class GoldError(Exception):
     """The gold standard cannot be used: the organizers' error, and nothing that a participant may see."""
 
     def __init__(self, report: Report) -> None:
-        super().__init__("; ".join(problem.message for problem in report.errors))
+        super().__init__("; ".join(map(_in_place, report.errors)))
         self.report = report
 
 
-@dataclass(frozen=True, slots=True)
+def _in_place(problem: Problem) -> str:
+    return f"{problem.file}: {problem.message}" if problem.file else problem.message
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Result:
     """What a run got: `scores` by metric key at full precision (None: undefined), empty if the run has errors.
 
@@ -39,6 +43,10 @@ class Result:
     items: int
     flags: list[str] = field(default_factory=list)
     comparison: Comparison | None = None
+
+    def __repr__(self) -> str:
+        scores = ", ".join(f"{key} {'undefined' if one is None else f'{one:.4f}'}" for key, one in self.scores.items())
+        return f"Result({scores or 'no scores'}; {self.report!r}; {self.items} items)"
 
 
 def score(
@@ -122,7 +130,7 @@ def load_gold(
     report = Report()
     answers = read_answers(
         rules,
-        source if isinstance(source, bytes) else source.read_bytes(),
+        source if isinstance(source, bytes) else _gold_bytes(source),
         role="gold",
         spec=_gold_format(definition, rules, split),
         items=None,
@@ -134,6 +142,15 @@ def load_gold(
     standard = GoldStandard(answers, rules.hierarchy, _declared_values(rules))
     known = None if items is None else find_items(rules, items, split, Report())  # the run's report says what is wrong
     return standard if known is None else _for_items(definition, track, split, standard, known)
+
+
+def _gold_bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        report = Report()
+        report.error("unreadable-file", file=str(path), found=error.strerror or "the system gives no reason")
+        raise GoldError(report) from error
 
 
 def accepted_gold(definition: Definition, track: str, gold: bytes, split: str) -> GoldStandard:

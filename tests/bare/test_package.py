@@ -17,6 +17,10 @@ def test_pip_install_brings_the_engine_alone(tmp_path: Path) -> None:
     installed = subprocess.run([programs / "python", "-m", "pip", "list"], check=True, capture_output=True, text=True)
     assert "django" not in installed.stdout.lower()
 
+    typed = "import pathlib, scoring; print(pathlib.Path(scoring.__file__).with_name('py.typed').exists())"
+    found = subprocess.run([programs / "python", "-c", typed], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert found.stdout == "True\n"
+
     folder = build("ssa2023", tmp_path / "ssa2023")
     run = folder / "baselines/en/random.csv"
     check = [programs / "agon", "check", "--task", folder, "--track", "en", run]

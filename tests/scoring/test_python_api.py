@@ -1,0 +1,56 @@
+"""What someone meets who uses the engine from Python: types, errors in words, short results."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from scoring import Definition, score
+from scoring.definition import MetricSpec
+from scoring.metrics import compare, describe
+from scoring.score import GoldError, load_gold
+from tests.conftest import ROOT
+from tests.scoring.conftest import ITEMS
+
+
+def entries(values: str) -> bytes:
+    parts = (f'{{"id": "{item}", "value": "{one}"}}' for item, one in zip(ITEMS, values, strict=True))
+    return f"[{', '.join(parts)}]".encode()
+
+
+def test_types_are_shipped() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
+    assert settings["package-data"] == {"scoring": ["py.typed"]}
+    assert (ROOT / "scoring/py.typed").exists()
+
+
+def test_a_missing_gold_file_is_a_gold_error(tiny: Definition, tmp_path: Path) -> None:
+    gold = tmp_path / "gold.json"
+    for read in (load_gold, lambda task, track, path: score(task, track, b"[]", path)):
+        with pytest.raises(GoldError, match=r"gold\.json: The file cannot be read: No such file") as caught:
+            read(tiny, "task1-hard", gold)
+        assert [problem.code for problem in caught.value.report] == ["unreadable-file"]
+
+
+def test_a_wrong_metric_name_suggests_the_nearest() -> None:
+    with pytest.raises(KeyError) as caught:
+        describe(MetricSpec("acuracy"))
+    assert str(caught.value) == "there is no metric acuracy; did you mean accuracy?"
+    with pytest.raises(KeyError, match="there is no metric zzz; there are accuracy, "):
+        describe(MetricSpec("zzz"))
+
+
+def test_results_are_short(tiny: Definition) -> None:
+    labels = ("AB" * len(ITEMS))[: len(ITEMS)]
+    content = entries(labels).replace(b'"value"', b'"test_case": "TINY", "value"')
+    gold = load_gold(tiny, "task1-hard", content)
+    result = score(tiny, "task1-hard", content, gold)
+    assert result.report.ok
+    assert repr(result).startswith("Result(")
+    assert repr(result).endswith(f"; Report(no problems); {len(ITEMS)} items)")
+    assert repr(gold) == f"GoldStandard({len(ITEMS)} items)"
+    assert repr(compare(gold, gold.answers)) == f"MatrixComparison({len(ITEMS)} items)"
+    assert repr(gold.answers).startswith(f"Matrix({len(ITEMS)} items; ")
+    invalid = score(tiny, "task1-hard", content.replace(b'"A"', b'"X"'), gold)
+    assert repr(invalid) == f"Result(no scores; Report(1 error); {len(ITEMS)} items)"
+    assert all(len(repr(one)) < 200 for one in (result, invalid, gold, tiny))
