@@ -60,7 +60,7 @@ class SubmissionAdmin(RecordAdmin):
 
 @admin.register(Run)
 class RunAdmin(RecordAdmin):
-    list_display = ("name", "kind", "team", "track", "phase", "state", "attempts", "received_at")
+    list_display = ("name", "kind", "team", "track", "phase", "state", "attempts", "postponed", "received_at")
     list_filter = ("track__shared_task", "kind", "state")
     search_fields = ("name", "team__name", "sha256")
 

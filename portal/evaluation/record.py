@@ -69,7 +69,8 @@ def record_check(submission: Submission, token: UUID, finding: UploadFinding, at
     """Accept the upload, or reject it with all its runs and give their quota back; False for a stale holder."""
     state = Submission.State.ACCEPTED if finding.ok else Submission.State.REJECTED
     mine = Submission.objects.filter(pk=submission.pk, token=token)
-    if not mine.update(state=state, problems=finding.problems, checked_at=at, token=None, lease_ends=None):
+    done = {"state": state, "token": None, "lease_ends": None, "postponed": 0}
+    if not mine.update(**done, problems=finding.problems, checked_at=at):
         return False
     for run in submission.runs.order_by("pk"):  # the one order in which runs are locked
         found = finding.runs.get(run.entry, RunFinding([], "", None))
@@ -105,7 +106,7 @@ def record_score(run: Run, token: UUID, gold: GoldStandard, scorer: str, scored:
     track = rules.get(pk=run.track_id)
     mine = Run.objects.filter(pk=run.pk, token=token)
     is_stale = track.definition.rank_by not in scored.scores
-    if is_stale or not mine.update(state=Run.State.SCORED, finished_at=at, token=None, lease_ends=None):
+    if is_stale or not mine.update(state=Run.State.SCORED, finished_at=at, token=None, lease_ends=None, postponed=0):
         return False
     evaluation = Evaluation(
         run=run,

@@ -57,6 +57,12 @@ class SubmissionView:
     warnings: int
     scored: int  # runs that are
 
+    @property
+    def is_delayed(self) -> bool:
+        """Whether an error of ours makes it wait."""
+        waiting = [self.submission, *(line.run for line in self.runs if not line.is_finished)]
+        return not self.finished and any(work.postponed for work in waiting)
+
 
 @dataclass(frozen=True, slots=True)
 class RunView:

@@ -12,12 +12,14 @@ from time import sleep
 
 import pytest
 from django.conf import settings as portal_settings
+from django.db import OperationalError, connection
+from django.test import Client
 
 from portal.actions.gold import upload_gold
 from portal.evaluation.check import check_submission
 from portal.evaluation.child import HostError, run_limited
 from portal.evaluation.gold import check_gold_upload
-from portal.evaluation.limits import ATTEMPTS, CHILD_NICENESS, POSTPONE_SECONDS
+from portal.evaluation.limits import ATTEMPTS, CHILD_NICENESS, LEASE_SECONDS, POSTPONE_SECONDS
 from portal.evaluation.score import score_run
 from portal.evaluation.sweep import sweep
 from portal.management.valkey import HOST
@@ -27,6 +29,7 @@ from portal.sealing import private_key_file, seal
 from tests.portal.world import (
     EVALUATION,
     GOOD,
+    captain,
     gold_path,
     organizer_of,
     person,
@@ -71,6 +74,21 @@ def test_storage_away_while_uploads_are_checked(meltemi, administrators):
     away.rename(data)
     work_off(EVALUATION + timedelta(hours=1))
     assert {waits(run)[:2] for run in runs} == {("scored", 0)}
+
+
+def test_the_sender_sees_that_an_upload_waits_for_us(meltemi):
+    submission = send_run(meltemi, GOOD, 1, EVALUATION).submission
+    client = Client()
+    client.force_login(captain(meltemi))
+    page = f"/tasks/tiny/submissions/{submission.pk}/"
+    assert "A problem on our side" not in client.get(page).content.decode()
+    file = stored_path(submission.sha256)
+    away = file.rename(file.with_suffix(".away"))
+    check_submission(submission.pk, EVALUATION)
+    assert "A problem on our side" in client.get(page).content.decode()
+    away.rename(file)
+    work_off(EVALUATION)
+    assert "A problem on our side" not in client.get(page).content.decode()
 
 
 def test_it_is_tried_later_each_time(meltemi):
@@ -154,6 +172,26 @@ def test_gold_uploads_wait_too(tiny, administrators):
     away.rename(file)
     check_gold_upload(sent.pk, EVALUATION)
     assert waits(sent)[0] == "accepted"
+
+
+def test_database_away_when_scores_are_recorded(meltemi):
+    """The worker cannot write that it failed: its lease ends, and the next one scores the run."""
+    run = send_run(meltemi, GOOD, 1, EVALUATION)
+    check_submission(run.submission.pk, EVALUATION)
+    updates = []
+
+    def lose(execute, sql, params, many, context):
+        if sql.startswith("UPDATE"):
+            updates.append(sql)
+            if len(updates) > 1:  # the claim was the first
+                raise OperationalError("the server closed the connection")
+        return execute(sql, params, many, context)
+
+    with connection.execute_wrapper(lose), pytest.raises(OperationalError):
+        score_run(run.pk, EVALUATION)
+    assert waits(run) == ("scoring", 0, 0)
+    assert score_run(run.pk, EVALUATION + timedelta(seconds=LEASE_SECONDS))
+    assert (waits(run), run.leases_lost, run.evaluations.count()) == (("scored", 0, 0), 1, 1)
 
 
 class Unavailable(BaseHTTPRequestHandler):

@@ -206,7 +206,8 @@ def _view_context(request: HttpRequest, slug: str, pk: str) -> dict[str, Any]:
     context = tab_context(request, slug, "submit")
     view = submission_view(found, request.user, context["at"])
     names = right_names(found.shared_task, found.team, found.phase)
-    signature = "-".join([view.state, *(line.state for line in view.runs)])
+    delayed = ["delayed"] if view.is_delayed else []
+    signature = "-".join([view.state, *(line.state for line in view.runs), *delayed])
     return context | {
         "view": view,
         "runs_with_problems": [line for line in view.runs if line.problems],
