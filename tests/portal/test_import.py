@@ -9,7 +9,17 @@ from django.core.management import CommandError, call_command
 from portal.actions.import_shared_task import FolderRefused, import_shared_task
 from portal.actions.refusal import Conflict
 from portal.models import AuditEntry, Evaluation, GoldStandard, Run, SharedTask, User
-from tests.portal.world import EVALUATION, PERFECT, POST, RELEASE, board, run_file, send_run, work_off
+from tests.portal.world import (
+    EVALUATION,
+    PERFECT,
+    POST,
+    RELEASE,
+    board,
+    run_file,
+    send_run,
+    set_up_second_factor,
+    work_off,
+)
 
 
 def edit(folder, before, after):
@@ -73,7 +83,9 @@ def test_new_gold_is_a_version_and_scores_all_again(tiny, tiny_folder, meltemi):
     (tiny_folder / "gold" / "one.json").write_bytes((tiny_folder / "gold" / "two.json").read_bytes())
     changes = import_shared_task(tiny_folder, EVALUATION).changes
     assert changes == ["gold one test: version 2, 4 of 4 items have gold"]
-    waiting = board(tiny, EVALUATION, viewer=User.objects.create_user("admin@example.org", name="Admin", is_staff=True))
+    admin = User.objects.create_user("admin@example.org", name="Admin", is_staff=True)
+    set_up_second_factor(admin)
+    waiting = board(tiny, EVALUATION, viewer=admin)
     assert (waiting.gold_version, waiting.rescored, waiting.pending) == (1, (0, 3), 0)
     assert [row.scores["accuracy"] for row in waiting.rows if row.kind == "team"] == [0.25]
     work_off(EVALUATION)
