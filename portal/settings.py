@@ -144,6 +144,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
+    "portal.web.sign_in.limits",
     "django_htmx.middleware.HtmxMiddleware",
 ]
 

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from portal.actions.refusal import Conflict, LimitReached, NotAcceptable, NotAllowed
-from portal.actions.team_records import audit, captain_of, locked, queue_mail
+from portal.actions.team_records import audit, captain_of, locked, queue_mail, tell_organizers
 from portal.actions.teams import checked_answers, require_open_teams
 from portal.models import AuditEntry, Board, Membership, OutgoingMail, Team, User
 
@@ -105,6 +105,7 @@ def ask_again(user: User, team: Team, affiliation: str, answers: Mapping[str, st
     team.state = Team.State.PENDING
     team.save(update_fields=["affiliation", "answers", "state"])
     audit(user, team, "ask_again", at)
+    tell_organizers(team, at)
 
 
 @transaction.atomic

@@ -6,6 +6,7 @@ Whether a run comes in time is decided by `Phase.objects.open` alone, in the sta
 from datetime import datetime, timedelta
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from portal.actions.organizing import audit_phase, locked_phase
@@ -97,7 +98,8 @@ def grant_grace(user: User, phase: Phase, team: Team | None, until: datetime, re
 
     Raises:
         NotAllowed: the user does not organize the task.
-        NotAcceptable: no reason, a time that adds nothing, or a phase that has not opened or stays open.
+        NotAcceptable: no reason, a time that adds nothing or takes away the next hour, or a phase that has not opened
+            or stays open.
         Conflict: the scores or the gold of the items are public.
     """
     phase = locked_phase(user, phase)
@@ -108,11 +110,48 @@ def grant_grace(user: User, phase: Phase, team: Team | None, until: datetime, re
     if until <= max(at, phase.closes):
         raise NotAcceptable("no_time", _("Grace must end after the closing, and after now."))
     require_hidden_items(phase, until, at)
+    held = phase.graces.filter(team=team).first()
+    if held is not None and until < min(held.until, at + NOTICE):
+        message = _("No one may be surprised: extra time can't end sooner than in an hour.")
+        raise NotAcceptable("too_near", message)
     values = {"until": until, "reason": reason.strip(), "granted_by": user, "granted_at": at}
     grace, _is_new = Grace.objects.update_or_create(phase=phase, team=team, defaults=values)
     whom = team.name if team else "all"
     audit_phase(user, phase, "grant_grace", at, team=whom, until=until.isoformat(), reason=grace.reason)
     return grace
+
+
+@transaction.atomic
+def revoke_grace(user: User, phase: Phase, grace_id: int, at: datetime) -> datetime | None:
+    """End extra time: at once where the phase stays open for an hour without it, else in an hour.
+
+    Returns the time at which it ends now, or None where nothing is left of it.
+
+    Raises:
+        NotAllowed: the user does not organize the task.
+        Conflict: there is no such extra time, or it ends within an hour anyway.
+    """
+    phase = locked_phase(user, phase)
+    grace = phase.graces.select_related("team").filter(pk=grace_id).first()
+    if grace is None:
+        raise Conflict("no_grace", _("There is no such extra time any more."))
+    before, in_an_hour = grace.until, at + NOTICE
+    others = phase.graces.exclude(pk=grace.pk).filter(Q(team__isnull=True) | Q(team=grace.team))
+    closes = max(filter(None, [phase.closes, *others.values_list("until", flat=True)]), default=None)
+    is_needless = closes is None or closes >= min(before, in_an_hour)
+    if is_needless:
+        grace.delete()
+    elif before <= in_an_hour:
+        raise Conflict("too_near", _("This extra time ends within an hour, and no one may be surprised."))
+    else:
+        grace.until = in_an_hour
+        grace.save(update_fields=["until"])
+    whom = grace.team.name if grace.team else "all"
+    after = None if is_needless else in_an_hour
+    audit_phase(
+        user, phase, "revoke_grace", at, team=whom, before=before.isoformat(), after=after and after.isoformat()
+    )
+    return after
 
 
 def _require_window(phase: Phase, opens: datetime, closes: datetime | None, at: datetime) -> None:

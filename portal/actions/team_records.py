@@ -36,6 +36,19 @@ def queue_mail(team: Team, kind: OutgoingMail.Kind, to: User | str, at: datetime
     return mail
 
 
+def tell_organizers(team: Team, at: datetime) -> None:
+    """A mail to each organizer that the team awaits approval; the sweep sends it."""
+    for organizer in team.shared_task.organizers.filter(is_active=True).order_by("pk"):
+        OutgoingMail.objects.tell(
+            organizer,
+            OutgoingMail.Kind.TEAM_WAITING,
+            f"team {team.pk} {at.isoformat()}",
+            at,
+            shared_task_id=team.shared_task_id,
+            team_id=team.pk,
+        )
+
+
 def captain_of(team: Team) -> User | None:
     captaincy = team.memberships.filter(is_captain=True).select_related("user").first()
     return captaincy.user if captaincy else None

@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
 from portal.actions.refusal import Conflict, NotAcceptable, NotAllowed
-from portal.actions.team_records import audit, locked, queue_mail
+from portal.actions.team_records import audit, locked, queue_mail, tell_organizers
 from portal.models import Membership, OutgoingMail, SharedTask, Team, User
 
 
@@ -47,6 +47,8 @@ def register_team(
             )
             _add_member(user, team, at, is_captain=True)
             audit(user, team, "register_team", at, state=state)
+            if state == Team.State.PENDING:
+                tell_organizers(team, at)
             if team.takes_part and shared_task.has_password_data:
                 queue_mail(team, OutgoingMail.Kind.TEAM_APPROVED, user, at)
     except IntegrityError:  # somebody else was as quick

@@ -48,6 +48,7 @@ class User(AbstractBaseUser, PermissionsMixin):
     mails_about_runs = models.BooleanField(_("mails about runs"), default=True)
     mails_about_deadlines = models.BooleanField(_("mails about deadlines"), default=True)
     mails_about_results = models.BooleanField(_("mails about results"), default=True)
+    mails_about_teams = models.BooleanField(_("mails about teams"), default=True)  # to organizers
     is_staff = models.BooleanField(_("administrator"), default=False)
     is_active = models.BooleanField(_("active"), default=True)
     date_joined = models.DateTimeField(_("joined"), auto_now_add=True)

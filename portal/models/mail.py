@@ -31,6 +31,7 @@ class OutgoingMail(Leased):
     class Kind(models.TextChoices):
         TEAM_APPROVED = "team_approved", _("team approved")
         TEAM_DECLINED = "team_declined", _("team declined")
+        TEAM_WAITING = "team_waiting", _("team awaits approval")
         INVITATION = "invitation", _("invitation")
         DATA_PASSWORD = "data_password", _("new data password")
         AGREEMENT_CHANGED = "agreement_changed", _("agreement changed")
@@ -58,6 +59,7 @@ class OutgoingMail(Leased):
         Kind.DEADLINE_72: "mails_about_deadlines",
         Kind.DEADLINE_24: "mails_about_deadlines",
         Kind.RELEASED: "mails_about_results",
+        Kind.TEAM_WAITING: "mails_about_teams",
     }
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

@@ -36,6 +36,7 @@ _DEEDS = {
     "put_release_back": _("put a release back"),
     "register_team": _("registered the team"),
     "release_scores": _("released scores"),
+    "revoke_grace": _("revoked extra time"),
     "renew_password": _("renewed the data password"),
     "replace_dataset": _("replaced a dataset"),
     "retry_failed": _("let what had failed be evaluated again"),

@@ -21,6 +21,7 @@ _STATES: Mapping[str, tuple[Team.State, ...]] = {  # of the team; in others the 
     OutgoingMail.Kind.TEAM_APPROVED: (Team.State.APPROVED,),
     OutgoingMail.Kind.DATA_PASSWORD: (Team.State.APPROVED,),
     OutgoingMail.Kind.TEAM_DECLINED: (Team.State.DECLINED,),
+    OutgoingMail.Kind.TEAM_WAITING: (Team.State.PENDING,),
     OutgoingMail.Kind.INVITATION: (Team.State.PENDING, Team.State.APPROVED),
 }
 _EVERYBODY = AnonymousUser()  # whose eyes a mail looks with: it may be passed on
@@ -41,7 +42,7 @@ def _has_reader(mail: OutgoingMail) -> bool:
         return True
     if not mail.user.is_active or not mail.is_wished_for:
         return False
-    if mail.team is None:
+    if mail.team is None or mail.kind == OutgoingMail.Kind.TEAM_WAITING:
         return mail.shared_task.is_assigned_to(mail.user)
     return mail.team.memberships.filter(user=mail.user).exists()
 

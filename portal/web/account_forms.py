@@ -103,13 +103,14 @@ class SettingsForm(PersonForm):
     class Meta(PersonForm.Meta):
         fields = (
             *PersonForm.Meta.fields, "time_zone", "language",
-            "mails_about_runs", "mails_about_deadlines", "mails_about_results",
+            "mails_about_runs", "mails_about_deadlines", "mails_about_results", "mails_about_teams",
         )  # fmt: skip
         labels = PersonForm.Meta.labels | {
             "language": _("Language"),
             "mails_about_runs": _("What became of the runs that I send"),
             "mails_about_deadlines": _("A deadline comes near and nothing valid is in"),
             "mails_about_results": _("Scores and leaderboards are released"),
+            "mails_about_teams": _("A team awaits approval in a task that I organize"),
         }
         help_texts = PersonForm.Meta.help_texts | {
             "name": _("Your teams and their organizers know you by it."),

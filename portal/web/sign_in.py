@@ -1,9 +1,14 @@
 """How many wrong passwords are taken, and from whom."""
 
+from collections.abc import Callable
+from http import HTTPStatus
 from typing import Any
 
+from allauth.core import context
 from allauth.core.internal import ratelimit
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 
 from portal.mail.accounts import AccountMails
 
@@ -26,6 +31,13 @@ class SignIn(AccountMails):
         if not self._usage_of_account:
             raise self.validation_error("too_many_login_attempts")
 
+    def validation_error(self, code: str, *args: Any) -> ValidationError:
+        """As allauth's; of one that says there were too many attempts, the answer gets the status 429."""
+        if code == "too_many_login_attempts":
+            context.request.too_many_attempts = True
+        error: ValidationError = super().validation_error(code, *args)
+        return error
+
     def _rollback_login_failed_rl_usage(self) -> None:
         super()._rollback_login_failed_rl_usage()
         if self._usage_of_account:
@@ -34,6 +46,18 @@ class SignIn(AccountMails):
     def _delete_login_attempts_cached_email(self, request: HttpRequest, **credentials: Any) -> None:
         super()._delete_login_attempts_cached_email(request, **credentials)
         ratelimit.clear(request, key=_account(credentials), **_RULE)
+
+
+def limits(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:
+    """The status of forms that allauth shows again, with 200, because of too many attempts: passwords and codes."""
+
+    def middleware(request: HttpRequest) -> HttpResponseBase:
+        response = get_response(request)
+        if getattr(request, "too_many_attempts", False) and response.status_code == HTTPStatus.OK:
+            response.status_code = HTTPStatus.TOO_MANY_REQUESTS
+        return response
+
+    return middleware
 
 
 def _account(credentials: dict[str, Any]) -> str:

@@ -122,6 +122,11 @@ urlpatterns = [
     path("tasks/<slug:slug>/organize/phases/", organize_phases.phases, name="organize_phases"),
     path("tasks/<slug:slug>/organize/phases/<slug:phase>/move/", organize_phases.move, name="move_phase"),
     path("tasks/<slug:slug>/organize/phases/<slug:phase>/grace/", organize_phases.grace, name="grant_grace"),
+    path(
+        "tasks/<slug:slug>/organize/phases/<slug:phase>/grace/<int:pk>/revoke/",
+        organize_phases.revoke,
+        name="revoke_grace",
+    ),
     path("tasks/<slug:slug>/organize/releases/", organize_releases.releases, name="organize_releases"),
     path("tasks/<slug:slug>/organize/releases/<slug:phase>/", organize_releases.release, name="release_scores"),
     path("tasks/<slug:slug>/organize/releases/<slug:phase>/take-back/", organize_releases.take_back, name="take_back"),

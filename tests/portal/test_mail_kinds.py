@@ -42,7 +42,7 @@ class World:
     def __init__(self, gated, smtp):
         self.task, self.smtp = gated, smtp
         organizer = organizer_of(gated, "Oana")
-        self.teams = {}
+        self.organizer, self.teams = organizer, {}
         for name in ("Bora", "Notus"):
             user = person(name)
             sign(user, gated)
@@ -58,10 +58,10 @@ class World:
     def tell(self, kind, at=EVALUATION, language="en"):
         """The message of that kind."""
         team = self.teams["Notus" if kind.startswith("deadline") else "Bora"]
-        user = team.members.get()
+        user = self.organizer if kind == "team_waiting" else team.members.get()
         user.language = language
         user.save()
-        state = "declined" if kind == "team_declined" else "approved"
+        state = {"team_declined": "declined", "team_waiting": "pending"}.get(kind, "approved")
         Team.objects.filter(pk=team.pk).update(state=state)
         user.signatures.update(version="0" if kind == "agreement_changed" else "1")
         row = OutgoingMail.objects.create(

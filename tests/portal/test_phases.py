@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from portal.actions.import_shared_task import FolderRefused, import_shared_task
-from portal.actions.phases import NOTICE, grant_grace, move_phase
+from portal.actions.phases import NOTICE, grant_grace, move_phase, revoke_grace
 from portal.actions.refusal import ActionRefused, NotAllowed
 from portal.actions.release import put_release_back, release_scores, take_back_release
 from portal.models import AuditEntry, Grace, Phase, items_are_public
@@ -77,12 +77,13 @@ def test_after_the_release_nothing_is_moved_or_granted(phase, organizer):
     assert refusal(grant_grace, organizer, phase, None, later, "why", RELEASE) == "released"
 
 
-@pytest.mark.parametrize("deed", ["move", "grace", "release", "take back", "put back"])
+@pytest.mark.parametrize("deed", ["move", "grace", "revoke", "release", "take back", "put back"])
 def test_only_the_tasks_organizers_may(phase, deed):  # B34
     stranger, later = person("Stranger"), phase.closes + MINUTE
     deeds = {
         "move": (move_phase, stranger, phase, phase.opens, later, "why", EVALUATION),
         "grace": (grant_grace, stranger, phase, None, later, "why", EVALUATION),
+        "revoke": (revoke_grace, stranger, phase, 1, EVALUATION),
         "release": (release_scores, stranger, phase, None, later),
         "take back": (take_back_release, stranger, phase, later),
         "put back": (put_release_back, stranger, phase, later),
@@ -108,10 +109,40 @@ def test_grace_for_all_opens_it_for_all_and_the_later_word_holds(phase, organize
     grant_grace(organizer, phase, None, until, "The portal was down.", late)
     assert takes(meltemi, 1, late)
     assert set(Phase.objects.open(late)) == {phase}
-    grant_grace(organizer, phase, None, late + MINUTE, "Less than that.", late)
-    assert not takes(meltemi, 2, late + MINUTE)
+    assert refusal(grant_grace, organizer, phase, None, late + MINUTE, "Less than that.", late) == "too_near"
+    grant_grace(organizer, phase, None, late + NOTICE, "Less than that.", late)
+    assert takes(meltemi, 2, late + NOTICE - MINUTE)
+    assert not takes(meltemi, 3, late + NOTICE)
     assert Grace.objects.count() == 1
     assert AuditEntry.objects.filter(verb="grant_grace").count() == 2
+
+
+def test_extra_time_that_is_not_needed_yet_is_revoked_at_once(phase, organizer, meltemi):
+    grace = grant_grace(organizer, phase, meltemi, phase.closes + timedelta(days=1), "A strike.", EVALUATION)
+    assert revoke_grace(organizer, phase, grace.pk, phase.closes - NOTICE) is None
+    assert not takes(meltemi, 1, phase.closes)
+    entry = AuditEntry.objects.get(verb="revoke_grace")
+    assert (entry.actor, entry.detail["team"], entry.detail["after"]) == (organizer, "Meltemi", None)
+    assert refusal(revoke_grace, organizer, phase, grace.pk, EVALUATION) == "no_grace"
+
+
+@pytest.mark.parametrize("early", [timedelta(0), NOTICE - MINUTE])
+def test_extra_time_that_keeps_a_phase_open_ends_in_an_hour(phase, organizer, meltemi, early):
+    at = phase.closes - early
+    grace = grant_grace(organizer, phase, meltemi, phase.closes + timedelta(days=1), "A strike.", EVALUATION)
+    assert revoke_grace(organizer, phase, grace.pk, at) == at + NOTICE
+    assert takes(meltemi, 1, at + NOTICE - MINUTE)
+    assert not takes(meltemi, 2, at + NOTICE)
+    assert refusal(revoke_grace, organizer, phase, grace.pk, at + MINUTE) == "too_near"
+
+
+def test_extra_time_of_a_team_is_revoked_at_once_where_all_have_some(phase, organizer, meltemi):
+    for team in (None, meltemi):
+        grant_grace(organizer, phase, team, phase.closes + timedelta(days=1), "A strike.", EVALUATION)
+    late = phase.closes + MINUTE
+    assert revoke_grace(organizer, phase, Grace.objects.get(team=meltemi).pk, late) is None
+    assert takes(meltemi, 1, late)
+    assert revoke_grace(organizer, phase, Grace.objects.get(team=None).pk, late) == late + NOTICE
 
 
 def test_grace_that_adds_nothing_is_refused(phase, organizer, tiny):

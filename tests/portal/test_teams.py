@@ -17,9 +17,9 @@ from portal.actions.membership import (
 )
 from portal.actions.refusal import ActionRefused, Conflict, LimitReached, NotAcceptable, NotAllowed
 from portal.actions.teams import join_team, register_team
-from portal.models import AuditEntry, Membership, OutgoingMail, Team
+from portal.models import AuditEntry, Membership, OutgoingMail, Team, User
 from portal.queries.teams import team_lines, team_view
-from tests.portal.world import EVALUATION, GOOD, POST, captain, new_team, organizer_of, person, send_run, sign
+from tests.portal.world import EVALUATION, GOOD, POST, captain, deliver, new_team, organizer_of, person, send_run, sign
 
 ANSWERS = {"use": "research"}
 
@@ -46,7 +46,8 @@ def verbs(team):
 
 
 def mails(team):
-    return list(team.mails.order_by("queued_at", "pk").values_list("kind", "address"))
+    """Of the team's members and its invitations."""
+    return list(team.mails.exclude(kind="team_waiting").order_by("queued_at", "pk").values_list("kind", "address"))
 
 
 def test_manual_approval_waits_for_the_organizers(pending, organizer):
@@ -56,6 +57,23 @@ def test_manual_approval_waits_for_the_organizers(pending, organizer):
     assert (pending.state, pending.decided_at) == ("approved", POST)
     assert verbs(pending) == ["register_team", "approve_team"]
     assert mails(pending) == [("team_approved", "cleo@example.org")]
+
+
+def test_organizers_get_a_mail_when_a_team_awaits_approval(gated, organizer):
+    deaf = organizer_of(gated, "Deaf")
+    User.objects.filter(pk=deaf.pk).update(mails_about_teams=False)
+    team = register_team(person("Cleo"), gated, "Bora", "", EVALUATION, ANSWERS)
+    asked = team.mails.filter(kind="team_waiting")
+    assert list(asked.values_list("address", flat=True)) == [organizer.email]
+    decline_team(organizer, team, "Which university?", EVALUATION)
+    ask_again(captain(team), team, "Aegean", ANSWERS, POST)
+    assert asked.count() == 2
+
+
+def test_a_mail_about_a_team_that_was_approved_meanwhile_is_not_sent(pending, organizer, smtp):
+    approve_team(organizer, pending, EVALUATION)
+    deliver(EVALUATION)
+    assert [mail["To"] for mail in smtp.mails] == ["cleo@example.org"]
 
 
 @pytest.mark.parametrize(

@@ -77,6 +77,7 @@ class World:
             "replace_dataset": task | {"dataset": "development"},
             "move_phase": task | {"phase": "evaluation"},
             "grant_grace": task | {"phase": "evaluation"},
+            "revoke_grace": task | {"phase": "evaluation", "pk": 1},
             "release_scores": task | {"phase": "evaluation"},
             "take_back": task | {"phase": "evaluation"},
             "put_back": task | {"phase": "evaluation"},

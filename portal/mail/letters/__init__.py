@@ -12,6 +12,7 @@ Kind = OutgoingMail.Kind
 LETTERS: Mapping[str, Callable[[OutgoingMail, MailFacts, datetime], Letter]] = {
     Kind.TEAM_APPROVED: teams.approved,
     Kind.TEAM_DECLINED: teams.declined,
+    Kind.TEAM_WAITING: teams.waiting,
     Kind.INVITATION: teams.invitation,
     Kind.DATA_PASSWORD: teams.data_password,
     Kind.AGREEMENT_CHANGED: teams.agreement_changed,

@@ -49,6 +49,22 @@ def declined(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
     )
 
 
+def waiting(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
+    """To organizers: a team awaits their approval."""
+    _own, names = _team(mail)
+    return Letter(
+        subject=_("%(task)s: the team %(team)s awaits your approval") % names,
+        blocks=[
+            text(
+                _("The team %(team)s wants to take part in %(task)s. Approve or decline it on the page of teams.")
+                % names
+            ),
+            button(_("Review teams"), page("organize_teams", mail.shared_task.slug)),
+        ],
+        why=_("You get this mail because you organize %(task)s on Agon.") % names,
+    )
+
+
 def invitation(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
     """To somebody who need not have an account."""
     team, names = _team(mail)

@@ -11,7 +11,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from portal.actions.phases import grant_grace, move_phase
+from portal.actions.phases import grant_grace, move_phase, revoke_grace
 from portal.actions.refusal import ActionRefused
 from portal.models import Phase
 from portal.web.access import SignedInRequest, organizer_context
@@ -61,6 +61,22 @@ def grace(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
     return redirect("organize_phases", slug)
 
 
+@login_required
+@require_POST
+def revoke(request: SignedInRequest, slug: str, phase: str, pk: int) -> HttpResponse:
+    """End extra time that was granted."""
+    context, found = _phase(request, slug, phase)
+    try:
+        ends = revoke_grace(request.user, found, pk, context["at"])
+    except ActionRefused as refused:
+        return _page(request, context | {"refusal": refused.message}, status=refused.http_status)
+    if ends is None:
+        messages.success(request, _("The extra time is revoked."))
+    else:
+        messages.success(request, _("The extra time ends in an hour."))
+    return redirect("organize_phases", slug)
+
+
 def _phase(request: HttpRequest, slug: str, phase: str) -> tuple[dict[str, Any], Phase]:
     context = organizer_context(request, slug, "phases")
     return context, get_object_or_404(Phase, slug=phase, shared_task=context["page"].shared_task)
@@ -82,6 +98,7 @@ def _page(
             "grace": forms.get(("grace", phase.slug)) or grace_form(phase, request.user),
             "may_move": not (phase.scores == Phase.Scores.ON_RELEASE and phase.scores_are_public(context["at"])),
             "may_grant": phase.closes is not None and phase.opens <= context["at"],
+            "revocable": [grace for grace in phase.graces.all() if grace.until > context["at"]],
             "is_open": phase.is_open(context["at"]),
         }
         for phase in context["page"].phases

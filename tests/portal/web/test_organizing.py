@@ -163,6 +163,20 @@ def test_grace_lets_a_team_in_and_everybody_reads_of_it(
     assert stranger.post("/tasks/tiny/submit/", late).status_code == 403
 
 
+def test_extra_time_is_revoked_on_the_page(
+    organizer: Client, sender: Client, stranger: Client, meltemi: Team, phase: Phase, now: datetime
+) -> None:
+    fields = {"team": meltemi.pk, "until": written(now + 5 * HOUR), "zone": "UTC", "reason": "No power in Athens."}
+    organizer.post(f"{PAGE}phases/evaluation/grace/", fields)
+    assert "Revoke extra time for Meltemi" in organizer.get(f"{PAGE}phases/").content.decode()
+    address = f"{PAGE}phases/evaluation/grace/{Grace.objects.get().pk}/revoke/"
+    assert (sender.post(address).status_code, stranger.post(address).status_code) == (404, 404)
+    assert "The extra time ends in an hour" in organizer.post(address, follow=True).content.decode()
+    again = organizer.post(address)
+    assert again.status_code == 409
+    assert "ends within an hour" in again.content.decode()
+
+
 def test_scores_are_released_now_later_and_taken_back(
     organizer: Client, anybody: Client, phase: Phase, now: datetime
 ) -> None:

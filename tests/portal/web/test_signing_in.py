@@ -143,23 +143,25 @@ def test_codes_are_not_guessed(milo, code):
     sign_in(client)
     for _ in range(6):
         response = client.post(reverse("mfa_authenticate"), {"code": "000000" if code != "000000" else "111111"})
+    assert response.status_code == 429
     assert "Too many failed login attempts" in response.content.decode()
-    client.post(reverse("mfa_authenticate"), {"code": code})
+    assert client.post(reverse("mfa_authenticate"), {"code": code}).status_code == 429
     assert "_auth_user_id" not in client.session
 
 
 def test_passwords_are_not_guessed_by_however_many_browsers(milo):
     for _ in range(6):
         response = sign_in(Client(), password="wrong")
+    assert response.status_code == 429
     assert "Too many failed login attempts" in response.content.decode()
     assert "_auth_user_id" not in Client().session
-    assert sign_in(Client()).status_code == 200
+    assert sign_in(Client()).status_code == 429
 
 
 def test_a_strangers_guesses_lock_out_nobody_else(milo):
     for _ in range(6):
         sign_in(Client(REMOTE_ADDR="192.0.2.1"), password="wrong")
-    assert sign_in(Client(REMOTE_ADDR="192.0.2.1")).status_code == 200
+    assert sign_in(Client(REMOTE_ADDR="192.0.2.1")).status_code == 429
     assert sign_in(Client(REMOTE_ADDR="192.0.2.2")).status_code == 302
 
 
@@ -169,7 +171,9 @@ def test_guesses_from_many_addresses_end_too_and_right_passwords_are_none(milo, 
         assert sign_in(Client(REMOTE_ADDR=f"192.0.2.{number}")).status_code == 302
     for number in range(3):
         sign_in(Client(REMOTE_ADDR=f"198.51.100.{number}"), password="wrong")
-    assert "Too many failed" in sign_in(Client(REMOTE_ADDR="203.0.113.1")).content.decode()
+    refused = sign_in(Client(REMOTE_ADDR="203.0.113.1"))
+    assert refused.status_code == 429
+    assert "Too many failed" in refused.content.decode()
 
 
 @pytest.mark.parametrize(

@@ -123,6 +123,14 @@ def test_organizers_approve(decider: Client, pending: Team, sign_in) -> None:
     assert "no longer to be decided on" in again.content.decode()
 
 
+def test_addresses_and_answers_stay_visible_after_approval(decider: Client, pending: Team) -> None:
+    decider.post(f"{REQUESTS}{pending.pk}/approve/")
+    text = decider.get(REQUESTS).content.decode()
+    assert "cleo@example.org" in text
+    assert "What will you use the data for?" in text
+    assert "&lt;script&gt;1" in text
+
+
 def test_organizers_see_where_people_come_from(decider: Client, pending: Team, sign_in) -> None:
     pending.members.update(affiliation="University of the Aegean", country="GR")
     assert "University of the Aegean, Greece" in decider.get(REQUESTS).content.decode()
@@ -162,7 +170,7 @@ def test_organizers_of_another_task_find_nothing(organizer: Client, pending: Tea
 
 
 def test_mails_and_the_audit_log_are_listed(decider: Client, pending: Team) -> None:
-    assert "None yet" in decider.get("/tasks/gated/organize/mails/").content.decode()
+    assert "team awaits approval" in decider.get("/tasks/gated/organize/mails/").content.decode()
     decider.post(f"{REQUESTS}{pending.pk}/decline/", {"reason": "Say more."})
     mails = decider.get("/tasks/gated/organize/mails/?page=none").content.decode()
     assert "cleo@example.org" in mails
