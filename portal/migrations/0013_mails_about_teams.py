@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("portal", "0011_failed_attempts"),
+        ("portal", "0012_paper_packs"),
     ]
 
     operations = [
