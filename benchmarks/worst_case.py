@@ -71,9 +71,10 @@ def _be_portal(definition: Definition, path: Path, file_name: str, writing: int)
 def _codes(definition: Definition, path: Path, file_name: str) -> list[str]:
     """As an upload is refused by its names, rejected by its content, or scored."""
     from portal.evaluation.check import judge
+    from portal.models import Phase, Team
 
     upload = inspect_upload(definition, path, file_name, TEAM)
-    finding = judge(definition, path, file_name, TEAM, "test")
+    finding = judge(definition, path, file_name, Team(name=TEAM), Phase(split="test"), set())
     if finding.ok:
         for run in upload.runs:
             _score(definition, path, run)
@@ -93,7 +94,7 @@ def _score(definition: Definition, path: Path, run: RecognisedRun) -> None:
             raise ValueError("accepted by the check, refused by the scorer")
         return {"scores": result.scores, "details": details(result.comparison)}
 
-    run_limited(scored)
+    run_limited(scored, [path, definition.folder])
 
 
 def measured(uploads: Sequence[Hostile], folder: Path) -> Iterator[Measured]:

@@ -5,7 +5,8 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from scoring.limits import LISTED
-from scoring.messages import TABLES, phrase, word
+from scoring.messages import TABLES, phrase
+from scoring.messages.counts import PLACES, UNITS, and_more
 
 Severity = Literal["error", "warning"]
 
@@ -33,6 +34,11 @@ class Problem:
     places: tuple[str, ...] = ()
     column: int | None = None
     path: str | None = None
+
+    @property
+    def unit(self) -> str:
+        """What `count` counts, one of `scoring.messages.counts.NOUNS`."""
+        return UNITS.get(self.code, PLACES)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON; the keys are a contract (`--json`, the API, the run row)."""
@@ -107,7 +113,8 @@ def _message(problem: Problem, language: str = "en") -> str:
     """The code's sentence with the problem's own fields in it, so that a translation is one more table by code."""
     listed = ", ".join(phrase(place, language) for place in problem.places)
     if problem.count > len(problem.places):
-        listed += f", … ({problem.count} {word('in all', language)})"
+        left_out = and_more(problem.unit, problem.count - len(problem.places), language)
+        listed += f", {left_out}" if listed else left_out
     fields = {name: getattr(problem, name) for name in ("file", "line", "column", "item", "suggestion")}
     for name in ("found", "expected"):
         text = getattr(problem, name)

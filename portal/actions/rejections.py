@@ -6,7 +6,7 @@ from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from portal.actions.refusal import LimitReached, count_refusal
-from portal.models import FailedAttempt, Submission, Team, User, Validation
+from portal.models import FailedAttempt, Phase, Submission, Team, User, Validation
 from portal.models.failed_attempt import AN_HOUR
 from portal.queries.uploads import Upload, inspect
 from portal.storage import StoredUpload
@@ -17,14 +17,14 @@ UNCHECKED = 50  # uploads of a person that wait for their check
 _IN_A_ROW, _A_MINUTE = timedelta(minutes=10), timedelta(minutes=1)
 
 
-def recognize(user: User, team: Team, stored: StoredUpload, at: datetime) -> Upload:
+def recognize(user: User, team: Team, phase: Phase, stored: StoredUpload, at: datetime) -> Upload:
     """What the names and the structure of an upload say; one that they reject counts toward the limits.
 
     Raises:
         LimitReached: too many rejected uploads.
     """
     require_few_rejections(user, team, at)
-    upload = inspect(team.shared_task, stored, team)
+    upload = inspect(team.shared_task, stored, team, phase)
     if not upload.report.ok:
         FailedAttempt.objects.add(user, team, FailedAttempt.Kind.UPLOAD, at)
         count_refusal(problem.code for problem in upload.report.errors)

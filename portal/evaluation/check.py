@@ -13,10 +13,11 @@ from portal.evaluation.claim import claim_submission, goes_by_this_scorer
 from portal.evaluation.limits import CHILD_SECONDS
 from portal.evaluation.readable import require_readable
 from portal.evaluation.record import RunFinding, UploadFinding, record_check, record_error
-from portal.models import Submission
+from portal.models import Phase, Run, Submission, Team
 from portal.models.clock import running_from
 from portal.storage import stored_file
 from scoring import Definition, Report, check_upload
+from scoring.naming import Taken
 from scoring.uploads import RecognisedRun
 
 log = structlog.get_logger("portal.evaluation")
@@ -35,8 +36,10 @@ def check_submission(submission_id: UUID, at: datetime) -> list[UUID]:
     logger = log.bind(submission=str(submission.pk), team=submission.team.name)
     try:
         definition = submission.shared_task.definition  # read here, where it is kept for the next one
+        others = Run.objects.holding_numbers(submission.team, submission.phase).exclude(submission=submission)
+        taken = others.numbers_by_track()
         with stored_file(submission.sha256) as file:
-            finding = judge(definition, file, submission.file_name, submission.team.name, submission.phase.split)
+            finding = judge(definition, file, submission.file_name, submission.team, submission.phase, taken)
     except Exception as error:
         record_error(submission, token, error, now())
         return []
@@ -48,22 +51,29 @@ def check_submission(submission_id: UUID, at: datetime) -> list[UUID]:
 
 
 def judge(
-    definition: Definition, file: Path, file_name: str, team: str, split: str, seconds: float = CHILD_SECONDS
+    definition: Definition,
+    file: Path,
+    file_name: str,
+    team: Team,
+    phase: Phase,
+    taken: Taken,
+    seconds: float = CHILD_SECONDS,
 ) -> UploadFinding:
-    """What the check says of an upload, without gold and in a child with limits.
+    """What the check says of an upload, without gold and in a child with limits; `taken` are runs of other uploads.
 
     Raises:
         ChildError: the content kills the child.
         OSError: storage or machine failed, or the items of the split cannot be read.
     """
+    name, split = team.name, phase.split
     return _finding(
-        run_limited(lambda: _check(definition, file, file_name, team, split), [file, definition.folder], seconds)
+        run_limited(lambda: _check(definition, file, file_name, name, split, taken), [file, definition.folder], seconds)
     )
 
 
-def _check(definition: Definition, file: Path, file_name: str, team: str, split: str) -> dict[str, Any]:
+def _check(definition: Definition, file: Path, file_name: str, team: str, split: str, taken: Taken) -> dict[str, Any]:
     """In the child: the report as plain values."""
-    checked = check_upload(definition, file, file_name, team, split=split)
+    checked = check_upload(definition, file, file_name, team, split=split, taken=taken)
     require_readable(checked.report)
     return {
         "ok": checked.ok,

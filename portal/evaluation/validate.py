@@ -12,7 +12,7 @@ from portal.evaluation.check import judge
 from portal.evaluation.child import ChildError
 from portal.evaluation.limits import HINT_SECONDS, LEASE_SECONDS, RETRY_SECONDS, SWEEP_BATCH, VALIDATE_SECONDS
 from portal.evaluation.record import RunFinding, UploadFinding
-from portal.models import Validation
+from portal.models import Run, Validation
 from portal.models.clock import running_from
 from portal.models.validation import KEPT, WAITS
 from portal.storage import files_to_validate, forget_file_to_validate, has_file_to_validate, stored_file_to_validate
@@ -88,8 +88,9 @@ def _finding(validation: Validation) -> UploadFinding:
             phase.shared_task.definition,
             file,
             validation.file_name,
-            validation.team.name,
-            phase.split,
+            validation.team,
+            phase,
+            Run.objects.holding_numbers(validation.team, phase).numbers_by_track(),
             seconds=VALIDATE_SECONDS,
         )
 

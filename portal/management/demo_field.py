@@ -68,7 +68,7 @@ def _send(folder: Path, team: Team, phase: Phase, number: int, now: datetime) ->
         archive = invented_archive(folder, phase.split, team.name, number, TEAMS[team.name], rng, Path(drafts))
         with store_upload([archive.read_bytes()], archive.name, archive.stat().st_size) as stored:
             submission = submit(
-                captain, team.shared_task, phase, stored, inspect(team.shared_task, stored, team), at=at
+                captain, team.shared_task, phase, stored, inspect(team.shared_task, stored, team, phase), at=at
             )
     submission.runs.update(method=_METHODS[int(rng.integers(len(_METHODS)))])
 

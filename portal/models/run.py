@@ -116,6 +116,10 @@ class RunQuerySet(models.QuerySet["Run"]):
             return self.none()
         return self.filter(team=team, phase=phase).exclude(state__in=(Run.State.REJECTED, Run.State.FAILED))
 
+    def numbers_by_track(self) -> set[tuple[str, int | None]]:
+        """The slug of the track and the number of each run."""
+        return set(self.values_list("track__slug", "number"))
+
     def locked(self) -> Self:
         """Held until the transaction ends, by their key: who needs several waits for none that waits for the others."""
         return self.order_by("pk").select_for_update(of=("self",), no_key=True)

@@ -1,5 +1,6 @@
 """Runs as their team and the organizers see them."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -51,9 +52,10 @@ class SubmissionView:
     state_label: str
     runs: list[RunLine]
     problems: list[dict[str, Any]]  # about the upload as a whole; a run's own are on its line
+    all_problems: list[dict[str, Any]]
     finished: bool
     remaining: list[TrackLimits]
-    errors: int  # places that must be mended, in the upload and all its runs
+    errors: int  # of the upload and all its runs
     warnings: int
     scored: int  # runs that are
 
@@ -95,10 +97,7 @@ def submission_view(submission: Submission, viewer: Viewer, at: datetime) -> Sub
     """An upload that the viewer may see: what was found in it and how far it has come."""
     lines = _lines(Run.objects.filter(submission=submission).order_by("track__position", "number"), viewer, at)
     problems = [*submission.problems, *(problem for line in lines for problem in line.problems)]
-
-    def places(severity: str) -> int:
-        return sum(problem.get("count", 1) for problem in problems if problem["severity"] == severity)
-
+    severities = Counter(problem["severity"] for problem in problems)
     is_checked = submission.state not in (Submission.State.RECEIVED, Submission.State.CHECKING)
     return SubmissionView(
         submission=submission,
@@ -108,8 +107,9 @@ def submission_view(submission: Submission, viewer: Viewer, at: datetime) -> Sub
         problems=submission.problems,
         finished=is_checked and all(line.is_finished for line in lines),
         remaining=remaining(submission.team, viewer, submission.phase, at),
-        errors=places("error"),
-        warnings=places("warning"),
+        all_problems=problems,
+        errors=severities["error"],
+        warnings=severities["warning"],
         scored=sum(line.state == Run.State.SCORED for line in lines),
     )
 

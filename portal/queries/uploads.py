@@ -38,8 +38,7 @@ def right_names(shared_task: SharedTask, team: Team | None, phase: Phase | None)
     """
     definition = shared_task.definition
     team_name, split = team.name if team else None, phase.split if phase else "test"
-    held = Run.objects.holding_numbers(team, phase).values_list("track", "number") if team and phase else ()
-    used = set(held)
+    used = Run.objects.holding_numbers(team, phase).numbers_by_track() if team and phase else set()
     names = [
         (track, example(definition, track.slug, team_name, _free(definition.naming.numbers, track, used)))
         for track in shared_task.tracks.all()
@@ -52,14 +51,18 @@ def right_names(shared_task: SharedTask, team: Team | None, phase: Phase | None)
     return RightNames(archive, runs, definition.naming.numbers, command)
 
 
-def _free(numbers: Sequence[int], track: Track, used: Collection[tuple[int, int | None]]) -> int | None:
+def _free(numbers: Sequence[int], track: Track, used: Collection[tuple[str, int | None]]) -> int | None:
     """The first number that the track has not used; None, for the first of all, where none is left."""
-    return next((number for number in numbers if (track.pk, number) not in used), None)
+    return next((number for number in numbers if (track.slug, number) not in used), None)
 
 
-def inspect(shared_task: SharedTask, stored: StoredUpload, team: Team) -> Upload:
-    """Names and structure of a body that is not kept yet; nothing is unpacked."""
-    return inspect_upload(shared_task.definition, stored.path, stored.name, team.name)
+def inspect(shared_task: SharedTask, stored: StoredUpload, team: Team, phase: Phase) -> Upload:
+    """Names and structure of a body that is not kept yet; nothing is unpacked, and no used run number suggested."""
+    upload = inspect_upload(shared_task.definition, stored.path, stored.name, team.name)
+    used = set() if upload.report.ok else Run.objects.holding_numbers(team, phase).numbers_by_track()
+    if not used:
+        return upload
+    return inspect_upload(shared_task.definition, stored.path, stored.name, team.name, taken=used)
 
 
 def run_body(run: Run) -> bytes:

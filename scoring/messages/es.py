@@ -199,5 +199,4 @@ WORDS = {
     "line": "línea",
     "item": "elemento",
     "nearest right one": "lo correcto más próximo",
-    "in all": "en total",
 }

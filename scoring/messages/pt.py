@@ -196,5 +196,4 @@ WORDS = {
     "line": "linha",
     "item": "item",
     "nearest right one": "o correto mais próximo",
-    "in all": "no total",
 }

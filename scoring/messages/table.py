@@ -8,7 +8,7 @@ INTRODUCTION = """# Codes of problems
 
 Every problem of a run, an upload or a definition has a code that never changes its meaning, and a sentence in English,
 Spanish and Portuguese (`agon check --lang es`). In italics stands what a report fills in: `found`, `expected`, `places`
-(the first twenty of them, with `--all` every one, and how many there are). The table is made of the code itself.
+(the first twenty of them, with `--all` every one, and how many more there are). The table is made of the code itself.
 """
 
 

@@ -132,7 +132,7 @@ def test_a_limit_that_was_lifted_meanwhile_is_none(meltemi):
     phase = meltemi.shared_task.phases.get(slug="evaluation")
     at_once([lambda: Phase.objects.filter(pk=phase.pk).update(runs_per_track=None)])
     with store_upload([run_file(GOOD)], "one_Meltemi_4.json", UPLOAD_BYTES) as stored:
-        upload = inspect(meltemi.shared_task, stored, meltemi)
+        upload = inspect(meltemi.shared_task, stored, meltemi, phase)
         submit(captain(meltemi), meltemi.shared_task, phase, stored, upload, at=EVALUATION)
     assert Quota.objects.get(team=meltemi).used == 4
 

@@ -7,6 +7,7 @@ from django.contrib.auth.models import AnonymousUser
 from portal.models import Evaluation, Run, Submission
 from portal.queries.home import shared_tasks
 from portal.queries.organize import run_states
+from portal.queries.problems import extent
 from portal.queries.quota import remaining
 from portal.queries.runs import run_view, submission_view, team_runs
 from portal.queries.tasks import task_page
@@ -64,7 +65,7 @@ def test_task_page_knows_the_readers_part(meltemi):
 
 def test_limits_that_do_not_exist_are_none(meltemi):
     phase = meltemi.shared_task.phases.get(slug="without-gold")
-    assert {(line.limit, line.left) for line in remaining(meltemi, phase, POST)} == {(None, None)}
+    assert {(line.limit, line.left) for line in remaining(meltemi, captain(meltemi), phase, POST)} == {(None, None)}
 
 
 def test_scores_are_on_a_teams_page_only_when_they_are_public(meltemi):  # D49
@@ -111,7 +112,8 @@ def test_rejected_upload_lists_every_problem(meltemi):
     view = submission_view(Submission.objects.get(pk=submission.pk), captain(meltemi), EVALUATION)
     assert (view.state, view.finished) == ("rejected", True)
     assert view.warnings == 1
-    assert view.errors == 5  # a label, three missing items, a broken file
+    assert view.errors == 3  # a label, three missing items, a broken file
+    assert extent(view.all_problems) == "1 label, 3 items"
     assert [bool(line.problems) for line in view.runs] == [True, True]
 
 

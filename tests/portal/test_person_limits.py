@@ -45,8 +45,9 @@ def another_team(user: User, team: Team, name: str) -> Team:
 
 def send_as(user: User, team: Team, number: int, at=EVALUATION, phase="evaluation") -> Submission:
     with store_upload([run_file(GOOD)], f"one_{team.name}_{number}.json", UPLOAD_BYTES) as stored:
-        upload = inspect(team.shared_task, stored, team)
-        return submit(user, team.shared_task, team.shared_task.phases.get(slug=phase), stored, upload, "", at)
+        there = team.shared_task.phases.get(slug=phase)
+        upload = inspect(team.shared_task, stored, team, there)
+        return submit(user, team.shared_task, there, stored, upload, "", at)
 
 
 def test_whoever_registers_again_has_no_runs_of_the_phase_left(meltemi):

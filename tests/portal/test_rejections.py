@@ -29,7 +29,8 @@ def unlimited(meltemi):
 
 def misnamed(user, team, at):
     with store_upload([run_file(GOOD)], "no_such_name.json", UPLOAD_BYTES) as stored:
-        assert not recognize(user, team, stored, at).report.ok
+        phase = team.shared_task.phases.get(slug="evaluation")
+        assert not recognize(user, team, phase, stored, at).report.ok
 
 
 def test_ten_uploads_in_a_row_that_a_worker_rejects_are_limited(unlimited):

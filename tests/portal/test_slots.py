@@ -37,7 +37,7 @@ def send(team, *numbers, slot="", values=GOOD):
     with store_upload([body], name, UPLOAD_BYTES) as stored:
         task = team.shared_task
         phase = task.phases.get(slug="evaluation")
-        upload = inspect(task, stored, team)
+        upload = inspect(task, stored, team, phase)
         return submit(captain(team), task, phase, stored, upload, at=EVALUATION, slot=slot)
 
 

@@ -39,7 +39,7 @@ def test_a_deadline_that_is_moved_during_an_upload_holds_and_is_audited(tiny_fol
     reimport(tiny_folder, 'closes: "2024-05-16 00:00 UTC"', f'closes: "{day}"')
     assert "closes" in str(AuditEntry.objects.filter(verb="import_shared_task").latest("pk").detail)
     with store_upload([run_file(GOOD)], "one_Meltemi_1.json", UPLOAD_BYTES) as stored:
-        upload = inspect(meltemi.shared_task, stored, meltemi)
+        upload = inspect(meltemi.shared_task, stored, meltemi, phase)
         if later > timedelta():
             assert submit(captain(meltemi), meltemi.shared_task, phase, stored, upload, "", at).received_at == at
         else:

@@ -124,8 +124,8 @@ def send(
 ) -> Submission:
     """What the upload page does."""
     with store_upload([body], name, UPLOAD_BYTES) as stored:
-        upload = inspect(team.shared_task, stored, team)
         there = team.shared_task.phases.get(slug=phase)
+        upload = inspect(team.shared_task, stored, team, there)
         return submit(captain(team), team.shared_task, there, stored, upload, key, at, slot)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from scoring.messages import LANGUAGES, PHRASES, TABLES
+from scoring.messages.counts import NOUNS, PLACES, UNITS, counted
 from scoring.messages.en import MESSAGES
 from scoring.problems import Problem, Report, translate
 
@@ -54,7 +55,7 @@ def test_a_problem_is_said_in_other_languages() -> None:
     ragged, own = report.problems
     assert translate(ragged, "en") == ragged
     assert translate(ragged, "es").message == (
-        "Filas con más o menos celdas que las demás: línea 3: 1 celda, línea 4: 2 celdas, … (30 en total). "
+        "Filas con más o menos celdas que las demás: línea 3: 1 celda, línea 4: 2 celdas, … y 28 filas más. "
         "Se esperaba 4 celdas."
     )
     assert "linha 3: 1 célula" in translate(ragged, "pt").message
@@ -65,7 +66,7 @@ def test_the_message_is_made_of_the_fields() -> None:
     report = Report()
     report.error("missing-items", item="a", count=3, places=("a", "b"))
     report.warning("own-code", "Own words with {braces}.")
-    assert report.problems[0].message.startswith("Items without an entry: a, b, … (3 in all).")
+    assert report.problems[0].message.startswith("Items without an entry: a, b, … and 1 more item.")
     assert report.problems[1].message == "Own words with {braces}."
     assert not report.ok
 
@@ -76,3 +77,18 @@ def test_a_taken_over_problem_gets_the_file_it_lacks() -> None:
     assert [problem.file for problem in report] == ["a", "b"]
     assert report.ok
     assert report.as_dict()["problems"][0]["places"] == []
+
+
+def test_what_is_counted_is_named_in_every_language() -> None:
+    assert UNITS.keys() <= MESSAGES.keys()
+    assert NOUNS.keys() == set(LANGUAGES)
+    assert all(nouns.keys() == {*UNITS.values(), PLACES} for nouns in NOUNS.values())
+    report = Report()
+    report.error("missing-items", count=2576, places=("a", "b"))
+    report.error("ragged-row", count=1, places=("line 3: 1 cell",), expected="2 cells")
+    many, one = report.problems
+    assert "a, b, … and 2,574 more items." in many.message
+    assert "a, b, … y 2.574 elementos más." in translate(many, "es").message
+    assert "a, b, … e mais 2.574 itens." in translate(many, "pt").message
+    assert "…" not in one.message
+    assert (counted(many.unit, many.count), counted(one.unit, one.count)) == ("2,576 items", "1 row")

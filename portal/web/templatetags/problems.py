@@ -8,7 +8,7 @@ from django import template
 from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from portal.printing import count
+from portal.queries.problems import extent, left_out, places
 
 register = template.Library()
 
@@ -20,26 +20,40 @@ _WORDS = re.compile(r"[^\W_]+|[\W_]")  # the words of a file name, and what stan
 
 @register.filter
 def more(problem: dict[str, Any]) -> str:
-    """How many places share the problem beside the one that is shown."""
-    return count(problem["count"] - 1)
+    """The places that share the problem with the one that is shown: `2,575 items`."""
+    return places(problem, problem["count"] - 1)
+
+
+@register.filter
+def extent_of(problems: list[dict[str, Any]]) -> str:
+    """What errors are about, by kind: `2,576 items, 1 column`."""
+    return extent(problems)
 
 
 @register.filter
 def shortened(problem: dict[str, Any]) -> SafeString:
     """The message with the first places of a long list alone, and with what was found marked."""
-    places = problem["places"]
+    names = problem["places"]
     message = problem["message"]
-    if len(places) > SHOWN_PLACES:
-        listed, first = ", ".join(places), ", ".join(places[:SHOWN_PLACES]) + ", …"
-        message = message.replace(f"{listed}, …", first, 1).replace(listed, first, 1)
+    if len(names) > SHOWN_PLACES:
+        listed, first = ", ".join(names), ", ".join(names[:SHOWN_PLACES]) + ", …"
+        message = message.replace(f"{listed}, {left_out(problem)}", first, 1).replace(listed, first, 1)
     before, found, after = message.partition(problem["found"]) if problem["found"] else (message, "", "")
     return format_html('{}<code class="found name">{}</code>{}', before, found, after) if found else escape(before)
 
 
 @register.filter
 def further_places(problem: dict[str, Any]) -> list[str]:
-    """The places that `shortened` leaves out."""
-    return list(problem["places"][SHOWN_PLACES:])
+    """The places that `shortened` leaves out, and how many more there are."""
+    further = list(problem["places"][SHOWN_PLACES:])
+    rest = left_out(problem) if further else ""
+    return [*further, rest] if rest else further
+
+
+@register.filter
+def further_count(problem: dict[str, Any]) -> str:
+    """How many places `shortened` leaves out: `2,573 items`."""
+    return places(problem, problem["count"] - SHOWN_PLACES)
 
 
 @register.filter
@@ -56,7 +70,10 @@ def is_about_a_name(problem: dict[str, Any]) -> bool:
 
 @register.simple_tag
 def renamed(found: str, right: str) -> SafeString:
-    """The right name, with what differs from the name found struck out and put in."""
+    """The right name, with what differs from the name found struck out and put in.
+
+    What is struck out is no text of the page, so that the right name alone is selected and copied.
+    """
     was, be = _WORDS.findall(found), _WORDS.findall(right)
     parts = []
     for tag, start, end, right_start, right_end in SequenceMatcher(None, was, be, autojunk=False).get_opcodes():
@@ -64,10 +81,10 @@ def renamed(found: str, right: str) -> SafeString:
             parts.append(format_html("{}", "".join(was[start:end])))
             continue
         if start < end:
-            parts.append(format_html('<del class="was">{}</del>', "".join(was[start:end])))
+            parts.append(format_html('<del class="was" data-was="{}"></del>', "".join(was[start:end])))
         if right_start < right_end:
             parts.append(format_html('<ins class="be">{}</ins>', "".join(be[right_start:right_end])))
-    return format_html('<code class="name">{}</code>', format_html_join("", "{}", ((part,) for part in parts)))
+    return format_html('<code class="name whole">{}</code>', format_html_join("", "{}", ((part,) for part in parts)))
 
 
 @register.filter

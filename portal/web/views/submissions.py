@@ -106,7 +106,7 @@ def _validate(request: SignedInRequest, context: dict[str, Any], phase: Phase, s
 def _take(request: SignedInRequest, context: dict[str, Any], phase: Phase, stored: StoredUpload) -> HttpResponse:
     shared_task = context["page"].shared_task
     try:
-        upload = recognize(request.user, context["team"], stored, context["at"])
+        upload = recognize(request.user, context["team"], phase, stored, context["at"])
     except ActionRefused as refused:
         return _not_accepted(request, context | {"file_name": stored.name}, refused)
     context |= {

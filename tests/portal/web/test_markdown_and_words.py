@@ -1,13 +1,21 @@
 import re
 
 import pytest
+from django.utils.html import strip_tags
 
 from portal.export import defused
 from portal.queries.audit_words import deed_words
 from portal.web.markdown import has_heading, render
 from portal.web.templatetags.icons import STATES, state
 from portal.web.templatetags.languages import languages
-from portal.web.templatetags.problems import breakable, further_places, renamed, shortened
+from portal.web.templatetags.problems import (
+    breakable,
+    further_count,
+    further_places,
+    more,
+    renamed,
+    shortened,
+)
 from tests.conftest import ROOT
 
 
@@ -70,9 +78,12 @@ def test_a_state_is_word_icon_and_colour() -> None:
 
 
 def test_what_differs_in_a_name_is_struck_and_put_in() -> None:
-    assert renamed("task3_hard_Meltmi_1.json", "task3_hard_Meltemi_1.json") == (
-        '<code class="name">task3_hard_<del class="was">Meltmi</del><ins class="be">Meltemi</ins>_1.json</code>'
+    html = renamed("task3_hard_Meltmi_1.json", "task3_hard_Meltemi_1.json")
+    assert html == (
+        '<code class="name whole">task3_hard_<del class="was" data-was="Meltmi"></del>'
+        '<ins class="be">Meltemi</ins>_1.json</code>'
     )
+    assert strip_tags(html) == "task3_hard_Meltemi_1.json"  # as it is copied
 
 
 def test_what_was_found_is_marked_in_the_message() -> None:
@@ -84,10 +95,13 @@ def test_what_was_found_is_marked_in_the_message() -> None:
 def test_a_long_list_of_places_is_folded() -> None:
     places = ["a", "b", "c", "d", "e"]
     problem = {"message": "Items without an entry: a, b, c, d, e. Add them.", "found": None, "places": places}
+    problem |= {"code": "missing-items", "count": 5}
     assert shortened(problem) == "Items without an entry: a, b, c, …. Add them."
-    cut_off = problem | {"message": "Items without an entry: a, b, c, d, e, … (70 in all)."}
-    assert shortened(cut_off) == "Items without an entry: a, b, c, … (70 in all)."
-    assert further_places(problem) == ["d", "e"]
+    assert (more(problem), further_count(problem), further_places(problem)) == ("4 items", "2 items", ["d", "e"])
+    cut_off = problem | {"message": "Items without an entry: a, b, c, d, e, … and 2,571 more items.", "count": 2576}
+    assert shortened(cut_off) == "Items without an entry: a, b, c, …."
+    assert (more(cut_off), further_count(cut_off)) == ("2,575 items", "2,573 items")
+    assert further_places(cut_off) == ["d", "e", "… and 2,571 more items"]
     assert further_places(problem | {"places": ["a"]}) == []
 
 

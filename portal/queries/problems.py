@@ -1,0 +1,33 @@
+"""Counts of problems in words, for pages: what each counts is named."""
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from scoring.messages.counts import PLACES, UNITS, and_more, counted
+
+Problem = dict[str, Any]  # as `scoring.problems.Problem.as_dict`
+
+
+def places(problem: Problem, count: int) -> str:
+    """So many of the places that a problem counts: `2,575 items`."""
+    return counted(_unit(problem), count)
+
+
+def left_out(problem: Problem) -> str:
+    """How the list of a problem's places ends in its message; empty where it lists all."""
+    rest = problem["count"] - len(problem["places"])
+    return and_more(_unit(problem), rest) if rest > 0 and problem["places"] else ""
+
+
+def extent(problems: Iterable[Problem]) -> str:
+    """What the errors among these problems are about, by kind: `2,576 items, 1 column`; empty where whole files are."""
+    counts: Counter[str] = Counter()
+    for problem in problems:
+        if problem["severity"] == "error":
+            counts[_unit(problem)] += problem["count"]
+    return ", ".join(counted(unit, count) for unit, count in counts.items() if unit != PLACES)
+
+
+def _unit(problem: Problem) -> str:
+    return UNITS.get(problem["code"], PLACES)

@@ -1,0 +1,40 @@
+"""Names that a report suggests: none of a run that the team has already."""
+
+from portal.evaluation.check import judge
+from portal.models import Phase, Run
+from portal.queries.uploads import UPLOAD_BYTES, inspect, right_names
+from portal.storage import store_upload
+from tests.portal.world import EVALUATION, GOOD, run_file, send_run, work_off
+
+WRONG = "One_Meltemi_1.json"
+
+
+def suggested(team, phase):
+    with store_upload([run_file(GOOD)], WRONG, UPLOAD_BYTES) as stored:
+        return {problem.suggestion for problem in inspect(team.shared_task, stored, team, phase).report}
+
+
+def test_a_used_run_number_is_not_suggested(meltemi):
+    phase = meltemi.shared_task.phases.get(slug="evaluation")
+    assert suggested(meltemi, phase) == {"one_Meltemi_1.json"}
+    send_run(meltemi, GOOD, 1, EVALUATION)
+    assert suggested(meltemi, phase) == {"one_Meltemi_2.json"}
+    assert right_names(meltemi.shared_task, meltemi, phase).runs[0].name == "one_Meltemi_2.json"
+    with store_upload([run_file(GOOD)], WRONG, UPLOAD_BYTES) as stored:
+        taken = Run.objects.holding_numbers(meltemi, phase).numbers_by_track()
+        finding = judge(meltemi.shared_task.definition, stored.path, WRONG, meltemi, phase, taken)
+    assert {problem["suggestion"] for problem in finding.problems} == {"one_Meltemi_2.json"}
+
+
+def test_numbers_that_may_be_used_again_are_suggested(meltemi):
+    phase = meltemi.shared_task.phases.get(slug="evaluation")
+    send_run(meltemi, GOOD, 1, EVALUATION)
+    phase.run_numbers = next(rule for rule in Phase.RunNumbers if rule != Phase.RunNumbers.ONCE)
+    assert suggested(meltemi, phase) == {"one_Meltemi_1.json"}
+
+
+def test_an_upload_does_not_stand_in_its_own_way(meltemi):
+    run = send_run(meltemi, GOOD, 1, EVALUATION)
+    work_off(EVALUATION)
+    run.refresh_from_db()
+    assert (run.state, run.submission.problems) == ("scored", [])
