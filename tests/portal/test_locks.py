@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
 from threading import Event, Thread
 from typing import Any
 
@@ -96,20 +96,22 @@ def test_no_two_deeds_wait_for_each_other(meltemi):
     Phase.objects.filter(slug="evaluation").update(runs_per_track=100, runs_per_day=100, run_numbers="free")
     user = captain(meltemi)
 
-    def upload() -> Any:
-        return send(meltemi, "tiny_Meltemi.zip", BOTH, EVALUATION)
+    def upload(at: datetime) -> Any:
+        return send(meltemi, "tiny_Meltemi.zip", BOTH, at)
 
-    for _ in range(ROUNDS):
-        sent = [upload() for _ in range(3)]
-        tokens = [claim_submission(submission.pk, EVALUATION) for submission in sent]
+    for number in range(ROUNDS):
+        at = EVALUATION + number * timedelta(hours=2)  # else too many uploads would be rejected within an hour
+        sent = [upload(at) for _ in range(3)]
+        tokens = [claim_submission(submission.pk, at) for submission in sent]
         rivals = [submission.runs.get(track__slug="one") for submission in sent]
         at_once(
             [
-                lambda s=s, t=t: record_check(s, t, UploadFinding(False, []), EVALUATION)
+                lambda s=s, t=t, at=at: record_check(s, t, UploadFinding(False, []), at)
                 for s, t in zip(sent, tokens, strict=True)
             ]
-            + [lambda run=run: choose_official_run(user, run, EVALUATION) for run in rivals]
-            + [upload, upload, lambda: rescore(meltemi.shared_task, "why", EVALUATION)]
+            + [lambda run=run, at=at: choose_official_run(user, run, at) for run in rivals]
+            + [lambda at=at: upload(at)] * 2
+            + [lambda at=at: rescore(meltemi.shared_task, "why", at)]
         )
     there = Run.objects.filter(team=meltemi).exclude(state=Run.State.REJECTED).count()
     assert there == ROUNDS * 4
