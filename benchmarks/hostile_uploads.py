@@ -384,6 +384,11 @@ def _texts(size: int) -> Source:
         "one accent on another",
         lambda: ("id,HS,TR,AG\ne" + "\u0301" * (min(size, 120_000) // 2) + ",1,1,1\n").encode(),
     )
+    yield (
+        "task6-plain",
+        "ids of accents in the wrong order",
+        lambda: _repeated("e" + "\u0301\u0323" * 15_000 + "\t[]", size, "", "", "\n"),
+    )
     yield "task6-plain", "ids of accents", lambda: _repeated("\u0301" * 2000 + "\t[]", size, "", "", "\n")
 
 
@@ -398,8 +403,9 @@ def _names(count: int) -> Iterator[Hostile]:
         "\u0301" * 150,
         "x" * 100_000,
         "." * 150,
+        "e" + "\u0301\u0323" * 30_000,  # accents that a normalization has to put in another order
     ):
-        yield Hostile(f"name: {name[:12]!r} …", name, lambda: valid)
+        yield Hostile(f"name: {name[:12]!a} …", name, lambda: valid)
     patterns: dict[str, Callable[[int], str]] = {
         "words": lambda n: f"results of our best system number {n} final version really.txt",
         "underscores": lambda n: "_" * (140 - n % 40) + str(n),
@@ -412,6 +418,7 @@ def _names(count: int) -> Iterator[Hostile]:
         "control characters": lambda n: f"task1_hard_{TEAM}\u202e_{n}\x07.txt",
         "folders": lambda n: f"runs\\sub{n}\\task1_hard_{TEAM}_1.txt",
         "archives": lambda n: f"task1_hard_{TEAM}_{n}.zip",
+        "accents in the wrong order": lambda n: "e" + "\u0301\u0323" * 240 + str(n),
         "long": lambda n: "task1_hard_" + "y" * 400 + str(n),
     }
     for name, pattern in patterns.items():

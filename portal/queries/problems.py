@@ -4,14 +4,14 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from scoring.messages.counts import PLACES, UNITS, and_more, counted
+from scoring.messages.counts import PLACES, UNITS, and_more, counted, more
 
 Problem = dict[str, Any]  # as `scoring.problems.Problem.as_dict`
 
 
-def places(problem: Problem, count: int) -> str:
-    """So many of the places that a problem counts: `2,575 items`."""
-    return counted(_unit(problem), count)
+def more_places(problem: Problem, listed: int) -> str:
+    """The places of a problem beyond those that are listed: `2,575 more items`."""
+    return more(_unit(problem), problem["count"] - listed)
 
 
 def left_out(problem: Problem) -> str:

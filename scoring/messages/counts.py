@@ -81,7 +81,8 @@ NOUNS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "runs": ("submissão", "submissões"),
     },
 }
-_AND_MORE = {"en": "… and {} more {}", "es": "… y {} {} más", "pt": "… e mais {} {}"}
+_MORE = {"en": "{} more {}", "es": "{} {} más", "pt": "mais {} {}"}
+_AND = {"en": "… and {}", "es": "… y {}", "pt": "… e {}"}
 _THOUSANDS = {"en": ",", "es": ".", "pt": "."}
 
 
@@ -92,7 +93,12 @@ def counted(unit: str, count: int, language: str = "en") -> str:
 
 def and_more(unit: str, count: int, language: str = "en") -> str:
     """The end of a list that leaves out so many."""
-    return _AND_MORE[language].format(_number(count, language), _noun(unit, count, language))
+    return _AND[language].format(more(unit, count, language))
+
+
+def more(unit: str, count: int, language: str = "en") -> str:
+    """So many beyond those that are listed: `59 more labels`."""
+    return _MORE[language].format(_number(count, language), _noun(unit, count, language))
 
 
 def _noun(unit: str, count: int, language: str) -> str:

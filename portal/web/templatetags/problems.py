@@ -8,7 +8,7 @@ from django import template
 from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from portal.queries.problems import extent, left_out, places
+from portal.queries.problems import extent, left_out, more_places
 
 register = template.Library()
 
@@ -20,8 +20,8 @@ _WORDS = re.compile(r"[^\W_]+|[\W_]")  # the words of a file name, and what stan
 
 @register.filter
 def more(problem: dict[str, Any]) -> str:
-    """The places that share the problem with the one that is shown: `2,575 items`."""
-    return places(problem, problem["count"] - 1)
+    """The places that share the problem with the one that is shown: `2,575 more items`."""
+    return more_places(problem, 1)
 
 
 @register.filter
@@ -52,8 +52,8 @@ def further_places(problem: dict[str, Any]) -> list[str]:
 
 @register.filter
 def further_count(problem: dict[str, Any]) -> str:
-    """How many places `shortened` leaves out: `2,573 items`."""
-    return places(problem, problem["count"] - SHOWN_PLACES)
+    """How many places `shortened` leaves out: `2,573 more items`."""
+    return more_places(problem, SHOWN_PLACES)
 
 
 @register.filter

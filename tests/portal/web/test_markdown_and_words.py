@@ -97,10 +97,14 @@ def test_a_long_list_of_places_is_folded() -> None:
     problem = {"message": "Items without an entry: a, b, c, d, e. Add them.", "found": None, "places": places}
     problem |= {"code": "missing-items", "count": 5}
     assert shortened(problem) == "Items without an entry: a, b, c, …. Add them."
-    assert (more(problem), further_count(problem), further_places(problem)) == ("4 items", "2 items", ["d", "e"])
+    assert (more(problem), further_count(problem), further_places(problem)) == (
+        "4 more items",
+        "2 more items",
+        ["d", "e"],
+    )
     cut_off = problem | {"message": "Items without an entry: a, b, c, d, e, … and 2,571 more items.", "count": 2576}
     assert shortened(cut_off) == "Items without an entry: a, b, c, …."
-    assert (more(cut_off), further_count(cut_off)) == ("2,575 items", "2,573 items")
+    assert (more(cut_off), further_count(cut_off)) == ("2,575 more items", "2,573 more items")
     assert further_places(cut_off) == ["d", "e", "… and 2,571 more items"]
     assert further_places(problem | {"places": ["a"]}) == []
 
