@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from django.db.models import Q
+from django.db.models import Q, Value
 from django.utils.translation import gettext as _
 
 from portal.actions.refusal import LimitReached, count_refusal
@@ -65,8 +65,18 @@ def _rejected(user: User, team: Team, at: datetime) -> tuple[list[datetime], int
     since, kind = at - AN_HOUR, FailedAttempt.Kind.UPLOAD
     submitted = Submission.objects.rejected_or_fatal().filter(Q(sent_by=user) | Q(team=team), received_at__gt=since)
     validated = Validation.objects.rejected_or_fatal().filter(Q(user=user) | Q(team=team), received_at__gt=since)
-    by_name = list(FailedAttempt.objects.within_an_hour(user, team, kind, at).values_list("user", "team", "at"))
-    by_content = [one for one in validated.values_list("user", "team", "received_at") if one not in by_name]
-    found = [*by_name, *by_content, *submitted.values_list("sent_by", "team", "received_at")]
+    by_name = FailedAttempt.objects.within_an_hour(user, team, kind, at)
+    rows = (
+        by_name.order_by()
+        .values_list("user", "team", "at", Value("name"))
+        .union(
+            validated.order_by().values_list("user", "team", "received_at", Value("content")),
+            submitted.order_by().values_list("sent_by", "team", "received_at", Value("submitted")),
+            all=True,
+        )
+    )
+    every = list(rows)
+    named = {row[:3] for row in every if row[3] == "name"}
+    found = [row[:3] for row in every if row[3] != "content" or row[:3] not in named]
     own = [when for sender, _team, when in found if sender == user.pk]
     return own, sum(of == team.pk for _sender, of, _when in found)

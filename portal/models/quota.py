@@ -46,9 +46,9 @@ class QuotaQuerySet(models.QuerySet["Quota"]):
         is_open = phases if is_late else phases.open(at, team.pk)
         counted: list[Q] = []
         owners: tuple[dict[str, Team | User], ...] = ({"team": team}, {"user": user})
+        rows = [Quota(**owner, phase=phase, track=track, day=day) for owner in owners for day in limits]
+        Quota.objects.bulk_create(rows, ignore_conflicts=True)
         for owner in owners:
-            rows = [Quota(**owner, phase=phase, track=track, day=day) for day in limits]
-            Quota.objects.bulk_create(rows, ignore_conflicts=True)
             for day, limit in limits.items():
                 row = Q(**owner, track=track, day=day)
                 room = Q() if limit is None else Q(used__lte=limit - runs)
