@@ -19,15 +19,12 @@ The standard error of an observed difference is that under the hypothesis of no 
 make it too small.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.typing import NDArray
 
 from scoring.metrics.metric import Numbers
 
-_CELLS = 1 << 19  # of the pieces in which pairs are compared: 4 MB as float64
-_CLOSE = 1e-9
+_CLOSE = 1e-9  # statistics that differ by a smaller share are equal
 
 Places = NDArray[np.intp]
 
@@ -44,15 +41,10 @@ def p_values(observed: Numbers, samples: Numbers, drawn: int | None) -> Numbers:
     """
     runs, rounds = samples.shape
     first, second = np.triu_indices(runs, 1)
-    errors = _standard_errors(samples)
-    apart = np.abs(observed[first] - observed[second])
-    spread = errors if drawn is None else np.sqrt(errors**2 * (drawn / (drawn - 1)) + apart**2 / drawn)
-    statistics = np.divide(apart, spread, out=np.zeros_like(apart), where=spread > 0)
+    errors = _standard_errors(samples, first, second)
+    statistics = _statistics(np.abs(observed[first] - observed[second]), errors, drawn, rounds)
     order = np.argsort(statistics, kind="stable")
-    scales = np.divide(1.0, errors, out=np.zeros_like(errors), where=errors > 0)
-    cases = np.zeros(len(order), np.int64)
-    for piece in _pieces(samples, len(order)):
-        cases += _cases(piece, first[order], second[order], scales[order], statistics[order])
+    cases = _cases(samples, first[order], second[order], errors[order], statistics[order])
     found = np.empty(len(order))
     found[order[::-1]] = np.maximum.accumulate(((cases + 1) / (rounds + 1))[::-1])
     result = np.ones((runs, runs))
@@ -60,36 +52,41 @@ def p_values(observed: Numbers, samples: Numbers, drawn: int | None) -> Numbers:
     return result
 
 
-def _standard_errors(samples: Numbers) -> Numbers:
-    """The root mean square of each pair's differences, pairs in the order of `triu_indices`; 0 where there are none."""
-    squares = []
-    for run in range(len(samples) - 1):
-        differences = samples[run] - samples[run + 1 :]
-        undefined = np.isnan(differences)
-        differences[undefined] = 0.0
-        defined = differences.shape[1] - np.count_nonzero(undefined, axis=1)
-        squares.append(np.einsum("ij,ij->i", differences, differences) / np.maximum(1, defined))
-    return np.sqrt(np.concatenate(squares)) if squares else np.empty(0)
+def _statistics(apart: Numbers, errors: Numbers, drawn: int | None, rounds: int) -> Numbers:
+    """Differences over their standard errors.
+
+    The errors come from `rounds` samples and are off by a share of 1 / √(2 · rounds). Of many pairs one whose error is
+    too small would come out first, so a statistic is lowered by as much as that adds to its chance, to first order.
+    """
+    variance = errors**2 + apart**2 / (2 * rounds)
+    if drawn is not None:
+        variance += errors**2 / (drawn - 1) + apart**2 / drawn
+    return np.divide(apart, np.sqrt(variance), out=np.zeros_like(apart), where=variance > 0)
 
 
-def _pieces(samples: Numbers, pairs: int) -> Iterator[Numbers]:
-    size = max(1, _CELLS // max(1, pairs))
-    for start in range(0, samples.shape[1], size):
-        yield np.ascontiguousarray(samples[:, start : start + size])
+def _standard_errors(samples: Numbers, first: Places, second: Places) -> Numbers:
+    """The root mean square of each pair's differences; 0 where there are none."""
+    found = np.zeros(len(first))
+    is_complete = not np.isnan(samples).any()
+    for at, (one, other) in enumerate(zip(first, second, strict=True)):  # pair by pair is fastest: rows fit the cache
+        differences = samples[one] - samples[other]
+        if not is_complete:
+            differences = differences[~np.isnan(differences)]
+        found[at] = np.einsum("i,i->", differences, differences) / max(1, len(differences))
+    return np.sqrt(found)
 
 
-def _cases(samples: Numbers, first: Places, second: Places, scales: Numbers, statistics: Numbers) -> NDArray[np.int64]:
+def _cases(samples: Numbers, first: Places, second: Places, errors: Numbers, statistics: Numbers) -> NDArray[np.int64]:
     """In how many samples a pair's statistic, or that of a pair before it, is at least the one observed."""
-    found = samples[first]
-    found -= samples[second]
-    np.abs(found, out=found)
-    found *= scales[:, None]
-    undefined = np.isnan(found) if np.isnan(samples).any() else None
-    if undefined is not None:
-        found[undefined] = 0.0
-    np.maximum.accumulate(found, axis=0, out=found)
-    reached = found >= statistics[:, None] * (1 - _CLOSE)
-    if undefined is not None:
-        reached |= undefined
-    cases: NDArray[np.int64] = np.count_nonzero(reached, axis=1)
+    is_complete = not np.isnan(samples).any()
+    cases = np.zeros(len(first), np.int64)
+    larger = np.maximum if is_complete else np.fmax
+    greatest, own = np.zeros(samples.shape[1]), np.empty(samples.shape[1])
+    for at, (one, other, error, bound) in enumerate(zip(first, second, errors, statistics, strict=True)):
+        np.subtract(samples[one], samples[other], out=own)
+        np.abs(own, out=own)
+        own *= 1 / error if error > 0 else 0.0
+        larger(greatest, own, out=greatest)
+        reached = greatest >= bound * (1 - _CLOSE)
+        cases[at] = np.count_nonzero(reached if is_complete else reached | np.isnan(own))
     return cases

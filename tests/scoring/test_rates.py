@@ -85,7 +85,10 @@ def test_pairs_are_corrected_step_by_step() -> None:
     pairs = [(one, other) for one in range(6) for other in range(one + 1, 6)]
     errors = {pair: np.sqrt(np.nanmean((samples[pair[0]] - samples[pair[1]]) ** 2)) for pair in pairs}
     apart = {(one, other): abs(observed[one] - observed[other]) for one, other in pairs}
-    statistics = {pair: apart[pair] / np.sqrt(errors[pair] ** 2 * 10 / 9 + apart[pair] ** 2 / 10) for pair in pairs}
+    statistics = {
+        pair: apart[pair] / np.sqrt(errors[pair] ** 2 * 10 / 9 + apart[pair] ** 2 * (1 / 10 + 1 / 198))
+        for pair in pairs
+    }
     greatest, single = np.zeros(99), {}
     for pair in sorted(pairs, key=statistics.__getitem__):
         own = np.abs(samples[pair[0]] - samples[pair[1]]) / errors[pair]
