@@ -135,8 +135,8 @@ def _check_twice(names: Iterable[str], report: Report) -> None:
         same[composed(name).casefold()].append(name)
     for group in same.values():
         if len(group) > 1:
-            places = tuple(printable(name) for name in group)
-            report.error("archive-name-twice", file=places[0], places=places, count=len(places))
+            places = tuple(printable(name) for name in group[: report.listed])
+            report.error("archive-name-twice", file=places[0], places=places, count=len(group))
 
 
 def _enclosing_folder(files: Sequence[ZipEntry]) -> str | None:

@@ -68,7 +68,7 @@ def read_answers(
         missing_allowed=track.missing == "default",
         inner_classes=inner,
         text_lengths=text_lengths,
-        **_bounds(spec, None if items is None else len(items) + len(optional)),
+        **_bounds(spec, None if items is None or lenient else len(items) + len(optional)),
     )
     with collector_paused():
         try:
@@ -81,7 +81,8 @@ def read_answers(
 def _bounds(spec: FormatSpec, items: int | None) -> dict[str, int]:
     """How many lines or objects, and how many cells or values, are worth reading for so many items.
 
-    Generous: they bound what a hostile file costs. A gold standard (`items` is None) has only the bounds of any file.
+    Generous: they bound what a hostile file costs. A gold standard and a lenient reading (`items` is None) have only
+    the bounds of any file.
     """
     if items is None:
         return {}

@@ -1,6 +1,7 @@
 """Zip files as participants make them, and as attackers do (acceptance A18 to A25): what is read and what refused."""
 
 import io
+import itertools
 import stat
 import struct
 import zipfile
@@ -355,3 +356,10 @@ def test_damaged_data(packed: Callable[..., Path]) -> None:
         read_archived(path, "a.tsv")
     with pytest.raises(BrokenZipError):
         read_archived(path, "other.tsv")
+
+
+def test_many_entries_of_one_name_are_listed_in_part(packed: Callable[..., Path]) -> None:
+    names = ["".join(letters) for letters in itertools.product("aA", repeat=5)]
+    (problem,) = inspect_archive(packed({f"{name}.tsv": RUN for name in names})).report
+    assert (problem.code, problem.count, len(problem.places)) == ("archive-name-twice", 32, limits.LISTED)
+    assert "… and 12 more files" in problem.message
