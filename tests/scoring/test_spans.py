@@ -75,7 +75,9 @@ task, run, gold = load_definition(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv
 report = check(task, "pairs", run)
 scores = score(task, "pairs", run, gold).scores if report.ok else {}
 used = resource.getrusage(resource.RUSAGE_SELF)
-print(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, *(problem.code for problem in report))
+# Not ru_maxrss, which counts on from the peak of the process that started this one.
+peak = int(Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0]) / 1024
+print(used.ru_utime + used.ru_stime, peak, *(problem.code for problem in report))
 """
 
 
