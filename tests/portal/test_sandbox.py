@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from celery.signals import worker_ready
 from django.conf import settings
 
 from portal.evaluation import confinement, landlock
@@ -256,6 +257,14 @@ def test_what_a_kernel_lacks_is_reported(monkeypatch):
     monkeypatch.setattr(confinement, "_HAS_SECCOMP", False)
     assert ["seccomp" in missing_protection()[0], "Landlock" in missing_protection()[1]] == [True, True]
     assert run_limited(lambda: "fine") == "fine"
+
+
+def test_a_worker_logs_at_its_start_what_its_kernel_lacks(monkeypatch, caplog):
+    worker_ready.send(sender=None)
+    assert "confined" not in caplog.text
+    monkeypatch.setattr(confinement, "_LANDLOCK", 0)
+    worker_ready.send(sender=None)
+    assert caplog.text.count("Files are not confined") == 1
 
 
 def test_a_child_that_cannot_be_confined_reads_nothing(monkeypatch):

@@ -52,9 +52,10 @@ def retry(request: SignedInRequest, slug: str) -> HttpResponse:
     retried = retry_failed(request.user, context["page"].shared_task, context["at"])
     count = retried.runs + retried.gold
     done = ngettext("%d evaluation is tried again.", "%d evaluations are tried again.", count)
-    messages.success(request, done % count)
+    if count:
+        messages.success(request, done % count)
     for line in retried.left:
-        messages.warning(request, line)
+        messages.warning(request, _("Stays failed: %(what)s") % {"what": line})
     return redirect("organize_runs", slug)
 
 
