@@ -186,7 +186,8 @@ def quarantine(work: QuerySet[Submission] | QuerySet[Run] | QuerySet[GoldUpload]
     names = _names(item)
     log.error("quarantined", **names, attempts=item.attempts, leases_lost=item.leases_lost)
     line = f"quarantined: {names['subject']}; children that died: {item.attempts}, leases lost: {item.leases_lost}"
-    alert(_shared_task(item), f"quarantine {names['subject']}", [line], at)
+    occasion = f"quarantine {names['subject']} {at:%Y-%m-%d %H:%M}"  # again after a retry
+    alert(_shared_task(item), occasion, [line], at)
     if isinstance(item, GoldUpload):
         return True
     runs = Run.objects.filter(submission=item) if isinstance(item, Submission) else Run.objects.filter(pk=item.pk)

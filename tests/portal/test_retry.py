@@ -12,7 +12,7 @@ from portal.actions.retry import Retried, retry_failed
 from portal.evaluation.check import check_submission
 from portal.evaluation.gold import check_gold_upload, drop_unused_gold
 from portal.evaluation.record import quarantine
-from portal.models import AuditEntry, GoldUpload, Quota, Run, Submission
+from portal.models import AuditEntry, GoldUpload, OutgoingMail, Quota, Run, Submission, User
 from portal.sealing import seal
 from tests.portal.world import (
     EVALUATION,
@@ -62,6 +62,14 @@ def test_a_run_is_scored_after_the_deadline(tiny, meltemi, organizer):
     entry = AuditEntry.objects.get(verb="retry_failed")
     assert (entry.actor, entry.detail) == (organizer, {"runs": 1, "gold": 0, "left": 0})
     assert retry_failed(organizer, tiny, RELEASE) == Retried(0, 0, [])
+
+
+def test_administrators_hear_of_each_failure(tiny, meltemi, organizer):
+    User.objects.create_user("ada@agon.example", name="Ada", is_staff=True)
+    run = given_up(send_run(meltemi, GOOD, 1, EVALUATION))
+    retry_failed(organizer, tiny, RELEASE)
+    assert quarantine(Run.objects.filter(pk=run.pk), RELEASE)
+    assert OutgoingMail.objects.filter(kind="alert").count() == 2
 
 
 def test_an_upload_comes_back_with_its_runs(tiny, meltemi, organizer):
