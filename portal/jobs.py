@@ -19,6 +19,7 @@ from portal.evaluation.items import boards_to_publish, publish_items
 from portal.evaluation.lanes import Lane
 from portal.evaluation.limits import (
     COMPARE_JOB_SECONDS,
+    GIVE_WAY_SECONDS,
     JOB_SECONDS,
     PACK_JOB_SECONDS,
     PACK_SECONDS,
@@ -42,12 +43,12 @@ from portal.queries.releases import keep_release
 log = structlog.get_logger("portal.jobs")
 
 
-@app.task(name="portal.check_submission")
+@app.task(name="portal.check_submission", soft_time_limit=GIVE_WAY_SECONDS)
 def check_submission(submission_id: str) -> None:
     publish_scores(check(UUID(submission_id), database_now()))
 
 
-@app.task(name="portal.score_run")
+@app.task(name="portal.score_run", soft_time_limit=GIVE_WAY_SECONDS)
 def score_run(run_id: str) -> None:
     score(UUID(run_id), database_now())
 
@@ -57,7 +58,7 @@ def validate(validation_id: str) -> None:
     validation.validate(UUID(validation_id), database_now())
 
 
-@app.task(name="portal.check_gold")
+@app.task(name="portal.check_gold", soft_time_limit=GIVE_WAY_SECONDS)
 def check_gold(upload_id: str) -> None:
     publish_scores(check_gold_upload(UUID(upload_id), database_now()), Lane.BULK)
 

@@ -154,10 +154,17 @@ def _gold_bytes(path: Path) -> bytes:
 
 
 def accepted_gold(definition: Definition, track: str, gold: bytes, split: str) -> GoldStandard:
-    """Read a gold standard that was accepted before, for the items of its split; what it lacks is not judged again."""
+    """Read a gold standard that was accepted before, for the items of its split; what it lacks is not judged again.
+
+    Raises:
+        GoldError: it cannot be read, or the items cannot: without them its scores would be others.
+    """
     standard = load_gold(definition, track, gold, split)
-    known = find_items(definition.track(track), None, split, Report())
-    return standard.covering(known.ids) if known else standard
+    report = Report()
+    known = find_items(definition.track(track), None, split, report)
+    if known is None:
+        raise GoldError(report)
+    return standard.covering(known.ids)
 
 
 def _for_items(definition: Definition, track: str, split: str, standard: GoldStandard, known: Items) -> GoldStandard:

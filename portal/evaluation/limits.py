@@ -11,7 +11,8 @@ CHILD_ANSWER = 16 * 1024**2  # bytes of its answer
 SCORING_NICENESS = 10  # where they share a machine, web and database come first, then scores, then all the rest
 OTHER_NICENESS = 19
 
-JOB_SECONDS = 40  # a job that outlives its child's limit is killed
+GIVE_WAY_SECONDS = 36  # a job that waits for storage that hangs lets its work wait
+JOB_SECONDS = 40  # a job that outlives that is killed
 LEASE_SECONDS = 45  # then its work is free again
 GOLD_ITEMS_KEPT = 1_000_000  # of all gold standards that one process keeps opened
 VISIBILITY_SECONDS = 300  # then the broker hands its message out again
@@ -42,5 +43,13 @@ REFRESH_SECONDS = 10  # how often boards are looked through
 BROKER_SECONDS = 2  # what an upload may lose to a broker that does not answer
 QUIET_SECONDS = 10  # for which the broker is left alone then
 
-if not (CHILD_SECONDS < JOB_SECONDS < LEASE_SECONDS <= VISIBILITY_SECONDS > COMPARE_JOB_SECONDS > COMPARE_SECONDS):
+if not (
+    CHILD_SECONDS
+    < GIVE_WAY_SECONDS
+    < JOB_SECONDS
+    < LEASE_SECONDS
+    <= VISIBILITY_SECONDS
+    > COMPARE_JOB_SECONDS
+    > COMPARE_SECONDS
+):
     raise AssertionError("limits out of order: two workers could hold the same run")

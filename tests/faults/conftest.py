@@ -1,10 +1,12 @@
 """A shared task, a team that sends runs, and a real worker, which the tests then hurt."""
 
+import hashlib
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 from django.db import connection
 
 from portal.actions.agreement import sign_agreement
@@ -15,7 +17,7 @@ from portal.management.programs import worker_command
 from portal.models import SharedTask, Submission, User
 from portal.models.clock import database_now
 from portal.models.signature import text_sha256
-from portal.storage import store_upload
+from portal.storage import store_upload, stored_name
 from scoring import inspect_upload
 from tasks import build
 from tests.canary import mark_gold
@@ -66,6 +68,26 @@ def slow_items(shared_task: SharedTask) -> Iterator[Callable[[bool], None]]:
             os.mkfifo(path)
         elif kept.exists():
             kept.replace(path)
+
+    yield be_slow
+    be_slow(False)
+
+
+@pytest.fixture
+def slow_runs(folder: Path) -> Iterator[Callable[[bool], Path]]:
+    """Makes the stored file that all sent runs share a pipe, so that the child that reads it waits; its path."""
+    body = (folder / "baselines/en/random.csv").read_bytes()
+    path = Path(settings.DATA_ROOT) / stored_name(hashlib.sha256(body).hexdigest())
+
+    def be_slow(slow: bool) -> Path:
+        if slow:
+            path.unlink()
+            os.mkfifo(path)
+        elif path.is_fifo():
+            draft = path.with_name("draft")
+            draft.write_bytes(body)
+            draft.replace(path)
+        return path
 
     yield be_slow
     be_slow(False)

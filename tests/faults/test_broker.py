@@ -58,18 +58,18 @@ def test_a_worker_all_of_whose_processes_work_while_its_broker_dies_goes_on(
     broker: Broker,
     worker: Worker,
     send: Callable[[int], Submission],
-    slow_items: Callable[[bool], None],
+    slow_runs: Callable[[bool], Path],
     tmp_path: Path,
 ) -> None:
     for number in (1, 2, 3):
         check_submission(send(number).pk, database_now())
     Run.objects.filter(kind=Run.Kind.BASELINE).delete()
     Run.objects.update(lease_ends=None)
-    slow_items(True)
+    slow_runs(True)
     worker.start()
     wait_until(lambda: len(worker.scorers) == 2, 120, "two runs are being scored")
     broker.kill()
-    slow_items(False)
+    slow_runs(False)
     for process in worker.scorers:
         os.kill(process, signal.SIGKILL)  # so that both are done with now, while nobody can be told
     log = tmp_path / "worker.log"

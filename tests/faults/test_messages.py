@@ -57,11 +57,12 @@ def test_a_message_that_is_handed_out_again_in_mid_score(
     queue: redis.Redis,
     worker: Worker,
     send: Callable[[int], Submission],
-    slow_items: Callable[[bool], None],
+    slow_runs: Callable[[bool], Path],
+    folder: Path,
 ) -> None:  # G77
     check_submission(send(1).pk, database_now())
     Run.objects.filter(kind=Run.Kind.BASELINE).delete()
-    slow_items(True)
+    pipe = slow_runs(True)
     worker.start()
     wait_until(lambda: len(worker.scorers) == 1, 120, "the run is being scored")
     before = Run.objects.get()
@@ -71,15 +72,14 @@ def test_a_message_that_is_handed_out_again_in_mid_score(
         another.default_channel.qos.restore_visible(interval=1)
     wait_until(lambda: nothing_waits(queue), 120, "the other process has taken it and found nothing to do")
     assert (len(worker.scorers), Run.objects.get().token) == (1, before.token)
-    items = before.track.definition.items["test"]
-    content = items.with_suffix(".kept").read_bytes()
+    content = (folder / "baselines/en/random.csv").read_bytes()
 
     is_over = Event()
 
     def write_into_the_pipe() -> None:
         while not is_over.is_set():  # it is opened more than once, and not always read to its end
             with suppress(BrokenPipeError):
-                items.write_bytes(content)
+                pipe.write_bytes(content)
 
     Thread(target=write_into_the_pipe, daemon=True).start()
     wait_until(lambda: scored() == 1, 120, "the run is scored")

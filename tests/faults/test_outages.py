@@ -6,12 +6,30 @@ from pathlib import Path
 from django.conf import settings
 from django.db.models import Q
 
+from portal.evaluation.check import check_submission
 from portal.models import OutgoingMail, Run, Submission, User
 from portal.models.clock import database_now
 from tests.faults.conftest import Worker
 from tests.services import Broker, wait_until
 
 UPLOADS = 3
+
+
+def test_storage_that_hangs_loses_no_lease(
+    broker: Broker, worker: Worker, send: Callable[[int], Submission], slow_items: Callable[[bool], None]
+) -> None:
+    """The worker itself reads the items, to open the gold standard: a pipe to which nobody writes."""
+    run = send(1).runs.get()
+    assert check_submission(run.submission_id, database_now()) == [run.pk]
+    Run.objects.filter(kind=Run.Kind.BASELINE).delete()
+    Run.objects.update(lease_ends=None)
+    slow_items(True)
+    worker.start()
+    wait_until(lambda: Run.objects.get().postponed > 0, 180, "the run waits")
+    slow_items(False)
+    Run.objects.filter(token__isnull=True).update(lease_ends=database_now())
+    wait_until(lambda: Run.objects.get().state == Run.State.SCORED, 180, "it is scored")
+    assert (Run.objects.get().attempts, Run.objects.get().leases_lost) == (0, 0)
 
 
 def test_storage_away_while_uploads_are_checked(

@@ -3,6 +3,7 @@
 import os
 import signal
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from django.db.models import Sum
@@ -37,17 +38,17 @@ def test_no_run_is_lost_and_none_is_scored_twice(
     broker: Broker,
     worker: Worker,
     send: Callable[[int], Submission],
-    slow_items: Callable[[bool], None],
+    slow_runs: Callable[[bool], Path],
 ) -> None:
     for number in range(1, RUNS + 1):
         check_submission(send(number).pk, database_now())
     Run.objects.filter(kind=Run.Kind.BASELINE).delete()  # they would be in front
     Run.objects.update(lease_ends=None)
-    slow_items(True)
+    slow_runs(True)
     worker.start()
     wait_until(lambda: len(worker.scorers) == 2, 120, "two runs are being scored")
     assert Run.objects.filter(state=Run.State.SCORING).count() == 2
-    slow_items(False)
+    slow_runs(False)
     kill(worker)
     # When the leases have ended:
     Run.objects.filter(state=Run.State.SCORING).update(lease_ends=database_now())

@@ -38,6 +38,18 @@ def test_the_least_used_leaves_when_they_are_many(meltemi, monkeypatch):
     assert opened(one) is not first
 
 
+def test_without_its_items_it_is_not_opened(meltemi, tiny):
+    gold = GoldStandard.objects.get(track__slug="one")
+    items = tiny.definition.track("one").items["test"]
+    away = items.rename(items.with_suffix(".away"))
+    try:
+        with pytest.raises(HostError):
+            opened(gold)
+    finally:
+        away.rename(items)
+    assert len(opened(gold)) == 4
+
+
 def test_what_cannot_be_read_says_where_and_quotes_nothing(meltemi):
     track = Track.objects.get(slug="one")
     bad = GoldStandard(track=track, split="test", version=9, sealed_sha256=store_sealed_gold(seal([b"canary"])))
