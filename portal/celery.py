@@ -44,11 +44,12 @@ def _keep_a_good_connection(**_: Any) -> None:
 
 @celeryd_init.connect
 def _give_way(options: Mapping[str, Any], **_: Any) -> None:
-    """Where they share a machine: who uploads waits for an answer, a score may come later, a mail after that.
+    """Where they share a machine: who uploads waits for an answer; scores and mails may come later, the rest last.
 
     Linux may weigh whole sessions against each other (autogroups), and then niceness counts within one alone.
     """
-    niceness = SCORING_NICENESS if Lane.SCORING in (options.get("queues") or Lane) else OTHER_NICENESS
+    lanes = options.get("queues") or list(Lane)
+    niceness = SCORING_NICENESS if Lane.SCORING in lanes or Lane.MAIL in lanes else OTHER_NICENESS
     os.nice(niceness)
     with suppress(OSError):  # other systems, and kernels without it
         Path("/proc/self/autogroup").write_text(str(niceness))

@@ -377,6 +377,7 @@ CELERY_TASK_TIME_LIMIT = JOB_SECONDS
 CELERY_WORKER_DISABLE_PREFETCH = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 0
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
+CELERY_WORKER_PROC_ALIVE_TIMEOUT = 60  # the default of 4 s kills, again and again, what starts slowly on a busy machine
 CELERY_DB_REUSE_MAX = sys.maxsize  # a new connection for each job would cost more than the job: see portal/celery.py
 CELERY_BEAT_SCHEDULE_FILENAME = str(STATE_ROOT / "beat-schedule")
 CELERY_BEAT_SCHEDULE = {

@@ -8,7 +8,7 @@ CHILD_FILES_OPEN = 64
 CHILD_NICENESS = 5  # beside what its parent has
 CHILD_ANSWER = 16 * 1024**2  # bytes of its answer
 
-SCORING_NICENESS = 10  # where they share a machine, web and database come first, then scores, then all the rest
+SCORING_NICENESS = 10  # web and database come first where they share a machine, then scores and mails, then the rest
 OTHER_NICENESS = 19
 
 GIVE_WAY_SECONDS = 36  # a job that waits for storage that hangs lets its work wait
