@@ -38,8 +38,13 @@ def may_see_run(user: Viewer, run: Run) -> bool:
 
 
 def may_download_run(user: Viewer, run: Run) -> bool:
-    """A run file is its team's and the organizers'; baselines may give the gold away and are the organizers' alone."""
-    return may_see_run(user, run) and (run.kind == Run.Kind.TEAM or may_organize(user, run.track.shared_task))
+    """A run file is its team's and the organizers'; baselines may give the gold away and are the organizers' alone.
+
+    The gold standard's run has no file.
+    """
+    if run.kind == Run.Kind.GOLD or not may_see_run(user, run):
+        return False
+    return run.kind == Run.Kind.TEAM or may_organize(user, run.track.shared_task)
 
 
 def may_change_run(user: Viewer, run: Run) -> bool:

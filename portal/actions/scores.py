@@ -50,7 +50,7 @@ def apply_scores(
 
 
 def _apply(board: Board, note: str, user: User, at: datetime) -> BoardChange:
-    effect = effect_of(board)
+    effect = effect_of(board, user, at)
     change = BoardChange(
         board=board,
         gold_before=board.gold,

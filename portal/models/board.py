@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Self
 
 from django.conf import settings
+from django.contrib.auth.models import AnonymousUser
 from django.db import models
-from django.db.models import Exists, F, OuterRef, Q
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
+from portal.models.account import Viewer
 from portal.models.evaluation import Evaluation
 from portal.models.gold import GoldStandard
 from portal.models.run import Run, one_line
@@ -30,6 +32,10 @@ def _sha256(path: Path) -> str:
 class BoardQuerySet(models.QuerySet["Board"]):
     def of(self, run: Run) -> Self:
         return self.filter(track=run.track_id, phase=run.phase_id)
+
+    def visible_to(self, viewer: Viewer, at: datetime) -> Self:
+        """Boards whose scores that viewer may see as they are: `comparison` is made from them."""
+        return self.filter(phase__in=Phase.objects.with_visible_scores(viewer, at))
 
     def free(self, at: datetime) -> Self:
         """Those on which no worker works."""
@@ -124,6 +130,11 @@ class Board(models.Model):
         self.gold, self.scorer = self.next_gold, self.next_scorer
         self.next_gold, self.next_scorer = None, ""
 
+    def pending_runs(self) -> QuerySet[Run]:
+        """Runs that wait to be scored and have no score on this board."""
+        shown = Evaluation.objects.filter(run=OuterRef("pk"), gold=self.gold_id, scorer=self.scorer)
+        return Run.objects.pending(self.track_id, self.phase_id).filter(~Exists(shown))
+
     def waits(self) -> bool:
         """Whether a run that has a score on this board waits for another."""
         shown = Evaluation.objects.filter(run=OuterRef("pk"), gold=self.gold_id, scorer=self.scorer)
@@ -152,6 +163,16 @@ class BoardChange(models.Model):
         return f"{self.board} changed"
 
 
+class ReleasedBoardQuerySet(models.QuerySet["ReleasedBoard"]):
+    def public(self, at: datetime) -> Self:
+        """Those that everyone may see at that moment: none of a release that was taken back, for organizers either."""
+        return self.filter(phase__in=Phase.objects.with_visible_scores(AnonymousUser(), at))
+
+    def visible_to(self, viewer: Viewer, at: datetime) -> Self:
+        """Those whose content that viewer may see on the leaderboard."""
+        return self.filter(phase__in=Phase.objects.with_visible_scores(viewer, at))
+
+
 class ReleasedBoard(models.Model):
     """A board as it was when its scores became public, or were made anew after that; it never changes."""
 
@@ -162,6 +183,8 @@ class ReleasedBoard(models.Model):
     scorer = models.CharField(max_length=32)
     content = models.JSONField()  # columns and rows; see portal.queries.releases
     at = models.DateTimeField()
+
+    objects = ReleasedBoardQuerySet.as_manager()
 
     class Meta:
         ordering = ("-at", "-number")

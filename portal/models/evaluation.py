@@ -9,6 +9,7 @@ from django.db.models import Exists, F, OuterRef, QuerySet, Subquery
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce
 
+from portal.models.account import Viewer
 from portal.models.gold import GoldStandard
 from portal.models.run import Run
 from portal.models.task import Phase
@@ -16,6 +17,16 @@ from portal.models.team import Team
 
 
 class EvaluationQuerySet(models.QuerySet["Evaluation"]):
+    """Pages, exports, feeds and mails read scores through `visible_to` and `visible_in_steps` alone."""
+
+    def visible_to(self, viewer: Viewer, at: datetime) -> Self:
+        """Evaluations whose scores that viewer may see as they are at that moment."""
+        return self.filter(phase__in=Phase.objects.with_visible_scores(viewer, at))
+
+    def visible_in_steps(self, viewer: Viewer, at: datetime) -> Self:
+        """Evaluations of which that viewer may see at most a step of a ladder; see `portal.queries.ladder`."""
+        return self.filter(phase__in=Phase.objects.with_visible_steps(viewer, at))
+
     def on_board(self, phase: Phase, gold: GoldStandard, scorer: str, until: datetime | None = None) -> Self:
         """Those of one gold and one scorer version whose runs were received by then and are not withdrawn.
 
@@ -36,7 +47,8 @@ class EvaluationQuerySet(models.QuerySet["Evaluation"]):
         """
         if phase.official == Phase.Official.ALL:
             return self.on_board(phase, gold, scorer, until).filter(team__isnull=False)
-        here = self._standing(phase, gold, scorer, until)
+        # Which run it is may follow from scores that the viewer must not see: what is returned is filtered, not this.
+        here = Evaluation.objects.all()._standing(phase, gold, scorer, until)
         mine = here.filter(team=OuterRef("pk"))
         if phase.official == Phase.Official.BEST:
             best = mine.order_by(F("rank_key").asc(nulls_last=True), "run__received_at")

@@ -3,6 +3,7 @@
 from datetime import datetime
 from typing import Self
 
+from django.contrib.auth.models import AnonymousUser
 from django.db import models
 
 from portal.models.board import Board
@@ -38,6 +39,10 @@ class GoldItems(models.Model):
 class RunItemsQuerySet(models.QuerySet["RunItems"]):
     def of_board(self, board: Board) -> Self:
         return self.filter(evaluation__run__track=board.track_id, evaluation__phase=board.phase_id)
+
+    def public(self, at: datetime) -> Self:
+        """Those of runs whose scores everyone may see; whether their items are public is for `items_are_public`."""
+        return self.filter(evaluation__in=Evaluation.objects.visible_to(AnonymousUser(), at))
 
     def unread(self) -> Self:
         return self.filter(answers=[])

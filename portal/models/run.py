@@ -110,6 +110,11 @@ class RunQuerySet(models.QuerySet["Run"]):
         own = Submission.objects.visible_to(user)
         return self.filter(~Q(kind=Run.Kind.TEAM) | Q(submission__in=own))
 
+    def pending(self, track_id: int, phase_id: int) -> Self:
+        """Runs of that track and phase that wait to be scored."""
+        states = (Run.State.RECEIVED, Run.State.SCORING)
+        return self.filter(track=track_id, phase=phase_id, withdrawn_at__isnull=True, state__in=states)
+
     def holding_numbers(self, team: Team, phase: Phase) -> Self:
         """The team's runs whose numbers the phase takes no second time; none where numbers may be used again."""
         if phase.run_numbers != Phase.RunNumbers.ONCE:

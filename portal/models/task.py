@@ -155,6 +155,27 @@ class PhaseQuerySet(models.QuerySet["Phase"]):
         grace = Grace.objects.filter(Q(team__isnull=True) | Q(team=team_id), phase=OuterRef("pk"), until__gt=at)
         return self.filter(Q(closes__isnull=True) | Q(closes__gt=at) | Exists(grace), opens__lte=at)
 
+    def with_public_scores(self, at: datetime) -> Self:
+        """Phases whose scores everyone may see at that moment, if only in steps; as `Phase.scores_are_public`."""
+        at_once = Q(scores=Phase.Scores.AT_ONCE, opens__lte=at)
+        return self.filter(at_once | Q(scores=Phase.Scores.ON_RELEASE, released__lte=at))
+
+    def in_steps(self, at: datetime) -> Self:
+        """Phases whose scores move in steps at that moment; as `Phase.step_at`."""
+        extra_time = Exists(Grace.objects.filter(phase=OuterRef("pk"), until__gt=at))
+        return self.filter(Q(closes__isnull=True) | Q(closes__gt=at) | extra_time, ladder_step__isnull=False)
+
+    def with_visible_scores(self, viewer: Viewer, at: datetime) -> Self:
+        """Phases whose scores that viewer may see as they are at that moment: the one rule of the embargo."""
+        exact = Phase.objects.with_public_scores(at).exclude(pk__in=Phase.objects.in_steps(at))
+        organized = SharedTask.objects.organized_by(viewer)
+        return self.filter(Q(pk__in=exact) | Q(shared_task__in=organized))
+
+    def with_visible_steps(self, viewer: Viewer, at: datetime) -> Self:
+        """Phases of whose scores that viewer may see the steps of a ladder at that moment, and nothing else."""
+        found = self.filter(pk__in=Phase.objects.with_public_scores(at).in_steps(at))
+        return found.exclude(shared_task__in=SharedTask.objects.organized_by(viewer))
+
 
 class Phase(models.Model):
     class Scores(models.TextChoices):
@@ -248,7 +269,10 @@ class Phase(models.Model):
         return self.team_names == self.TeamNames.SHOWN or (self.released is not None and self.released <= at)
 
     def scores_are_visible_to(self, viewer: Viewer, at: datetime) -> bool:
-        """Whether that person may see scores at that moment; organizers see them always."""
+        """Whether that person may see scores, if only in steps; for words and states.
+
+        Scores themselves are read through `Evaluation.objects.visible_to`.
+        """
         return self.scores_are_public(at) or self.shared_task.is_organized_by(viewer)
 
     def step_at(self, at: datetime) -> float | None:

@@ -15,7 +15,7 @@ from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 from django.utils.translation import gettext as _
 
-from portal.models import Board, Evaluation, Phase, Run, Team, Track
+from portal.models import Board, Evaluation, Phase, Run, Team, Track, Viewer
 from portal.queries.choices import Choices
 from portal.queries.columns import Order, ranking_column
 from portal.queries.ladder import steps
@@ -128,12 +128,14 @@ class Selection:
         return Order(column.key, column.higher_is_better)
 
 
-def select_steps(board: Board, track: Track, choices: Choices) -> Selection:
+def select_steps(board: Board, track: Track, choices: Choices, viewer: Viewer, at: datetime) -> Selection:
     """On a ladder: the last step of each team, or all of them, ranked; and the references."""
     assert board.gold is not None
-    here = Evaluation.objects.on_board(board.phase, board.gold, board.scorer, choices.until)
+    here = Evaluation.objects.visible_in_steps(viewer, at).on_board(
+        board.phase, board.gold, board.scorer, choices.until
+    )
     counted = set(here.values_list("pk", flat=True))
-    found = [step for step in steps(board, Run.objects.all()) if step.evaluation in counted]
+    found = [step for step in steps(board, Run.objects.all(), viewer, at) if step.evaluation in counted]
     if choices.runs == "official":
         found = list({step.owner: step for step in found}.values())
     found.sort(key=lambda step: (step.key, step.received_at))
@@ -142,24 +144,24 @@ def select_steps(board: Board, track: Track, choices: Choices) -> Selection:
     return Selection(board, here.filter(pk__in=told), ranks, told, in_steps=True)
 
 
-def select(board: Board, track: Track, choices: Choices) -> Selection:
-    """The runs that count, ranked by the track's rule, and the references."""
+def select(board: Board, track: Track, choices: Choices, viewer: Viewer, at: datetime) -> Selection:
+    """The runs that count and that the viewer may see, ranked by the track's rule, and the references."""
     assert board.gold is not None
     phase, pair = board.phase, (board.phase, board.gold, board.scorer, choices.until)
-    here = Evaluation.objects.on_board(*pair)
+    seen = Evaluation.objects.visible_to(viewer, at)
+    here = seen.on_board(*pair)
     is_all = choices.runs == "all" or phase.official == Phase.Official.ALL
-    teams = here.filter(team__isnull=False) if is_all else Evaluation.objects.official(*pair)
+    teams = here.filter(team__isnull=False) if is_all else seen.official(*pair)
     in_order = teams.order_by(F("rank_key").asc(nulls_last=True), "run__received_at")
     ranks = ranked(list(in_order.values_list("pk", "rank_key")), track)
     if is_all:
         return Selection(board, here, ranks)
     references = here.filter(team__isnull=True).values_list("pk", flat=True)
-    return Selection(board, Evaluation.objects.filter(pk__in=[*ranks, *references]), ranks)
+    return Selection(board, seen.filter(pk__in=[*ranks, *references]), ranks)
 
 
-def select_language(board: Board, track: Track, choices: Choices, scores: Mapping[int, Scores]) -> Selection:
-    """The runs that `select` gives, ranked by these scores of theirs; who has none yet has no rank."""
-    chosen = select(board, track, choices)
+def select_language(chosen: Selection, track: Track, scores: Mapping[int, Scores]) -> Selection:
+    """The runs that `select` gave, ranked by these scores of theirs; who has none yet has no rank."""
     received = dict(chosen.found.filter(team__isnull=False).values_list("pk", "run__received_at"))
     best_first = chosen.best_first
     order = sorted(received, key=lambda pk: (best_first(scores.get(pk, {})), received[pk]))

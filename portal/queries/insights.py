@@ -79,9 +79,9 @@ def insights(track: Track, phase: Phase, viewer: Viewer, at: datetime) -> Insigh
     values = {column.key: [row.scores.get(column.key) for row in teams] for column in board.columns}
     measured = [column for column in board.columns if any(value is not None for value in values[column.key])]
     shown = _shown(board)
-    evaluations = _evaluations(board, shown)
+    evaluations = _evaluations(board, shown, viewer, at)
     names = {str(evaluation.pk): shown[evaluation.run_id] for evaluation in evaluations}
-    kept = _kept(board)
+    kept = _kept(board, viewer, at)
     made = kept.comparison if kept else {}
     field = _named(made.get("field", {}), names)
     return Insights(
@@ -108,21 +108,23 @@ def _shown(board: Leaderboard) -> dict[UUID, str]:
     return {row.run_id: row.team or row.name for row in board.rows if row.kind != Run.Kind.GOLD}
 
 
-def _evaluations(board: Leaderboard, shown: Mapping[UUID, str]) -> list[Evaluation]:
+def _evaluations(board: Leaderboard, shown: Mapping[UUID, str], viewer: Viewer, at: datetime) -> list[Evaluation]:
     """In the order of the rows."""
     if board.gold_version is None or board.step is not None:
         return []
-    found = Evaluation.objects.filter(run__in=shown, gold__version=board.gold_version, scorer=board.scorer)
+    seen = Evaluation.objects.visible_to(viewer, at)
+    found = seen.filter(run__in=shown, gold__version=board.gold_version, scorer=board.scorer)
     places = {run: place for place, run in enumerate(shown)}
     return sorted(found, key=lambda evaluation: places[evaluation.run_id])
 
 
-def _kept(board: Leaderboard) -> Board | None:
+def _kept(board: Leaderboard, viewer: Viewer, at: datetime) -> Board | None:
     """With what a worker has found of the board's runs; None where the board is hidden or shows none of it."""
     if board.comparison is None:
         return None
-    kept = Board.objects.get(track=board.track, phase=board.phase)
-    kept.track, kept.phase = board.track, board.phase
+    kept = Board.objects.visible_to(viewer, at).filter(track=board.track, phase=board.phase).first()
+    if kept is not None:
+        kept.track, kept.phase = board.track, board.phase
     return kept
 
 

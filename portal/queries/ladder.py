@@ -1,6 +1,7 @@
 """Which runs made a step in a phase with a ladder, and what is told of them: all that may be seen while it is open.
 
-Every page, file and mail that shows scores reads boards (`leaderboard`) or runs (`runs`), and both ask here.
+Every page, file and mail that shows scores reads boards (`leaderboard`) or runs (`runs`), and both ask here. A ladder
+is computed from scores that the viewer must not see, so nothing but its steps leaves this module.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -9,9 +10,9 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
-from django.db.models import FilteredRelation, Q, QuerySet
+from django.db.models import Q, QuerySet
 
-from portal.models import Board, Run, Submission
+from portal.models import Board, Evaluation, Run, Submission, Viewer
 from scoring.ladder import ladder
 
 _UNFINISHED = (Run.State.RECEIVED, Run.State.SCORING)
@@ -48,8 +49,8 @@ class _Sent(NamedTuple):
         return (("run", self.run),) if self.team is None else (("team", self.team), ("sender", self.sender))
 
 
-def steps(board: Board, runs: QuerySet[Run]) -> list[Step]:
-    """The steps on that board, in the order in which they came; `runs` must hold all runs of an owner or none.
+def steps(board: Board, runs: QuerySet[Run], viewer: Viewer, at: datetime) -> list[Step]:
+    """The steps on that board that this viewer may see, as they came; `runs` must hold all runs of an owner or none.
 
     Owners of a run are its team and its sender: a person who changes teams climbs no second ladder. A withdrawn run
     keeps its place in the order, else one could step down and ask again; whether it appears on a board is not asked
@@ -57,12 +58,14 @@ def steps(board: Board, runs: QuerySet[Run]) -> list[Step]:
     """
     step = board.phase.ladder_step
     assert step is not None
-    shown = Q(evaluations__gold=board.gold_id, evaluations__scorer=board.scorer)
-    here = runs.filter(track=board.track_id, phase=board.phase_id).order_by("received_at", "number", "pk")
-    rows = here.annotate(shown=FilteredRelation("evaluations", condition=shown)).values_list(
-        "pk", "team", "submission__sent_by", "state", "received_at", "shown__pk", "shown__rank_key"
-    )
-    known = list(_known(map(_Sent._make, rows)))
+    here = runs.filter(track=board.track_id, phase=board.phase_id)
+    seen = Evaluation.objects.visible_in_steps(viewer, at).filter(gold=board.gold_id, scorer=board.scorer)
+    scored = {run: (pk, key) for run, pk, key in seen.filter(run__in=here).values_list("run", "pk", "rank_key")}
+    fields = ("pk", "team", "submission__sent_by", "state", "received_at")
+    rows = here.order_by("received_at", "number", "pk").values_list(*fields)
+    unscored: tuple[None, None] = (None, None)
+    everything = (_Sent(*row, *(scored.get(row[0]) or unscored)) for row in rows)
+    known = list(_known(everything))
     keys = ladder([sent.key for sent in known], step, [sent.owners for sent in known])
     return [
         Step(sent.team or sent.run, sent.run, sent.evaluation, sent.team is not None, sent.received_at, key)
@@ -71,14 +74,14 @@ def steps(board: Board, runs: QuerySet[Run]) -> list[Step]:
     ]
 
 
-def told(runs: Collection[Run]) -> dict[UUID, float]:
+def told(runs: Collection[Run], viewer: Viewer, at: datetime) -> dict[UUID, float]:
     """The keys that are shown of these runs and of their owners' others; without those that made no step."""
     phases, tracks = {run.phase_id for run in runs}, {run.track_id for run in runs}
     nobodys = {run.pk for run in runs if run.team_id is None}
     teams = _connected({run.team_id for run in runs if run.team_id is not None}, phases)
     own = Run.objects.filter(Q(team__in=teams) | Q(pk__in=nobodys))
     boards = Board.objects.filter(phase__in=phases, track__in=tracks, gold__isnull=False).select_related("phase")
-    return {one.run: one.key for board in boards for one in steps(board, own)}
+    return {one.run: one.key for board in boards for one in steps(board, own, viewer, at)}
 
 
 def _connected(teams: set[int], phases: Collection[int]) -> set[int]:

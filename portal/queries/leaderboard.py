@@ -5,8 +5,8 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
+from typing import NamedTuple
 
-from django.db.models import Exists, OuterRef
 from django.utils.translation import gettext as _
 
 from portal.models import Board, BoardChange, Evaluation, GoldStandard, Phase, ReleasedBoard, Run, Team, Track, Viewer
@@ -105,8 +105,10 @@ def leaderboards(
     track: Track, phase: Phase, viewer: Viewer, at: datetime, *choices: Choices
 ) -> tuple[Leaderboard, ...]:
     """The same board by several choices: what these share is asked for once."""
-    board = Board.objects.filter(track=track, phase=phase).select_related("gold").first()
     visible, step = phase.scores_are_visible_to(viewer, at), phase.step_for(viewer, at)
+    boards = Board.objects.filter(track=track, phase=phase).select_related("gold")
+    is_exact = visible and step is None
+    board = (boards.visible_to(viewer, at) if is_exact else boards.defer("comparison")).first()
     result = Leaderboard(
         track=track,
         phase=phase,
@@ -124,7 +126,7 @@ def leaderboards(
     if not visible or board is None or board.gold is None:
         return (result,) * len(choices)
     board.track, board.phase = track, phase
-    if step is not None or board.comparison.get("metric") != result.rank_by:
+    if not is_exact or board.comparison.get("metric") != result.rank_by:
         board.comparison = {}  # made of the scores as they are, or by the metric that ranked before
     languages = by_language(board) if step is None else ByLanguage()
     are_public = phase.names_are_public(at) or phase.shared_task.is_organized_by(viewer)
@@ -132,23 +134,35 @@ def leaderboards(
         result,
         gold_version=board.gold.version,
         scorer=board.scorer,
-        rescored=None if board.keeps_scores(at) else _rescored(board, track),
+        rescored=None if board.keeps_scores(at) else _rescored(board, track, viewer, at),
         has_aliases=not are_public,
         changes=list(board.changes.select_related("gold_before", "gold_after")),
-        releases=list(ReleasedBoard.objects.filter(track=track, phase=phase).defer("content")),
+        releases=list(ReleasedBoard.objects.visible_to(viewer, at).filter(track=track, phase=phase).defer("content")),
         languages=languages.items,
     )
     names = Names(phase, are_public, _own_team(track, viewer))
-    return tuple(_with_rows(result, board, names, languages, chosen) for chosen in choices)
+    reader = _Reader(viewer, at, names)
+    return tuple(_with_rows(result, board, reader, languages, chosen) for chosen in choices)
 
 
-def _with_rows(result: Leaderboard, board: Board, names: Names, languages: ByLanguage, choices: Choices) -> Leaderboard:
+class _Reader(NamedTuple):
+    """For whom a board is made, and when."""
+
+    viewer: Viewer
+    at: datetime
+    names: Names
+
+
+def _with_rows(
+    result: Leaderboard, board: Board, reader: _Reader, languages: ByLanguage, choices: Choices
+) -> Leaderboard:
     if choices.language in languages.items:
         board = copy(board)
         board.comparison = {}  # of all items
     else:
         choices = replace(choices, language="")
-    selection = _select(board, result, choices, languages)
+    names = reader.names
+    selection = _select(board, result, choices, languages, reader)
     order = _order(result, choices)
     page = page_of(shown(selection, choices, names), selection, order, choices)
     lines = rows(page.lines, selection, names, groups_of(selection))
@@ -169,12 +183,11 @@ def _with_rows(result: Leaderboard, board: Board, names: Names, languages: ByLan
     )
 
 
-def _select(board: Board, result: Leaderboard, choices: Choices, languages: ByLanguage) -> Selection:
+def _select(board: Board, result: Leaderboard, choices: Choices, languages: ByLanguage, reader: _Reader) -> Selection:
     if result.step is not None:
-        return select_steps(board, result.track, choices)
-    if choices.language:
-        return select_language(board, result.track, choices, languages.of(choices.language))
-    return select(board, result.track, choices)
+        return select_steps(board, result.track, choices, reader.viewer, reader.at)
+    chosen = select(board, result.track, choices, reader.viewer, reader.at)
+    return select_language(chosen, result.track, languages.of(choices.language)) if choices.language else chosen
 
 
 def _order(result: Leaderboard, choices: Choices) -> Order:
@@ -185,19 +198,17 @@ def _order(result: Leaderboard, choices: Choices) -> Order:
 
 def _pending(track: Track, phase: Phase, board: Board | None) -> int:
     """Runs that wait and have no score on the board: a rescoring is told apart."""
-    waiting = Run.objects.filter(track=track, phase=phase, withdrawn_at__isnull=True)
-    waiting = waiting.filter(state__in=(Run.State.RECEIVED, Run.State.SCORING))
     if board is None or board.gold is None:
-        return waiting.count()
-    shown = Evaluation.objects.filter(run=OuterRef("pk"), gold=board.gold, scorer=board.scorer)
-    return waiting.filter(~Exists(shown)).count()
+        return Run.objects.pending(track.pk, phase.pk).count()
+    return board.pending_runs().count()
 
 
-def _rescored(board: Board, track: Track) -> tuple[int, int] | None:
+def _rescored(board: Board, track: Track, viewer: Viewer, at: datetime) -> tuple[int, int] | None:
     gold, scorer = GoldStandard.objects.newest(track, board.phase.split), track.shared_task.scorer
     if gold is None or board.gold is None or (gold, scorer) == (board.gold, board.scorer):
         return None
-    scored = partial(Evaluation.objects.on_board, board.phase)
+    seen = Evaluation.objects.visible_to(viewer, at) | Evaluation.objects.visible_in_steps(viewer, at)
+    scored = partial(seen.on_board, board.phase)
     return scored(gold, scorer).count(), scored(board.gold, board.scorer).count()
 
 

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import QuerySet
-
 from portal.models import Phase, ReleasedBoard, SharedTask
 
 FEED = 50  # entries
@@ -36,12 +34,11 @@ def _dates(phase: Phase) -> Iterator[Date]:
 
 def releases(at: datetime, shared_task: SharedTask | None = None) -> list[ReleasedBoard]:
     """Released boards that everybody may see, newest first."""
-    found: QuerySet[ReleasedBoard] = ReleasedBoard.objects.defer("content")
+    found = ReleasedBoard.objects.public(at).defer("content")
     found = found.select_related("phase__shared_task", "track__shared_task", "gold")
     if shared_task is not None:
         found = found.filter(phase__shared_task=shared_task)
-    public = found.filter(phase__scores=Phase.Scores.ON_RELEASE, phase__released__lte=at)
-    return list(public.order_by("-at", "-pk")[:FEED])
+    return list(found.order_by("-at", "-pk")[:FEED])
 
 
 def described(shared_task: SharedTask, address: str) -> list[dict[str, Any]]:

@@ -32,11 +32,16 @@ def place(run: Run, viewer: Viewer, at: datetime) -> Place | None:
     return next((Place(row, board) for row in board.rows if row.run_id == run.pk), None)
 
 
-def earlier_scores(run: Run, shown: Evaluation | None) -> list[Earlier]:
+def earlier_scores(run: Run, shown: Evaluation | None, viewer: Viewer, at: datetime) -> list[Earlier]:
     """What the run got before the evaluation that is shown, newest first; nothing where none is."""
     if shown is None:
         return []
-    before = run.evaluations.filter(pk__lt=shown.pk).select_related("gold").order_by("-created_at")
+    before = (
+        Evaluation.objects.visible_to(viewer, at)
+        .filter(run=run, pk__lt=shown.pk)
+        .select_related("gold")
+        .order_by("-created_at")
+    )
     rank_by = run.track.definition.rank_by
     return [Earlier(one, one.scores.get(rank_by), _reason(run, one, shown)) for one in before]
 

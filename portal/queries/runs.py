@@ -122,7 +122,7 @@ def run_view(run: Run, viewer: Viewer, at: datetime) -> RunView:
     standing = None if run.team_id is None else team_standings(lines, viewer, at)[0]
     is_eligible = standing is not None and line.run.is_eligible
     is_told = not line.scores_are_hidden and line.step is None
-    evaluation = _shown_evaluations([line.run], at).get(run.pk) if is_told else None
+    evaluation = _shown_evaluations([line.run], viewer, at).get(run.pk) if is_told else None
     return RunView(
         line=line,
         standing=standing,
@@ -146,8 +146,8 @@ def _lines(found: QuerySet[Run], viewer: Viewer, at: datetime) -> list[RunLine]:
     visible = {phase: phase.scores_are_visible_to(viewer, at) for phase in phases}
     step = {phase: phase.step_for(viewer, at) for phase in phases}
     seen = [run for run in runs if visible[run.phase]]
-    evaluations = _shown_evaluations([run for run in seen if step[run.phase] is None], at)
-    keys = told([run for run in seen if step[run.phase] is not None])
+    evaluations = _shown_evaluations([run for run in seen if step[run.phase] is None], viewer, at)
+    keys = told([run for run in seen if step[run.phase] is not None], viewer, at)
     return [
         RunLine(
             run=run,
@@ -170,11 +170,12 @@ def _scores(run: Run, evaluation: Evaluation | None, key: float | None, step: fl
     return scores(run.track, evaluation.scores) if evaluation else []
 
 
-def _shown_evaluations(runs: Iterable[Run], at: datetime) -> dict[Any, Evaluation]:
+def _shown_evaluations(runs: Iterable[Run], viewer: Viewer, at: datetime) -> dict[Any, Evaluation]:
     """By run: the evaluation by which a released board shows it, or else its last one by the newest gold version."""
     by_id = {run.pk: run for run in runs}
     released = _released_pairs({run.phase for run in by_id.values()}, at)
-    found = Evaluation.objects.filter(run__in=by_id).select_related("gold").order_by("gold__version", "created_at")
+    found = Evaluation.objects.visible_to(viewer, at).filter(run__in=by_id).select_related("gold")
+    found = found.order_by("gold__version", "created_at")
 
     def is_shown(one: Evaluation) -> bool:
         pair = one.gold_id, one.scorer

@@ -6,7 +6,7 @@ from datetime import datetime
 from functools import partial
 from uuid import UUID
 
-from portal.models import Board, Evaluation, Phase, SharedTask
+from portal.models import Board, Evaluation, Phase, SharedTask, User
 from portal.queries.board_rows import select
 from portal.queries.choices import Choices
 from portal.queries.languages import Scores
@@ -40,17 +40,17 @@ class WaitingScores:
         return f"{board.pk} {board.next_gold_id} {board.next_scorer}"
 
 
-def waiting_scores(shared_task: SharedTask, at: datetime) -> list[WaitingScores]:
+def waiting_scores(shared_task: SharedTask, organizer: User, at: datetime) -> list[WaitingScores]:
     """One entry for each released board with new scores, in the task's order of phases and tracks."""
     boards = Board.objects.filter(track__shared_task=shared_task).defer("comparison")
-    return [_waiting(board) for board in boards.with_new_scores(at)]
+    return [_waiting(board, organizer, at) for board in boards.with_new_scores(at)]
 
 
-def effect_of(board: Board) -> Effect:
-    """How the board would change."""
+def effect_of(board: Board, organizer: User, at: datetime) -> Effect:
+    """How the board would change, of what the organizer may see."""
     after = _with_next(board)
-    scores, new_scores = _scores(board), _scores(after)
-    ranks, new_ranks = _ranks(board), _ranks(after)
+    scores, new_scores = _scores(board, organizer, at), _scores(after, organizer, at)
+    ranks, new_ranks = _ranks(board, organizer, at), _ranks(after, organizer, at)
     return Effect(
         runs=sum(values != new_scores[run] for run, values in scores.items() if run in new_scores),
         ranks=sum(rank != new_ranks[owner] for owner, rank in ranks.items() if owner in new_ranks),
@@ -64,23 +64,24 @@ def _with_next(board: Board) -> Board:
     return after
 
 
-def _scores(board: Board) -> dict[UUID, Scores]:
+def _scores(board: Board, organizer: User, at: datetime) -> dict[UUID, Scores]:
     """Of all runs, by run."""
     assert board.gold is not None
-    found = Evaluation.objects.on_board(board.phase, board.gold, board.scorer)
+    found = Evaluation.objects.visible_to(organizer, at).on_board(board.phase, board.gold, board.scorer)
     return dict(found.values_list("run", "scores"))
 
 
-def _ranks(board: Board) -> dict[object, int | None]:
+def _ranks(board: Board, organizer: User, at: datetime) -> dict[object, int | None]:
     """Of official runs: by team, or by run where all of them are official."""
-    ranks = select(board, board.track, Choices()).ranks
+    ranks = select(board, board.track, Choices(), organizer, at).ranks
     owner = "run" if board.phase.official == Phase.Official.ALL else "team"
-    return {who: ranks[pk] for pk, who in Evaluation.objects.filter(pk__in=ranks).values_list("pk", owner)}
+    seen = Evaluation.objects.visible_to(organizer, at)
+    return {who: ranks[pk] for pk, who in seen.filter(pk__in=ranks).values_list("pk", owner)}
 
 
-def _waiting(board: Board) -> WaitingScores:
-    on_board = partial(Evaluation.objects.on_board, board.phase)
+def _waiting(board: Board, organizer: User, at: datetime) -> WaitingScores:
+    on_board = partial(Evaluation.objects.visible_to(organizer, at).on_board, board.phase)
     assert board.gold is not None
     assert board.next_gold is not None
     scored, count = on_board(board.next_gold, board.next_scorer).count(), on_board(board.gold, board.scorer).count()
-    return WaitingScores(board, scored, count, None if board.waits() else effect_of(board))
+    return WaitingScores(board, scored, count, None if board.waits() else effect_of(board, organizer, at))

@@ -68,7 +68,7 @@ def test_a_new_gold_leaves_a_released_board_as_it_is_and_changes_a_live_one(fixe
     assert board(fixed, POST, "post").gold_version == 2
 
 
-def test_a_new_scorer_leaves_a_released_board_as_it_is(field, monkeypatch):
+def test_a_new_scorer_leaves_a_released_board_as_it_is(field, organizer, monkeypatch):
     before = board(field, POST).scorer
     for module in (claim, rescore, score, compare):
         monkeypatch.setattr(module, "scorer_version", "9.0.0")
@@ -77,7 +77,7 @@ def test_a_new_scorer_leaves_a_released_board_as_it_is(field, monkeypatch):
     field.refresh_from_db()
     assert (field.scorer, board(field, POST).scorer) == ("9.0.0", before)
     assert board(field, POST, "post").scorer == "9.0.0"
-    assert {line.board.next_scorer for line in waiting_scores(field, POST)} == {"9.0.0"}
+    assert {line.board.next_scorer for line in waiting_scores(field, organizer, POST)} == {"9.0.0"}
 
 
 def test_a_board_that_is_not_released_follows_at_once(field, tiny_folder, organizer):
@@ -86,7 +86,7 @@ def test_a_board_that_is_not_released_follows_at_once(field, tiny_folder, organi
     add_gold_standard(field.tracks.get(slug="one"), "test", path, EVALUATION)
     work_off(EVALUATION)
     assert board(field, EVALUATION, viewer=organizer).gold_version == 2
-    assert waiting_scores(field, EVALUATION) == []
+    assert waiting_scores(field, organizer, EVALUATION) == []
 
 
 def test_a_team_sees_the_score_that_the_released_board_shows(fixed):
@@ -100,8 +100,8 @@ def test_a_team_sees_the_score_that_the_released_board_shows(fixed):
     assert "gold version 2" not in page.get(f"/runs/{line.run.pk}/").content.decode().lower()
 
 
-def test_organizers_see_what_would_change(fixed):
-    (line,) = waiting_scores(fixed, POST)
+def test_organizers_see_what_would_change(fixed, organizer):
+    (line,) = waiting_scores(fixed, organizer, POST)
     assert (line.scored, line.count) == (5, 5)  # three teams, a baseline, the gold standard
     assert (line.effect.runs, line.effect.ranks, line.effect.missing) == (4, 2, 0)
     assert "1 released leaderboard has new scores to apply." in [step.text for step in to_do(fixed, POST)]
@@ -112,9 +112,9 @@ def test_scores_that_are_still_being_computed_cannot_be_applied(field, organizer
     path.write_bytes(run_file(GOOD))
     add_gold_standard(field.tracks.get(slug="one"), "test", path, POST)
     work_off(POST)
-    (seen,) = waiting_scores(field, POST)
+    (seen,) = waiting_scores(field, organizer, POST)
     rescore.rescore(field, "again", POST)
-    (line,) = waiting_scores(field, POST)
+    (line,) = waiting_scores(field, organizer, POST)
     assert line.effect is None
     with pytest.raises(Conflict):
         apply_scores(organizer, field, [seen], NOTE, POST)
@@ -122,13 +122,13 @@ def test_scores_that_are_still_being_computed_cannot_be_applied(field, organizer
 
 def test_applied_scores_are_shown_with_the_reason(fixed, organizer):
     revision = Board.objects.get(track__slug="one", phase__slug="evaluation").revision
-    (change,) = apply_scores(organizer, fixed, waiting_scores(fixed, POST), f" {NOTE} ", POST)
+    (change,) = apply_scores(organizer, fixed, waiting_scores(fixed, organizer, POST), f" {NOTE} ", POST)
     shown = board(fixed, POST)
     assert (shown.gold_version, accuracies(shown)) == (2, {"Perfect": 0.75, "Good": 1.0, "Poor": 0.5})
     assert ranked(shown) == [(1, "Good"), (2, "Perfect"), (3, "Poor")]
     assert (change.note, change.gold_before.version, change.gold_after.version, change.runs) == (NOTE, 1, 2, 4)
     assert Board.objects.get(pk=change.board_id).revision > revision
-    assert waiting_scores(fixed, POST) == []
+    assert waiting_scores(fixed, organizer, POST) == []
     entry = AuditEntry.objects.get(verb="apply_scores")
     assert (entry.actor, entry.detail["note"]) == (organizer, NOTE)
     page = Client().get(BOARD).content.decode()
@@ -148,7 +148,7 @@ def test_what_was_released_before_is_kept_and_the_new_board_becomes_a_release(fi
 
     keep()
     assert list(ReleasedBoard.objects.values_list("gold__version", flat=True)) == [1]
-    apply_scores(organizer, fixed, waiting_scores(fixed, POST), NOTE, POST)
+    apply_scores(organizer, fixed, waiting_scores(fixed, organizer, POST), NOTE, POST)
     keep()
     assert sorted(ReleasedBoard.objects.values_list("gold__version", flat=True)) == [1, 2]
     assert board(fixed, POST).since == 1
@@ -157,13 +157,13 @@ def test_what_was_released_before_is_kept_and_the_new_board_becomes_a_release(fi
 @pytest.mark.parametrize("note", ["", "  ", "x" * 301, "two\nlines", "nul\0"])
 def test_a_change_needs_one_sentence(fixed, organizer, note):
     with pytest.raises(NotAcceptable, match="300 characters"):
-        apply_scores(organizer, fixed, waiting_scores(fixed, POST), note, POST)
+        apply_scores(organizer, fixed, waiting_scores(fixed, organizer, POST), note, POST)
     assert board(fixed, POST).gold_version == 1
     assert not BoardChange.objects.exists()
 
 
 def test_only_organizers_apply_and_only_what_they_have_seen(fixed, organizer, tiny_folder):
-    seen = waiting_scores(fixed, POST)
+    seen = waiting_scores(fixed, organizer, POST)
     with pytest.raises(NotAllowed):
         apply_scores(person("Rival"), fixed, seen, NOTE, POST)
     with pytest.raises(NotAcceptable):
@@ -192,7 +192,7 @@ def test_the_page_applies_the_chosen_boards(fixed, organizer):
     client.force_login(organizer)
     address = "/tasks/tiny/organize/scores/"
     assert "4 of 5 runs" in client.get(address).content.decode()
-    (line,) = waiting_scores(fixed, POST)
+    (line,) = waiting_scores(fixed, organizer, POST)
     assert client.post(address, {"boards": ["1 2 3"], "note": NOTE}).status_code == 422
     assert client.post(address, {"note": NOTE}).status_code == 422
     assert client.post(address, {"boards": [line.key], "note": " "}).status_code == 422

@@ -71,12 +71,11 @@ def table_parts(board: Leaderboard, choices: Choices) -> dict[str, Any]:
 def released(request: HttpRequest, slug: str, track: str, phase: str, number: int) -> HttpResponse:
     """A released board as it was, at an address of its own."""
     context = tab_context(request, slug, "leaderboard")
-    releases = ReleasedBoard.objects.select_related("track__shared_task", "phase__shared_task", "gold")
+    public = ReleasedBoard.objects.public(context["at"])
+    releases = public.select_related("track__shared_task", "phase__shared_task", "gold")
     release = get_object_or_404(
         releases, track__shared_task__slug=slug, track__slug=track, phase__slug=phase, number=number
     )
-    if not release.phase.scores_are_public(context["at"]):
-        raise Http404
     board = released_board(release)
     if file := FORMATS.get(request.GET.get("format", "")):
         return file(board)

@@ -22,7 +22,7 @@ def scores(request: SignedInRequest, slug: str) -> HttpResponse:
     """Leaderboards with new scores; a post applies those of the chosen ones."""
     context = organizer_context(request, slug, "scores")
     shared_task, at = context["page"].shared_task, context["at"]
-    context["lines"] = lines = waiting_scores(shared_task, at)
+    context["lines"] = lines = waiting_scores(shared_task, request.user, at)
     context["form"] = form = ScoresForm(request.POST if request.method == "POST" else None, lines=lines)
     if request.method != "POST":
         return render(request, "organize/scores.html", context)

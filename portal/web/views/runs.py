@@ -55,7 +55,7 @@ def run_page(request: HttpRequest, found: Run, refused: ActionRefused | None = N
         "run": view.line.run,
         "view": view,
         "place": place(found, request.user, context["at"]) if view.evaluation else None,
-        "earlier": earlier_scores(found, view.evaluation),
+        "earlier": earlier_scores(found, view.evaluation, request.user, context["at"]),
         "table": _items(request, view, context["at"]),
         "are_unread": _are_unread(view, context["at"]),
         "citation": team_citation(found.team) if found.team and (found.team.bibtex or found.team.paper) else "",

@@ -1,0 +1,118 @@
+"""The embargo has one gate: scores are read through it everywhere, and it says what the phases say."""
+
+import ast
+from collections.abc import Iterator
+from datetime import timedelta
+from itertools import product
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import AnonymousUser
+
+from portal.models import Board, Evaluation, Grace, Phase, ReleasedBoard
+from portal.queries.insights import insights
+from portal.queries.ladder import steps
+from portal.queries.leaderboard import leaderboard
+from portal.queries.run_scores import earlier_scores
+from tests.conftest import ROOT
+from tests.portal.world import EVALUATION, GOOD, RELEASE, Run, captain, organizer_of, send_run, work_off
+
+READERS = ("actions", "figures", "mail", "paper", "queries", "web")  # what shows something to someone
+GATES = ("visible_to", "visible_in_steps", "public")
+SCORED = {"Evaluation": GATES, "RunItems": GATES, "ReleasedBoard": (*GATES, "filter", "get_or_create")}
+KEPT = {"portal/queries/releases.py", "portal/queries/effects.py"}  # keep released boards, and count them
+HOUR = timedelta(hours=1)
+
+
+def sources() -> Iterator[tuple[str, ast.Module]]:
+    for part in READERS:
+        for path in sorted((ROOT / "portal" / part).rglob("*.py")):
+            yield str(path.relative_to(ROOT)), ast.parse(path.read_text())
+
+
+def past_the_gate(path: str, tree: ast.Module) -> Iterator[str]:
+    """Places that read scores by another way: a manager's other methods, or a run's `evaluations`."""
+    through = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.attr in GATES}
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Attribute):
+            continue
+        of = node.value.id if isinstance(node.value, ast.Name) else ""
+        is_manager = node.attr == "objects" and of in SCORED and not (of == "ReleasedBoard" and path in KEPT)
+        is_related = node.attr in ("evaluations", "evaluation_set", "released_boards") and of in (
+            "run",
+            "track",
+            "phase",
+        )
+        if (is_manager or is_related) and id(node) not in through:
+            yield f"{path}:{node.lineno}"
+
+
+def test_nothing_that_is_shown_reads_scores_past_the_gate() -> None:
+    assert [place for path, tree in sources() for place in past_the_gate(path, tree)] == []
+
+
+def test_the_search_for_other_ways_finds_them(tmp_path: Path) -> None:
+    text = "Evaluation.objects.filter()\nrun.evaluations.all()\nEvaluation.objects.visible_to(a, b).filter()\n"
+    assert list(past_the_gate("x.py", ast.parse(text))) == ["x.py:1", "x.py:2"]
+
+
+TIMES = [None, EVALUATION - HOUR, EVALUATION, EVALUATION + HOUR]
+RULES = [
+    {"scores": scores, "opens": opens, "closes": closes, "released": released, "ladder_step": step}
+    for scores, opens, closes, released, step in product(Phase.Scores, TIMES[1:], TIMES, TIMES, (None, 0.05))
+]
+
+
+@pytest.mark.parametrize("extra_time", [None, EVALUATION, EVALUATION + HOUR])
+def test_database_and_phase_say_the_same(tiny, extra_time):
+    organizer, everyone = organizer_of(tiny), AnonymousUser()
+    phase = tiny.phases.get(slug="evaluation")
+    if extra_time:
+        Grace.objects.create(phase=phase, until=extra_time, reason="x", granted_by=organizer, granted_at=EVALUATION)
+    for rules in RULES:
+        Phase.objects.filter(pk=phase.pk).update(**rules)
+        here = Phase.objects.filter(pk=phase.pk)
+        there = here.get()
+        is_public, in_steps = there.scores_are_public(EVALUATION), there.step_at(EVALUATION) is not None
+        assert here.with_public_scores(EVALUATION).exists() == is_public, rules
+        assert here.in_steps(EVALUATION).exists() == in_steps, rules
+        assert here.with_visible_scores(everyone, EVALUATION).exists() == (is_public and not in_steps), rules
+        assert here.with_visible_steps(everyone, EVALUATION).exists() == (is_public and in_steps), rules
+        assert here.with_visible_scores(organizer, EVALUATION).exists()
+        assert not here.with_visible_steps(organizer, EVALUATION).exists()
+
+
+@pytest.fixture
+def run(meltemi):
+    """Scored, and hidden until the release."""
+    run = send_run(meltemi, GOOD, 1, EVALUATION)
+    work_off(EVALUATION)
+    Phase.objects.filter(pk=run.phase_id).update(ladder_step=0.05)
+    return Run.objects.select_related("track__shared_task", "phase__shared_task").get(pk=run.pk)
+
+
+def test_queries_are_safe_in_themselves(run):
+    """Whatever their callers ask: before the release they have no scores, for the run's own team either."""
+    board = Board.objects.select_related("gold", "phase").get(track=run.track, phase=run.phase)
+    first = run.evaluations.get()
+    Evaluation.objects.create(
+        run=run, gold=first.gold, scorer="9", scores={"accuracy": 1.0}, created_at=EVALUATION, phase=run.phase
+    )
+    newest = run.evaluations.get(scorer="9")
+    release = ReleasedBoard.objects.create(
+        track=run.track, phase=run.phase, number=1, gold=first.gold, scorer=first.scorer, content={}, at=EVALUATION
+    )
+
+    def found(viewer, at):
+        return [
+            bool(earlier_scores(run, newest, viewer, at)),
+            bool(insights(run.track, run.phase, viewer, at).evaluations),
+            any(row.scores for row in leaderboard(run.track, run.phase, viewer, at).rows),
+            ReleasedBoard.objects.public(at).filter(pk=release.pk).exists(),
+            bool(steps(board, Run.objects.all(), viewer, at)),
+        ]
+
+    for viewer in (AnonymousUser(), captain(run.team)):
+        assert found(viewer, EVALUATION) == [False] * 5
+        assert found(viewer, RELEASE) == [True, True, True, True, False]  # the phase is over: no steps
+    assert found(organizer_of(run.track.shared_task), EVALUATION) == [True, True, True, False, False]

@@ -1,0 +1,209 @@
+"""No score reaches anyone before its time: an unmistakable one is looked for at every address, for every viewer.
+
+`SHOWS` says where the scores of a released phase appear, and for whom. An address that is new and shows scores fails
+until it has an entry; one that needs arguments fails until `World.arguments` has them.
+"""
+
+import json
+import re
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from io import BytesIO
+from typing import Any
+
+import pytest
+from django.core.cache import cache, caches
+from django.test import Client
+from django.urls import reverse
+
+from portal.models import Board, Evaluation, Phase, ReleasedBoard, Run, Team, User
+from portal.queries.releases import keep_release
+from tests.portal.web.conftest import Clock
+from tests.portal.web.conftest import at as at
+from tests.portal.world import EVALUATION, GOOD, POST, RELEASE, person, send_run, work_off
+from tests.security.conftest import World
+from tests.security.pages import address_of
+from tests.security.test_access import ADMIN, NAMES
+
+SCORES = {"evaluation": 0.73910009, "post": 0.84620009, "without-gold": 0.61110009}  # of every metric, by phase
+STEP = "0.60"  # what a ladder of 0.05 shows of the last
+WORDS = {"evaluation": "Zyxeval", "post": "Zyxpost", "without-gold": "Zyxstep"}  # in their details and flags
+EVERYONE = frozenset(
+    ("anonymous", "rival", "captain", "other_organizer", "password_organizer", "password_admin", "organizer", "admin")
+)
+ORGANIZERS = frozenset(("organizer", "admin"))
+MEMBERS = frozenset(("rival", "captain"))
+OWN = ORGANIZERS | {"captain"}
+SHOWS = {  # where, once a phase is released, and to whom; nowhere else and to nobody else
+    "leaderboard": EVERYONE,
+    "leaderboards": EVERYONE,
+    "released_board": EVERYONE,
+    "insights": EVERYONE,
+    "insights_figure": EVERYONE,
+    "compare": EVERYONE,
+    "paper": EVERYONE,
+    "run": EVERYONE,  # a baseline's is everyone's
+    "run_figure": EVERYONE,
+    "team_runs": MEMBERS,
+    "submission": OWN,
+    "submission_status": OWN,
+    "admin": frozenset(("admin",)),
+}
+UNRELEASED = {"released_board", "insights_figure"}  # not there without a release, or not of every field of runs
+BOARDS = ("leaderboard", "leaderboards", "insights", "compare", "insights_figure", "released_board")
+QUERIES = ("", "&format=csv", "&format=json", "&runs=all", "&sort=accuracy")
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """A phase's score, or something else of its evaluations, at an address."""
+
+    role: str
+    name: str
+    phase: str
+
+
+@pytest.fixture
+def people(world: World) -> dict[str, User | None]:
+    """One person of each kind; whose role begins with `password_` organizes or administers without a second factor."""
+    admin = person("PasswordAdmin")
+    admin.is_staff = admin.is_superuser = True
+    admin.save()
+    others = world.people | {"admin": world.people["administrator"], "password_admin": admin}
+    return {role: others.get(role) for role in sorted(EVERYONE)}
+
+
+@pytest.fixture
+def phases(world: World, at: Clock) -> dict[str, Phase]:
+    """Hidden since a release was taken back, never shown, and shown in steps: each with scored runs of two teams."""
+    task, opens, closes = world.run.track.shared_task, EVALUATION - timedelta(days=1), EVALUATION + timedelta(days=9)
+    task.phases.filter(slug="evaluation").update(released=RELEASE)
+    task.phases.filter(slug="post").update(scores="never", opens=opens, closes=closes)
+    rules = {"split": "test", "opens": opens, "closes": POST + timedelta(days=9), "ladder_step": 0.05}
+    task.phases.filter(slug="without-gold").update(**rules)
+    notus = Team.objects.get(name="Notus")
+    send_run(notus, GOOD, 1, EVALUATION)
+    for slug in ("post", "without-gold"):
+        for team in (world.bora, notus):
+            send_run(team, GOOD, 1, EVALUATION, slug)
+    work_off(EVALUATION)
+    for slug in SCORES:
+        _store_scores(slug)
+    at(RELEASE)
+    keep_release(Board.objects.get(track__slug="one", phase__slug="evaluation", phase__shared_task=task), RELEASE)
+    task.phases.filter(slug="evaluation").update(released=None, taken_back=RELEASE)
+    assert str(SCORES["evaluation"]) in str(ReleasedBoard.objects.get().content)
+    return {phase.slug: phase for phase in task.phases.all()}
+
+
+def _store_scores(slug: str) -> None:
+    """That phase's score in everything that is kept of its runs."""
+    score = SCORES[slug]
+    here = Evaluation.objects.filter(phase__slug=slug, phase__shared_task__slug="gated")
+    for one in here.select_related("run__track__shared_task"):
+        one.scores = dict.fromkeys(one.scores, score)
+        one.rank_key = one.run.track.rank_key(one.scores)
+        one.details = json.loads(json.dumps(one.details).replace("YES", WORDS[slug]))
+        one.flags = [WORDS[slug]]
+        one.save()
+    assert here.filter(team__isnull=False).count() == 2
+    for board in Board.objects.filter(phase__slug=slug, phase__shared_task__slug="gated"):
+        pks = list(here.filter(run__track=board.track).values_list("pk", flat=True))
+        board.comparison = {"metric": "accuracy", "rounds": 1, "seed": 1, "level": 0.95} | {
+            "intervals": {str(pk): [score, score] for pk in pks},
+            "groups": {str(pk): 1 for pk in pks},
+        }
+        board.save()
+
+
+def look(world: World, people: dict[str, User | None]) -> set[Sighting]:
+    """Where which of the scores are shown to whom now."""
+    return {found for role, user in people.items() for found in _seen_by(world, role, user)}
+
+
+def _seen_by(world: World, role: str, user: User | None) -> Iterator[Sighting]:
+    client = Client()
+    if user is not None:
+        client.force_login(user)
+    cache.clear()  # of rate limits
+    caches["boards"].clear()
+    for name, address in _addresses(world, is_admin=role == "admin"):
+        content = _content(client.get(address))
+        for slug, score in SCORES.items():
+            if re.search(rf"{score:.4f}|{100 * score:.2f}|{WORDS[slug]}", content):
+                yield Sighting(role, name, slug)
+
+
+def _addresses(world: World, *, is_admin: bool) -> Iterator[tuple[str, str]]:
+    """Of everything that the portal answers, with the choices that boards offer; by name."""
+    for name in NAMES:
+        if name in ("account_logout", "paper") or name.startswith(("run", "submission")):
+            continue
+        address = address_of(world, name)
+        queries = QUERIES if name.startswith("leaderboard") else QUERIES[:1]
+        choices = [f"?phase={phase}{query}" for phase in SCORES for query in queries] if name in BOARDS else [""]
+        if name == "compare":
+            choices = [f"{one}&run=Bora&run=Notus" for one in choices]
+        yield from ((name, address + choice) for choice in choices)
+    for slug in SCORES:
+        yield "paper", reverse("paper", args=["gated", slug])
+    for run in Run.objects.filter(track__shared_task__slug="gated", evaluations__isnull=False).exclude(
+        team__name="Notus"
+    ):
+        yield "run", reverse("run", args=[run.pk])
+        yield "run_file", reverse("run_file", args=[run.pk])
+        yield "run_figure", reverse("run_figure", args=[run.pk, "confusion", "svg"])
+        if run.submission_id is not None:
+            for name in ("submission", "submission_status", "submission_report", "receipt"):
+                yield name, reverse(name, args=["gated", run.submission_id])
+    if is_admin:
+        yield from (("admin", address) for address in ADMIN)
+        for one in Evaluation.objects.filter(phase__shared_task__slug="gated", team__isnull=False):
+            yield "admin", reverse("admin:portal_evaluation_change", args=[one.pk])
+
+
+def _content(answer: Any) -> str:
+    """Of an answer or, in a zip, of the files that are text."""
+    body = b"".join(answer.streaming_content) if answer.streaming else answer.content
+    if answer.headers.get("Content-Type") == "application/zip":
+        with zipfile.ZipFile(BytesIO(body)) as pack:
+            body = b"\n".join(pack.read(name) for name in pack.namelist() if not name.endswith(".pdf"))
+    return body.decode(errors="replace")
+
+
+def names(found: set[Sighting], role: str, phase: str) -> set[str]:
+    return {one.name for one in found if (one.role, one.phase) == (role, phase)}
+
+
+def shown_to(role: str) -> set[str]:
+    """Names of the addresses where that role sees the scores of a released phase."""
+    return {name for name, roles in SHOWS.items() if role in roles}
+
+
+@pytest.mark.slow
+def test_scores_are_shown_where_and_when_they_may_be(
+    world: World, people: dict[str, User | None], phases: dict[str, Phase], at: Clock
+) -> None:
+    at(RELEASE)
+    before = look(world, people)
+    outsiders = EVERYONE - ORGANIZERS
+    assert {one for one in before if one.role in outsiders} == set()
+    for role in ORGANIZERS:
+        for slug in SCORES:
+            assert names(before, role, slug) >= shown_to(role) - UNRELEASED, (role, slug)
+    steps = f"{address_of(world, 'leaderboard')}?phase=without-gold"
+    assert STEP in Client().get(steps).content.decode()
+
+    Phase.objects.filter(pk=phases["evaluation"].pk).update(released=RELEASE, taken_back=None)
+    after = look(world, people)
+    for role in EVERYONE:
+        assert names(after, role, "evaluation") == shown_to(role), role
+    assert {one for one in after if one.role in outsiders and one.phase != "evaluation"} == set()
+
+    closing = phases["without-gold"].closes
+    assert closing is not None
+    at(closing)
+    anonymous = {"anonymous": None}
+    assert names(look(world, anonymous), "anonymous", "without-gold") >= shown_to("anonymous") - UNRELEASED
