@@ -8,11 +8,18 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Exists, F, OuterRef, Q, Subquery, Sum
 
+from portal.models.account import Viewer
 from portal.models.board import Board
 from portal.models.task import Phase
 
 
 class PaperPackQuerySet(models.QuerySet["PaperPack"]):
+    def visible_to(self, viewer: Viewer, at: datetime) -> Self:
+        """Those of phases whose scores that viewer may see; while these move in steps, what was built for everyone."""
+        exact = Phase.objects.with_visible_scores(viewer, at)
+        in_steps = Phase.objects.with_visible_steps(viewer, at)
+        return self.filter(Q(phase__in=exact) | Q(phase__in=in_steps, audience=PaperPack.Audience.PUBLIC))
+
     def hintable(self, at: datetime) -> Self:
         """Those that wait for a worker, and whose last hint or failure is long enough ago."""
         return self.filter(Q(lease_ends__isnull=True) | Q(lease_ends__lte=at), state=PaperPack.State.QUEUED)

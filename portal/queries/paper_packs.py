@@ -4,7 +4,7 @@ import hashlib
 from dataclasses import dataclass
 from datetime import datetime
 
-from portal.models import Board, BoardChange, PaperPack, Phase
+from portal.models import Board, BoardChange, PaperPack, Phase, Viewer
 from portal.queries.papers import papers_of_all
 from scoring import __version__ as engine_version
 
@@ -41,7 +41,11 @@ def boards_state(phase: Phase, at: datetime) -> BoardsState:
     )
 
 
-def current_pack(phase: Phase, at: datetime) -> PaperPack | None:
-    """The pack for the boards as they are at that moment, in whatever state it is."""
+def current_pack(phase: Phase, viewer: Viewer, at: datetime) -> PaperPack | None:
+    """The pack for the boards as they are at that moment, in whatever state it is, if the viewer may see them."""
     state = boards_state(phase, at)
-    return PaperPack.objects.filter(phase=phase, audience=state.audience, boards=state.digest).first()
+    return (
+        PaperPack.objects.visible_to(viewer, at)
+        .filter(phase=phase, audience=state.audience, boards=state.digest)
+        .first()
+    )

@@ -19,7 +19,8 @@ from tests.portal.world import EVALUATION, GOOD, RELEASE, Run, captain, organize
 
 READERS = ("actions", "figures", "mail", "paper", "queries", "web")  # what shows something to someone
 GATES = ("visible_to", "visible_in_steps", "public")
-SCORED = {"Evaluation": GATES, "RunItems": GATES, "ReleasedBoard": (*GATES, "filter", "get_or_create")}
+SCORED = ("Evaluation", "ReleasedBoard", "RunItems")
+RELATED = ("evaluations", "released_boards")  # of a run, a track or a phase
 KEPT = {"portal/queries/releases.py", "portal/queries/effects.py"}  # keep released boards, and count them
 HOUR = timedelta(hours=1)
 
@@ -38,11 +39,7 @@ def past_the_gate(path: str, tree: ast.Module) -> Iterator[str]:
             continue
         of = node.value.id if isinstance(node.value, ast.Name) else ""
         is_manager = node.attr == "objects" and of in SCORED and not (of == "ReleasedBoard" and path in KEPT)
-        is_related = node.attr in ("evaluations", "evaluation_set", "released_boards") and of in (
-            "run",
-            "track",
-            "phase",
-        )
+        is_related = node.attr in RELATED and of in ("run", "track", "phase")
         if (is_manager or is_related) and id(node) not in through:
             yield f"{path}:{node.lineno}"
 

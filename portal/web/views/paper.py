@@ -45,7 +45,7 @@ def status(request: HttpRequest, slug: str, phase: str) -> HttpResponse:
 def file(request: HttpRequest, slug: str, phase: str) -> HttpResponseBase:
     """The pack for the boards as they are now; where it is not built yet, the way to it."""
     found = _phase(request, slug, phase)
-    ready = _ready(found)
+    ready = _ready(request, found)
     if ready is None:
         return redirect("paper_pack", slug, phase)
     stored = StoredDataset(ready.sha256, ready.size)
@@ -55,9 +55,9 @@ def file(request: HttpRequest, slug: str, phase: str) -> HttpResponseBase:
     return file_response(request, stored, part, f"{slug}_{phase}_paper.zip", pack_name(ready.sha256))
 
 
-def _ready(phase: Phase) -> PaperPack | None:
+def _ready(request: HttpRequest, phase: Phase) -> PaperPack | None:
     """None, and the row goes, where the file is gone, e.g. after a restore: it can be built again."""
-    found = current_pack(phase, database_now())
+    found = current_pack(phase, request.user, database_now())
     if found is None or found.state != PaperPack.State.READY:
         return None
     if data_objects().has(pack_name(found.sha256)):
@@ -69,7 +69,7 @@ def _ready(phase: Phase) -> PaperPack | None:
 def _context(request: HttpRequest, slug: str, phase: str) -> dict[str, Any]:
     context = tab_context(request, slug, "leaderboard")
     found = _phase(request, slug, phase)
-    now = current_pack(found, context["at"])
+    now = current_pack(found, request.user, context["at"])
     return context | {"phase": found, "pack": now, "seen": f"{now.state}-{now.done}" if now else ""}
 
 
