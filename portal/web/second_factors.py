@@ -1,13 +1,26 @@
-"""How second factors are kept, and what they are called where people see them."""
+"""How second factors are kept, what they are called where people see them, and that sessions without one end.
+
+A session of an account with a second factor has used it: allauth asks for it at every sign-in, be it by password, ORCID
+or a mailed link, and a passkey is two factors in one. Sessions from before the first one was set up end with that,
+except the one that set it up. So the account's second factor answers for each of its sessions.
+"""
 
 from base64 import urlsafe_b64encode
+from typing import Any
 
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.models import Authenticator
+from allauth.mfa.signals import authenticator_added
+from allauth.usersessions.models import UserSession
 from cryptography.fernet import Fernet
 from django.contrib.auth.base_user import AbstractBaseUser
+from django.dispatch import receiver
+from django.http import HttpRequest
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
+
+from portal.models import User
+from portal.models.account import SECOND_FACTORS
 
 
 class SecondFactors(DefaultMFAAdapter):
@@ -22,6 +35,15 @@ class SecondFactors(DefaultMFAAdapter):
     def generate_authenticator_name(self, user: AbstractBaseUser, type: Authenticator.Type) -> str:
         number = Authenticator.objects.filter(user_id=user.pk, type=type).count() + 1
         return _("Passkey %(number)d") % {"number": number}
+
+
+@receiver(authenticator_added)
+def end_other_sessions(request: HttpRequest, user: User, authenticator: Authenticator, **_: Any) -> None:
+    """With the first second factor. allauth loads this module as its adapter before it adds one."""
+    kept = user.authenticator_set.filter(type__in=SECOND_FACTORS)  # type: ignore[attr-defined]
+    if authenticator.type in SECOND_FACTORS and not kept.exclude(pk=authenticator.pk).exists():
+        for session in UserSession.objects.filter(user=user).exclude(session_key=request.session.session_key):
+            session.end()
 
 
 def _cipher() -> Fernet:

@@ -211,3 +211,26 @@ def test_a_new_password_ends_the_other_sessions(milo):
     assert one.post("/accounts/password/change/", form).status_code == 302
     assert one.get(reverse("settings")).status_code == 200
     assert other.get(reverse("settings")).status_code == 302
+
+
+def signed_in(user):
+    client = Client()
+    assert client.post(LOGIN, {"login": user.email, "password": PASSWORD}).status_code == 302
+    return client
+
+
+def is_signed_in(client):
+    return client.get("/settings/").status_code == 200
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_first_second_factor_ends_all_other_sessions(milo, smtp):
+    """They were opened with a password alone, which whoever stole it can do, too."""
+    here, elsewhere = signed_in(milo), signed_in(milo)
+    here.post(reverse("account_reauthenticate"), {"password": PASSWORD})
+    page = here.get("/accounts/2fa/totp/activate/")
+    secret = page.context["form"].secret
+    code = format_hotp_value(hotp_value(secret, int(time.time()) // 30))
+    assert here.post("/accounts/2fa/totp/activate/", {"code": code}).status_code == 302
+    assert milo.has_second_factor
+    assert (is_signed_in(here), is_signed_in(elsewhere)) == (True, False)
