@@ -32,6 +32,10 @@ from tests.security.test_access import ADMIN, NAMES
 SCORES = {"evaluation": 0.73910009, "post": 0.84620009, "without-gold": 0.61110009}  # of every metric, by phase
 STEP = "0.60"  # what a ladder of 0.05 shows of the last
 WORDS = {"evaluation": "Zyxeval", "post": "Zyxpost", "without-gold": "Zyxstep"}  # in their details and flags
+_FORMS = {
+    slug: re.compile(rf"(?<!\d)({re.escape(f'{score:.4f}')}|{re.escape(f'{100 * score:.2f}')})|{WORDS[slug]}")
+    for slug, score in SCORES.items()
+}
 EVERYONE = frozenset(
     ("anonymous", "rival", "captain", "other_organizer", "password_organizer", "password_admin", "organizer", "admin")
 )
@@ -135,8 +139,8 @@ def _seen_by(world: World, role: str, user: User | None) -> Iterator[Sighting]:
     caches["boards"].clear()
     for name, address in _addresses(world, is_admin=role == "admin"):
         content = _content(client.get(address))
-        for slug, score in SCORES.items():
-            if re.search(rf"{score:.4f}|{100 * score:.2f}|{WORDS[slug]}", content):
+        for slug in SCORES:
+            if _FORMS[slug].search(content):
                 yield Sighting(role, name, slug)
 
 
