@@ -26,6 +26,7 @@ from portal.models import (  # noqa: E402
     User,
 )
 from portal.models.clock import database_now  # noqa: E402
+from portal.models.team_name import name_key  # noqa: E402
 from tasks import build  # noqa: E402
 
 _SCORE = "round((random() * 2 - 1)::numeric, 6)"
@@ -50,7 +51,10 @@ def _first_runs(folder: Path, track_slug: str, phase_slug: str, teams: int) -> i
     gold = GoldStandard.objects.get(track=track, split=phase.split)
     user = User.objects.create_user("captain@example.org", name="Captain")
     for number in range(teams):
-        team = Team.objects.create(shared_task=task, name=f"Team-{number:03}", state="approved", created_at=at)
+        name = f"Team-{number:03}"
+        team = Team.objects.create(
+            shared_task=task, name=name, name_key=name_key(name), state="approved", created_at=at
+        )
         common: dict[str, Any] = {"team": team, "phase": phase, "received_at": at}
         upload = Submission.objects.create(
             shared_task=task, sent_by=user, file_name="x.zip", size=1, sha256="0" * 64, state="accepted", **common

@@ -143,7 +143,8 @@ class Native:
         command = [self._translated(word, service) for word in service.command]
         if service.name == "valkey":
             folder = self._place(service, "/data")
-            return [valkey_command(folder, PORTS["valkey"])[0], *command[1:], "--bind", own, "--dir", str(folder)]
+            server = f"{valkey_command(folder, PORTS['valkey'])[0]} --bind {own} --dir {folder}"
+            return [word.replace("valkey-server", server) for word in command]
         return command
 
     def _postgres(self, service: Service, own: str) -> list[str]:

@@ -5,7 +5,7 @@ import sys
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from celery.schedules import crontab
 from csp.constants import NONE, SELF
@@ -133,6 +133,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "portal.web.middleware.request_id",
     "portal.web.middleware.headers",
+    "portal.web.middleware.no_nul",
     "django.middleware.security.SecurityMiddleware",
     "portal.web.board_cache.kept_boards",
     "csp.middleware.CSPMiddleware",
@@ -353,6 +354,9 @@ DEMO_BROKER = STATE_ROOT / "broker-address"  # written by a running demo for com
 CELERY_BROKER_URL = env.str(
     "REDIS_URL", default=DEMO_BROKER.read_text() if DEMO_BROKER.is_file() else "redis://127.0.0.1:6379/0"
 )
+if password := env.str("REDIS_PASSWORD", default=""):  # of its own, so that it may come from a file
+    scheme, _, place = CELERY_BROKER_URL.partition("://")
+    CELERY_BROKER_URL = f"{scheme}://:{quote(password, safe='')}@{place}"
 CELERY_BROKER_TRANSPORT_OPTIONS = {
     "visibility_timeout": VISIBILITY_SECONDS,
     "socket_connect_timeout": BROKER_SECONDS,

@@ -6,6 +6,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from portal.actions.refusal import Conflict, NotAcceptable
+from portal.actions.texts import checked_field
 from portal.models import AuditEntry, SharedTask, Signature, User
 from portal.models.signature import text_sha256
 from scoring import Definition
@@ -29,7 +30,7 @@ def sign_agreement(
     """Sign the text with that hash, which the person has read; signing again gives the same signature.
 
     Raises:
-        NotAcceptable: no name was typed.
+        NotAcceptable: no name was typed, or one of more than 120 characters.
         Conflict: there is nothing to sign, or the text has changed since it was read.
     """
     agreement = shared_task.definition.agreement
@@ -38,7 +39,8 @@ def sign_agreement(
     text = agreement.file.read_text(encoding="utf-8")
     if text_sha256(text) != sha256:
         raise Conflict("agreement_changed", _("The text has changed since you opened it. Read it again, then sign."))
-    if len(typed_name.strip()) < 2:
+    name = checked_field(typed_name, Signature._meta.get_field("typed_name"))
+    if len(name) < 2:
         raise NotAcceptable("no_name", _("Type your full name."))
     signature, is_new = Signature.objects.get_or_create(
         user=user,
@@ -47,7 +49,7 @@ def sign_agreement(
         defaults={
             "text": text,
             "sha256": sha256,
-            "typed_name": typed_name.strip(),
+            "typed_name": name,
             "address": address,
             "signed_at": at,
         },

@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 
 from portal.actions.organizing import require_organizer
 from portal.actions.refusal import NotAcceptable
+from portal.actions.texts import checked_field
 from portal.models import Announcement, AuditEntry, SharedTask, User
 
 
@@ -20,7 +21,9 @@ def publish_announcement(user: User, shared_task: SharedTask, title: str, text: 
         NotAcceptable: title or text are empty, or too long.
     """
     require_organizer(user, shared_task)
-    announcement = Announcement(shared_task=shared_task, title=title.strip(), text=text.strip(), by=user, at=at)
+    title = checked_field(title, Announcement._meta.get_field("title"))
+    text = checked_field(text, Announcement._meta.get_field("text"))
+    announcement = Announcement(shared_task=shared_task, title=title, text=text, by=user, at=at)
     try:
         announcement.clean_fields()
     except ValidationError:

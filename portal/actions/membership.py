@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from portal.actions.refusal import Conflict, LimitReached, NotAcceptable, NotAllowed
 from portal.actions.team_records import audit, captain_of, locked, queue_mail, tell_organizers
 from portal.actions.teams import checked_answers, require_open_teams
+from portal.actions.texts import checked_field
 from portal.models import AuditEntry, Board, Membership, OutgoingMail, Team, User
 
 INVITATIONS_A_DAY = 20  # of one team, and of one person in a task, so that no one sends junk through the portal
@@ -100,7 +101,7 @@ def ask_again(user: User, team: Team, affiliation: str, answers: Mapping[str, st
     team = locked(team)
     _captaincy(user, team)
     _require_state(team, (Team.State.DECLINED,))
-    team.affiliation = affiliation
+    team.affiliation = checked_field(affiliation, Team._meta.get_field("affiliation"))
     team.answers = checked_answers(team.shared_task, answers)
     team.state = Team.State.PENDING
     team.save(update_fields=["affiliation", "answers", "state"])

@@ -9,9 +9,12 @@ from django.utils.translation import gettext as _
 from portal.actions.organizing import require_organizer
 from portal.actions.refusal import Conflict, NotAcceptable, NotAllowed
 from portal.actions.team_records import audit, locked
+from portal.actions.texts import checked_field, checked_text
 from portal.bibtex import BibtexError, read_entry
 from portal.models import AuditEntry, SharedTask, Team, User
 from portal.permissions import is_member
+
+BIBTEX_LENGTH = 10_000  # characters
 
 
 @transaction.atomic
@@ -28,7 +31,8 @@ def give_paper(user: User, team: Team, bibtex: str, link: str, at: datetime) -> 
         raise NotAllowed("no_member", _("Only members of the team may do that."))
     if team.shared_task.papers_closed_at is not None:
         raise Conflict("papers_closed", _("The organizers have closed the list of papers. Write to them."))
-    team.bibtex, team.paper = _checked_entry(bibtex), link.strip()
+    team.bibtex = _checked_entry(checked_text(bibtex, _("The BibTeX entry"), BIBTEX_LENGTH))
+    team.paper = checked_field(link, Team._meta.get_field("paper"))
     try:
         team.clean_fields(exclude={field.name for field in Team._meta.fields} - {"paper"})
     except ValidationError:

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 
 from portal.actions.organizing import audit_phase, locked_phase
 from portal.actions.refusal import Conflict, NotAcceptable
+from portal.actions.texts import checked_text
 from portal.models import Grace, Phase, PhaseChange, Team, User, items_are_public
 
 NOTICE = timedelta(hours=1)  # no deadline comes nearer than this at one stroke; an upload under way ends long before
@@ -185,7 +186,7 @@ def _require_unreleased(phase: Phase, at: datetime) -> None:
 
 
 def _require_words(text: str) -> None:
-    if not text.strip():
+    if not checked_text(text, _("The reason"), 300):
         raise NotAcceptable("no_reason", _("Say why, in a few words; everybody can read it."))
 
 

@@ -9,6 +9,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from portal.actions.refusal import Conflict, NotAcceptable, NotAllowed
+from portal.actions.texts import checked_field
 from portal.models import AuditEntry, Board, Phase, Run, User
 from portal.permissions import may_change_run
 
@@ -61,21 +62,22 @@ def withdraw_run(user: User, run: Run, reason: str, at: datetime) -> Run:
 
     Raises:
         NotAllowed: somebody else's run, or the results of the phase stand already.
-        NotAcceptable: no reason.
+        NotAcceptable: no reason, or one of more than 300 characters.
         Conflict: the run was refused or given up, so that there is nothing to withdraw.
     """
     _require_member(user, run)
     if Phase.objects.get(pk=run.phase_id).is_settled(at):
         message = _("The results of %(phase)s stand: its runs can no longer be withdrawn. Ask the organizers.")
         raise NotAllowed("results_stand", message % _names(run))
-    if not reason.strip():
+    reason = checked_field(reason, Run._meta.get_field("withdrawal_reason"))
+    if not reason:
         raise NotAcceptable("no_reason", _("Say why, in a few words; the organizers read it."))
     current = next(one for one in _locked(run) if one.pk == run.pk)
     if current.withdrawn_at is not None:
         return current
     if not current.is_eligible:
         raise Conflict("not_eligible", _("%(run)s was refused: there is nothing to withdraw.") % _names(run))
-    current.withdrawn_at, current.withdrawn_by, current.withdrawal_reason = at, user, reason.strip()
+    current.withdrawn_at, current.withdrawn_by, current.withdrawal_reason = at, user, reason
     current.chosen_at = current.chosen_by = None
     current.save(update_fields=["withdrawn_at", "withdrawn_by", "withdrawal_reason", "chosen_at", "chosen_by"])
     Board.objects.of(run).changed()
@@ -96,6 +98,8 @@ def describe_run(user: User, run: Run, description: RunDescription, at: datetime
         message = _("The results of %(phase)s stand: its runs can no longer be described anew. Ask the organizers.")
         raise NotAllowed("results_stand", message % _names(run))
     wanted = asdict(description)
+    for name, value in wanted.items():
+        checked_field(value, Run._meta.get_field(name))
     try:
         Run(**wanted).clean_fields(exclude={field.name for field in Run._meta.fields} - set(wanted))
     except ValidationError as error:

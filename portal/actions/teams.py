@@ -10,7 +10,11 @@ from django.utils.translation import gettext as _
 
 from portal.actions.refusal import Conflict, NotAcceptable, NotAllowed
 from portal.actions.team_records import audit, locked, queue_mail, tell_organizers
+from portal.actions.texts import checked_field, checked_text
 from portal.models import Membership, OutgoingMail, SharedTask, Team, User
+from portal.models.team_name import has_invisible_characters, name_key
+
+ANSWER_LENGTH = 1000  # characters of an answer to an organizers' question
 
 
 def register_team(
@@ -30,15 +34,16 @@ def register_team(
     """
     require_open_teams(shared_task, at)
     check_team_name(shared_task, name)
+    affiliation = checked_field(affiliation, Team._meta.get_field("affiliation"))
     given = checked_answers(shared_task, answers or {})
     state = Team.State.APPROVED if _is_approved_at_once(user, shared_task) else Team.State.PENDING
     try:
         with transaction.atomic():
-            if shared_task.teams.filter(name__iexact=name).exists():
-                raise Conflict("team_name_taken", _("There is a team %(name)s already.") % {"name": name})
+            _require_free_name(shared_task, name)
             team = Team.objects.create(
                 shared_task=shared_task,
                 name=name,
+                name_key=name_key(name),
                 affiliation=affiliation,
                 answers=given,
                 state=state,
@@ -51,8 +56,9 @@ def register_team(
                 tell_organizers(team, at)
             if team.takes_part and shared_task.has_password_data:
                 queue_mail(team, OutgoingMail.Kind.TEAM_APPROVED, user, at)
-    except IntegrityError:  # somebody else was as quick
-        raise Conflict("team_name_taken", _("There is a team %(name)s already.") % {"name": name}) from None
+    except IntegrityError:  # another team was as quick
+        _require_free_name(shared_task, name)
+        raise
     return team
 
 
@@ -61,13 +67,29 @@ def check_team_name(shared_task: SharedTask, name: str) -> None:
     rule = shared_task.definition.team.name
     if not re.fullmatch(rule, name):
         raise NotAcceptable("team_name", _("A team's name here must match %(rule)s.") % {"rule": rule})
+    checked_field(name, Team._meta.get_field("name"))
+    if has_invisible_characters(name):
+        message = _("The team name contains an invisible character, such as a mark of text direction. Type it again.")
+        raise NotAcceptable("team_name", message)
+
+
+def _require_free_name(shared_task: SharedTask, name: str) -> None:
+    """Conflict where the task has a team that readers could take for this one."""
+    other = shared_task.teams.filter(name_key=name_key(name)).first()
+    if other is None:
+        return
+    if other.name == name:
+        message = _("There is a team %(name)s already. Choose another name.")
+    else:
+        message = _("%(name)s is too similar to the team %(other)s. Choose a name that no one can mistake for it.")
+    raise Conflict("team_name_taken", message % {"name": name, "other": other.name})
 
 
 def checked_answers(shared_task: SharedTask, answers: Mapping[str, str]) -> dict[str, str]:
     """The answers to the questions that the task asks; NotAcceptable names the question that lacks a good one."""
     given = {}
     for question in shared_task.definition.team.questions:
-        answer = answers.get(question.key, "").strip()
+        answer = checked_text(answers.get(question.key, ""), question.label, ANSWER_LENGTH)
         is_choice = not question.choices or answer in question.choices
         if (question.required and not answer) or (answer and not is_choice):
             raise NotAcceptable("team_answers", _("Please answer: %(question)s") % {"question": question.label})

@@ -10,7 +10,7 @@ class AuditEntry(models.Model):
     actor = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+")
     shared_task = models.ForeignKey(SharedTask, on_delete=models.CASCADE, null=True, related_name="audit_entries")
     verb = models.CharField(max_length=40)  # the action's name, e.g. "submit"
-    subject = models.CharField(max_length=120)  # what it was done to, e.g. "submission 0f3c…"
+    subject = models.CharField(max_length=255)  # what it was done to, e.g. "submission 0f3c…"
     detail = models.JSONField(default=dict)
     at = models.DateTimeField()
 

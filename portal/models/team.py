@@ -13,6 +13,7 @@ from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_lazy as _
 
 from portal.models.task import Grace, Phase, SharedTask
+from portal.models.team_name import NAME_KEY_LENGTH
 
 web_address = URLValidator(["https", "http"])
 
@@ -54,8 +55,9 @@ class Team(models.Model):
     }
 
     shared_task = models.ForeignKey(SharedTask, on_delete=models.CASCADE, related_name="teams")
-    name = models.CharField(max_length=64)
-    affiliation = models.CharField(max_length=200, blank=True)
+    name = models.CharField(_("Team name"), max_length=64)
+    name_key = models.CharField(max_length=NAME_KEY_LENGTH)  # see `name_key`; what keeps two names apart
+    affiliation = models.CharField(_("Affiliation"), max_length=200, blank=True)
     state = models.CharField(max_length=10, choices=State, default=State.PENDING)
     invitation_code = models.CharField(max_length=32, unique=True, default=new_invitation_code)
     members = models.ManyToManyField(settings.AUTH_USER_MODEL, through="Membership", related_name="teams")
@@ -73,7 +75,7 @@ class Team(models.Model):
 
     class Meta:
         ordering = ("name",)
-        constraints = [models.UniqueConstraint(fields=("shared_task", "name"), name="team_name_once_a_task")]
+        constraints = [models.UniqueConstraint(fields=("shared_task", "name_key"), name="team_name_once_a_task")]
 
     def __str__(self) -> str:
         return self.name

@@ -6,7 +6,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from portal.actions.refusal import NotAcceptable
-from portal.actions.teams import check_team_name
+from portal.actions.teams import ANSWER_LENGTH, check_team_name
 from portal.models import Phase, Run, SharedTask, Team
 from portal.models.team import web_address
 from portal.queries.receipts import RECEIPT_BYTES
@@ -100,7 +100,7 @@ class TeamForm(forms.Form):
                 choices = [("", "–"), *((choice, choice) for choice in question.choices)]
                 field: forms.Field = forms.ChoiceField(choices=choices, **options)
             else:
-                field = forms.CharField(max_length=1000, **options)
+                field = forms.CharField(max_length=ANSWER_LENGTH, **options)
             self.fields[f"answer-{question.key}"] = field
 
     def clean_name(self) -> str:

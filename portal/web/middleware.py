@@ -5,7 +5,7 @@ from collections.abc import Callable
 from uuid import uuid4
 
 import structlog
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponseBadRequest
 from django.http.response import HttpResponseBase
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase]
@@ -26,6 +26,18 @@ def request_id(get_response: GetResponse) -> Callable[[HttpRequest], HttpRespons
         response = get_response(request)
         response["X-Request-ID"] = known_as
         return response
+
+    return middleware
+
+
+def no_nul(get_response: GetResponse) -> Callable[[HttpRequest], HttpResponseBase]:
+    """Answer 400 to an address with a NUL character, which PostgreSQL does not take in a question either."""
+
+    def middleware(request: HttpRequest) -> HttpResponseBase:
+        if "\0" in request.path or "%00" in request.META.get("QUERY_STRING", ""):
+            message = "This address contains a NUL character (%00). Check the link.\n"
+            return HttpResponseBadRequest(message, content_type="text/plain")
+        return get_response(request)
 
     return middleware
 

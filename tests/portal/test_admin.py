@@ -101,3 +101,24 @@ def test_every_model_that_can_be_changed_here_is_audited():
 def test_the_back_door_has_the_front_doors_lock(client, db):
     response = client.get(reverse("admin:index"), follow=True)
     assert response.redirect_chain[-1][0].startswith(reverse("account_login"))
+
+
+@pytest.mark.parametrize(
+    ("model", "lookup"),
+    [
+        ("user", "password__startswith=md5"),
+        ("user", "password=x"),
+        ("team", "data_password__startswith=a"),
+        ("team", "invitation_code__startswith=a"),
+        ("team", "members__password__startswith=md5"),
+        ("submission", "sent_by__password__startswith=md5"),
+    ],
+)
+def test_lists_cannot_be_filtered_by_what_they_do_not_show(meltemi, client, administrator, model, lookup):
+    """Django answers a filter that is not allowed with 400."""
+    assert client.get(f"/admin/portal/{model}/?{lookup}").status_code == 400
+
+
+def test_lists_can_be_filtered_by_what_they_show(meltemi, client, administrator):
+    for address in ("user/?is_staff__exact=1", "team/?state__exact=approved", "run/?kind__exact=team"):
+        assert client.get(f"/admin/portal/{address}").status_code == 200

@@ -40,6 +40,7 @@ def _secrets(folder: Path) -> dict[str, str]:
         "gold_private_key": private,
         "gold_public_key": as_text(PrivateKey(private.encode(), HexEncoder).public_key),
         "database_password": secrets.token_urlsafe(24),
+        "redis_password": secrets.token_urlsafe(24),
         "metrics_token": secrets.token_urlsafe(24),
         "email_password": "",
     }

@@ -89,7 +89,7 @@ def leave(request: SignedInRequest, slug: str) -> HttpResponse:
 def hand_over(request: SignedInRequest, slug: str) -> HttpResponse:
     def deed(team: Team, at: datetime) -> None:
         pk = request.POST.get("member", "")
-        member = get_object_or_404(team.memberships, pk=int(pk) if pk.isdecimal() else 0)
+        member = get_object_or_404(team.memberships, pk=int(pk) if pk.isdecimal() and len(pk) < 19 else 0)
         membership.hand_over(request.user, team, member, at)
 
     return _do(request, slug, deed, _("The team has a new captain."))

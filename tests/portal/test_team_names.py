@@ -1,0 +1,93 @@
+"""Two teams of a shared task never have names that readers mistake for each other."""
+
+from datetime import UTC, datetime
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+
+from portal.actions.refusal import Conflict, NotAcceptable
+from portal.actions.teams import register_team
+from portal.models import Team
+from tests.portal.world import EVALUATION, at_once, person
+
+ALIKE = {
+    "case": "MELTEMI",
+    "width": "Ｍｅｌｔｅｍｉ",
+    "Cyrillic letter": "Mеltemi",
+    "Greek capital": "Μeltemi",
+    "Ukrainian small letter": "Meltemі",
+    "letters that look like one": "Melterni",
+    "mathematical letters": "𝐌𝐞𝐥𝐭𝐞𝐦𝐢",
+}
+INVISIBLE = {
+    "zero-width joiner": "Melt\u200demi",
+    "right-to-left override": "\u202eMeltemi",
+    "isolate": "Mel\u2066temi",
+}
+
+
+@pytest.fixture
+def tiny_folder(tiny_folder):
+    """Whose teams may be called anything."""
+    path = tiny_folder / "task.yaml"
+    path.write_text(path.read_text().replace('team: {name: "[A-Za-z0-9_-]{2,30}"', 'team: {name: ".{2,30}"'))
+    return tiny_folder
+
+
+@pytest.mark.parametrize("name", ALIKE.values(), ids=ALIKE)
+def test_a_name_that_looks_like_a_teams_is_taken(meltemi, name):
+    with pytest.raises(Conflict) as refused:
+        register_team(person("Rival"), meltemi.shared_task, name, "", EVALUATION)
+    assert refused.value.message == (
+        f"{name} is too similar to the team Meltemi. Choose a name that no one can mistake for it."
+    )
+
+
+@pytest.mark.parametrize("name", INVISIBLE.values(), ids=INVISIBLE)
+def test_a_name_has_no_invisible_characters(tiny, name):
+    with pytest.raises(NotAcceptable, match="invisible character"):
+        register_team(person("Rival"), tiny, name, "", EVALUATION)
+
+
+def test_names_that_differ_are_free(meltemi):
+    for number, name in enumerate(["Meltem", "Meltemi2", "Мельтеми", "Ostro"]):
+        register_team(person(f"P{number}"), meltemi.shared_task, name, "", EVALUATION)
+    assert meltemi.shared_task.teams.count() == 5
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_at_once_one_gets_the_name(tiny):
+    people = [person("First"), person("Second")]
+    names = ["CaseTeam0", "caseteam0"]
+    results = at_once(
+        [
+            lambda user=user, name=name: register_team(user, tiny, name, "", EVALUATION)
+            for user, name in zip(people, names, strict=True)
+        ]
+    )
+    assert sorted((type(result) for result in results), key=str) == sorted([Team, Conflict], key=str)
+    assert tiny.teams.count() == 1
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+def test_names_of_before_are_kept_and_reported(tiny, capsys):
+    executor = MigrationExecutor(connection)
+    executor.migrate([("portal", "0013_mails_about_teams")])
+    try:
+        old_team = executor.loader.project_state([("portal", "0013_mails_about_teams")]).apps.get_model(
+            "portal", "Team"
+        )
+        for code, name in enumerate(["CaseTeam0", "caseteam0", "Other"]):
+            created = datetime(2024, 5, 1 + code, tzinfo=UTC)
+            old_team.objects.create(
+                shared_task_id=tiny.pk, name=name, created_at=created, invitation_code=f"code{code}"
+            )
+    finally:
+        call_command("migrate", "portal", verbosity=0)
+    assert "tiny: these team names are easily mistaken for each other: CaseTeam0, caseteam0" in capsys.readouterr().out
+    assert sorted(tiny.teams.values_list("name", flat=True)) == ["CaseTeam0", "Other", "caseteam0"]
+    with pytest.raises(Conflict):
+        register_team(person("Third"), tiny, "CASETEAM0", "", EVALUATION)
