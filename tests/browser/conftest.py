@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-from portal.management.programs import BEAT, web_command, worker_command
+from portal.management.programs import BEAT, WORKERS, web_command, worker_command
 from portal.management.valkey import HOST, free_port
 from tests.canary import EYES, mark_gold
 from tests.conftest import ROOT
@@ -81,7 +81,8 @@ def portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Portal]:
                 if command[1:3] == ["-m", "tasks"]:
                     mark_gold(Path(command[-1]))
                     _keep_open(Path(command[-1]) / "task.yaml")
-            programs += [start(command) for command in (web_command(port), worker_command("worker"), BEAT)]
+            workers = [worker_command(name, lanes) for name, lanes in WORKERS.items()]
+            programs += [start(command) for command in (web_command(port), *workers, BEAT)]
             wait_until(lambda: answers(port), 120, f"the web server answers; see {folder / 'log'}")
             yield own
         finally:

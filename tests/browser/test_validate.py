@@ -1,0 +1,46 @@
+"""A file that is validated only: with JavaScript beneath the form, without it on a page that reloads itself."""
+
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.conftest import Portal
+from tests.browser.visitor import create_team, sign_agreement, sign_up, violations
+
+TASK = "/tasks/detests2022"
+VALIDATED = 120_000  # ms
+
+
+def validate(page: Page, file: Path) -> None:
+    page.goto(f"{TASK}/submit/")
+    page.get_by_label("Run file or zip archive").set_input_files(file)
+    page.get_by_role("button", name="Validate only").click()
+
+
+def test_a_file_is_validated_with_and_without_javascript(
+    page: Page, browser: Browser, portal: Portal, tmp_path: Path
+) -> None:
+    sign_up(page, portal, "Vera")
+    create_team(page, "detests2022", "Levanter")
+    sign_agreement(page, "detests2022", "Vera")
+    run = tmp_path / "Levanter_task1_1.csv"
+    run.write_text((portal.tasks / "detests2022/baselines/task1/all-ones.csv").read_text())
+    validate(page, run)
+    verdict = page.locator("#validation h2")
+    expect(verdict).to_have_text("Valid: would be accepted", timeout=VALIDATED)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Upload runs")  # the form is still there
+    assert not violations(page)
+    lines = run.read_text().splitlines()
+    run.write_text("\n".join([lines[0], lines[1][:-1] + "7", *lines[2:]]))
+
+    context = browser.new_context(
+        base_url=portal.url, java_script_enabled=False, storage_state=page.context.storage_state()
+    )
+    plain = context.new_page()
+    validate(plain, run)
+    expect(plain.locator("#validation h2")).to_have_text("Invalid: would be rejected", timeout=VALIDATED)
+    expect(plain.locator("table.problems")).to_contain_text("line 2")
+    expect(plain.locator("#validation")).to_contain_text("We deleted the file after the check.")
+    plain.goto(f"{TASK}/runs/")
+    expect(plain.locator("main")).not_to_contain_text("Levanter_task1_1.csv")
+    context.close()
