@@ -1,9 +1,7 @@
 """Hints that come too often, and runs that nobody can score: each run is scored once, and the others do not wait."""
 
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
-from threading import Event, Thread
 
 import pytest
 import redis
@@ -72,18 +70,10 @@ def test_a_message_that_is_handed_out_again_in_mid_score(
         another.default_channel.qos.restore_visible(interval=1)
     wait_until(lambda: nothing_waits(queue), 120, "the other process has taken it and found nothing to do")
     assert (len(worker.scorers), Run.objects.get().token) == (1, before.token)
-    content = (folder / "baselines/en/random.csv").read_bytes()
-
-    is_over = Event()
-
-    def write_into_the_pipe() -> None:
-        while not is_over.is_set():  # it is opened more than once, and not always read to its end
-            with suppress(BrokenPipeError):
-                pipe.write_bytes(content)
-
-    Thread(target=write_into_the_pipe, daemon=True).start()
+    with pipe.open("wb") as other_end:
+        slow_runs(False)
+        other_end.write((folder / "baselines/en/random.csv").read_bytes())
     wait_until(lambda: scored() == 1, 120, "the run is scored")
-    is_over.set()
     assert (Run.objects.get().leases_lost, Evaluation.objects.count()) == (0, 1)
 
 
