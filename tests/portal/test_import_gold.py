@@ -12,7 +12,7 @@ from portal.models import GoldStandard, GoldUpload
 from portal.queries.organize import to_do
 from portal.sealing import as_text, public_key, seal
 from portal.storage import open_gold
-from tests.portal.world import EVALUATION, POST, person, run_file
+from tests.portal.world import EVALUATION, POST, person, run_file, set_up_second_factor
 
 FIXED = run_file(["YES", "YES", "NO", "NO"])
 OTHER = run_file(["NO", "NO", "NO", "NO"])
@@ -21,6 +21,7 @@ OTHER = run_file(["NO", "NO", "NO", "NO"])
 @pytest.fixture
 def organizer(tiny):
     user = person("Oana")
+    set_up_second_factor(user)
     tiny.organizers.add(user)
     return user
 
