@@ -1,0 +1,33 @@
+"""Data of the first release come through all migrations."""
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+
+from portal.models import GoldStandard, Quota, Run, Team
+from tests.portal.world import EVALUATION, GOOD, POST, captain, send_run, work_off
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def counted():
+    return sorted(Quota.objects.values_list("team", "user", "phase", "track", "day", "used"), key=str)
+
+
+def test_runs_teams_and_gold_of_the_first_release_come_through(meltemi):
+    send_run(meltemi, GOOD, 1, EVALUATION)
+    send_run(meltemi, GOOD, 1, POST, "post")
+    work_off(EVALUATION)
+    limits, runs = counted(), list(Run.objects.values())
+    assert Quota.objects.filter(user=captain(meltemi)).count() == 3  # two phases, and a day of one
+    try:
+        MigrationExecutor(connection).migrate([("portal", "0002_cache_table")])
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT count(*) FROM portal_quota")
+            assert cursor.fetchone() == (3,)  # the team's
+    finally:
+        call_command("migrate", "portal", verbosity=0)
+    assert (counted(), list(Run.objects.values())) == (limits, runs)
+    assert all(GoldStandard.objects.values_list("is_imported", flat=True))
+    assert Team.objects.get().name_key == meltemi.name_key
