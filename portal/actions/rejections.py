@@ -2,10 +2,12 @@
 
 from datetime import datetime, timedelta
 
+from django.db import transaction
 from django.db.models import Q, Value
 from django.utils.translation import gettext as _
 
 from portal.actions.refusal import LimitReached, count_refusal
+from portal.actions.team_records import locked
 from portal.models import FailedAttempt, Phase, Submission, Team, User, Validation
 from portal.models.failed_attempt import AN_HOUR
 from portal.queries.uploads import Upload, inspect
@@ -20,15 +22,27 @@ _IN_A_ROW, _A_MINUTE = timedelta(minutes=10), timedelta(minutes=1)
 def recognize(user: User, team: Team, phase: Phase, stored: StoredUpload, at: datetime) -> Upload:
     """What the names and the structure of an upload say; one that they reject counts toward the limits.
 
+    The limits are checked before the names are read, which costs time, and again when the upload is counted: of several
+    at once, those within the limits are reported.
+
     Raises:
         LimitReached: too many rejected uploads.
     """
     require_few_rejections(user, team, at)
     upload = inspect(team.shared_task, stored, team, phase)
     if not upload.report.ok:
-        FailedAttempt.objects.add(user, team, FailedAttempt.Kind.UPLOAD, at)
+        with transaction.atomic():
+            locked(team)
+            lock_sender(user)
+            require_few_rejections(user, team, at)
+            FailedAttempt.objects.add(user, team, FailedAttempt.Kind.UPLOAD, at)
         count_refusal(problem.code for problem in upload.report.errors)
     return upload
+
+
+def lock_sender(user: User) -> None:
+    """Let no other upload of that person be counted until the transaction ends."""
+    list(User.objects.filter(pk=user.pk).select_for_update(no_key=True).values_list("pk"))
 
 
 def require_few_rejections(user: User, team: Team, at: datetime) -> None:

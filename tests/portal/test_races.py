@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 
+from portal.actions import rejections
 from portal.actions.import_shared_task import import_shared_task
 from portal.actions.phases import move_phase
 from portal.actions.refusal import ActionRefused, Conflict, LimitReached, NotAllowed
+from portal.actions.rejections import REJECTED_IN_A_ROW, recognize
 from portal.actions.runs import choose_official_run, withdraw_run
 from portal.actions.teams import join_team, register_team
 from portal.actions.validate_only import validate_only
@@ -16,8 +18,8 @@ from portal.evaluation.claim import claim_run, claim_submission
 from portal.evaluation.score import score_run
 from portal.evaluation.sweep import sweep
 from portal.evaluation.validate import validate
-from portal.models import Membership, Phase, Quota, Run, Submission, Team, Validation
-from portal.queries.uploads import UPLOAD_BYTES
+from portal.models import FailedAttempt, Membership, Phase, Quota, Run, Submission, Team, Validation
+from portal.queries.uploads import UPLOAD_BYTES, Upload
 from portal.storage import store_upload
 from tests.portal.world import (
     EVALUATION,
@@ -75,6 +77,24 @@ def test_of_parallel_validations_of_one_person_one_is_admitted(meltemi):
     (admitted,) = accepted(answers)
     assert {answer.code for answer in answers if answer is not admitted} == {"validation_running"}
     assert validated(admitted, EVALUATION).is_valid
+
+
+def test_of_parallel_uploads_with_wrong_names_the_limit_is_reported(meltemi):
+    phase, user = meltemi.shared_task.phases.get(slug="evaluation"), captain(meltemi)
+
+    def upload() -> Upload:
+        with store_upload([run_file(GOOD)], "no_such_name.json", UPLOAD_BYTES) as stored:
+            return recognize(user, meltemi, phase, stored, EVALUATION)
+
+    answers = at_once([upload for _ in range(REJECTED_IN_A_ROW + 4)])
+    assert len(accepted(answers)) == FailedAttempt.objects.count() == REJECTED_IN_A_ROW
+
+
+def test_of_parallel_uploads_as_many_wait_for_their_check_as_may(meltemi, monkeypatch):
+    Phase.objects.update(runs_per_track=None, runs_per_day=None)
+    monkeypatch.setattr(rejections, "UNCHECKED", 2)
+    answers = at_once([lambda n=n: send_run(meltemi, GOOD, n, EVALUATION) for n in (1, 2, 3, 4, 5)])
+    assert len(accepted(answers)) == Submission.objects.count() == 2
 
 
 def test_two_workers_validate_a_file_once(meltemi):
