@@ -16,6 +16,7 @@ from scoring import Definition, limits, load_definition
 TEAM = "Lak_NLP"
 ITEMS = [str(500_000 + number) for number in range(2000)]
 KINDS = ["NO", "IDEOLOGICAL-INEQUALITY", "STEREOTYPING-DOMINANCE", "OBJECTIFICATION", "SEXUAL-VIOLENCE", "MISOGYNY-NSV"]
+MANY = [str(500_000 + number) for number in range(20_000)]
 DOCUMENTS = 1000  # of a query, at most
 
 TRACKS = {  # slug → format, one metric
@@ -34,7 +35,9 @@ TRACKS = {  # slug → format, one metric
     "task6-rows": ("{kind: spans, file: table, id: id, spans: rows}", "span_f1"),
     "task6-json": ("{kind: spans, file: json, spans: pairs, value: spans}", "span_f1"),
     "task7-trec": ("{kind: trec-run}", "ndcg"),
+    "task8-many": ("{kind: spans}", "span_f1"),
 }
+ITEM_FILES = {"task7-trec": "queries.txt", "task8-many": "many.txt"}
 TASK = """
 agon: 1
 slug: hostile
@@ -72,14 +75,15 @@ class Hostile:
 
 
 def hostile_task(folder: Path) -> Definition:
-    """The shared task, with 2,000 items for each track."""
+    """The shared task, with 2,000 items for most tracks: what a run may have grows with them."""
     folder.mkdir(parents=True, exist_ok=True)
     tracks = "".join(
-        TRACK.format(slug=slug, format=form, metric=metric, items="queries.txt" if "trec" in slug else "items.txt")
+        TRACK.format(slug=slug, format=form, metric=metric, items=ITEM_FILES.get(slug, "items.txt"))
         for slug, (form, metric) in TRACKS.items()
     )
     (folder / "task.yaml").write_text(TASK.format(tracks=tracks), encoding="utf-8")
     (folder / "items.txt").write_text("\n".join(ITEMS), encoding="utf-8")
+    (folder / "many.txt").write_text("\n".join(MANY), encoding="utf-8")
     (folder / "queries.txt").write_text("\n".join(ITEMS[:100]), encoding="utf-8")
     (folder / "dev.txt").write_text("\n".join(f"dev-{item}" for item in ITEMS), encoding="utf-8")
     return load_definition(folder)
@@ -266,6 +270,12 @@ def _spans(size: int) -> Source:
     offsets = ", ".join(map(str, range(max(1, size // 14_000))))
     yield plain, "many offsets of each item", lambda: "\n".join(f"{item}\t[{offsets}]" for item in ITEMS).encode()
     yield plain, "one offset again and again", lambda: _repeated("7", size, "500000\t[")
+    yield "task8-many", "one offset again and again", lambda: _repeated("7", size, "500000\t[", "]")
+    yield (
+        "task8-many",
+        "a few offsets of each item again and again",
+        lambda: "\n".join(f"{item}\t[{'9,8,7,' * (size // 140_000)}1]" for item in MANY).encode(),
+    )
     yield plain, "negative offsets", lambda: _repeated("-7", size, "500000\t[")
     yield plain, "fractions", lambda: _repeated("0.5", size, "500000\t[")
     yield plain, "offsets beyond 64 bits", lambda: _repeated("9" * 30, size, "500000\t[")
@@ -522,6 +532,7 @@ VALID: dict[str, Callable[[list[str]], bytes]] = {
     "task5-labels": _table_run("id,label", lambda at: KINDS[at % len(KINDS)]),
     "task5-soft": _table_run("id," + ",".join(KINDS), lambda at: ",".join(["0.5"] * len(KINDS))),
     "task6-plain": _table_run("", lambda at: f"[{at % 5}, {at % 5 + 1}]", "\t"),
+    "task8-many": _table_run("", lambda at: f"[{at % 5}, {at % 5 + 1}]", "\t"),
     "task6-pairs": _table_run("id\tspans", lambda at: f"[[{at % 5}, {at % 5 + 9}]]", "\t"),
     "task6-rows": _table_run("id,start,stop", lambda at: f"{at % 5},{at % 5 + 9}"),
     "task6-json": _spans_json,

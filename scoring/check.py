@@ -1,7 +1,7 @@
 """Is a run's content what its track asks for? Judged on the public ids of the items, never on gold."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from scoring import limits
@@ -22,10 +22,23 @@ class Items:
     index: ItemIndex
     optional: Sequence[str] = ()
     texts: Path | None = None
+    _lengths: dict[tuple[str, ...], dict[str, int]] = field(default_factory=dict)
 
     @property
     def ids(self) -> list[str]:
         return self.index.ids
+
+    def text_lengths(self, columns: tuple[str, ...]) -> Mapping[str, int] | None:
+        """Characters of each text by id, whose columns are named so; read once. None where there are no texts.
+
+        Raises:
+            TextsError: as `read_texts`.
+        """
+        if self.texts is None or not self.texts.is_file():
+            return None
+        if columns not in self._lengths:
+            self._lengths[columns] = {item: len(text) for item, text in read_texts(self.texts, columns).items()}
+        return self._lengths[columns]
 
 
 def check(
@@ -128,16 +141,14 @@ def read_checked(track: Track, data: bytes, items: Items, report: Report) -> Ans
         optional=items.optional,
         lenient=False,
         report=report,
-        text_lengths=_text_lengths(track, items.texts, report) if track.format.kind == "spans" else None,
+        text_lengths=_text_lengths(track, items, report) if track.format.kind == "spans" else None,
     )
 
 
-def _text_lengths(track: Track, texts: Path | None, report: Report) -> Mapping[str, int] | None:
-    """Characters of each text; None where they are not to be had, which only costs warnings."""
-    if texts is None or not texts.is_file():
-        return None
+def _text_lengths(track: Track, items: Items, report: Report) -> Mapping[str, int] | None:
+    """Characters of each text; None where they cannot be read, which only costs warnings."""
     try:
-        return {item: len(text) for item, text in read_texts(texts, id_columns(track)).items()}
+        return items.text_lengths(id_columns(track))
     except TextsError as error:
         report.warning("texts-unreadable", found=str(error))
         return None

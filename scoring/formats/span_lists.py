@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain, repeat
 from typing import Any
 
@@ -17,6 +17,8 @@ from scoring.limits import MARKED_CHARACTERS, SPAN_CHARACTERS
 from scoring.problems import Severity
 
 FURTHEST = 2**31 - 1  # no text is longer
+BEYOND = FURTHEST + 2  # what is further away is as wrong as this
+WIDTH = 2 * BEYOND + 2  # places of an item, so that those of two items are never neighbors
 NO_LIST = "span-not-offsets"
 WHOLE = re.compile(r"[0-9]{1,10}")
 
@@ -88,8 +90,8 @@ def pairs_of_rows(start: str, stop: str) -> list[tuple[int, int]] | None:
 class Marks:
     """Spans in the order of the file, and how many each item has; `ends` are exclusive.
 
-    Where offsets are listed one by one each is a span of one character. `lines` and `paths` say where items are, in
-    files that have them.
+    `repeated` are rows with an offset that is listed more than once. `lines` and `path` say where items are, in files
+    that have them.
     """
 
     ids: list[str]
@@ -97,6 +99,7 @@ class Marks:
     ends: NDArray[np.int64]
     lengths: NDArray[np.int64]
     as_pairs: bool
+    repeated: Mapping[int, int] = field(default_factory=dict)
     lines: Sequence[int] | None = None
     path: Callable[[int], str] | None = None
 
@@ -114,9 +117,9 @@ class Marks:
         count = int(lengths.sum())
         if not offsets.as_pairs:
             flat = _numbers(chain.from_iterable(lists), lists, count)
-            return cls(ids, flat, flat + 1, lengths, False, lines, path)
+            return cls(ids, *_spans_of_offsets(flat, lengths), lines=lines, path=path)
         pairs = _numbers(chain.from_iterable(chain.from_iterable(lists)), chain.from_iterable(lists), 2 * count)
-        return cls(ids, pairs[::2], pairs[1::2] + offsets.end_included, lengths, True, lines, path)
+        return cls(ids, pairs[::2], pairs[1::2] + offsets.end_included, lengths, True, lines=lines, path=path)
 
     @classmethod
     def of_cells(
@@ -125,8 +128,7 @@ class Marks:
         """Marks from cells with lists."""
         at_once = None if offsets.as_pairs else _decode_at_once(cells)
         if at_once is not None:
-            flat, lengths = at_once
-            return cls(ids, flat, flat + 1, lengths, False, lines)
+            return cls(ids, *_spans_of_offsets(*at_once), lines=lines)
         rows = zip(cells, ids, lines, strict=True)
         lists = [offsets.of_cell(cell, item, line, faults) for cell, item, line in rows]
         return cls.of_lists(ids, lists, offsets, lines)
@@ -144,21 +146,17 @@ class Marks:
         if marked > MARKED_CHARACTERS:
             reading.report.error("too-many-marked", found=f"{marked:,}", expected=f"{MARKED_CHARACTERS:,}")
             return None
-        begins, ends = self.begins, self.ends
+        begins, ends, repeated = self.begins, self.ends, self.repeated
         if not _is_ordered(begins, ends, owners):
-            order = np.lexsort((ends, begins, owners))
-            begins, ends, owners = begins[order], ends[order], owners[order]
-            doubled, offsets = _overlaps(begins, ends, owners), begins
-            self._tell("offset-twice", "warning", doubled, owners, faults, lambda span: str(offsets[span]))
-            again = (np.diff(begins) == 0) & (np.diff(ends) == 0) & (np.diff(owners) == 0)
-            first = np.append(True, ~again)
+            order = np.lexsort((ends, begins, owners))  # leaves `owners`, which rise, as they are
+            begins, ends = begins[order], ends[order]
+            repeated = _firsts(begins, _overlaps(begins, ends, owners), owners)
+            first = np.append(True, (np.diff(begins) != 0) | (np.diff(ends) != 0) | (np.diff(owners) != 0))
             begins, ends, owners = begins[first], ends[first], owners[first]
+        self._tell("offset-twice", "warning", repeated, faults)
         if reading.text_lengths is not None:
             self._judge_ends(ends, owners, reading.text_lengths, faults)
-        starts = np.searchsorted(owners, np.arange(len(self.lengths) + 1))
-        if self.as_pairs:
-            return Spans(self.ids, begins, ends, starts)
-        return Spans.of_offsets(self.ids, begins, starts)
+        return Spans(self.ids, begins, ends, np.searchsorted(owners, np.arange(len(self.lengths) + 1)))
 
     def _judge(self, owners: NDArray[np.int64], faults: Faults) -> bool:
         """Whether every span can be one in some text."""
@@ -167,13 +165,13 @@ class Marks:
         beyond = (ends > FURTHEST + 1) | (begins < -FURTHEST) | (ends - begins > SPAN_CHARACTERS)
         beyond &= ~empty
         negative = (begins < 0) & ~beyond & ~empty
-
-        def last(span: int) -> int:
-            return int(begins[span] if begins[span] < -FURTHEST else ends[span] - 1)
-
-        self._tell("span-empty", "error", empty, owners, faults, lambda span: f"{begins[span]}–{ends[span]}")
-        self._tell("offset-too-large", "error", beyond, owners, faults, lambda span: _beyond(last(span)))
-        self._tell("offset-negative", "warning", negative, owners, faults, lambda span: str(begins[span]))
+        stops = _firsts(ends, empty, owners)
+        emptied = {row: f"{start}–{stops[row]}" for row, start in _firsts(begins, empty, owners).items()}
+        self._tell("span-empty", "error", emptied, faults)
+        last = np.where(begins < -FURTHEST, begins, ends - 1)
+        too_far = _firsts(last, beyond, owners)
+        self._tell("offset-too-large", "error", {row: _beyond(place) for row, place in too_far.items()}, faults)
+        self._tell("offset-negative", "warning", _firsts(begins, negative, owners), faults)
         return not (empty.any() or beyond.any())
 
     def _judge_ends(
@@ -185,25 +183,13 @@ class Marks:
         """
         bounds = np.array([text_lengths.get(item, FURTHEST + 1) for item in self.ids], np.int64)
         severity: Severity = "error" if self.as_pairs else "warning"
-        outside = ends > bounds[owners]
-        self._tell("offset-outside-text", severity, outside, owners, faults, lambda span: str(ends[span] - 1))
+        self._tell("offset-outside-text", severity, _firsts(ends - 1, ends > bounds[owners], owners), faults)
 
-    def _tell(
-        self,
-        code: str,
-        severity: Severity,
-        which: NDArray[np.bool_],
-        owners: NDArray[np.int64],
-        faults: Faults,
-        found: Callable[[int], str],
-    ) -> None:
-        """Keep one problem an item; `found` says what is wrong with a span."""
-        wrong = np.flatnonzero(which)
-        rows, firsts = np.unique(owners[wrong], return_index=True)
-        for row, span in zip(rows.tolist(), wrong[firsts].tolist(), strict=True):
+    def _tell(self, code: str, severity: Severity, found: Mapping[int, object], faults: Faults) -> None:
+        """Keep one problem for each row, with what was found there."""
+        for row, text in found.items():
             if faults.has_counted(code):
                 continue
-            text = found(span)
             faults.add(
                 code,
                 f"{self.place(row)}: {text}",
@@ -211,8 +197,37 @@ class Marks:
                 line=self.lines[row] if self.lines else None,
                 path=self.path(row) if self.path else None,
                 item=shown(self.ids[row]),
-                found=text,
+                found=str(text),
             )
+
+
+def _spans_of_offsets(
+    offsets: NDArray[np.int64], lengths: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], bool, dict[int, int]]:
+    """The fields of `Marks` from the offsets of all items, `lengths` of each; neighbors form one span.
+
+    `offsets` is overwritten: there may be millions, and a copy of them costs more than all the rest.
+    """
+    keys = offsets
+    keys += np.repeat(np.arange(len(lengths)) * WIDTH + BEYOND, lengths)
+    if not np.all(keys[1:] > keys[:-1]):
+        keys.sort()
+    new = np.append(True, keys[1:] != keys[:-1])[: len(keys)]
+    again = keys[~new & np.append(True, new[:-1])[: len(keys)]]
+    keys = keys[new]
+    firsts = np.append(True, np.diff(keys) != 1)[: len(keys)]
+    lasts = np.append(firsts[1:], True)[: len(keys)]
+    owners, begins = np.divmod(keys[firsts], WIDTH)
+    ends = keys[lasts] % WIDTH + 1
+    repeated = _firsts(again % WIDTH - BEYOND, np.ones(len(again), np.bool_), again // WIDTH)
+    return begins - BEYOND, ends - BEYOND, np.bincount(owners, minlength=len(lengths)), False, repeated
+
+
+def _firsts(values: NDArray[np.int64], which: NDArray[np.bool_], owners: NDArray[np.int64]) -> dict[int, int]:
+    """Of each row that has one, the first of the chosen values; `owners` are their rows, and rise."""
+    chosen = owners[which]
+    first = np.append(True, chosen[1:] != chosen[:-1])[: len(chosen)]
+    return dict(zip(chosen[first].tolist(), values[which][first].tolist(), strict=True))
 
 
 def _beyond(offset: int) -> str:
@@ -221,12 +236,11 @@ def _beyond(offset: int) -> str:
 
 def _numbers(flat: Iterable[int], rows: Iterable[Sequence[int]], count: int) -> NDArray[np.int64]:
     """All numbers; those beyond any text as the next beyond."""
-    low, high = -FURTHEST - 2, FURTHEST + 2
     try:
         found = np.fromiter(flat, np.int64, count)
-        return np.clip(found, low, high, out=found)
+        return np.clip(found, -BEYOND, BEYOND, out=found)
     except OverflowError:
-        return np.array([max(low, min(high, at)) for row in rows for at in row], np.int64)
+        return np.array([max(-BEYOND, min(BEYOND, at)) for row in rows for at in row], np.int64)
 
 
 def _decode_at_once(cells: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:

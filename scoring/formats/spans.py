@@ -5,6 +5,7 @@ a row a span with its start and end, both empty where an item has none. Ends are
 Plain lines know no quotes: the official scorer of Toxic Spans 2021 reads a quoted list as something else.
 """
 
+from dataclasses import replace
 from typing import Any
 
 from scoring.answers import Spans
@@ -126,10 +127,13 @@ def _read_json(data: bytes, spec: FormatSpec, reading: Reading, faults: Faults) 
     records = read_records(data, shape_of(spec, offsets.type), reading, strings_in=lambda values: 0)
     if records is None:
         return None
-    found = [
-        [] if value is MISSING else offsets.of_value(value, place, row, records.path, faults)
-        for row, (place, value) in enumerate(zip(records.places or records.ids, records.values, strict=True))
-    ]
+    found = records.values
+    if not records.typed:
+        found = [
+            [] if value is MISSING else offsets.of_value(value, place, row, records.path, faults)
+            for row, (place, value) in enumerate(zip(records.places, records.values, strict=True))
+        ]
     if len(records.ids) < len(found):
         return None  # an entry without an id, which is reported
-    return Marks.of_lists(records.ids, found, offsets, path=records.path)
+    path = replace(records, values=[]).path  # lists of millions of pairs are not kept for it
+    return Marks.of_lists(records.ids, found, offsets, path=path)

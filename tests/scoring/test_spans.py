@@ -4,11 +4,13 @@ import json
 import random
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 
 import pytest
 
-from scoring import Definition, check, load_definition, score
+from scoring import Definition, Report, check, load_definition, score
+from scoring.check import known_items
 
 ITEMS = [f"d{number}" for number in range(40)]
 ROOT = Path(__file__).parents[2]
@@ -102,6 +104,33 @@ def test_long_spans_cost_no_more_than_short_ones(marks: Definition, tmp_path: Pa
     assert float(seconds) <= 2
     assert float(megabytes) <= 300
     assert (codes == []) == (line == "[[0,400000]]")
+
+
+@pytest.mark.parametrize(
+    ("track", "start", "again", "end", "bytes_each"),
+    [("offsets", "d0\t[", "7,", "7]\n", 40), ("json", '[{"id":"d0","value":[', "[1,2],", "[1,2]]}]", 120)],
+)
+def test_spans_listed_again_and_again_take_little_memory(
+    marks: Definition, track: str, start: str, again: str, end: str, bytes_each: int
+) -> None:
+    spans = 190_000
+    data = (start + again * spans + end).encode()
+    tracemalloc.start()
+    report = check(marks, track, data)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert {"offset-twice", "missing-items"} <= {problem.code for problem in report}
+    assert peak < bytes_each * spans
+
+
+def test_texts_are_read_once_for_all_runs(marks: Definition) -> None:
+    known, track = known_items(None), marks.track("texts")
+    first, second = (known(track, "test", Report()) for _ in range(2))
+    assert first
+    assert second
+    lengths = first.text_lengths(("id",))
+    assert lengths == dict.fromkeys(ITEMS, 10)
+    assert second.text_lengths(("id",)) is lengths
 
 
 def test_what_a_file_marks_in_all_is_bounded(marks: Definition) -> None:
