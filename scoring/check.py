@@ -7,7 +7,7 @@ from pathlib import Path
 from scoring import limits
 from scoring.answers import Answers
 from scoring.definition import Definition, Track
-from scoring.formats import read_answers
+from scoring.formats import columns_of, read_answers
 from scoring.formats.trec import DEPTH
 from scoring.item_index import ItemIndex
 from scoring.problems import Report
@@ -95,7 +95,7 @@ def known_items(items: Iterable[str] | Path | None) -> Known:
 
 def run_bytes(track: Track, items: Items | None) -> int:
     """The bytes that a run of the track may have, generously: they bound what a hostile file costs."""
-    an_item = limits.BYTES_AN_ITEM
+    an_item = limits.BYTES_AN_ITEM + limits.CELL_BYTES * len(columns_of(track.format))
     if track.format.kind == "spans":
         an_item = limits.SPANS_BYTES_AN_ITEM
     if track.format.kind == "trec-run":

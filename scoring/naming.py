@@ -73,9 +73,15 @@ def explain_archive(definition: Definition, name: str, team: str | None) -> Name
     return named
 
 
-def nearest(definition: Definition, name: str, team: str | None, count: int = 3) -> list[str]:
+def suggested(definition: Definition, named: Named, team: str | None) -> list[Named]:
+    """The runs that are suggested for a wrong name: for other names they are taken."""
+    names = dict.fromkeys(problem.suggestion for problem in named.report if problem.suggestion)
+    return [run for name in names if (run := read(definition, name, team)) and run.track]
+
+
+def nearest(definition: Definition, name: str, team: str | None, taken: Taken = (), count: int = 3) -> list[str]:
     """The right names nearest to a wrong one, the likeliest first; what could be read of it is kept."""
-    rule: _RunRule | _ArchiveRule = _RunRule(definition, team)
+    rule: _RunRule | _ArchiveRule = _RunRule(definition, team, taken)
     if definition.naming.archive and name.casefold().endswith(".zip"):
         rule = _ArchiveRule(definition, team, definition.naming.archive)
     named = _explain(rule, name)

@@ -210,10 +210,7 @@ def _recognise(
     """What a name says; the run that it is suggested to be is taken from then on."""
     named = naming.explain(definition, name, team, taken)
     report.extend(named.report)
-    for problem in named.report:
-        meant = naming.read(definition, problem.suggestion, team) if problem.suggestion else None
-        if meant and meant.track:
-            taken.add((meant.track, meant.number))
+    taken |= {(meant.track, meant.number) for meant in naming.suggested(definition, named, team) if meant.track}
     track = named.track or naming.likely_track(definition, name, team)
     is_guess = named.track is None
     return RecognisedRun(entry, naming.printable(name), track, named.number, size, is_guess) if track else None

@@ -1,6 +1,7 @@
 """`explain`: what the names of files say, in words, and for wrong ones the nearest right names."""
 
 import argparse
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,8 @@ from scoring.commands import INVALID, VALID, print_json
 from scoring.definition import Definition
 from scoring.printing import report_text
 from scoring.problems import in_language
+
+Held = defaultdict[str | None, set[tuple[str, int | None]]]  # by team, the runs that names here mean
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -20,17 +23,28 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, definition: Definition) -> int:
     """Print what each name says; the files need not be there."""
-    explained = [_explained(Path(name).name, options, definition) for name in options.names]
+    names = [Path(name).name for name in options.names]
+    held: Held = defaultdict(set)
+    for named in (naming.read(definition, name, options.team) for name in names):
+        if named and named.track:
+            held[named.team].add((named.track, named.number))
+    explained = [_explained(name, options, definition, held) for name in names]
     if options.json:
         print_json({"ok": all(entry["ok"] for entry in explained), "names": explained})
     return VALID if all(entry["ok"] for entry in explained) else INVALID
 
 
-def _explained(name: str, options: argparse.Namespace, definition: Definition) -> dict[str, Any]:
+def _explained(name: str, options: argparse.Namespace, definition: Definition, held: Held) -> dict[str, Any]:
+    """What a name says; no run that another name means, or that was suggested for one, is suggested."""
     is_archive = name.casefold().endswith(".zip")
     named = (naming.explain_archive if is_archive else naming.explain)(definition, name, options.team)
+    suggested = naming.suggested(definition, named, options.team)
+    taken = held[suggested[0].team] if suggested else set()
+    if suggested:
+        named = naming.explain(definition, name, options.team, taken)
+    nearest = [] if named.report.ok else naming.nearest(definition, name, options.team, taken)
+    taken |= {(run.track, run.number) for run in naming.suggested(definition, named, options.team) if run.track}
     report = in_language(named.report, options.lang)
-    nearest = [] if report.ok else naming.nearest(definition, name, options.team)
     if not options.json:
         print(f"{name}: {_words(named, is_archive, definition)}" if report.ok else _wrong(named, nearest, options.lang))
     fields = {"track": named.track, "team": named.team, "number": named.number}

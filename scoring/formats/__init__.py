@@ -78,6 +78,11 @@ def read_answers(
             return None
 
 
+def columns_of(spec: FormatSpec) -> tuple[str, ...]:
+    """The classes or columns for which a run has an answer to each item; rankings and spans have none."""
+    return spec.options.get("classes") or spec.options.get("columns") or ()
+
+
 def _bounds(spec: FormatSpec, items: int | None) -> dict[str, int]:
     """How many lines or objects, and how many cells or values, are worth reading for so many items.
 
@@ -88,7 +93,7 @@ def _bounds(spec: FormatSpec, items: int | None) -> dict[str, int]:
         return {}
     options = spec.options
     entries = limits.ENTRIES_AN_ITEM
-    cells = limits.CELLS_AN_ITEM + 4 * len(options.get("classes") or options.get("columns") or ())
+    cells = limits.CELLS_AN_ITEM + 4 * len(columns_of(spec))
     if spec.kind == "trec-run":
         entries = 2 * options.get("depth", trec.DEPTH)
         cells = 8 * entries

@@ -108,7 +108,7 @@ def find_columns(
     further = [cell for cell in header if cell not in needed]
     if twice:
         reading.report.error("header-column-twice", line=1, places=tuple(twice), count=len(twice))
-    if len(lacking) == 1 and header[0] in INDEX_NAMES:
+    if lacking == [*needed[:1]] and header[0] in INDEX_NAMES:
         reading.report.error("index-without-name", line=1, found=shown_cell(header[0]), expected=lacking[0])
     elif lacking:
         meant = {name: nearest(name, further[:COLUMNS_COMPARED]) for name in lacking}

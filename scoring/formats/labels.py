@@ -65,11 +65,12 @@ class Labels:
             if problem is None:
                 continue
             code, wrong = problem
-            if whole := _without_point(wrong, known):
+            tolerated = code == "label-outside-domain"
+            whole = None if tolerated and reading.lenient else _without_point(wrong, known)
+            if whole:
                 where = {"line": lines[row] if lines else None, "path": path(row) if path else None}
                 tell_decimal_point(str(wrong), whole, faults, item=shown(place), **where)
                 continue
-            tolerated = code == "label-outside-domain"
             if tolerated and wrong in reading.inner_classes:
                 code = "inner-class"
             if faults.has_counted(code):

@@ -196,7 +196,7 @@ def check_ids(ids: list[str], reading: Reading) -> None:
     _tell_ids("missing-items", "warning" if reading.missing_allowed else reading.strict, missing, report)
     unknown = [item for item in dict.fromkeys(ids) if item not in expected and item not in optional]
     unknown = [item for item in unknown if item not in respelled]
-    _tell_respelled(respelled, report)
+    _tell_respelled(respelled, reading)
     nearest = _nearest_id(unknown[0], expected) if unknown else None
     _tell_ids("unknown-ids", reading.strict, unknown, report, suggestion=nearest)
     if given & optional and not optional <= given:
@@ -212,12 +212,19 @@ def _respelled(unknown: Collection[str], missing: Collection[str]) -> dict[str, 
     return {item: right for item, right in pairs if right}
 
 
-def _tell_respelled(respelled: Mapping[str, str], report: Report) -> None:
+def _tell_respelled(respelled: Mapping[str, str], reading: Reading) -> None:
     if respelled:
         first, right = next(iter(sorted(respelled.items())))
         form = next((form for form in ("NFC", "NFD") if unicodedata.is_normalized(form, right)), "NFC")
-        places = tuple(shown(item) for item in sorted(respelled)[: report.listed])
-        report.error("ids-unicode-form", item=shown(first), expected=form, count=len(respelled), places=places)
+        places = tuple(shown(item) for item in sorted(respelled)[: reading.report.listed])
+        reading.report.add(
+            reading.strict,
+            "ids-unicode-form",
+            item=shown(first),
+            expected=form,
+            count=len(respelled),
+            places=places,
+        )
 
 
 def _tell_ids(code: str, severity: Severity, ids: Sequence[str], report: Report, suggestion: str | None = None) -> None:

@@ -90,6 +90,16 @@ def test_wrong_usage_is_code_2_and_says_why(
     assert words in capsys.readouterr().err
 
 
+def test_explain_suggests_no_name_twice(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names = ["task1_hard_UNED_1", "task1-hard-UNED-1", "Task1_hard_UNED_1", "Task1_hard_Lak_1"]
+    _, printed = run_json(capsys, "explain", "--task", folder, "--team", "UNED", *names[:3])
+    nearest = [entry["nearest"] for entry in printed["names"][1:]]
+    assert [near[0] for near in nearest] == ["task1_hard_UNED_2", "task1_hard_UNED_3"]
+    assert not {"task1_hard_UNED_1", "task1_hard_UNED_2"} & {*nearest[1]}
+    _, printed = run_json(capsys, "explain", "--task", folder, *names)
+    assert printed["names"][3]["problems"][0]["suggestion"] == "task1_hard_Lak_1"  # of another team
+
+
 def test_explain_says_what_names_say(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "--task", str(folder), "task1_hard_Lak_NLP_3.json", "tiny_UNED.zip"]) == 0
     assert capsys.readouterr().out.splitlines() == [

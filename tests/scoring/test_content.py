@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from scoring import Definition, DefinitionError, Problem, check, load_definition
+from scoring.limits import BYTES_AN_ITEM, RUN_BYTES_FREE
 from tests.scoring.conftest import DEFINITION, ITEMS
 
 Edit = Callable[[list[dict[str, Any]]], object]
@@ -330,3 +331,16 @@ def test_faults_of_spans(tiny: Definition, line: str, code: str) -> None:
 def test_a_negative_offset_is_only_a_warning(tiny: Definition) -> None:
     problem = only(tiny, "task5-spans", lines([*SPANS[:-1], "i9\t[-1, 3]"]))
     assert (problem.severity, problem.code, problem.line) == ("warning", "offset-negative", 10)
+
+
+def test_shares_of_many_classes_may_fill_a_large_file(write_task: Callable[[str], Path], tmp_path: Path) -> None:
+    classes = [f"intention-number-{number}" for number in range(150)]
+    items = [f"i{number}" for number in range(3000)]
+    task = load_definition(
+        write_task(DEFINITION.replace('classes: ["NO", A, B], sum: 1}\n    hierarchy: kinds', f"classes: {classes}}}"))
+    )
+    run = tmp_path / "run.json"
+    shares = {name: 1 / len(classes) for name in classes}
+    run.write_text(json.dumps([{"id": item, "value": shares} for item in items], indent=2), encoding="utf-8")
+    assert run.stat().st_size > RUN_BYTES_FREE + BYTES_AN_ITEM * len(items)
+    assert check(task, "task1-soft", run, items).ok

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from scoring import Definition, check, load_definition
+from scoring import Definition, check, load_definition, score
 from scoring.messages import LANGUAGES
 from scoring.problems import Problem, translate
 from tests.scoring.conftest import DEFINITION, ITEMS
@@ -95,6 +95,35 @@ def test_other_wrong_values_are_still_listed(task: Definition) -> None:
     data = rows("{item},1.0").replace(b"i3,1.0", b"i3,7")
     found = {problem.code: problem.count for problem in problems(task, "task6-csv", data)}
     assert found == {"decimal-point": 1, "value-outside-domain": 1}
+
+
+def test_a_misspelled_column_is_not_taken_for_an_index(task: Definition) -> None:
+    (problem,) = problems(task, "task6-csv", rows("{n},{item},1", ",id,Hs\n"))
+    assert (problem.code, problem.places) == ("header-column-missing", ("HS",))
+
+
+@pytest.mark.parametrize("track", ["task6-binary", "task6-labels"])
+def test_labels_with_a_point_are_scored_where_the_official_evaluators_do_so(task: Definition, track: str) -> None:
+    if track == "task6-labels":
+        right = rows("{item},1", "id,label\n")
+        run = right.replace(b"i3,1", b"i3,1.0")
+    else:
+        right = json.dumps([{"id": item, "value": "1"} for item in ITEMS]).encode()
+        run = right.replace(b'"i3", "value": "1"', b'"i3", "value": "1.0"')
+    result = score(task, track, run, right, lenient=True)
+    (problem,) = result.report
+    assert (problem.code, problem.severity) == ("label-outside-domain", "warning")
+    assert result.scores == {"accuracy": 0.9}
+    assert [error.code for error in score(task, track, run, right).report.errors] == ["decimal-point"]
+
+
+def test_ids_in_another_unicode_form_are_missing_where_the_official_evaluators_say_so(task: Definition) -> None:
+    named = ["caf\u00e9", "na\u00efve", "plain"]
+    right = [{"id": name, "value": "1"} for name in named]
+    run = [entry | {"id": unicodedata.normalize("NFD", entry["id"])} for entry in right]
+    result = score(task, "task6-binary", json.dumps(run).encode(), json.dumps(right).encode(), lenient=True)
+    assert [(problem.code, problem.severity) for problem in result.report] == [("ids-unicode-form", "warning")]
+    assert result.scores == {"accuracy": pytest.approx(1 / 3)}
 
 
 @pytest.mark.parametrize(("data", "code"), [(b'{"id": "i1"}', "json-not-a-list"), (b"{x\n{y", "json-syntax")])
