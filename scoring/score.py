@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from scoring.answers import Answers, Matrix
+from scoring.answers import Answers, Matrix, Spans
 from scoring.check import Items, as_source, find_items, read_file
 from scoring.coverage import coverage, incomplete, may_leave_out
 from scoring.definition import Definition, FormatSpec, Track
@@ -78,7 +78,10 @@ def score(
     """
     if items is not None and not isinstance(items, str | Path):
         items = list(items)
-    standard = gold if isinstance(gold, GoldStandard) else load_gold(definition, track, gold, split, items)
+    if isinstance(gold, GoldStandard):
+        standard = _with_items(gold, definition.track(track), items, split)
+    else:
+        standard = load_gold(definition, track, gold, split, items)
     answers, report = run_answers(definition, track, run, standard, items, lenient, split, listed)
     if answers is None:
         return Result({}, report, len(standard))
@@ -175,6 +178,14 @@ def _for_items(definition: Definition, track: str, split: str, standard: GoldSta
         report.error("gold-incomplete", **incomplete(covered))
         raise GoldError(report)
     return standard.covering(known.ids)
+
+
+def _with_items(gold: GoldStandard, track: Track, items: Iterable[str] | Path | None, split: str) -> GoldStandard:
+    """A gold of spans with all of the items, whatever it was loaded for; other gold as it is."""
+    if items is None or not isinstance(gold.answers, Spans):
+        return gold
+    known = find_items(track, items, split, Report())  # the run's report says what is wrong
+    return gold if known is None else gold.covering(known.ids)
 
 
 def _declared_values(track: Track) -> list[int]:

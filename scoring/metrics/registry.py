@@ -206,7 +206,7 @@ def validate(spec: MetricSpec, track: Track) -> str | None:
         return f"{spec.name} judges {_listed(metric.kinds)} runs, not {track.format.kind}"
     if metric.single_label and track.format.options.get("multi"):
         return f"{spec.name} needs one class an item; this track allows several (exact_match_ratio judges these)"
-    if not metric.numbers and "number" in track.format.options.get("values", ()):
+    if not metric.numbers and track.format.options.get("numbers"):
         ours = ", ".join(name for name, own in METRICS.items() if own.numbers)
         return f"{spec.name} judges labels; this track's table holds numbers, which {ours} judge"
     return _validate_part(metric, spec, track) or _validate_options(metric, spec)

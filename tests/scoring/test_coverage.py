@@ -113,14 +113,15 @@ def test_items_that_a_gold_of_spans_leaves_out_have_no_spans(write: Write, cover
     definition = write("spans", lines(gold), covers=covers)
     assert faults_of_folder(definition) == []
     assert check_gold(definition, "one", lines(gold).encode()).counts == (2, 6)
-    right = score(
-        definition,
-        "one",
-        lines({item: gold.get(item, []) for item in ITEMS}).encode(),
-        lines(gold).encode(),
-        items=definition.track("one").items["test"],
-    )
-    assert (right.scores, right.items) == ({"span_f1": 1}, 6)
+    for given in (lines(gold).encode(), load_gold(definition, "one", lines(gold).encode())):
+        right = score(
+            definition,
+            "one",
+            lines({item: gold.get(item, []) for item in ITEMS}).encode(),
+            given,
+            items=definition.track("one").items["test"],
+        )
+        assert (right.scores, right.items) == ({"span_f1": 1}, 6)
 
 
 def toxic_spans_f1(gold: dict[str, list[int]], run: dict[str, list[int]]) -> float:

@@ -144,6 +144,13 @@ def test_a_contradiction_has_its_line_path_and_remedy(
     assert line in text.splitlines()[(problem.line or 0) - 1]
 
 
+def test_a_metric_of_labels_is_rejected_where_a_table_holds_numbers(write_task: Callable[[str], Path]) -> None:
+    text = DEFINITION.replace("columns: [HS]}", "columns: [HS], values: number}")
+    with pytest.raises(DefinitionError, match="accuracy judges labels; this track's table holds numbers"):
+        load_definition(write_task(text))
+    assert load_definition(write_task(text.replace("accuracy", "pearson")))
+
+
 def test_contradictions_show_beside_faults_of_other_parts_and_not_beside_their_own(
     write_task: Callable[[str], Path],
 ) -> None:

@@ -218,7 +218,7 @@ def track(kind: str, **options: object) -> Track:
 LABELS = track("json-labels", classes=("a", "c", "d"))
 SEVERAL = track("json-labels", classes=("a", "c", "d"), multi=True)
 ONE_COLUMN = track("table", columns=("HS",))
-NUMBERS = track("table", columns=("score",), values="number")
+NUMBERS = track("table", columns=("score",), values=(), numbers=True)
 COLUMNS_THREE = track("table", columns=("HS", "TR", "AG"))
 
 
