@@ -383,6 +383,7 @@ def _texts(size: int) -> Source:
     yield "task1-hard", "zero bytes", lambda: bytes(size)
     yield "task1-hard", "UTF-16", lambda: ("[" * (size // 2)).encode("utf-16")
     yield "task1-hard", "bytes that are no UTF-8", lambda: b"[" + b"\xff" * size
+    yield "task4-csv", "bytes of no character", lambda: b"\x80" * size
     yield "task1-hard", "characters of four bytes", lambda: _repeated('{"id":"' + "\U0001f600" * 20 + '"}', size)
     yield (
         "task4-csv",

@@ -19,7 +19,7 @@ def head_of(data: bytes) -> bytes | None:
         return _head_of_list(text)
     lines = text.splitlines(keepends=True)
     if len(data) > HEAD_BYTES:
-        lines.pop()  # it may be cut off
+        lines = lines[:-1]  # the last may be cut off
     return "".join(lines[: HEAD_ENTRIES + 1]).encode() or None
 
 
