@@ -53,7 +53,7 @@ def score_run(run_id: str) -> None:
     score(UUID(run_id), database_now())
 
 
-@app.task(name="portal.validate")
+@app.task(name="portal.validate", soft_time_limit=GIVE_WAY_SECONDS)
 def validate(validation_id: str) -> None:
     validation.validate(UUID(validation_id), database_now())
 

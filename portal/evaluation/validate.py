@@ -9,7 +9,7 @@ import structlog
 from django.db.models import Q
 
 from portal.evaluation.check import judge
-from portal.evaluation.child import ChildError
+from portal.evaluation.child import ChildError, HostError, description
 from portal.evaluation.limits import HINT_SECONDS, LEASE_SECONDS, RETRY_SECONDS, SWEEP_BATCH, VALIDATE_SECONDS
 from portal.evaluation.record import RunFinding, UploadFinding
 from portal.models import Run, Validation
@@ -23,8 +23,9 @@ log = structlog.get_logger("portal.evaluation")
 def validate(validation_id: UUID, at: datetime) -> bool:
     """Claim, check without gold, keep the report and delete the file; True when the report was written.
 
-    While the file cannot be read the validation waits. A check that ends without an answer fails at once: its sender
-    may ask again, and where the content killed the check this counts as a rejected upload.
+    After an error of ours the validation waits: the file cannot be read, or its storage hangs. A check that ends
+    without an answer fails at once: its sender may ask again, and where the content killed the check this counts as a
+    rejected upload.
     """
     now = running_from(at)
     token = uuid4()
@@ -38,8 +39,9 @@ def validate(validation_id: UUID, at: datetime) -> bool:
     except (ChildError, FileNotFoundError) as error:
         log.warning("validation failed", validation=str(validation_id), error=str(error))
         result = {"state": Validation.State.FAILED, "killed_check": isinstance(error, ChildError)}
-    except OSError as fault:
-        log.warning("validation waits for its file", validation=str(validation_id), fault=type(fault).__name__)
+    except Exception as error:
+        what = str(error) if isinstance(error, HostError) else description(error)
+        log.warning("validation waits", validation=str(validation_id), error=what)
         later = now() + timedelta(seconds=RETRY_SECONDS)
         _held(validation, token).update(state=Validation.State.WAITING, token=None, lease_ends=later)
         return False

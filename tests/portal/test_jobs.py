@@ -10,6 +10,7 @@ import pytest
 
 from portal import jobs
 from portal.evaluation.lanes import Lane
+from portal.evaluation.limits import GIVE_WAY_SECONDS
 from portal.models import Board, Run, Submission
 from portal.models.clock import database_now
 from tests.portal.world import GOOD, send_run
@@ -116,3 +117,8 @@ def test_a_board_is_free_again_when_its_worker_has_died(run):
         assert is_mine
         held.__exit__(None, None, None)  # a late one lets go of nothing that another has
         assert not Board.objects.free(at + timedelta(seconds=62)).exists()
+
+
+def test_jobs_that_read_files_stop_before_they_are_killed():
+    jobs_of_files = (jobs.check_submission, jobs.score_run, jobs.check_gold, jobs.validate)
+    assert {job.soft_time_limit for job in jobs_of_files} == {GIVE_WAY_SECONDS}

@@ -5,6 +5,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from billiard.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 
 from portal.actions import rejections
@@ -210,9 +211,10 @@ def test_a_file_that_was_never_kept_fails_at_once(meltemi):
     assert validation.state == "failed"
 
 
-def test_a_storage_that_is_away_makes_it_wait(meltemi, monkeypatch):
+@pytest.mark.parametrize("error", [ConnectionError, SoftTimeLimitExceeded])
+def test_a_storage_that_is_away_or_hangs_makes_it_wait(meltemi, monkeypatch, error):
     def away(*_, **__):
-        raise ConnectionError
+        raise error
 
     validation = asked(meltemi)
     with monkeypatch.context() as patch:
