@@ -92,7 +92,12 @@ def failed(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
                 )
                 % names
             ),
-            text(_("What failed costs nothing of your limits. You need not do anything; sending it again is no harm.")),
+            text(
+                _(
+                    "You don’t need to do anything. What failed uses none of your limits, so you can also upload the "
+                    "file again."
+                )
+            ),
             button(_("See how it stands"), _upload_page(mail)),
         ],
         why=_as_sender(names),
