@@ -2,19 +2,30 @@
 
 import os
 import signal
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from django.db.models import Sum
 
+from portal import jobs
 from portal.evaluation.check import check_submission
-from portal.models import Run, Submission
+from portal.evaluation.lanes import Lane
+from portal.management.programs import worker_command
+from portal.models import Heartbeat, Run, Submission
 from portal.models.clock import database_now
-from tests.faults.conftest import Worker
-from tests.services import Broker, wait_until
+from tests.faults.conftest import Worker, own_environment
+from tests.services import Broker, Program, children, wait_until
 
 RUNS = 3
+SLOW_START = """
+import time
+from celery.__main__ import main
+from celery.signals import worker_process_init
+worker_process_init.connect(lambda **_: time.sleep(6), weak=False)  # Celery itself gives a process 4 s
+main()
+"""
 
 
 def kill_all(worker: Worker) -> None:
@@ -57,3 +68,26 @@ def test_no_run_is_lost_and_none_is_scored_twice(
     lost = used["attempts"] if kill is kill_scorers else used["leases_lost"]
     assert 1 <= lost == sum(used.values()) <= 2  # of two scorers, one may end in the moment before
     assert [run.evaluations.count() for run in Run.objects.all()] == [1, 1, 1]
+
+
+@pytest.fixture
+def slow_worker(tmp_path: Path, transactional_db: None) -> Iterator[Program]:
+    """A worker whose pool processes start as slowly as on a busy machine."""
+    log = tmp_path / "worker.log"
+    command = [sys.executable, "-c", SLOW_START, *worker_command("slow")[3:]]  # without `python -m celery`
+    worker = Program(command, own_environment(), log)
+    yield worker
+    worker.kill()
+    print(log.read_text())
+
+
+def test_processes_that_start_slowly_get_to_work(broker: Broker, slow_worker: Program) -> None:
+    """Celery watches those that it starts in place of others."""
+    slow_worker.start()
+    jobs.heartbeat.apply_async([Lane.SCORING])
+    wait_until(Heartbeat.objects.exists, 60, "a job was done")
+    Heartbeat.objects.all().delete()
+    for process in children(slow_worker.pid):
+        os.kill(process, signal.SIGKILL)
+    jobs.heartbeat.apply_async([Lane.SCORING])
+    wait_until(Heartbeat.objects.exists, 60, "a job was done by a new process")
