@@ -1,7 +1,7 @@
 """The command line `agon`: `check` and `score`, with the report that the portal's pages show, and others.
 
 Exit codes: 0 valid (warnings allowed), 1 invalid, 2 usage: a wrong argument, definition, items or gold file; 141 where
-nothing reads the output any more.
+the reader of the output has gone.
 """
 
 import argparse

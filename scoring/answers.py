@@ -83,7 +83,7 @@ class Ranking:
 
 
 def as_trec_eval(scores: NDArray[np.float64]) -> NDArray[np.float32]:
-    """Scores as trec_eval compares them, as C floats: what differs by less is equal."""
+    """Scores as trec_eval compares them, as C floats: scores that round to the same float are equal."""
     with np.errstate(over="ignore"):  # too large: infinite
         return scores.astype(np.float32)
 

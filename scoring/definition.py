@@ -47,9 +47,7 @@ class Track:
     rank_by: str  # key of the ranking metric
     decimals: int
     missing: Literal["reject", "default"]
-    items_outside_gold: Literal[
-        "ignore", "count"
-    ]  # what a run says of items that a gold with covers: listed leaves out
+    items_outside_gold: Literal["ignore", "count"]  # answers to items that a gold with covers: listed leaves out
     texts: Mapping[str, Path] = field(default_factory=dict)  # split → table of ids and `text`, to judge offsets by
     item_languages: Mapping[str, Path] = field(default_factory=dict)  # split → table of ids and `lang`, to score by
     ties: Literal["exact", "rounded", "earlier"] = "exact"  # who shares a rank: equal values, equal as printed, nobody

@@ -58,7 +58,7 @@ def _discreet(report: Report) -> Report:
 
 
 def _without_content(problem: Problem) -> Problem:
-    """The problem told anew, with dots for whatever was found."""
+    """The same problem, with dots for whatever was found."""
     found = HIDDEN if problem.found is not None else None
     told = Report()
     told.add(

@@ -47,7 +47,7 @@ def explain(definition: Definition, name: str, team: str | None, taken: Taken = 
 
 
 def read(definition: Definition, name: str, team: str | None) -> Named | None:
-    """Read a run's file name; None where it breaks a rule, whichever."""
+    """Read a run's file name; None where it breaks any rule."""
     clean = _without_oddities(name)
     return _RunRule(definition, team).match(clean, frozenset()) if clean == composed(name) else None
 

@@ -7,10 +7,8 @@ from itertools import islice
 
 ALIKE = 0.65  # of letters in common
 PIECE = 3  # letters from which on a part of a name stands for it
-LETTERS = (
-    60  # of names that are compared: a comparison takes the product of their lengths, and a typo leaves them alike
-)
-NAMES = 200  # that are compared
+LETTERS = 60  # longer names are not compared: that takes the product of their lengths
+NAMES = 200  # more are not compared
 
 
 def nearest(found: str, names: Iterable[str]) -> str | None:
