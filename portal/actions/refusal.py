@@ -34,12 +34,6 @@ class NotAcceptable(ActionRefused):
     http_status = 422
 
 
-class Unavailable(ActionRefused):
-    """The portal cannot do it now; another way is named."""
-
-    http_status = 503
-
-
 class LimitReached(ActionRefused):
     """More than the limits of the phase allow."""
 
