@@ -7,8 +7,7 @@ from pathlib import Path
 from scoring import limits
 from scoring.answers import Answers
 from scoring.definition import Definition, Track
-from scoring.formats import columns_of, read_answers
-from scoring.formats.trec import DEPTH
+from scoring.formats import read_answers, size_of
 from scoring.item_index import ItemIndex
 from scoring.problems import Report
 from scoring.run_head import begins_as, head_of
@@ -94,14 +93,9 @@ def known_items(items: Iterable[str] | Path | None) -> Known:
 
 
 def run_bytes(track: Track, items: Items | None) -> int:
-    """The bytes that a run of the track may have, generously: they bound what a hostile file costs."""
-    an_item = limits.BYTES_AN_ITEM + limits.CELL_BYTES * len(columns_of(track.format))
-    if track.format.kind == "spans":
-        an_item = limits.SPANS_BYTES_AN_ITEM
-    if track.format.kind == "trec-run":
-        an_item = limits.DOCUMENT_BYTES * int(track.format.options.get("depth", DEPTH))
+    """The bytes that a run of the track may have."""
     count = 0 if items is None else len(items.index) + len(items.optional)
-    return min(limits.RUN_BYTES, limits.RUN_BYTES_FREE + an_item * count)
+    return min(limits.RUN_BYTES, limits.RUN_BYTES_FREE + size_of(track.format).bytes * count)
 
 
 def tell_other_split(

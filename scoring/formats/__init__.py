@@ -9,6 +9,7 @@ from scoring.answers import Answers
 from scoring.definition import FormatSpec, Track
 from scoring.formats import json_labels, json_soft, spans, table, table_labels, table_soft, trec
 from scoring.formats.reading import Reading, Role, collector_paused
+from scoring.formats.size import Size, size_of_columns
 from scoring.item_index import ItemIndex
 from scoring.problems import Report
 from scoring.yaml_values import Keys
@@ -16,10 +17,11 @@ from scoring.yaml_values import Keys
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A way to write answers: how its options stand in task.yaml, and how a file of it is read."""
+    """A way to write answers: how task.yaml gives its options, how a file is read, and how large a run may be."""
 
     read_options: Callable[[Keys], dict[str, Any]]
     read: Callable[[bytes, FormatSpec, Reading], Answers | None]
+    size: Callable[[FormatSpec], Size] = size_of_columns
 
 
 FORMATS = {
@@ -28,10 +30,15 @@ FORMATS = {
     "table": Format(table.read_options, table.read),
     "table-labels": Format(table_labels.read_options, table_labels.read),
     "table-soft": Format(table_soft.read_options, table_soft.read),
-    "spans": Format(spans.read_options, spans.read),
-    "trec-run": Format(trec.read_run_options, trec.read_run),
+    "spans": Format(spans.read_options, spans.read, spans.size),
+    "trec-run": Format(trec.read_run_options, trec.read_run, trec.size),
     "trec-qrels": Format(trec.read_judgement_options, trec.read_judgements),
 }
+
+
+def size_of(spec: FormatSpec) -> Size:
+    """How large a run may be for each of its items."""
+    return FORMATS[spec.kind].size(spec)
 
 
 def read_answers(
@@ -78,29 +85,15 @@ def read_answers(
             return None
 
 
-def columns_of(spec: FormatSpec) -> tuple[str, ...]:
-    """The classes or columns for which a run has an answer to each item; rankings and spans have none."""
-    return spec.options.get("classes") or spec.options.get("columns") or ()
-
-
 def _bounds(spec: FormatSpec, items: int | None) -> dict[str, int]:
-    """How many lines or objects, and how many cells or values, are worth reading for so many items.
+    """How many lines or objects, and how many cells or values, a run of so many items may have.
 
-    Generous: they bound what a hostile file costs. A gold standard and a lenient reading (`items` is None) have only
-    the bounds of any file.
+    A gold standard and a lenient reading (`items` is None) have only the bounds of any file.
     """
     if items is None:
         return {}
-    options = spec.options
-    entries = limits.ENTRIES_AN_ITEM
-    cells = limits.CELLS_AN_ITEM + 4 * len(columns_of(spec))
-    if spec.kind == "trec-run":
-        entries = 2 * options.get("depth", trec.DEPTH)
-        cells = 8 * entries
-    if spec.kind == "spans":
-        cells = limits.OFFSETS_AN_ITEM
-        entries = limits.SPANS_AN_ITEM if options.get("spans") == "rows" else entries
+    size = size_of(spec)
     return {
-        "most_entries": min(limits.LINES, limits.ENTRIES_FREE + entries * items),
-        "most_cells": min(limits.CELLS, limits.CELLS_FREE + cells * items),
+        "most_entries": min(limits.LINES, limits.ENTRIES_FREE + size.entries * items),
+        "most_cells": min(limits.CELLS, limits.CELLS_FREE + size.cells * items),
     }

@@ -8,12 +8,14 @@ Plain lines know no quotes: the official scorer of Toxic Spans 2021 reads a quot
 from dataclasses import replace
 from typing import Any
 
+from scoring import limits
 from scoring.answers import Spans
 from scoring.definition import FormatSpec
 from scoring.formats.delimited import split_plain
 from scoring.formats.json_records import MISSING, read_record_options, read_records, shape_of
 from scoring.formats.layout import Table, layout_of, read_layout_options, read_table
 from scoring.formats.reading import Faults, Reading, are_too_many, check_ids, decode, is_too_much, shown, shown_cell
+from scoring.formats.size import Size
 from scoring.formats.span_lists import Marks, Offsets, pairs_of_rows
 from scoring.yaml_values import Keys, Value, one_of
 
@@ -39,6 +41,12 @@ def read_options(keys: Keys) -> dict[str, Any]:
     elif options["spans"] == "rows":
         keys.value.wrong("file: table, where spans are rows")
     return options
+
+
+def size(spec: FormatSpec) -> Size:
+    """How large a run may be for each of its items."""
+    entries = limits.SPANS_AN_ITEM if spec.options.get("spans") == "rows" else limits.ENTRIES_AN_ITEM
+    return Size(entries, cells=limits.OFFSETS_AN_ITEM, bytes=limits.SPANS_BYTES_AN_ITEM)
 
 
 def read(data: bytes, spec: FormatSpec, reading: Reading) -> Spans | None:

@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from scoring import limits
 from scoring.answers import Ranking, as_trec_eval
 from scoring.definition import FormatSpec
 from scoring.formats.decimals import decimals, is_decimal
 from scoring.formats.reading import Faults, Reading, check_ids, decode, is_too_much, shown
+from scoring.formats.size import Size
 from scoring.yaml_values import Keys, Value
 
 DEPTH = 1000  # documents a query, as in TREC
@@ -30,6 +32,12 @@ def read_run_options(keys: Keys) -> dict[str, Any]:
 def read_judgement_options(keys: Keys) -> dict[str, Any]:
     """The format has no options."""
     return {}
+
+
+def size(spec: FormatSpec) -> Size:
+    """How large a run may be for each query."""
+    depth = int(spec.options.get("depth", DEPTH))
+    return Size(entries=2 * depth, cells=16 * depth, bytes=limits.DOCUMENT_BYTES * depth)
 
 
 def read_run(data: bytes, spec: FormatSpec, reading: Reading) -> Ranking | None:
