@@ -24,6 +24,17 @@ def lacks_second_factor(user: Viewer) -> bool:
     return not User.objects.with_second_factor(user).exists()
 
 
+def enrolls_by_mail(user: User) -> bool:
+    """Whether setting up a second factor needs a code mailed to the user: it is the first one."""
+    return not user.has_second_factor
+
+
+def changes_address_by_mail(user: User) -> bool:
+    """Whether changing the mail address needs one, too: with a stolen password, codes could be sent elsewhere first."""
+    organizes_any = user.is_staff or SharedTask.objects.assigned_to(user).exists()
+    return organizes_any and not user.has_second_factor
+
+
 def has_signed(user: Viewer, shared_task: SharedTask) -> bool:
     """Whether nothing is left to sign: the agreement's present version is signed, or there is none."""
     return shared_task.definition.agreement is None or Signature.objects.current(user, shared_task) is not None

@@ -1,13 +1,22 @@
 """Where every address begins; the portal's own pages are in `portal.web.urls`."""
 
+from allauth.account.views import email
+from allauth.mfa.totp.views import activate_totp
+from allauth.mfa.webauthn.views import add_webauthn
 from allauth.urls import build_provider_urlpatterns
 from django.contrib import admin
 from django.urls import include, path
 
+from portal.permissions import changes_address_by_mail, enrolls_by_mail
+from portal.web.mail_codes import mail_code_required
 from portal.web.views import errors
 
 urlpatterns = [
     path("admin/", admin.site.urls),
+    # allauth's own pages, for some people behind a code from the mail: before allauth's list, so that these answer.
+    path("accounts/email/", mail_code_required(changes_address_by_mail)(email), name="account_email"),
+    path("accounts/2fa/totp/activate/", mail_code_required(enrolls_by_mail)(activate_totp), name="mfa_activate_totp"),
+    path("accounts/2fa/webauthn/add/", mail_code_required(enrolls_by_mail)(add_webauthn), name="mfa_add_webauthn"),
     path("accounts/", include("allauth.account.urls")),
     path("accounts/2fa/", include("allauth.mfa.urls")),
     path("accounts/sessions/", include("allauth.usersessions.urls")),

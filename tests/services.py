@@ -4,6 +4,7 @@ import email
 import email.policy
 import logging
 import os
+import re
 import secrets
 import shutil
 import signal
@@ -224,6 +225,12 @@ def text_of(mail: EmailMessage) -> str:
     body = mail.get_body(("plain",))
     assert body is not None
     return str(body.get_content()).replace("\r\n", "\n")
+
+
+def code_in(mail: EmailMessage) -> str:
+    """The code of a mail that has one."""
+    (code,) = re.findall(r"^\s*([A-Z]{4}-[A-Z]{4})\s*$", text_of(mail), re.MULTILINE)
+    return str(code)
 
 
 class S3:

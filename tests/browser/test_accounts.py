@@ -7,7 +7,8 @@ from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import Portal
-from tests.browser.visitor import PASSWORD, sign_up, violations
+from tests.browser.visitor import PASSWORD, latest_mail, sign_up, violations
+from tests.services import code_in
 
 
 def code(secret: str) -> str:
@@ -21,6 +22,13 @@ def confirm_password(page: Page) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("Is it you?")
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Go on").click()
+
+
+def enter_mailed_code(page: Page, portal: Portal, address: str) -> None:
+    """The mail is there before the page is."""
+    expect(page.get_by_role("heading", level=1)).to_have_text("Enter the code from your mail")
+    page.get_by_label("Code").fill(code_in(latest_mail(portal, address)))
+    page.get_by_role("button", name="Continue").click()
 
 
 def sign_out(page: Page) -> None:
@@ -45,6 +53,7 @@ def test_an_app_for_codes_without_javascript(browser: Browser, portal: Portal) -
     page.get_by_role("link", name="Second factors").click()
     page.get_by_role("link", name="Set up an app").click()
     confirm_password(page)
+    enter_mailed_code(page, portal, "ines@example.org")
     secret = page.locator("main code").inner_text()
     expect(page.get_by_role("img", name="The key below, as a picture for the app")).to_be_visible()
     page.get_by_label("Authenticator code").fill(code(secret))
@@ -93,6 +102,7 @@ def test_a_passkey_signs_in_alone_or_after_the_password(keyed: Page, portal: Por
     page.get_by_role("link", name="Second factors").click()
     page.get_by_role("link", name="Add a passkey").click()
     confirm_password(page)
+    enter_mailed_code(page, portal, "petra@example.org")
     found = violations(page)
     page.get_by_label("Name").fill("Laptop")
     page.get_by_role("button", name="Add it").click()
@@ -131,6 +141,15 @@ def test_pages_of_an_account_are_open_to_everybody(page: Page, portal: Portal) -
     page.goto("/accounts/2fa/totp/activate/")
     found = violations(page)
     confirm_password(page)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Enter the code from your mail")
+    page.get_by_label("Code").fill("BCDF-GHJK")
+    page.get_by_role("button", name="Continue").click()
+    expect(page.get_by_role("alert")).to_contain_text("This is not the code")
+    found += violations(page)
+    page.get_by_role("button", name="Send a new code").click()
+    expect(page.get_by_role("status")).to_contain_text("A new code is on its way.")
+    enter_mailed_code(page, portal, "rosa@example.org")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Set up an app")
     for path in ("settings/", "settings/delete/", "accounts/email/", "accounts/password/change/", "accounts/sessions/",
                  "accounts/2fa/", "accounts/2fa/totp/activate/"):  # fmt: skip
         page.goto(f"/{path}")

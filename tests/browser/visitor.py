@@ -4,13 +4,14 @@ import email
 import email.policy
 import re
 from collections.abc import Sequence
+from email.message import EmailMessage
 from pathlib import Path
 from typing import Any, Literal
 
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Portal
-from tests.services import wait_until
+from tests.services import text_of, wait_until
 
 AXE = (Path(__file__).parent / "vendor/axe.min.js").read_text()
 PASSWORD = "a long winter in the north"
@@ -26,15 +27,16 @@ def sign_up(page: Page, portal: Portal, name: str) -> None:
     page.get_by_label("Password (again)").fill(PASSWORD)
     page.get_by_role("button", name="Create the account").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Look into your mail")
-    wait_until(lambda: portal.mails_to(address), 120, f"a mail to {address}")
-    mail = email.message_from_bytes(portal.mails_to(address)[-1].read_bytes(), policy=email.policy.default)
-    text = mail.get_body(("plain",))
-    assert text is not None
-    link = re.search(r"http://\S+/accounts/confirm-email/\S+", text.get_content())
+    link = re.search(r"http://\S+/accounts/confirm-email/\S+", text_of(latest_mail(portal, address)))
     assert link is not None
     page.goto(link.group())
     page.get_by_role("button", name="Yes, confirm it").click()
     expect(page.get_by_text(name, exact=True)).to_be_visible()
+
+
+def latest_mail(portal: Portal, address: str) -> EmailMessage:
+    wait_until(lambda: portal.mails_to(address), 120, f"a mail to {address}")
+    return email.message_from_bytes(portal.mails_to(address)[-1].read_bytes(), policy=email.policy.default)
 
 
 def create_team(page: Page, slug: str, name: str) -> None:

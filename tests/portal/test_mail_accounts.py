@@ -105,6 +105,7 @@ def test_every_letter_is_in_the_reader_s_language(language):
         "to_email": "b@example.org",
         "deleted_email": "a@example.org",
         "provider": "ORCID",
+        "code": "BCDF-GHJK",
     }
     for name, letter in LETTERS.items():
         with override("en"):
@@ -113,4 +114,5 @@ def test_every_letter_is_in_the_reader_s_language(language):
             own = letter(context)
         assert english.subject != own.subject
         assert english.why != own.why
-        assert [block.text for block in own.blocks if block.text and block in english.blocks] == [], name
+        words = [block for block in own.blocks if block.text and block.kind != "secret"]
+        assert [block.text for block in words if block in english.blocks] == [], name

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from portal.mail.letter import Letter, button, facts, moment, page, text
+from portal.mail.letter import Letter, button, facts, moment, page, secret, text
 
 Context = Mapping[str, Any]  # what allauth gives its templates
 
@@ -68,6 +68,21 @@ def no_account(context: Context) -> Letter:
     )
 
 
+def mail_code(context: Context) -> Letter:
+    """Who sets up the first second factor, or organizes without one and changes the mail address."""
+    return Letter(
+        subject=_("Agon: your code"),
+        blocks=[
+            text(_("You are changing how you sign in to Agon. Enter this code on the page that asks for it:")),
+            secret(context["code"]),
+            text(_("It works for 15 minutes, in the browser that asked for it. Do not pass it on.")),
+            text(_("If you did not ask for it, someone else knows your password. Choose a new one now:")),
+            button(_("Choose a new password"), page("account_reset_password")),
+        ],
+        why=_why(),
+    )
+
+
 def _notice(words: Callable[[Context], str]) -> Callable[[Context], Letter]:
     """Something was changed that opens the account: said to its owner, with when and from where."""
 
@@ -97,6 +112,7 @@ LETTERS: Mapping[str, Callable[[Context], Letter]] = {
     "password_reset_key": reset,
     "account_already_exists": already_there,
     "unknown_account": no_account,
+    "mail_code": mail_code,
     "email_confirm": _notice(lambda _context: _("The mail address of your account is confirmed.")),
     "email_changed": _notice(
         lambda context: (

@@ -14,7 +14,7 @@ from django.urls import reverse
 
 from portal.models import User
 from tests.portal.world import person, set_up_second_factor
-from tests.services import text_of
+from tests.services import code_in, text_of
 
 PASSWORD = "a long winter in the north"
 LOGIN, SIGNUP, RESET = "/accounts/login/", "/accounts/signup/", "/accounts/password/reset/"
@@ -228,6 +228,8 @@ def test_the_first_second_factor_ends_all_other_sessions(milo, smtp):
     """They were opened with a password alone, which whoever stole it can do, too."""
     here, elsewhere = signed_in(milo), signed_in(milo)
     here.post(reverse("account_reauthenticate"), {"password": PASSWORD})
+    here.get(reverse("mail_code"))
+    here.post(reverse("mail_code"), {"code": code_in(smtp.mails[-1])})
     page = here.get("/accounts/2fa/totp/activate/")
     secret = page.context["form"].secret
     code = format_hotp_value(hotp_value(secret, int(time.time()) // 30))

@@ -1,0 +1,106 @@
+"""Codes mailed to people who change how they sign in while a password is all that protects the account.
+
+Whoever stole the password does not read the mail. A code works once, in the session that asked for it, and for 15
+minutes; entering it opens the pages behind `mail_code_required` for as long, in that session. The session holds digests
+bound to the person and the address. How many codes are sent and guessed is limited in `ACCOUNT_RATE_LIMITS`.
+"""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from functools import wraps
+from typing import Any
+
+from allauth.account.adapter import get_adapter
+from allauth.account.models import EmailAddress
+from allauth.core.internal import ratelimit
+from allauth.core.internal.cryptokit import normalize_user_code
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.crypto import constant_time_compare, salted_hmac
+
+from portal.models import User
+from portal.models.clock import database_now
+from portal.web.access import SignedInRequest
+
+View = Callable[..., HttpResponseBase]
+
+LIFETIME = timedelta(minutes=15)
+_PENDING, _CONFIRMED = "mail_code", "confirmed_by_mail"  # keys in the session
+
+
+def mail_code_required(needs: Callable[[User], bool]) -> Callable[[View], View]:
+    """Send signed-in users of whom `needs` is true to the page that asks for the code, and from there back."""
+
+    def decorator(view: View) -> View:
+        @wraps(view)
+        def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+            user = request.user
+            if user.is_authenticated and needs(user) and not is_confirmed(request, database_now()):  # type: ignore[arg-type]
+                return redirect(reverse("mail_code", query={"next": request.path}))
+            return view(request, *args, **kwargs)
+
+        return guarded
+
+    return decorator
+
+
+def confirmed_address(user: User) -> str | None:
+    """Where codes go: the primary address, if it is verified."""
+    found = EmailAddress.objects.filter(user=user, verified=True, primary=True).first()
+    return None if found is None else str(found.email)
+
+
+def is_confirmed(request: SignedInRequest, at: datetime) -> bool:
+    """Whether a code was entered in this session within the last 15 minutes, and the address is still the same."""
+    return _kept(request, _CONFIRMED, at) == _digest(request.user)
+
+
+def is_pending(request: SignedInRequest, at: datetime) -> bool:
+    """Whether a code was sent for this session that has been neither used nor replaced and has not expired."""
+    return bool(_kept(request, _PENDING, at))
+
+
+def send_code(request: SignedInRequest, address: str, at: datetime) -> bool:
+    """Mail a new code, which replaces the one before; False if too many were sent."""
+    if not ratelimit.consume(request, app="allauth.account", action="mail_code", limit_get=True):
+        return False
+    code = get_adapter().generate_email_verification_code()
+    _keep(request, _PENDING, _digest(request.user, code), at)
+    get_adapter().send_mail("account/email/mail_code", address, {"user": request.user, "code": code})
+    return True
+
+
+def may_guess(request: SignedInRequest, at: datetime) -> bool:
+    """Count a guess at the pending code; False if there were too many.
+
+    Not counted in the session: of guesses sent at the same moment, each would read the same count.
+    """
+    key = _kept(request, _PENDING, at)
+    return bool(ratelimit.consume(request, app="allauth.account", action="mail_code_guess", key=key))
+
+
+def enter_code(request: SignedInRequest, code: str, at: datetime) -> bool:
+    """Use up the pending code if `code` is it."""
+    if not constant_time_compare(_kept(request, _PENDING, at), _digest(request.user, code)):
+        return False
+    del request.session[_PENDING]
+    _keep(request, _CONFIRMED, _digest(request.user), at)
+    return True
+
+
+def _keep(request: HttpRequest, key: str, digest: str, at: datetime) -> None:
+    request.session[key] = {"digest": digest, "until": (at + LIFETIME).isoformat()}
+
+
+def _kept(request: HttpRequest, key: str, at: datetime) -> str:
+    """The digest, or nothing if there is none or it has expired."""
+    kept = request.session.get(key)
+    return kept["digest"] if kept and at < datetime.fromisoformat(kept["until"]) else ""
+
+
+def _digest(user: User, code: str = "") -> str:
+    """Of the code, or without one of the confirmation."""
+    parts = (str(user.pk), confirmed_address(user) or "", normalize_user_code(code))
+    return salted_hmac("portal.web.mail_codes", "\n".join(parts), algorithm="sha256").hexdigest()

@@ -1,0 +1,66 @@
+"""The page that asks for a code from the mail before someone changes how they sign in."""
+
+from datetime import datetime
+from http import HTTPStatus
+
+from allauth.account.decorators import reauthentication_required
+from allauth.account.utils import get_next_redirect_url
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods
+
+from portal.models.clock import database_now
+from portal.permissions import enrolls_by_mail
+from portal.web.access import SignedInRequest
+from portal.web.mail_codes import confirmed_address, enter_code, is_confirmed, is_pending, may_guess, send_code
+
+
+def _may_send(request: HttpRequest) -> bool:
+    return "code" not in request.POST
+
+
+@sensitive_post_parameters("code")
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+@reauthentication_required(app="allauth.mfa", enabled=_may_send)
+def mail_code(request: SignedInRequest) -> HttpResponse:
+    """Mails a code unless one is pending, and leads on to `next` when it is entered."""
+    at = database_now()
+    onward = get_next_redirect_url(request) or reverse("mfa_index")
+    if is_confirmed(request, at) or not enrolls_by_mail(request.user):
+        return redirect(onward)
+    address = confirmed_address(request.user)
+    status, problem = HTTPStatus.OK, ""
+    if "code" in request.POST:
+        status, problem = _entered(request, request.POST["code"], at)
+        if not problem:
+            return redirect(onward)
+    elif address and ("send" in request.POST or (request.method == "GET" and not is_pending(request, at))):
+        if not send_code(request, address, at):
+            status = HTTPStatus.TOO_MANY_REQUESTS
+            problem = _("You have had five codes within an hour. Enter the latest one, or wait an hour for a new one.")
+        elif "send" in request.POST:
+            messages.success(request, _("A new code is on its way. The one before no longer works."))
+            return redirect(reverse("mail_code", query={"next": onward}))
+    context = {"problem": problem, "onward": onward, "is_pending": is_pending(request, at)}
+    if address:
+        context["address"] = f"{address[0]}…@{address.rpartition('@')[2]}"
+    return render(request, "account/mail_code.html", context, status=status)
+
+
+def _entered(request: SignedInRequest, code: str, at: datetime) -> tuple[HTTPStatus, str]:
+    """Status and what is wrong, if anything is."""
+    if not is_pending(request, at):
+        problem = _("This code has expired, or it was mailed for another browser. Send a new code.")
+        return HTTPStatus.UNPROCESSABLE_ENTITY, problem
+    if not may_guess(request, at):
+        return HTTPStatus.TOO_MANY_REQUESTS, _("Too many wrong codes: this one no longer works. Send a new code.")
+    if not enter_code(request, code, at):
+        problem = _("This is not the code from our latest mail. Check it, or send a new code.")
+        return HTTPStatus.UNPROCESSABLE_ENTITY, problem
+    return HTTPStatus.OK, ""
