@@ -1,6 +1,7 @@
 """What people type, checked by the actions: pages, API and command line meet the same limits."""
 
 from django.db.models import Field, ForeignObjectRel
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -31,4 +32,4 @@ def checked_field(text: str, field: Field | ForeignObjectRel) -> str:
     """As `checked_text`, with the model field's name and length."""
     assert isinstance(field, Field)
     assert field.max_length is not None
-    return checked_text(text, str(field.verbose_name), field.max_length)
+    return checked_text(text, capfirst(str(field.verbose_name)), field.max_length)

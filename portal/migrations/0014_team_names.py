@@ -31,14 +31,6 @@ class Migration(migrations.Migration):
         migrations.RemoveConstraint("team", "team_name_once_a_task"),
         migrations.AddField("team", "name_key", models.CharField(default="", max_length=255), preserve_default=False),
         migrations.AlterField("auditentry", "subject", models.CharField(max_length=255)),
-        migrations.AlterField(
-            "run", "withdrawal_reason", models.CharField(blank=True, max_length=300, verbose_name="The reason")
-        ),
-        migrations.AlterField("signature", "typed_name", models.CharField(max_length=120, verbose_name="Your name")),
-        migrations.AlterField(
-            "team", "affiliation", models.CharField(blank=True, max_length=200, verbose_name="Affiliation")
-        ),
-        migrations.AlterField("team", "name", models.CharField(max_length=64, verbose_name="Team name")),
         migrations.RunPython(fill_keys, migrations.RunPython.noop),
         migrations.AddConstraint(
             "team", models.UniqueConstraint(fields=("shared_task", "name_key"), name="team_name_once_a_task")

@@ -195,7 +195,7 @@ class Run(Evaluated, Described):
     finished_at = models.DateTimeField(null=True)
     withdrawn_at = models.DateTimeField(null=True)
     withdrawn_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+")
-    withdrawal_reason = models.CharField(_("The reason"), max_length=300, blank=True)
+    withdrawal_reason = models.CharField(max_length=300, blank=True)
     chosen_at = models.DateTimeField(null=True)
     chosen_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+")
 

@@ -4,7 +4,6 @@ import hashlib
 
 from django.conf import settings
 from django.db import models
-from django.utils.translation import gettext_lazy as _
 
 from portal.models.account import Viewer
 from portal.models.task import SharedTask
@@ -27,7 +26,7 @@ class Signature(models.Model):
     version = models.CharField(max_length=40)
     text = models.TextField()
     sha256 = models.CharField(max_length=64)  # of the text in UTF-8
-    typed_name = models.CharField(_("Your name"), max_length=120)
+    typed_name = models.CharField(max_length=120)
     address = models.GenericIPAddressField(null=True)  # from which the request came
     signed_at = models.DateTimeField()
 

@@ -55,9 +55,9 @@ class Team(models.Model):
     }
 
     shared_task = models.ForeignKey(SharedTask, on_delete=models.CASCADE, related_name="teams")
-    name = models.CharField(_("Team name"), max_length=64)
+    name = models.CharField(max_length=64)
     name_key = models.CharField(max_length=NAME_KEY_LENGTH)  # see `name_key`; what keeps two names apart
-    affiliation = models.CharField(_("Affiliation"), max_length=200, blank=True)
+    affiliation = models.CharField(max_length=200, blank=True)
     state = models.CharField(max_length=10, choices=State, default=State.PENDING)
     invitation_code = models.CharField(max_length=32, unique=True, default=new_invitation_code)
     members = models.ManyToManyField(settings.AUTH_USER_MODEL, through="Membership", related_name="teams")

@@ -1,8 +1,6 @@
 """How far annotators agree: computed at the import, shown with the scores; the votes themselves are kept nowhere."""
 
 import json
-import zipfile
-from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -11,7 +9,7 @@ from django.test import Client
 
 from portal.actions.import_shared_task import import_shared_task
 from portal.models import Phase, SharedTask
-from tests.portal.world import EVALUATION, GOOD, RELEASE, new_team, send_run, work_off
+from tests.portal.world import EVALUATION, GOOD, RELEASE, new_team, pack_of, send_run, work_off
 
 ADDRESS = "/tasks/tiny/insights/one/?phase=evaluation"
 
@@ -34,8 +32,7 @@ def test_it_is_shown_with_the_scores(voted: SharedTask) -> None:
     text = Client().get(ADDRESS).content.decode()
     assert "Agreement of the annotators" in text
     assert "0.7500" in text
-    pack = b"".join(Client().get("/tasks/tiny/paper/evaluation.zip").streaming_content)  # type: ignore[attr-defined]
-    assert r"YES & 4 & 0.7500" in zipfile.ZipFile(BytesIO(pack)).read("tables/one-agreement.tex").decode()
+    assert r"YES & 4 & 0.7500" in pack_of(voted).read("tables/one-agreement.tex").decode()
     Phase.objects.filter(slug="evaluation").update(released=None)
     assert "Agreement of the annotators" not in Client().get(ADDRESS).content.decode()
 

@@ -1,11 +1,9 @@
 """A track's field of runs: its page, its figures, and the pack for an overview paper."""
 
-import io
 import json
 import re
 import shutil
 import subprocess
-import zipfile
 from datetime import datetime
 from pathlib import Path
 
@@ -20,7 +18,6 @@ from portal.evaluation.compare import compare_board
 from portal.figures.field import field_figures
 from portal.models import Board, Phase, Run, SharedTask, Team, Track
 from portal.paper.latex import escaped
-from portal.paper.pack import pack
 from portal.queries.insights import Insights, insights
 from tests.portal.test_papers import ENTRY
 from tests.portal.world import (
@@ -32,6 +29,7 @@ from tests.portal.world import (
     captain,
     copy_of,
     new_team,
+    pack_of,
     queries,
     with_teams,
 )
@@ -50,14 +48,6 @@ def seen(shared_task: SharedTask, at: datetime) -> Insights:
     track = Track.objects.select_related("shared_task").get(shared_task=shared_task, slug="one")
     phase = Phase.objects.select_related("shared_task").get(shared_task=shared_task, slug="evaluation")
     return insights(track, phase, AnonymousUser(), at)
-
-
-def pack_of(shared_task: SharedTask, at: datetime = RELEASE) -> zipfile.ZipFile:
-    tracks = list(Track.objects.filter(shared_task=shared_task).select_related("shared_task"))
-    phase = Phase.objects.select_related("shared_task").get(shared_task=shared_task, slug="evaluation")
-    return zipfile.ZipFile(
-        io.BytesIO(b"".join(pack(tracks, phase, AnonymousUser(), at, "https://agon.example/tasks/tiny/")))
-    )
 
 
 def test_a_field_in_figures(field: SharedTask) -> None:

@@ -25,6 +25,7 @@ def organizer(gated):
 @pytest.fixture
 def approved(gated, organizer):
     team = register_team(person("Cleo"), gated, "Bora", "", EVALUATION, {"use": "research"})
+    OutgoingMail.objects.all().delete()  # the organizer's
     approve_team(organizer, team, EVALUATION)
     return team
 

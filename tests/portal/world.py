@@ -31,15 +31,18 @@ from portal.models import (
     Evaluation,
     GoldStandard,
     OutgoingMail,
+    Phase,
     Run,
     SharedTask,
     Signature,
     Submission,
     Team,
+    Track,
     User,
     Validation,
 )
 from portal.models.signature import text_sha256
+from portal.paper.pack import pack
 from portal.queries.choices import Choices
 from portal.queries.leaderboard import Leaderboard, leaderboard
 from portal.queries.mails import facts as mail_facts
@@ -195,6 +198,15 @@ def board(shared_task: SharedTask, at: datetime, phase: str = "evaluation", **ch
     viewer = choice.pop("viewer", AnonymousUser())
     track, there = shared_task.tracks.get(slug="one"), shared_task.phases.get(slug=phase)
     return leaderboard(track, there, viewer, at, Choices(**choice))
+
+
+def pack_of(shared_task: SharedTask, at: datetime = RELEASE) -> zipfile.ZipFile:
+    """The paper pack of the phase `evaluation`, as everyone may have it at that moment."""
+    tracks = list(Track.objects.filter(shared_task=shared_task).select_related("shared_task"))
+    phase = Phase.objects.select_related("shared_task").get(shared_task=shared_task, slug="evaluation")
+    return zipfile.ZipFile(
+        io.BytesIO(b"".join(pack(tracks, phase, AnonymousUser(), at, "https://agon.example/tasks/tiny/")))
+    )
 
 
 def ranked(shown: Leaderboard) -> list[tuple[int | None, str]]:

@@ -62,7 +62,7 @@ def test_the_longest_title_is_audited_whole(tiny):
 def test_a_typed_name_has_120_characters_at_most(gated):
     user = person("Nora")
     sha256 = text_sha256(gated.definition.agreement.file.read_text())
-    with pytest.raises(NotAcceptable, match=r"Your name has 121 characters\. Use at most 120\."):
+    with pytest.raises(NotAcceptable, match=r"Typed name has 121 characters\. Use at most 120\."):
         sign_agreement(user, gated, "N" * 121, sha256, None, EVALUATION)
     assert not Signature.objects.exists()
 
