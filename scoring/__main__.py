@@ -63,6 +63,8 @@ def _run(arguments: Sequence[str]) -> int:
                 f"There is no track {options.track} in {definition.slug}; its tracks are {', '.join(slugs)}.{question}"
             )
         for path in filter(None, (options.items, *options.inputs(options))):
+            if path.is_dir():
+                raise UsageError(f"{path} is a folder. Name the files in it.")
             if not path.is_file():
                 raise UsageError(f"There is no file {path}.")
         return int(options.command(options, definition))

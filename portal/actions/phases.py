@@ -107,9 +107,9 @@ def grant_grace(user: User, phase: Phase, team: Team | None, until: datetime, re
     _require_words(reason)
     _require_unreleased(phase, at)
     if phase.closes is None or phase.opens > at:
-        raise NotAcceptable("no_closing", _("%(phase)s has no closing that grace could add to.") % _names(phase))
+        raise NotAcceptable("no_closing", _("%(phase)s has no deadline, so it needs no extra time.") % _names(phase))
     if until <= max(at, phase.closes):
-        raise NotAcceptable("no_time", _("Grace must end after the closing, and after now."))
+        raise NotAcceptable("no_time", _("Extra time must end after the deadline, and in the future."))
     require_hidden_items(phase, until, at)
     held = phase.graces.filter(team=team).first()
     if held is not None and until < min(held.until, at + NOTICE):

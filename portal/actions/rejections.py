@@ -53,15 +53,15 @@ def require_few_rejections(user: User, team: Team, at: datetime) -> None:
     own, of_team = _rejected(user, team, at)
     if max(len(own), of_team) >= REJECTED_AN_HOUR:
         message = _(
-            "%(n)d uploads of yours or of your team were rejected within an hour. Wait a while, and check files on "
-            "your own machine before you upload them."
+            "%(n)d files that you or your team uploaded or validated within an hour were rejected. Wait a while, and "
+            "check files on your own machine before you upload them."
         )
         raise LimitReached("too_many_rejected", message % {"n": REJECTED_AN_HOUR})
     in_a_row = [one for one in own if one > at - _IN_A_ROW]
     if len(in_a_row) >= REJECTED_IN_A_ROW and max(in_a_row) > at - _A_MINUTE:
         message = _(
-            "%(n)d of your uploads were rejected within ten minutes. Wait a minute, and check files on your own "
-            "machine before you upload them."
+            "%(n)d files that you uploaded or validated within ten minutes were rejected. Wait a minute, and check "
+            "files on your own machine before you upload them."
         )
         raise LimitReached("too_many_rejected", message % {"n": len(in_a_row)})
     waiting = (Submission.State.RECEIVED, Submission.State.CHECKING)

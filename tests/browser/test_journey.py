@@ -67,7 +67,7 @@ def walk(
     misnamed = folder / f"{team}x_task1_1.csv"
     misnamed.write_text(right)
     upload(page, misnamed)
-    expect(page.get_by_role("heading", level=1)).to_have_text("Refused: no run was taken")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Rejected: no run was submitted")
     expect(page.locator("ins.be")).to_have_text(team)
     yield
 
@@ -76,7 +76,7 @@ def walk(
     run = folder / f"{team}_task1_1.csv"
     run.write_text("\n".join([lines[0], lines[1][:-1] + "7", *lines[3:]]))
     upload(page, run)
-    shows(page, "h1", "Refused: no run was taken", reload)
+    shows(page, "h1", "Rejected: no run was submitted", reload)
     problems = page.locator("table.problems")
     expect(problems).to_contain_text("line 2")
     expect(problems).to_contain_text("missing-items")
@@ -84,7 +84,7 @@ def walk(
 
     # Fixed, it is accepted, scored and ranked.
     run.write_text(right)
-    page.get_by_role("link", name="Choose the mended file").click()
+    page.get_by_role("link", name="Upload fixed file").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Upload runs")
     yield
     upload(page, run)

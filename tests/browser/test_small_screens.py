@@ -84,6 +84,6 @@ def test_a_long_wrong_name_fits_at_360_px(phone: Page, portal: Portal, tmp_path:
     phone.goto("/tasks/exist2024/submit/")
     phone.get_by_label("Run file or zip archive").set_input_files(run)
     phone.get_by_role("button", name="Upload").click()
-    expect(phone.get_by_role("heading", level=1)).to_have_text("Refused: no run was taken")
+    expect(phone.get_by_role("heading", level=1)).to_have_text("Rejected: no run was submitted")
     found = faults(phone)
     assert not found, "\n".join(found)

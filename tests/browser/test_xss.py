@@ -46,5 +46,5 @@ def test_nothing_runs(page: Page, portal: Portal, tmp_path: Path) -> None:  # F6
         file = {"name": text.replace("/", "∕"), "mimeType": "application/json", "buffer": b"[]"}
         page.get_by_label("Run file or zip archive").set_input_files(files=[file])
         page.get_by_role("button", name="Upload").click()
-        expect(page.get_by_role("heading", level=1)).to_have_text("Refused: no run was taken")
+        expect(page.get_by_role("heading", level=1)).to_have_text("Rejected: no run was submitted")
         nothing_ran(page)

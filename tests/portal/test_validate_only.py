@@ -241,7 +241,7 @@ def test_rejected_uploads_use_no_quota_but_are_bounded(meltemi, monkeypatch):
         send_run(meltemi, ["MAYBE"], 1, EVALUATION)
         work_off(EVALUATION)
     assert Quota.objects.get(team=meltemi, track__slug="one").used == 0
-    with pytest.raises(LimitReached, match="rejected within an hour") as refused:
+    with pytest.raises(LimitReached, match="within an hour were rejected") as refused:
         send_run(meltemi, GOOD, 1, EVALUATION)
     assert (refused.value.code, refused.value.http_status) == ("too_many_rejected", 429)
     with pytest.raises(LimitReached):

@@ -77,6 +77,7 @@ def test_score(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (["check", "--task", "TASK", "--track", "task9", "RUN"], "its tracks are task1-hard"),
         (["check", "--task", "TASK", "--items", "nowhere.txt", "RUN"], "There is no file nowhere.txt"),
         (["check", "--task", "TASK", "nowhere.json"], "There is no file nowhere.json"),
+        (["check", "--task", "TASK", "TASK"], "is a folder. Name the files in it"),
         (["check", "--task", "TASK", "--split", "trial", "RUN"], "no items for the split trial"),
         (["score", "--task", "TASK", "--track", "task1-hard", "--gold", "BAD", "RUN"], "gold standard cannot be used"),
     ],

@@ -18,7 +18,7 @@ def confirmation(context: Context) -> Letter:
     return Letter(
         subject=_("Agon: confirm your mail address"),
         blocks=[
-            text(_("Somebody, we hope you, has given this mail address to an account on Agon.")),
+            text(_("Someone, we hope you, has given this mail address to an account on Agon.")),
             text(_("To confirm that the address is yours, follow this link:")),
             button(_("Confirm the address"), _own(context["activate_url"])),
             text(_("If it was not you, do nothing: without the link the account stays shut.")),
@@ -32,7 +32,7 @@ def reset(context: Context) -> Letter:
     return Letter(
         subject=_("Agon: choose a new password"),
         blocks=[
-            text(_("Somebody, we hope you, has asked for a new password for your account on Agon. Choose it here:")),
+            text(_("Someone, we hope you, has asked for a new password for your account on Agon. Choose it here:")),
             button(_("Choose a new password"), _own(context["password_reset_url"])),
             text(_("If it was not you, do nothing: the old password stays good.")),
         ],
@@ -45,7 +45,7 @@ def already_there(context: Context) -> Letter:
     return Letter(
         subject=_("Agon: you have an account already"),
         blocks=[
-            text(_("Somebody, we hope you, wanted to open an account on Agon with this address: it has one already.")),
+            text(_("Someone, we hope you, wanted to open an account on Agon with this address: it has one already.")),
             text(_("Sign in to it or, should the password be lost, choose a new one:")),
             button(_("Choose a new password"), page("account_reset_password")),
             text(_("If it was not you, do nothing: nothing has changed.")),
@@ -59,7 +59,7 @@ def no_account(context: Context) -> Letter:
     return Letter(
         subject=_("Agon: there is no account with this address"),
         blocks=[
-            text(_("Somebody, we hope you, has asked for a new password, but no account on Agon has this address.")),
+            text(_("Someone, we hope you, has asked for a new password, but no account on Agon has this address.")),
             text(_("You may have signed up with another address, or not at all yet:")),
             button(_("Create an account"), page("account_signup")),
             text(_("If it was not you, do nothing: nothing has changed.")),

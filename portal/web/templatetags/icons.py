@@ -36,7 +36,7 @@ STATES: dict[str, tuple[str, str, str | Promise]] = {
     "valid": ("check", "good", _("Valid")),
     "final": ("check", "good", _("Final")),
     "released": ("check", "good", _("Released")),
-    "rejected": ("cross", "bad", _("Refused")),
+    "rejected": ("cross", "bad", _("Rejected")),
     "failed": ("failed", "warn", _("Failed on our side")),
     "warning": ("warning", "warn", _("Warning")),
     "right": ("check", "good", _("right")),

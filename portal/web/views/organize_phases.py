@@ -57,7 +57,7 @@ def grace(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
     except ActionRefused as refused:
         form.add_error(None, refused.message)
         return _page(request, context, {("grace", found.slug): form}, status=refused.http_status)
-    messages.success(request, _("Grace is granted, and the task's dates say so."))
+    messages.success(request, _("Extra time is granted, and the task's dates show it."))
     return redirect("organize_phases", slug)
 
 

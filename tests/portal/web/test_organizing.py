@@ -155,9 +155,9 @@ def test_grace_lets_a_team_in_and_everybody_reads_of_it(
     fields = {"team": meltemi.pk, "until": written(now + HOUR), "zone": "UTC", "reason": "No power in Athens."}
     organizer.post(f"{PAGE}phases/evaluation/grace/", fields)
     assert Grace.objects.get().team == meltemi
-    assert "Grace for Meltemi until" in anybody.get("/tasks/tiny/evaluation/").content.decode()
+    assert "Extra time for Meltemi until" in anybody.get("/tasks/tiny/evaluation/").content.decode()
     upload = {"file": SimpleUploadedFile("one_Meltemi_1.json", run_file(GOOD)), "phase": "evaluation"}
-    assert "with grace" in sender.get("/tasks/tiny/submit/").content.decode()
+    assert "with extra time" in sender.get("/tasks/tiny/submit/").content.decode()
     assert sender.post("/tasks/tiny/submit/", upload).status_code == 303
     late = {"file": SimpleUploadedFile("one_Notus_1.json", run_file(GOOD)), "phase": "evaluation"}
     assert stranger.post("/tasks/tiny/submit/", late).status_code == 403

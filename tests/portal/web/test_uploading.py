@@ -86,7 +86,7 @@ def test_a_wrong_name_is_refused_with_the_right_one(sender: Client) -> None:
     response = upload(sender, "one_Meltmi_1.json", run_file(PERFECT))
     text = response.content.decode()
     assert response.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
-    assert "Refused: no run was taken" in text
+    assert "Rejected: no run was submitted" in text
     assert '<ins class="be">Meltemi</ins>' in text
     assert not Submission.objects.exists()
 
@@ -110,7 +110,7 @@ def test_where_no_run_is_left_there_is_nothing_to_mend(sender: Client) -> None:
         upload(sender, f"one_Meltemi_{number}.json", run_file(PERFECT))
     text = upload(sender, "one_Meltemi_3.json", run_file(PERFECT)).content.decode()
     assert "Runs left today (UTC) for Track one: 0 of 2." in text
-    assert "Choose the mended file" not in text
+    assert "Upload another file" not in text
 
 
 def test_names_to_copy_have_a_number_that_is_free(sender: Client, tiny: SharedTask) -> None:
@@ -133,7 +133,7 @@ def test_content_that_breaks_the_rules_is_listed_with_place_and_remedy(sender: C
     page = upload(sender, "one_Meltemi_1.json", wrong)["Location"]
     work_off(POST)
     text = sender.get(page).content.decode()
-    assert "Refused: no run was taken" in text
+    assert "Rejected: no run was submitted" in text
     assert "YESS" in text
     assert "nearest" in text
     assert "hx-get" not in text  # nothing more will happen
@@ -247,7 +247,7 @@ def test_a_closed_phase_and_a_missing_file_are_refused(sender: Client) -> None:
     file = SimpleUploadedFile("one_Meltemi_1.json", b"[]")
     late = sender.post(PAGE, {"phase": "evaluation", "file": file})  # E58
     assert late.status_code == HTTPStatus.FORBIDDEN
-    assert "Too late for Evaluation: nothing was taken" in late.content.decode()
+    assert "Too late for Evaluation: no run was submitted" in late.content.decode()
     for fields in ({"phase": "post"}, {"phase": "none", "file": file}):
         response = sender.post(PAGE, fields)
         assert response.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
