@@ -113,7 +113,7 @@ def grant_grace(user: User, phase: Phase, team: Team | None, until: datetime, re
     require_hidden_items(phase, until, at)
     held = phase.graces.filter(team=team).first()
     if held is not None and until < min(held.until, at + NOTICE):
-        message = _("No one may be surprised: extra time can't end sooner than in an hour.")
+        message = _("Extra time can't end within the next hour, so that no team is surprised. Choose a later time.")
         raise NotAcceptable("too_near", message)
     values = {"until": until, "reason": reason.strip(), "granted_by": user, "granted_at": at}
     grace, _is_new = Grace.objects.update_or_create(phase=phase, team=team, defaults=values)
@@ -143,7 +143,10 @@ def revoke_grace(user: User, phase: Phase, grace_id: int, at: datetime) -> datet
     if is_needless:
         grace.delete()
     elif before <= in_an_hour:
-        raise Conflict("too_near", _("This extra time ends within an hour, and no one may be surprised."))
+        raise Conflict(
+            "too_near",
+            _("This extra time ends within an hour anyway. It can't be cut shorter, so that no team is surprised."),
+        )
     else:
         grace.until = in_an_hour
         grace.save(update_fields=["until"])
@@ -175,7 +178,7 @@ def _require_window(phase: Phase, opens: datetime, closes: datetime | None, at: 
 def _require_notice(phase: Phase, closes: datetime | None, at: datetime) -> None:
     is_nearer = closes is not None and (phase.closes is None or closes < phase.closes)
     if is_nearer and closes is not None and closes < at + NOTICE:
-        message = _("Nobody may be surprised: an earlier deadline must lie at least one hour ahead.")
+        message = _("An earlier deadline must be at least one hour ahead, so that no team is surprised.")
         raise NotAcceptable("too_near", message)
 
 
