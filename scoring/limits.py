@@ -28,6 +28,6 @@ CELLS_FREE = 400_000  # cells or values of any run
 ENTRIES_AN_ITEM = 4  # more lines or objects for each item
 CELLS_AN_ITEM = 32  # more cells or values for each item; of spans:
 SPANS_AN_ITEM = 200  # rows of a table of spans
-OFFSETS_AN_ITEM = 500
+OFFSETS_AN_ITEM = 2000
 LISTED = 20  # places that a problem lists; it says how many more there are
 SHOWN = 80  # characters of a found value that a message repeats

@@ -11,6 +11,7 @@ import pytest
 
 from scoring import Definition, Report, check, load_definition, score
 from scoring.check import known_items
+from scoring.formats import span_lists
 
 ITEMS = [f"d{number}" for number in range(40)]
 ROOT = Path(__file__).parents[2]
@@ -206,3 +207,27 @@ def partial(side: dict[str, list[tuple[int, int]]], other: dict[str, list[tuple[
         len(characters([span]) & characters(other[item])) / (span[1] - span[0]) for item in ITEMS for span in side[item]
     ]
     return sum(shares) / len(shares)
+
+
+@pytest.mark.parametrize("part", [1, 3, 7, 2**20])
+def test_offsets_decoded_in_parts_are_those_of_the_cells(monkeypatch: pytest.MonkeyPatch, part: int) -> None:
+    monkeypatch.setattr(span_lists, "PART", part)
+    rng = random.Random(part)
+    right = ["[]", "[1]", "[10, 11,12]", "[ 3,4 ]", "[300,299,5]", "[-7, 8]"]
+    others = [f"[{10**20}]", "[1,]", "[,1]", "[1 2]", "[]]", "[1,,2]", "[01]", "[1.0]", "[[1]]", ""]
+    for _ in range(500):
+        cells = rng.choices(right, k=rng.randrange(1, 8)) + rng.choices(others, k=rng.choice([0, 0, 1, 2]))
+        found = span_lists._decode_at_once(cells)
+        if set(cells) & {*others[1:]}:
+            assert found is None
+            continue
+        assert found is not None
+        lists = [json.loads(cell) for cell in cells]
+        assert found[1].tolist() == [len(own) for own in lists]
+        assert found[0].tolist() == [min(span_lists.BEYOND, offset) for own in lists for offset in own]
+
+
+def test_few_long_documents_may_be_marked_offset_by_offset(marks: Definition) -> None:
+    """As many characters as 40 articles have."""
+    offsets = ",".join(map(str, range(12_000)))
+    assert check(marks, "offsets", "".join(f"{item}\t[{offsets}]\n" for item in ITEMS).encode()).ok
