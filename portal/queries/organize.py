@@ -137,14 +137,13 @@ class Duties:
 def duties(user: Viewer, at: datetime) -> list[Duties]:
     """One entry per shared task of which the user is an organizer, those in which something waits first.
 
-    Without a second factor, setting one up is all that it says.
+    Without a second factor, the entries have no steps.
     """
     if not user.is_authenticated:
         return []
     own = SharedTask.objects.filter(organizers=user.pk)
     open_to_user = set(own.organized_by(user).values_list("pk", flat=True))
-    first = ToDo("warning", _("Set up a second factor to organize this task."), "organize")
-    found = [Duties(task, to_do(task, at) if task.pk in open_to_user else [first]) for task in own]
+    found = [Duties(task, to_do(task, at) if task.pk in open_to_user else []) for task in own]
     return sorted(found, key=lambda one: (not one.steps, -one.shared_task.year, one.shared_task.title))
 
 

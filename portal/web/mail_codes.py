@@ -73,12 +73,15 @@ def send_code(request: SignedInRequest, address: str, at: datetime) -> bool:
 
 
 def may_guess(request: SignedInRequest, at: datetime) -> bool:
-    """Count a guess at the pending code; False if there were too many.
+    """Count a guess at the pending code; False if there were too many, which ends the code.
 
     Not counted in the session: of guesses sent at the same moment, each would read the same count.
     """
     key = _kept(request, _PENDING, at)
-    return bool(ratelimit.consume(request, app="allauth.account", action="mail_code_guess", key=key))
+    is_allowed = bool(ratelimit.consume(request, app="allauth.account", action="mail_code_guess", key=key))
+    if not is_allowed:
+        del request.session[_PENDING]
+    return is_allowed
 
 
 def enter_code(request: SignedInRequest, code: str, at: datetime) -> bool:

@@ -26,7 +26,7 @@ def confirm_password(page: Page) -> None:
 
 def enter_mailed_code(page: Page, portal: Portal, address: str) -> None:
     """The mail is there before the page is."""
-    expect(page.get_by_role("heading", level=1)).to_have_text("Enter the code from your mail")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Confirm by mail")
     page.get_by_label("Code").fill(code_in(latest_mail(portal, address)))
     page.get_by_role("button", name="Continue").click()
 
@@ -141,7 +141,7 @@ def test_pages_of_an_account_are_open_to_everybody(page: Page, portal: Portal) -
     page.goto("/accounts/2fa/totp/activate/")
     found = violations(page)
     confirm_password(page)
-    expect(page.get_by_role("heading", level=1)).to_have_text("Enter the code from your mail")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Confirm by mail")
     page.get_by_label("Code").fill("BCDF-GHJK")
     page.get_by_role("button", name="Continue").click()
     expect(page.get_by_role("alert")).to_contain_text("This is not the code")

@@ -6,6 +6,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from portal.models.clock import database_now
+from portal.permissions import lacks_second_factor
 from portal.queries.home import Wish, shared_tasks
 from portal.queries.next_step import next_step
 from portal.queries.organize import duties
@@ -24,6 +25,7 @@ def home(request: HttpRequest) -> HttpResponse:
     ]  # fmt: skip
     context = {"groups": groups, "lists": lists, "wish": wish, "next": next_step(request.user, at), "at": at}
     context["duties"] = duties(request.user, at)
+    context["lacks_second_factor"] = context["duties"] and lacks_second_factor(request.user)
     return render(request, "home/home.html", context)
 
 

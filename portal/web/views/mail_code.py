@@ -43,7 +43,7 @@ def mail_code(request: SignedInRequest) -> HttpResponse:
     elif address and ("send" in request.POST or (request.method == "GET" and not is_pending(request, at))):
         if not send_code(request, address, at):
             status = HTTPStatus.TOO_MANY_REQUESTS
-            problem = _("You have had five codes within an hour. Enter the latest one, or wait an hour for a new one.")
+            problem = _("We have mailed you five codes within an hour. Wait an hour before you ask for a new one.")
         elif "send" in request.POST:
             messages.success(request, _("A new code is on its way. The one before no longer works."))
             return redirect(reverse("mail_code", query={"next": onward}))
@@ -59,7 +59,7 @@ def _entered(request: SignedInRequest, code: str, at: datetime) -> tuple[HTTPSta
         problem = _("This code has expired, or it was mailed for another browser. Send a new code.")
         return HTTPStatus.UNPROCESSABLE_ENTITY, problem
     if not may_guess(request, at):
-        return HTTPStatus.TOO_MANY_REQUESTS, _("Too many wrong codes: this one no longer works. Send a new code.")
+        return HTTPStatus.TOO_MANY_REQUESTS, _("Too many wrong codes. Send a new code.")
     if not enter_code(request, code, at):
         problem = _("This is not the code from our latest mail. Check it, or send a new code.")
         return HTTPStatus.UNPROCESSABLE_ENTITY, problem

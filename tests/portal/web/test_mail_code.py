@@ -187,6 +187,7 @@ def test_codes_are_not_guessed(oana: User, smtp: MailServer) -> None:
     answer = give(client, code)
     assert answer.status_code == 429
     assert "Send a new code" in answer.content.decode()
+    assert 'name="code"' not in answer.content.decode()
     assert cannot_enroll(client)
 
 

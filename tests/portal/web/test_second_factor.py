@@ -111,7 +111,7 @@ def test_every_page_of_the_task_says_what_is_missing(user: User, run: Run, sign_
     client = sign_in(user)
     for page in ("/tasks/tiny/", BOARD, "/tasks/tiny/data/", "/tasks/tiny/team/"):
         text = client.get(page).content.decode()
-        assert "organizing needs a second factor" in text
+        assert "Set up a second factor</a> to organize this task." in text
         assert reverse("mfa_index") in text
     set_up_second_factor(user)
     assert "second factor" not in client.get(BOARD).content.decode()
@@ -123,7 +123,8 @@ def test_the_home_page_says_nothing_else_of_what_waits(
     run.state = Run.State.FAILED
     run.save()
     text = sign_in(oana).get("/").content.decode()
-    assert "Set up a second factor to organize this task." in text
+    assert "Organizing needs a second factor." in text
+    assert reverse("mfa_index") in text
     assert "failed on our side" not in text
     set_up_second_factor(oana)
     assert "failed on our side" in sign_in(oana).get("/").content.decode()
