@@ -135,7 +135,7 @@ def test_the_data_to_take_away_are_all_there_is_and_no_secret(browser, cleo):
     found = json.loads(text)
     assert response["Content-Disposition"] == 'attachment; filename="agon-my-data.json"'
     assert found["account"]["country"] == "GR"
-    assert found["signatures, user"][0]["Your name"] == "Cleo"
+    assert found["signatures, user"][0]["typed name"] == "Cleo"
     assert found["submissions, sent by"][0]["file name"] == "one_Bora_1.json"
     (run,) = found["runs that you sent"]
     assert (run["name"], run["chosen by"]) == ("one_Bora_1.json", None)
