@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from portal import jobs
 from portal.actions.refusal import NotAllowed
 from portal.models import PaperPack, Phase, User, Viewer
-from portal.paper.queue import request_pack
+from portal.paper.queue import packs_to_build, request_pack
 
 
 def ask_for_pack(viewer: Viewer, phase: Phase, at: datetime) -> PaperPack:
@@ -20,5 +20,5 @@ def ask_for_pack(viewer: Viewer, phase: Phase, at: datetime) -> PaperPack:
         raise NotAllowed("scores_hidden", _("The scores of %(phase)s are not released.") % {"phase": phase.title})
     pack = request_pack(phase, viewer if isinstance(viewer, User) else None, at)
     if pack.state == PaperPack.State.QUEUED:
-        jobs.publish_packs([pack.pk])
+        jobs.publish_packs(packs_to_build(at))
     return pack

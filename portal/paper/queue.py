@@ -38,13 +38,18 @@ def request_pack(phase: Phase, user: User | None, at: datetime) -> PaperPack:
 
 
 def packs_to_build(at: datetime) -> list[UUID]:
-    """Ask for the packs that a release or a change of released boards brings; the ones that wait, oldest first."""
+    """Ask for the packs that a release or a change of released boards brings; the one that has waited longest.
+
+    None while another is being built, so that packs never occupy more than one process of the workers.
+    """
     for phase in phases_without_pack(at).select_related("shared_task"):
         request_pack(phase, None, at)
     lost = PaperPack.objects.filter(state=PaperPack.State.BUILDING, lease_ends__lte=at)
     lost.filter(attempts__gte=ATTEMPTS).update(state=PaperPack.State.FAILED, token=None, lease_ends=at)
     lost.update(state=PaperPack.State.QUEUED, token=None, lease_ends=None)
-    found = list(PaperPack.objects.hintable(at).order_by("requested_at").values_list("pk", flat=True))
+    if PaperPack.objects.filter(state=PaperPack.State.BUILDING).exists():
+        return []
+    found = list(PaperPack.objects.hintable(at).order_by("requested_at").values_list("pk", flat=True)[:1])
     PaperPack.objects.filter(pk__in=found).update(lease_ends=at + timedelta(seconds=HINT_SECONDS))
     return found
 

@@ -134,7 +134,7 @@ def compute(comparison: Comparison, spec: MetricSpec) -> float | None:
     """The value of a metric at full precision; None where it is undefined.
 
     Raises:
-        ValueError: the metric does not judge such answers.
+        ValueError: the metric does not judge such answers, or is of one class and none is named.
     """
     value = _suited(spec, comparison).compute(comparison, spec)
     return value if value is not None and math.isfinite(value) else None
@@ -156,6 +156,8 @@ def contributions(comparison: Comparison, spec: MetricSpec) -> Contributions | N
 def _suited(spec: MetricSpec, comparison: Comparison) -> Metric:
     """The metric, if it judges such answers."""
     metric = get(spec.name)
+    if metric.part is Part.CLASS and not spec.part:
+        raise ValueError(f"{spec.name} is of one class: name it, as in {spec.name}:YES")
     kinds = _kinds_of(comparison, metric)
     if not kinds & metric.kinds:
         raise ValueError(f"{spec.key} judges {_listed(metric.kinds)} runs; this comparison is of {_listed(kinds)} runs")

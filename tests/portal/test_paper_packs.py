@@ -145,6 +145,17 @@ def test_a_release_brings_the_pack_by_itself_and_once(field):
     assert again != pack
 
 
+def test_nothing_is_hinted_at_while_a_pack_is_built(field):
+    at = database_now()
+    one = request_pack(phase_of(field), None, at)
+    other = request_pack(Phase.objects.select_related("shared_task").get(shared_task=field, slug="post"), None, at)
+    assert packs_to_build(at) == [one.pk]
+    assert claim_pack(one.pk, uuid4(), at)
+    assert packs_to_build(at + MINUTE) == []
+    PaperPack.objects.filter(pk=one.pk).update(state=PaperPack.State.READY)
+    assert packs_to_build(at + MINUTE) == [other.pk]
+
+
 def test_one_pack_is_built_at_a_time(field):
     at = database_now()
     one = request_pack(phase_of(field), None, at)

@@ -7,7 +7,7 @@ import pytest
 
 from scoring import Definition, score
 from scoring.definition import MetricSpec
-from scoring.metrics import compare, describe
+from scoring.metrics import compare, compute, describe
 from scoring.score import GoldError, load_gold
 from tests.conftest import ROOT
 from tests.scoring.conftest import ITEMS
@@ -40,17 +40,28 @@ def test_a_wrong_metric_name_suggests_the_nearest() -> None:
         describe(MetricSpec("zzz"))
 
 
-def test_results_are_short(tiny: Definition) -> None:
+@pytest.fixture
+def right() -> bytes:
+    """Gold of the labels A and B, and a run at the same time."""
     labels = ("AB" * len(ITEMS))[: len(ITEMS)]
-    content = entries(labels).replace(b'"value"', b'"test_case": "TINY", "value"')
-    gold = load_gold(tiny, "task1-hard", content)
-    result = score(tiny, "task1-hard", content, gold)
+    return entries(labels).replace(b'"value"', b'"test_case": "TINY", "value"')
+
+
+def test_a_metric_of_one_class_asks_which(tiny: Definition, right: bytes) -> None:
+    gold = load_gold(tiny, "task1-hard", right)
+    with pytest.raises(ValueError, match="f1 is of one class: name it, as in f1:YES"):
+        compute(compare(gold, gold.answers), MetricSpec("f1"))
+
+
+def test_results_are_short(tiny: Definition, right: bytes) -> None:
+    gold = load_gold(tiny, "task1-hard", right)
+    result = score(tiny, "task1-hard", right, gold)
     assert result.report.ok
     assert repr(result).startswith("Result(")
     assert repr(result).endswith(f"; Report(no problems); {len(ITEMS)} items)")
     assert repr(gold) == f"GoldStandard({len(ITEMS)} items)"
     assert repr(compare(gold, gold.answers)) == f"MatrixComparison({len(ITEMS)} items)"
     assert repr(gold.answers).startswith(f"Matrix({len(ITEMS)} items; ")
-    invalid = score(tiny, "task1-hard", content.replace(b'"A"', b'"X"'), gold)
+    invalid = score(tiny, "task1-hard", right.replace(b'"A"', b'"X"'), gold)
     assert repr(invalid) == f"Result(no scores; Report(1 error); {len(ITEMS)} items)"
     assert all(len(repr(one)) < 200 for one in (result, invalid, gold, tiny))

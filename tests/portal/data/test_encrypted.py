@@ -9,8 +9,8 @@ import pyzipper
 from portal.actions.approval import approve_team
 from portal.actions.import_shared_task import FolderRefused, import_shared_task
 from portal.models import Download, Team
+from portal.models.failed_attempt import GUESSES
 from portal.web.encrypted_zip import encrypted_zip
-from portal.web.views.data_password import GUESSES
 from tests.portal.data.gate import DATA, body, latest_password
 from tests.portal.world import EVALUATION, sign
 
