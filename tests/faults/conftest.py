@@ -58,16 +58,17 @@ def send(shared_task: SharedTask, folder: Path) -> Callable[[int], Submission]:
 
 @pytest.fixture
 def slow_items(shared_task: SharedTask) -> Iterator[Callable[[bool], None]]:
-    """Makes the list of items a pipe that nobody writes to, so that whoever scores waits; False puts it back."""
-    path = shared_task.definition.track("en").items["test"]
-    kept = path.with_suffix(".kept")
+    """Makes the lists of items pipes that no one writes to, so that whoever checks or scores waits; False undoes it."""
+    paths = {track.items["test"] for track in shared_task.definition.tracks}
 
     def be_slow(slow: bool) -> None:
-        if slow:
-            path.rename(kept)
-            os.mkfifo(path)
-        elif kept.exists():
-            kept.replace(path)
+        for path in paths:
+            kept = path.with_suffix(".kept")
+            if slow:
+                path.rename(kept)
+                os.mkfifo(path)
+            elif kept.exists():
+                kept.replace(path)
 
     yield be_slow
     be_slow(False)
