@@ -131,7 +131,7 @@ def test_a_late_upload_takes_nothing_and_says_what_can_be_done(
         brief.manage("shell", "-v0", "-c", f"{change}; phase.update(closes='2024-05-16T00:00Z')")
         upload(page, tmp_path, "one_Grecale_1.json")
         alert = page.get_by_role("alert")
-        expect(alert).to_contain_text("Too late for Evaluation: nothing was taken")
+        expect(alert).to_contain_text("Too late for Evaluation: no run was submitted")
         expect(alert).to_contain_text("2024")
         found = violations(page)
         page.goto(f"{TASK}/runs/")

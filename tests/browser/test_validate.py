@@ -20,9 +20,9 @@ def validate(page: Page, file: Path) -> None:
 def test_a_file_is_validated_with_and_without_javascript(
     page: Page, browser: Browser, portal: Portal, tmp_path: Path
 ) -> None:
-    sign_up(page, portal, "Vera")
+    sign_up(page, portal, "Valda")
     create_team(page, "detests2022", "Levanter")
-    sign_agreement(page, "detests2022", "Vera")
+    sign_agreement(page, "detests2022", "Valda")
     run = tmp_path / "Levanter_task1_1.csv"
     run.write_text((portal.tasks / "detests2022/baselines/task1/all-ones.csv").read_text())
     validate(page, run)
