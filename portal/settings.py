@@ -127,7 +127,6 @@ INSTALLED_APPS = [
     *(f"allauth.socialaccount.providers.{name}" for name in SIGN_IN_BY),
     "allauth.usersessions",
     "csp",
-    "django_htmx",
 ]
 
 MIDDLEWARE = [
@@ -146,7 +145,6 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "portal.web.sign_in.limits",
-    "django_htmx.middleware.HtmxMiddleware",
 ]
 
 ROOT_URLCONF = "portal.urls"

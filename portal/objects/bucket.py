@@ -5,17 +5,18 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 from uuid import uuid4
 
+import boto3
 from boto3.exceptions import Boto3Error
 from boto3.s3.transfer import TransferConfig
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 from django.utils.http import content_disposition_header
-from storages.backends.s3 import S3Storage
 
 from portal.objects.folder import DRAFTS, settle_folder, write_probe
 
@@ -32,20 +33,24 @@ class Bucket:
     ) -> None:
         self._name = name
         self._scratch = scratch
-        self._store = S3Storage(
-            bucket_name=name,
-            endpoint_url=endpoint or None,
-            region_name=region or None,
-            access_key=key or None,
-            secret_key=secret or None,
-            client_config=Config(
-                signature_version="s3v4",
-                s3={"addressing_style": "path" if endpoint else "auto"},
-                connect_timeout=CONNECT_SECONDS,
-                read_timeout=READ_SECONDS,
-                retries={"total_max_attempts": 3, "mode": "standard"},
-            ),
+        self._endpoint = endpoint or None
+        self._account = {
+            "region_name": region or None,
+            "aws_access_key_id": key or None,
+            "aws_secret_access_key": secret or None,
+        }
+
+    @cached_property
+    def _client(self) -> Any:
+        """Threads share it. Made at the first use: a process that forks before holds no connection yet."""
+        config = Config(
+            signature_version="s3v4",
+            s3={"addressing_style": "path" if self._endpoint else "auto"},
+            connect_timeout=CONNECT_SECONDS,
+            read_timeout=READ_SECONDS,
+            retries={"total_max_attempts": 3, "mode": "standard"},
         )
+        return boto3.Session(**self._account).client("s3", endpoint_url=self._endpoint, config=config)
 
     def probe(self) -> None:
         write_probe(self.drafts())
@@ -74,8 +79,12 @@ class Bucket:
         settle_folder(draft, self._scratch / name)
 
     def has(self, name: str) -> bool:
-        with _as_os_errors():
-            return self._store.exists(name)
+        try:
+            with _as_os_errors():
+                self._client.head_object(Bucket=self._name, Key=name)
+        except FileNotFoundError:
+            return False
+        return True
 
     def has_folder(self, name: str) -> bool:
         return self.has(f"{name}.zip")
@@ -104,11 +113,15 @@ class Bucket:
         return address
 
     def link(self, name: str, file_name: str, method: str) -> str:
-        answer = {
+        wanted = {
+            "Bucket": self._name,
+            "Key": name,
             "ResponseCacheControl": "private, no-store",
             "ResponseContentDisposition": content_disposition_header(as_attachment=True, filename=file_name),
         }
-        return str(self._store.url(name, parameters=answer, expire=LINK_SECONDS, http_method=method))
+        return str(
+            self._client.generate_presigned_url("get_object", Params=wanted, ExpiresIn=LINK_SECONDS, HttpMethod=method)
+        )
 
     def delete(self, name: str) -> None:
         with _as_os_errors():
@@ -119,11 +132,6 @@ class Bucket:
             for page in self._client.get_paginator("list_objects_v2").paginate(Bucket=self._name):
                 for entry in page.get("Contents", ()):
                     yield entry["Key"]
-
-    @property
-    def _client(self) -> Any:
-        """One a thread, as django-storages keeps them."""
-        return self._store.connection.meta.client
 
 
 @contextmanager

@@ -8,7 +8,6 @@ from django.conf import settings
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
-from django_htmx.middleware import HtmxDetails
 
 from portal.models import SharedTask, Team, User
 from portal.models.clock import database_now
@@ -23,7 +22,6 @@ class SignedInRequest(HttpRequest):
     """What a view behind `login_required` gets, for its annotations."""
 
     user: User
-    htmx: HtmxDetails  # set by the middleware
     second_factor_waived: bool  # the demo asks for none, and the page says so
 
 

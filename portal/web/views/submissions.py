@@ -96,7 +96,7 @@ def _validate(request: SignedInRequest, context: dict[str, Any], phase: Phase, s
         validation = validate_only(request.user, shared_task, phase, stored, slot=context["slot"])
     except ActionRefused as refused:
         return render(request, "submit/upload.html", context | {"refused": refused}, status=refused.http_status)
-    if request.htmx:
+    if "HX-Request" in request.headers:
         return render(request, "submit/_validation.html", context | {"validation": validation}, status=202)
     response = redirect("validation", shared_task.slug, validation.pk)
     response.status_code = HTTPStatus.SEE_OTHER
@@ -124,7 +124,7 @@ def _take(request: SignedInRequest, context: dict[str, Any], phase: Phase, store
     except ActionRefused as refused:
         return _not_accepted(request, context, refused)
     address = reverse("submission", args=[shared_task.slug, submission.pk])
-    if request.htmx:
+    if "HX-Request" in request.headers:
         return HttpResponse(headers={"HX-Redirect": address})
     response = redirect(address)
     response.status_code = HTTPStatus.SEE_OTHER
