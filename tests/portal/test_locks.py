@@ -1,9 +1,10 @@
 """Who waits for whom: nothing holds up an upload, no two deeds wait for each other, a phase may move meanwhile."""
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import datetime, timedelta
-from threading import Event, Thread
+from threading import Event
 from typing import Any
 
 import pytest
@@ -59,18 +60,19 @@ def uncommitted(deed: Callable[[], Any]) -> Iterator[None]:
             with transaction.atomic():
                 deed()
                 is_done.set()
-                may_end.wait(120)
+                may_end.wait()
         finally:
+            is_done.set()
             connection.close()
 
-    doing = Thread(target=do)
-    doing.start()
-    assert is_done.wait(60)
-    try:
-        yield
-    finally:
-        may_end.set()
-        doing.join()
+    with ThreadPoolExecutor(1) as pool:
+        doing = pool.submit(do)
+        is_done.wait()
+        try:
+            yield
+        finally:
+            may_end.set()
+        doing.result()
 
 
 @pytest.mark.parametrize("deed", ["rescore", "move_phase", "decline_team", "give_paper", "choose", "sweep"])

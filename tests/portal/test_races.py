@@ -1,9 +1,12 @@
 """Two at once: real connections, real commits. On PostgreSQL they truly overlap; on SQLite writers queue."""
 
+import itertools
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import OperationalError
+from django.db.backends.base.base import BaseDatabaseWrapper
 
 from portal.actions import rejections
 from portal.actions.import_shared_task import import_shared_task
@@ -64,6 +67,19 @@ def test_parallel_uploads_at_a_limit_admit_exactly_that_many_each_time(
         assert {type(answer) for answer in answers if isinstance(answer, ActionRefused)} == {LimitReached}
         assert Run.objects.filter(team=team).count() == Submission.objects.filter(team=team).count() == limit
         assert set(Quota.objects.filter(team=team).values_list("used", flat=True)) == {limit}
+
+
+def test_an_error_before_all_have_started_is_reported_and_no_one_waits_for_that_one(db, monkeypatch):
+    connect, calls = BaseDatabaseWrapper.ensure_connection, itertools.count()
+
+    def connect_but_once(self):
+        if next(calls) == 1:
+            raise OperationalError("too many clients")
+        connect(self)
+
+    monkeypatch.setattr(BaseDatabaseWrapper, "ensure_connection", connect_but_once)
+    with pytest.raises(OperationalError, match="too many clients"):
+        at_once([lambda: 1] * 3)
 
 
 def test_of_parallel_validations_of_one_person_one_is_admitted(meltemi):

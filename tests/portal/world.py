@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from threading import Barrier
+from threading import Barrier, BrokenBarrierError
 from typing import Any
 from uuid import uuid4
 
@@ -176,21 +176,31 @@ def remind(at: datetime) -> None:
 
 
 def at_once(deeds: list[Callable[[], Any]]) -> list[Any]:
-    """Each deed's value or refusal, all begun at the same moment on a connection of their own."""
+    """Each action's value or refusal, all started at the same moment, each on a connection of its own.
+
+    Raises the first other error, in the order of the list.
+    """
     start = Barrier(len(deeds))
 
     def do(deed: Callable[[], Any]) -> Any:
         try:
             connection.ensure_connection()
-            start.wait(60)
+            start.wait()
             return deed()
         except ActionRefused as refused:
             return refused
+        except Exception:
+            start.abort()  # so that no one waits for this thread
+            raise
         finally:
             connection.close()
 
     with ThreadPoolExecutor(len(deeds)) as pool:
-        return list(pool.map(do, deeds))
+        done = [pool.submit(do, deed) for deed in deeds]
+    errors = [error for one in done if (error := one.exception())]
+    if errors:
+        raise min(errors, key=lambda error: isinstance(error, BrokenBarrierError))  # those only follow from another
+    return [one.result() for one in done]
 
 
 def board(shared_task: SharedTask, at: datetime, phase: str = "evaluation", **choice: Any) -> Leaderboard:
