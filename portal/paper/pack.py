@@ -1,12 +1,12 @@
 """The overview-paper pack: a zip, streamed, of tables, figures, data, references, and where each number comes from."""
 
-import io
-import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from stat import S_IFREG
 
 from django.utils.translation import gettext as _
+from stream_zip import ZIP_32, stream_zip
 
 from portal import export
 from portal.figures.field import field_figures
@@ -156,32 +156,6 @@ def _released(phase: Phase, at: datetime) -> str:
     return _("Scores were released: %(released)s.") % when
 
 
-class _Pieces(io.RawIOBase):
-    """What a zip writes, to be taken away in between."""
-
-    def __init__(self) -> None:
-        self._written: list[bytes] = []
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data) -> int:  # type: ignore[no-untyped-def]
-        self._written.append(bytes(data))
-        return len(data)
-
-    def take(self) -> bytes:
-        taken = b"".join(self._written)
-        self._written.clear()
-        return taken
-
-
 def _zipped(entries: Iterable[Entry], moment: datetime) -> Iterator[bytes]:
     """Each entry as soon as it is made; all have one date, so that the same content gives the same bytes."""
-    pieces = _Pieces()
-    with zipfile.ZipFile(pieces, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path, content in entries:
-            info = zipfile.ZipInfo(path, date_time=moment.timetuple()[:6])
-            info.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(info, content)
-            yield pieces.take()
-    yield pieces.take()
+    yield from stream_zip((path, moment, S_IFREG | 0o644, ZIP_32, [content]) for path, content in entries)
