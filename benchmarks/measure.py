@@ -18,9 +18,9 @@ from scoring import load_definition, score
 from scoring.answers import Matrix
 from scoring.definition import Definition, MetricSpec
 from scoring.metrics import Comparison, GoldStandard, compare, compute
-from scoring.paired_tests import Method
 from scoring.score import load_gold, run_answers
 from scoring.significance import tie_groups
+from scoring.significance.paired_tests import Method
 
 BATCH = 20  # evaluations for one of the peer's
 FIELD = {"runs": 100, "items": 2000, "rounds": 10_000}

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from scoring.tables import Table
+from scoring.reports.tables import Table
 
 TARGET = 500  # times faster than PyEvALL in one process
 

@@ -21,12 +21,12 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[0] = str(ROOT)  # not this folder, in which `scoring` would be another file
 
 from benchmarks.simulated import equal_runs, graded_runs, one_run, spec_of, true_value  # noqa: E402
-from scoring.all_pairs import p_values  # noqa: E402
 from scoring.metrics.metric import Numbers  # noqa: E402
-from scoring.paired_tests import PairedTests  # noqa: E402
-from scoring.resampling import field_of  # noqa: E402
+from scoring.reports.tables import Table  # noqa: E402
 from scoring.significance import interval, tie_groups  # noqa: E402
-from scoring.tables import Table  # noqa: E402
+from scoring.significance.all_pairs import p_values  # noqa: E402
+from scoring.significance.paired_tests import PairedTests  # noqa: E402
+from scoring.significance.resampling import field_of  # noqa: E402
 
 SPLIT_FIELDS = 2000  # simulated fields for each setting
 COVERED_RUNS = 2000  # simulated runs for each setting

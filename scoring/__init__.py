@@ -2,10 +2,10 @@
 
 from scoring.check import check
 from scoring.definition import Definition, DefinitionError
-from scoring.definition_reader import load_definition
-from scoring.problems import Problem, Report
+from scoring.definition.reader import load_definition
+from scoring.reports.problems import Problem, Report
 from scoring.score import score
-from scoring.uploads import check_upload, inspect_upload
+from scoring.uploads.upload import check_upload, inspect_upload
 
 __version__ = "0.2.0"  # bump when a value that a run gets could change
 

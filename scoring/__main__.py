@@ -14,14 +14,14 @@ from pathlib import Path
 from scoring.check import check
 from scoring.commands import INVALID, USAGE, VALID, UsageError, print_json
 from scoring.definition import Definition, DefinitionError
-from scoring.definition_reader import load_definition
+from scoring.definition.reader import load_definition
 from scoring.limits import LISTED
-from scoring.messages import LANGUAGES
-from scoring.nearest import nearest
-from scoring.printing import report_text, scores_text
-from scoring.problems import Report, in_language
+from scoring.reports.messages import LANGUAGES
+from scoring.reports.nearest import nearest
+from scoring.reports.printing import report_text, scores_text
+from scoring.reports.problems import Report, in_language
 from scoring.score import GoldError, score
-from scoring.uploads import check_upload
+from scoring.uploads.upload import check_upload
 
 OTHER_COMMANDS = {
     "analyse": "tables on runs beside a gold standard",
@@ -114,7 +114,7 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
 
 
 def _print_schema(_options: argparse.Namespace) -> int:
-    print(import_module("scoring.schema").as_text(), end="")
+    print(import_module("scoring.definition.schema").as_text(), end="")
     return VALID
 
 

@@ -8,10 +8,10 @@ from scoring import limits
 from scoring.answers import Answers
 from scoring.definition import Definition, Track
 from scoring.formats import read_answers, size_of
-from scoring.item_index import ItemIndex
-from scoring.problems import Report
-from scoring.run_head import begins_as, head_of
-from scoring.texts import TextsError, id_columns, read_texts
+from scoring.formats.head import begins_as, head_of
+from scoring.items.index import ItemIndex
+from scoring.items.texts import TextsError, id_columns, read_texts
+from scoring.reports.problems import Report
 
 
 @dataclass(frozen=True, slots=True)

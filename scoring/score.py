@@ -6,14 +6,14 @@ from pathlib import Path
 
 from scoring.answers import Answers, Matrix, Spans
 from scoring.check import Items, as_source, find_items, read_file
-from scoring.coverage import coverage, incomplete, may_leave_out
 from scoring.definition import Definition, FormatSpec, Track
-from scoring.distinct import distinct
 from scoring.formats import read_answers
-from scoring.item_index import ItemIndex
+from scoring.gold.coverage import coverage, incomplete, may_leave_out
+from scoring.items.index import ItemIndex
 from scoring.limits import LISTED
 from scoring.metrics import Comparison, GoldStandard, compare, compute, get
-from scoring.problems import Problem, Report
+from scoring.metrics.distinct import distinct
+from scoring.reports.problems import Problem, Report
 
 CONSTANT = "constant"
 

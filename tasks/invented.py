@@ -11,10 +11,10 @@ import numpy as np
 from scoring import load_definition
 from scoring.answers import Answers, Matrix, Spans
 from scoring.check import find_items
-from scoring.naming import example, example_archive
-from scoring.problems import Report
-from scoring.run_files import write_run
+from scoring.formats.writing import write_run
+from scoring.reports.problems import Report
 from scoring.score import load_gold
+from scoring.uploads.naming import example, example_archive
 
 _SPREAD = 0.04  # by which a team's systems differ from track to track, a standard deviation
 

@@ -16,7 +16,7 @@ from portal.evaluation.limits import HINT_SECONDS
 from portal.models import AuditEntry, GoldStandard, GoldUpload, Track, User
 from portal.queries.gold import live_phases
 from portal.storage import can_open_gold, open_gold, store_gold, store_sealed_gold
-from scoring.gold_check import check_gold
+from scoring.gold.check import check_gold
 from scoring.limits import RUN_BYTES
 
 GOLD_BYTES = RUN_BYTES  # as a run that is unpacked

@@ -23,10 +23,10 @@ from scoring import Definition, DefinitionError, load_definition
 from scoring import __version__ as scorer_version
 from scoring.definition import Phase as PhaseDefinition
 from scoring.definition import Track as TrackDefinition
-from scoring.folder import faults_of_folder
+from scoring.definition.folder import faults_of_folder
+from scoring.gold.track_votes import agreement_of
 from scoring.metrics import describe
-from scoring.printing import problem_line
-from scoring.track_votes import agreement_of
+from scoring.reports.printing import problem_line
 
 _Place = tuple[str, str, str]  # split, track, name of a baseline
 

@@ -10,8 +10,9 @@ from portal.actions.refusal import LimitReached, count_refusal
 from portal.actions.team_records import locked
 from portal.models import FailedAttempt, Phase, Submission, Team, User, Validation
 from portal.models.failed_attempt import AN_HOUR
-from portal.queries.uploads import Upload, inspect
+from portal.queries.uploads import inspect
 from portal.storage import StoredUpload
+from scoring.uploads.upload import Upload
 
 REJECTED_AN_HOUR = 30  # uploads of a person, and of a team
 REJECTED_IN_A_ROW = 8  # of a person within ten minutes; then one a minute

@@ -16,15 +16,15 @@ from portal.evaluation.opened_gold import opened_gold
 from portal.models import Board, Evaluation, Phase, ReleasedBoard, Run
 from portal.storage import stored_file
 from scoring import __version__ as scorer_version
+from scoring.analysis.details import field_details
+from scoring.analysis.languages import by_language, read_languages
 from scoring.definition import MetricSpec
 from scoring.definition import Track as TrackDefinition
-from scoring.details import field_details
-from scoring.languages import by_language, read_languages
 from scoring.metrics import Comparison, compare
 from scoring.metrics import GoldStandard as OpenedGold
 from scoring.score import run_answers
 from scoring.significance import intervals, leads, rank_ranges, tie_groups
-from scoring.uploads import read_run
+from scoring.uploads.upload import read_run
 
 log = structlog.get_logger("portal.evaluation")
 

@@ -19,7 +19,7 @@ from portal.models.clock import running_from
 from portal.objects.interface import gold_objects
 from portal.storage import open_gold
 from scoring import Definition
-from scoring.gold_check import check_gold
+from scoring.gold.check import check_gold
 
 log = structlog.get_logger("portal.evaluation")
 

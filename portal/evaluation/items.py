@@ -18,7 +18,7 @@ from portal.evaluation.child import ChildError, run_limited
 from portal.evaluation.compare import beside_gold, board_gold
 from portal.models import Board, Evaluation, GoldItems, Run, RunItems, items_are_public
 from portal.storage import stored_file
-from scoring.item_answers import item_answers
+from scoring.analysis.item_answers import item_answers
 from scoring.metrics import GoldStandard as OpenedGold
 
 log = structlog.get_logger("portal.evaluation")

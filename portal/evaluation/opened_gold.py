@@ -12,7 +12,7 @@ from portal.models import GoldStandard
 from portal.sealing import unseal
 from portal.storage import sealed_gold
 from scoring import Definition
-from scoring.details import details
+from scoring.analysis.details import details
 from scoring.metrics import GoldStandard as OpenedGold
 from scoring.score import accepted_gold, score_gold
 

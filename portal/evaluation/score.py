@@ -18,10 +18,10 @@ from portal.models.clock import running_from
 from portal.storage import stored_file
 from scoring import Definition
 from scoring import __version__ as scorer_version
-from scoring.details import details
+from scoring.analysis.details import details
 from scoring.metrics import GoldStandard as OpenedGold
 from scoring.score import score, score_gold
-from scoring.uploads import read_run
+from scoring.uploads.upload import read_run
 
 log = structlog.get_logger("portal.evaluation")
 

@@ -1,4 +1,4 @@
-"""Figures of classes: confusion, scores by class, curves; from what `scoring.details` keeps of an evaluation."""
+"""Figures of classes: confusion, scores by class, curves; from an evaluation's `scoring.analysis.details`."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -85,7 +85,7 @@ class Evaluation(models.Model):
     scorer = models.CharField(max_length=32)  # scoring.__version__
     scores = models.JSONField()  # metric key → value, or null where the metric is undefined
     flags = models.JSONField(default=list)  # what a reader must know, e.g. "constant"
-    details = models.JSONField(default=dict)  # by class, confusion, curves: as `scoring.details` has them
+    details = models.JSONField(default=dict)  # by class, confusion, curves: as `scoring.analysis.details` has them
     created_at = models.DateTimeField()
     phase = models.ForeignKey(Phase, on_delete=models.PROTECT, related_name="+")
     team = models.ForeignKey(Team, on_delete=models.PROTECT, null=True, related_name="+", db_index=False)

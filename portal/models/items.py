@@ -25,7 +25,7 @@ def items_are_public(track: Track, split: str, at: datetime) -> bool:
 
 
 class GoldItems(models.Model):
-    """The gold standard's answers, by which `RunItems` are read; see `scoring.item_answers`."""
+    """The gold standard's answers, by which `RunItems` are read; see `scoring.analysis.item_answers`."""
 
     gold = models.OneToOneField(GoldStandard, on_delete=models.CASCADE, primary_key=True, related_name="items")
     measure = models.CharField(max_length=8)  # what the runs' values say

@@ -122,7 +122,7 @@ class Track(models.Model):
     slug = models.SlugField()
     title = models.CharField(max_length=200)
     position = models.PositiveSmallIntegerField()
-    agreement = models.JSONField(default=dict)  # split → how far annotators agree, as `scoring.agreement.Agreement`
+    agreement = models.JSONField(default=dict)  # split → as `scoring.gold.agreement.Agreement`
 
     class Meta:
         ordering = ("position",)
@@ -276,7 +276,7 @@ class Phase(models.Model):
         return self.scores_are_public(at) or self.shared_task.is_organized_by(viewer)
 
     def step_at(self, at: datetime) -> float | None:
-        """By which step scores move at that moment (`scoring.ladder`); None: they are told as they are.
+        """By which step scores move at that moment (`scoring.analysis.ladder`); None: they are told as they are.
 
         That is so until the phase has closed for everybody.
         """

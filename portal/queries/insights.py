@@ -13,7 +13,7 @@ from portal.queries.columns import Column
 from portal.queries.items import missed_items
 from portal.queries.languages import by_language
 from portal.queries.leaderboard import Leaderboard, leaderboards
-from scoring.field import Summary, rank_correlation, summary
+from scoring.analysis.field import Summary, rank_correlation, summary
 
 MANY = 5000  # runs, more than a picture can show
 FIELD = 30  # of these, what can still be looked at side by side
@@ -62,14 +62,14 @@ class Insights:
     every_run: Leaderboard  # or, of more than MANY, the best
     statistics: list[tuple[Column, Summary]]  # of the metrics that some run has
     correlations: list[tuple[Column, list[float | None]]]  # a row and as many values a metric
-    details: dict[str, dict[str, Any]]  # as `scoring.details.details`, by run
+    details: dict[str, dict[str, Any]]  # as `scoring.analysis.details.details`, by run
     ranks: dict[str, tuple[int, int]]  # between which a run stands on resampled items
     leads: list[LeadLine]  # of the best runs, over each other
-    field: dict[str, Any]  # as `scoring.details.field_details`; empty until a worker made it
+    field: dict[str, Any]  # as `scoring.analysis.details.field_details`; empty until a worker made it
     evaluations: dict[str, int]  # by run
     missed: Missed | None
     languages: Languages | None
-    agreement: list[dict[str, Any]]  # of the annotators, as `scoring.agreement.Agreement`; empty where not known
+    agreement: list[dict[str, Any]]  # of the annotators, as `scoring.gold.agreement.Agreement`; empty where not known
 
 
 def insights(track: Track, phase: Phase, viewer: Viewer, at: datetime) -> Insights:

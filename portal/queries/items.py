@@ -40,7 +40,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class ItemTable:
-    """The items of one or several runs; `measure` as `scoring.item_answers.Measure`."""
+    """The items of one or several runs; `measure` as `scoring.analysis.item_answers.Measure`."""
 
     measure: str
     runs: list[str]

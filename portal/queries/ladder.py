@@ -13,7 +13,7 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 
 from portal.models import Board, Evaluation, Run, Submission, Viewer
-from scoring.ladder import ladder
+from scoring.analysis.ladder import ladder
 
 _UNFINISHED = (Run.State.RECEIVED, Run.State.SCORING)
 

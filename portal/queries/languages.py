@@ -6,7 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from portal.models import Board
-from scoring.texts import id_columns, read_texts
+from scoring.items.texts import id_columns, read_texts
 
 Scores = Mapping[str, float | None]
 

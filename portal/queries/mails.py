@@ -12,8 +12,8 @@ from portal.printing import count, score
 from portal.queries.columns import Score
 from portal.queries.receipts import receipt
 from portal.queries.runs import RunLine, submission_view, team_runs, team_standings
-from scoring.messages import phrase
-from scoring.problems import Problem, translate
+from scoring.reports.messages import phrase
+from scoring.reports.problems import Problem, translate
 
 FINDINGS = 10  # in a mail; the page has them all
 

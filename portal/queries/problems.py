@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from scoring.messages.counts import PLACES, UNITS, and_more, counted, more
+from scoring.reports.messages.counts import PLACES, UNITS, and_more, counted, more
 
-Problem = dict[str, Any]  # as `scoring.problems.Problem.as_dict`
+Problem = dict[str, Any]  # as `scoring.reports.problems.Problem.as_dict`
 
 
 def more_places(problem: Problem, listed: int) -> str:

@@ -7,7 +7,7 @@ from typing import IO, Any
 from django.core.files.uploadhandler import MemoryFileUploadHandler, TemporaryFileUploadHandler
 from django.http import HttpRequest
 
-from portal.queries.uploads import UPLOAD_BYTES
+from scoring.limits import UPLOAD_BYTES
 
 FORM_BYTES = 64 * 1024  # what a form may add to the file it carries
 BODY_BYTES = UPLOAD_BYTES + FORM_BYTES

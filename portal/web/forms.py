@@ -9,7 +9,7 @@ from portal.actions.refusal import NotAcceptable
 from portal.actions.teams import ANSWER_LENGTH, check_team_name
 from portal.models import Phase, Run, SharedTask, Team
 from portal.models.team import web_address
-from portal.queries.receipts import RECEIPT_BYTES
+from scoring.receipts import RECEIPT_BYTES
 
 
 class UploadForm(forms.Form):

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from scoring.problems import Report
+from scoring.reports.problems import Report
 
 VALID, INVALID, USAGE = 0, 1, 2
 

@@ -7,17 +7,17 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from scoring.analysis import by_class, class_table, confusion, labels
+from scoring.analysis.confusion import by_class, class_table, confusion, labels
+from scoring.analysis.field import disagreement, missed_by_all, summary, summary_table
 from scoring.answers import Matrix
 from scoring.commands import VALID, UsageError, print_json
 from scoring.definition import Definition, Track
-from scoring.field import disagreement, missed_by_all, summary, summary_table
 from scoring.formats import read_answers
 from scoring.metrics import Comparison, GoldStandard, compare, compute, describe
 from scoring.metrics.comparison import MatrixComparison
-from scoring.problems import Report
+from scoring.reports.problems import Report
+from scoring.reports.tables import Table
 from scoring.score import GoldError, load_gold
-from scoring.tables import Table
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -5,15 +5,15 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from scoring.answers import Answers
-from scoring.baseline_material import Material, UnavailableError, UnsuitedError
-from scoring.baseline_runs import BASELINES
+from scoring.baselines.material import Material, UnavailableError, UnsuitedError
+from scoring.baselines.registry import BASELINES
 from scoring.check import find_items
 from scoring.commands import INVALID, VALID, UsageError, print_json
 from scoring.definition import Definition, Track
-from scoring.problems import Report
-from scoring.run_files import suffix, write_run
+from scoring.formats.writing import suffix, write_run
+from scoring.items.texts import TextsError, id_columns, read_texts
+from scoring.reports.problems import Report
 from scoring.score import GoldError, load_gold
-from scoring.texts import TextsError, id_columns, read_texts
 
 TRACK = "{track}"
 

@@ -5,11 +5,11 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from scoring import naming
 from scoring.commands import INVALID, VALID, print_json
 from scoring.definition import Definition
-from scoring.printing import report_text
-from scoring.problems import in_language
+from scoring.reports.printing import report_text
+from scoring.reports.problems import in_language
+from scoring.uploads import naming
 
 Held = defaultdict[str | None, set[tuple[str, int | None]]]  # by team, the runs that names here mean
 

@@ -6,10 +6,10 @@ from pathlib import Path
 from scoring.commands import VALID, UsageError, print_json
 from scoring.commands.votes import add_vote_options, given_votes
 from scoring.definition import Definition, Track
-from scoring.gold import hard_gold, soft_gold, span_gold
+from scoring.formats.writing import write_run
+from scoring.gold.from_votes import hard_gold, soft_gold, span_gold
+from scoring.gold.votes_file import VotesError, read_marks
 from scoring.metrics.metric import SOFT
-from scoring.run_files import write_run
-from scoring.votes_file import VotesError, read_marks
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -9,12 +9,12 @@ from typing import get_args
 from scoring.commands import INVALID, VALID, UsageError, print_json
 from scoring.definition import Definition, MetricSpec
 from scoring.metrics import Comparison, compare, describe
-from scoring.paired_tests import Method
-from scoring.printing import report_text
-from scoring.problems import Report
+from scoring.reports.printing import report_text
+from scoring.reports.problems import Report
+from scoring.reports.tables import Table
 from scoring.score import GoldError, load_gold, run_answers
 from scoring.significance import ROUNDS, Interval, Standing, intervals, tie_groups
-from scoring.tables import Table
+from scoring.significance.paired_tests import Method
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

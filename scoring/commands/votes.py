@@ -5,9 +5,9 @@ from pathlib import Path
 
 from scoring.commands import UsageError
 from scoring.definition import Definition
-from scoring.track_votes import classes_of, rules_of
-from scoring.votes import Vote, VoteRules
-from scoring.votes_file import VotesError, read_votes
+from scoring.gold.track_votes import classes_of, rules_of
+from scoring.gold.votes import Vote, VoteRules
+from scoring.gold.votes_file import VotesError, read_votes
 
 
 def add_vote_options(parser: argparse.ArgumentParser) -> None:

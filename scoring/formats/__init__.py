@@ -7,12 +7,12 @@ from typing import Any
 from scoring import limits
 from scoring.answers import Answers
 from scoring.definition import FormatSpec, Track
+from scoring.definition.yaml_values import Keys
 from scoring.formats import json_labels, json_soft, spans, table, table_labels, table_soft, trec
 from scoring.formats.reading import Reading, Role, collector_paused
 from scoring.formats.size import Size, size_of_columns
-from scoring.item_index import ItemIndex
-from scoring.problems import Report
-from scoring.yaml_values import Keys
+from scoring.items.index import ItemIndex
+from scoring.reports.problems import Report
 
 
 @dataclass(frozen=True, slots=True)

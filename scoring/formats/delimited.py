@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import repeat
 
 from scoring.formats.reading import Faults, Reading, shown, shown_cell
-from scoring.nearest import nearest
-from scoring.problems import Report, Severity
+from scoring.reports.nearest import nearest
+from scoring.reports.problems import Report, Severity
 
 SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars", " ": "spaces"}
 INDEX_NAMES = ("", "Unnamed: 0")  # as pandas writes a column of row numbers, and writes it again

@@ -4,10 +4,10 @@ from typing import Any, Literal
 
 from scoring.answers import Matrix
 from scoring.definition import FormatSpec
+from scoring.definition.yaml_values import Keys
 from scoring.formats.json_records import read_record_options, read_records, shape_of
 from scoring.formats.labels import Labels, read_label_options
 from scoring.formats.reading import Reading, check_ids
-from scoring.yaml_values import Keys
 
 
 def read_options(keys: Keys) -> dict[str, Any]:

@@ -15,9 +15,9 @@ from typing import Any, Literal, cast
 import msgspec
 
 from scoring.definition import FormatSpec
+from scoring.definition.yaml_values import Keys, Value
 from scoring.formats.reading import UTF8_MARK, Faults, Reading, are_too_many, decode, shown
-from scoring.problems import Report
-from scoring.yaml_values import Keys, Value
+from scoring.reports.problems import Report
 
 EXCERPT = 20  # characters that show where a file is no JSON
 EXPECTED = {  # what the parser says, in words of ours

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scoring import limits
 from scoring.answers import Matrix
 from scoring.definition import FormatSpec
+from scoring.definition.yaml_values import Keys
 from scoring.formats.decimals import is_decimal
 from scoring.formats.json_records import (
     MISSING,
@@ -25,8 +26,7 @@ from scoring.formats.json_records import (
 )
 from scoring.formats.reading import Faults, Reading, are_too_many, check_ids, shown
 from scoring.formats.shares import judge_shares, read_share_options
-from scoring.nearest import nearest
-from scoring.yaml_values import Keys
+from scoring.reports.nearest import nearest
 
 
 def read_options(keys: Keys) -> dict[str, Any]:

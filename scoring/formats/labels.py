@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from scoring.answers import Matrix
+from scoring.definition.yaml_values import Keys, Value
 from scoring.formats.json_records import MISSING, in_json
 from scoring.formats.reading import Faults, Reading, shown, shown_cell
-from scoring.nearest import nearest
-from scoring.yaml_values import Keys, Value
+from scoring.reports.nearest import nearest
 
 WITH_POINT = re.compile(r"(-?[0-9]{1,9})\.0+")  # as pandas writes whole numbers, when some are missing
 

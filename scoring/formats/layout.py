@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from scoring.definition.yaml_values import Keys, Value, one_of
 from scoring.formats.delimited import (
     SEPARATORS,
     Rows,
@@ -15,8 +16,7 @@ from scoring.formats.delimited import (
     split,
 )
 from scoring.formats.reading import Reading, decode, is_too_much
-from scoring.problems import Report
-from scoring.yaml_values import Keys, Value, one_of
+from scoring.reports.problems import Report
 
 EXCEL_LINE = re.compile(r'"?sep=."?', re.IGNORECASE)
 FIRST_LINE = 20  # characters in which that line ends

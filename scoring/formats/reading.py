@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from scoring.filetypes import foreign_kind
-from scoring.item_index import ItemIndex, are_surely_unique
+from scoring.formats.filetypes import foreign_kind
+from scoring.items.index import ItemIndex, are_surely_unique
 from scoring.limits import CELLS, LINES, SHOWN
-from scoring.problems import Report, Severity
+from scoring.reports.problems import Report, Severity
 
 UTF8_MARK = b"\xef\xbb\xbf"
 OTHER_MARKS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16", b"\x00\x00\xfe\xff": "UTF-32"}

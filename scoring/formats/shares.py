@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scoring.definition import FormatSpec
+from scoring.definition.yaml_values import Keys, Value
 from scoring.formats.reading import Reading, shown
-from scoring.yaml_values import Keys, Value
 
 TOLERANCE = 1e-3
 

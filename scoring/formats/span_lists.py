@@ -14,7 +14,7 @@ from scoring.answers import Spans
 from scoring.formats.json_records import in_json
 from scoring.formats.reading import Faults, Reading, shown, shown_cell
 from scoring.limits import MARKED_CHARACTERS, SPAN_CHARACTERS
-from scoring.problems import Severity
+from scoring.reports.problems import Severity
 
 FURTHEST = 2**31 - 1  # no text is longer
 BEYOND = FURTHEST + 2  # what is further away is as wrong as this

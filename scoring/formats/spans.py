@@ -11,13 +11,13 @@ from typing import Any
 from scoring import limits
 from scoring.answers import Spans
 from scoring.definition import FormatSpec
+from scoring.definition.yaml_values import Keys, Value, one_of
 from scoring.formats.delimited import split_plain
 from scoring.formats.json_records import MISSING, read_record_options, read_records, shape_of
 from scoring.formats.layout import Table, layout_of, read_layout_options, read_table
 from scoring.formats.reading import Faults, Reading, are_too_many, check_ids, decode, is_too_much, shown, shown_cell
 from scoring.formats.size import Size
 from scoring.formats.span_lists import Marks, Offsets, pairs_of_rows
-from scoring.yaml_values import Keys, Value, one_of
 
 LINE = "id<TAB>[offsets]"
 

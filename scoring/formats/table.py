@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from scoring.answers import Matrix
 from scoring.definition import FormatSpec
+from scoring.definition.yaml_values import Keys, Value, one_of
 from scoring.formats.decimals import decimals, is_decimal
 from scoring.formats.labels import WITH_POINT, tell_decimal_point
 from scoring.formats.layout import Table, layout_of, read_layout_options, read_table
 from scoring.formats.reading import Faults, Reading, check_ids, shown, shown_cell
-from scoring.problems import Severity
-from scoring.yaml_values import Keys, Value, one_of
+from scoring.reports.problems import Severity
 
 SAME_AS = {"true": "1", "yes": "1", "false": "0", "no": "0"}
 ABSENT = ""

@@ -4,10 +4,10 @@ from typing import Any
 
 from scoring.answers import Matrix
 from scoring.definition import FormatSpec
+from scoring.definition.yaml_values import Keys, Value
 from scoring.formats.labels import Labels, read_label_options
 from scoring.formats.layout import layout_of, read_layout_options, read_table
 from scoring.formats.reading import Reading, check_ids
-from scoring.yaml_values import Keys, Value
 
 
 def read_options(keys: Keys) -> dict[str, Any]:

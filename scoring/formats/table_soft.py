@@ -6,11 +6,11 @@ import numpy as np
 
 from scoring.answers import Matrix
 from scoring.definition import FormatSpec
+from scoring.definition.yaml_values import Keys, Value
 from scoring.formats import table
 from scoring.formats.layout import read_layout_options
 from scoring.formats.reading import Reading
 from scoring.formats.shares import judge_shares, read_share_options
-from scoring.yaml_values import Keys, Value
 
 
 def read_options(keys: Keys) -> dict[str, Any]:

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from scoring import limits
 from scoring.answers import Ranking, as_trec_eval
 from scoring.definition import FormatSpec
+from scoring.definition.yaml_values import Keys, Value
 from scoring.formats.decimals import decimals, is_decimal
 from scoring.formats.reading import Faults, Reading, check_ids, decode, is_too_much, shown
 from scoring.formats.size import Size
-from scoring.yaml_values import Keys, Value
 
 DEPTH = 1000  # documents a query, as in TREC
 RUN = ("query", "Q0", "document", "rank", "score", "tag")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scoring.answers import Answers, Matrix, Ranking, Spans, as_trec_eval
-from scoring.item_index import ItemIndex
+from scoring.items.index import ItemIndex
 from scoring.metrics.tree import Tree, grow
 
 Derived = TypeVar("Derived")

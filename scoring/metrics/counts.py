@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from scoring.distinct import distinct
 from scoring.metrics.comparison import MatrixComparison
+from scoring.metrics.distinct import distinct
 
 Cells = NDArray[Any]  # bools or integers
 

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scoring.definition import MetricSpec
-from scoring.distinct import distinct
 from scoring.metrics.comparison import GoldStandard, MatrixComparison
+from scoring.metrics.distinct import distinct
 from scoring.metrics.icm import CONTRAST_OPTIONS, Contrast, contrast_of, normalise, normalised
 from scoring.metrics.metric import SOFT, Contributions, Example, Metric, Numbers, mean_of
 from scoring.metrics.normal import upper_tail

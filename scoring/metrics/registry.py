@@ -40,7 +40,7 @@ from scoring.metrics.metric import (
     MetricInfo,
     Part,
 )
-from scoring.nearest import nearest
+from scoring.reports.nearest import nearest
 
 ENTRY_POINTS = "agon.metrics"
 METRICS: dict[str, Metric] = {

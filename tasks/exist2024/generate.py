@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scoring import Definition, load_definition
-from scoring.baselines import majority, minority
-from scoring.gold import Vote, VoteRules, hard_gold, soft_gold
-from scoring.run_files import write_run
+from scoring.baselines.trivial import majority, minority
+from scoring.formats.writing import write_run
+from scoring.gold.from_votes import hard_gold, soft_gold
+from scoring.gold.votes import Vote, VoteRules
 from tasks.synthetic import neutral_texts, shuffled, write_lines, write_table
 
 _ANNOTATORS = 6

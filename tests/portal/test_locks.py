@@ -21,8 +21,9 @@ from portal.evaluation.record import UploadFinding, record_check
 from portal.evaluation.rescore import rescore
 from portal.evaluation.sweep import sweep
 from portal.models import Phase, Quota, Run
-from portal.queries.uploads import UPLOAD_BYTES, inspect
+from portal.queries.uploads import inspect
 from portal.storage import store_upload
+from scoring.limits import UPLOAD_BYTES
 from tests.portal.world import (
     EVALUATION,
     GOOD,

@@ -17,8 +17,9 @@ from portal.queries.organize import to_do
 from portal.queries.quota import remaining
 from portal.queries.runs import team_runs
 from portal.queries.teams import team_lines
-from portal.queries.uploads import UPLOAD_BYTES, inspect
+from portal.queries.uploads import inspect
 from portal.storage import store_upload
+from scoring.limits import UPLOAD_BYTES
 from tests.portal.world import (
     EVALUATION,
     GOOD,

@@ -22,8 +22,9 @@ from portal.evaluation.score import score_run
 from portal.evaluation.sweep import sweep
 from portal.evaluation.validate import validate
 from portal.models import FailedAttempt, Membership, Phase, Quota, Run, Submission, Team, Validation
-from portal.queries.uploads import UPLOAD_BYTES, Upload
 from portal.storage import store_upload
+from scoring.limits import UPLOAD_BYTES
+from scoring.uploads.upload import Upload
 from tests.portal.world import (
     EVALUATION,
     GOOD,

@@ -13,8 +13,8 @@ from portal.actions.rejections import REJECTED_AN_HOUR, REJECTED_IN_A_ROW, recog
 from portal.actions.teams import join_team, register_team
 from portal.models import FailedAttempt, Phase, Submission, Validation
 from portal.models.clock import database_now
-from portal.queries.uploads import UPLOAD_BYTES
 from portal.storage import store_upload
+from scoring.limits import UPLOAD_BYTES
 from tests.portal.world import EVALUATION, GOOD, captain, person, run_file, send_run, work_off
 
 SECOND = timedelta(seconds=1)

@@ -9,10 +9,11 @@ from portal.actions.runs import choose_official_run, withdraw_run
 from portal.actions.submit import submit
 from portal.evaluation.check import check_submission
 from portal.models import Phase, Run
-from portal.queries.uploads import UPLOAD_BYTES, inspect
+from portal.queries.uploads import inspect
 from portal.storage import store_upload
 from portal.web.board_address import choices_of
 from scoring import DefinitionError, load_definition
+from scoring.limits import UPLOAD_BYTES
 from tests.portal.world import EVALUATION, GOOD, PERFECT, POST, archive, at_once, board, captain, new_team, run_file
 from tests.portal.world import work_off as work
 

@@ -2,8 +2,9 @@
 
 from portal.evaluation.check import judge
 from portal.models import Phase, Run
-from portal.queries.uploads import UPLOAD_BYTES, inspect, right_names
+from portal.queries.uploads import inspect, right_names
 from portal.storage import store_upload
+from scoring.limits import UPLOAD_BYTES
 from tests.portal.world import EVALUATION, GOOD, run_file, send_run, work_off
 
 WRONG = "One_Meltemi_1.json"

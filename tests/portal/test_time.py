@@ -14,8 +14,9 @@ from portal.models import AuditEntry, Phase, Submission
 from portal.models.clock import database_now
 from portal.models.quota import quota_day
 from portal.queries.tasks import task_page
-from portal.queries.uploads import UPLOAD_BYTES, inspect
+from portal.queries.uploads import inspect
 from portal.storage import store_upload
+from scoring.limits import UPLOAD_BYTES
 from tests.portal.world import EVALUATION, GOOD, POST, captain, new_team, run_file, send_run
 
 MILLISECOND = timedelta(milliseconds=1)

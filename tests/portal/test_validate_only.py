@@ -16,8 +16,8 @@ from portal.evaluation import check, validate
 from portal.evaluation.child import ChildError
 from portal.models import AuditEntry, Phase, Quota, Run, Submission, Validation
 from portal.models.validation import KEPT, WAITS
-from portal.queries.uploads import UPLOAD_BYTES
 from portal.storage import files_to_validate, forget_file_to_validate, store_upload
+from scoring.limits import UPLOAD_BYTES
 from tests.portal.world import (
     EVALUATION,
     GOOD,

@@ -47,8 +47,9 @@ from portal.queries.choices import Choices
 from portal.queries.leaderboard import Leaderboard, leaderboard
 from portal.queries.mails import facts as mail_facts
 from portal.queries.occasions import notices
-from portal.queries.uploads import UPLOAD_BYTES, inspect
+from portal.queries.uploads import inspect
 from portal.storage import store_upload, stored_name
+from scoring.limits import UPLOAD_BYTES
 
 EVALUATION = datetime(2024, 5, 2, 12, tzinfo=UTC)  # the phase `evaluation` is open, its scores are hidden
 RELEASE = datetime(2024, 5, 24, 10, tzinfo=UTC)

@@ -11,9 +11,9 @@ import pytest
 
 from scoring import Definition, DefinitionError, load_definition
 from scoring.__main__ import main
+from tests.conftest import ROOT
 from tests.scoring.conftest import ITEMS
 
-ROOT = Path(__file__).parents[2]
 KEYS = {"severity", "code", "message", "file", "line", "item", "found", "expected", "suggestion"}
 
 

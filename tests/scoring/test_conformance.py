@@ -17,8 +17,8 @@ import pytest
 from scoring import Definition, Report, check, check_upload, load_definition
 from scoring.definition import MetricSpec
 from scoring.score import Result, load_gold, score
+from tests.conftest import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 SELECTION = Path(__file__).parent / "cases"
 SHARED = ROOT.parent / "shared" / "conformance"
 TASKS = ("exist2024", "detests2022", "hateval2019", "toxicspans2021", "ssa2023")

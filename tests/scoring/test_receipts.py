@@ -11,6 +11,7 @@ import pytest
 
 from scoring.__main__ import main
 from scoring.receipts import RECEIPT_BYTES, KeyUnusable, new_private_key, public_key, sign, verify
+from tests.conftest import ROOT
 
 PRIVATE = new_private_key()
 PUBLIC = public_key(PRIVATE)
@@ -134,7 +135,7 @@ def test_without_cryptography_the_command_says_what_to_install(files):
     done = subprocess.run(
         [sys.executable, "-c", program, *words],
         cwd=files,
-        env={"PYTHONPATH": str(Path(__file__).parents[2])},
+        env={"PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
         check=False,
@@ -147,7 +148,7 @@ def test_without_cryptography_the_command_says_what_to_install(files):
 def test_check_and_score_do_not_load_it():
     done = subprocess.run(
         [sys.executable, "-c", "import sys, scoring.__main__; print('cryptography' in sys.modules)"],
-        cwd=Path(__file__).parents[2],
+        cwd=ROOT,
         capture_output=True,
         text=True,
         check=True,

@@ -5,7 +5,7 @@ import pytest
 
 from scoring.check import check
 from scoring.definition import Definition
-from scoring.definition_reader import load_definition
+from scoring.definition.reader import load_definition
 from scoring.metrics import GoldStandard
 from scoring.score import GoldError, load_gold, score, score_gold
 

@@ -12,8 +12,8 @@ from portal.actions.teams import join_team, register_team
 from portal.actions.validate_only import validate_only
 from portal.mail.unsubscribe import token
 from portal.models import GoldStandard, Run, SharedTask, Team, User
-from portal.queries.uploads import UPLOAD_BYTES
 from portal.storage import store_upload
+from scoring.limits import UPLOAD_BYTES
 from tests.portal.conftest import gated, gated_folder, smtp, tiny, tiny_folder
 from tests.portal.world import EVALUATION, GOOD, person, run_file, send_run, set_up_second_factor, sign
 

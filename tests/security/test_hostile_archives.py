@@ -10,7 +10,7 @@ import pytest
 
 from portal.models import Submission
 from scoring import limits
-from tests.scoring.test_archives import of_kind, patched, zipped
+from tests.scoring.uploads.test_archives import of_kind, patched, zipped
 from tests.security.uploads import LABELS, SECONDS, TABLE, Desk, dump, hostile_task
 from tests.security.zips import BROKEN, LYING, NAME, ODD, OTHER, RUN
 

@@ -146,7 +146,7 @@ def test_line_ends_and_byte_order_marks_change_no_score(desk: Desk, body: bytes)
 
 
 def test_one_bad_run_of_ten_refuses_the_whole_archive(desk: Desk) -> None:  # A26
-    from tests.scoring.test_archives import zipped
+    from tests.scoring.uploads.test_archives import zipped
 
     wrong = dump([{"id": "a", "value": "MAYBE"}, *LABELS[1:]])
     files = {f"{track}_Bora_{n}": dump(LABELS) for track in ("labels",) for n in (1, 2, 3)}

@@ -13,7 +13,7 @@ from django.db import models
 
 from portal.models import FailedAttempt, OutgoingMail, Run, Submission, Team
 from portal.web.markdown import render
-from scoring.problems import Problem
+from scoring.reports.problems import Problem
 from tests.portal.world import EVALUATION, work_off
 from tests.security.conftest import World
 from tests.security.pages import Answer, answers

@@ -9,7 +9,7 @@ import struct
 import zipfile
 import zlib
 
-from tests.scoring.test_archives import of_kind, patched, streamed, zipped
+from tests.scoring.uploads.test_archives import of_kind, patched, streamed, zipped
 from tests.security.uploads import LABELS, dump
 
 NAME, OTHER = "labels_Bora_1", "labels_Bora_2"

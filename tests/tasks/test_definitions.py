@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from scoring import Definition, check, load_definition
-from scoring.naming import example, explain
 from scoring.score import score
+from scoring.uploads.naming import example, explain
 from tasks import GENERATORS
 
 CONTRACT = {

@@ -9,8 +9,8 @@ from django.core.management.base import BaseCommand
 from nacl.encoding import HexEncoder
 from nacl.public import PrivateKey
 
-from portal.queries.receipts import new_private_key as new_receipt_key
 from portal.sealing import as_text, new_private_key
+from scoring.receipts import new_private_key as new_receipt_key
 
 
 class Command(BaseCommand):

@@ -22,11 +22,12 @@ from portal.models import Phase, Submission, Validation
 from portal.permissions import has_signed
 from portal.queries.quota import remaining
 from portal.queries.runs import SubmissionView, submission_view
-from portal.queries.uploads import UPLOAD_BYTES, right_names
+from portal.queries.uploads import right_names
 from portal.storage import StoredUpload, UploadTooLarge, store_upload
 from portal.web.access import SignedInRequest, own_team, tab_context
 from portal.web.bodies import BODY_BYTES, allow_large_file
 from portal.web.forms import UploadForm
+from scoring.limits import UPLOAD_BYTES
 
 Receiver = Callable[[SignedInRequest, dict[str, Any], Phase, StoredUpload], HttpResponse]
 """What is done with a whole body: the page's context, the phase and the body to the answer."""

@@ -11,8 +11,8 @@ from django.urls import reverse
 from portal.actions.gold import add_gold_standard
 from portal.actions.validate_only import validate_only
 from portal.models import Evaluation, Run, SharedTask, Team
-from portal.queries.uploads import UPLOAD_BYTES
 from portal.storage import store_upload
+from scoring.limits import UPLOAD_BYTES
 from scoring.metrics import GoldStandard
 from scoring.score import Result
 from tests.canary import CANARY

@@ -12,7 +12,7 @@ from django.test import Client
 
 from portal.models import Phase, Run, SharedTask, Submission, Team
 from portal.models.clock import database_now
-from portal.queries.uploads import UPLOAD_BYTES
+from scoring.limits import UPLOAD_BYTES
 from tests.portal.world import PERFECT, POST, archive, run_file, send_run, work_off
 
 PAGE = "/tasks/tiny/submit/"

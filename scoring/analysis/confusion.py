@@ -1,0 +1,146 @@
+"""What a run gets right and wrong: confusion matrix and table by class; and which labels answers hold together."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scoring.answers import Matrix
+from scoring.metrics.comparison import MatrixComparison
+from scoring.reports.tables import Table, square
+
+NO_ANSWER = "(none)"
+
+Counts = NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True)
+class Confusion:
+    """How often the gold has one class (rows) where the run has another (columns); shape (classes, classes).
+
+    The last class, NO_ANSWER, is there if an item has no class, or the run leaves one out.
+    """
+
+    classes: tuple[str, ...]
+    counts: Counts
+
+    def table(self) -> Table:
+        """Rows are the gold's, columns the run's."""
+        return square("Confusion: gold by row, run by column", self.classes, self.counts.tolist())
+
+
+@dataclass(frozen=True, slots=True)
+class ClassLine:
+    """One class: items that have it in the gold, in the run, in both; precision, recall, F1 (None: 0 / 0)."""
+
+    name: str
+    gold: int
+    run: int
+    both: int
+    precision: float | None
+    recall: float | None
+    f1: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """How often each class occurs in `items` items, and with which others: the diagonal of `together` is `counts`.
+
+    Shapes (classes,) and (classes, classes). For soft labels the counts are sums of weights, and of the lesser of two.
+    """
+
+    classes: tuple[str, ...]
+    items: int
+    counts: NDArray[Any]
+    together: NDArray[Any]
+
+    def table(self) -> Table:
+        """Counts and shares by class."""
+        counts = zip(self.classes, self.counts.tolist(), strict=True)
+        rows = tuple((name, count, count / self.items if self.items else None) for name, count in counts)
+        return Table(f"Labels of {self.items} items", ("class", "items", "share"), rows)
+
+    def company(self) -> Table:
+        """In how many items two classes occur together."""
+        return square("Classes that occur together", self.classes, self.together.tolist())
+
+
+def confusion(comparison: MatrixComparison, column: str | None = None) -> Confusion:
+    """One class an item, or the values of a table's column (by default its first).
+
+    Raises:
+        ValueError: items have several labels, or weights, and so no one place in such a matrix.
+    """
+    gold, run, answered = _judged(comparison, column)
+    if comparison.gold.values.dtype == np.bool_ and (gold.sum(axis=1) > 1).any() | (run.sum(axis=1) > 1).any():
+        raise ValueError("items with several labels have no confusion matrix")
+    names = _names(comparison, column)
+    has = np.where(gold.any(axis=1), gold.argmax(axis=1), len(names))
+    says = np.where(run.any(axis=1) & answered, run.argmax(axis=1), len(names))
+    classes = (*names, NO_ANSWER) if len(names) in {*has.tolist(), *says.tolist()} else names
+    counts = np.zeros((len(names) + 1, len(names) + 1), np.intp)
+    np.add.at(counts, (has, says), 1)
+    return Confusion(classes, counts[: len(classes), : len(classes)])
+
+
+def by_class(comparison: MatrixComparison, column: str | None = None) -> list[ClassLine]:
+    """One line a class, or a value of a table's column (by default its first)."""
+    gold, run, answered = _judged(comparison, column)
+    run = run & answered[:, None]
+    both = (gold & run).sum(axis=0).tolist()
+    counts = zip(_names(comparison, column), gold.sum(axis=0).tolist(), run.sum(axis=0).tolist(), both, strict=True)
+    return [
+        ClassLine(name, has, says, hits, _ratio(hits, says), _ratio(hits, has), _ratio(2 * hits, has + says))
+        for name, has, says, hits in counts
+    ]
+
+
+def class_table(lines: list[ClassLine]) -> Table:
+    """The lines as a table."""
+    head = ("class", "gold", "run", "both", "precision", "recall", "F1")
+    rows = ((line.name, line.gold, line.run, line.both, line.precision, line.recall, line.f1) for line in lines)
+    return Table("By class", head, tuple(rows))
+
+
+def labels(answers: Matrix) -> Labels:
+    """How often, and with which others, each class occurs; in a table of zeros and ones, each column's ones."""
+    values = answers.values
+    if values.dtype.kind == "f":
+        together = np.stack([np.minimum(values, values[:, [place]]).sum(axis=0) for place in range(values.shape[1])])
+        return Labels(answers.columns, len(answers.ids), values.sum(axis=0), together)
+    held = (values == 1).astype(np.int64)
+    return Labels(answers.columns, len(answers.ids), held.sum(axis=0), held.T @ held)
+
+
+def _judged(comparison: MatrixComparison, column: str | None) -> tuple[NDArray[np.bool_], ...]:
+    """Classes of the gold and the run on the items that the gold judges (items, classes), and which it answers."""
+    gold = comparison.gold
+    if gold.values.dtype.kind == "f":
+        raise ValueError("weights are no classes")
+    if gold.values.dtype == np.bool_:
+        places = [comparison.position(name) for name in _names(comparison, column)]
+        known = np.pad(gold.values, ((0, 0), (0, comparison.extra)))  # the gold has none of the run's own classes
+        return known[:, places], comparison.run[:, places], comparison.answered
+    at = comparison.position(column or gold.matrix.columns[0])
+    judged = ~gold.absent[:, at]
+    values = np.array([int(name) for name in _names(comparison, column)])
+    here = gold.values[judged, at][:, None] == values
+    there = comparison.run[judged, at][:, None] == values
+    return here, there, ~comparison.absent[judged, at]
+
+
+def _names(comparison: MatrixComparison, column: str | None) -> tuple[str, ...]:
+    """Classes that the format or the run knows, or the values that occur in the column."""
+    gold = comparison.gold
+    if gold.values.dtype == np.bool_:
+        extra = comparison.columns[len(gold.tree.classes) :]
+        return (*gold.matrix.columns, *(name for name in extra if name not in gold.matrix.columns))
+    at = comparison.position(column or gold.matrix.columns[0])
+    judged = ~gold.absent[:, at]
+    given = comparison.run[judged & ~comparison.absent[:, at], at]
+    return tuple(str(value) for value in np.union1d(gold.values[judged, at], given).tolist())
+
+
+def _ratio(part: int, whole: int) -> float | None:
+    return part / whole if whole else None

@@ -1,0 +1,113 @@
+"""What scores are made of, as plain values to keep beside them: of one run, and of a field of runs.
+
+Counts and shares only: no item is named, and none can be told apart.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from scoring.analysis.confusion import by_class, confusion, labels
+from scoring.analysis.field import disagreement, missed_by_all, right
+from scoring.answers import Matrix
+from scoring.metrics.comparison import Comparison, MatrixComparison
+from scoring.metrics.curves import Curve, precision_recall, roc
+from scoring.metrics.distinct import distinct
+
+CLASSES = 40  # more values than this are measurements, and classes of nothing
+POINTS = 200  # of a curve: more cannot be seen, nor can more
+DECIMALS = 4  # of their coordinates
+BEST = (3, 5, 10)  # of how many runs the common faults are counted
+
+
+def details(comparison: Comparison) -> dict[str, Any]:
+    """The parts that have a meaning for such answers, as JSON has them; empty for spans and rankings.
+
+    - `classes`: for each judged column (None: the labels themselves) the lines of `by_class` as dicts, and the
+      `confusion` with its `classes` and `counts`, or None where items have several labels;
+    - `curves`: for each class or column that has weights its `roc` and `precision_recall` as lists of (x, y), of
+      POINTS points and DECIMALS decimals at most, or None where the gold lacks positives or negatives.
+    """
+    if not isinstance(comparison, MatrixComparison):
+        return {}
+    if comparison.gold.values.dtype.kind == "f":
+        return {"curves": [_curves(comparison, name) for name in comparison.gold.matrix.columns]}
+    columns = [None] if comparison.gold.values.dtype == np.bool_ else comparison.gold.matrix.columns
+    return {"classes": [found for column in columns if (found := _classes(comparison, column))]}
+
+
+def field_details(runs: Mapping[str, Comparison]) -> dict[str, Any]:
+    """What a field of runs, the best first, says of the items and of each other; parts without a meaning are left out.
+
+    - `labels`: `classes`, how many `items`, `counts` and `together` of the gold standard, as `analysis.Labels`;
+    - `difficulty`: how many items 0, 1, ... all of the runs got right;
+    - `missed`: for each number of BEST that there are runs, how many items all of the best so many got wrong: `best`,
+      their names as `runs`, `missed`, `judged`, and `by_answer`, which maps the gold's answer to (missed, judged);
+    - `disagreement`: the share of items that two runs answer differently, by the names of both.
+    """
+    names = list(runs)
+    if not names:
+        return {}
+    found: dict[str, Any] = {}
+    gold = runs[names[0]].gold.answers
+    if isinstance(gold, Matrix) and len(gold.columns) <= CLASSES:
+        held = labels(gold)
+        found["labels"] = {
+            "classes": held.classes,
+            "items": held.items,
+            "counts": held.counts.tolist(),
+            "together": held.together.tolist(),
+        }
+    with suppress(ValueError):  # weights and rankings are not right or wrong
+        hits = np.sum([right(comparison) for comparison in runs.values()], axis=0)
+        found["difficulty"] = np.bincount(hits, minlength=len(names) + 1).tolist()
+        found["missed"] = [_missed(runs, names[:best]) for best in BEST if best <= len(names)]
+        found["disagreement"] = {
+            str(name): dict(zip(names, shares, strict=True)) for name, *shares in disagreement(runs).rows
+        }
+    return found
+
+
+def _missed(runs: Mapping[str, Comparison], names: Sequence[str]) -> dict[str, Any]:
+    missed = missed_by_all({name: runs[name] for name in names})
+    return {
+        "best": len(names),
+        "runs": list(names),
+        "missed": len(missed.items),
+        "judged": missed.judged,
+        "by_answer": dict(missed.by_answer),
+    }
+
+
+def _classes(comparison: MatrixComparison, column: str | None) -> dict[str, Any] | None:
+    lines = by_class(comparison, column)
+    if len(lines) > CLASSES:
+        return None
+    try:
+        matrix = confusion(comparison, column)
+    except ValueError:  # several labels an item
+        shown = None
+    else:
+        shown = {"classes": matrix.classes, "counts": matrix.counts.tolist()}
+    names = ("name", "gold", "run", "both", "precision", "recall", "f1")
+    lines_shown = [{name: getattr(line, name) for name in names} for line in lines]
+    return {"column": column, "lines": lines_shown, "confusion": shown}
+
+
+def _curves(comparison: MatrixComparison, name: str) -> dict[str, Any]:
+    return {
+        "name": name,
+        "roc": _points(roc(comparison, name)),
+        "precision_recall": _points(precision_recall(comparison, name)),
+    }
+
+
+def _points(curve: Curve | None) -> list[tuple[float, float]] | None:
+    """The first, the last and evenly many between."""
+    if curve is None:
+        return None
+    kept = distinct(np.linspace(0, len(curve.x) - 1, min(len(curve.x), POINTS)).round().astype(np.intp))
+    x, y = (along[kept].round(DECIMALS).tolist() for along in (curve.x, curve.y))
+    return list(zip(x, y, strict=True))

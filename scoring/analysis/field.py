@@ -1,0 +1,137 @@
+"""A field of runs: statistics of their scores, how far they differ, and the items that the best all get wrong."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scoring.analysis.item_answers import Answer, ItemAnswers, item_answers
+from scoring.metrics.comparison import Comparison
+from scoring.metrics.correlation import midranks
+from scoring.metrics.distinct import distinct
+from scoring.reports.tables import Table, square
+
+NOTHING = "(none)"
+
+Words = NDArray[np.object_]  # one text an item
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Statistics of the scores of a field of runs; those that too few runs leave without meaning are None.
+
+    Quartiles are interpolated linearly, `deviation` is that of a sample (n − 1), `skewness` g1 = m3 / m2^1.5 and
+    `kurtosis` m4 / m2² (3 for a normal distribution), with m_k the central moments.
+    """
+
+    runs: int
+    lowest: float | None = None
+    first_quartile: float | None = None
+    mean: float | None = None
+    median: float | None = None
+    third_quartile: float | None = None
+    highest: float | None = None
+    deviation: float | None = None
+    skewness: float | None = None
+    kurtosis: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """Items that all of `runs` got wrong, of the `judged` ones; `by_answer` counts them by the gold's answer.
+
+    `by_answer` maps the gold's answer in words to (missed, judged).
+    """
+
+    runs: tuple[str, ...]
+    items: tuple[str, ...]
+    judged: int
+    by_answer: Mapping[str, tuple[int, int]]
+
+    def table(self) -> Table:
+        """Counts and shares by the gold's answer, as Table 4 of HatEval 2019 (Basile et al., 2019)."""
+        counts = [*self.by_answer.items(), ("all", (len(self.items), self.judged))]
+        rows = tuple((name, missed, judged, missed / judged if judged else None) for name, (missed, judged) in counts)
+        return Table(f"Wrong in all of {', '.join(self.runs)}", ("gold", "missed", "items", "share"), rows)
+
+
+def summary(scores: Sequence[float | None]) -> Summary:
+    """Statistics of the defined scores, as Table 3 of HatEval 2019 (Basile et al., 2019)."""
+    values = np.array([value for value in scores if value is not None], np.float64)
+    if not len(values):
+        return Summary(0)
+    low, first, middle, third, high = np.percentile(values, [0, 25, 50, 75, 100]).tolist()
+    apart = values - values.mean()
+    spread = float((apart**2).mean()) if high > low else 0.0
+    return Summary(
+        runs=len(values),
+        lowest=low,
+        first_quartile=first,
+        mean=float(values.mean()),
+        median=middle,
+        third_quartile=third,
+        highest=high,
+        deviation=float(values.std(ddof=1)) if len(values) > 1 else None,
+        skewness=float((apart**3).mean()) / spread**1.5 if spread else None,
+        kurtosis=float((apart**4).mean()) / spread**2 if spread else None,
+    )
+
+
+def summary_table(summaries: Mapping[str, Summary]) -> Table:
+    """One column a metric or track."""
+    names = ("runs", "min", "Q1", "mean", "median", "Q3", "max", "std. dev.", "skewness", "kurtosis")
+    columns = [astuple(one) for one in summaries.values()]
+    rows = tuple((name, *cells) for name, cells in zip(names, zip(*columns, strict=True), strict=True))
+    return Table("The field of runs", ("", *summaries), rows)
+
+
+def rank_correlation(first: Sequence[float | None], second: Sequence[float | None]) -> float | None:
+    """Spearman's, of two metrics over the runs that have both; None below two runs, or if one is constant."""
+    pairs = [(one, other) for one, other in zip(first, second, strict=True) if one is not None and other is not None]
+    if len(pairs) < 2:
+        return None
+    ranks = [midranks(np.array(values, np.float64)) for values in zip(*pairs, strict=True)]
+    if any(np.ptp(one) == 0 for one in ranks):
+        return None
+    return float(np.corrcoef(ranks[0], ranks[1])[0, 1])
+
+
+def right(comparison: Comparison) -> NDArray[np.bool_]:
+    """Which of the gold's items the run answers exactly as the gold does; shape (items,)."""
+    found = _answers(comparison)
+    return np.array([one == other for one, other in zip(found.gold, found.run, strict=True)], bool)
+
+
+def disagreement(runs: Mapping[str, Comparison]) -> Table:
+    """The share of the gold's items to which two runs give different answers."""
+    answers = [_words(_answers(comparison).run) for comparison in runs.values()]
+    shares = [[float(np.mean(one != other)) if len(one) else None for other in answers] for one in answers]
+    return square("Share of items that two runs answer differently", list(runs), shares)
+
+
+def missed_by_all(runs: Mapping[str, Comparison]) -> Missed:
+    """Items that every run gets wrong; give the top k. All runs are laid beside one gold standard."""
+    one = _answers(next(iter(runs.values())))
+    wrong = ~np.any([right(comparison) for comparison in runs.values()], axis=0)
+    judged = np.array([value is not None for value in one.values], bool)
+    gold = _words(one.gold)
+    if one.measure == "f1":
+        gold = np.where(gold == NOTHING, NOTHING, "some characters")
+    by_answer = {
+        str(answer): (int(wrong[judged & (gold == answer)].sum()), int((judged & (gold == answer)).sum()))
+        for answer in distinct(gold[judged])
+    }
+    items = np.array(one.ids, object)[wrong & judged].tolist()
+    return Missed(tuple(runs), tuple(items), int(judged.sum()), by_answer)
+
+
+def _answers(comparison: Comparison) -> ItemAnswers:
+    found = comparison.once(item_answers)
+    if found.measure == "overlap":
+        raise ValueError("weights are not right or wrong")
+    return found
+
+
+def _words(answers: Sequence[Answer]) -> Words:
+    return np.array([", ".join(parts) or NOTHING for parts in answers], object)

@@ -1,0 +1,77 @@
+"""Learned baselines for a track: its format says what is to be decided, its hierarchy or its table in which order."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from scoring.answers import Matrix
+from scoring.baselines.classifiers import Scheme, classify, tfidf
+from scoring.baselines.material import Material, UnavailableError, UnsuitedError, labels_of
+from scoring.baselines.word_vectors import averaged, read_vectors
+from scoring.definition import Track
+from scoring.extras import install_command
+from scoring.metrics.metric import LABELS
+
+
+def learn(material: Material, features: str, hierarchical: bool) -> Matrix:
+    """Answers for the material's items, learned from its training answers.
+
+    Args:
+        features: `tfidf` (scikit-learn's defaults), `ngram` (the 10,000 most frequent n-grams of one to three words) or
+            `fasttext` (the mean of the words' vectors: those of a file, or trained on the training texts).
+
+    Raises:
+        UnavailableError: something is missing, or (UnsuitedError) the track has no hierarchy.
+    """
+    if material.track.format.kind == "table":
+        material.columns()
+    scheme = scheme_of(material.track, hierarchical)
+    train = labels_of(material.train, "--train")
+    texts, others = material.texts_of(train.ids), material.texts_of(material.ids)
+    known, asked = FEATURES[features](texts, others, material)
+    return classify(train, known, material.ids, asked, scheme, material.seed)
+
+
+def scheme_of(track: Track, hierarchical: bool) -> Scheme:
+    """A tree of decisions, by the labels' hierarchy or the table's whole and parts; flat: every column by itself."""
+    options = track.format.options
+    if track.format.kind in LABELS:
+        if hierarchical and not track.hierarchy:
+            raise UnsuitedError("the track has no hierarchy")
+        tree = {name: below for name, below in (track.hierarchy or {}).items() if below} if hierarchical else {}
+        return Scheme(tree, single=not options.get("multi", False), some=True)
+    if track.format.kind != "table":
+        raise UnsuitedError("it answers labels and tables of zeros and ones")
+    whole, parts = options.get("whole"), options.get("parts", ())
+    if hierarchical and not whole:
+        raise UnsuitedError("the track's table has no whole and parts")
+    return Scheme({whole: parts}) if hierarchical and whole else Scheme({}, whole=whole, parts=parts)
+
+
+def _tfidf(texts: Sequence[str], others: Sequence[str], _: Material) -> tuple[Any, Any]:
+    return tfidf(texts, others)
+
+
+def _ngrams(texts: Sequence[str], others: Sequence[str], _: Material) -> tuple[Any, Any]:
+    return tfidf(texts, others, longest=3, most=10_000)
+
+
+def _fasttext(texts: Sequence[str], others: Sequence[str], material: Material) -> tuple[Any, Any]:
+    try:
+        if material.vectors is not None:
+            vectors = read_vectors(material.vectors, [*texts, *others])
+        else:
+            from scoring.baselines.fasttext import train_vectors  # noqa: PLC0415 (gensim is an extra that few need)
+
+            vectors = train_vectors(texts, others, material.seed)
+    except ImportError as error:
+        raise UnavailableError(f"give --vectors, or install a package first: {install_command(error)}") from None
+    except ValueError as error:
+        raise UnavailableError(str(error)) from None
+    return averaged(texts, vectors), averaged(others, vectors)
+
+
+FEATURES: dict[str, Callable[[Sequence[str], Sequence[str], Material], tuple[Any, Any]]] = {
+    "tfidf": _tfidf,
+    "ngram": _ngrams,
+    "fasttext": _fasttext,
+}

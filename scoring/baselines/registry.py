@@ -1,0 +1,101 @@
+"""The baselines by name.
+
+Those that take a distribution take that of the training answers if there are any, else the gold's.
+"""
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from scoring.answers import Answers, Matrix, Ranking, Spans
+from scoring.baselines import trivial
+from scoring.baselines.material import Material, UnavailableError, UnsuitedError, labels_of
+from scoring.definition import Track
+from scoring.extras import install_command
+
+Recipe = Callable[[Material], Answers]
+
+
+def _spans(track: Track) -> None:
+    if track.format.kind != "spans":
+        raise UnsuitedError("it answers spans")
+
+
+def _gold(material: Material) -> Answers:
+    """The gold itself; items that it dropped get its majority answer, so that the run is whole."""
+    gold = material.gold
+    if gold is None:
+        raise UnavailableError("it needs a gold standard")
+    rest = sorted(set(material.ids) - set(gold.ids))
+    if isinstance(gold, Spans):
+        starts = np.concatenate([gold.starts, np.full(len(rest), gold.starts[-1])])
+        return Spans([*gold.ids, *rest], gold.begins, gold.ends, starts)
+    if isinstance(gold, Ranking):
+        if rest:
+            raise UnavailableError("the gold standard judges no documents for some queries")
+        return gold
+    labels = labels_of(gold, "a gold standard")
+    if labels.absent is not None:
+        raise UnavailableError("the gold standard has cells without a label")
+    if not rest:
+        return labels
+    filled = np.concatenate([labels.values, trivial.majority(rest, labels).values])
+    return Matrix([*labels.ids, *rest], labels.columns, filled)
+
+
+def _constant(value: int) -> Recipe:
+    return lambda material: trivial.constant(material.ids, material.columns(), value)
+
+
+def _majority(material: Material) -> Answers:
+    return trivial.majority(material.ids, material.classes())
+
+
+def _minority(material: Material) -> Answers:
+    return trivial.minority(material.ids, material.classes())
+
+
+def _random(material: Material) -> Answers:
+    if material.track.format.kind == "spans":
+        texts = dict(zip(material.ids, material.texts_of(material.ids), strict=True))
+        return trivial.random_spans(texts, material.seed)
+    return trivial.weighted_random(material.ids, material.known(), material.seed)
+
+
+def _nothing(material: Material) -> Answers:
+    _spans(material.track)
+    return trivial.empty_spans(material.ids)
+
+
+def _everything(material: Material) -> Answers:
+    _spans(material.track)
+    return trivial.every_character(dict(zip(material.ids, material.texts_of(material.ids), strict=True)))
+
+
+def _learned(features: str, hierarchical: bool = False) -> Recipe:
+    def answers(material: Material) -> Answers:
+        try:
+            from scoring.baselines.learned import learn  # noqa: PLC0415 (scikit-learn takes seconds to start, and is an extra)
+        except ImportError as error:
+            raise UnavailableError(f"install a package first: {install_command(error)}") from None
+        return learn(material, features, hierarchical)
+
+    return answers
+
+
+BASELINES: Mapping[str, Recipe] = {
+    "gold": _gold,
+    "all-ones": _constant(1),
+    "all-zeros": _constant(0),
+    "majority": _majority,
+    "minority": _minority,
+    "random": _random,
+    "nothing": _nothing,
+    "everything": _everything,
+    "tfidf-svc": _learned("tfidf"),
+    "tfidf-svc-hierarchical": _learned("tfidf", hierarchical=True),
+    "ngram-svc": _learned("ngram"),
+    "ngram-svc-hierarchical": _learned("ngram", hierarchical=True),
+    "fasttext-svc": _learned("fasttext"),
+    "fasttext-svc-hierarchical": _learned("fasttext", hierarchical=True),
+}

@@ -1,0 +1,210 @@
+"""What must hold between the parts of a definition, as far as each part is well-formed by itself."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from scoring.definition import Definition, GoldFile, Track
+from scoring.definition.yaml_values import Value, path_to
+from scoring.metrics import registry
+from scoring.metrics.tree import faults_of
+from scoring.reports.nearest import nearest
+from scoring.reports.problems import Problem, Report
+from scoring.uploads.naming import faults_of_rules
+
+Steps = tuple[str | int, ...]
+Fault = tuple[Steps, str, str | None]  # where, what, and what was probably meant instead
+Sound = Callable[..., bool]
+
+
+def check_rules(definition: Definition, root: Value, report: Report) -> None:
+    """Report contradictions within the definition, but none that is made of a part with a fault of its own."""
+    broken = [_broken_path(problem) for problem in report if problem.code != "definition-key-unknown"]
+
+    def sound(*steps: str | int) -> bool:
+        path = path_to("", *steps)
+        return not any(_is_within(path, own) or _is_within(own, path) for own in broken)
+
+    for steps, sentence, suggestion in list(_faults(definition, sound)):
+        root.at(*steps).fault("definition-rule", found=sentence, suggestion=suggestion)
+
+
+def _broken_path(problem: Problem) -> str:
+    path = "" if problem.item == "/" else str(problem.item)
+    return path_to(path, str(problem.expected)) if problem.code == "definition-key-missing" else path
+
+
+def _is_within(path: str, other: str) -> bool:
+    return path == other or path.startswith((f"{other}.", f"{other}["))
+
+
+def _faults(definition: Definition, sound: Sound) -> Iterator[Fault]:
+    yield from _repeated("tracks", "slug", [track.slug for track in definition.tracks])
+    yield from _repeated("phases", "slug", [phase.slug for phase in definition.phases])
+    yield from _repeated("datasets", "slug", [dataset.slug for dataset in definition.datasets])
+    yield from _repeated("baselines", "name", [baseline.name for baseline in definition.baselines])
+    yield from _repeated("overall", "slug", [overall.slug for overall in definition.overall])
+    for part, count in (("tracks", len(definition.tracks)), ("phases", len(definition.phases))):
+        if not count and sound(part):
+            yield (part,), "there must be at least one", None
+    for place, track in enumerate(definition.tracks):
+        yield from _faults_of_track(track, place, sound)
+    slugs = [track.slug for track in definition.tracks]
+    if sound("naming") and _are_sound("slug", definition, sound):
+        for key, sentence in faults_of_rules(definition.naming, slugs):
+            yield ("naming", key), sentence, None
+    for place, dataset in enumerate(definition.datasets):
+        if dataset.encrypted and dataset.access != "password" and sound("datasets", place, "access"):
+            yield ("datasets", place, "encrypted"), "only data with access: password can be encrypted", None
+    yield from _faults_of_team(definition, sound)
+    yield from _faults_of_phases(definition, sound)
+    if _are_sound("slug", definition, sound):
+        yield from _faults_of_overall(definition)
+        yield from _faults_of_gold(definition, sound)
+        if sound("votes") and _are_sound("items", definition, sound) and _are_sound("format", definition, sound):
+            yield from _faults_of_votes(definition)
+
+
+def _repeated(part: str, key: str, names: Sequence[str]) -> Iterator[Fault]:
+    for place, name in enumerate(names):
+        if name and name in names[:place]:
+            yield (part, place, key), f"{name} stands here more than once", None
+
+
+def _faults_of_track(track: Track, place: int, sound: Sound) -> Iterator[Fault]:
+    def ours(*keys: str) -> bool:
+        return all(sound("tracks", place, key) for key in keys)
+
+    if ours("metrics", "format", "hierarchy"):
+        for at, spec in enumerate(track.metrics):
+            sentence = registry.validate(spec, track)
+            if sentence:
+                yield ("tracks", place, "metrics", at), sentence, registry.suggest(spec, track)
+    if track.items_outside_gold == "count" and ours("metrics", "format", "items_outside_gold"):
+        yield from _faults_of_counting(track, place)
+    keys = [spec.key for spec in track.metrics]
+    if ours("metrics", "rank_by") and track.rank_by not in keys:
+        sentence = f"{track.rank_by} is none of the track's metrics, which are {', '.join(keys)}"
+        yield ("tracks", place, "rank_by"), sentence, nearest(track.rank_by, keys)
+    if track.hierarchy is not None and ours("hierarchy") and sound("hierarchies"):
+        for sentence in faults_of(track.hierarchy):
+            yield ("tracks", place, "hierarchy"), sentence, None
+        if ours("format"):
+            yield from _faults_of_classes(track, place)
+
+
+def _faults_of_counting(track: Track, place: int) -> Iterator[Fault]:
+    """`items_outside_gold: count` where nothing can count."""
+    found = [registry.find(spec.name) for spec in track.metrics]
+    if any(metric is not None and metric.counts_outside for metric in found):
+        return
+    reasons = {
+        "spans": "no item is outside the gold of spans: items that the file leaves out have none",
+        "trec-run": "rankings of queries that the gold leaves out cannot be judged",
+    }
+    counting = [name for name, metric in registry.METRICS.items() if metric.counts_outside]
+    otherwise = f"none of the track's metrics counts items outside the gold; {', '.join(counting)} do"
+    yield (
+        ("tracks", place, "items_outside_gold"),
+        f"{reasons.get(track.format.kind, otherwise)}. Write ignore, or leave the key out",
+        "ignore",
+    )
+
+
+def _faults_of_classes(track: Track, place: int) -> Iterator[Fault]:
+    tree = track.hierarchy or {}
+    parents = {name for name, children in tree.items() if children}
+    leaves = {leaf for children in tree.values() for leaf in children} | tree.keys()
+    for at, name in enumerate(track.format.options.get("classes", ())):
+        if name not in leaves - parents:
+            where = ("tracks", place, "format", "classes", at)
+            yield where, f"{name} is no leaf of the hierarchy", nearest(name, sorted(leaves - parents))
+
+
+def _faults_of_team(definition: Definition, sound: Sound) -> Iterator[Fault]:
+    keys = [question.key for question in definition.team.questions]
+    yield from (
+        (("team", *steps), sentence, suggestion) for steps, sentence, suggestion in _repeated("questions", "key", keys)
+    )
+    closes_with, slugs = definition.team.closes_with, [phase.slug for phase in definition.phases]
+    if closes_with is not None and closes_with not in slugs and sound("phases") and sound("team", "closes_with"):
+        yield ("team", "closes_with"), *_nothing_named("phase", closes_with, slugs)
+
+
+def _faults_of_phases(definition: Definition, sound: Sound) -> Iterator[Fault]:
+    splits = list(dict.fromkeys(split for track in definition.tracks for split in track.items))
+    known = _are_sound("items", definition, sound)
+    for place, phase in enumerate(definition.phases):
+        if phase.closes is not None and phase.closes <= phase.opens and sound("phases", place):
+            yield ("phases", place, "closes"), "the phase closes before it opens", None
+        if phase.split not in splits and known and sound("phases", place, "split"):
+            yield ("phases", place, "split"), f"no track has items for {phase.split}", nearest(phase.split, splits)
+        if phase.contrastive is not None and phase.official != "chosen" and sound("phases", place):
+            yield (
+                ("phases", place, "official"),
+                "with slots the primary run is the official one: write chosen",
+                "chosen",
+            )
+        if phase.ladder_step is not None and sound("phases", place):
+            if phase.ladder_step <= 0:
+                yield ("phases", place, "ladder_step"), "a step must be greater than 0, as 0.01", None
+            if (phase.scores, phase.official) != ("at-once", "best"):
+                sentence = "a ladder tells of best runs at once: write scores: at-once and official: best"
+                yield ("phases", place, "ladder_step"), sentence, None
+
+
+def _faults_of_overall(definition: Definition) -> Iterator[Fault]:
+    slugs = [track.slug for track in definition.tracks]
+    for place, overall in enumerate(definition.overall):
+        for at, slug in enumerate(overall.tracks):
+            if slug and slug not in slugs:
+                yield ("overall", place, "tracks", at), *_nothing_named("track", slug, slugs)
+
+
+def _faults_of_gold(definition: Definition, sound: Sound) -> Iterator[Fault]:
+    tracks = {track.slug: track for track in definition.tracks}
+    for place, gold in enumerate(definition.gold):
+        if gold.track and gold.track not in tracks:
+            yield ("gold", place, "track"), *_nothing_named("track", gold.track, tracks)
+        elif gold.track and gold.split not in tracks[gold.track].items and _are_sound("items", definition, sound):
+            sentence = f"the track {gold.track} has no items for {gold.split}"
+            yield ("gold", place, "split"), sentence, nearest(gold.split, tracks[gold.track].items)
+        elif gold.published and sound("gold", place) and sound("phases"):
+            for sentence in _reasons_against_publishing(gold, definition):
+                yield ("gold", place, "published"), sentence, None
+
+
+def _reasons_against_publishing(gold: GoldFile, definition: Definition) -> Iterator[str]:
+    """Why the gold of single items can never become public."""
+    phases = [phase for phase in definition.phases if phase.split == gold.split]
+    hidden = [phase.slug for phase in phases if phase.scores == "never"]
+    endless = [phase.slug for phase in phases if phase.closes is None]
+    if hidden:
+        yield f"the scores of the phase {hidden[0]} stay hidden for good"
+    if endless:
+        yield (
+            f"the phase {endless[0]} has no closing, so runs on the split {gold.split} could be made from its gold: "
+            f"write closes: for {endless[0]}, or published: false"
+        )
+    if gold.format.kind.startswith("trec"):
+        yield "rankings have no answers that are right or wrong"
+
+
+def _faults_of_votes(definition: Definition) -> Iterator[Fault]:
+    tracks = {track.slug: track for track in definition.tracks}
+    for place, votes in enumerate(definition.votes):
+        if votes.track not in tracks:
+            yield ("votes", place, "track"), *_nothing_named("track", votes.track, tracks)
+        elif votes.split not in tracks[votes.track].items:
+            sentence = f"the track {votes.track} has no items for {votes.split}"
+            yield ("votes", place, "split"), sentence, nearest(votes.split, tracks[votes.track].items)
+        elif not {"classes", "columns"} & tracks[votes.track].format.options.keys():
+            yield ("votes", place, "track"), f"the track {votes.track} has no classes to vote on", None
+
+
+def _are_sound(key: str, definition: Definition, sound: Sound) -> bool:
+    """Whether the key is right in all tracks."""
+    return bool(definition.tracks) and all(sound("tracks", place, key) for place in range(len(definition.tracks)))
+
+
+def _nothing_named(kind: str, name: str, names: Iterable[str]) -> tuple[str, str | None]:
+    known = list(names)
+    return f"there is no {kind} {name}; there are {', '.join(known) or 'none'}", nearest(name, known)

@@ -1,0 +1,50 @@
+"""The first entries of a run, which show at little cost what it may be a run of."""
+
+import json
+from collections.abc import Collection
+
+from scoring.definition import Track
+from scoring.formats import read_answers
+from scoring.items.index import ItemIndex
+from scoring.reports.problems import Report
+
+HEAD_BYTES = 65_536
+HEAD_ENTRIES = 20
+
+
+def head_of(data: bytes) -> bytes | None:
+    """The first entries as a file of their own; None where they cannot be cut out."""
+    text = data[:HEAD_BYTES].decode("utf-8-sig", errors="ignore")
+    if text.lstrip().startswith("["):
+        return _head_of_list(text)
+    lines = text.splitlines(keepends=True)
+    if len(data) > HEAD_BYTES:
+        lines = lines[:-1]  # the last may be cut off
+    return "".join(lines[: HEAD_ENTRIES + 1]).encode() or None
+
+
+def begins_as(track: Track, head: bytes | None, items: ItemIndex, optional: Collection[str] = ()) -> bool:
+    """Whether these entries could be the first of a run of the track's with these items."""
+    if head is None:
+        return False
+    trial = Report()
+    answers = read_answers(track, head, role="run", spec=track.format, items=None, lenient=False, report=trial)
+    if answers is None or not trial.ok:
+        return False
+    rows = items.rows_of(answers.ids).tolist()
+    return all(row >= 0 or item in optional for item, row in zip(answers.ids, rows, strict=True))
+
+
+def _head_of_list(text: str) -> bytes | None:
+    """The first objects of a list, as they are written."""
+    decoder = json.JSONDecoder()
+    start = end = text.index("[") + 1
+    for _ in range(HEAD_ENTRIES):
+        following = end + len(text[end:]) - len(text[end:].lstrip(", \t\r\n"))
+        if text[following : following + 1] != "{":
+            break
+        try:
+            end = decoder.raw_decode(text, following)[1]
+        except (ValueError, RecursionError):  # cut off, or no JSON
+            break
+    return f"[{text[start:end]}]".encode() if end > start else None

@@ -1,0 +1,167 @@
+"""How far annotators agree: pairwise agreement, Cohen's and Fleiss' kappa, Krippendorff's alpha, and all by class.
+
+Ratings are whole numbers of shape (items, annotators): one number a label, `MISSING` where the annotator did not rate
+the item. A coefficient that has no meaning (nobody rated the same item, or everybody always gave one label) is None.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scoring.gold.votes import VoteRules, Votes, collect
+from scoring.reports.tables import Table
+
+MISSING = -1
+
+Ratings = NDArray[np.integer[Any]]
+Numbers = NDArray[np.float64]
+Level = Literal["nominal", "ordinal", "interval"]
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """The four coefficients of one class, as the DETESTS overview prints them; `items` had two ratings or more."""
+
+    name: str
+    items: int
+    pairwise: float | None
+    fleiss: float | None
+    cohen: float | None
+    alpha: float | None
+
+
+def pairwise_agreement(ratings: Ratings) -> float | None:
+    """Mean over all pairs of annotators of the share of items, of those that both rated, on which they agree."""
+    pairs = _pairs(ratings)
+    return _mean(pairs.same / pairs.both)
+
+
+def mean_cohen_kappa(ratings: Ratings) -> float | None:
+    """Mean of Cohen's kappa over all pairs of annotators for which it is defined (Light, 1971).
+
+    Source: Cohen (1960), A coefficient of agreement for nominal scales, eq. 1: κ = (p_o − p_c) / (1 − p_c).
+    """
+    pairs = _pairs(ratings)
+    observed, chance = pairs.same / pairs.both, pairs.chance / pairs.both**2
+    defined = chance < 1
+    return _mean((observed[defined] - chance[defined]) / (1 - chance[defined]))
+
+
+def fleiss_kappa(ratings: Ratings) -> float | None:
+    """Agreement of any number of annotators beyond chance.
+
+    Where items have unequal numbers of ratings, each is taken with its own; items with one rating are left out.
+
+    Source: Fleiss (1971), Measuring nominal scale agreement among many raters, eq. 3, 6 and 7.
+    """
+    counts = _counts(ratings)[0]
+    raters = counts.sum(axis=1)
+    if not len(counts):
+        return None
+    agreeing = ((counts**2).sum(axis=1) - raters) / (raters * (raters - 1))
+    shares = counts.sum(axis=0) / raters.sum()
+    by_chance = float((shares**2).sum())
+    return (float(agreeing.mean()) - by_chance) / (1 - by_chance) if (shares > 0).sum() > 1 else None
+
+
+def krippendorff_alpha(ratings: Ratings, level: Level = "nominal") -> float | None:
+    """1 − observed disagreement / expected disagreement; ratings may be missing.
+
+    Args:
+        level: how far apart two labels are: nominal (different or not), ordinal, interval (squared difference).
+
+    Source: Krippendorff (2011), Computing Krippendorff's Alpha-Reliability, section C and the metrics of section D.
+    """
+    counts, labels = _counts(ratings)
+    if not len(counts):
+        return None
+    weights = 1 / (counts.sum(axis=1) - 1)
+    together = counts.T @ (counts * weights[:, None]) - np.diag(weights @ counts)
+    totals = counts.sum(axis=0)
+    distances = _distances(labels, totals, level)
+    expected = float((np.outer(totals, totals) * distances).sum())
+    observed = float((together * distances).sum())
+    return 1 - (float(totals.sum()) - 1) * observed / expected if expected > 0 else None
+
+
+def agreement(name: str, ratings: Ratings) -> Agreement:
+    """All coefficients of one set of nominal ratings."""
+    return Agreement(
+        name=name,
+        items=int(((ratings != MISSING).sum(axis=1) > 1).sum()),
+        pairwise=pairwise_agreement(ratings),
+        fleiss=fleiss_kappa(ratings),
+        cohen=mean_cohen_kappa(ratings),
+        alpha=krippendorff_alpha(ratings),
+    )
+
+
+def agreement_by_class(votes: Votes, rules: VoteRules) -> list[Agreement]:
+    """One row a class (does the annotator see it or not), then one on whole answers, every set of labels a label.
+
+    An annotator is a place in the items' lists of votes; a vote that names no class is missing.
+    """
+    ballots = collect(votes, rules)
+    cast = ballots.cast
+    width = int(ballots.places.max(initial=-1)) + 1
+    _, whole = np.unique(ballots.holds, axis=0, return_inverse=True)
+    by_name = dict(zip(rules.classes, ballots.holds.T, strict=True)) | {"whole answers": whole}
+    rows = []
+    for name, values in by_name.items():
+        ratings = np.full((len(votes), width), MISSING, np.int64)
+        ratings[ballots.items[cast], ballots.places[cast]] = values[cast]
+        rows.append(agreement(name, ratings))
+    return rows
+
+
+def agreement_table(rows: list[Agreement]) -> Table:
+    """The rows as DETESTS 2022 prints them (Ariza-Casabona et al., 2022)."""
+    head = ("class", "items", "pairwise agreement", "Fleiss' kappa", "mean Cohen's kappa", "Krippendorff's alpha")
+    cells = tuple((row.name, row.items, row.pairwise, row.fleiss, row.cohen, row.alpha) for row in rows)
+    return Table("Agreement of the annotators", head, cells)
+
+
+@dataclass(frozen=True, slots=True)
+class _Pairs:
+    """For each pair of annotators with items in common: how many, on how many they agree, Σ_c n_1c · n_2c on them."""
+
+    both: Numbers
+    same: Numbers
+    chance: Numbers
+
+
+def _pairs(ratings: Ratings) -> _Pairs:
+    rated = (ratings != MISSING).astype(np.float64)
+    upper = np.triu_indices(ratings.shape[1], 1)
+    both = (rated.T @ rated)[upper]
+    same, chance = np.zeros_like(both), np.zeros_like(both)
+    for label in np.unique(ratings[ratings != MISSING]):
+        gave = (ratings == label).astype(np.float64)
+        given_in_common = gave.T @ rated  # how often annotator i gave the label on the items that j rated too
+        same += (gave.T @ gave)[upper]
+        chance += (given_in_common * given_in_common.T)[upper]
+    common = both > 0
+    return _Pairs(both[common], same[common], chance[common])
+
+
+def _counts(ratings: Ratings) -> tuple[Numbers, Numbers]:
+    """How often each item with two ratings or more got each label, shape (items, labels), and the labels."""
+    labels = np.unique(ratings[ratings != MISSING])
+    counts = np.stack([(ratings == label).sum(axis=1) for label in labels], axis=1) if len(labels) else np.zeros((0, 0))
+    paired = counts.sum(axis=1) > 1
+    return counts[paired].astype(np.float64), labels.astype(np.float64)
+
+
+def _distances(labels: Numbers, totals: Numbers, level: Level) -> Numbers:
+    if level == "nominal":
+        return 1 - np.eye(len(labels))
+    if level == "interval":
+        return np.subtract.outer(labels, labels) ** 2
+    middles = np.cumsum(totals) - totals / 2  # Σ of the totals between two labels, half of each end's
+    return np.subtract.outer(middles, middles) ** 2
+
+
+def _mean(values: Numbers) -> float | None:
+    return float(values.mean()) if len(values) else None

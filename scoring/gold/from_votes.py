@@ -1,0 +1,110 @@
+"""Annotators' votes → hard gold by threshold or majority, and soft gold by shares, as EXIST 2024 makes them.
+
+Labels that stand for another count as that one (`-` for NO), a vote of nothing but labels without meaning (UNKNOWN) is
+no vote. An item on which the annotators do not agree enough leaves the hard gold; an item without any vote leaves the
+soft gold too. Every item left out has its reason.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scoring.answers import Matrix, Spans
+from scoring.gold.votes import Ballots, VoteRules, Votes, collect
+
+Reason = Literal["no votes", "too few votes for any label", "as many votes for several labels"]
+NO_VOTES: Reason = "no votes"
+TOO_FEW: Reason = "too few votes for any label"
+TIE: Reason = "as many votes for several labels"
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """Answers for the items that are agreed on, and the ids of those that are not, each with its reason.
+
+    `without_label` is how many votes named no class (UNKNOWN, or nothing at all), `votes` how many there were.
+    """
+
+    answers: Matrix
+    dropped: list[str]
+    reasons: list[Reason] = field(default_factory=list)
+    votes: int = 0
+    without_label: int = 0
+
+    def report(self) -> str:
+        """What was kept and what was dropped, in a few lines, the dropped ids by reason."""
+        kept = len(self.answers.ids)
+        lines = [
+            f"{kept + len(self.dropped)} items: {kept} in the gold, {len(self.dropped)} dropped.",
+            f"{self.votes} votes: {self.without_label} of them named no class.",
+        ]
+        for reason, count in sorted(Counter(self.reasons).items()):
+            ids = [item for item, why in zip(self.dropped, self.reasons, strict=True) if why == reason]
+            lines.append(f"{reason}: {count} ({', '.join(ids)})")
+        return "\n".join(lines)
+
+
+def hard_gold(votes: Votes, rules: VoteRules) -> Gold:
+    """Boolean labels from `votes` (item id → the annotators' votes); items keep their order."""
+    ballots = collect(votes, rules)
+    counts, cast = _count(ballots, len(votes))
+    enough = counts > (rules.threshold or 0)
+    over = np.any(enough, axis=1)
+    if not rules.multi:
+        leading = counts == counts.max(axis=1, initial=0, keepdims=True)
+        enough &= leading & (leading.sum(axis=1, keepdims=True) == 1)
+    kept = np.any(enough, axis=1)
+    reasons = [
+        (TIE if has_enough else TOO_FEW) if some else NO_VOTES for has_enough, some in zip(over, cast > 0, strict=True)
+    ]
+    return _keep(votes, rules, enough, kept, reasons, ballots)
+
+
+def soft_gold(votes: Votes, rules: VoteRules) -> Gold:
+    """Weights from `votes`: the share of the votes cast that name the class; with `multi` they need not sum to 1."""
+    ballots = collect(votes, rules)
+    counts, cast = _count(ballots, len(votes))
+    shares = counts / np.maximum(cast, 1)[:, None]
+    return _keep(votes, rules, shares, cast > 0, [NO_VOTES] * len(votes), ballots)
+
+
+def span_gold(marked: Mapping[str, Sequence[Sequence[int]]], share: float = 0.5) -> Spans:
+    """Offsets that more than `share` of an item's raters marked, as Toxic Spans 2021 makes its gold.
+
+    Args:
+        marked: item id → the offsets that each of its raters marked; an offset counts once a rater.
+
+    Source: Pavlopoulos et al. (2021), section 3.
+    """
+    parts = []
+    for raters in marked.values():
+        every = [offset for offsets in raters for offset in set(offsets)]
+        offsets, counts = np.unique(np.array(every, np.int64), return_counts=True)
+        parts.append(offsets[counts > share * len(raters)])
+    starts = np.cumsum([0, *map(len, parts)], dtype=np.int64)
+    return Spans.of_offsets(list(marked), np.concatenate([np.zeros(0, np.int64), *parts]), starts)
+
+
+def _count(ballots: Ballots, items: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Votes by item and class, and votes cast by item."""
+    by_class = [np.bincount(ballots.items[named], minlength=items) for named in ballots.holds.T]
+    return np.stack(by_class, axis=1), np.bincount(ballots.items[ballots.cast], minlength=items)
+
+
+def _keep(
+    votes: Votes,
+    rules: VoteRules,
+    values: NDArray[np.bool_] | NDArray[np.float64],
+    kept: NDArray[np.bool_],
+    reasons: Sequence[Reason],
+    ballots: Ballots,
+) -> Gold:
+    agreed = [item for item, keep in zip(votes, kept.tolist(), strict=True) if keep]
+    dropped = [item for item, keep in zip(votes, kept.tolist(), strict=True) if not keep]
+    why = [reason for reason, keep in zip(reasons, kept.tolist(), strict=True) if not keep]
+    cast = ballots.cast
+    return Gold(Matrix(agreed, rules.classes, values[kept]), dropped, why, len(cast), int((~cast).sum()))

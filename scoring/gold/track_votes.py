@@ -1,0 +1,51 @@
+"""Annotators' votes on a track's classes: by which rules they count, and how far they agree."""
+
+from collections.abc import Mapping
+
+from scoring.definition import Track, VotesFile
+from scoring.gold.agreement import Agreement, agreement_by_class
+from scoring.gold.votes import VoteRules
+from scoring.gold.votes_file import read_votes
+from scoring.metrics.metric import SOFT
+
+NO_VOTE = ("UNKNOWN",)
+
+
+def classes_of(track: Track) -> tuple[str, ...]:
+    """What can be voted for: the classes of labels, or the columns of a table; empty for other formats."""
+    options = track.format.options
+    columns = options.get("columns", ())
+    return tuple(options.get("classes", columns.values() if isinstance(columns, Mapping) else columns))
+
+
+def rules_of(
+    track: Track,
+    threshold: int | None = None,
+    counts_as: Mapping[str, str] | None = None,
+    no_vote: tuple[str, ...] = (),
+) -> VoteRules:
+    """The rules by which votes become the track's gold."""
+    options, kind = track.format.options, track.format.kind
+    multi = options.get("multi", kind == "table" or (kind in SOFT and not options.get("sum")))
+    return VoteRules(
+        classes=classes_of(track),
+        threshold=threshold if threshold is not None or not multi else 0,
+        multi=multi,
+        counts_as=counts_as or {},
+        no_vote=frozenset(no_vote or NO_VOTE),
+    )
+
+
+def agreement_of(track: Track, votes: VotesFile) -> list[Agreement]:
+    """A row a class and, where there are several, one on whole answers.
+
+    Raises:
+        VotesError: the file is of another form.
+        ValueError: a vote is for none of the classes.
+    """
+    rules = rules_of(track, no_vote=votes.no_vote)
+    classes = rules.classes
+    if votes.none is not None:
+        rules = VoteRules((*classes, votes.none), rules.threshold, rules.multi, rules.counts_as, rules.no_vote)
+    *rows, whole = agreement_by_class(read_votes(votes.file, votes.field), rules)
+    return [row for row in rows if row.name in classes] + ([whole] if len(classes) > 1 else [])

@@ -1,0 +1,29 @@
+"""docs/problem-codes.md, made of the sentences: `python -m scoring.reports.messages.table > docs/problem-codes.md`."""
+
+import re
+
+from scoring.reports.messages import LANGUAGES, TABLES
+
+INTRODUCTION = """# Codes of problems
+
+Every problem of a run, an upload or a definition has a code that never changes its meaning, and a sentence in English,
+Spanish and Portuguese (`agon check --lang es`). In italics stands what a report fills in: `found`, `expected`, `places`
+(the first twenty of them, with `--all` every one, and how many more there are). The table is made of the code itself.
+"""
+
+
+def as_markdown() -> str:
+    """The table, one row a code in the order in which a file is judged."""
+    rows = [INTRODUCTION, f"| code | {' | '.join(LANGUAGES)} |", f"| --- |{' --- |' * len(LANGUAGES)}"]
+    for code in TABLES["en"]:
+        sentences = [_cell(TABLES[language][code]) for language in LANGUAGES]
+        rows += [f"| `{code}` | {' | '.join(sentences)} |"]
+    return "\n".join(rows) + "\n"
+
+
+def _cell(sentence: str) -> str:
+    return re.sub(r"\{(\w+)(![a-z])?\}", r"*\1*", sentence).replace("|", r"\|")
+
+
+if __name__ == "__main__":
+    print(as_markdown(), end="")  # noqa: T201

@@ -1,0 +1,51 @@
+"""Reports and scores as text for a terminal."""
+
+import textwrap
+from collections.abc import Iterator, Mapping
+
+from scoring.reports.messages import word
+from scoring.reports.problems import Problem, Report, translate
+
+WIDTH = 100
+
+
+def report_text(report: Report, name: str = "", language: str = "en") -> str:
+    """The verdict in a sentence, then every problem with its place and remedy, errors first."""
+    blocks = [_verdict(report, name, language)] if name else []
+    blocks += ["\n".join(_lines(problem, language)) for problem in (*report.errors, *report.warnings)]
+    return "\n\n".join(blocks)
+
+
+def problem_line(problem: Problem) -> str:
+    """A problem in one line of English: its place, unless the sentence says it, the sentence and the remedy."""
+    place = [problem.file] if problem.file and problem.file not in problem.message else []
+    place += [f"line {problem.line}"] if problem.line else []
+    place += [f"item {problem.item}"] if problem.item and problem.item not in problem.message else []
+    remedy = f" Did you mean {problem.suggestion}?" if problem.suggestion else ""
+    return " ".join(f"{', '.join(place)}{': ' if place else ''}{problem.message}{remedy}".split())
+
+
+def scores_text(scores: Mapping[str, float | None]) -> str:
+    """A score a line at full precision."""
+    width = max(map(len, scores), default=0)
+    return "\n".join(f"{key:{width}}  {'undefined' if value is None else repr(value)}" for key, value in scores.items())
+
+
+def _verdict(report: Report, name: str, language: str) -> str:
+    parts = [word("invalid" if report.errors else "valid", language)]
+    for problems, kind in ((report.errors, "error"), (report.warnings, "warning")):
+        if problems:
+            parts.append(f"{len(problems)} {word(kind if len(problems) == 1 else f'{kind}s', language)}")
+    return f"{name}: {', '.join(parts)}."
+
+
+def _lines(problem: Problem, language: str) -> Iterator[str]:
+    place = [problem.file] if problem.file else []
+    if problem.line:
+        place.append(f"{word('line', language)} {problem.line}")
+    elif problem.item:
+        place.append(f"{word('item', language)} {problem.item}" + (f" ({problem.path})" if problem.path else ""))
+    yield " · ".join([word(problem.severity, language), problem.code, *([", ".join(place)] if place else [])])
+    yield textwrap.fill(translate(problem, language).message, WIDTH, initial_indent="  ", subsequent_indent="  ")
+    if problem.suggestion:
+        yield f"  {word('nearest right one', language)}: {problem.suggestion}"

@@ -1,0 +1,29 @@
+"""How far scores can be trusted: intervals, paired tests, and groups of runs that the items cannot tell apart."""
+
+from scoring.significance.runs import (
+    ROUNDS,
+    Interval,
+    Lead,
+    PairedTest,
+    Standing,
+    interval,
+    intervals,
+    leads,
+    paired_test,
+    rank_ranges,
+    tie_groups,
+)
+
+__all__ = [
+    "ROUNDS",
+    "Interval",
+    "Lead",
+    "PairedTest",
+    "Standing",
+    "interval",
+    "intervals",
+    "leads",
+    "paired_test",
+    "rank_ranges",
+    "tie_groups",
+]

@@ -1,0 +1,1 @@
+"""Uploads, a run file or a zip of runs: patterns of file names, safe reading of archives, and which runs they hold."""

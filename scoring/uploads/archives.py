@@ -1,0 +1,174 @@
+"""What an uploaded zip holds: its runs, what is passed over with a warning, and what no archive may hold.
+
+Nothing is unpacked here; the rules are those of acceptance cases A18 to A25.
+"""
+
+import re
+import stat
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from scoring import limits
+from scoring.reports.problems import Report, Severity
+from scoring.uploads.naming import composed, printable
+from scoring.uploads.zips import (
+    DEFLATED,
+    STORED,
+    BrokenZipError,
+    TooManyEntriesError,
+    ZipEntry,
+    read_entries,
+    read_entry,
+)
+
+CLUTTER = re.compile(r"(.*/)?(__MACOSX(/.*)?|\.DS_Store|\._[^/]*|Thumbs\.db|desktop\.ini)", re.IGNORECASE)
+ACCOMPANYING = re.compile(r"(readme|licen[cs]e|copying|notice)(\.[a-z]{2,4})?", re.IGNORECASE)
+NESTED = re.compile(r".*\.(zip|7z|rar|tar|gz|tgz|bz2|xz|zst)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class ArchivedFile:
+    """A file of an archive that should be a run: its entry's name, its name without folder, its size in bytes."""
+
+    entry: str
+    name: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """The files that should be runs, the folder that encloses them all (None: none), and the problems."""
+
+    files: list[ArchivedFile]
+    folder: str | None
+    report: Report
+
+
+def inspect_archive(path: Path, listed: int | None = limits.LISTED) -> Archive:
+    """Read the list of entries and judge them; when the report has errors the files are only good for more reports."""
+    report = Report(listed=listed)
+    try:
+        with path.open("rb") as file:
+            entries = read_entries(file, limits.ARCHIVE_ENTRIES)
+    except BrokenZipError as error:
+        report.error("archive-broken", found=str(error))
+        return Archive([], None, report)
+    except TooManyEntriesError as error:
+        report.error("archive-entries", found=str(error), expected=str(limits.ARCHIVE_ENTRIES))
+        return Archive([], None, report)
+    bare = Counter(_bare_name(entry) for entry in entries)
+    for entry in entries:
+        _check_entry(entry, bare, report)
+    _check_sizes(entries, report)
+    _check_twice([_path(entry) for entry in entries], report)
+    files = [entry for entry in entries if not _is_folder(entry)]
+    clutter = [entry for entry in files if CLUTTER.fullmatch(_path(entry))]
+    _list("warning", "archive-clutter", clutter, report)
+    files = [entry for entry in files if entry not in clutter]
+    folder = _enclosing_folder(files)
+    accompanying = [entry for entry in files if ACCOMPANYING.fullmatch(PurePosixPath(_path(entry)).name)]
+    _list("warning", "archive-accompanying", accompanying, report)
+    nested = [entry for entry in files if NESTED.fullmatch(entry.name)]
+    _list("error", "archive-nested", nested, report)
+    runs = [_archived(entry, folder, bare, report) for entry in files if entry not in [*accompanying, *nested]]
+    if not runs and report.ok:
+        report.error("archive-empty")
+    return Archive(runs, folder, report)
+
+
+def read_archived(path: Path, entry_name: str) -> bytes:
+    """The content of one entry.
+
+    Raises:
+        BrokenZipError: when the archive or the entry's data are damaged, or there is no such entry.
+    """
+    with path.open("rb") as file:
+        for entry in read_entries(file, limits.ARCHIVE_ENTRIES):
+            if entry.name == entry_name and entry.method in (STORED, DEFLATED) and entry.size <= limits.RUN_BYTES:
+                return read_entry(file, entry)
+    raise BrokenZipError(f"there is no entry {entry_name}")
+
+
+def _path(entry: ZipEntry) -> str:
+    """The entry's path; some programs on Windows write it with backslashes, against the rules of the format."""
+    return entry.name.replace("\\", "/")
+
+
+def _is_folder(entry: ZipEntry) -> bool:
+    return _path(entry).endswith("/")
+
+
+def _bare_name(entry: ZipEntry) -> str:
+    """The name without folders, drives and hosts."""
+    return re.split("[/:]", _path(entry))[-1]
+
+
+def _check_entry(entry: ZipEntry, bare: Mapping[str, int], report: Report) -> None:
+    """Refuse what could be written or read outside the archive, and what cannot be read at all."""
+    name = printable(entry.name)
+    kind = stat.S_IFMT(entry.mode)
+    path = _path(entry)
+    if ".." in path.split("/") or path.startswith("/") or re.match("[A-Za-z]:", path):
+        report.error("archive-path", file=name, found=name, suggestion=_suggested(entry, bare))
+    if kind not in (0, stat.S_IFREG, stat.S_IFDIR) or (_is_folder(entry) and (entry.size or kind == stat.S_IFREG)):
+        report.error("archive-special", file=name, found=name)
+    if entry.is_encrypted:
+        report.error("archive-encrypted", file=name, found=name)
+    elif entry.method not in (STORED, DEFLATED):
+        report.error("archive-method", file=name, found=name)
+    elif entry.method == STORED and entry.packed != entry.size:
+        report.error("archive-broken", file=name, found=f"the stated size of {name} is not its size")
+
+
+def _check_sizes(entries: Sequence[ZipEntry], report: Report) -> None:
+    for entry in entries:
+        name = printable(entry.name)
+        if entry.size > limits.RUN_BYTES:
+            found, expected = f"{entry.size:,} bytes", f"{limits.RUN_BYTES:,} bytes"
+            report.error("archive-too-large", file=name, found=found, expected=expected)
+        elif entry.size > limits.RATIO_FREE_BYTES and entry.size > limits.ARCHIVE_RATIO * entry.packed:
+            found, expected = f"{entry.size // max(entry.packed, 1)} : 1", f"{limits.ARCHIVE_RATIO} : 1"
+            report.error("archive-ratio", file=name, found=found, expected=expected)
+    total = sum(entry.size for entry in entries)
+    if total > limits.ARCHIVE_BYTES:
+        report.error("archive-too-large", found=f"{total:,} bytes", expected=f"{limits.ARCHIVE_BYTES:,} bytes")
+
+
+def _check_twice(names: Iterable[str], report: Report) -> None:
+    """Names that are one and the same on some file systems, case and composition of accents aside."""
+    same: defaultdict[str, list[str]] = defaultdict(list)
+    for name in names:
+        same[composed(name).casefold()].append(name)
+    for group in same.values():
+        if len(group) > 1:
+            places = tuple(printable(name) for name in group[: report.listed])
+            report.error("archive-name-twice", file=places[0], places=places, count=len(group))
+
+
+def _enclosing_folder(files: Sequence[ZipEntry]) -> str | None:
+    """The one folder that holds all files."""
+    folders = {_path(entry).split("/", 1)[0] if "/" in _path(entry) else "" for entry in files}
+    return folders.pop() or None if len(folders) == 1 else None
+
+
+def _suggested(entry: ZipEntry, bare: Mapping[str, int]) -> str | None:
+    """The name without its folders, unless that would be the name of two files."""
+    name = _bare_name(entry)
+    return printable(name) if bare[name] == 1 else None
+
+
+def _archived(entry: ZipEntry, folder: str | None, bare: Mapping[str, int], report: Report) -> ArchivedFile:
+    inner = _path(entry).removeprefix(f"{folder}/") if folder else _path(entry)
+    if "/" in inner:
+        name = printable(entry.name)
+        report.error("archive-subfolder", file=name, found=name, suggestion=_suggested(entry, bare))
+    return ArchivedFile(entry.name, inner.rsplit("/", 1)[-1], entry.size)
+
+
+def _list(severity: Severity, code: str, entries: Sequence[ZipEntry], report: Report) -> None:
+    """One problem for all entries of a kind."""
+    if entries:
+        places = tuple(printable(entry.name) for entry in entries[: report.listed])
+        report.add(severity, code, places=places, count=len(entries))

@@ -1,0 +1,48 @@
+"""Gold and run item by item: what is said in words, and how near the two are."""
+
+import numpy as np
+import pytest
+
+from scoring.analysis.item_answers import ItemAnswers, item_answers
+from scoring.answers import Matrix
+from scoring.metrics import GoldStandard, compare
+from scoring.metrics.examples import read_answers
+
+
+def beside(kind: str, gold: dict[str, str], run: dict[str, str]) -> ItemAnswers:
+    return item_answers(compare(GoldStandard(read_answers(kind, gold)), read_answers(kind, run)))
+
+
+def test_labels_are_right_if_all_are() -> None:
+    found = beside("json-labels", {"1": "A B", "2": "C"}, {"2": "C", "1": "A"})
+    assert (found.measure, found.ids) == ("right", ["1", "2"])
+    assert (found.gold, found.run, found.values) == ([("A", "B"), ("C",)], [("A",), ("C",)], [0, 1])
+
+
+def test_cells_that_the_gold_does_not_judge_are_passed_over() -> None:
+    found = beside("table", {"1": "HS 1, TR ?", "2": "HS ?, TR ?"}, {"1": "HS 1, TR 0", "2": "HS 1, TR 1"})
+    assert (found.gold, found.run, found.values) == ([("HS 1",), ()], [("HS 1",), ()], [1, None])
+
+
+def test_of_a_wide_table_only_the_ones_are_named() -> None:
+    found = beside("table", {"1": "a 1, b 0, c 2, d 0"}, {"1": "a 1, b 1, c 0, d 0"})
+    assert (found.gold, found.run, found.values) == ([("a", "c 2")], [("a", "b")], [0])
+
+
+def test_weights_overlap() -> None:
+    gold = {"1": "Y 0.75, N 0.25", "2": "Y 1, N 0", "3": "Y 0, N 0"}
+    found = beside("json-soft", gold, {"1": "Y 0.5, N 0.5", "2": "Y 0, N 1", "3": "Y 0, N 0"})
+    assert found.measure == "overlap"
+    assert found.values == [pytest.approx(0.75 / 1.25), 0, 1]
+    assert found.gold[0] == ("Y 0.75", "N 0.25")
+
+
+def test_numbers_are_no_weights() -> None:
+    gold, run = (Matrix(["1"], ("x",), np.array([[value]])) for value in (-0.5, 0.5))
+    assert item_answers(compare(GoldStandard(gold), run)).values == [None]
+
+
+def test_spans_have_the_f1_of_their_characters() -> None:
+    found = beside("spans", {"1": "3 4 5 9", "2": "", "3": "0"}, {"3": "", "1": "4 5", "2": ""})
+    assert (found.gold, found.run) == ([("3–5", "9"), (), ("0",)], [("4–5",), (), ()])
+    assert found.values == [pytest.approx(4 / 6), 1, 0]

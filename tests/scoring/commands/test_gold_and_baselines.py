@@ -1,0 +1,243 @@
+"""`baselines`, `gold`, `agreement` and `analyse` on the command line."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from scoring.__main__ import main
+from tests.conftest import ROOT
+from tests.scoring.conftest import DEFINITION, ITEMS
+
+KINDS = ["NO", "A", "B", "A", "NO", "A", "NO", "B", "NO", "A"]
+WORDS = {"NO": "river", "A": "library", "B": "market"}
+
+
+@pytest.fixture
+def task(tmp_path: Path) -> Path:
+    """The small shared task, with ids, a gold standard of eight items, training answers and texts."""
+    folder = tmp_path / "task"
+    (folder / "data").mkdir(parents=True)
+    gold = "gold:\n  - {track: task1-hard, split: test, file: gold.json}\n"
+    (folder / "task.yaml").write_text(DEFINITION.replace("naming:", f"{gold}naming:"), encoding="utf-8")
+    (folder / "items.txt").write_text("\n".join(ITEMS), encoding="utf-8")
+    labels = dict(zip(ITEMS, KINDS, strict=True))
+    write_labels(folder / "gold.json", {item: labels[item] for item in ITEMS[:8]})
+    write_labels(folder / "train.json", {f"t{item}": label for item, label in labels.items()})
+    lines = [f"{prefix}{item}\t{WORDS[label]}" for prefix in ("", "t") for item, label in labels.items()]
+    (folder / "texts.tsv").write_text("id\ttext\n" + "\n".join(lines), encoding="utf-8")
+    return folder
+
+
+def write_labels(path: Path, labels: dict[str, str]) -> None:
+    records = [{"test_case": "TINY", "id": item, "value": label} for item, label in labels.items()]
+    path.write_text(json.dumps(records), encoding="utf-8")
+
+
+def labels_in(path: Path) -> list[str]:
+    return [record["value"] for record in json.loads(path.read_text(encoding="utf-8"))]
+
+
+def run(task: Path, *arguments: str) -> int:
+    return main(["baselines", "--task", str(task), "--track", "task1-hard", *arguments])
+
+
+def test_every_baseline_of_the_track_is_written_and_valid(task: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    learned = ["--train", str(task / "train.json"), "--texts", str(task / "texts.tsv")]
+    assert run(task, *learned, "--json") == 0
+    report = json.loads(capsys.readouterr().out)
+    names = {Path(path).stem for path in report["written"]}
+    assert names >= {"gold", "majority", "minority", "random", "tfidf-svc", "ngram-svc", "tfidf-svc-hierarchical"}
+    assert report["skipped"].keys() <= {"task1-hard"}  # fasttext where there is no gensim
+    assert {Path(path).parent for path in report["written"]} == {task / "baselines/test/task1-hard"}
+    assert main(["check", "--task", str(task), "--track", "task1-hard", *report["written"]]) == 0
+    assert labels_in(task / "baselines/test/task1-hard/tfidf-svc.json") == KINDS
+    assert labels_in(task / "baselines/test/task1-hard/tfidf-svc-hierarchical.json") == KINDS
+
+
+def test_the_gold_standard_scores_as_the_gold_and_is_whole(task: Path) -> None:
+    assert run(task, "--only", "gold", "--only", "minority") == 0
+    written = labels_in(task / "baselines/test/task1-hard/gold.json")
+    assert written[:8] == KINDS[:8]
+    assert written[8:] == ["NO", "NO"]  # dropped from the gold: its majority answer (three NO, three A: the first)
+    assert labels_in(task / "baselines/test/task1-hard/minority.json") == ["B"] * 10
+
+
+def test_the_distribution_is_that_of_training_when_given(task: Path) -> None:
+    write_labels(task / "task1-hard-train.json", {"a": "B", "b": "B", "c": "NO"})
+    assert run(task, "--only", "majority", "--train", str(task / "{track}-train.json")) == 0
+    assert labels_in(task / "baselines/test/task1-hard/majority.json") == ["B"] * 10
+
+
+def test_random_answers_follow_the_seed(task: Path) -> None:
+    path = task / "baselines/test/task1-hard/random.json"
+    answers = []
+    for seed in ("1", "1", "2"):
+        assert run(task, "--only", "random", "--seed", seed) == 0
+        answers.append(labels_in(path))
+    assert answers[0] == answers[1] != answers[2]
+
+
+def test_what_is_asked_for_by_name_and_cannot_be_made_is_said(task: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(task, "--only", "tfidf-svc") == 1
+    assert "task1-hard: without tfidf-svc: it needs --train" in capsys.readouterr().out
+    assert run(task, "--only", "nothing") == 1
+    assert "it answers spans" in capsys.readouterr().out
+    assert run(task, "--only", "tfidf-svc", "--train", str(task / "train.json")) == 1
+    assert "ti0 and 9 more have none" in capsys.readouterr().out
+
+
+def test_wrong_files_are_a_wrong_command(task: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(task, "--train", str(task / "absent.json")) == 2
+    assert run(task, "--train", str(task / "{track}-absent.json")) == 2
+    assert run(task, "--texts", str(task / "items.txt")) == 2
+    assert "has no column id" in capsys.readouterr().err
+    (task / "texts.tsv").write_text("id\ttext\ni0\ta\ni0\tb\n", encoding="utf-8")
+    assert run(task, "--texts", str(task / "texts.tsv")) == 2
+    assert "line 3: the id i0 a second time" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_learned_runs_are_the_same_under_any_hash_seed(task: Path) -> None:
+    pytest.importorskip("gensim", reason="gensim has no wheels for this Python")
+    given = ["--train", str(task / "train.json"), "--texts", str(task / "texts.tsv"), "--only", "fasttext-svc"]
+    written = []
+    for seed in ("1", "2"):
+        command = [sys.executable, "-m", "scoring", "baselines", "--task", str(task), "--track", "task1-hard", *given]
+        subprocess.run(command, check=True, env=os.environ | {"PYTHONHASHSEED": seed}, cwd=ROOT)
+        written.append((task / "baselines/test/task1-hard/fasttext-svc.json").read_bytes())
+    assert written[0] == written[1]
+
+
+VOTES = {"i0": ["A", "A", "B"], "i1": ["-", "-", "-"], "i2": ["A", "B", "UNKNOWN"], "i3": ["UNKNOWN", None, []]}
+
+
+def test_gold_is_made_of_votes_and_says_what_it_dropped(
+    task: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    votes = tmp_path / "votes.json"
+    votes.write_text(json.dumps({item: {"labels": given} for item, given in VOTES.items()}), encoding="utf-8")
+    given = ["--field", "labels", "--counts-as=-=NO", "--out", str(tmp_path / "out.json"), str(votes)]
+    assert main(["gold", "--task", str(task), "--track", "task1-hard", *given]) == 0
+    assert labels_in(tmp_path / "out.json") == ["A", "NO"]
+    assert capsys.readouterr().out.splitlines() == [
+        "4 items: 2 in the gold, 2 dropped.",
+        "12 votes: 4 of them named no class.",
+        "as many votes for several labels: 1 (i2)",
+        "no votes: 1 (i3)",
+    ]
+    assert main(["gold", "--task", str(task), "--track", "task1-soft", *given]) == 0
+    assert json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))[2] == {
+        "id": "i2",
+        "value": {"NO": 0.0, "A": 0.5, "B": 0.5},
+    }
+
+
+def test_agreement_of_a_table_of_votes(task: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    votes = tmp_path / "votes.csv"
+    rows = ["i1,x,A", "i1,y,A", "i2,x,B", "i2,y,A", "i3,x,B", "i3,y,B", "i4,y,A"]
+    votes.write_text("item,annotator,label\n" + "\n".join(rows), encoding="utf-8")
+    assert main(["agreement", "--task", str(task), "--track", "task1-hard", "--csv", str(votes)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(",")[0] for line in lines] == ["class", "NO", "A", "B", "whole answers"]
+    assert lines[2].startswith("A,3,0.666666666666")
+    assert main(["agreement", "--task", str(task), "--track", "task1-hard", "--json", str(votes)]) == 0
+    assert json.loads(capsys.readouterr().out)["agreement"][1]["fleiss"] == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('{"i0": ["C"]}', "item i0: 'C' is none of NO, A, B"),
+        ('{"i0": "A"}', "item i0: expected a list of votes"),
+        ('{"i0": [1]}', "item i0: expected a label"),
+        ('{"i0": ["A"], "i0": ["B"]}', "i0 stands twice"),
+        ("[1", "cannot be read"),
+        ("[]", "expected an object of items"),
+    ],
+)
+def test_faulty_votes_are_named(
+    content: str, message: str, task: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    votes = tmp_path / "votes.json"
+    votes.write_text(content, encoding="utf-8")
+    assert main(["agreement", "--task", str(task), "--track", "task1-hard", str(votes)]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_analysis_of_a_field_of_runs(task: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, kinds in {"good": KINDS, "fair": [*KINDS[:5], *["NO"] * 5], "bad": ["B"] * 10}.items():
+        write_labels(tmp_path / f"{name}.json", dict(zip(ITEMS, kinds, strict=True)))
+    runs = [str(tmp_path / f"{name}.json") for name in ("bad", "good", "fair")]
+    given = ["analyse", "--task", str(task), "--track", "task1-hard", "--gold", str(task / "gold.json"), *runs]
+    assert main([*given, "--best", "1", "--json"]) == 0
+    tables = {table["title"]: table for table in json.loads(capsys.readouterr().out)["tables"]}
+    assert tables["Labels of 8 items"]["rows"] == [["NO", 3, 0.375], ["A", 3, 0.375], ["B", 2, 0.25]]
+    assert tables["bad.json · By class"]["rows"][2] == ["B", 2, 8, 2, 0.25, 1.0, 0.4]
+    assert tables["fair.json · Confusion: gold by row, run by column"]["rows"][1] == ["A", 1, 2, 0]
+    assert tables["The field of runs"]["rows"][0] == ["runs", 3]
+    assert tables["Wrong in all of good.json"]["rows"][-1] == ["all", 0, 8, 0.0]
+    assert main([*given, "--best", "2"]) == 0
+    text = capsys.readouterr().out
+    assert "Wrong in all of good.json, fair.json" in text
+    assert "Share of items that two runs answer differently" in text
+
+
+OTHER_KINDS = """
+agon: 1
+slug: kinds
+title: Kinds
+year: 2027
+languages: [en]
+tracks:
+  - {slug: ranking, format: {kind: trec-run, depth: 2}, items: queries.txt, metrics: [map], rank_by: map}
+  - {slug: mood, format: {kind: table, id: key, columns: {M: mood}, values: number}, items: items.txt, metrics: [mae],
+     rank_by: mae}
+  - {slug: shares, format: {kind: table-soft, id: key, classes: [A, B], headers: [p_a, p_b]}, items: items.txt,
+     metrics: [brier], rank_by: brier}
+  - {slug: words, format: {kind: table-labels, id: key, classes: [NO, A, B], separator: tab}, items: items.txt,
+     metrics: [f1_macro], rank_by: f1_macro}
+gold:
+  - {track: ranking, split: test, file: ranking}
+  - {track: mood, split: test, file: mood}
+  - {track: shares, split: test, file: shares}
+  - {track: words, split: test, file: words}
+naming: {run: "{track}_{team}"}
+phases: [{slug: open, opens: "2027-01-01 00:00 UTC", scores: at-once, official: best}]
+"""
+SOUND = {
+    "ranking": {"gold"},
+    "mood": {"gold", "random"},
+    "words": {"gold", "majority", "minority", "random", "tfidf-svc"},
+}
+
+
+@pytest.mark.parametrize("track", ["ranking", "mood", "shares", "words"])
+def test_baselines_of_every_kind_of_track_are_valid_runs(
+    track: str, task: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = {
+        "task.yaml": OTHER_KINDS,
+        "queries.txt": "q1\nq2\n",
+        "ranking": "q1 0 d1 1\nq1 0 d2 0\nq1 0 d3 2\nq2 0 d1 1\n",
+        "mood": "key,M\n" + "".join(f"{item},0.5\n" for item in ITEMS),
+        "shares": "key,p_a,p_b\n" + "".join(f"{item},0.25,1\n" for item in ITEMS),
+        "words": "key\tlabel\n" + "".join(f"{item}\t{kind}\n" for item, kind in zip(ITEMS, KINDS, strict=True)),
+        "texts.tsv": "key\ttext\n"
+        + "".join(f"{item}\t{WORDS[kind]}\n" for item, kind in zip(ITEMS, KINDS, strict=True)),
+    }
+    for name, text in files.items():
+        (task / name).write_text(text, encoding="utf-8")
+    given = ["--task", str(task), "--track", track]
+    learned = ["--train", str(task / "words"), "--texts", str(task / "texts.tsv")] if track == "words" else []
+    assert main(["baselines", *given, *learned, "--json"]) == 0
+    written = json.loads(capsys.readouterr().out)["written"]
+    assert {Path(path).stem for path in written} >= SOUND.get(track, {"gold", "majority", "minority", "random"})
+    assert track == "words" or len(written) == len(SOUND.get(track, range(4)))
+    assert main(["check", *given, *written]) == 0
+    gold = next(Path(path) for path in written if Path(path).stem == "gold")
+    score = ["score", *given, "--gold", str(task / track), "--json", str(gold)]
+    assert main(score) == 0

@@ -1,0 +1,264 @@
+"""task.yaml: every fault at once, each with its line and path; nothing is guessed from YAML's own types."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from scoring import DefinitionError, load_definition
+from scoring.definition import Agreement
+from scoring.definition.dates import read_moment
+from scoring.definition.yaml_values import parse_document
+from scoring.reports.problems import Report
+from tests.scoring.conftest import DEFINITION
+
+
+def faults(folder: Path) -> list[tuple[str, str | None]]:
+    with pytest.raises(DefinitionError) as raised:
+        load_definition(folder)
+    return [(problem.code, problem.item) for problem in raised.value.report]
+
+
+def test_a_definition_is_read_as_text_and_typed(write_task: Callable[[str], Path]) -> None:
+    folder = write_task(DEFINITION)
+    definition = load_definition(folder)
+    assert definition == load_definition(folder / "task.yaml")
+    track = definition.track("task1-hard")
+    assert track.format.options["classes"] == ("NO", "A", "B")
+    assert track.hierarchy == {"YES": ("A", "B"), "NO": ()}
+    assert track.items == {"test": folder / "items.txt"}
+    assert (track.decimals, track.missing) == (4, "reject")
+    assert definition.phases[0].opens == datetime(2026, 1, 1, tzinfo=UTC)
+    assert definition.naming.numbers == (1, 2, 3)
+    assert len(definition.sha256) == 64
+
+
+def test_terms_have_a_version_and_run_numbers_are_used_once_unless_freed(write_task: Callable[[str], Path]) -> None:
+    text = DEFINITION.replace("year: 2026", 'year: 2026\nagreement: {version: "1.10", file: terms.md}')
+    text += '  - {slug: late, opens: "2027-01-01 00:00 UTC", scores: at-once, official: best, run_numbers: free}\n'
+    folder = write_task(text)
+    definition = load_definition(folder)
+    assert definition.agreement == Agreement("1.10", folder / "terms.md")
+    assert [phase.run_numbers for phase in definition.phases] == ["once", "free"]
+
+
+LADDER = '  - {{slug: late, opens: "2027-01-01 00:00 UTC", scores: {}, official: {}, ladder_step: {}}}\n'
+
+
+def test_a_ladder_has_a_step_and_tells_of_best_runs_at_once(write_task: Callable[[str], Path]) -> None:
+    phases = load_definition(write_task(DEFINITION + LADDER.format("at-once", "best", 0.01))).phases
+    assert [phase.ladder_step for phase in phases] == [None, 0.01]
+    for wrong in (("at-once", "best", 0), ("at-once", "best", -0.01), ("at-once", "last", 0.01), ("never", "best", 1)):
+        found = faults(write_task(DEFINITION + LADDER.format(*wrong)))
+        assert found == [("definition-rule", "phases[1].ladder_step")]
+
+
+def test_all_faults_come_at_once(write_task: Callable[[str], Path]) -> None:
+    text = DEFINITION.replace("year: 2026", "year: 2O26").replace("title: Tiny", "titel: Tiny")
+    text = text.replace("multi: true", "multy: true").replace("scores: at-once", "scores: atonce")
+    text = text.replace("items: pairs.txt", "items: ../pairs.txt").replace('"2026-01-01 00:00 UTC"', '"2026-01-01"')
+    assert set(faults(write_task(text))) == {
+        ("definition-value", "year"),
+        ("definition-key-missing", "/"),
+        ("definition-key-unknown", "titel"),
+        ("definition-key-unknown", "tracks[1].format.multy"),
+        ("definition-value", "phases[0].scores"),
+        ("definition-value", "phases[0].opens"),
+        ("definition-path", "tracks[3].items"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code"),
+    [
+        ("title: Tiny", "title: Tiny\ntitle: Twice", "definition-key-twice"),
+        ("agon: 1", "agon: 2", "definition-value"),
+        ("languages: [en]", "languages: en", "definition-value"),
+        ("languages: [en]", "languages: [en, en]", "definition-value"),
+        ("languages: [en]", "languages: {en: 1}", "definition-value"),
+        ("slug: tiny", "slug: Tiny Task", "definition-value"),
+        ("kind: spans", "kind: span", "definition-value"),
+        ("kind: spans", "kind: spans, texts: x", "definition-key-unknown"),
+        ("hierarchy: kinds", "hierarchy: kind", "definition-value"),
+        ("items: optional.txt", "items: /etc/passwd", "definition-path"),
+        ("items: pairs.txt", "items: /etc/passwd", "definition-path"),
+        ("items: pairs.txt", "items: sub\\pairs.txt", "definition-path"),
+        ("rank_by: accuracy", "rank_by: acuracy", "definition-rule"),
+        ("metrics: [accuracy]", "metrics: [span_f1]", "definition-rule"),
+        ("metrics: [accuracy]", "metrics: [accuracy, accuracy]", "definition-value"),
+        ('["NO", A, B], constants', '["NO", A, C], constants', "definition-rule"),
+        ("slug: task2-hard", "slug: task1-hard", "definition-rule"),
+        ("scores: at-once,", "split: trial, scores: at-once,", "definition-rule"),
+        ("scores: at-once,", 'closes: "2025-01-01 00:00 AoE", scores: at-once,', "definition-rule"),
+        ('archive: "tiny_{team}"', 'archive: "tiny_{track}"', "definition-rule"),
+        ("phases:", "gold: [{track: none, file: gold.json}]\nphases:", "definition-rule"),
+        ("phases:", "gold: [{track: task1-hard, split: x, file: g}]\nphases:", "definition-rule"),
+        ("phases:", 'team: {name: "[a-"}\nphases:', "definition-value"),
+        ("phases:", "baselines: [{name: x, files: ../x}]\nphases:", "definition-path"),
+        ("phases:", 'baselines: [{name: x, files: "{team}/x"}]\nphases:', "definition-value"),
+        ("title: Tiny", "title: &t Tiny\nvenue: *t", "definition-yaml"),
+        ("title: Tiny", "title: [", "definition-yaml"),
+        ("title: Tiny", "title: ''", "definition-value"),
+    ],
+)
+def test_single_faults(write_task: Callable[[str], Path], old: str, new: str, code: str) -> None:
+    if old == "items: optional.txt":
+        old, new = "optional_items: optional.txt", "optional_items: /etc/passwd"
+    assert old in DEFINITION
+    assert code in {found for found, _ in faults(write_task(DEFINITION.replace(old, new, 1)))}
+
+
+def test_a_fault_has_its_line_and_the_nearest_right_word(write_task: Callable[[str], Path]) -> None:
+    with pytest.raises(DefinitionError) as raised:
+        load_definition(write_task(DEFINITION.replace("rank_by: accuracy", "rank_bye: accuracy")))
+    unknown = next(problem for problem in raised.value.report if problem.code == "definition-key-unknown")
+    assert unknown.line == DEFINITION.splitlines().index("    rank_by: accuracy") + 1
+    assert unknown.suggestion == "rank_by"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "path", "suggestion"),
+    [
+        ("rank_by: accuracy", "rank_by: acuracy", "tracks[4].rank_by", "accuracy"),
+        ("rank_by: accuracy", "rank_by: kappa", "tracks[4].rank_by", None),
+        ("metrics: [accuracy]", "metrics: [accuracy, macro-F1]", "tracks[4].metrics[1]", "f1_macro"),
+        ("metrics: [f1_macro]", 'metrics: [f1_macro, "f1:a"]', "tracks[1].metrics[1]", "f1:A"),
+        ("metrics: [accuracy]", "metrics: [accuracy, bleu]", "tracks[4].metrics[1]", None),
+        ('["NO", A, B], constants', '["NO", A, b], constants', "tracks[0].format.classes[2]", "B"),
+        ("slug: task2-hard", "slug: task1-hard", "tracks[1].slug", None),
+        ("scores: at-once,", "split: tests, scores: at-once,", "phases[0].split", "test"),
+        ('archive: "tiny_{team}"', 'archive: "tiny_{track}"', "naming.archive", None),
+        ("phases:", "gold: [{track: task1_hard, file: gold.json}]\nphases:", "gold[0].track", "task1-hard"),
+    ],
+)
+def test_a_contradiction_has_its_line_path_and_remedy(
+    write_task: Callable[[str], Path], old: str, new: str, path: str, suggestion: str | None
+) -> None:
+    text = DEFINITION.replace(old, new, 1)
+    with pytest.raises(DefinitionError) as raised:
+        load_definition(write_task(text))
+    problem = next(problem for problem in raised.value.report if problem.code == "definition-rule")
+    assert (problem.item, problem.suggestion) == (path, suggestion)
+    line = new.splitlines()[0]
+    assert line in text.splitlines()[(problem.line or 0) - 1]
+
+
+def test_a_metric_of_labels_is_rejected_where_a_table_holds_numbers(write_task: Callable[[str], Path]) -> None:
+    text = DEFINITION.replace("columns: [HS]}", "columns: [HS], values: number}")
+    with pytest.raises(DefinitionError, match="accuracy judges labels; this track's table holds numbers"):
+        load_definition(write_task(text))
+    assert load_definition(write_task(text.replace("accuracy", "pearson")))
+
+
+def test_contradictions_show_beside_faults_of_other_parts_and_not_beside_their_own(
+    write_task: Callable[[str], Path],
+) -> None:
+    text = DEFINITION.replace("rank_by: accuracy", "rank_by: acuracy\n    rankby: x", 1)
+    text = text.replace("scores: at-once,", "split: trial, scores: atonce,").replace("kind: spans", "kind: span")
+    found = faults(write_task(text))
+    assert ("definition-key-unknown", "tracks[4].rankby") in found
+    assert ("definition-rule", "tracks[4].rank_by") in found
+    assert ("definition-rule", "phases[0].split") in found
+    assert [path for _, path in found if str(path).startswith("tracks[5]")] == ["tracks[5].format.kind"]
+    broken = text.replace("metrics: [accuracy]", "metrics: accuracy", 1)
+    found = faults(write_task(broken))
+    assert ("definition-value", "tracks[4].metrics") in found
+    assert ("definition-rule", "tracks[4].rank_by") not in found
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"[" * 10_000, b"- a\n", b"a: !!python/object:os.system x\n"])
+def test_what_is_no_definition_at_all(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "task.yaml").write_bytes(content)
+    assert faults(tmp_path)
+
+
+def test_a_folder_without_a_definition(tmp_path: Path) -> None:
+    assert faults(tmp_path)[0][0] == "definition-unreadable"
+
+
+def test_a_link_out_of_the_folder(write_task: Callable[[str], Path]) -> None:
+    folder = write_task(DEFINITION)
+    (folder / "pairs.txt").unlink()
+    (folder / "pairs.txt").symlink_to("/etc/passwd")
+    assert ("definition-path", "tracks[3].items") in faults(folder)
+
+
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("2024-05-01 00:00 AoE", datetime(2024, 5, 1, 12, tzinfo=UTC)),
+        ("2024-05-01 10:30:15 UTC", datetime(2024, 5, 1, 10, 30, 15, tzinfo=UTC)),
+        ("2024-07-01 00:00 Europe/Madrid", datetime(2024, 6, 30, 22, tzinfo=UTC)),
+        ("2024-02-29 00:00 UTC", datetime(2024, 2, 29, tzinfo=UTC)),
+        ("2023-02-29 00:00 UTC", None),
+        ("2024-03-31 02:30 Europe/Madrid", None),  # skipped by summer time
+        ("2024-05-01", None),
+        ("2024-05-01 00:00", None),
+        ("2024-05-01 00:00 Nowhere/City", None),
+        ("2024-05-01 00:00 ../../etc/passwd", None),
+        ("2024-05-01 24:00 UTC", None),
+        ("0001-01-01 00:00 Asia/Tokyo", None),
+    ],
+)
+def test_moments(text: str, moment: datetime | None) -> None:  # A61
+    report = Report()
+    value = parse_document(f'"{text}"', report)
+    assert value is not None
+    read = read_moment(value)
+    assert (read if report.ok else None) == moment
+
+
+def test_rules_for_teams(write_task: Callable[[str], Path]) -> None:
+    team = (
+        'team: {name: "[a-z]+", approval: {domains: [uni.example]}, closes_with: only, questions: '
+        "[{key: size, label: How many?, required: true}, {key: kind, label: Which?, choices: [a, b]}]}\n"
+    )
+    slug = load_definition(write_task(DEFINITION)).phases[0].slug
+    rules = load_definition(write_task(DEFINITION.replace("phases:", team.replace("only", slug) + "phases:"))).team
+    assert (rules.approval, rules.domains, rules.closes_with) == ("domains", ("uni.example",), slug)
+    assert [(question.key, question.required, question.choices) for question in rules.questions] == [
+        ("size", True, ()),
+        ("kind", False, ("a", "b")),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("team", "path"),
+    [
+        ("approval: never", "team.approval"),
+        ("approval: {domain: [a.example]}", "team.approval"),
+        ("approval: {domains: [example]}", "team.approval.domains[0]"),
+        ("closes_with: nowhere", "team.closes_with"),
+        ("questions: [{key: a, label: A}, {key: a, label: B}]", "team.questions[1].key"),
+        ("questions: [{key: a}]", "team.questions[0]"),
+    ],
+)
+def test_faults_in_the_rules_for_teams(write_task: Callable[[str], Path], team: str, path: str) -> None:
+    text = DEFINITION.replace("phases:", f'team: {{name: "[a-z]+", {team}}}\nphases:')
+    assert path in {item for _, item in faults(write_task(text))}
+
+
+def test_items_are_published_only_where_scores_are(write_task: Callable[[str], Path]) -> None:
+    text = (
+        DEFINITION.replace('UTC", scores: at-once', 'UTC", closes: "2026-02-01 00:00 UTC", scores: at-once')
+        + "gold: [{track: task1-hard, file: gold.json, published: true}, {track: task4-plain, file: g.tsv}]\n"
+    )
+    definition = load_definition(write_task(text))
+    assert definition.publishes_items("task1-hard", "test")
+    assert not definition.publishes_items("task4-plain", "test")
+    hidden = text.replace("scores: at-once", "scores: never")
+    assert faults(write_task(hidden)) == [("definition-rule", "gold[0].published")]
+
+
+def test_items_are_not_published_while_a_phase_never_closes(write_task: Callable[[str], Path]) -> None:
+    text = DEFINITION + "gold: [{track: task1-hard, file: gold.json, published: true}]\n"
+    with pytest.raises(DefinitionError) as failed:
+        load_definition(write_task(text))
+    (problem,) = failed.value.report
+    assert (problem.item, problem.line) == ("gold[0].published", text[: text.index("published")].count("\n") + 1)
+    assert "the phase open has no closing" in problem.message
+    assert "write closes: for open, or published: false" in problem.message
+    assert load_definition(write_task(text), is_imported=True).publishes_items("task1-hard", "test")
+    with pytest.raises(DefinitionError):
+        load_definition(write_task(text.replace("year: 2026", "year: soon")), is_imported=True)

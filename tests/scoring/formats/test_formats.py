@@ -1,0 +1,307 @@
+"""Runs in every further format: hand-written files, what they mean, and what is wrong with bad ones."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scoring import Definition, DefinitionError, check, load_definition, score
+from scoring.answers import Answers, Matrix, Ranking, Spans
+from scoring.formats import read_answers
+from scoring.formats.filetypes import foreign_kind
+from scoring.items.index import ItemIndex
+from scoring.reports.problems import Report
+from tests.scoring.formats.test_fuzz import QUICK, mutated
+
+ITEMS = ["a", "b", "c"]
+TRACKS = """
+agon: 1
+slug: formats
+title: Formats
+year: 2027
+languages: [en]
+tracks:
+  - slug: lines
+    format: {kind: json-labels, classes: [X, Y], lines: true}
+    items: items.txt
+    metrics: [accuracy]
+    rank_by: accuracy
+  - slug: soft-lines
+    format: {kind: json-soft, classes: [X, Y], lines: true}
+    items: items.txt
+    metrics: [mae]
+    rank_by: mae
+  - slug: map
+    format: {kind: table, separator: "|", id: key, columns: {HS: hate, TR: target}, extra_columns: ignore}
+    items: items.txt
+    metrics: ["f1_macro:hate"]
+    rank_by: "f1_macro:hate"
+  - slug: numbers
+    format: {kind: table, separator: semicolon, id: id, columns: [mood], values: number, low: -1, high: 1}
+    items: items.txt
+    metrics: [pearson]
+    rank_by: pearson
+  - slug: labels
+    format: {kind: table-labels, id: id, classes: [X, Y]}
+    items: items.txt
+    metrics: [f1_macro]
+    rank_by: f1_macro
+  - slug: several
+    format: {kind: table-labels, separator: tab, header: none, id: id, classes: [X, Y], multi: true, between: "+"}
+    items: items.txt
+    metrics: [f1_macro]
+    rank_by: f1_macro
+  - slug: shares
+    format: {kind: table-soft, id: id, classes: [X, Y], sum: 1}
+    items: items.txt
+    metrics: [mae]
+    rank_by: mae
+  - slug: pairs
+    format: {kind: spans, spans: pairs, end: inclusive}
+    items: items.txt
+    metrics: [span_f1]
+    rank_by: span_f1
+  - {slug: cells, format: {kind: spans, file: table, id: id}, items: items.txt, metrics: [span_f1], rank_by: span_f1}
+  - slug: rows
+    format: {kind: spans, file: table, spans: rows, id: id, stop: end, extra_columns: ignore}
+    items: items.txt
+    metrics: [span_f1]
+    rank_by: span_f1
+  - slug: json
+    format: {kind: spans, file: json, spans: pairs}
+    items: items.txt
+    metrics: [span_f1]
+    rank_by: span_f1
+  - {slug: plain, format: {kind: spans}, texts: texts.csv, items: items.txt, metrics: [span_f1], rank_by: span_f1}
+  - {slug: ranking, format: {kind: trec-run, depth: 3}, items: items.txt, metrics: ["ndcg"], rank_by: ndcg}
+naming: {run: "{track}_{team}"}
+phases:
+  - {slug: open, opens: "2027-01-01 00:00 UTC", scores: at-once, official: best}
+"""
+RIGHT = {
+    "lines": b'{"id": "b", "value": "Y"}\n{"id": "a", "value": "X"}\n{"id": "c", "value": "X"}\n',
+    "soft-lines": b"".join(b'{"id": "%c", "value": {"X": 0.5, "Y": 1}}\n' % item for item in b"abc"),
+    "map": b"HS|note|key|TR\n1|x|a|0\n0|y|b|1\n1|z|c|1\n",
+    "numbers": b"id;mood\na;0.5\nb;-1\nc;+1e-1\n",
+    "labels": b"id,label\nb,Y\na,X\nc,X\n",
+    "several": b"a\tX\nb\tY+X\nc\tY\n",
+    "shares": b"id,X,Y\na,0.25,0.75\nb,1,0\nc,.5,5e-1\n",
+    "pairs": b"a\t[[3, 4], [8, 8]]\nb\t[]\nc\t[[0, 0]]\n",
+    "cells": b'id,spans\na,"[3, 4, 8]"\nb,[]\nc,[0]\n',
+    "rows": b"start,end,id,note\n8,9,a,\n,,b,\n3,5,a,\n0,1,c,\n",
+    "json": json.dumps(
+        [{"id": "a", "value": [[3, 5], [8, 9]]}, {"id": "b", "value": []}, {"id": "c", "value": [[0, 1]]}]
+    ).encode(),
+    "plain": b"a\t[3, 4, 8]\nb\t[]\nc\t[0]\n",
+    "ranking": b"a Q0 d1 1 9.5 me\nb Q0 d1 1 2 me\na Q0 d2 2 -1e2 me\nc Q0 d3 1 0 me\n",
+}
+MEANT: dict[str, Any] = {
+    "lines": (["b", "a", "c"], [[False, True], [True, False], [True, False]]),
+    "soft-lines": (ITEMS, [[0.5, 1.0]] * 3),
+    "map": (ITEMS, [[1, 0], [0, 1], [1, 1]]),
+    "numbers": (ITEMS, [[0.5], [-1.0], [0.1]]),
+    "labels": (["b", "a", "c"], [[False, True], [True, False], [True, False]]),
+    "several": (ITEMS, [[True, False], [True, True], [False, True]]),
+    "shares": (ITEMS, [[0.25, 0.75], [1.0, 0.0], [0.5, 0.5]]),
+    "ranking": (ITEMS, [("d1", 9.5), ("d2", -100.0), ("d1", 2.0), ("d3", 0.0)]),
+}
+
+
+@pytest.fixture
+def task(tmp_path: Path) -> Definition:
+    (tmp_path / "task.yaml").write_text(TRACKS, encoding="utf-8")
+    (tmp_path / "items.txt").write_text("\n".join(ITEMS), encoding="utf-8")
+    (tmp_path / "texts.csv").write_text("id,text\na,123456789\nb,123\nc,1\n", encoding="utf-8")
+    return load_definition(tmp_path)
+
+
+def read(task: Definition, track: str, data: bytes, report: Report | None = None) -> Answers | None:
+    rules = task.track(track)
+    return read_answers(
+        rules, data, role="run", spec=rules.format, items=ItemIndex(ITEMS), lenient=False, report=report or Report()
+    )
+
+
+def problems(task: Definition, track: str, data: bytes) -> dict[str, Any]:
+    return {problem.code: problem for problem in check(task, track, data)}
+
+
+@pytest.mark.parametrize("track", RIGHT)
+@pytest.mark.parametrize(("mark", "end", "tail"), [(b"", b"\n", b""), (b"\xef\xbb\xbf", b"\r\n", b"\r\n\r\n")])
+def test_right_files_mean_what_they_say(task: Definition, track: str, mark: bytes, end: bytes, tail: bytes) -> None:
+    data = mark + RIGHT[track].replace(b"\n", end) + tail
+    assert check(task, track, data).problems == []
+    answers = read(task, track, data)
+    if isinstance(answers, Matrix):
+        assert (answers.ids, answers.values.tolist()) == MEANT[track]
+        assert answers.columns == (
+            ("hate", "target") if track == "map" else ("mood",) if track == "numbers" else ("X", "Y")
+        )
+    elif isinstance(answers, Spans):
+        parts = [answers.offsets(row) for row in range(len(answers.ids))]
+        assert dict(zip(answers.ids, parts, strict=True)) == {"a": [3, 4, 8], "b": [], "c": [0]}
+    else:
+        assert isinstance(answers, Ranking)
+        assert answers.starts.tolist() == [0, 2, 3, 4]
+        assert (answers.ids, list(zip(answers.documents, answers.scores.tolist(), strict=True))) == MEANT[track]
+
+
+@pytest.mark.parametrize("track", ["map", "numbers", "labels", "several", "shares", "cells", "rows"])
+def test_quoted_cells_do_not_matter(task: Definition, track: str) -> None:
+    separator = {"map": b"|", "numbers": b";", "several": b"\t"}.get(track, b",")
+    if track == "cells":
+        quoted = RIGHT[track].replace(b"b,[]", b'"b","[]"')
+    else:
+        rows = (row.split(separator) for row in RIGHT[track].splitlines())
+        quoted = b"\n".join(separator.join(b'"%s"' % cell for cell in row) for row in rows)
+    left, right = read(task, track, quoted), read(task, track, RIGHT[track])
+    assert left is not None
+    assert right is not None
+    assert left.ids == right.ids
+    assert repr(left) == repr(right)
+
+
+@pytest.mark.parametrize(
+    ("track", "old", "new", "code", "line"),
+    [
+        ("lines", b'"a", "value"', b'"a" "value"', "json-syntax", 2),
+        ("lines", b'"Y"}\n', b'"Y"}', "json-syntax", 1),  # two objects on a line
+        ("lines", b'"Y"', b'"Z"', "label-outside-domain", None),
+        ("lines", b'"id": "b"', b'"id": "a"', "duplicate-ids", None),
+        ("map", b"TR", b"tr", "header-column-missing", 1),
+        ("map", b"1|x|a|0", b"2|x|a|0", "value-outside-domain", 2),
+        ("map", b"|", b"\t", "header-column-missing", 1),
+        ("numbers", b"-1", b"nan", "value-not-a-number", 3),
+        ("numbers", b"-1", b"1_0", "value-not-a-number", 3),
+        ("numbers", b"-1", b"1e999", "value-not-a-number", 3),
+        ("numbers", b"-1", b" -1", "value-not-a-number", 3),
+        ("numbers", b"-1", b"-1.5", "value-outside-domain", 3),
+        ("numbers", b"-1", b"", "value-missing", 3),
+        ("labels", b"a,X", b"a,x", "label-outside-domain", 3),
+        ("labels", b"a,X", b"a,X,X", "ragged-row", 3),
+        ("several", b"Y+X", b"Y+Y", "label-twice", 2),
+        ("several", b"Y+X", b"", "no-label", 2),
+        ("shares", b"0.75", b"0.5", "wrong-sum", None),
+        ("shares", b"1,0", b"2,-1", "share-out-of-range", None),
+        ("shares", b"0.75", b"x", "value-not-a-number", 2),
+        ("pairs", b"[8, 8]", b"[8, 7]", "span-empty", 1),
+        ("pairs", b"[8, 8]", b"[8]", "span-not-offsets", 1),
+        ("pairs", b"[8, 8]", b"[8, 99999999]", "offset-too-large", 1),
+        ("cells", b"[0]", b"[0],[1]", "ragged-row", 4),
+        ("cells", b"[0]", b"0", "span-not-offsets", 4),
+        ("cells", b"[3, 4, 8]", b"[3, 4, 8], [9", "span-not-offsets", 2),
+        ("rows", b"0,1,c", b"0,,c", "span-not-pair", 5),
+        ("rows", b"0,1,c", b"1,1,c", "span-empty", 5),
+        ("json", b"[0, 1]", b"[0, 1, 2]", "span-not-offsets", None),
+        ("json", b"[0, 1]", b"[0, 5000000000]", "offset-too-large", None),
+        ("json", b'"id": "c"', b'"id": 3', "id-not-a-text", None),
+        ("plain", b"[0]", b"[0], [1]", "span-not-offsets", 3),
+        ("ranking", b"c Q0 d3 1 0 me", b"c Q0 d3 1 0", "trec-line", 4),
+        ("ranking", b"9.5", b"Infinity", "trec-number", 1),
+        ("ranking", b"d1 1 9.5", b"d1 1.0 9.5", "trec-number", 1),
+        ("ranking", b"d2 2", b"d1 2", "document-twice", 3),
+        ("ranking", b"c Q0", b"e Q0", "unknown-ids", None),
+        ("ranking", b"b Q0 d1 1 2 me", b"a Q0 d4 3 -101 me\na Q0 d5 4 -102 me", "too-many-documents", None),
+    ],
+)
+def test_faults_are_named_with_their_line(
+    task: Definition, track: str, old: bytes, new: bytes, code: str, line: int | None
+) -> None:
+    data = RIGHT[track].replace(old, new, 1 if old != b"|" else -1)
+    assert data != RIGHT[track]
+    found = problems(task, track, data)
+    assert found[code].severity == "error"
+    assert found[code].line == line
+
+
+def test_warnings_leave_a_run_valid(task: Definition) -> None:
+    cases = {
+        ("plain", b"a\t[4, 3, 4, 8]\nb\t[3]\nc\t[0]\n"): {"offset-twice", "offset-outside-text"},
+        ("plain", b"a\t[-1, 3]\nb\t[]\nc\t[0]\n"): {"offset-negative"},
+        ("ranking", RIGHT["ranking"].replace(b"-1e2", b"10")): {"rank-against-score"},
+    }
+    for (track, data), codes in cases.items():
+        report = check(task, track, data)
+        assert {problem.code for problem in report.warnings} == codes
+        assert report.ok
+    assert problems(task, "plain", b"a\t[4, 3, 4]\nb\t[3]\nc\t[0]\n")["offset-outside-text"].places == ("line 2: 3",)
+
+
+def test_a_long_list_of_offsets_is_no_fault(task: Definition) -> None:
+    data = RIGHT["plain"].replace(b"[0]", str(list(range(40_000))).encode())
+    assert set(problems(task, "plain", data)) == {"offset-outside-text"}
+
+
+def test_the_place_in_a_line_is_told_too(task: Definition) -> None:
+    assert problems(task, "lines", b'{"id": "a"}\n{"id" 1}')["json-syntax"].column == 7
+    assert problems(task, "map", RIGHT["map"].replace(b"x|a|0", b"x|a|7"))["value-outside-domain"].column == 4
+
+
+def test_judgements_are_the_gold_of_a_ranking(task: Definition) -> None:
+    gold = b"a 0 d1 1\na 0 d2 0\nb 0 d9 2\nc 0 d3 1\n"
+    assert score(task, "ranking", RIGHT["ranking"], gold=gold).scores == {"ndcg": pytest.approx(2 / 3)}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('separator: "|"', 'separator: "||"'),
+        ('separator: "|"', "separator: '\"'"),
+        ("values: number", "values: numbers"),
+        ("{HS: hate, TR: target}", "{HS: hate, TR: hate}"),
+        ("{kind: spans, spans: pairs, end: inclusive}", "{kind: spans, spans: rows}"),
+        ("end: inclusive", "end: included"),
+    ],
+)
+def test_wrong_options_are_refused(task: Definition, old: str, new: str) -> None:
+    path = task.folder / "task.yaml"
+    path.write_text(path.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
+    with pytest.raises(DefinitionError, match="expected"):
+        load_definition(path)
+
+
+@pytest.mark.parametrize("track", RIGHT)
+@pytest.mark.parametrize("lenient", [False, True])
+@QUICK
+@given(data=st.data())
+def test_no_content_raises(task: Definition, track: str, lenient: bool, data: st.DataObject) -> None:
+    content = data.draw(mutated(RIGHT[track]) | st.binary(max_size=200))
+    rules, report = task.track(track), Report()
+    for role in ("run", "gold"):
+        report = Report()
+        items = ItemIndex(ITEMS) if role == "run" else None
+        answers = read_answers(
+            rules,
+            content,
+            role=role,
+            spec=rules.format,
+            items=items,
+            lenient=lenient,
+            report=report,  # type: ignore[arg-type]
+        )
+        assert (answers is None) == (not report.ok)
+        json.dumps(report.as_dict(), ensure_ascii=False).encode()
+        if answers is not None and role == "run" and not lenient:
+            assert sorted(answers.ids) == ITEMS
+
+
+@pytest.mark.parametrize("track", ["map", "numbers", "labels", "several", "shares", "cells"])
+@QUICK
+@given(data=st.data())
+def test_one_pass_and_patience_read_alike(task: Definition, track: str, data: st.DataObject) -> None:
+    """A blank first line sends a table the patient way."""
+    content = data.draw(mutated(RIGHT[track]))
+    if (
+        b"\0" in content
+        or foreign_kind(content)
+        or content[:1] in b"\xef\xff\xfe\x00P%<{["
+        or content[:2] == b"\xef\xbb"
+    ):
+        return
+    quick, patient = Report(), Report()
+    left, right = read(task, track, content, quick), read(task, track, b"\n" + content, patient)
+    assert [problem.code for problem in quick] == [problem.code for problem in patient]
+    assert repr(left) == repr(right)

@@ -1,0 +1,143 @@
+"""Common slips of other programs: each is recognized, and answered by one problem with the fix."""
+
+import json
+import unicodedata
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from scoring import Definition, check, load_definition, score
+from scoring.reports.messages import LANGUAGES
+from scoring.reports.problems import Problem, translate
+from tests.scoring.conftest import DEFINITION, ITEMS
+
+LABELS = [{"id": item, "value": "A", "test_case": "TINY"} for item in ITEMS]
+OPTIONS = """
+  - slug: task6-{name}
+    format: {{{format}}}
+    items: items.txt
+    metrics: [accuracy]
+    rank_by: accuracy
+naming:"""
+FORMATS = {
+    "lines": "kind: json-labels, classes: [A, B], lines: true",
+    "binary": 'kind: json-labels, classes: ["0", "1"]',
+    "csv": "kind: table, id: id, columns: [HS]",
+    "strict": "kind: table, id: id, columns: [HS], extra_columns: reject",
+    "bare": "kind: table, id: id, columns: [HS], header: none",
+    "labels": 'kind: table-labels, id: id, classes: ["0", "1"]',
+}
+
+
+@pytest.fixture
+def task(write_task: Callable[[str], Path]) -> Definition:
+    text = DEFINITION
+    for name, form in FORMATS.items():
+        text = text.replace("\nnaming:", OPTIONS.format(name=name, format=form), 1)
+    return load_definition(write_task(text))
+
+
+def rows(cells: str, header: str = "id,HS\n") -> bytes:
+    """A table; `cells` may hold the row's number as {n} and its item as {item}."""
+    return (header + "".join(cells.format(n=n, item=item) + "\n" for n, item in enumerate(ITEMS))).encode()
+
+
+def lines(content: list[dict[str, object]]) -> bytes:
+    return "".join(json.dumps(entry) + "\n" for entry in content).encode()
+
+
+SLIPS = {
+    "JSON Lines for a list": ("task1-hard", lines(list(LABELS)), "json-lines-for-list", "one list"),
+    "a list for JSON Lines": ("task6-lines", json.dumps(LABELS, indent=1).encode(), "json-list-for-lines", "a line"),
+    "numbers with a point": ("task6-csv", rows("{item},1.0"), "decimal-point", "write 1 "),
+    "labels with a point": ("task6-labels", rows("{item},0.0", "id,label\n"), "decimal-point", "write 0 "),
+    "JSON numbers with a point": (
+        "task6-binary",
+        json.dumps([{"id": item, "value": 1.0} for item in ITEMS]).encode(),
+        "decimal-point",
+        "write 1 ",
+    ),
+    "row numbers without a name": ("task6-strict", rows("{n},{item},1", ",id,HS\n"), "index-column", "index=False"),
+    "row numbers read and written again": (
+        "task6-strict",
+        rows("{n},{item},1", "Unnamed: 0,id,HS\n"),
+        "index-column",
+        "index=False",
+    ),
+    "row numbers without a header": ("task6-bare", rows("{n},{item},1", ""), "index-column", "index=False"),
+    "ids as an index without a name": ("task6-csv", rows("{item},1", ",HS\n"), "index-without-name", "name it id"),
+    "a line for Excel": ("task6-csv", rows("{item};1", "sep=;\nid;HS\n"), "excel-separator-line", "commas"),
+    "a line for Excel, in quotes": ("task6-csv", rows("{item},1", '"sep=,"\r\nid,HS\n'), "excel-separator-line", "sep"),
+}
+
+
+def problems(task: Definition, track: str, data: bytes) -> list[Problem]:
+    return list(check(task, track, data))
+
+
+@pytest.mark.parametrize("slip", SLIPS)
+def test_a_slip_is_one_problem_with_its_fix(task: Definition, slip: str) -> None:
+    track, data, code, words = SLIPS[slip]
+    (problem,) = problems(task, track, data)
+    assert (problem.code, problem.severity, problem.count) == (code, "error", 1)
+    assert words in problem.message
+    sentences = {translate(problem, language).message for language in LANGUAGES}
+    assert len(sentences) == len(LANGUAGES)
+
+
+def test_row_numbers_are_a_warning_where_further_columns_are(task: Definition) -> None:
+    (problem,) = problems(task, "task6-csv", rows("{n},{item},1", ",id,HS\n"))
+    assert (problem.code, problem.severity) == ("index-column", "warning")
+
+
+def test_other_wrong_values_are_still_listed(task: Definition) -> None:
+    data = rows("{item},1.0").replace(b"i3,1.0", b"i3,7")
+    found = {problem.code: problem.count for problem in problems(task, "task6-csv", data)}
+    assert found == {"decimal-point": 1, "value-outside-domain": 1}
+
+
+def test_a_misspelled_column_is_not_taken_for_an_index(task: Definition) -> None:
+    (problem,) = problems(task, "task6-csv", rows("{n},{item},1", ",id,Hs\n"))
+    assert (problem.code, problem.places) == ("header-column-missing", ("HS",))
+
+
+@pytest.mark.parametrize("track", ["task6-binary", "task6-labels"])
+def test_labels_with_a_point_are_scored_where_the_official_evaluators_do_so(task: Definition, track: str) -> None:
+    if track == "task6-labels":
+        right = rows("{item},1", "id,label\n")
+        run = right.replace(b"i3,1", b"i3,1.0")
+    else:
+        right = json.dumps([{"id": item, "value": "1"} for item in ITEMS]).encode()
+        run = right.replace(b'"i3", "value": "1"', b'"i3", "value": "1.0"')
+    result = score(task, track, run, right, lenient=True)
+    (problem,) = result.report
+    assert (problem.code, problem.severity) == ("label-outside-domain", "warning")
+    assert result.scores == {"accuracy": 0.9}
+    assert [error.code for error in score(task, track, run, right).report.errors] == ["decimal-point"]
+
+
+def test_ids_in_another_unicode_form_are_missing_where_the_official_evaluators_say_so(task: Definition) -> None:
+    named = ["caf\u00e9", "na\u00efve", "plain"]
+    right = [{"id": name, "value": "1"} for name in named]
+    run = [entry | {"id": unicodedata.normalize("NFD", entry["id"])} for entry in right]
+    result = score(task, "task6-binary", json.dumps(run).encode(), json.dumps(right).encode(), lenient=True)
+    assert [(problem.code, problem.severity) for problem in result.report] == [("ids-unicode-form", "warning")]
+    assert result.scores == {"accuracy": pytest.approx(1 / 3)}
+
+
+@pytest.mark.parametrize(("data", "code"), [(b'{"id": "i1"}', "json-not-a-list"), (b"{x\n{y", "json-syntax")])
+def test_what_is_no_json_lines_is_not_taken_for_them(task: Definition, data: bytes, code: str) -> None:
+    assert [problem.code for problem in problems(task, "task1-hard", data)] == [code]
+
+
+@pytest.mark.parametrize(("right", "wrong"), [("NFC", "NFD"), ("NFD", "NFC")])
+def test_ids_in_another_unicode_form_are_reported_as_such(task: Definition, right: str, wrong: str) -> None:
+    named = ["caf\u00e9", "na\u00efve", "plain"]
+    (task.folder / "items.txt").write_text("\n".join(unicodedata.normalize(right, name) for name in named))  # type: ignore[arg-type]
+    entries = [entry | {"id": unicodedata.normalize(wrong, name)} for name, entry in zip(named, LABELS, strict=False)]  # type: ignore[arg-type]
+    (problem,) = problems(task, "task1-hard", json.dumps(entries, ensure_ascii=False).encode())
+    assert (problem.code, problem.count, problem.expected) == ("ids-unicode-form", 2, right)
+    assert f'normalize("{right}", id)' in problem.message
+    missing, form = problems(task, "task1-hard", json.dumps(entries[1:], ensure_ascii=False).encode())
+    assert (missing.code, missing.count, form.code, form.count) == ("missing-items", 1, "ids-unicode-form", 1)

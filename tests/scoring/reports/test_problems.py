@@ -1,0 +1,94 @@
+"""The table of codes: complete, used, and translatable by its placeholders alone."""
+
+import re
+import string
+
+import pytest
+
+from scoring.reports.messages import LANGUAGES, PHRASES, TABLES
+from scoring.reports.messages.counts import NOUNS, PLACES, UNITS, counted
+from scoring.reports.messages.en import MESSAGES
+from scoring.reports.problems import Problem, Report, translate
+from tests.conftest import ROOT
+
+SOURCES = {path: path.read_text(encoding="utf-8") for path in (ROOT / "scoring").rglob("*.py")}
+PLACEHOLDERS = {"file", "line", "column", "item", "found", "expected", "suggestion", "count", "places"}
+NAME_PARTS = {"name-case", "name-extension", "name-number", "name-team", "name-track"}  # f"name-{part}"
+
+
+def test_every_code_is_used_and_every_used_code_is_there() -> None:
+    code = r'"([a-z]+(?:-[a-z0-9]+)+)"'
+    used = {
+        match for path, text in SOURCES.items() if path.parent.name != "messages" for match in re.findall(code, text)
+    }
+    assert MESSAGES.keys() - used - NAME_PARTS == set()
+    told = r"(?:fault|error|warning|add|_tell_ids|_warn)\(\s*" + code
+    assert {match for text in SOURCES.values() for match in re.findall(told, text)} <= MESSAGES.keys()
+
+
+def test_messages_use_the_fields_of_a_problem_and_end_as_sentences() -> None:
+    for code, message in MESSAGES.items():
+        names = {name.split("!")[0] for _, name, _, _ in string.Formatter().parse(message) if name}
+        assert names <= PLACEHOLDERS, code
+        assert message.endswith((".", "?")), code
+
+
+def placeholders(message: str) -> list[str]:
+    return sorted(name for _, name, _, _ in string.Formatter().parse(message) if name is not None)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_language_has_every_code_with_the_same_placeholders(language: str) -> None:
+    table = TABLES[language]
+    assert table.keys() == MESSAGES.keys()
+    assert {code: placeholders(text) for code, text in table.items()} == {
+        code: placeholders(text) for code, text in MESSAGES.items()
+    }
+    assert PHRASES[language].keys() == (PHRASES["es"].keys() if language != "en" else set())
+    assert all(placeholders(english) == placeholders(own) for english, own in PHRASES[language].items())
+
+
+def test_a_problem_is_said_in_other_languages() -> None:
+    report = Report()
+    report.error("ragged-row", line=3, expected="4 cells", count=30, places=("line 3: 1 cell", "line 4: 2 cells"))
+    report.error("own-code", "Own words.")
+    ragged, own = report.problems
+    assert translate(ragged, "en") == ragged
+    assert translate(ragged, "es").message == (
+        "Filas con más o menos celdas que las demás: línea 3: 1 celda, línea 4: 2 celdas, … y 28 filas más. "
+        "Se esperaba 4 celdas."
+    )
+    assert "linha 3: 1 célula" in translate(ragged, "pt").message
+    assert translate(own, "es") == own
+
+
+def test_the_message_is_made_of_the_fields() -> None:
+    report = Report()
+    report.error("missing-items", item="a", count=3, places=("a", "b"))
+    report.warning("own-code", "Own words with {braces}.")
+    assert report.problems[0].message.startswith("Items without an entry: a, b, … and 1 more item.")
+    assert report.problems[1].message == "Own words with {braces}."
+    assert not report.ok
+
+
+def test_a_taken_over_problem_gets_the_file_it_lacks() -> None:
+    report, other = Report(), Report([Problem("warning", "x", "y"), Problem("warning", "x", "y", file="b")])
+    report.extend(other, file="a")
+    assert [problem.file for problem in report] == ["a", "b"]
+    assert report.ok
+    assert report.as_dict()["problems"][0]["places"] == []
+
+
+def test_what_is_counted_is_named_in_every_language() -> None:
+    assert UNITS.keys() <= MESSAGES.keys()
+    assert NOUNS.keys() == set(LANGUAGES)
+    assert all(nouns.keys() == {*UNITS.values(), PLACES} for nouns in NOUNS.values())
+    report = Report()
+    report.error("missing-items", count=2576, places=("a", "b"))
+    report.error("ragged-row", count=1, places=("line 3: 1 cell",), expected="2 cells")
+    many, one = report.problems
+    assert "a, b, … and 2,574 more items." in many.message
+    assert "a, b, … y 2.574 elementos más." in translate(many, "es").message
+    assert "a, b, … e mais 2.574 itens." in translate(many, "pt").message
+    assert "…" not in one.message
+    assert (counted(many.unit, many.count), counted(one.unit, one.count)) == ("2,576 items", "1 row")

@@ -1,0 +1,131 @@
+"""Names of runs and archives: what they say, which part of a rule they break, and the nearest right one (A25)."""
+
+from dataclasses import replace
+from time import process_time
+
+import pytest
+
+from scoring import Definition
+from scoring.definition import Naming
+from scoring.uploads import naming
+from scoring.uploads.naming import Named
+
+
+def broken(named: Named) -> set[str]:
+    return {problem.code.removeprefix("name-") for problem in named.report.errors}
+
+
+@pytest.mark.parametrize(
+    ("name", "team", "said"),
+    [
+        ("task1_hard_Lak_NLP_2", "Lak_NLP", ("task1-hard", "Lak_NLP", 2)),
+        ("task1_hard_Lak_NLP_2.json", "Lak_NLP", ("task1-hard", "Lak_NLP", 2)),
+        ("task1_hard_Lak_NLP_2", None, ("task1-hard", "Lak_NLP", 2)),
+        ("task2_hard_task1_hard_1_3", "task1_hard_1", ("task2-hard", "task1_hard_1", 3)),
+        ("task5_spans__1_1", None, ("task5-spans", "_1", 1)),
+    ],
+)
+def test_names_are_read_from_both_ends(
+    tiny: Definition, name: str, team: str | None, said: tuple[str, str, int]
+) -> None:
+    named = naming.explain(tiny, name, team)
+    assert named.report.problems == []
+    assert (named.track, named.team, named.number) == said
+
+
+@pytest.mark.parametrize(
+    ("name", "parts", "suggestion"),
+    [
+        ("Task1_Hard_Lak_NLP_1.json", {"case"}, "task1_hard_Lak_NLP_1.json"),
+        ("task1_hard_lak_nlp_1.json", {"case"}, "task1_hard_Lak_NLP_1.json"),
+        ("task1_hard_Lak_NLP_1.txt", {"extension"}, "task1_hard_Lak_NLP_1.json"),
+        ("task1_hard_Lak_NLP_1.json.json", {"extension"}, "task1_hard_Lak_NLP_1.json"),
+        ("task1_hard_Lak_NLP_1..json", {"extension"}, "task1_hard_Lak_NLP_1.json"),
+        ("task1_hard_Lak_NLP_1.JSON", {"case"}, "task1_hard_Lak_NLP_1.json"),
+        ("task1_hard_Rival_2.json", {"team"}, "task1_hard_Lak_NLP_2.json"),
+        ("task1_hard_Lak_NLP_4.json", {"number"}, "task1_hard_Lak_NLP_1.json"),
+        ("task1_hard_Lak_NLP_01.json", {"number"}, "task1_hard_Lak_NLP_1.json"),
+        ("task9_hard_Lak_NLP_2.json", {"track"}, "task1_hard_Lak_NLP_2.json"),
+        ("task1_hard_Rival_4.txt", {"extension", "number", "team"}, "task1_hard_Lak_NLP_1.json"),
+        ("my run.json", {"pattern"}, "task1_hard_Lak_NLP_1.json"),
+        ("task1_hard_Lak_NLP_1\u202enosj.exe", {"characters", "pattern"}, "task1_hard_Lak_NLP_1.json"),
+        ("task1_hard_Lak_NLP_1.json\x00", {"characters"}, "task1_hard_Lak_NLP_1.json"),
+        ("sub/task1_hard_Lak_NLP_1.json", {"characters", "track"}, "task1_hard_Lak_NLP_1.json"),
+        ("x" * 300, {"characters", "pattern"}, None),
+        ("", {"pattern"}, "task1_hard_Lak_NLP_1.json"),
+    ],
+)
+def test_what_is_wrong_is_named_and_the_nearest_name_is_right(
+    tiny: Definition, name: str, parts: set[str], suggestion: str | None
+) -> None:
+    named = naming.explain(tiny, name, "Lak_NLP")
+    assert broken(named) == parts
+    for problem in named.report:
+        assert problem.suggestion is not None
+        assert suggestion in (None, problem.suggestion)
+        assert naming.explain(tiny, problem.suggestion, "Lak_NLP").report.ok
+        assert problem.message.isprintable()
+
+
+def test_a_decomposed_accent_is_the_same_name(tiny: Definition) -> None:
+    definition = replace(tiny, team=replace(tiny.team, name=r"\w+"))
+    assert naming.explain(definition, "task1_hard_Cafe\u0301_1", "Caf\u00e9").report.ok
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("tiny_Lak_NLP.zip", set()),
+        ("tiny_Lak_NLP.rar", {"extension"}),
+        ("Tiny_Lak_NLP.zip", {"case"}),
+        ("tiny_Rival.zip", {"team"}),
+        ("runs.zip", {"pattern"}),
+    ],
+)
+def test_archives(tiny: Definition, name: str, parts: set[str]) -> None:
+    named = naming.explain_archive(tiny, name, "Lak_NLP")
+    assert broken(named) == parts
+    assert {problem.suggestion for problem in named.report} == ({"tiny_Lak_NLP.zip"} if parts else set())
+
+
+def test_without_a_rule_any_archive_name_will_do(tiny: Definition) -> None:
+    definition = replace(tiny, naming=replace(tiny.naming, archive=None))
+    assert naming.explain_archive(definition, "Whatever (2).ZIP", "x").report.ok
+    assert broken(naming.explain_archive(definition, "runs.rar", "x")) == {"extension"}
+    assert broken(naming.explain_archive(definition, "runs\u202e.zip", "x")) == {"characters"}
+    assert {problem.suggestion for problem in naming.explain_archive(definition, "\x00", "x").report} == {"runs.zip"}
+    assert naming.example_archive(definition, "x") is None
+
+
+def test_examples_validate(tiny: Definition) -> None:
+    for track in tiny.tracks:
+        name = naming.example(tiny, track.slug, "Lak_NLP", 2)
+        assert name is not None
+        named = naming.explain(tiny, name, "Lak_NLP")
+        assert (named.track, named.number, named.report.ok) == (track.slug, 2, True)
+    assert naming.example_archive(tiny, "Lak_NLP") == "tiny_Lak_NLP.zip"
+
+
+@pytest.mark.parametrize("name", ["_" * 150, "task1_" * 25, "a-" * 75, "1" * 150, "task1_hard_" + "x_" * 60])
+def test_no_name_takes_long(tiny: Definition, name: str) -> None:
+    start = process_time()  # of this process: the machine may have other work
+    naming.explain(tiny, name, None)
+    assert process_time() - start < 0.5  # 200 such names may stand in one archive
+
+
+@pytest.mark.parametrize(
+    ("rules", "word"),
+    [
+        (Naming("{team}_{task", None, "{track}", ()), "no pattern"),
+        (Naming("sub/{track}", None, "{track}", ()), "no pattern"),
+        (Naming("{track}_{colour}", None, "{track}", ()), "{colour}"),
+        (Naming("{track}_{number}", None, "{track}", ()), "run numbers"),
+        (Naming("{track}", None, "{track}", (1,)), "run numbers"),
+        (Naming("{track}", "x_{track}", "{track}", ()), "archive"),
+        (Naming("{task}", None, "{task}-{context}", ()), "apart"),
+        (Naming("run", None, "{track}", ()), "apart"),
+        (Naming("{task}{context}", None, "{task}+{context}", ()), "does not spell"),
+    ],
+)
+def test_faults_of_the_rules_themselves(rules: Naming, word: str) -> None:
+    assert any(word in " ".join(fault) for fault in naming.faults_of_rules(rules, ["one-hard", "one-soft"]))
