@@ -1,57 +1,31 @@
 """Dates as iCalendar (RFC 5545): each a moment, in UTC, which every calendar shows in its reader's zone."""
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import datetime
 
 from django.utils.translation import gettext as _
+from icalendar import Calendar, Event
 
 from portal.printing import AOE, end_of_day, written
 from portal.queries.public import Date
 
-_LINE = 75  # octets
-
 
 def as_ics(dates: Iterable[Date], name: str, portal: str, at: datetime) -> bytes:
     """The calendar; `portal` is the address of the pages."""
-    lines = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Agon//shared tasks//EN", f"X-WR-CALNAME:{_text(name)}"]
-    for date in dates:
-        lines += _event(date, portal, at)
-    return b"".join(_folded(line) + b"\r\n" for line in (*lines, "END:VCALENDAR"))
+    uid = f"{name}@{portal.partition('://')[2]}"  # else a random one at every request
+    events = [_event(date, portal, at) for date in dates]
+    return Calendar.new(prodid="-//Agon//shared tasks//EN", name=name, uid=uid, subcomponents=events).to_ical()
 
 
-def _event(date: Date, portal: str, at: datetime) -> list[str]:
+def _event(date: Date, portal: str, at: datetime) -> Event:
     phase, task = date.phase, date.phase.shared_task
     words = {"opens": _("opens"), "closes": _("closes"), "released": _("scores are released")}
-    told = end_of_day(date.at) if date.kind == "closes" else date.at
-    return [
-        "BEGIN:VEVENT",
-        f"UID:{task.slug}-{phase.slug}-{date.kind}@{portal.partition('://')[2]}",
-        f"DTSTAMP:{_moment(task.imported_at)}",
-        f"DTSTART:{_moment(told)}",
-        f"SUMMARY:{_text(f'{task.title}: {phase.title} {words[date.kind]}')}",
-        f"DESCRIPTION:{_text(f'{written(told, AOE, at)} AoE')}",
-        f"URL:{portal}/tasks/{task.slug}/",
-        "END:VEVENT",
-    ]
-
-
-def _moment(value: datetime) -> str:
-    return f"{value.astimezone(UTC):%Y%m%dT%H%M%SZ}"
-
-
-def _text(text: str) -> str:
-    for char in "\\;,":
-        text = text.replace(char, f"\\{char}")
-    return " ".join(text.split())
-
-
-def _folded(line: str) -> bytes:
-    """In pieces of at most 75 octets, of which all but the first begin with a space; no character is torn apart."""
-    pieces, piece = [], b""
-    for char in line:
-        octets = char.encode()
-        if len(piece) + len(octets) > _LINE:
-            pieces.append(piece)
-            piece = b" "
-        piece += octets
-    return b"\r\n".join([*pieces, piece])
+    moment = end_of_day(date.at) if date.kind == "closes" else date.at
+    return Event.new(
+        uid=f"{task.slug}-{phase.slug}-{date.kind}@{portal.partition('://')[2]}",
+        stamp=task.imported_at,
+        start=moment,
+        summary=f"{task.title}: {phase.title} {words[date.kind]}",
+        description=f"{written(moment, AOE, at)} AoE",
+        url=f"{portal}/tasks/{task.slug}/",
+    )

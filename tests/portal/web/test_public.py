@@ -35,6 +35,7 @@ def test_the_calendar_has_every_date_and_closes_on_the_day_that_ends(anybody: Cl
         assert "DTSTART:20240516T000000Z" in lines  # closes at midnight UTC, which is no midnight AoE
         assert "SUMMARY:Tiny: Final\\; all\\, tracks closes" in lines
         assert lines.count("BEGIN:VEVENT") == 5  # three open, one closes, one is released
+        assert anybody.get(address).content == response.content
 
 
 def test_a_released_board_has_an_address_and_never_changes(anybody: Client, meltemi: Team) -> None:
