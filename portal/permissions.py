@@ -44,6 +44,10 @@ def is_member(user: Viewer, team: Team) -> bool:
     return user.is_active and team.memberships.filter(user=user.pk).exists()
 
 
+def is_captain(user: Viewer, team: Team) -> bool:
+    return user.is_active and team.memberships.filter(user=user.pk, is_captain=True).exists()
+
+
 def may_see_run(user: Viewer, run: Run) -> bool:
     return Run.objects.visible_to(user).filter(pk=run.pk).exists()
 

@@ -27,7 +27,7 @@ _SEALED_PIECE = _PIECE + sodium.crypto_secretstream_xchacha20poly1305_ABYTES
 _TRAILER = 8 + 32  # the content's length and SHA-256, at the very end
 
 
-class CannotOpen(Exception):  # noqa: N818 - a state of this process, not an error of its code
+class CannotOpen(Exception):
     """This process lacks the key, or the file is not what was sealed."""
 
 

@@ -23,7 +23,7 @@ _PIECE = 1024 * 1024  # bytes
 _TO_VALIDATE = "validations/"
 
 
-class UploadTooLarge(Exception):  # noqa: N818 - a refusal, not an error
+class UploadTooLarge(Exception):
     """More bytes than the limit; nothing was kept."""
 
     def __init__(self, limit: int) -> None:

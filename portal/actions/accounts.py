@@ -12,8 +12,8 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils.translation import gettext as _
 
+from portal.actions.errors import Conflict
 from portal.actions.membership import leave_team
-from portal.actions.refusal import Conflict
 from portal.actions.team_records import locked
 from portal.models import AuditEntry, FailedAttempt, OutgoingMail, Team, User, Validation
 from portal.queries.personal_data import teams_to_hand_over

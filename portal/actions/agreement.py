@@ -5,7 +5,7 @@ from datetime import datetime
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from portal.actions.refusal import Conflict, NotAcceptable
+from portal.actions.errors import Conflict, Invalid
 from portal.actions.texts import checked_field
 from portal.models import AuditEntry, SharedTask, Signature, User
 from portal.models.signature import text_sha256
@@ -30,7 +30,7 @@ def sign_agreement(
     """Sign the text with that hash, which the person has read; signing again gives the same signature.
 
     Raises:
-        NotAcceptable: no name was typed, or one of more than 120 characters.
+        Invalid: no name was typed, or one of more than 120 characters.
         Conflict: there is nothing to sign, or the text has changed since it was read.
     """
     agreement = shared_task.definition.agreement
@@ -41,7 +41,7 @@ def sign_agreement(
         raise Conflict("agreement_changed", _("The text has changed since you opened it. Read it again, then sign."))
     name = checked_field(typed_name, Signature._meta.get_field("typed_name"))
     if len(name) < 2:
-        raise NotAcceptable("no_name", _("Type your full name."))
+        raise Invalid("no_name", _("Type your full name."))
     signature, is_new = Signature.objects.get_or_create(
         user=user,
         shared_task=shared_task,

@@ -1,57 +1,31 @@
-"""Telling everybody something on the task's page and in its feed, and taking it back."""
+"""Announcements on a task's page and in its feed."""
 
-from datetime import datetime
+from typing import Annotated
 
-from django.core.exceptions import ValidationError
-from django.db import transaction
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _
 
-from portal.actions.organizing import require_organizer
-from portal.actions.refusal import NotAcceptable
-from portal.actions.texts import checked_field
-from portal.models import Announcement, AuditEntry, SharedTask, User
+from portal.actions.action import Act, action
+from portal.actions.input import column
+from portal.actions.roles import ORGANIZERS
+from portal.models import Announcement, SharedTask
 
 
-@transaction.atomic
-def publish_announcement(user: User, shared_task: SharedTask, title: str, text: str, at: datetime) -> Announcement:
-    """Say it from now on.
-
-    Raises:
-        NotAllowed: the user does not organize the task.
-        NotAcceptable: title or text are empty, or too long.
-    """
-    require_organizer(user, shared_task)
-    title = checked_field(title, Announcement._meta.get_field("title"))
-    text = checked_field(text, Announcement._meta.get_field("text"))
-    announcement = Announcement(shared_task=shared_task, title=title, text=text, by=user, at=at)
-    try:
-        announcement.clean_fields()
-    except ValidationError:
-        message = _("An announcement has a title of at most 120 characters and a text of at most 4,000.")
-        raise NotAcceptable("announcement", message) from None
-    announcement.save()
-    _audit(user, announcement, "publish_announcement", at)
-    return announcement
+@action(who=ORGANIZERS, says=_("published an announcement"))
+def publish_announcement(
+    act: Act,
+    shared_task: SharedTask,
+    *,
+    title: Annotated[str, column(Announcement, "title", required=True)],
+    text: Annotated[str, column(Announcement, "text", required=True)],
+) -> Announcement:
+    """Show it to everyone from now on; `text` is Markdown."""
+    published = Announcement.objects.create(shared_task=shared_task, title=title, text=text, by=act.user, at=act.at)
+    act.record(subject=published.audit_subject)
+    return published
 
 
-@transaction.atomic
-def take_back_announcement(user: User, announcement: Announcement, at: datetime) -> None:
-    """Say it no more; the audit keeps it.
-
-    Raises:
-        NotAllowed: the user does not organize the task.
-    """
-    require_organizer(user, announcement.shared_task)
-    _audit(user, announcement, "take_back_announcement", at, text=announcement.text)
+@action(who=ORGANIZERS, says=_("took an announcement back"))
+def take_back_announcement(act: Act, announcement: Announcement) -> None:
+    """Delete it; the audit log keeps its text."""
     announcement.delete()
-
-
-def _audit(user: User, announcement: Announcement, verb: str, at: datetime, **detail: str) -> None:
-    AuditEntry.objects.create(
-        actor=user,
-        shared_task=announcement.shared_task,
-        verb=verb,
-        subject=f"announcement {announcement.title}",
-        detail=detail,
-        at=at,
-    )
+    act.record(text=announcement.text)

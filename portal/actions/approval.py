@@ -5,8 +5,8 @@ from datetime import datetime
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from portal.actions.errors import Conflict, Invalid
 from portal.actions.organizing import require_organizer
-from portal.actions.refusal import Conflict, NotAcceptable
 from portal.actions.team_records import audit, captain_of, locked, queue_mail
 from portal.actions.texts import checked_text
 from portal.models import Board, OutgoingMail, Team, User
@@ -33,12 +33,12 @@ def decline_team(user: User, team: Team, reason: str, at: datetime) -> None:
 
     Raises:
         NotAllowed: the user does not organize the task.
-        NotAcceptable: there is no reason, or it is too long.
+        Invalid: there is no reason, or it is too long.
         Conflict: the team is declined or withdrawn already.
     """
     reason = checked_text(reason, _("The reason"), REASON_LENGTH)
     if not reason:
-        raise NotAcceptable("no_reason", _("Write a reason: the team reads it, and may mend what it names."))
+        raise Invalid("no_reason", _("Write a reason: the team reads it, and may mend what it names."))
     states = (Team.State.PENDING, Team.State.APPROVED)
     _decide(user, team, Team.State.DECLINED, states, reason, at)
 

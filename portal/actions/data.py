@@ -5,7 +5,7 @@ from datetime import datetime
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from portal.actions.refusal import LimitReached, NotAllowed
+from portal.actions.errors import LimitReached, NotAllowed
 from portal.models import AuditEntry, Download, FailedAttempt, SharedTask, Team, User
 from portal.models.task import StoredDataset
 from portal.permissions import REMEDIES, Obstacle, Standing, standing

@@ -6,8 +6,8 @@ from datetime import datetime
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from portal.actions.errors import Conflict, Invalid
 from portal.actions.organizing import require_organizer
-from portal.actions.refusal import Conflict, NotAcceptable
 from portal.models import AuditEntry, SharedTask, User
 from portal.models.task import DatasetDefinition, StoredDataset
 from portal.queries.records import times_taken
@@ -30,22 +30,22 @@ def replace_dataset(
 
     Raises:
         NotAllowed: the user does not organize the task.
-        NotAcceptable: the file is empty, or the one that is handed out already; or `is_sure` is wanting where somebody
+        Invalid: the file is empty, or the one that is handed out already; or `is_sure` is wanting where somebody
             has taken that one.
         Conflict: tracks go by the dataset's file, so that it is a rule and comes with the folder.
     """
     require_organizer(user, shared_task)
     if stored.size == 0:
-        raise NotAcceptable("empty", _("The file is empty."))
+        raise Invalid("empty", _("The file is empty."))
     if dataset.file in shared_task.definition.files_of_rules:
         message = _("Runs are checked by this file: change it in the task's folder and import that.")
         raise Conflict("file_of_rules", message)
     shared_task = SharedTask.objects.select_for_update(no_key=True).get(pk=shared_task.pk)
     before = shared_task.stored_dataset(dataset.slug)
     if before is not None and before.sha256 == stored.sha256:
-        raise NotAcceptable("same_file", _("This is the file that is handed out already."))
+        raise Invalid("same_file", _("This is the file that is handed out already."))
     if before and times_taken(shared_task, dataset, before) and not is_sure:
-        raise NotAcceptable("taken", _("Somebody has taken the file in use. Say that you are sure."))
+        raise Invalid("taken", _("Somebody has taken the file in use. Say that you are sure."))
     original = (before.instead_of or before.sha256) if before else ""
     now = StoredDataset(stored.sha256, stored.size, original, at.isoformat())
     shared_task.dataset_files[dataset.slug] = asdict(now)

@@ -8,8 +8,8 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from portal import jobs
+from portal.actions.errors import Conflict, Invalid
 from portal.actions.organizing import require_organizer
-from portal.actions.refusal import Conflict, NotAcceptable
 from portal.evaluation.gold import Versions, adopt, runs_to_score
 from portal.evaluation.lanes import Lane
 from portal.evaluation.limits import HINT_SECONDS
@@ -81,11 +81,11 @@ def upload_gold(
 
     Raises:
         NotAllowed: the user does not organize the task.
-        NotAcceptable: the track has no items for that split, or public scores would change at once without `is_sure`.
+        Invalid: the track has no items for that split, or public scores would change at once without `is_sure`.
     """
     require_organizer(user, track.shared_task)
     if split not in track.definition.items:
-        raise NotAcceptable("no_such_split", _("%(track)s has no items for %(split)s.") % _names(track, split))
+        raise Invalid("no_such_split", _("%(track)s has no items for %(split)s.") % _names(track, split))
     _require_sure(track, split, at, is_sure)
     return _leave_for_worker(track, split, store_sealed_gold(sealed), at, user)
 
@@ -96,7 +96,7 @@ def return_to_gold(user: User, gold: GoldStandard, at: datetime, *, is_sure: boo
 
     Raises:
         NotAllowed: the user does not organize the task.
-        NotAcceptable: public scores would change at once without `is_sure`.
+        Invalid: public scores would change at once without `is_sure`.
         Conflict: it is in use.
     """
     track = gold.track
@@ -114,7 +114,7 @@ def _require_sure(track: Track, split: str, at: datetime, is_sure: bool) -> None
     live = live_phases(track.shared_task, split, at)
     if live and GoldStandard.objects.newest(track, split) and not is_sure:
         message = _("The leaderboards of %(phases)s are public and would change at once. Confirm that you are sure.")
-        raise NotAcceptable("public_scores", message % {"phases": ", ".join(phase.title for phase in live)})
+        raise Invalid("public_scores", message % {"phases": ", ".join(phase.title for phase in live)})
 
 
 def _leave_for_worker(

@@ -12,10 +12,10 @@ from django.db import models, transaction
 from django.utils.translation import gettext as _
 
 from portal.actions.agreement import require_new_version
+from portal.actions.errors import ActionError, Conflict, Invalid
 from portal.actions.folder import keep_datasets, keep_folder
 from portal.actions.gold import add_gold_standard
 from portal.actions.phases import record_window, require_hidden_items, require_import
-from portal.actions.refusal import ActionRefused, Conflict, NotAcceptable
 from portal.evaluation.rerank import rerank
 from portal.models import AuditEntry, Board, GoldStandard, Phase, Run, SharedTask, User
 from portal.storage import can_open_gold, store_file
@@ -31,7 +31,7 @@ from scoring.reports.printing import problem_line
 _Place = tuple[str, str, str]  # split, track, name of a baseline
 
 
-class FolderRefused(NotAcceptable):
+class FolderRefused(Invalid):
     """The folder cannot be imported as it is; `faults` has a sentence for each reason."""
 
     def __init__(self, code: str, faults: list[str]) -> None:
@@ -203,7 +203,7 @@ def _windows(shared_task: SharedTask, wanted: Iterable[Mapping[str, Any]], at: d
                 require_hidden_items(Phase(shared_task=shared_task, **fields), fields["closes"], at)
             else:
                 _move(phase, fields, at, actor)
-        except ActionRefused as refused:
+        except ActionError as refused:
             faults.append(f"phase {fields['slug']}: {refused.message}")
     if faults:
         raise FolderRefused("window", faults)

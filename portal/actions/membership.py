@@ -8,7 +8,7 @@ from django.core.validators import validate_email
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from portal.actions.refusal import Conflict, LimitReached, NotAcceptable, NotAllowed
+from portal.actions.errors import Conflict, Invalid, LimitReached, NotAllowed
 from portal.actions.team_records import audit, captain_of, locked, queue_mail, tell_organizers
 from portal.actions.teams import checked_answers, require_open_teams
 from portal.actions.texts import checked_field
@@ -25,7 +25,7 @@ def invite_by_mail(user: User, team: Team, address: str, at: datetime) -> Outgoi
 
     Raises:
         NotAllowed: the user is no member, or nobody joins the team any more.
-        NotAcceptable: it is no mail address.
+        Invalid: it is no mail address.
         LimitReached: too many invitations of the team, or of the person for any team of the task, in 24 hours.
     """
     team = locked(team)  # in which the person stays until the end: their invitations come one after the other, too
@@ -35,7 +35,7 @@ def invite_by_mail(user: User, team: Team, address: str, at: datetime) -> Outgoi
     try:
         validate_email(address)
     except ValidationError:
-        raise NotAcceptable("mail_address", _("%(address)s is no mail address.") % {"address": address}) from None
+        raise Invalid("mail_address", _("%(address)s is no mail address.") % {"address": address}) from None
     _require_few_invitations(user, team, at)
     audit(user, team, "invite_by_mail", at, address=address)
     return queue_mail(team, OutgoingMail.Kind.INVITATION, address, at, inviter=str(user), language=user.language)
@@ -95,7 +95,7 @@ def ask_again(user: User, team: Team, affiliation: str, answers: Mapping[str, st
 
     Raises:
         NotAllowed: the user is not the captain.
-        NotAcceptable: an answer is missing or wrong.
+        Invalid: an answer is missing or wrong.
         Conflict: the team is not declined.
     """
     team = locked(team)

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from portal.actions.refusal import NotAllowed
+from portal.actions.errors import NotAllowed
 from portal.models import AuditEntry, Phase, SharedTask, User
 from portal.permissions import may_organize, organizes
 

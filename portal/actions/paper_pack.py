@@ -5,7 +5,7 @@ from datetime import datetime
 from django.utils.translation import gettext as _
 
 from portal import jobs
-from portal.actions.refusal import NotAllowed
+from portal.actions.errors import NotAllowed
 from portal.models import PaperPack, Phase, User, Viewer
 from portal.paper.queue import packs_to_build, request_pack
 

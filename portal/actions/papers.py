@@ -6,8 +6,8 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from portal.actions.errors import Conflict, Invalid, NotAllowed
 from portal.actions.organizing import require_organizer
-from portal.actions.refusal import Conflict, NotAcceptable, NotAllowed
 from portal.actions.team_records import audit, locked
 from portal.actions.texts import checked_field, checked_text
 from portal.bibtex import BibtexError, read_entry
@@ -24,7 +24,7 @@ def give_paper(user: User, team: Team, bibtex: str, link: str, at: datetime) -> 
     Raises:
         NotAllowed: the user is no member.
         Conflict: the organizers have closed it.
-        NotAcceptable: it is no entry, or one that could do harm; or the link is no web address.
+        Invalid: it is no entry, or one that could do harm; or the link is no web address.
     """
     team = locked(team)
     if not is_member(user, team):
@@ -36,7 +36,7 @@ def give_paper(user: User, team: Team, bibtex: str, link: str, at: datetime) -> 
     try:
         team.clean_fields(exclude={field.name for field in Team._meta.fields} - {"paper"})
     except ValidationError:
-        raise NotAcceptable("link", _("The link is no web address, or longer than 300 characters.")) from None
+        raise Invalid("link", _("The link is no web address, or longer than 300 characters.")) from None
     team.save(update_fields=["bibtex", "paper"])
     audit(user, team, "give_paper", at, bibtex=team.bibtex, link=team.paper)
     return team
@@ -67,4 +67,4 @@ def _checked_entry(text: str) -> str:
     try:
         return read_entry(text).written()
     except BibtexError as error:
-        raise NotAcceptable("bibtex", " ".join(error.faults)) from None
+        raise Invalid("bibtex", " ".join(error.faults)) from None

@@ -9,8 +9,8 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils.translation import gettext as _
 
+from portal.actions.errors import Conflict, Invalid
 from portal.actions.organizing import audit_phase, locked_phase
-from portal.actions.refusal import Conflict, NotAcceptable
 from portal.actions.texts import checked_text
 from portal.models import Grace, Phase, PhaseChange, Team, User, items_are_public
 
@@ -25,7 +25,7 @@ def move_phase(
 
     Raises:
         NotAllowed: the user does not organize the task.
-        NotAcceptable: no note, no change, a window that cannot be, or a deadline drawn too near.
+        Invalid: no note, no change, a window that cannot be, or a deadline drawn too near.
         Conflict: the scores or the gold of the items are public, so that nobody may upload runs as if they were not.
     """
     phase = locked_phase(user, phase)
@@ -48,14 +48,14 @@ def require_import(
     """Let an import give a phase another window and release; dates of a phase that is over can be corrected.
 
     Raises:
-        NotAcceptable: the phase is open and would not be, or its deadline is drawn too near.
+        Invalid: the phase is open and would not be, or its deadline is drawn too near.
         Conflict: it would accept runs while its scores are public.
     """
     is_public = phase.scores == Phase.Scores.ON_RELEASE and released is not None and released <= at
     if is_public and (closes is None or closes > at):
         raise Conflict("released", _("Its scores are public: it can accept no more runs. Take the release back first."))
     if opens != phase.opens and phase.opens <= at < opens:
-        raise NotAcceptable("opened", _("It has opened already, so its opening cannot move to a time to come."))
+        raise Invalid("opened", _("It has opened already, so its opening cannot move to a time to come."))
     if not phase.has_closed(at):
         _require_notice(phase, closes, at)
 
@@ -99,7 +99,7 @@ def grant_grace(user: User, phase: Phase, team: Team | None, until: datetime, re
 
     Raises:
         NotAllowed: the user does not organize the task.
-        NotAcceptable: no reason, a time that adds nothing or takes away the next hour, or a phase that has not opened
+        Invalid: no reason, a time that adds nothing or takes away the next hour, or a phase that has not opened
             or stays open.
         Conflict: the scores or the gold of the items are public.
     """
@@ -107,14 +107,14 @@ def grant_grace(user: User, phase: Phase, team: Team | None, until: datetime, re
     _require_words(reason)
     _require_unreleased(phase, at)
     if phase.closes is None or phase.opens > at:
-        raise NotAcceptable("no_closing", _("%(phase)s has no deadline, so it needs no extra time.") % _names(phase))
+        raise Invalid("no_closing", _("%(phase)s has no deadline, so it needs no extra time.") % _names(phase))
     if until <= max(at, phase.closes):
-        raise NotAcceptable("no_time", _("Extra time must end after the deadline, and in the future."))
+        raise Invalid("no_time", _("Extra time must end after the deadline, and in the future."))
     require_hidden_items(phase, until, at)
     held = phase.graces.filter(team=team).first()
     if held is not None and until < min(held.until, at + NOTICE):
         message = _("Extra time can't end within the next hour, so that no team is surprised. Choose a later time.")
-        raise NotAcceptable("too_near", message)
+        raise Invalid("too_near", message)
     values = {"until": until, "reason": reason.strip(), "granted_by": user, "granted_at": at}
     grace, _is_new = Grace.objects.update_or_create(phase=phase, team=team, defaults=values)
     whom = team.name if team else "all"
@@ -160,26 +160,26 @@ def revoke_grace(user: User, phase: Phase, grace_id: int, at: datetime) -> datet
 
 def _require_window(phase: Phase, opens: datetime, closes: datetime | None, at: datetime) -> None:
     if (opens, closes) == (phase.opens, phase.closes):
-        raise NotAcceptable("nothing_moved", _("This is the window that it has already."))
+        raise Invalid("nothing_moved", _("This is the window that it has already."))
     if opens != phase.opens and min(opens, phase.opens) <= at:
         message = _("The opening can be moved only before it, and only to a time to come.")
-        raise NotAcceptable("opened", message)
+        raise Invalid("opened", message)
     if closes is None:
         if phase.closes is not None:
-            raise NotAcceptable("no_closing", _("Say when it closes."))
+            raise Invalid("no_closing", _("Say when it closes."))
         return
     if closes <= opens:
-        raise NotAcceptable("closes_first", _("The phase must close after it opens."))
+        raise Invalid("closes_first", _("The phase must close after it opens."))
     _require_notice(phase, closes, at)
     if closes <= at:
-        raise NotAcceptable("past", _("The new deadline has passed already."))
+        raise Invalid("past", _("The new deadline has passed already."))
 
 
 def _require_notice(phase: Phase, closes: datetime | None, at: datetime) -> None:
     is_nearer = closes is not None and (phase.closes is None or closes < phase.closes)
     if is_nearer and closes is not None and closes < at + NOTICE:
         message = _("An earlier deadline must be at least one hour ahead, so that no team is surprised.")
-        raise NotAcceptable("too_near", message)
+        raise Invalid("too_near", message)
 
 
 def _require_unreleased(phase: Phase, at: datetime) -> None:
@@ -190,7 +190,7 @@ def _require_unreleased(phase: Phase, at: datetime) -> None:
 
 def _require_words(text: str) -> None:
     if not checked_text(text, _("The reason"), 300):
-        raise NotAcceptable("no_reason", _("Say why, in a few words; everybody can read it."))
+        raise Invalid("no_reason", _("Say why, in a few words; everybody can read it."))
 
 
 def _names(phase: Phase) -> dict[str, str]:

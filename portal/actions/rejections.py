@@ -6,7 +6,7 @@ from django.db import transaction
 from django.db.models import Q, Value
 from django.utils.translation import gettext as _
 
-from portal.actions.refusal import LimitReached, count_refusal
+from portal.actions.errors import LimitReached, count_refusal
 from portal.actions.team_records import locked
 from portal.models import FailedAttempt, Phase, Submission, Team, User, Validation
 from portal.models.failed_attempt import AN_HOUR

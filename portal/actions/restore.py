@@ -15,7 +15,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from portal.actions.backup import DATA, DATABASE, GOLD, MANIFEST, Manifest, Member
-from portal.actions.refusal import Conflict, NotAcceptable
+from portal.actions.errors import Conflict, Invalid
 from portal.models import rows
 from portal.objects.interface import Objects, data_objects, gold_objects
 
@@ -26,7 +26,7 @@ def restore_backup(source: Path) -> Manifest:
     """Fill an empty portal with what the archive holds. Begun and broken off, it can be begun again.
 
     Raises:
-        NotAcceptable: this is no backup, it is damaged, or it is of another version of the portal's tables.
+        Invalid: this is no backup, it is damaged, or it is of another version of the portal's tables.
         Conflict: the portal has rows or files that are not the archive's.
     """
     try:
@@ -37,7 +37,7 @@ def restore_backup(source: Path) -> Manifest:
             with transaction.atomic():
                 _load_rows(archive, manifest)
     except tarfile.TarError as error:
-        raise NotAcceptable("no_backup", _("This is no backup: %(why)s.") % {"why": error}) from None
+        raise Invalid("no_backup", _("This is no backup: %(why)s.") % {"why": error}) from None
     return manifest
 
 
@@ -48,10 +48,10 @@ def _sound_manifest(archive: tarfile.TarFile) -> Manifest:
         content["members"] = {name: Member(**member) for name, member in content["members"].items()}
         manifest = Manifest(**content)
     except (KeyError, TypeError, ValueError):
-        raise NotAcceptable("no_backup", _("This is no backup, or it is cut off: its manifest is missing.")) from None
+        raise Invalid("no_backup", _("This is no backup, or it is cut off: its manifest is missing.")) from None
     if manifest.migrations != rows.migrations():
         message = _("The backup is of Agon %(theirs)s with other tables: restore it with that version, then upgrade.")
-        raise NotAcceptable("other_version", message % {"theirs": manifest.agon})
+        raise Invalid("other_version", message % {"theirs": manifest.agon})
     there = {entry.name for entry in archive if entry.name != MANIFEST}
     damaged = sorted(there ^ manifest.members.keys())
     damaged += [
@@ -60,7 +60,7 @@ def _sound_manifest(archive: tarfile.TarFile) -> Manifest:
         if _sha256(archive, name) != manifest.members[name].sha256
     ]
     if damaged:
-        raise NotAcceptable("damaged", _("The backup is damaged: %(names)s.") % {"names": ", ".join(damaged[:20])})
+        raise Invalid("damaged", _("The backup is damaged: %(names)s.") % {"names": ", ".join(damaged[:20])})
     return manifest
 
 
@@ -116,7 +116,7 @@ def _load_rows(archive: tarfile.TarFile, manifest: Manifest) -> None:
         label = table._meta.label_lower
         with TextIOWrapper(_opened(archive, f"{DATABASE}/{label}.jsonl"), encoding="utf-8") as lines:
             if rows.load(table, lines) != manifest.rows[label]:
-                raise NotAcceptable("damaged", _("The backup is damaged: %(names)s.") % {"names": label})
+                raise Invalid("damaged", _("The backup is damaged: %(names)s.") % {"names": label})
     rows.go_on_counting()
 
 

@@ -11,8 +11,8 @@ from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 
 from portal import jobs
+from portal.actions.errors import ActionError, Conflict
 from portal.actions.organizing import require_organizer
-from portal.actions.refusal import ActionRefused, Conflict
 from portal.actions.slots import fill_slots
 from portal.evaluation.limits import HINT_SECONDS
 from portal.models import AuditEntry, Board, GoldUpload, Quota, Run, SharedTask, Submission, User
@@ -63,7 +63,7 @@ def _attempt(retry: Callable[[], int], name: str, left: list[str]) -> int:
     try:
         with transaction.atomic():
             return retry()
-    except ActionRefused as refused:
+    except ActionError as refused:
         left.append(f"{name}: {refused.message}")
         return 0
 

@@ -7,8 +7,8 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from portal.actions.errors import Conflict, Invalid
 from portal.actions.organizing import require_organizer
-from portal.actions.refusal import Conflict, NotAcceptable
 from portal.models import AuditEntry, Board, BoardChange, SharedTask, User
 from portal.models.board import PAIRS
 from portal.queries.waiting_scores import WaitingScores, effect_of
@@ -22,13 +22,13 @@ def apply_scores(
 
     Raises:
         NotAllowed: the user does not organize the task.
-        NotAcceptable: no board, no sentence, or one that is too long.
+        Invalid: no board, no sentence, or one that is too long.
         Conflict: scores are still being computed, or they are no longer those that the organizer has seen.
     """
     require_organizer(user, shared_task)
     seen = {one.board.pk: one.key for one in wanted}
     if not seen:
-        raise NotAcceptable("no_board", _("Choose at least one leaderboard."))
+        raise Invalid("no_board", _("Choose at least one leaderboard."))
     rows = Board.objects.filter(track__shared_task=shared_task, pk__in=seen).order_by("pk")
     list(rows.select_for_update(of=("self",), no_key=True).values_list("pk"))
     boards = [board for board in rows.with_new_scores(at) if WaitingScores.key_of(board) == seen[board.pk]]
@@ -67,7 +67,7 @@ def _apply(board: Board, note: str, user: User, at: datetime) -> BoardChange:
         change.clean_fields()
     except ValidationError:
         message = _("Say in one line of at most 300 characters why the scores change; everybody can read it.")
-        raise NotAcceptable("note", message) from None
+        raise Invalid("note", message) from None
     board.show_next()
     board.save(update_fields=PAIRS)
     change.save()

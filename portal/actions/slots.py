@@ -5,7 +5,7 @@ from datetime import datetime
 
 from django.utils.translation import gettext as _
 
-from portal.actions.refusal import Conflict
+from portal.actions.errors import Conflict
 from portal.models import Run, User
 
 

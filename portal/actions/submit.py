@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from portal import jobs
-from portal.actions.refusal import Conflict, LimitReached, NotAcceptable, NotAllowed
+from portal.actions.errors import Conflict, Invalid, LimitReached, NotAllowed
 from portal.actions.rejections import lock_sender, require_few_rejections
 from portal.actions.slots import fill_slots
 from portal.evaluation.limits import HINT_SECONDS
@@ -44,13 +44,13 @@ def submit(
 
     Raises:
         NotAllowed: no team that takes part, no signature under the data agreement, or the phase is not open.
-        NotAcceptable: names or structure are wrong, or the key was used for another file, phase or slot.
+        Invalid: names or structure are wrong, or the key was used for another file, phase or slot.
         Conflict: a run number or slot is taken, and the free ones are named; or the phase is moved again and again.
         LimitReached: more runs than are left.
     """
     team = sending_team(user, shared_task)
     if not upload.report.ok or not upload.runs:
-        raise NotAcceptable("upload_refused", _("The upload breaks the naming rules; see its problems."))
+        raise Invalid("upload_refused", _("The upload breaks the naming rules; see its problems."))
     key = hashlib.sha256(idempotency_key.encode()).hexdigest() if idempotency_key else ""  # of any length
     try:
         with transaction.atomic():
@@ -102,7 +102,7 @@ def _sent_before(user: User, team: Team, key: str, phase: Phase, stored: StoredU
     then = (submission.sha256, submission.file_name, submission.phase_id, submission.slot)
     if then != (stored.sha256, stored.name, phase.pk, slot):
         message = _("This Idempotency-Key was used for another file, phase or slot. Choose a new one.")
-        raise NotAcceptable("key_reused", message)
+        raise Invalid("key_reused", message)
     return submission
 
 

@@ -8,7 +8,7 @@ from allauth.account.models import EmailAddress
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
-from portal.actions.refusal import Conflict, NotAcceptable, NotAllowed
+from portal.actions.errors import Conflict, Invalid, NotAllowed
 from portal.actions.team_records import audit, locked, queue_mail, tell_organizers
 from portal.actions.texts import checked_field, checked_text
 from portal.models import Membership, OutgoingMail, SharedTask, Team, User
@@ -28,7 +28,7 @@ def register_team(
     """A new team with the user as its captain; where the task approves it without asking it takes part at once.
 
     Raises:
-        NotAcceptable: the name breaks the task's rule, or an answer to the organizers' questions is missing or wrong.
+        Invalid: the name breaks the task's rule, or an answer to the organizers' questions is missing or wrong.
         NotAllowed: the task's teams are closed.
         Conflict: the name is taken, or the user has a team already.
     """
@@ -63,14 +63,14 @@ def register_team(
 
 
 def check_team_name(shared_task: SharedTask, name: str) -> None:
-    """NotAcceptable for a name that breaks the task's rule."""
+    """Invalid for a name that breaks the task's rule."""
     rule = shared_task.definition.team.name
     if not re.fullmatch(rule, name):
-        raise NotAcceptable("team_name", _("A team's name here must match %(rule)s.") % {"rule": rule})
+        raise Invalid("team_name", _("A team's name here must match %(rule)s.") % {"rule": rule})
     checked_field(name, Team._meta.get_field("name"))
     if has_invisible_characters(name):
         message = _("The team name contains an invisible character, such as a mark of text direction. Type it again.")
-        raise NotAcceptable("team_name", message)
+        raise Invalid("team_name", message)
 
 
 def _require_free_name(shared_task: SharedTask, name: str) -> None:
@@ -86,13 +86,13 @@ def _require_free_name(shared_task: SharedTask, name: str) -> None:
 
 
 def checked_answers(shared_task: SharedTask, answers: Mapping[str, str]) -> dict[str, str]:
-    """The answers to the questions that the task asks; NotAcceptable names the question that lacks a good one."""
+    """The answers to the questions that the task asks; Invalid names the question that lacks a good one."""
     given = {}
     for question in shared_task.definition.team.questions:
         answer = checked_text(answers.get(question.key, ""), question.label, ANSWER_LENGTH)
         is_choice = not question.choices or answer in question.choices
         if (question.required and not answer) or (answer and not is_choice):
-            raise NotAcceptable("team_answers", _("Please answer: %(question)s") % {"question": question.label})
+            raise Invalid("team_answers", _("Please answer: %(question)s") % {"question": question.label})
         given[question.key] = answer
     return given
 

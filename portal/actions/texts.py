@@ -5,14 +5,14 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from portal.actions.refusal import NotAcceptable
+from portal.actions.errors import Invalid
 
 
 def checked_text(text: str, label: str, limit: int) -> str:
     """The text without space at its ends; `limit` in characters.
 
     Raises:
-        NotAcceptable: it is too long, or has a character that no database stores.
+        Invalid: it is too long, or has a character that no database stores.
     """
     text = text.strip()
     if len(text) > limit:
@@ -21,10 +21,10 @@ def checked_text(text: str, label: str, limit: int) -> str:
             "%(label)s has %(length)d characters. Use at most %(limit)d.",
             len(text),
         )
-        raise NotAcceptable("too_long", message % {"label": label, "length": len(text), "limit": limit})
+        raise Invalid("too_long", message % {"label": label, "length": len(text), "limit": limit})
     if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
         message = _("%(label)s contains a character that cannot be stored. Type the text again.")
-        raise NotAcceptable("not_text", message % {"label": label})
+        raise Invalid("not_text", message % {"label": label})
     return text
 
 

@@ -8,7 +8,7 @@ from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
 from portal import jobs
-from portal.actions.refusal import ActionRefused, Conflict, LimitReached
+from portal.actions.errors import ActionError, Conflict, LimitReached
 from portal.actions.rejections import require_few_rejections
 from portal.actions.submit import rehearse, sending_team
 from portal.evaluation.limits import HINT_SECONDS
@@ -46,7 +46,7 @@ class ValidationReport:
     is_valid: bool
     problems: list[dict[str, Any]]  # about the upload as a whole
     runs: list[ValidatedRun]
-    refused: ActionRefused | None
+    refused: ActionError | None
     left: list[TrackLimits]
 
     @property
@@ -108,7 +108,7 @@ def report_of(validation: Validation, at: datetime) -> ValidationReport | None:
     if found["ok"]:
         try:
             left = _left(validation, [one.run for one in runs], at)
-        except ActionRefused as refusal:
+        except ActionError as refusal:
             refused = refusal
     return ValidationReport(found["ok"], found["problems"], runs, refused, left)
 

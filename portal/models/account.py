@@ -62,6 +62,10 @@ class User(AbstractBaseUser, PermissionsMixin):
         return self.name or self.email
 
     @property
+    def audit_subject(self) -> str:
+        return f"account {self.pk}"
+
+    @property
     def has_second_factor(self) -> bool:
         """Whether one is set up, be it in the demo."""
         return User.objects.filter(pk=self.pk, authenticator__type__in=SECOND_FACTORS).exists()

@@ -22,3 +22,7 @@ class Announcement(models.Model):
 
     def __str__(self) -> str:
         return self.title
+
+    @property
+    def audit_subject(self) -> str:
+        return f"announcement {self.title}"

@@ -1,9 +1,31 @@
-"""Who did what, when: rows are added in the transaction of the deed and never changed."""
+"""Who did what, when: rows are added in the transaction of the action and never changed."""
+
+from datetime import datetime
+from typing import Any
 
 from django.conf import settings
 from django.db import models
 
+from portal.models.account import User
 from portal.models.task import SharedTask
+
+
+class AuditEntryManager(models.Manager["AuditEntry"]):
+    def record(
+        self, actor: User | None, verb: str, target: models.Model, at: datetime, *, subject: str = "", **detail: Any
+    ) -> "AuditEntry":
+        """One row more; `actor` None: the portal itself, or a command on its server.
+
+        `target` is what it was done to. Its `audit_subject` names it unless `subject` does.
+        """
+        return self.create(
+            actor=actor,
+            shared_task=target if isinstance(target, SharedTask) else getattr(target, "shared_task", None),
+            verb=verb,
+            subject=subject or target.audit_subject,  # type: ignore[attr-defined]
+            detail=detail,
+            at=at,
+        )
 
 
 class AuditEntry(models.Model):
@@ -13,6 +35,8 @@ class AuditEntry(models.Model):
     subject = models.CharField(max_length=255)  # what it was done to, e.g. "submission 0f3c…"
     detail = models.JSONField(default=dict)
     at = models.DateTimeField()
+
+    objects = AuditEntryManager()
 
     class Meta:
         ordering = ("-at",)

@@ -233,6 +233,14 @@ class Run(Evaluated, Described):
         return self.name
 
     @property
+    def shared_task(self) -> SharedTask:
+        return self.track.shared_task
+
+    @property
+    def audit_subject(self) -> str:
+        return f"run {self.pk}"
+
+    @property
     def slot(self) -> "Run.Slot | None":
         """Where the phase has slots: the primary run is the chosen one, all others are contrastive."""
         return Run.slot_in(self.phase, self.kind, self.chosen_at)

@@ -83,6 +83,10 @@ class SharedTask(models.Model):
     def __str__(self) -> str:
         return self.title
 
+    @property
+    def audit_subject(self) -> str:
+        return f"shared task {self.slug}"
+
     @cached_property
     def definition(self) -> Definition:
         """The rules: naming, formats, items, metrics, pages."""
@@ -223,6 +227,10 @@ class Phase(models.Model):
 
     def __str__(self) -> str:
         return f"{self.shared_task.slug}/{self.slug}"
+
+    @property
+    def audit_subject(self) -> str:
+        return f"phase {self.slug}"
 
     def closes_for(self, team_id: int | None) -> datetime | None:
         """When it closes for that team, or for people without one."""

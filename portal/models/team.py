@@ -81,6 +81,10 @@ class Team(models.Model):
         return self.name
 
     @property
+    def audit_subject(self) -> str:
+        return f"team {self.name}"
+
+    @property
     def takes_part(self) -> bool:
         return self.state == self.State.APPROVED
 

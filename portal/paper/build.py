@@ -21,7 +21,7 @@ log = structlog.get_logger("portal.paper")
 RETRY_SECONDS = 600
 
 
-class _Superseded(Exception):  # noqa: N818 - no error
+class _Superseded(Exception):
     """Another worker has this pack."""
 
 

@@ -5,10 +5,11 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from portal.actions.refusal import NotAcceptable
+from portal.actions.errors import Invalid
+from portal.actions.runs import describe_run, withdraw_run
 from portal.actions.teams import ANSWER_LENGTH, check_team_name
 from portal.models import Phase, Run, SharedTask, Team
-from portal.models.team import web_address
+from portal.web.action_fields import action_field
 from scoring.receipts import RECEIPT_BYTES
 
 
@@ -28,33 +29,31 @@ class UploadForm(forms.Form):
 
 
 class WithdrawalForm(forms.Form):
-    """Why a run is taken back."""
+    """Why a run is withdrawn."""
 
-    reason = forms.CharField(
-        label=_("Reason"), max_length=300, help_text=_("In a few words. Your team and the organizers read it.")
+    reason = action_field(withdraw_run, "reason", help_text=_("In a few words. Your team and the organizers read it."))
+
+
+class DescriptionForm(forms.Form):
+    """The system behind a run."""
+
+    method = action_field(
+        describe_run, "method", help_text=_("A name for the leaderboard, for example “XLM-T, threshold tuned on dev”.")
     )
-
-
-class DescriptionForm(forms.ModelForm):
-    """What a team says of the system behind a run."""
-
+    description = action_field(
+        describe_run,
+        "description",
+        widget=forms.Textarea(attrs={"rows": 5}),
+        help_text=_("At most 1,000 characters."),
+    )
     link = forms.URLField(
         label=_("Link"),
         max_length=300,
         required=False,
         assume_scheme="https",
-        validators=[web_address],
         help_text=_("To code, a model card or a paper."),
     )
-
-    class Meta:
-        model = Run
-        fields = ("method", "description", "link", "system_type")
-        widgets = {"description": forms.Textarea(attrs={"rows": 5})}
-        help_texts = {
-            "method": _("A name for the leaderboard, for example “XLM-T, threshold tuned on dev”."),
-            "description": _("At most 1,000 characters."),
-        }
+    system_type = action_field(describe_run, "system_type", label=_("System type"))
 
 
 class ReceiptForm(forms.Form):
@@ -107,7 +106,7 @@ class TeamForm(forms.Form):
         name: str = self.cleaned_data["name"]
         try:
             check_team_name(self._shared_task, name)
-        except NotAcceptable as refused:
+        except Invalid as refused:
             raise forms.ValidationError(refused.message) from None
         return name
 

@@ -8,12 +8,14 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from portal.models import Announcement, Phase, SharedTask, User
+from portal.actions.announcements import publish_announcement
+from portal.models import Phase, SharedTask, User
 from portal.models.task import DatasetDefinition
 from portal.printing import AOE, zone_of
 from portal.queries.gold import GoldLine
 from portal.queries.records import times_taken
 from portal.queries.waiting_scores import WaitingScores
+from portal.web.action_fields import action_field
 
 _INPUT = "%Y-%m-%dT%H:%M"
 
@@ -39,14 +41,17 @@ class MomentField(forms.DateTimeField):
         return value.replace(tzinfo=None) if isinstance(value, datetime) else value
 
 
-class AnnouncementForm(forms.ModelForm):
-    """What organizers tell everybody."""
+class AnnouncementForm(forms.Form):
+    """An announcement to publish."""
 
-    class Meta:
-        model = Announcement
-        fields = ("title", "text")
-        widgets = {"text": forms.Textarea(attrs={"rows": 8})}
-        help_texts = {"text": _("Markdown, at most 4,000 characters. It cannot be changed afterwards, but taken back.")}
+    title = action_field(publish_announcement, "title", label=_("Title"))
+    text = action_field(
+        publish_announcement,
+        "text",
+        label=_("Text"),
+        widget=forms.Textarea(attrs={"rows": 8}),
+        help_text=_("Markdown, at most 4,000 characters. It cannot be changed afterwards, but taken back."),
+    )
 
 
 class ZonedForm(forms.Form):

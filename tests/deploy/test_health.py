@@ -10,7 +10,7 @@ from django.conf import LazySettings
 from django.db import connections
 from prometheus_client.parser import text_string_to_metric_families
 
-from portal.actions.refusal import count_refusal
+from portal.actions.errors import count_refusal
 from portal.jobs import heartbeat
 from portal.models import Heartbeat, Refusal, Run, Submission, Team
 from portal.models.clock import database_now

@@ -10,7 +10,10 @@ import redis
 from django.conf import settings as portal_settings
 from django.db import connection
 
+from portal.actions.action import Action
+from portal.actions.errors import ActionError
 from portal.actions.import_shared_task import import_shared_task
+from portal.actions.input import INPUT_ERRORS
 from portal.evaluation.limits import CHILD_MEMORY
 from portal.models import Run, SharedTask, Team
 from portal.objects.bucket import Bucket
@@ -140,3 +143,19 @@ def bucket(s3: S3, settings: Any, tmp_path: Path) -> Bucket:
     place = {"BACKEND": "portal.objects.bucket.Bucket", "OPTIONS": options}
     settings.STORAGES = {**settings.STORAGES, "data": place}
     return Bucket(**options)
+
+
+@pytest.fixture(autouse=True)
+def errors_are_declared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A test fails where an action raises an error that it does not declare."""
+    call = Action.__call__
+
+    def checked(self: Action, *args: Any, **given: Any) -> Any:
+        try:
+            return call(self, *args, **given)
+        except ActionError as error:
+            if error.code not in {one.code for one in (*self.errors, *INPUT_ERRORS)}:
+                raise AssertionError(f"{self.name} does not declare {error.code}") from error
+            raise
+
+    monkeypatch.setattr(Action, "__call__", checked)

@@ -4,8 +4,8 @@ import pytest
 
 from portal.actions.agreement import sign_agreement
 from portal.actions.approval import approve_team
+from portal.actions.errors import Conflict, Invalid, NotAllowed
 from portal.actions.import_shared_task import import_shared_task
-from portal.actions.refusal import Conflict, NotAcceptable, NotAllowed
 from portal.actions.teams import register_team
 from portal.models import AuditEntry, SharedTask, Signature, Submission
 from portal.models.signature import text_sha256
@@ -42,7 +42,7 @@ def test_a_signature_holds_all_that_it_proves(gated):
     assert AuditEntry.objects.get(verb="sign_agreement").detail["sha256"] == signature.sha256
 
 
-@pytest.mark.parametrize(("name", "error"), [("", NotAcceptable), (" x ", NotAcceptable)])
+@pytest.mark.parametrize(("name", "error"), [("", Invalid), (" x ", Invalid)])
 def test_a_name_is_typed(gated, name, error):
     with pytest.raises(error):
         sign_agreement(person("Cleo"), gated, name, text_sha256("# Terms\n\nUse the data for research.\n"), None, POST)

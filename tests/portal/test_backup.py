@@ -15,7 +15,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 
 from portal.actions.backup import write_backup
-from portal.actions.refusal import ActionRefused
+from portal.actions.errors import ActionError
 from portal.actions.restore import restore_backup
 from portal.evaluation.reconcile import reconcile
 from portal.models import (
@@ -141,12 +141,12 @@ def test_the_rows_are_of_one_moment_and_nobody_waits(lived_in):
 
 
 def test_a_portal_that_is_in_use_is_left_alone(backup, somewhere_else):
-    with pytest.raises(ActionRefused, match="database is not empty"):
+    with pytest.raises(ActionError, match="database is not empty"):
         restore_backup(backup)
     place = somewhere_else()
     (place / "data/files").mkdir(parents=True)
     (place / "data/files/other").touch()
-    with pytest.raises(ActionRefused, match="files/other"):
+    with pytest.raises(ActionError, match="files/other"):
         restore_backup(backup)
     assert rows.is_empty()
 
@@ -180,7 +180,7 @@ def test_a_damaged_backup_changes_nothing(backup, somewhere_else, tmp_path, kind
         with tarfile.open(damaged, "a") as more:
             more.addfile(tarfile.TarInfo("data/../../evil"))
     empty = somewhere_else()
-    with pytest.raises(ActionRefused, match=r"damaged|no backup"):
+    with pytest.raises(ActionError, match=r"damaged|no backup"):
         restore_backup(damaged)
     assert rows.is_empty()
     assert not list(data_objects().names()) + list(gold_objects().names())
@@ -225,7 +225,7 @@ def test_another_version_of_the_tables_is_refused(backup, somewhere_else):
             "INSERT INTO django_migrations (app, name, applied) VALUES ('portal', '9999_x', %s)", [EVALUATION]
         )
     try:
-        with pytest.raises(ActionRefused, match="restore it with that version"):
+        with pytest.raises(ActionError, match="restore it with that version"):
             restore_backup(backup)
     finally:
         with connection.cursor() as cursor:

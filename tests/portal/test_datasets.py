@@ -3,8 +3,8 @@
 import pytest
 
 from portal.actions.datasets import replace_dataset
+from portal.actions.errors import ActionError
 from portal.actions.import_shared_task import import_shared_task
-from portal.actions.refusal import ActionRefused
 from portal.models import AuditEntry, Download, SharedTask
 from portal.storage import store_upload, stored_file
 from tests.portal.world import EVALUATION, organizer_of, person
@@ -37,7 +37,7 @@ def test_the_new_file_is_handed_out_and_the_old_ones_checksum_is_on_record(gated
 def test_a_file_that_somebody_has_is_replaced_only_when_one_is_sure(gated, organizer):
     taken = Download(shared_task=gated, dataset="test", sha256=gated.stored_dataset("test").sha256, at=EVALUATION)
     taken.save()
-    with pytest.raises(ActionRefused, match="Say that you are sure"):
+    with pytest.raises(ActionError, match="Say that you are sure"):
         replace(organizer, gated, b"second")
     replace(organizer, gated, b"second", is_sure=True)
     assert replace(organizer, gated, b"third").size == 5  # nobody has the second
@@ -73,16 +73,16 @@ def test_an_import_keeps_it_until_the_folder_has_another_file(gated, organizer, 
 
 @pytest.mark.parametrize(("content", "code"), [(b"", "empty"), (b"test\t0123456789\n" * 100, "same_file")])
 def test_what_is_no_new_version_is_refused(gated, organizer, content, code):
-    with store_upload([content], "new.tsv", 10_000) as stored, pytest.raises(ActionRefused) as refused:
+    with store_upload([content], "new.tsv", 10_000) as stored, pytest.raises(ActionError) as refused:
         replace_dataset(organizer, gated, gated.dataset("test"), stored, EVALUATION)
     assert refused.value.code == code
 
 
 def test_strangers_and_files_of_rules_are_refused(gated, organizer, gated_folder):
-    with pytest.raises(ActionRefused, match="Only the organizers"):
+    with pytest.raises(ActionError, match="Only the organizers"):
         replace(person("Stranger"), gated, b"second")
     path = gated_folder / "task.yaml"
     path.write_text(path.read_text().replace("file: data/sample.tsv", "file: data/items.txt"))
     task = import_shared_task(gated_folder, EVALUATION).shared_task
-    with pytest.raises(ActionRefused, match="import that"):
+    with pytest.raises(ActionError, match="import that"):
         replace(organizer, task, b"second", "sample")

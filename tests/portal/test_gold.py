@@ -8,9 +8,9 @@ import pytest
 from django.core.management import call_command
 from nacl.public import PrivateKey
 
+from portal.actions.errors import Conflict, Invalid, NotAllowed
 from portal.actions.gold import add_gold_standard, return_to_gold, upload_gold
 from portal.actions.import_shared_task import import_shared_task
-from portal.actions.refusal import Conflict, NotAcceptable, NotAllowed
 from portal.evaluation.gold import check_gold_upload, drop_unused_gold
 from portal.evaluation.limits import ATTEMPTS
 from portal.evaluation.reseal import reseal_all
@@ -145,12 +145,12 @@ def test_the_same_gold_again_makes_no_version(tiny, organizer):
 
 def test_a_public_board_of_an_open_phase_changes_only_when_somebody_is_sure(tiny, organizer):
     track = tiny.tracks.get(slug="one")
-    with pytest.raises(NotAcceptable, match="Post-evaluation are public"):
+    with pytest.raises(Invalid, match="Post-evaluation are public"):
         upload_gold(organizer, track, "test", seal([OTHER]), POST)
     assert not GoldUpload.objects.exists()
     check_gold_upload(upload_gold(organizer, track, "test", seal([OTHER]), POST, is_sure=True).pk, POST)
     assert newest(tiny).version == 2
-    with pytest.raises(NotAcceptable, match="Post-evaluation are public"):
+    with pytest.raises(Invalid, match="Post-evaluation are public"):
         return_to_gold(organizer, GoldStandard.objects.get(track=track, version=1), POST)
 
 
@@ -229,7 +229,7 @@ def test_only_organizers_upload_gold_and_only_for_splits_that_are(tiny, organize
     track = tiny.tracks.get(slug="one")
     with pytest.raises(NotAllowed):
         upload_gold(person("Rival"), track, "test", seal([ONE]), EVALUATION)
-    with pytest.raises(NotAcceptable):
+    with pytest.raises(Invalid):
         upload_gold(organizer, track, "nowhere", seal([ONE]), EVALUATION)
     assert not GoldUpload.objects.exists()
 

@@ -6,8 +6,8 @@ import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
 
+from portal.actions.errors import Conflict
 from portal.actions.import_shared_task import FolderRefused, import_shared_task
-from portal.actions.refusal import Conflict
 from portal.models import AuditEntry, Evaluation, GoldStandard, Run, SharedTask, User
 from tests.portal.world import (
     EVALUATION,

@@ -11,9 +11,9 @@ import pytest
 from django.db import connection, transaction
 
 from portal.actions.approval import decline_team
+from portal.actions.errors import Conflict
 from portal.actions.papers import give_paper
 from portal.actions.phases import move_phase
-from portal.actions.refusal import Conflict
 from portal.actions.runs import choose_official_run
 from portal.actions.submit import QUOTA_ATTEMPTS, submit
 from portal.evaluation.claim import claim_submission

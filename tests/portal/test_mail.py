@@ -6,8 +6,8 @@ from datetime import timedelta
 import pytest
 
 from portal.actions.approval import approve_team, decline_team
+from portal.actions.errors import Conflict, NotAllowed
 from portal.actions.membership import invite_by_mail, renew_password, withdraw_team
-from portal.actions.refusal import Conflict, NotAllowed
 from portal.actions.teams import join_team, register_team
 from portal.mail import outbox
 from portal.models import AuditEntry, OutgoingMail, Team

@@ -91,7 +91,7 @@ def test_a_team_that_takes_no_part_is_left_in_peace(meltemi, closing, state):
 def test_a_valid_run_is_enough_and_a_withdrawn_or_refused_one_is_not(meltemi, closing):
     run = send_run(meltemi, GOOD, 1, EVALUATION)
     assert after(closing - 72 * HOUR) == []
-    withdraw_run(captain(meltemi), run, "wrong file", EVALUATION)
+    withdraw_run(captain(meltemi), run, EVALUATION, reason="wrong file")
     assert after(closing - 71 * HOUR) == ["deadline_72"]
     send_run(meltemi, ["NEITHER"] * 4, 2, EVALUATION)
     work_off(EVALUATION)

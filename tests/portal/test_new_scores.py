@@ -3,8 +3,8 @@
 import pytest
 from django.test import Client
 
+from portal.actions.errors import Conflict, Invalid, NotAllowed
 from portal.actions.gold import add_gold_standard
-from portal.actions.refusal import Conflict, NotAcceptable, NotAllowed
 from portal.actions.release import put_release_back, take_back_release
 from portal.actions.scores import apply_scores
 from portal.evaluation import claim, compare, rescore, score
@@ -156,7 +156,7 @@ def test_what_was_released_before_is_kept_and_the_new_board_becomes_a_release(fi
 
 @pytest.mark.parametrize("note", ["", "  ", "x" * 301, "two\nlines", "nul\0"])
 def test_a_change_needs_one_sentence(fixed, organizer, note):
-    with pytest.raises(NotAcceptable, match="300 characters"):
+    with pytest.raises(Invalid, match="300 characters"):
         apply_scores(organizer, fixed, waiting_scores(fixed, organizer, POST), note, POST)
     assert board(fixed, POST).gold_version == 1
     assert not BoardChange.objects.exists()
@@ -166,7 +166,7 @@ def test_only_organizers_apply_and_only_what_they_have_seen(fixed, organizer, ti
     seen = waiting_scores(fixed, organizer, POST)
     with pytest.raises(NotAllowed):
         apply_scores(person("Rival"), fixed, seen, NOTE, POST)
-    with pytest.raises(NotAcceptable):
+    with pytest.raises(Invalid):
         apply_scores(organizer, fixed, [], NOTE, POST)
     path = tiny_folder / "gold" / "one.json"
     path.write_bytes(run_file(POOR))

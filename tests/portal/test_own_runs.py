@@ -4,8 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from portal.actions.refusal import Conflict, NotAcceptable, NotAllowed
-from portal.actions.runs import RunDescription, choose_official_run, describe_run, withdraw_run
+from portal.actions.errors import Conflict, Invalid, NotAllowed
+from portal.actions.runs import choose_official_run, describe_run, withdraw_run
 from portal.actions.teams import join_team
 from portal.models import AuditEntry, Phase, Quota, Run
 from portal.queries.runs import run_view, team_runs, team_standings
@@ -95,10 +95,10 @@ def test_a_moved_deadline_holds_for_choices_too(meltemi, runs):  # E59
 def test_strangers_and_organizers_neither_choose_nor_withdraw(tiny, meltemi, runs):  # B29
     organizer = organizer_of(tiny, "Organizer")
     for user in (captain(new_team(tiny, "Notus")), organizer, person("Nobody")):
-        with pytest.raises(NotAllowed, match="Only members of its team"):
+        with pytest.raises(NotAllowed, match="Only members of the team"):
             choose_official_run(user, runs[0], EVALUATION)
-        with pytest.raises(NotAllowed, match="Only members of its team"):
-            withdraw_run(user, runs[0], "spite", EVALUATION)
+        with pytest.raises(NotAllowed, match="Only members of the team"):
+            withdraw_run(user, runs[0], EVALUATION, reason="spite")
     assert not Run.objects.exclude(chosen_at=None, withdrawn_at=None).exists()
 
 
@@ -111,15 +111,15 @@ def test_where_the_rule_decides_there_is_nothing_to_choose(meltemi):
 def test_a_refused_run_cannot_stand(meltemi):
     run = send_run(meltemi, GOOD[:2], 1, EVALUATION)
     work_off(EVALUATION)
-    with pytest.raises(Conflict, match="cannot be the official run"):
+    with pytest.raises(Conflict, match="appears on no leaderboard"):
         choose_official_run(captain(meltemi), run, EVALUATION)
-    with pytest.raises(Conflict, match="nothing to withdraw"):
-        withdraw_run(captain(meltemi), run, "broken", EVALUATION)
+    with pytest.raises(Conflict, match="appears on no leaderboard"):
+        withdraw_run(captain(meltemi), run, EVALUATION, reason="broken")
 
 
 def test_a_withdrawn_run_leaves_the_board_and_its_choice_is_void(tiny, meltemi, runs):
     choose_official_run(captain(meltemi), runs[1], EVALUATION)
-    withdrawn = withdraw_run(captain(meltemi), runs[1], " trained on the test set ", EVALUATION)
+    withdrawn = withdraw_run(captain(meltemi), runs[1], EVALUATION, reason=" trained on the test set ")
     assert (withdrawn.withdrawn_at, withdrawn.withdrawn_by) == (EVALUATION, captain(meltemi))
     assert withdrawn.withdrawal_reason == "trained on the test set"
     assert AuditEntry.objects.get(verb="withdraw_run").detail["reason"] == "trained on the test set"
@@ -130,7 +130,7 @@ def test_a_withdrawn_run_leaves_the_board_and_its_choice_is_void(tiny, meltemi, 
 
 
 def test_a_withdrawn_run_keeps_counting_and_its_number(meltemi, runs):
-    withdraw_run(captain(meltemi), runs[0], "wrong file", EVALUATION)
+    withdraw_run(captain(meltemi), runs[0], EVALUATION, reason="wrong file")
     assert Quota.objects.get(team=meltemi, track__slug="one").used == 3
     Phase.objects.filter(slug="evaluation").update(runs_per_track=9)
     with pytest.raises(Conflict, match=r"Run number 1 .* used already"):
@@ -138,21 +138,21 @@ def test_a_withdrawn_run_keeps_counting_and_its_number(meltemi, runs):
 
 
 def test_withdrawing_again_changes_nothing(meltemi, runs):
-    withdraw_run(captain(meltemi), runs[0], "wrong file", EVALUATION)
-    again = withdraw_run(captain(meltemi), runs[0], "other words", EVALUATION + MILLISECOND)
+    withdraw_run(captain(meltemi), runs[0], EVALUATION, reason="wrong file")
+    again = withdraw_run(captain(meltemi), runs[0], EVALUATION + MILLISECOND, reason="other words")
     assert (again.withdrawn_at, again.withdrawal_reason) == (EVALUATION, "wrong file")
     assert AuditEntry.objects.filter(verb="withdraw_run").count() == 1
 
 
 def test_a_reason_is_needed(meltemi, runs):
-    with pytest.raises(NotAcceptable):
-        withdraw_run(captain(meltemi), runs[0], "  ", EVALUATION)
+    with pytest.raises(Invalid):
+        withdraw_run(captain(meltemi), runs[0], EVALUATION, reason="  ")
 
 
 def test_runs_can_be_withdrawn_until_the_release(meltemi, runs):
-    withdraw_run(captain(meltemi), runs[0], "late doubts", RELEASE - MILLISECOND)
-    with pytest.raises(NotAllowed, match="The results of Evaluation stand"):
-        withdraw_run(captain(meltemi), runs[1], "did not win", RELEASE)
+    withdraw_run(captain(meltemi), runs[0], RELEASE - MILLISECOND, reason="late doubts")
+    with pytest.raises(NotAllowed, match="The results of Evaluation are final"):
+        withdraw_run(captain(meltemi), runs[1], RELEASE, reason="did not win")
     assert run_view(runs[1], captain(meltemi), RELEASE - MILLISECOND).may_be_withdrawn
     assert not run_view(runs[1], captain(meltemi), RELEASE).may_be_withdrawn
 
@@ -161,8 +161,8 @@ def test_where_scores_are_shown_at_once_runs_can_be_withdrawn_while_the_phase_is
     run = send_run(meltemi, GOOD, 1, POST, "post")
     tiny.phases.filter(slug="post").update(closes=POST + MILLISECOND)
     with pytest.raises(NotAllowed):
-        withdraw_run(captain(meltemi), run, "regret", POST + MILLISECOND)
-    assert withdraw_run(captain(meltemi), run, "regret", POST).withdrawn_at == POST
+        withdraw_run(captain(meltemi), run, POST + MILLISECOND, reason="regret")
+    assert withdraw_run(captain(meltemi), run, POST, reason="regret").withdrawn_at == POST
 
 
 def test_which_run_is_best_is_not_told_before_the_scores(tiny, meltemi, runs):  # D49
@@ -184,26 +184,31 @@ def test_a_baseline_has_no_standing(tiny):
     assert run_view(baseline, person("Reader"), RELEASE).standing is None
 
 
-DESCRIPTION = RunDescription("XLM-T", "Two layers\nmore", "https://example.org/code", "tuned")
+DESCRIPTION = {
+    "method": "XLM-T",
+    "description": "Two layers\nmore",
+    "link": "https://example.org/code",
+    "system_type": "tuned",
+}
 
 
 def test_any_member_describes_a_run_until_the_release(tiny, meltemi, runs):
-    run = describe_run(captain(meltemi), runs[0], DESCRIPTION, RELEASE - MILLISECOND)
+    run = describe_run(captain(meltemi), runs[0], RELEASE - MILLISECOND, **DESCRIPTION)
     assert (run.method, run.link, run.get_system_type_display()) == (
         "XLM-T",
         "https://example.org/code",
         "fine-tuned language model or encoder",
     )
-    with pytest.raises(NotAllowed, match="can no longer be described"):
-        describe_run(captain(meltemi), runs[0], RunDescription("Winner"), RELEASE)
+    with pytest.raises(NotAllowed, match="can no longer be changed"):
+        describe_run(captain(meltemi), runs[0], RELEASE, method="Winner")
     with pytest.raises(NotAllowed, match="Only members"):
-        describe_run(captain(new_team(tiny, "Notus")), runs[0], RunDescription("Mine"), EVALUATION)
+        describe_run(captain(new_team(tiny, "Notus")), runs[0], EVALUATION, method="Mine")
     assert Run.objects.get(pk=runs[0].pk).method == "XLM-T"
 
 
 def test_a_description_is_audited_with_what_was_before_and_once(meltemi, runs):
-    for description in (DESCRIPTION, DESCRIPTION, RunDescription("XLM-R", system_type="tuned")):
-        describe_run(captain(meltemi), runs[0], description, EVALUATION)
+    for description in (DESCRIPTION, DESCRIPTION, {"method": "XLM-R", "system_type": "tuned"}):
+        describe_run(captain(meltemi), runs[0], EVALUATION, **description)
     entries = AuditEntry.objects.filter(verb="describe_run").order_by("pk")
     assert [entry.detail["before"] for entry in entries] == [
         {"method": "", "description": "", "link": "", "system_type": ""},
@@ -214,18 +219,18 @@ def test_a_description_is_audited_with_what_was_before_and_once(meltemi, runs):
 @pytest.mark.parametrize(
     "wrong",
     [
-        RunDescription(link="javascript:alert(1)"),  # F64
-        RunDescription(link="ftp://example.org"),
-        RunDescription(method="two\r\nlines"),  # F65
-        RunDescription(method="x" * 81),
-        RunDescription(system_type="magic"),
+        {"link": "javascript:alert(1)"},  # F64
+        {"link": "ftp://example.org"},
+        {"method": "two\r\nlines"},  # F65
+        {"method": "x" * 81},
+        {"system_type": "magic"},
     ],
 )
 def test_a_description_that_is_wrong_is_refused(meltemi, runs, wrong):
-    with pytest.raises(NotAcceptable):
-        describe_run(captain(meltemi), runs[0], wrong, EVALUATION)
+    with pytest.raises(Invalid):
+        describe_run(captain(meltemi), runs[0], EVALUATION, **wrong)
 
 
 def test_the_method_stands_on_the_board(tiny, meltemi, runs):
-    describe_run(captain(meltemi), runs[2], DESCRIPTION, EVALUATION)
+    describe_run(captain(meltemi), runs[2], EVALUATION, **DESCRIPTION)
     assert [row.method for row in board(tiny, RELEASE, baselines=False).rows] == ["XLM-T"]

@@ -9,9 +9,9 @@ import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.test import Client
 
+from portal.actions.errors import NotAllowed
 from portal.actions.paper_pack import ask_for_pack
 from portal.actions.papers import give_paper
-from portal.actions.refusal import NotAllowed
 from portal.evaluation.compare import compare_board
 from portal.models import Board, PaperPack, Phase, SharedTask, Team
 from portal.models.clock import database_now

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import pytest
 from django.test import Client
 
+from portal.actions.errors import Conflict, Invalid, NotAllowed
 from portal.actions.papers import close_papers, give_paper
-from portal.actions.refusal import Conflict, NotAcceptable, NotAllowed
 from portal.bibtex import BibtexError, read_entry
 from portal.models import AuditEntry, Phase, SharedTask, Team
 from portal.paper.references import references
@@ -64,9 +64,9 @@ def test_members_give_it_until_the_organizers_close_it(tiny: SharedTask, meltemi
     assert give_paper(member, meltemi, ENTRY, " https://ostro.example/ ", EVALUATION).paper == "https://ostro.example/"
     with pytest.raises(NotAllowed):
         give_paper(organizer, meltemi, "", "", EVALUATION)
-    with pytest.raises(NotAcceptable):
+    with pytest.raises(Invalid):
         give_paper(member, meltemi, "@misc{", "", EVALUATION)
-    with pytest.raises(NotAcceptable):
+    with pytest.raises(Invalid):
         give_paper(member, meltemi, "", "javascript:alert(1)", EVALUATION)
     with pytest.raises(NotAllowed):
         close_papers(member, tiny, True, EVALUATION)

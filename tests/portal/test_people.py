@@ -4,7 +4,7 @@ import pytest
 from django.conf import settings
 from django.core.mail import EmailMessage
 
-from portal.actions.refusal import Conflict, NotAcceptable, NotAllowed
+from portal.actions.errors import Conflict, Invalid, NotAllowed
 from portal.actions.teams import join_team, register_team
 from portal.mail.demo import EmailBackend
 from portal.models import AuditEntry, Team
@@ -27,7 +27,7 @@ def test_captain_registers_a_team_and_members_join(tiny):
 
 @pytest.mark.parametrize("name", ["", "x", "two words", "a/b", "x" * 31, "Meltemi\n"])
 def test_name_outside_the_rule_is_refused(tiny, name):
-    with pytest.raises(NotAcceptable):
+    with pytest.raises(Invalid):
         register_team(person("Cleo"), tiny, name, "", EVALUATION)
     assert not Team.objects.exists()
 

@@ -8,8 +8,8 @@ from django.apps import apps
 from django.contrib.auth.models import AnonymousUser
 from django.db import connection, transaction
 
+from portal.actions.errors import LimitReached, NotAllowed
 from portal.actions.membership import INVITATIONS_A_DAY, invite_by_mail, leave_team, withdraw_team
-from portal.actions.refusal import LimitReached, NotAllowed
 from portal.actions.submit import submit
 from portal.actions.teams import join_team, register_team
 from portal.models import Board, Evaluation, Grace, Quota, Run, Submission, Team, User

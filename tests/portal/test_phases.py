@@ -4,9 +4,9 @@ from datetime import timedelta
 
 import pytest
 
+from portal.actions.errors import ActionError, NotAllowed
 from portal.actions.import_shared_task import FolderRefused, import_shared_task
 from portal.actions.phases import NOTICE, grant_grace, move_phase, revoke_grace
-from portal.actions.refusal import ActionRefused, NotAllowed
 from portal.actions.release import put_release_back, release_scores, take_back_release
 from portal.models import AuditEntry, Grace, Phase, items_are_public
 from portal.queries.organize import release_looks, to_do
@@ -26,9 +26,9 @@ def phase(tiny):
     return tiny.phases.get(slug="evaluation")
 
 
-def refusal(deed, *arguments):
-    with pytest.raises(ActionRefused) as refused:
-        deed(*arguments)
+def refusal(action, *arguments, **given):
+    with pytest.raises(ActionError) as refused:
+        action(*arguments, **given)
     return refused.value.code
 
 
@@ -84,7 +84,7 @@ def test_only_the_tasks_organizers_may(phase, deed):  # B34
         "move": (move_phase, stranger, phase, phase.opens, later, "why", EVALUATION),
         "grace": (grant_grace, stranger, phase, None, later, "why", EVALUATION),
         "revoke": (revoke_grace, stranger, phase, 1, EVALUATION),
-        "release": (release_scores, stranger, phase, None, later),
+        "release": (release_scores, stranger, phase, later),
         "take back": (take_back_release, stranger, phase, later),
         "put back": (put_release_back, stranger, phase, later),
     }
@@ -157,7 +157,7 @@ def test_grace_that_adds_nothing_is_refused(phase, organizer, tiny):
 def test_an_import_keeps_what_was_moved_here_and_takes_what_the_folder_changed(phase, organizer, tiny_folder):
     late = phase.closes + timedelta(days=1)
     move_phase(organizer, phase, phase.opens, late, "why", EVALUATION)
-    release_scores(organizer, phase, late, EVALUATION)
+    release_scores(organizer, phase, EVALUATION, when=late)
     take_back_release(organizer, phase, EVALUATION)
     assert import_shared_task(tiny_folder, EVALUATION).changes == []
     phase.refresh_from_db()
@@ -174,12 +174,12 @@ def test_release_now_at_a_time_and_taken_back(phase, organizer, meltemi):
     work_off(EVALUATION)
     tiny = phase.shared_task
     later = phase.closes + timedelta(days=1)
-    release_scores(organizer, phase, later, phase.closes)
+    release_scores(organizer, phase, phase.closes, when=later)
     assert not board(tiny, later - MINUTE).visible
     assert board(tiny, later).visible
     take_back_release(organizer, phase, later)
     assert not board(tiny, later).visible
-    release_scores(organizer, phase, None, later + MINUTE)
+    release_scores(organizer, phase, later + MINUTE, when=None)
     assert board(tiny, later + MINUTE).visible
     verbs = AuditEntry.objects.filter(actor=organizer).order_by("pk").values_list("verb", flat=True)
     assert list(verbs) == ["release_scores", "take_back_release", "release_scores"]
@@ -187,7 +187,7 @@ def test_release_now_at_a_time_and_taken_back(phase, organizer, meltemi):
 
 def test_a_release_that_was_taken_back_is_put_back_with_its_date(phase, organizer):
     later = phase.closes + timedelta(days=1)
-    release_scores(organizer, phase, phase.closes, phase.closes)
+    release_scores(organizer, phase, phase.closes, when=phase.closes)
     take_back_release(organizer, phase, later)
     assert put_release_back(organizer, phase, later + MINUTE).released == phase.closes
     assert refusal(put_release_back, organizer, phase, later) == "not_taken_back"
@@ -199,18 +199,18 @@ def test_a_release_that_was_taken_back_is_put_back_with_its_date(phase, organize
 
 
 def test_a_release_that_was_called_off_before_its_time_has_no_date_to_come_back_to(phase, organizer):
-    release_scores(organizer, phase, phase.closes + MINUTE, phase.closes)
+    release_scores(organizer, phase, phase.closes, when=phase.closes + MINUTE)
     take_back_release(organizer, phase, phase.closes)
     assert refusal(put_release_back, organizer, phase, phase.closes + 2 * MINUTE) == "not_taken_back"
 
 
 def test_no_release_while_runs_may_come_in(phase, organizer, meltemi, tiny):
     until = phase.closes + timedelta(hours=2)
-    assert refusal(release_scores, organizer, phase, None, EVALUATION) == "still_open"
+    assert refusal(release_scores, organizer, phase, EVALUATION) == "still_open"
     grant_grace(organizer, phase, meltemi, until, "why", phase.closes)
-    assert refusal(release_scores, organizer, phase, None, until - MINUTE) == "still_open"
-    assert refusal(release_scores, organizer, phase, until, until + MINUTE) == "past"
-    assert refusal(release_scores, organizer, tiny.phases.get(slug="post"), None, until) == "no_release"
+    assert refusal(release_scores, organizer, phase, until - MINUTE) == "still_open"
+    assert refusal(release_scores, organizer, phase, until + MINUTE, when=until) == "past"
+    assert refusal(release_scores, organizer, tiny.phases.get(slug="post"), until) == "not_by_hand"
     assert refusal(take_back_release, organizer, phase, until) == "no_release"
 
 

@@ -9,9 +9,9 @@ from django.db import OperationalError
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from portal.actions import rejections
+from portal.actions.errors import ActionError, Conflict, LimitReached, NotAllowed
 from portal.actions.import_shared_task import import_shared_task
 from portal.actions.phases import move_phase
-from portal.actions.refusal import ActionRefused, Conflict, LimitReached, NotAllowed
 from portal.actions.rejections import REJECTED_IN_A_ROW, recognize
 from portal.actions.runs import choose_official_run, withdraw_run
 from portal.actions.teams import join_team, register_team
@@ -47,7 +47,7 @@ ROUNDS = 20
 
 
 def accepted(answers: list[Any]) -> list[Any]:
-    return [answer for answer in answers if not isinstance(answer, ActionRefused)]
+    return [answer for answer in answers if not isinstance(answer, ActionError)]
 
 
 @pytest.mark.slow
@@ -65,7 +65,7 @@ def test_parallel_uploads_at_a_limit_admit_exactly_that_many_each_time(
         there = number % 2
         answers = at_once([lambda n=n, team=team: send_run(team, GOOD, n, at, phase) for n in range(1, ARRIVALS)])
         assert len(accepted(answers)) == limit - there
-        assert {type(answer) for answer in answers if isinstance(answer, ActionRefused)} == {LimitReached}
+        assert {type(answer) for answer in answers if isinstance(answer, ActionError)} == {LimitReached}
         assert Run.objects.filter(team=team).count() == Submission.objects.filter(team=team).count() == limit
         assert set(Quota.objects.filter(team=team).values_list("used", flat=True)) == {limit}
 
@@ -124,7 +124,7 @@ def test_two_workers_validate_a_file_once(meltemi):
 def test_parallel_uploads_of_one_number_admit_one(meltemi):
     answers = at_once([lambda: send_run(meltemi, GOOD, 1, EVALUATION) for _ in range(6)])
     assert len(accepted(answers)) == 1
-    assert {type(answer) for answer in answers if isinstance(answer, ActionRefused)} <= {Conflict, LimitReached}
+    assert {type(answer) for answer in answers if isinstance(answer, ActionError)} <= {Conflict, LimitReached}
     assert Quota.objects.get(team=meltemi).used == 1
 
 
@@ -203,7 +203,7 @@ def test_a_run_is_not_chosen_while_it_is_withdrawn(meltemi):
     run, user = send_run(meltemi, GOOD, 1, EVALUATION), captain(meltemi)
     at_once(
         [
-            lambda: withdraw_run(user, run, "wrong file", EVALUATION),
+            lambda: withdraw_run(user, run, EVALUATION, reason="wrong file"),
             lambda: choose_official_run(user, run, EVALUATION),
         ]
     )

@@ -7,8 +7,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from portal.actions import rejections
+from portal.actions.errors import ActionError, LimitReached
 from portal.actions.membership import leave_team
-from portal.actions.refusal import ActionRefused, LimitReached
 from portal.actions.rejections import REJECTED_AN_HOUR, REJECTED_IN_A_ROW, recognize, require_few_rejections
 from portal.actions.teams import join_team, register_team
 from portal.models import FailedAttempt, Phase, Submission, Validation
@@ -116,7 +116,7 @@ def test_uploads_that_wait_for_their_check_are_bounded(unlimited, monkeypatch):
     monkeypatch.setattr(rejections, "UNCHECKED", 2)
     for number in (1, 2):
         send_run(unlimited, GOOD, number, EVALUATION)
-    with pytest.raises(ActionRefused, match="wait to be checked") as refused:
+    with pytest.raises(ActionError, match="wait to be checked") as refused:
         send_run(unlimited, GOOD, 3, EVALUATION)
     assert refused.value.code == "too_many_unchecked"
     work_off(EVALUATION)

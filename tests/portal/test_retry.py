@@ -6,8 +6,8 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
+from portal.actions.errors import NotAllowed
 from portal.actions.gold import upload_gold
-from portal.actions.refusal import NotAllowed
 from portal.actions.retry import Retried, retry_failed
 from portal.evaluation.check import check_submission
 from portal.evaluation.gold import check_gold_upload, drop_unused_gold

@@ -3,8 +3,8 @@
 import pytest
 from django.http import QueryDict
 
+from portal.actions.errors import ActionError, LimitReached
 from portal.actions.import_shared_task import import_shared_task
-from portal.actions.refusal import ActionRefused, LimitReached
 from portal.actions.runs import choose_official_run, withdraw_run
 from portal.actions.submit import submit
 from portal.evaluation.check import check_submission
@@ -47,7 +47,7 @@ def slots(team):
 
 
 def refused(team, *numbers, slot=""):
-    with pytest.raises(ActionRefused) as refusal:
+    with pytest.raises(ActionError) as refusal:
         send(team, *numbers, slot=slot)
     return refusal.value.code
 
@@ -107,7 +107,7 @@ def test_a_primary_run_that_is_refused_or_withdrawn_leaves_its_slot(team):
     check_submission(bad.pk, EVALUATION)
     assert bad.runs.get().chosen_at is None
     good = send(team, 2, slot="primary").runs.get()
-    withdraw_run(captain(team), good, "wrong file", EVALUATION)
+    withdraw_run(captain(team), good, EVALUATION, reason="wrong file")
     assert send(team, 3, slot="primary").runs.get().slot == "primary"
 
 

@@ -4,8 +4,8 @@ from datetime import timedelta
 
 import pytest
 
+from portal.actions.errors import ActionError, Conflict, Invalid, LimitReached, NotAllowed
 from portal.actions.import_shared_task import import_shared_task
-from portal.actions.refusal import ActionRefused, Conflict, LimitReached, NotAcceptable, NotAllowed
 from portal.models import AuditEntry, Membership, Quota, Run, Submission, Team
 from portal.queries.quota import remaining
 from tests.portal.world import (
@@ -154,7 +154,7 @@ def test_same_key_is_answered_after_the_deadline_too(meltemi):  # G75
 
 def test_same_key_other_body_is_refused(meltemi):  # E56
     send(meltemi, "one_Meltemi_1.json", run_file(GOOD), EVALUATION, key="click")
-    with pytest.raises(NotAcceptable) as refused:
+    with pytest.raises(Invalid) as refused:
         send(meltemi, "one_Meltemi_1.json", run_file(POOR), EVALUATION, key="click")
     assert (refused.value.code, refused.value.http_status) == ("key_reused", 422)
 
@@ -164,13 +164,13 @@ def test_same_key_other_phase_or_slot_is_refused(meltemi, other):
     body = {"name": "one_Meltemi_1.json", "body": run_file(GOOD), "at": POST, "phase": "post", "key": "click"}
     first = send(meltemi, **body)
     assert send(meltemi, **body) == first
-    with pytest.raises(NotAcceptable, match="another file, phase or slot") as refused:
+    with pytest.raises(Invalid, match="another file, phase or slot") as refused:
         send(meltemi, **{**body, **other})
     assert (refused.value.code, refused.value.http_status) == ("key_reused", 422)
 
 
 def test_wrong_name_stores_nothing(meltemi):
-    with pytest.raises(NotAcceptable):
+    with pytest.raises(Invalid):
         send(meltemi, "one_Sirocco_1.json", run_file(PERFECT), EVALUATION)
     assert not Submission.objects.exists()
 
@@ -183,7 +183,7 @@ def test_only_members_of_an_approved_team_submit(meltemi):
     user = captain(meltemi)
     user.is_active = False
     user.save()
-    with pytest.raises(ActionRefused):
+    with pytest.raises(ActionError):
         send_run(meltemi, GOOD, 1, EVALUATION)
     assert not Submission.objects.exists()
 

@@ -7,7 +7,7 @@ from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
-from portal.actions.refusal import Conflict, NotAcceptable
+from portal.actions.errors import Conflict, Invalid
 from portal.actions.teams import register_team
 from portal.models import Team
 from tests.portal.world import EVALUATION, at_once, person
@@ -47,7 +47,7 @@ def test_a_name_that_looks_like_a_teams_is_taken(meltemi, name):
 
 @pytest.mark.parametrize("name", INVISIBLE.values(), ids=INVISIBLE)
 def test_a_name_has_no_invisible_characters(tiny, name):
-    with pytest.raises(NotAcceptable, match="invisible character"):
+    with pytest.raises(Invalid, match="invisible character"):
         register_team(person("Rival"), tiny, name, "", EVALUATION)
 
 

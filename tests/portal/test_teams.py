@@ -6,6 +6,7 @@ import pytest
 from allauth.account.models import EmailAddress
 
 from portal.actions.approval import approve_team, decline_team
+from portal.actions.errors import ActionError, Conflict, Invalid, LimitReached, NotAllowed
 from portal.actions.import_shared_task import import_shared_task
 from portal.actions.membership import (
     INVITATIONS_A_DAY,
@@ -15,7 +16,6 @@ from portal.actions.membership import (
     leave_team,
     withdraw_team,
 )
-from portal.actions.refusal import ActionRefused, Conflict, LimitReached, NotAcceptable, NotAllowed
 from portal.actions.teams import join_team, register_team
 from portal.models import AuditEntry, Membership, OutgoingMail, Team, User
 from portal.queries.teams import team_lines, team_view
@@ -97,7 +97,7 @@ def test_approval_by_mail_domain_asks_for_a_verified_address(db, gated_folder, a
 
 @pytest.mark.parametrize("answers", [{}, {"use": " "}, {"use": "x", "kind": "pirates"}])
 def test_the_organizers_questions_are_answered(gated, answers):
-    with pytest.raises(NotAcceptable, match="Please answer"):
+    with pytest.raises(Invalid, match="Please answer"):
         register_team(person("Cleo"), gated, "Bora", "", EVALUATION, answers)
     assert not Team.objects.exists()
 
@@ -111,7 +111,7 @@ def test_answers_are_kept_and_unasked_ones_are_not(gated):
 
 def test_declined_with_a_reason_and_asked_again(pending, organizer):
     cleo = captain(pending)
-    with pytest.raises(NotAcceptable):
+    with pytest.raises(Invalid):
         decline_team(organizer, pending, "  ", EVALUATION)
     decline_team(organizer, pending, "Which university?", EVALUATION)
     pending.refresh_from_db()
@@ -184,7 +184,7 @@ def test_a_withdrawn_team_sends_nothing_more_and_keeps_its_runs(meltemi, friend)
     with pytest.raises(NotAllowed):
         withdraw_team(friend, meltemi, EVALUATION)
     withdraw_team(captain(meltemi), meltemi, EVALUATION)
-    with pytest.raises(ActionRefused):
+    with pytest.raises(ActionError):
         send_run(meltemi, GOOD, 2, EVALUATION)
     assert meltemi.runs.count() == 1
     with pytest.raises(Conflict):
@@ -197,7 +197,7 @@ def test_invitations_by_mail(meltemi, friend):
     with pytest.raises(NotAllowed):
         invite_by_mail(person("Stranger"), meltemi, "ada@example.org", EVALUATION)
     for address in ("", "ada", "ada@example.org\nBcc: all@example.org"):  # F65
-        with pytest.raises(NotAcceptable):
+        with pytest.raises(Invalid):
             invite_by_mail(friend, meltemi, address, EVALUATION)
     for number in range(INVITATIONS_A_DAY - 1):
         invite_by_mail(friend, meltemi, f"n{number}@example.org", EVALUATION)

@@ -7,8 +7,8 @@ from zoneinfo import ZoneInfo
 import pytest
 from django.utils import timezone
 
+from portal.actions.errors import LimitReached, NotAllowed
 from portal.actions.import_shared_task import import_shared_task
-from portal.actions.refusal import LimitReached, NotAllowed
 from portal.actions.submit import submit
 from portal.models import AuditEntry, Phase, Submission
 from portal.models.clock import database_now

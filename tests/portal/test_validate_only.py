@@ -10,7 +10,7 @@ from django.conf import settings
 
 from portal.actions import rejections
 from portal.actions import validate_only as action
-from portal.actions.refusal import Conflict, LimitReached, NotAllowed
+from portal.actions.errors import Conflict, LimitReached, NotAllowed
 from portal.actions.validate_only import report_of, validate_only
 from portal.evaluation import check, validate
 from portal.evaluation.child import ChildError

@@ -18,7 +18,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from portal.actions.agreement import sign_agreement
-from portal.actions.refusal import ActionRefused
+from portal.actions.errors import ActionError
 from portal.actions.submit import submit
 from portal.actions.teams import register_team
 from portal.actions.validate_only import ValidationReport, report_of
@@ -188,7 +188,7 @@ def at_once(deeds: list[Callable[[], Any]]) -> list[Any]:
             connection.ensure_connection()
             start.wait()
             return deed()
-        except ActionRefused as refused:
+        except ActionError as refused:
             return refused
         except Exception:
             start.abort()  # so that no one waits for this thread

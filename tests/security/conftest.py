@@ -45,7 +45,9 @@ class World:
             self.signature = sign(self.people[role], gated)
         self.signature = self.people["captain"].signatures.get()
         self.gold = GoldStandard.objects.filter(track__shared_task=gated)[0]
-        self.announcement = publish_announcement(self.people["organizer"], gated, "News", "*Well*.", EVALUATION)
+        self.announcement = publish_announcement(
+            self.people["organizer"], gated, EVALUATION, title="News", text="*Well*."
+        )
         self.run: Run = send_run(self.bora, GOOD, 1, EVALUATION)
         with store_upload([run_file(GOOD)], "one_Bora_2.json", UPLOAD_BYTES) as stored:
             self.validation = validate_only(self.people["captain"], gated, self.run.phase, stored, EVALUATION)

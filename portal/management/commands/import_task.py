@@ -5,8 +5,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from portal.actions.errors import ActionError
 from portal.actions.import_shared_task import FolderRefused, import_shared_task
-from portal.actions.refusal import ActionRefused
 from portal.models.clock import database_now
 
 
@@ -24,7 +24,7 @@ class Command(BaseCommand):
                 count = len(refused.faults)
                 head = f"{folder}: not imported, {count} {'fault' if count == 1 else 'faults'}:"
                 raise CommandError("\n  ".join([head, *refused.faults])) from None
-            except (ActionRefused, OSError) as error:
+            except (ActionError, OSError) as error:
                 raise CommandError(f"{folder}: not imported: {error}") from None
             for change in result.changes or ["nothing changed"]:
                 self.stdout.write(f"{result.shared_task.slug}: {change}")

@@ -24,7 +24,10 @@ from portal.models.signature import text_sha256
 from tasks import GENERATORS, build
 
 PASSWORD = "agon-demo"
-NEWS = ("This is a demo", "Teams, runs and data here are *invented*; the rules are those of the campaign.")
+NEWS = {
+    "title": "This is a demo",
+    "text": "Teams, runs and data here are *invented*; the rules are those of the campaign.",
+}
 TEAM = "Meltemi"
 ADMIN, ORGANIZER, CAPTAIN, MEMBER = (f"{part}@agon.example" for part in ("admin", "organizer", "captain", "member"))
 ACCOUNTS = {  # mail address → name, part in the demo
@@ -57,7 +60,7 @@ class Command(BaseCommand):
                 _form_team(shared_task, team, people[CAPTAIN] if team == TEAM else _captain_of(team))
             send_runs(shared_task, folder, database_now())
             give_papers(shared_task, database_now())
-            publish_announcement(people[ORGANIZER], shared_task, *NEWS, database_now())
+            publish_announcement(people[ORGANIZER], shared_task, database_now(), **NEWS)
         _join(shared_task, people[MEMBER])
         self.stdout.write(f"{slug}: loaded in {time.monotonic() - started:.1f} s")
 

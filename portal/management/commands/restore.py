@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from portal.actions.refusal import ActionRefused
+from portal.actions.errors import ActionError
 from portal.actions.restore import restore_backup
 from portal.queries.receipts import public_key as receipt_key
 from portal.sealing import as_text, public_key
@@ -22,7 +22,7 @@ class Command(BaseCommand):
         call_command("migrate", verbosity=0)
         try:
             manifest = restore_backup(archive)
-        except (ActionRefused, OSError) as refused:
+        except (ActionError, OSError) as refused:
             raise CommandError(f"{archive}: not restored: {refused}") from None
         counts = f"{sum(manifest.rows.values())} rows, {len(manifest.members) - len(manifest.rows)} files"
         self.stdout.write(f"{archive} of {manifest.made_at}: {counts} are restored.")

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 from portal.actions.agreement import sign_agreement
-from portal.actions.refusal import ActionRefused
+from portal.actions.errors import ActionError
 from portal.models import Signature
 from portal.models.signature import text_sha256
 from portal.web.access import SignedInRequest, client_address, tab_context
@@ -35,7 +35,7 @@ def _sign(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
     name, sha256 = request.POST.get("name", ""), request.POST.get("sha256", "")
     try:
         sign_agreement(request.user, shared_task, name, sha256, client_address(request), context["at"])
-    except ActionRefused as refused:
+    except ActionError as refused:
         context |= {"refusal": refused.message, "name": name}
         return render(request, "agreement/agreement.html", context, status=refused.http_status)
     messages.success(request, _("The agreement is signed."))

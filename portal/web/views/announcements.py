@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from portal.actions.announcements import publish_announcement, take_back_announcement
-from portal.actions.refusal import ActionRefused
+from portal.actions.errors import ActionError
 from portal.models import Announcement, SharedTask
 from portal.queries.public import FEED
 from portal.web.access import SignedInRequest, organizer_context
@@ -31,10 +31,9 @@ def announcements(request: SignedInRequest, slug: str) -> HttpResponse:
     form = AnnouncementForm(request.POST)
     if not form.is_valid():
         return _page(request, context | {"form": form}, 422)
-    title, text = form.cleaned_data["title"], form.cleaned_data["text"]
     try:
-        publish_announcement(request.user, context["page"].shared_task, title, text, context["at"])
-    except ActionRefused as refused:
+        publish_announcement(request.user, context["page"].shared_task, context["at"], **form.cleaned_data)
+    except ActionError as refused:
         form.add_error(None, refused.message)
         return _page(request, context | {"form": form}, refused.http_status)
     messages.success(request, _("Everybody can read it now, on the task's page and in its feed."))

@@ -14,7 +14,7 @@ from django.views.decorators.debug import sensitive_post_parameters, sensitive_v
 from django.views.decorators.http import require_http_methods
 
 from portal.actions.data import give_password, record_download
-from portal.actions.refusal import ActionRefused
+from portal.actions.errors import ActionError
 from portal.models import FailedAttempt, SharedTask
 from portal.models.task import StoredDataset
 from portal.permissions import Obstacle
@@ -36,7 +36,7 @@ def password(request: SignedInRequest, slug: str) -> HttpResponse:
     if request.method == "POST":
         try:
             _verified(request, page.shared_task, at)
-        except ActionRefused as refused:
+        except ActionError as refused:
             return _refused(request, "data/password.html", context, refused)
         messages.success(request, _("The password is right; it is not asked again until you sign out."))
         return redirect("task_data", slug)
@@ -57,7 +57,7 @@ def encrypted(request: HttpRequest, context: dict[str, Any], stored: StoredDatas
         return render(request, "data/encrypted.html", context, status=status)
     try:
         password = _verified(request, page.shared_task, at)
-    except ActionRefused as refused:
+    except ActionError as refused:
         return _refused(request, "data/encrypted.html", context, refused)
     own = own_standing(request, page)
     record_download(own, page.shared_task, line.slug, stored, 0, client_address(request), at)
@@ -81,6 +81,6 @@ def _is_shut(request: HttpRequest, page: TaskPage, at: datetime) -> bool:
     return FailedAttempt.objects.guesses_are_used_up(user, page.team, at)
 
 
-def _refused(request: HttpRequest, template: str, context: dict[str, Any], refused: ActionRefused) -> HttpResponse:
+def _refused(request: HttpRequest, template: str, context: dict[str, Any], refused: ActionError) -> HttpResponse:
     context |= {"refusal": refused.message, "is_shut": refused.http_status == HTTPStatus.TOO_MANY_REQUESTS}
     return render(request, template, context, status=refused.http_status)

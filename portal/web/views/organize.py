@@ -13,9 +13,9 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST, require_safe
 
 from portal.actions.approval import approve_team, decline_team
+from portal.actions.errors import ActionError
 from portal.actions.membership import renew_password
 from portal.actions.papers import close_papers
-from portal.actions.refusal import ActionRefused
 from portal.actions.retry import retry_failed
 from portal.models import OutgoingMail, Team
 from portal.queries.audit_words import audit_line
@@ -74,7 +74,7 @@ def decide(request: SignedInRequest, slug: str, pk: int, verb: str) -> HttpRespo
     team = get_object_or_404(Team, pk=pk, shared_task=context["page"].shared_task)
     try:
         done = _decide(request, team, verb, context["at"])
-    except ActionRefused as refused:
+    except ActionError as refused:
         return _teams_page(request, context | {"refusal": refused.message, "refused_team": team}, refused.http_status)
     messages.success(request, done % {"team": team.name})
     return redirect("organize_teams", slug)

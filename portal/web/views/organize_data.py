@@ -12,7 +12,7 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_POST, require_safe
 
 from portal.actions.datasets import DATASET_BYTES, replace_dataset
-from portal.actions.refusal import ActionRefused
+from portal.actions.errors import ActionError
 from portal.queries.records import downloads as all_downloads
 from portal.queries.records import downloads_page
 from portal.storage import UploadTooLarge, store_upload
@@ -56,7 +56,7 @@ def _replace(request: SignedInRequest, slug: str, dataset: str) -> HttpResponse:
             replace_dataset(request.user, shared_task, wanted, stored, context["at"], is_sure=is_sure)
     except UploadTooLarge as large:
         return render(request, "413.html", {"limit": large.limit}, status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
-    except ActionRefused as refused:
+    except ActionError as refused:
         form.add_error("is_sure" if refused.code == "taken" else "file", refused.message)
         return _page(request, context, {dataset: form}, refused.http_status)
     messages.success(request, _("%(dataset)s is handed out in its new version.") % {"dataset": wanted.title})

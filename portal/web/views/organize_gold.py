@@ -12,8 +12,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods
 
+from portal.actions.errors import ActionError
 from portal.actions.gold import GOLD_BYTES, return_to_gold, upload_gold
-from portal.actions.refusal import ActionRefused
 from portal.models import GoldStandard
 from portal.queries.effects import of_another_gold
 from portal.queries.gold import gold_lines
@@ -47,7 +47,7 @@ def _answer(request: SignedInRequest, slug: str, handler: SealingHandler) -> Htt
     line, sealed, is_sure = (form.cleaned_data[name] for name in ("target", "file", "is_sure"))
     try:
         upload_gold(request.user, line.track, line.split, sealed.chunks(), context["at"], is_sure=is_sure)
-    except ActionRefused as refused:
+    except ActionError as refused:
         form.add_error("is_sure" if refused.code == "public_scores" else None, refused.message)
         context["effects"] = of_another_gold(line, context["at"])
         return _page(request, context, form, refused.http_status)
@@ -76,7 +76,7 @@ def return_to(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
         return render(request, "organize/confirm.html", context, status=status)
     try:
         renewed = return_to_gold(request.user, former, context["at"], is_sure=True)
-    except ActionRefused as refused:
+    except ActionError as refused:
         messages.error(request, refused.message)
         return redirect("organize_gold", slug)
     messages.success(

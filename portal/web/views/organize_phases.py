@@ -11,8 +11,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
+from portal.actions.errors import ActionError
 from portal.actions.phases import grant_grace, move_phase, revoke_grace
-from portal.actions.refusal import ActionRefused
 from portal.models import Phase
 from portal.web.access import SignedInRequest, organizer_context
 from portal.web.organize_forms import grace_form, window_form
@@ -36,7 +36,7 @@ def move(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
     values = form.cleaned_data
     try:
         move_phase(request.user, found, values["opens"], values["closes"], values["note"], context["at"])
-    except ActionRefused as refused:
+    except ActionError as refused:
         form.add_error(None, refused.message)
         return _page(request, context, {("move", found.slug): form}, status=refused.http_status)
     messages.success(request, _("%(phase)s has its new window; the task's dates say so.") % {"phase": found.title})
@@ -54,7 +54,7 @@ def grace(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
     values = form.cleaned_data
     try:
         grant_grace(request.user, found, values["team"], values["until"], values["reason"], context["at"])
-    except ActionRefused as refused:
+    except ActionError as refused:
         form.add_error(None, refused.message)
         return _page(request, context, {("grace", found.slug): form}, status=refused.http_status)
     messages.success(request, _("Extra time is granted, and the task's dates show it."))
@@ -68,7 +68,7 @@ def revoke(request: SignedInRequest, slug: str, phase: str, pk: int) -> HttpResp
     context, found = _phase(request, slug, phase)
     try:
         ends = revoke_grace(request.user, found, pk, context["at"])
-    except ActionRefused as refused:
+    except ActionError as refused:
         return _page(request, context | {"refusal": refused.message}, status=refused.http_status)
     if ends is None:
         messages.success(request, _("The extra time is revoked."))

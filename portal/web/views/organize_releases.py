@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from portal.actions.refusal import ActionRefused
+from portal.actions.errors import ActionError
 from portal.actions.release import put_release_back, release_scores, take_back_release
 from portal.models import Phase
 from portal.queries.effects import of_release, of_taking_back
@@ -42,8 +42,8 @@ def release(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
         fields = {"zone": form.cleaned_data["zone"], "confirmed": "yes"}
         return _confirm(request, context, title, of_release(look), fields)
     try:
-        release_scores(request.user, found, when, context["at"])
-    except ActionRefused as refused:
+        release_scores(request.user, found, context["at"], when=when)
+    except ActionError as refused:
         form.add_error(None, refused.message)
         return _page(request, context, {found.slug: form}, status=refused.http_status)
     messages.success(request, _("The release of %(phase)s is set.") % {"phase": found.title})
@@ -62,7 +62,7 @@ def take_back(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
         return _confirm(request, context, title, of_taking_back(found, context["at"]), {"released": seen}, status)
     try:
         take_back_release(request.user, found, context["at"])
-    except ActionRefused as refused:
+    except ActionError as refused:
         return _page(request, context | {"refusal": refused.message}, status=refused.http_status)
     messages.success(request, _("The scores of %(phase)s are hidden.") % {"phase": found.title})
     return redirect("organize_releases", slug)
@@ -75,7 +75,7 @@ def put_back(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
     context, found = _phase(request, slug, phase)
     try:
         put_release_back(request.user, found, context["at"])
-    except ActionRefused as refused:
+    except ActionError as refused:
         return _page(request, context | {"refusal": refused.message}, status=refused.http_status)
     messages.success(request, _("The scores of %(phase)s are public again.") % {"phase": found.title})
     return redirect("organize_releases", slug)

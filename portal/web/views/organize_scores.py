@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods
 
-from portal.actions.refusal import ActionRefused
+from portal.actions.errors import ActionError
 from portal.actions.scores import apply_scores
 from portal.queries.waiting_scores import waiting_scores
 from portal.web.access import SignedInRequest, organizer_context
@@ -31,7 +31,7 @@ def scores(request: SignedInRequest, slug: str) -> HttpResponse:
     wanted, note = form.cleaned_data["boards"], form.cleaned_data["note"]
     try:
         changes = apply_scores(request.user, shared_task, wanted, note, at)
-    except ActionRefused as refused:
+    except ActionError as refused:
         form.add_error(None, refused.message)
         return render(request, "organize/scores.html", context, status=refused.http_status)
     count = len(changes)

@@ -8,8 +8,8 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
-from portal.actions.refusal import ActionRefused
-from portal.actions.runs import RunDescription, choose_official_run, describe_run, withdraw_run
+from portal.actions.errors import ActionError
+from portal.actions.runs import choose_official_run, describe_run, withdraw_run
 from portal.models import Run
 from portal.models.clock import database_now
 from portal.permissions import may_change_run
@@ -25,7 +25,7 @@ def choose(request: SignedInRequest, pk: str) -> HttpResponse:
     run = find_run(request, pk)
     try:
         choose_official_run(request.user, run, database_now())
-    except ActionRefused as refused:
+    except ActionError as refused:
         return run_page(request, run, refused)
     messages.success(request, _("%(run)s is the official run now.") % {"run": run.name})
     return redirect("team_runs", run.track.shared_task.slug)
@@ -39,8 +39,8 @@ def withdraw(request: SignedInRequest, pk: str) -> HttpResponse:
     form = WithdrawalForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            withdraw_run(request.user, run, form.cleaned_data["reason"], database_now())
-        except ActionRefused as refused:
+            withdraw_run(request.user, run, database_now(), **form.cleaned_data)
+        except ActionError as refused:
             return run_page(request, run, refused)
         messages.success(request, _("%(run)s is withdrawn.") % {"run": run.name})
         return redirect("run", run.pk)
@@ -53,11 +53,12 @@ def withdraw(request: SignedInRequest, pk: str) -> HttpResponse:
 def describe(request: SignedInRequest, pk: str) -> HttpResponse:
     """Method, description, link and type of the system behind a run."""
     run = _own_run(request, pk)
-    form = DescriptionForm(request.POST or None, instance=run)
+    initial = {name: getattr(run, name) for name in DescriptionForm.base_fields}
+    form = DescriptionForm(request.POST or None, initial=initial)
     if request.method == "POST" and form.is_valid():
         try:
-            describe_run(request.user, run, RunDescription(**form.cleaned_data), database_now())
-        except ActionRefused as refused:
+            describe_run(request.user, run, database_now(), **form.cleaned_data)
+        except ActionError as refused:
             return run_page(request, run, refused)
         messages.success(request, _("What you say of %(run)s is kept.") % {"run": run.name})
         return redirect("run", run.pk)

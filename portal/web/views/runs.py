@@ -11,7 +11,7 @@ from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
-from portal.actions.refusal import ActionRefused
+from portal.actions.errors import ActionError
 from portal.figures.classes import positive_lines, run_figures
 from portal.models import Run
 from portal.paper.references import team_citation
@@ -47,7 +47,7 @@ def run(request: HttpRequest, pk: str) -> HttpResponse:
     return run_page(request, find_run(request, pk))
 
 
-def run_page(request: HttpRequest, found: Run, refused: ActionRefused | None = None) -> HttpResponse:
+def run_page(request: HttpRequest, found: Run, refused: ActionError | None = None) -> HttpResponse:
     """The page of a run; with a refusal, what was refused and why stands above it."""
     context = tab_context(request, found.track.shared_task.slug, "runs" if found.team else "leaderboard")
     view = queries.run_view(found, request.user, context["at"])

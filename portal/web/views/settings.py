@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from portal.actions.accounts import delete_account
-from portal.actions.refusal import ActionRefused
+from portal.actions.errors import ActionError
 from portal.models.clock import database_now
 from portal.queries.personal_data import personal_data, teams_to_hand_over
 from portal.web.access import SignedInRequest
@@ -71,7 +71,7 @@ def delete(request: SignedInRequest) -> HttpResponse:
         return render(request, "settings/delete.html", context)
     try:
         delete_account(request.user, database_now())
-    except ActionRefused as refused:
+    except ActionError as refused:
         return render(
             request, "settings/delete.html", context | {"refusal": refused.message}, status=refused.http_status
         )

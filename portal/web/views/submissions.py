@@ -14,7 +14,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from portal.actions.refusal import ActionRefused, count_refusal
+from portal.actions.errors import ActionError, count_refusal
 from portal.actions.rejections import recognize
 from portal.actions.submit import submit as take
 from portal.actions.validate_only import validate_only
@@ -95,7 +95,7 @@ def _validate(request: SignedInRequest, context: dict[str, Any], phase: Phase, s
     shared_task = context["page"].shared_task
     try:
         validation = validate_only(request.user, shared_task, phase, stored, slot=context["slot"])
-    except ActionRefused as refused:
+    except ActionError as refused:
         return render(request, "submit/upload.html", context | {"refused": refused}, status=refused.http_status)
     if "HX-Request" in request.headers:
         return render(request, "submit/_validation.html", context | {"validation": validation}, status=202)
@@ -108,7 +108,7 @@ def _take(request: SignedInRequest, context: dict[str, Any], phase: Phase, store
     shared_task = context["page"].shared_task
     try:
         upload = recognize(request.user, context["team"], phase, stored, context["at"])
-    except ActionRefused as refused:
+    except ActionError as refused:
         return _not_accepted(request, context | {"file_name": stored.name}, refused)
     context |= {
         "file_name": stored.name,
@@ -122,7 +122,7 @@ def _take(request: SignedInRequest, context: dict[str, Any], phase: Phase, store
     try:
         at = context["at"]  # asked when the whole body was in
         submission = take(request.user, shared_task, phase, stored, upload, context["key"], at, context["slot"])
-    except ActionRefused as refused:
+    except ActionError as refused:
         return _not_accepted(request, context, refused)
     address = reverse("submission", args=[shared_task.slug, submission.pk])
     if "HX-Request" in request.headers:
@@ -132,7 +132,7 @@ def _take(request: SignedInRequest, context: dict[str, Any], phase: Phase, store
     return response
 
 
-def _not_accepted(request: HttpRequest, context: dict[str, Any], refused: ActionRefused) -> HttpResponse:
+def _not_accepted(request: HttpRequest, context: dict[str, Any], refused: ActionError) -> HttpResponse:
     count_refusal([refused.code])
     context |= {"message": refused.message, "is_used_up": refused.code == "no_runs_left"}
     return render(request, "submit/refused.html", context, status=refused.http_status)
@@ -144,7 +144,7 @@ def _content(
     """Have the content checked of an upload whose names are invalid; None where that cannot be done now."""
     try:
         return validate_only(request.user, context["page"].shared_task, phase, stored, context["at"])
-    except ActionRefused:
+    except ActionError:
         return None
 
 

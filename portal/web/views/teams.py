@@ -14,8 +14,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from portal.actions import membership
+from portal.actions.errors import ActionError
 from portal.actions.papers import give_paper
-from portal.actions.refusal import ActionRefused
 from portal.actions.teams import join_team, register_team
 from portal.models import Team
 from portal.permissions import has_signed
@@ -45,7 +45,7 @@ def _create(request: HttpRequest, slug: str) -> HttpResponse:
     name, affiliation = form.cleaned_data["name"], form.cleaned_data["affiliation"]
     try:
         register_team(request.user, shared_task, name, affiliation, context["at"], form.answers)
-    except ActionRefused as refused:
+    except ActionError as refused:
         form.add_error("name" if refused.code in ("team_name", "team_name_taken") else None, refused.message)
         return _page(request, context | {"form": form, "refusal": refused.message}, refused.http_status)
     return redirect("team", slug)
@@ -63,7 +63,7 @@ def join(request: SignedInRequest, slug: str, code: str) -> HttpResponse:
         return render(request, "teams/join.html", context)
     try:
         join_team(request.user, code, context["at"])
-    except ActionRefused as refused:
+    except ActionError as refused:
         return render(request, "teams/join.html", context | {"message": refused.message}, status=refused.http_status)
     return redirect("team", slug)
 
@@ -133,7 +133,7 @@ def paper(request: SignedInRequest, slug: str) -> HttpResponse:
     bibtex, link = form.data.get("bibtex", ""), form.data.get("link", "")
     try:
         give_paper(request.user, context["page"].team, bibtex, link, context["at"])
-    except ActionRefused as refused:
+    except ActionError as refused:
         form.add_error(refused.code if refused.code in form.fields else None, refused.message)
         return _page(request, context | {"paper_form": form}, refused.http_status)
     messages.success(request, _("Your paper is noted."))
@@ -154,7 +154,7 @@ def _do(request: SignedInRequest, slug: str, deed: Deed, done: str) -> HttpRespo
         raise Http404
     try:
         deed(context["page"].team, context["at"])
-    except ActionRefused as refused:
+    except ActionError as refused:
         return _page(request, context | {"refusal": refused.message}, refused.http_status)
     messages.success(request, done)
     return redirect("team", slug)

@@ -9,8 +9,8 @@ from django.test import Client
 
 from portal.actions.approval import approve_team
 from portal.actions.data import give_password
+from portal.actions.errors import ActionError, LimitReached, NotAllowed
 from portal.actions.membership import renew_password
-from portal.actions.refusal import ActionRefused, LimitReached, NotAllowed
 from portal.actions.teams import join_team, register_team
 from portal.models import AuditEntry, Download, FailedAttempt, OutgoingMail, Signature, Team
 from portal.models.failed_attempt import AN_HOUR, FIRST_GUESSES, GUESSES, GUESSES_OF_A_TEAM
@@ -69,7 +69,7 @@ def test_guesses_at_once_are_no_more_than_guesses_in_a_row(gated, password, cleo
 
 def test_who_changes_teams_has_no_new_guesses(gated, password, cleo, organizer):
     for number in range(GUESSES):
-        with pytest.raises(ActionRefused):
+        with pytest.raises(ActionError):
             give_password(cleo, gated, f"guess {number}", EVALUATION)
     Team.objects.get().memberships.all().delete()
     other = register_team(cleo, gated, "Notus", "", EVALUATION, {"use": "research"})

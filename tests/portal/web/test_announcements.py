@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from portal.actions.announcements import publish_announcement
-from portal.actions.refusal import NotAcceptable, NotAllowed
+from portal.actions.errors import Invalid, NotAllowed
 from portal.models import Announcement, AuditEntry, SharedTask, User
 from tests.portal.world import EVALUATION, organizer_of, person
 
@@ -43,10 +43,10 @@ def test_it_stands_on_the_page_and_in_the_feeds_until_it_is_taken_back(organizer
 
 def test_only_organizers_tell(tiny: SharedTask, organizer: User) -> None:
     with pytest.raises(NotAllowed):
-        publish_announcement(person("Cleo"), tiny, "News", "Text", EVALUATION)
+        publish_announcement(person("Cleo"), tiny, EVALUATION, title="News", text="Text")
     for title, text in (("", "Text"), ("News", " "), ("N" * 121, "Text"), ("News", "T" * 4001)):
-        with pytest.raises(NotAcceptable):
-            publish_announcement(organizer, tiny, title, text, EVALUATION)
+        with pytest.raises(Invalid):
+            publish_announcement(organizer, tiny, EVALUATION, title=title, text=text)
 
 
 def test_what_is_missing_is_said_beside_the_form(organizer: User, sign_in) -> None:

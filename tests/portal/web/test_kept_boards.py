@@ -8,7 +8,7 @@ from django.core.cache import caches
 from django.db import connection
 from django.test import Client
 
-from portal.actions.runs import RunDescription, choose_official_run, describe_run, withdraw_run
+from portal.actions.runs import choose_official_run, describe_run, withdraw_run
 from portal.evaluation.rescore import rescore
 from portal.models import Board, Grace, Phase, Run, SharedTask, Team, User
 from portal.models.clock import database_now
@@ -99,8 +99,8 @@ def test_members_see_their_own_row_and_nobody_else_does(
 
 CHANGES: dict[str, Callable[[User, Run], object]] = {
     "chosen": lambda user, run: choose_official_run(user, run, EVALUATION),
-    "withdrawn": lambda user, run: withdraw_run(user, run, "wrong", EVALUATION),
-    "described": lambda user, run: describe_run(user, run, RunDescription(method="XLM-T"), EVALUATION),
+    "withdrawn": lambda user, run: withdraw_run(user, run, EVALUATION, reason="wrong"),
+    "described": lambda user, run: describe_run(user, run, EVALUATION, method="XLM-T"),
     "scored": lambda user, run: (send_run(run.team, GOOD, 1, POST, "post"), work_off(POST)),
     "renamed": lambda user, run: Phase.objects.filter(pk=run.phase_id).update(title="Final"),
     "another rule": lambda user, run: Phase.objects.filter(pk=run.phase_id).update(official="best"),

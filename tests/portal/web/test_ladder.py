@@ -131,7 +131,7 @@ def test_mails_tell_steps_alone(stepped: SharedTask) -> None:
 
 def test_withdrawing_a_step_does_not_let_a_team_ask_again(stepped: SharedTask) -> None:
     team = Team.objects.get(name="Notus")
-    withdraw_run(captain(team), team.runs.get(number=3), "spite", LATER)
+    withdraw_run(captain(team), team.runs.get(number=3), LATER, reason="spite")
     assert (2, "Notus", 1, 0.7) in rows(stepped)
     assert not any(line.scores for line in team_runs(team, STRANGER, LATER) if line.run.number == 2)
 

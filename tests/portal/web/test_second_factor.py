@@ -12,10 +12,10 @@ from django.urls import reverse
 from portal.actions.announcements import publish_announcement
 from portal.actions.approval import approve_team
 from portal.actions.datasets import replace_dataset
+from portal.actions.errors import NotAllowed
 from portal.actions.gold import upload_gold
 from portal.actions.papers import close_papers
 from portal.actions.phases import grant_grace, move_phase
-from portal.actions.refusal import NotAllowed
 from portal.actions.release import put_release_back, release_scores, take_back_release
 from portal.models import AuditEntry, GoldUpload, Phase, Run, SharedTask, Submission, Team, User
 from portal.permissions import may_download_run, may_organize, organizes, standing
@@ -131,14 +131,16 @@ def test_the_home_page_says_nothing_else_of_what_waits(
 
 
 ACTIONS: dict[str, Callable[[User, Phase, Team], Any]] = {
-    "announce": lambda user, phase, team: publish_announcement(user, phase.shared_task, "News", "Well.", EVALUATION),
+    "announce": lambda user, phase, team: publish_announcement(
+        user, phase.shared_task, EVALUATION, title="News", text="Well."
+    ),
     "approve": lambda user, phase, team: approve_team(user, team, EVALUATION),
     "dataset": lambda user, phase, team: replace_dataset(user, phase.shared_task, None, None, EVALUATION),  # type: ignore[arg-type]
     "gold": lambda user, phase, team: upload_gold(user, phase.shared_task.tracks.all()[0], "test", [b""], EVALUATION),
     "papers": lambda user, phase, team: close_papers(user, phase.shared_task, True, EVALUATION),
     "extra time": lambda user, phase, team: grant_grace(user, phase, team, EVALUATION + HOUR, "outage", EVALUATION),
     "move": lambda user, phase, team: move_phase(user, phase, phase.opens, EVALUATION + HOUR, "outage", EVALUATION),
-    "release": lambda user, phase, team: release_scores(user, phase, None, EVALUATION),
+    "release": lambda user, phase, team: release_scores(user, phase, EVALUATION, when=None),
     "take back": lambda user, phase, team: take_back_release(user, phase, EVALUATION),
     "put back": lambda user, phase, team: put_release_back(user, phase, EVALUATION),
 }

@@ -9,8 +9,8 @@ from django.test import Client
 from django.urls import reverse
 
 from portal.actions.accounts import delete_account
+from portal.actions.errors import Conflict
 from portal.actions.membership import invite_by_mail
-from portal.actions.refusal import Conflict
 from portal.actions.teams import join_team, register_team
 from portal.models import AuditEntry, OutgoingMail, Run, Team, User
 from portal.queries.personal_data import personal_data

@@ -4,7 +4,7 @@ import pytest
 
 from portal.actions.agreement import sign_agreement
 from portal.actions.announcements import publish_announcement
-from portal.actions.refusal import NotAcceptable
+from portal.actions.errors import Invalid
 from portal.actions.teams import register_team
 from portal.models import AuditEntry, Signature
 from portal.models.signature import text_sha256
@@ -53,20 +53,20 @@ def test_a_reason_of_any_content_is_answered(organizer, meltemi):
 def test_the_longest_title_is_audited_whole(tiny):
     title = "t" * 120
     user = organizer_of(tiny)
-    publish_announcement(user, tiny, title, "Text", EVALUATION)
+    publish_announcement(user, tiny, EVALUATION, title=title, text="Text")
     assert AuditEntry.objects.get(verb="publish_announcement").subject == f"announcement {title}"
-    with pytest.raises(NotAcceptable, match=r"Title has 121 characters\. Use at most 120\."):
-        publish_announcement(user, tiny, title + "t", "Text", EVALUATION)
+    with pytest.raises(Invalid, match=r"Title has 121 characters\. Use at most 120\."):
+        publish_announcement(user, tiny, EVALUATION, title=title + "t", text="Text")
 
 
 def test_a_typed_name_has_120_characters_at_most(gated):
     user = person("Nora")
     sha256 = text_sha256(gated.definition.agreement.file.read_text())
-    with pytest.raises(NotAcceptable, match=r"Typed name has 121 characters\. Use at most 120\."):
+    with pytest.raises(Invalid, match=r"Typed name has 121 characters\. Use at most 120\."):
         sign_agreement(user, gated, "N" * 121, sha256, None, EVALUATION)
     assert not Signature.objects.exists()
 
 
 def test_an_affiliation_has_200_characters_at_most(tiny):
-    with pytest.raises(NotAcceptable, match="Affiliation has 201 characters"):
+    with pytest.raises(Invalid, match="Affiliation has 201 characters"):
         register_team(person("Nora"), tiny, "Notus", "a" * 201, EVALUATION)

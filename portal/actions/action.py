@@ -1,0 +1,188 @@
+"""An action: a plain function, and one declaration of everything that a page, the API or a script must know about it.
+
+    @action(who=MEMBERS, says=_("withdrew a run"), errors=[RESULTS_FINAL], repeatable=True)
+    def withdraw_run(act: Act, run: Run, *, reason: Annotated[str, Field(min_length=1, max_length=300)]) -> Run: ...
+
+    withdraw_run(user, run, at, reason="Wrong file")
+
+Every call has this form: who, the target, when, and the input by name. The call checks the input, opens the
+transaction, locks the target if asked, checks whether the person may, runs the function and writes the audit entry.
+"""
+
+import inspect
+from collections.abc import Callable, Iterable
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import update_wrapper
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, get_type_hints
+
+from django.db import IntegrityError, transaction
+from django.db.models import Model
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+from pydantic import ValidationError, create_model
+
+from portal.actions.errors import ActionError, Conflict, ErrorCode
+from portal.actions.input import Input, input_error
+from portal.actions.roles import Role
+from portal.models import AuditEntry, User, Viewer
+
+P = ParamSpec("P")
+T = TypeVar("T")
+R = TypeVar("R")
+
+GONE = Conflict.declare("gone", _("It no longer exists. Reload the page."))
+
+ACTIONS: dict[str, "Action[Any, Any, Any]"] = {}
+"""Every action by its name, which is also its verb in the audit log."""
+
+
+@dataclass(slots=True)
+class Act:
+    """One call: who asks, and when. `viewer` is None for a command on the server."""
+
+    viewer: Viewer | None
+    at: datetime
+    entry: dict[str, Any] | None = field(default=None, init=False)
+
+    @property
+    def actor(self) -> User | None:
+        """Whom the audit log names."""
+        return self.viewer if isinstance(self.viewer, User) else None
+
+    @property
+    def user(self) -> User:
+        """The person, in actions that only people with an account may call."""
+        assert isinstance(self.viewer, User)
+        return self.viewer
+
+    def record(self, **entry: Any) -> None:
+        """Have the audit log keep this call, with these details; without it, nothing has changed.
+
+        `subject` names what it was done to if that is not the action's target.
+        """
+        self.entry = entry
+
+
+class Action(Generic[T, P, R]):
+    """A declared action; call it with who, what it is done to, when, and the input by name."""
+
+    def __init__(
+        self,
+        function: Callable[Concatenate[Act, T, P], R],
+        *,
+        who: Role,
+        says: str | Promise,
+        errors: Iterable[ErrorCode],
+        repeatable: bool,
+        locks: bool,
+        atomic: bool,
+        on_race: Callable[..., R] | None,
+    ) -> None:
+        update_wrapper(self, function)
+        self.name = function.__name__
+        self.who = who
+        self.says = says
+        self.errors = (*errors, *who.errors, *((GONE,) if locks else ()))
+        self.repeatable = repeatable
+        self.Input = _input_of(function)
+        self._function = function
+        self._locks = locks
+        self._atomic = atomic
+        self._on_race = on_race
+
+    def __call__(self, who: Viewer | None, target: T, at: datetime, *args: P.args, **given: P.kwargs) -> R:
+        """Do it.
+
+        Raises:
+            ActionError: one of `errors`, or of `input.INPUT_ERRORS`.
+        """
+        act = Act(who, at)
+        values = self._checked(given)
+        try:
+            with transaction.atomic() if self._atomic else nullcontext():
+                if self._locks:
+                    target = _locked(target)
+                self.who.check(who, target)
+                result = self._function(act, target, *args, **values)
+                if act.entry is not None:
+                    assert isinstance(target, Model)
+                    AuditEntry.objects.record(act.actor, self.name, target, at, **act.entry)
+        except IntegrityError:
+            if self._on_race is None:
+                raise
+            return self._on_race(act, target, **values)
+        return result
+
+    def allows(self, who: Viewer, target: T) -> bool:
+        """Whether that person may do it as far as roles go; limits and times are for the call."""
+        try:
+            self.who.check(who, target)
+        except ActionError:
+            return False
+        return True
+
+    def _checked(self, given: dict[str, Any]) -> Any:
+        try:
+            model = self.Input(**given)
+        except ValidationError as error:
+            raise input_error(error, self.Input) from None
+        return {name: getattr(model, name) for name in self.Input.model_fields}
+
+
+def action(
+    *,
+    who: Role,
+    says: str | Promise = "",
+    errors: Iterable[ErrorCode] = (),
+    repeatable: bool = False,
+    locks: bool = False,
+    atomic: bool = True,
+    on_race: Callable[..., Any] | None = None,
+) -> Callable[[Callable[Concatenate[Act, T, P], R]], Action[T, P, R]]:
+    """Declare a function as an action.
+
+    `who` may call it, and whether that takes a second factor. `says` is its line in the audit log ("withdrew a run");
+    empty where it leaves none. `errors` are all that it can raise apart from those of the role and of the input.
+    `repeatable`: a second call with the same input changes nothing. `locks`: the target is read again and locked until
+    the transaction ends. `atomic` False: the function opens its own transactions. `on_race` answers where a unique
+    constraint says that another call was as quick.
+    """
+
+    def declare(function: Callable[Concatenate[Act, T, P], R]) -> Action[T, P, R]:
+        declared = Action(
+            function,
+            who=who,
+            says=says,
+            errors=errors,
+            repeatable=repeatable,
+            locks=locks,
+            atomic=atomic,
+            on_race=on_race,
+        )
+        ACTIONS[declared.name] = declared
+        return declared
+
+    return declare
+
+
+def _input_of(function: Callable[..., Any]) -> type[Input]:
+    hints = get_type_hints(function, include_extras=True)
+    fields: dict[str, Any] = {}
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind == parameter.KEYWORD_ONLY:
+            default = ... if parameter.default is parameter.empty else parameter.default
+            fields[parameter.name] = (hints[parameter.name], default)
+    return create_model(function.__name__, __base__=Input, **fields)
+
+
+def _locked(target: Any) -> Any:
+    """As it is now, until the transaction ends; rows that refer to it can still be added, so uploads go on."""
+    rows = type(target)._default_manager.select_for_update(of=("self",), no_key=True)
+    if "shared_task" in {one.name for one in target._meta.fields}:
+        rows = rows.select_related("shared_task")
+    found = rows.filter(pk=target.pk).first()
+    if found is None:
+        raise GONE()
+    return found

@@ -1,0 +1,75 @@
+"""Why an action was not done: declared next to the action, said in words only where someone reads them."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from django.utils.functional import Promise
+
+from portal.models import Refusal
+
+
+class ActionError(Exception):
+    """The action was not done. A page prints `message`; the API `code`, `params` and `http_status`."""
+
+    http_status: ClassVar[int] = 400
+
+    def __init__(self, code: str, sentence: str | Promise, params: Mapping[str, Any] | None = None) -> None:
+        super().__init__(code)
+        self.code = code
+        self.params = params or {}
+        self._sentence = sentence
+
+    @classmethod
+    def declare(cls, code: str, sentence: str | Promise) -> "ErrorCode":
+        """An error that actions can name and raise; `sentence` has %(name)s for each of its parameters."""
+        return ErrorCode(cls, code, sentence)
+
+    @property
+    def message(self) -> str:
+        """What is wrong and how to fix it, in the language that is active now."""
+        return str(self._sentence % self.params) if self.params else str(self._sentence)
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.message}"
+
+
+class NotAllowed(ActionError):
+    """This person may not do it, or not at this time."""
+
+    http_status = 403
+
+
+class Conflict(ActionError):
+    """It does not fit what is there now, or what someone else is changing."""
+
+    http_status = 409
+
+
+class Invalid(ActionError):
+    """The input is not valid."""
+
+    http_status = 422
+
+
+class LimitReached(ActionError):
+    """It would exceed a limit."""
+
+    http_status = 429
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorCode:
+    """A declared error: `raise TOO_LATE(phase=phase.title)`."""
+
+    error: type[ActionError]
+    code: str
+    sentence: str | Promise
+
+    def __call__(self, **params: Any) -> ActionError:
+        return self.error(self.code, self.sentence, params)
+
+
+def count_refusal(codes: Iterable[str]) -> None:
+    """Count one rejected upload in the metrics, after the transaction that the error has undone."""
+    Refusal.objects.count_one(codes)

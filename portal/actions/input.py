@@ -1,0 +1,103 @@
+"""What is wrong with an action's input, in the same words on pages, in the API and on the command line."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.core.exceptions import ValidationError as InvalidValue
+from django.db.models import Field as Column
+from django.db.models import Model
+from django.utils.text import capfirst
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext_lazy
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic_core import PydanticCustomError
+
+from portal.actions.errors import Invalid
+
+TOO_LONG = Invalid.declare(
+    "too_long",
+    ngettext_lazy(
+        "%(label)s has %(length)d character. Use at most %(limit)d.",
+        "%(label)s has %(length)d characters. Use at most %(limit)d.",
+        "length",
+    ),
+)
+REQUIRED = Invalid.declare("required", _("%(label)s is required."))
+NOT_TEXT = Invalid.declare("not_text", _("%(label)s contains a character that cannot be stored. Type the text again."))
+NOT_A_CHOICE = Invalid.declare("not_a_choice", _("%(label)s must be one of: %(choices)s."))
+NOT_VALID = Invalid.declare("not_valid", _("%(label)s: %(reason)s"))
+
+INPUT_ERRORS = (TOO_LONG, REQUIRED, NOT_TEXT, NOT_A_CHOICE, NOT_VALID)
+
+
+def column(model: type[Model], name: str, *, required: bool = False, title: str = "") -> Any:
+    """The limit and the title of a text, as the database column has them that it goes to."""
+    field = model._meta.get_field(name)
+    assert isinstance(field, Column)
+    return Field(
+        min_length=int(required), max_length=field.max_length, title=title or capfirst(str(field.verbose_name))
+    )
+
+
+def passes(validator: Callable[[str], None]) -> AfterValidator:
+    """What one of Django's validators accepts, or nothing."""
+
+    def check(text: str) -> str:
+        try:
+            if text:
+                validator(text)
+        except InvalidValue as error:
+            raise PydanticCustomError("not_valid", "{reason}", {"reason": error.messages[0]}) from None
+        return text
+
+    return AfterValidator(check)
+
+
+class Input(BaseModel):
+    """The keyword arguments of an action; texts have no space at their ends and can be stored in every database."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid", str_strip_whitespace=True, frozen=True)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _is_storable(cls, value: Any) -> Any:
+        texts = value.values() if isinstance(value, dict) else [value]
+        for text in texts:
+            if isinstance(text, str) and ("\0" in text or any("\ud800" <= one <= "\udfff" for one in text)):
+                raise PydanticCustomError("storable", "a character cannot be stored")
+        return value
+
+
+class InvalidInput(Invalid):
+    """Every problem of the input: `problems` has one error for each, `fields` their names."""
+
+    def __init__(self, problems: dict[str, Invalid]) -> None:
+        first = next(iter(problems.values()))
+        super().__init__(first.code, "%(all)s", {"all": " ".join(one.message for one in problems.values())})
+        self.problems = problems
+
+
+def input_error(error: ValidationError, model: type[BaseModel]) -> InvalidInput:
+    """The first problem of each field, with the field's title."""
+    problems: dict[str, Invalid] = {}
+    for found in error.errors(include_url=False):
+        name = str(found["loc"][0]) if found["loc"] else ""
+        known = model.model_fields.get(name)
+        label = (known and known.title) or capfirst(name.replace("_", " "))
+        problems.setdefault(name, _problem(found, label))
+    return InvalidInput(problems)
+
+
+def _problem(found: Any, label: str) -> Any:
+    context = found.get("ctx", {})
+    match found["type"]:
+        case "string_too_long":
+            return TOO_LONG(label=label, length=len(found["input"].strip()), limit=context["max_length"])
+        case "string_too_short" | "missing" | "none_required":
+            return REQUIRED(label=label)
+        case "storable":
+            return NOT_TEXT(label=label)
+        case "enum" | "literal_error":
+            return NOT_A_CHOICE(label=label, choices=context["expected"])
+        case _:
+            return NOT_VALID(label=label, reason=found["msg"])

@@ -1,0 +1,92 @@
+"""Who may call an action. A role says what is missing; `portal.permissions` holds the rules themselves."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from portal.actions.errors import ErrorCode, NotAllowed
+from portal.models import SharedTask, Team, Viewer
+from portal.permissions import is_captain, is_member, may_organize, organizes
+
+SIGNED_OUT = NotAllowed.declare("signed_out", _("Sign in first."))
+NO_MEMBER = NotAllowed.declare("no_member", _("Only members of the team can do this."))
+NO_CAPTAIN = NotAllowed.declare("no_captain", _("Only the captain of the team can do this."))
+NO_ORGANIZER = NotAllowed.declare("no_organizer", _("Only the organizers of the task can do this."))
+NO_SECOND_FACTOR = NotAllowed.declare(
+    "no_second_factor", _("Set up a second factor first: organizers need more than a password.")
+)
+NOT_ON_SERVER = NotAllowed.declare("people_only", _("Only a person with an account can do this."))
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """`missing` gives the error for a person who may not do something to a target, or None."""
+
+    name: str | Promise
+    errors: tuple[ErrorCode, ...]
+    missing: Callable[[Viewer, Any], ErrorCode | None]
+    needs_second_factor: bool = False
+    on_server: bool = False  # commands on the server may call it without an account
+
+    def check(self, who: Viewer | None, target: Any) -> None:
+        """Raise the error that `missing` gives."""
+        if who is None:
+            if not self.on_server:
+                raise NOT_ON_SERVER()
+            return
+        error = self.missing(who, target)
+        if error is not None:
+            raise error()
+
+
+def _shared_task(target: Any) -> SharedTask:
+    return target if isinstance(target, SharedTask) else target.shared_task
+
+
+def _team(target: Any) -> Team | None:
+    return target if isinstance(target, Team) else target.team
+
+
+def _is_signed_out(who: Viewer, _target: Any) -> ErrorCode | None:
+    return None if who.is_authenticated and who.is_active else SIGNED_OUT
+
+
+def _is_no_member(who: Viewer, target: Any) -> ErrorCode | None:
+    team = _team(target)
+    return None if team is not None and is_member(who, team) else NO_MEMBER
+
+
+def _is_no_captain(who: Viewer, target: Any) -> ErrorCode | None:
+    team = _team(target)
+    if team is None or not is_member(who, team):
+        return NO_MEMBER
+    return None if is_captain(who, team) else NO_CAPTAIN
+
+
+def _is_no_organizer(who: Viewer, target: Any) -> ErrorCode | None:
+    shared_task = _shared_task(target)
+    if may_organize(who, shared_task):
+        return None
+    return NO_SECOND_FACTOR if organizes(who, shared_task) else NO_ORGANIZER
+
+
+def _is_neither(who: Viewer, target: Any) -> ErrorCode | None:
+    return None if may_organize(who, _shared_task(target)) else _is_no_captain(who, target)
+
+
+ANYONE = Role(_("anyone"), (), lambda _who, _target: None, on_server=True)
+SIGNED_IN = Role(_("people with an account"), (SIGNED_OUT,), _is_signed_out)
+MEMBERS = Role(_("members of the team"), (NO_MEMBER,), _is_no_member)
+CAPTAIN = Role(_("the captain of the team"), (NO_MEMBER, NO_CAPTAIN), _is_no_captain)
+ORGANIZERS = Role(
+    _("organizers of the task"), (NO_ORGANIZER, NO_SECOND_FACTOR), _is_no_organizer, needs_second_factor=True
+)
+ORGANIZERS_OR_SERVER = Role(
+    ORGANIZERS.name, ORGANIZERS.errors, _is_no_organizer, needs_second_factor=True, on_server=True
+)
+CAPTAIN_OR_ORGANIZERS = Role(
+    _("the captain of the team, or organizers of the task"), (NO_MEMBER, NO_CAPTAIN), _is_neither
+)

@@ -1,0 +1,118 @@
+"""What every action promises: one form of call, declared errors, input within limits, an entry in the audit log."""
+
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import AnonymousUser
+
+from portal.actions.action import ACTIONS, Act, action
+from portal.actions.announcements import publish_announcement
+from portal.actions.errors import Conflict
+from portal.actions.input import InvalidInput
+from portal.actions.roles import ANYONE, ORGANIZERS, SIGNED_IN
+from portal.models import Announcement, AuditEntry, SharedTask
+from portal.web.action_fields import action_field
+from tests.portal.world import EVALUATION, organizer_of, person
+
+TAKEN = Conflict.declare("taken", "There is one already.")
+
+
+@pytest.fixture
+def organizer(tiny):
+    return organizer_of(tiny, "Organizer")
+
+
+@pytest.fixture
+def rename():
+    """An action that exists for this test only."""
+
+    @action(who=SIGNED_IN, says="renamed the task", errors=[TAKEN], locks=True)
+    def rename_task(act: Act, shared_task: SharedTask, *, title: str) -> str:
+        act.record(before=shared_task.title)
+        shared_task.title = title
+        shared_task.save()
+        if title == "Taken":
+            raise TAKEN()
+        return title
+
+    yield rename_task
+    del ACTIONS["rename_task"]
+
+
+def test_every_problem_of_an_input_is_reported_with_its_limit(tiny, organizer):
+    with pytest.raises(InvalidInput) as caught:
+        publish_announcement(organizer, tiny, EVALUATION, title="x" * 121, text=" ")
+    problems = caught.value.problems
+    assert {name: (one.code, one.params.get("limit")) for name, one in problems.items()} == {
+        "title": ("too_long", 120),
+        "text": ("required", None),
+    }
+    assert caught.value.message == "Title has 121 characters. Use at most 120. Text is required."
+    assert not Announcement.objects.exists()
+
+
+@pytest.mark.parametrize("text", ["a\0b", "a\ud800b"])
+def test_texts_that_no_database_stores_are_reported(tiny, organizer, text):
+    with pytest.raises(InvalidInput) as caught:
+        publish_announcement(organizer, tiny, EVALUATION, title="Title", text=text)
+    assert caught.value.code == "not_text"
+
+
+def test_texts_lose_the_space_at_their_ends(tiny, organizer):
+    assert publish_announcement(organizer, tiny, EVALUATION, title=" News ", text="Well.\n").title == "News"
+
+
+def test_a_call_leaves_an_entry_with_who_what_and_when(tiny, rename):
+    rename(person("Cleo"), tiny, EVALUATION, title="Other")
+    entry = AuditEntry.objects.get(verb="rename_task")
+    assert (entry.actor.name, entry.shared_task, entry.subject) == ("Cleo", tiny, f"shared task {tiny.slug}")
+    assert (entry.at, entry.detail) == (EVALUATION, {"before": "Tiny"})
+
+
+def test_an_error_undoes_everything_and_leaves_no_entry(tiny, rename):
+    with pytest.raises(Conflict):
+        rename(person("Cleo"), tiny, EVALUATION, title="Taken")
+    assert SharedTask.objects.get(pk=tiny.pk).title == "Tiny"
+    assert not AuditEntry.objects.filter(verb="rename_task").exists()
+
+
+def test_what_is_locked_is_read_again_and_may_be_gone(tiny, rename):
+    cleo = person("Cleo")
+    SharedTask.objects.filter(pk=tiny.pk).update(year=1999)
+    rename(cleo, tiny, EVALUATION, title="Other")
+    assert SharedTask.objects.get(pk=tiny.pk).year == 1999
+    stale = SharedTask(pk=tiny.pk + 1, slug="gone")
+    with pytest.raises(Conflict) as caught:
+        rename(cleo, stale, EVALUATION, title="Other")
+    assert caught.value.code == "gone"
+
+
+def test_a_role_is_asked_before_anything_is_done(tiny, rename):
+    assert not rename.allows(AnonymousUser(), tiny)
+    assert rename.allows(person("Cleo"), tiny)
+    for who, code in ((AnonymousUser(), "signed_out"), (None, "people_only")):
+        with pytest.raises(Exception, match=code):
+            rename(who, tiny, EVALUATION, title="Other")
+
+
+def test_an_error_that_is_not_declared_fails_the_test_that_meets_it(tiny):
+    @action(who=ANYONE)
+    def break_word(act: Act, shared_task: SharedTask) -> None:
+        raise TAKEN()
+
+    del ACTIONS["break_word"]
+    with pytest.raises(AssertionError, match="break_word does not declare taken"):
+        break_word(AnonymousUser(), tiny, EVALUATION)
+
+
+def test_a_form_takes_its_limits_from_the_declaration():
+    field = action_field(publish_announcement, "title")
+    assert (field.label, field.max_length, field.required) == ("Title", 120, True)
+
+
+def test_a_second_factor_is_part_of_the_role(tiny):
+    first = person("Plain")
+    tiny.organizers.add(first)
+    assert ORGANIZERS.needs_second_factor
+    with pytest.raises(Exception, match="no_second_factor"):
+        publish_announcement(first, tiny, EVALUATION + timedelta(hours=1), title="News", text="Well.")
