@@ -11,7 +11,7 @@ import yaml
 VARIABLE = re.compile(r"\$(?:\$|\{(?P<name>\w+)(?:(?P<kind>:[-?])(?P<word>[^}]*))?\})")
 
 
-class MissingVariable(Exception):  # noqa: N818 - told to a person as it stands
+class MissingVariable(Exception):
     """A variable that the file cannot do without; the text says which, and what it is."""
 
 

@@ -29,7 +29,7 @@ START_SECONDS = 120
 STOP_SECONDS = 40
 
 
-class NotStarted(Exception):  # noqa: N818 - told to a person as it stands
+class NotStarted(Exception):
     """A service that ended, or did not answer; the text says which, and where its log is."""
 
 

@@ -26,7 +26,7 @@ FORMAT = 1  # of a receipt; its key is `agon_receipt`
 RECEIPT_BYTES = 64 * 1024
 
 
-class KeyUnusable(Exception):  # noqa: N818 - names what is wrong with the key
+class KeyUnusable(Exception):
     """The text is no Ed25519 key in PEM."""
 
 
