@@ -1,6 +1,7 @@
 """What a run or a gold standard says, once read: the one thing that formats make and metrics take."""
 
 from dataclasses import dataclass, field
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,21 @@ class Matrix:
 
     def __repr__(self) -> str:
         return f"Matrix({len(self.ids)} items; {', '.join(self.columns)})"
+
+    def labels(self) -> list[list[str]]:
+        """The labels of each item."""
+        rows = self.values.tolist()
+        return [[name for name, holds in zip(self.columns, row, strict=True) if holds] for row in rows]
+
+    def cells(self) -> list[list[Any]]:
+        """The values of each item; None where one is absent."""
+        if self.absent is None:
+            rows: list[list[Any]] = self.values.tolist()
+            return rows
+        return [
+            [None if lacks else value for value, lacks in zip(row, absent, strict=True)]
+            for row, absent in zip(self.values.tolist(), self.absent.tolist(), strict=True)
+        ]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -89,3 +105,6 @@ def as_trec_eval(scores: NDArray[np.float64]) -> NDArray[np.float32]:
 
 
 Answers = Matrix | Spans | Ranking
+AnswerKind = Literal["labels", "soft", "table", "spans", "rankings", "judgements"]
+"""What a file says, however it is written: labels, shares of labels, numbers by column (a `Matrix` each), `Spans`, a
+`Ranking` of documents, or judgements of documents, which are no run's."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from scoring import limits
 from scoring.answers import Answers
 from scoring.definition import Definition, Track
-from scoring.formats import read_answers, size_of
+from scoring.formats import answer_kind, read_answers, size_of
 from scoring.formats.head import begins_as, head_of
 from scoring.items.index import ItemIndex
 from scoring.items.texts import TextsError, id_columns, read_texts
@@ -135,7 +135,7 @@ def read_checked(track: Track, data: bytes, items: Items, report: Report) -> Ans
         optional=items.optional,
         lenient=False,
         report=report,
-        text_lengths=_text_lengths(track, items, report) if track.format.kind == "spans" else None,
+        text_lengths=_text_lengths(track, items, report) if answer_kind(track) == "spans" else None,
     )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from scoring.answers import Answers, Matrix, Spans
 from scoring.check import Items, as_source, find_items, read_file
 from scoring.definition import Definition, FormatSpec, Track
-from scoring.formats import read_answers
+from scoring.formats import answer_kind, read_answers
 from scoring.gold.coverage import coverage, incomplete, may_leave_out
 from scoring.items.index import ItemIndex
 from scoring.limits import LISTED
@@ -190,7 +190,7 @@ def _with_items(gold: GoldStandard, track: Track, items: Iterable[str] | Path | 
 
 def _declared_values(track: Track) -> list[int]:
     """The values that cells of the track's tables may have; none where any number is one."""
-    if track.format.kind != "table":
+    if answer_kind(track) != "table":
         return []
     return [int(value) for value in track.format.options.get("values", ("0", "1"))]
 

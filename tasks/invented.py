@@ -11,7 +11,7 @@ import numpy as np
 from scoring import load_definition
 from scoring.answers import Answers, Matrix, Spans
 from scoring.check import find_items
-from scoring.formats.writing import write_run
+from scoring.formats import write_run
 from scoring.reports.problems import Report
 from scoring.score import load_gold
 from scoring.uploads.naming import example, example_archive

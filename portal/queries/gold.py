@@ -7,6 +7,7 @@ from datetime import datetime
 from django.utils.translation import gettext as _
 
 from portal.models import GoldStandard, GoldUpload, Phase, SharedTask, Track
+from scoring.formats import answer_kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,7 @@ class GoldLine:
         if self.newest is None or self.newest.counts is None or len({*self.newest.counts}) == 1:
             return ""
         rules = self.track.definition
-        if rules.format.kind == "spans":
+        if answer_kind(rules) == "spans":
             return _("; the others have no spans")
         if rules.items_outside_gold == "count":
             return _("; answers to the others count against precision")

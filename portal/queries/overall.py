@@ -11,7 +11,7 @@ from portal.queries.choices import Choices
 from portal.queries.columns import Column
 from portal.queries.combined import Combined, Place, combined
 from portal.queries.leaderboard import Leaderboard, leaderboard
-from scoring.metrics.metric import SOFT
+from scoring.formats import answer_kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,5 +127,5 @@ def _groups(tracks: list[Track]) -> tuple[Group, ...]:
 
 def _groups_of(track: Track) -> tuple[str, ...]:
     definition = track.definition
-    kind = "soft" if definition.format.kind in SOFT else "hard"
+    kind = "soft" if answer_kind(definition) == "soft" else "hard"
     return (kind, definition.language) if definition.language else (kind,)

@@ -9,7 +9,7 @@ from scoring.baselines.material import Material, UnavailableError, UnsuitedError
 from scoring.baselines.word_vectors import averaged, read_vectors
 from scoring.definition import Track
 from scoring.extras import install_command
-from scoring.metrics.metric import LABELS
+from scoring.formats import answer_kind
 
 
 def learn(material: Material, features: str, hierarchical: bool) -> Matrix:
@@ -22,7 +22,7 @@ def learn(material: Material, features: str, hierarchical: bool) -> Matrix:
     Raises:
         UnavailableError: something is missing, or (UnsuitedError) the track has no hierarchy.
     """
-    if material.track.format.kind == "table":
+    if answer_kind(material.track) == "table":
         material.columns()
     scheme = scheme_of(material.track, hierarchical)
     train = labels_of(material.train, "--train")
@@ -33,13 +33,13 @@ def learn(material: Material, features: str, hierarchical: bool) -> Matrix:
 
 def scheme_of(track: Track, hierarchical: bool) -> Scheme:
     """A tree of decisions, by the labels' hierarchy or the table's whole and parts; flat: every column by itself."""
-    options = track.format.options
-    if track.format.kind in LABELS:
+    options, kind = track.format.options, answer_kind(track)
+    if kind == "labels":
         if hierarchical and not track.hierarchy:
             raise UnsuitedError("the track has no hierarchy")
         tree = {name: below for name, below in (track.hierarchy or {}).items() if below} if hierarchical else {}
         return Scheme(tree, single=not options.get("multi", False), some=True)
-    if track.format.kind != "table":
+    if kind != "table":
         raise UnsuitedError("it answers labels and tables of zeros and ones")
     whole, parts = options.get("whole"), options.get("parts", ())
     if hierarchical and not whole:

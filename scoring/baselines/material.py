@@ -8,6 +8,7 @@ import numpy as np
 
 from scoring.answers import Answers, Matrix
 from scoring.definition import Track
+from scoring.formats import answer_kind
 
 BINARY = ("0", "1")
 
@@ -52,7 +53,7 @@ class Material:
     def columns(self) -> tuple[str, ...]:
         """The columns of a table of zeros and ones."""
         options = self.track.format.options
-        if self.track.format.kind != "table" or set(options.get("values", BINARY)) != set(BINARY):
+        if answer_kind(self.track) != "table" or set(options.get("values", BINARY)) != set(BINARY):
             raise UnsuitedError("it answers tables of zeros and ones")
         columns: tuple[str, ...] = options["columns"]
         return columns

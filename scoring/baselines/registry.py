@@ -12,12 +12,13 @@ from scoring.baselines import trivial
 from scoring.baselines.material import Material, UnavailableError, UnsuitedError, labels_of
 from scoring.definition import Track
 from scoring.extras import install_command
+from scoring.formats import answer_kind
 
 Recipe = Callable[[Material], Answers]
 
 
 def _spans(track: Track) -> None:
-    if track.format.kind != "spans":
+    if answer_kind(track) != "spans":
         raise UnsuitedError("it answers spans")
 
 
@@ -56,7 +57,7 @@ def _minority(material: Material) -> Answers:
 
 
 def _random(material: Material) -> Answers:
-    if material.track.format.kind == "spans":
+    if answer_kind(material.track) == "spans":
         texts = dict(zip(material.ids, material.texts_of(material.ids), strict=True))
         return trivial.random_spans(texts, material.seed)
     return trivial.weighted_random(material.ids, material.known(), material.seed)

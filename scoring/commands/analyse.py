@@ -12,7 +12,7 @@ from scoring.analysis.field import disagreement, missed_by_all, summary, summary
 from scoring.answers import Matrix
 from scoring.commands import VALID, UsageError, print_json
 from scoring.definition import Definition, Track
-from scoring.formats import read_answers
+from scoring.formats import answer_kind, read_answers
 from scoring.metrics import Comparison, GoldStandard, compare, compute, describe
 from scoring.metrics.comparison import MatrixComparison
 from scoring.reports.problems import Report
@@ -66,7 +66,7 @@ def _tables(track: Track, gold: GoldStandard, runs: Mapping[str, Comparison], be
     if isinstance(gold.answers, Matrix):
         yield labels(gold.answers).table()
         yield labels(gold.answers).company()
-        columns = gold.answers.columns if track.format.kind == "table" else columns
+        columns = gold.answers.columns if answer_kind(track) == "table" else columns
     for name, comparison in runs.items():
         if isinstance(comparison, MatrixComparison):
             for column in columns:

@@ -10,7 +10,7 @@ from scoring.baselines.registry import BASELINES
 from scoring.check import find_items
 from scoring.commands import INVALID, VALID, UsageError, print_json
 from scoring.definition import Definition, Track
-from scoring.formats.writing import suffix, write_run
+from scoring.formats import suffix, write_run
 from scoring.items.texts import TextsError, id_columns, read_texts
 from scoring.reports.problems import Report
 from scoring.score import GoldError, load_gold

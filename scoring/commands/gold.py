@@ -6,10 +6,9 @@ from pathlib import Path
 from scoring.commands import VALID, UsageError, print_json
 from scoring.commands.votes import add_vote_options, given_votes
 from scoring.definition import Definition, Track
-from scoring.formats.writing import write_run
+from scoring.formats import answer_kind, write_run
 from scoring.gold.from_votes import hard_gold, soft_gold, span_gold
 from scoring.gold.votes_file import VotesError, read_marks
-from scoring.metrics.metric import SOFT
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -25,11 +24,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, definition: Definition) -> int:
     """Write the gold file and print the report."""
     track = definition.track(options.track)
-    if track.format.kind == "spans":
+    if answer_kind(track) == "spans":
         return _of_spans(options, track)
     votes, rules = given_votes(options, definition)
     try:
-        made = (soft_gold if track.format.kind in SOFT else hard_gold)(votes, rules)
+        made = (soft_gold if answer_kind(track) == "soft" else hard_gold)(votes, rules)
     except ValueError as error:
         raise UsageError(f"The votes fit no rule: {error}.") from None
     write_run(track, made.answers, options.out)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from scoring.definition import Definition, GoldFile, Track
 from scoring.definition.yaml_values import Value, path_to
+from scoring.formats import FORMATS, answer_kind
 from scoring.metrics import registry
 from scoring.metrics.tree import faults_of
 from scoring.reports.nearest import nearest
@@ -96,15 +97,15 @@ def _faults_of_counting(track: Track, place: int) -> Iterator[Fault]:
     found = [registry.find(spec.name) for spec in track.metrics]
     if any(metric is not None and metric.counts_outside for metric in found):
         return
-    reasons = {
+    reasons: dict[str, str] = {
         "spans": "no item is outside the gold of spans: items that the file leaves out have none",
-        "trec-run": "rankings of queries that the gold leaves out cannot be judged",
+        "rankings": "rankings of queries that the gold leaves out cannot be judged",
     }
     counting = [name for name, metric in registry.METRICS.items() if metric.counts_outside]
     otherwise = f"none of the track's metrics counts items outside the gold; {', '.join(counting)} do"
     yield (
         ("tracks", place, "items_outside_gold"),
-        f"{reasons.get(track.format.kind, otherwise)}. Write ignore, or leave the key out",
+        f"{reasons.get(answer_kind(track), otherwise)}. Write ignore, or leave the key out",
         "ignore",
     )
 
@@ -184,7 +185,7 @@ def _reasons_against_publishing(gold: GoldFile, definition: Definition) -> Itera
             f"the phase {endless[0]} has no closing, so runs on the split {gold.split} could be made from its gold: "
             f"write closes: for {endless[0]}, or published: false"
         )
-    if gold.format.kind.startswith("trec"):
+    if gold.format.kind in FORMATS and FORMATS[gold.format.kind].answers in ("rankings", "judgements"):
         yield "rankings have no answers that are right or wrong"
 
 

@@ -1,44 +1,49 @@
-"""Run formats, one file a format; a new one is its file and one line here."""
+"""Run formats, one file a format; a new one is its file and a word in the table below."""
 
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Collection, Mapping
+from pathlib import Path
 
 from scoring import limits
-from scoring.answers import Answers
+from scoring.answers import AnswerKind, Answers
 from scoring.definition import FormatSpec, Track
-from scoring.definition.yaml_values import Keys
-from scoring.formats import json_labels, json_soft, spans, table, table_labels, table_soft, trec
+from scoring.formats.format import Format, Size
+from scoring.formats.json_labels import JSON_LABELS
+from scoring.formats.json_soft import JSON_SOFT
 from scoring.formats.reading import Reading, Role, collector_paused
-from scoring.formats.size import Size, size_of_columns
+from scoring.formats.spans import SPANS
+from scoring.formats.table import TABLE
+from scoring.formats.table_labels import TABLE_LABELS
+from scoring.formats.table_soft import TABLE_SOFT
+from scoring.formats.trec import TREC_QRELS, TREC_RUN
 from scoring.items.index import ItemIndex
 from scoring.reports.problems import Report
 
-
-@dataclass(frozen=True, slots=True)
-class Format:
-    """A way to write answers: how task.yaml gives its options, how a file is read, and how large a run may be."""
-
-    read_options: Callable[[Keys], dict[str, Any]]
-    read: Callable[[bytes, FormatSpec, Reading], Answers | None]
-    size: Callable[[FormatSpec], Size] = size_of_columns
-
-
-FORMATS = {
-    "json-labels": Format(json_labels.read_options, json_labels.read),
-    "json-soft": Format(json_soft.read_options, json_soft.read),
-    "table": Format(table.read_options, table.read),
-    "table-labels": Format(table_labels.read_options, table_labels.read),
-    "table-soft": Format(table_soft.read_options, table_soft.read),
-    "spans": Format(spans.read_options, spans.read, spans.size),
-    "trec-run": Format(trec.read_run_options, trec.read_run, trec.size),
-    "trec-qrels": Format(trec.read_judgement_options, trec.read_judgements),
+FORMATS: dict[str, Format] = {
+    known.name: known
+    for known in (JSON_LABELS, JSON_SOFT, TABLE, TABLE_LABELS, TABLE_SOFT, SPANS, TREC_RUN, TREC_QRELS)
 }
+
+
+def answer_kind(track: Track) -> AnswerKind:
+    """What the runs of a track say."""
+    return FORMATS[track.format.kind].answers
 
 
 def size_of(spec: FormatSpec) -> Size:
     """How large a run may be for each of its items."""
     return FORMATS[spec.kind].size(spec)
+
+
+def write_run(track: Track, answers: Answers, path: Path) -> None:
+    """Write `answers` as a run file of the track, with the folders above it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = FORMATS[track.format.kind].write(answers, track.format)
+    path.write_text(text, encoding="utf-8", newline="")
+
+
+def suffix(track: Track) -> str:
+    """What the names of a track's run files end in."""
+    return FORMATS[track.format.kind].suffix(track.format.options)
 
 
 def read_answers(

@@ -5,7 +5,8 @@ from typing import Any, Literal
 from scoring.answers import Matrix
 from scoring.definition import FormatSpec
 from scoring.definition.yaml_values import Keys
-from scoring.formats.json_records import read_record_options, read_records, shape_of
+from scoring.formats.format import Format
+from scoring.formats.json_records import read_record_options, read_records, records_suffix, shape_of, write_records
 from scoring.formats.labels import Labels, read_label_options
 from scoring.formats.reading import Reading, check_ids
 
@@ -37,3 +38,12 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
     if len(reading.report.errors) > errors_before:
         return None
     return matrix or labels.as_matrix()
+
+
+def write(answers: Matrix, spec: FormatSpec) -> str:
+    """The label of each item, or the list of its labels."""
+    labels = answers.labels()
+    return write_records(answers.ids, labels if spec.options.get("multi") else (own[0] for own in labels), spec)
+
+
+JSON_LABELS = Format("json-labels", "labels", read_options, read, write, records_suffix)

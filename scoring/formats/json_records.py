@@ -7,7 +7,7 @@ key, is read again with patience: slower, and able to name every fault and its p
 import json
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Literal, cast
@@ -116,6 +116,20 @@ def read_record_options(keys: Keys) -> dict[str, Any]:
 def _constants(value: Value) -> dict[str, str]:
     keys = value.keys()
     return {name: keys.need(name, Value.text, "") for name in keys.names()}
+
+
+def write_records(ids: Sequence[str], values: Iterable[Any], spec: FormatSpec) -> str:
+    """A JSON object an item: in a list, or each in its line."""
+    id_key, value_key = spec.options.get("id", "id"), spec.options.get("value", "value")
+    constants = spec.options.get("constants", {})
+    records = ({**constants, id_key: item, value_key: value} for item, value in zip(ids, values, strict=True))
+    lines = [json.dumps(record, ensure_ascii=False) for record in records]
+    return "\n".join([*lines, ""]) if spec.options.get("lines") else "[\n" + ",\n".join(lines) + "\n]\n"
+
+
+def records_suffix(options: Mapping[str, Any]) -> str:
+    """What the names of such files end in."""
+    return ".jsonl" if options.get("lines") else ".json"
 
 
 def shape_of(spec: FormatSpec, value_type: Any) -> Shape:

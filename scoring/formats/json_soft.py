@@ -14,6 +14,7 @@ from scoring.answers import Matrix
 from scoring.definition import FormatSpec
 from scoring.definition.yaml_values import Keys
 from scoring.formats.decimals import is_decimal
+from scoring.formats.format import Format
 from scoring.formats.json_records import (
     MISSING,
     Records,
@@ -22,7 +23,9 @@ from scoring.formats.json_records import (
     object_type,
     read_record_options,
     read_records,
+    records_suffix,
     shape_of,
+    write_records,
 )
 from scoring.formats.reading import Faults, Reading, are_too_many, check_ids, shown
 from scoring.formats.shares import judge_shares, read_share_options
@@ -165,3 +168,13 @@ def _sums_beyond(values: Sequence[Any], classes: tuple[str, ...]) -> NDArray[np.
 
 def _number(share: object) -> float:
     return float(share) if isinstance(share, int | float) and not isinstance(share, bool) else math.nan
+
+
+def write(answers: Matrix, spec: FormatSpec) -> str:
+    """The shares of each item; those that are absent are left out."""
+    rows = (dict(zip(answers.columns, row, strict=True)) for row in answers.cells())
+    shares = ({name: share for name, share in row.items() if share is not None} for row in rows)
+    return write_records(answers.ids, shares, spec)
+
+
+JSON_SOFT = Format("json-soft", "soft", read_options, read, write, records_suffix)

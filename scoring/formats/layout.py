@@ -1,5 +1,7 @@
 """Where a delimited file holds what: separator, header, the id's columns and the others by name."""
 
+import csv
+import io
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -119,6 +121,25 @@ def read_table(
     parts = [rows.column(places[name]) for name in layout.id]
     ids = parts[0] if len(parts) == 1 else list(map("_".join, zip(*parts, strict=True)))
     return Table(rows, ids, places)
+
+
+def write_table(ids: Sequence[str], columns: Mapping[str, Sequence[Any]], options: Mapping[str, Any]) -> str:
+    """A line an item. An id of several columns is taken apart from the right: only its first part may hold `_`."""
+    layout = layout_of(options)
+    parts = zip(*(item.rsplit("_", len(layout.id) - 1) for item in ids), strict=True)
+    known = {**dict(zip(layout.id, parts, strict=True)), **columns}
+    order = layout.order or tuple(known)
+    text = io.StringIO()
+    writer = csv.writer(text, delimiter=layout.separator, lineterminator="\n")
+    if layout.header == "required":
+        writer.writerow(order)
+    writer.writerows(zip(*(known[name] for name in order), strict=True))
+    return text.getvalue()
+
+
+def table_suffix(options: Mapping[str, Any]) -> str:
+    """What the names of such files end in."""
+    return ".tsv" if options.get("separator") == "\t" else ".csv"
 
 
 def _is_for_excel(text: str, separator: str, report: Report) -> bool:

@@ -5,6 +5,8 @@ a row a span with its start and end, both empty where an item has none. Ends are
 Plain lines know no quotes: the official scorer of Toxic Spans 2021 reads a quoted list as something else.
 """
 
+import json
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -13,10 +15,17 @@ from scoring.answers import Spans
 from scoring.definition import FormatSpec
 from scoring.definition.yaml_values import Keys, Value, one_of
 from scoring.formats.delimited import split_plain
-from scoring.formats.json_records import MISSING, read_record_options, read_records, shape_of
-from scoring.formats.layout import Table, layout_of, read_layout_options, read_table
+from scoring.formats.format import Format, Size
+from scoring.formats.json_records import (
+    MISSING,
+    read_record_options,
+    read_records,
+    records_suffix,
+    shape_of,
+    write_records,
+)
+from scoring.formats.layout import Table, layout_of, read_layout_options, read_table, table_suffix, write_table
 from scoring.formats.reading import Faults, Reading, are_too_many, check_ids, decode, is_too_much, shown, shown_cell
-from scoring.formats.size import Size
 from scoring.formats.span_lists import Marks, Offsets, pairs_of_rows
 
 LINE = "id<TAB>[offsets]"
@@ -145,3 +154,35 @@ def _read_json(data: bytes, spec: FormatSpec, reading: Reading, faults: Faults) 
         return None  # an entry without an id, which is reported
     path = replace(records, values=[]).path  # lists of millions of pairs are not kept for it
     return Marks.of_lists(records.ids, found, offsets, path=path)
+
+
+def write(answers: Spans, spec: FormatSpec) -> str:
+    """Spans as the format has them: offset by offset, or as pairs of where each begins and ends."""
+    options = spec.options
+    lists: list[list[Any]] = [
+        answers.offsets(row)
+        if options.get("spans", "offsets") == "offsets"
+        else [[begin, end - (options.get("end") == "inclusive")] for begin, end in answers.pairs(row)]
+        for row in range(len(answers.ids))
+    ]
+    file = options.get("file", "plain")
+    if file == "json":
+        return write_records(answers.ids, lists, spec)
+    if file == "plain":
+        return "".join(f"{item}\t{json.dumps(own)}\n" for item, own in zip(answers.ids, lists, strict=True))
+    if options.get("spans") != "rows":
+        return write_table(answers.ids, {options["value"]: list(map(json.dumps, lists))}, options)
+    rows = [(item, *pair) for item, own in zip(answers.ids, lists, strict=True) for pair in own or [("", "")]]
+    ids, starts, stops = zip(*rows, strict=True)
+    return write_table(ids, {options["start"]: starts, options["stop"]: stops}, options)
+
+
+def suffix(options: Mapping[str, Any]) -> str:
+    """What the names of such files end in."""
+    file = options.get("file", "plain")
+    if file == "plain":
+        return ".txt"
+    return table_suffix(options) if file == "table" else records_suffix(options)
+
+
+SPANS = Format("spans", "spans", read_options, read, write, suffix, size)

@@ -11,8 +11,9 @@ from scoring.answers import Matrix
 from scoring.definition import FormatSpec
 from scoring.definition.yaml_values import Keys, Value, one_of
 from scoring.formats.decimals import decimals, is_decimal
+from scoring.formats.format import Format
 from scoring.formats.labels import WITH_POINT, tell_decimal_point
-from scoring.formats.layout import Table, layout_of, read_layout_options, read_table
+from scoring.formats.layout import Table, layout_of, read_layout_options, read_table, table_suffix, write_table
 from scoring.formats.reading import Faults, Reading, check_ids, shown, shown_cell
 from scoring.reports.problems import Severity
 
@@ -235,3 +236,16 @@ def _check_parts(values: Numbers, absent: NDArray[np.bool_], table: Table, optio
         elif options.level == "error":
             faults.add("whole-without-part", f"line {line}", severity="warning", line=line, expected=options.whole)
     faults.tell()
+
+
+def write(answers: Matrix, spec: FormatSpec) -> str:
+    """Empty where there is no answer. The group of each item stands last, empty too where the answers have none."""
+    headers: Sequence[str] = spec.options.get("headers") or answers.columns
+    cells = [["" if value is None else value for value in row] for row in answers.cells()]
+    columns: dict[str, Sequence[Any]] = dict(zip(headers, zip(*cells, strict=True), strict=True))
+    if group := spec.options.get("group"):
+        columns[group] = answers.extra.get(group, [""] * len(answers.ids))
+    return write_table(answers.ids, columns, spec.options)
+
+
+TABLE = Format("table", "table", read_options, read, write, table_suffix)

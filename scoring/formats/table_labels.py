@@ -5,8 +5,9 @@ from typing import Any
 from scoring.answers import Matrix
 from scoring.definition import FormatSpec
 from scoring.definition.yaml_values import Keys, Value
+from scoring.formats.format import Format
 from scoring.formats.labels import Labels, read_label_options
-from scoring.formats.layout import layout_of, read_layout_options, read_table
+from scoring.formats.layout import layout_of, read_layout_options, read_table, table_suffix, write_table
 from scoring.formats.reading import Reading, check_ids
 
 
@@ -35,3 +36,13 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
         labels.judge(table.ids, reading, table.rows.lines)
     check_ids(table.ids, reading)
     return None if len(reading.report.errors) > errors_before else labels.as_matrix()
+
+
+def write(answers: Matrix, spec: FormatSpec) -> str:
+    """The label of each item, or its labels in one cell."""
+    between = spec.options.get("between", " ")
+    labels = list(map(between.join, answers.labels()))
+    return write_table(answers.ids, {spec.options.get("label", "label"): labels}, spec.options)
+
+
+TABLE_LABELS = Format("table-labels", "labels", read_options, read, write, table_suffix)

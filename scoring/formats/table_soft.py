@@ -8,7 +8,8 @@ from scoring.answers import Matrix
 from scoring.definition import FormatSpec
 from scoring.definition.yaml_values import Keys, Value
 from scoring.formats import table
-from scoring.formats.layout import read_layout_options
+from scoring.formats.format import Format
+from scoring.formats.layout import read_layout_options, table_suffix
 from scoring.formats.reading import Reading
 from scoring.formats.shares import judge_shares, read_share_options
 
@@ -31,3 +32,6 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
         return None
     judge_shares(matrix.ids, matrix.values.astype(np.float64), matrix.columns, spec, reading)
     return None if len(reading.report.errors) > errors_before else matrix
+
+
+TABLE_SOFT = Format("table-soft", "soft", read_options, read, table.write, table_suffix)

@@ -4,7 +4,9 @@ A run is ordered by its scores, as trec_eval does; ranks that say otherwise are 
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,12 +17,13 @@ from scoring.answers import Ranking, as_trec_eval
 from scoring.definition import FormatSpec
 from scoring.definition.yaml_values import Keys, Value
 from scoring.formats.decimals import decimals, is_decimal
+from scoring.formats.format import Format, Size
 from scoring.formats.reading import Faults, Reading, check_ids, decode, is_too_much, shown
-from scoring.formats.size import Size
 
 DEPTH = 1000  # documents a query, as in TREC
 RUN = ("query", "Q0", "document", "rank", "score", "tag")
 JUDGEMENTS = ("query", "0", "document", "relevance")
+TAG = "agon"  # of the system, in the last field of runs that are written here
 WHOLE = re.compile(r"-?[0-9]{1,9}")
 
 
@@ -162,3 +165,33 @@ def _tell_depth(queries: list[str], counts: NDArray[np.int64], depth: int, readi
         count=len(deep),
         places=tuple(f"{shown(queries[place])}: {counts[place]}" for place in deep[: reading.report.listed]),
     )
+
+
+def write_run(answers: Ranking, spec: FormatSpec) -> str:
+    """The best documents first, as many as a run may have; of equal ones the order that trec_eval gives them."""
+    depth = spec.options.get("depth", DEPTH)
+    lines = []
+    for item, documents in zip(answers.ids, _documents(answers), strict=True):
+        best = sorted(documents, key=lambda document: (document[1], document[0]), reverse=True)[:depth]
+        lines += [f"{item} Q0 {name} {rank} {score} {TAG}\n" for rank, (name, score) in enumerate(best, 1)]
+    return "".join(lines)
+
+
+def write_judgements(answers: Ranking, _: FormatSpec) -> str:
+    """A line a judged document."""
+    pairs = zip(answers.ids, _documents(answers), strict=True)
+    return "".join(f"{item} 0 {name} {score:.0f}\n" for item, documents in pairs for name, score in documents)
+
+
+def _documents(answers: Ranking) -> Iterator[list[tuple[str, float]]]:
+    scored = list(zip(answers.documents, answers.scores.tolist(), strict=True))
+    return (scored[start:stop] for start, stop in pairwise(answers.starts.tolist()))
+
+
+def suffix(_: object) -> str:
+    """What the names of such files end in."""
+    return ".txt"
+
+
+TREC_RUN = Format("trec-run", "rankings", read_run_options, read_run, write_run, suffix, size)
+TREC_QRELS = Format("trec-qrels", "judgements", read_judgement_options, read_judgements, write_judgements, suffix)

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 
 from scoring.definition import Track, VotesFile
+from scoring.formats import answer_kind
 from scoring.gold.agreement import Agreement, agreement_by_class
 from scoring.gold.votes import VoteRules
 from scoring.gold.votes_file import read_votes
-from scoring.metrics.metric import SOFT
 
 NO_VOTE = ("UNKNOWN",)
 
@@ -25,8 +25,8 @@ def rules_of(
     no_vote: tuple[str, ...] = (),
 ) -> VoteRules:
     """The rules by which votes become the track's gold."""
-    options, kind = track.format.options, track.format.kind
-    multi = options.get("multi", kind == "table" or (kind in SOFT and not options.get("sum")))
+    options, kind = track.format.options, answer_kind(track)
+    multi = options.get("multi", kind == "table" or (kind == "soft" and not options.get("sum")))
     return VoteRules(
         classes=classes_of(track),
         threshold=threshold if threshold is not None or not multi else 0,

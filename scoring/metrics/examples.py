@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence, Sized
 import numpy as np
 from numpy.typing import NDArray
 
-from scoring.answers import Answers, Matrix, Ranking, Spans
+from scoring.answers import AnswerKind, Answers, Matrix, Ranking, Spans
 from scoring.metrics.comparison import Comparison, GoldStandard, compare
 from scoring.metrics.metric import Example
 
@@ -16,15 +16,15 @@ def worked(example: Example) -> Comparison:
     return compare(GoldStandard(gold, example.hierarchy), run)
 
 
-def read_answers(kind: str, given: Mapping[str, str]) -> Answers:
+def read_answers(kind: AnswerKind, given: Mapping[str, str]) -> Answers:
     """Item → answer, written as `Example` says; cells that are `?` or not written are absent."""
     if kind == "spans":
         offsets = [np.array(text.split(), np.int64) for text in given.values()]
         return Spans.of_offsets(list(given), np.concatenate(offsets), _starts(offsets))
-    if kind == "json-labels":
+    if kind == "labels":
         return _labels([text.split() for text in given.values()], list(given))
     pairs = [dict(_pair(part) for part in text.split(",") if part.strip()) for text in given.values()]
-    if kind == "trec-run":
+    if kind == "rankings":
         documents = [name for row in pairs for name in row]
         return Ranking(list(given), documents, np.array([row[name] for row in pairs for name in row]), _starts(pairs))
     columns = tuple(dict.fromkeys(name for row in pairs for name in row))

@@ -80,7 +80,7 @@ KAPPA = Metric(
     formula="(A − E) / (1 − E); A = accuracy, E = Σ_c run_c · gold_c / n²; undefined where E = 1 (one class only)",
     source="Cohen (1960); PyEvALL 0.2.11, Kappa",
     compute=_of(_kappa),
-    example=Example("json-labels", _GOLD, _RUN, 0.5, "A = 3/4, E = (2 · 1 + 2 · 3) / 16 = 1/2: (1/4) / (1/2)"),
+    example=Example("labels", _GOLD, _RUN, 0.5, "A = 3/4, E = (2 · 1 + 2 · 3) / 16 = 1/2: (1/4) / (1/2)"),
     contributions=_contributions(_kappa),
     kinds=LABELS | TABLE,
     part=Part.COLUMN,
@@ -97,7 +97,7 @@ MCC = Metric(
     source="Gorodkin (2004), Comparing two K-category assignments; scikit-learn, matthews_corrcoef",
     compute=_of(_matthews),
     example=Example(
-        kind="json-labels",
+        kind="labels",
         gold=_GOLD,
         run=_RUN,
         value=1 / 3**0.5,

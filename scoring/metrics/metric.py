@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from scoring.answers import AnswerKind
 from scoring.definition import MetricSpec
 
 Numbers = NDArray[np.float64]
+AnswerKinds = frozenset[AnswerKind]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,7 @@ class Example:
     Labels stand as `b c`, spans as `3 4 5`, all else as `a 0.5, b 1`, with `?` where nothing is known.
     """
 
-    kind: str
+    kind: AnswerKind
     gold: Mapping[str, str]
     run: Mapping[str, str]
     value: float
@@ -96,8 +98,8 @@ class Metric:
     """One metric. `compute(comparison, spec)` gives its value, or None where it is undefined; never NaN.
 
     The comparison is a `MatrixComparison`, for spans a `SpanComparison`, for rankings a `RankingComparison`
-    (`scoring.metrics.comparison`). `kinds` are the run formats that it can judge, `options` its own parameters with the
-    values allowed. `low` and `high` bound its values (None: unbounded).
+    (`scoring.metrics.comparison`). `kinds` are the answers that it can judge, `options` its own parameters with
+    the values allowed. `low` and `high` bound its values (None: unbounded).
 
     `contributions(comparison, spec)` says what each item adds to the value, where that is a function of sums over the
     items; it gives None where the value is undefined, and is not asked where there are no items.
@@ -109,7 +111,7 @@ class Metric:
     formula: str
     source: str
     compute: Callable[..., float | None]
-    kinds: frozenset[str]
+    kinds: AnswerKinds
     contributions: Callable[..., Contributions | None] | None = None
     example: Example | None = None
     part: Part = Part.NONE
@@ -140,8 +142,8 @@ class MetricInfo:
     source: str
 
 
-LABELS = frozenset({"json-labels", "table-labels"})
-SOFT = frozenset({"json-soft", "table-soft"})
-TABLE = frozenset({"table"})
-SPANS = frozenset({"spans"})
-RANKINGS = frozenset({"trec-run"})
+LABELS: AnswerKinds = frozenset({"labels"})
+SOFT: AnswerKinds = frozenset({"soft"})
+TABLE: AnswerKinds = frozenset({"table"})
+SPANS: AnswerKinds = frozenset({"spans"})
+RANKINGS: AnswerKinds = frozenset({"rankings"})

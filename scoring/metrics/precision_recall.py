@@ -166,10 +166,10 @@ _OF_ALL = {
 
 def _example(name: str, part: Part) -> Example:
     if part is Part.COLUMN:
-        return Example("json-labels", _GOLD, _RUN, *_OF_ALL[name])
+        return Example("labels", _GOLD, _RUN, *_OF_ALL[name])
     value, why = _OF_A[name.removesuffix("_positive")]
     if part is Part.CLASS:
-        return Example("json-labels", _GOLD, _RUN, value, why, part="a")
+        return Example("labels", _GOLD, _RUN, value, why, part="a")
     gold, run = ({item: f"a {int(label == 'a')}" for item, label in side.items()} for side in (_GOLD, _RUN))
     return Example("table", gold, run, value, why)
 

@@ -139,7 +139,7 @@ NDCG = _metric(
     "mean over queries of DCG / DCG of the gold's order; DCG = Σ_i max(0, relevance_i) / log2(i + 1)",
     _ndcg,
     Part.CUTOFF_OR_ALL,
-    Example("trec-run", _GOLD, _RUN, 2.5 / (2 + 1 / np.log2(3)), "(2/1 + 0 + 1/2) / (2/1 + 1/log2 3)"),
+    Example("rankings", _GOLD, _RUN, 2.5 / (2 + 1 / np.log2(3)), "(2/1 + 0 + 1/2) / (2/1 + 1/log2 3)"),
     {},
 )
 MAP = _metric(
@@ -149,7 +149,7 @@ MAP = _metric(
     "mean over queries of Σ precision at the ranks of relevant documents / all relevant documents",
     _average_precision,
     Part.CUTOFF_OR_ALL,
-    Example("trec-run", _GOLD, _RUN, (1 + 2 / 3) / 2, "relevant at ranks 1 and 3: (1/1 + 2/3) / 2"),
+    Example("rankings", _GOLD, _RUN, (1 + 2 / 3) / 2, "relevant at ranks 1 and 3: (1/1 + 2/3) / 2"),
     _GRADED,
 )
 MRR = _metric(
@@ -159,7 +159,7 @@ MRR = _metric(
     "mean over queries of 1 / rank of the first relevant document; 0 where there is none",
     _reciprocal_rank,
     Part.CUTOFF_OR_ALL,
-    Example("trec-run", _GOLD, {"q": "d2 2, d1 1"}, 0.5, "the first relevant document stands second"),
+    Example("rankings", _GOLD, {"q": "d2 2, d1 1"}, 0.5, "the first relevant document stands second"),
     _GRADED,
 )
 PRECISION_AT = _metric(
@@ -169,7 +169,7 @@ PRECISION_AT = _metric(
     "mean over queries of relevant documents among the first k / k",
     _precision,
     Part.CUTOFF,
-    Example("trec-run", _GOLD, _RUN, 0.5, "one of the first two is relevant", part="2"),
+    Example("rankings", _GOLD, _RUN, 0.5, "one of the first two is relevant", part="2"),
     _GRADED,
 )
 RECALL_AT = _metric(
@@ -179,6 +179,6 @@ RECALL_AT = _metric(
     "mean over queries of relevant documents among the first k / all relevant documents",
     _recall,
     Part.CUTOFF,
-    Example("trec-run", _GOLD, _RUN, 0.5, "one of the two relevant documents is among the first two", part="2"),
+    Example("rankings", _GOLD, _RUN, 0.5, "one of the two relevant documents is among the first two", part="2"),
     _GRADED,
 )

@@ -10,6 +10,7 @@ from functools import cache
 import numpy as np
 
 from scoring.definition import MetricSpec, Track
+from scoring.formats import FORMATS, answer_kind
 from scoring.metrics import (
     accuracy,
     correlation,
@@ -34,6 +35,7 @@ from scoring.metrics.metric import (
     SOFT,
     SPANS,
     TABLE,
+    AnswerKinds,
     AnyNumber,
     Contributions,
     Metric,
@@ -169,8 +171,8 @@ def _suited(spec: MetricSpec, comparison: Comparison) -> Metric:
     return metric
 
 
-def _kinds_of(comparison: Comparison, metric: Metric) -> frozenset[str]:
-    """The run formats that give such answers; a table of any numbers is none for a metric that judges labels."""
+def _kinds_of(comparison: Comparison, metric: Metric) -> AnswerKinds:
+    """What such answers may be; a table of any numbers is none for a metric that judges labels."""
     if isinstance(comparison, SpanComparison):
         return SPANS
     if isinstance(comparison, RankingComparison):
@@ -181,8 +183,13 @@ def _kinds_of(comparison: Comparison, metric: Metric) -> frozenset[str]:
     return LABELS if dtype == np.bool_ else TABLE
 
 
-def _listed(kinds: frozenset[str]) -> str:
-    return " and ".join(sorted(kinds))
+def formats_of(kinds: AnswerKinds) -> list[str]:
+    """The run formats that say such answers."""
+    return sorted(name for name, known in FORMATS.items() if known.answers in kinds)
+
+
+def _listed(kinds: AnswerKinds) -> str:
+    return " and ".join(formats_of(kinds))
 
 
 def describe(spec: MetricSpec) -> MetricInfo:
@@ -204,7 +211,7 @@ def validate(spec: MetricSpec, track: Track) -> str | None:
     metric = find(spec.name)
     if metric is None:
         return f"there is no metric {spec.name}{_all_names()}"
-    if track.format.kind not in metric.kinds:
+    if answer_kind(track) not in metric.kinds:
         return f"{spec.name} judges {_listed(metric.kinds)} runs, not {track.format.kind}"
     if metric.single_label and track.format.options.get("multi"):
         return f"{spec.name} needs one class an item; this track allows several (exact_match_ratio judges these)"

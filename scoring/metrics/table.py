@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from scoring.metrics.metric import AnyNumber, Metric, Part
-from scoring.metrics.registry import METRICS
+from scoring.metrics.registry import METRICS, formats_of
 
 INTRODUCTION = """# Metrics
 
@@ -38,7 +38,7 @@ def as_markdown() -> str:
 
 def _section(metric: Metric) -> str:
     facts = ["greater is better" if metric.higher_is_better else "less is better", _range(metric)]
-    facts.append(f"judges {', '.join(sorted(metric.kinds))}")
+    facts.append(f"judges {', '.join(formats_of(metric.kinds))}")
     if metric.part is not Part.NONE:
         facts.append(f"after a colon: {metric.part.value}")
     lines = [f"## `{metric.name}`: {metric.title}", "", f"{_capital('; '.join(facts))}.", "", f"- {metric.formula}"]

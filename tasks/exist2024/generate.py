@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from scoring import Definition, load_definition
 from scoring.baselines.trivial import majority, minority
-from scoring.formats.writing import write_run
+from scoring.formats import write_run
 from scoring.gold.from_votes import hard_gold, soft_gold
 from scoring.gold.votes import Vote, VoteRules
 from tasks.synthetic import neutral_texts, shuffled, write_lines, write_table

@@ -8,7 +8,7 @@ import numpy as np
 
 from scoring import load_definition
 from scoring.baselines.trivial import empty_spans, every_character
-from scoring.formats.writing import write_run
+from scoring.formats import write_run
 from tasks.synthetic import neutral_texts, shuffled, write_lines, write_table
 
 # split → posts with 0, 1, 2, … spans, as counted in the real trial and test sets (690 and 2,000 posts).

@@ -14,7 +14,7 @@ def beside(kind: str, gold: dict[str, str], run: dict[str, str]) -> ItemAnswers:
 
 
 def test_labels_are_right_if_all_are() -> None:
-    found = beside("json-labels", {"1": "A B", "2": "C"}, {"2": "C", "1": "A"})
+    found = beside("labels", {"1": "A B", "2": "C"}, {"2": "C", "1": "A"})
     assert (found.measure, found.ids) == ("right", ["1", "2"])
     assert (found.gold, found.run, found.values) == ([("A", "B"), ("C",)], [("A",), ("C",)], [0, 1])
 
@@ -31,7 +31,7 @@ def test_of_a_wide_table_only_the_ones_are_named() -> None:
 
 def test_weights_overlap() -> None:
     gold = {"1": "Y 0.75, N 0.25", "2": "Y 1, N 0", "3": "Y 0, N 0"}
-    found = beside("json-soft", gold, {"1": "Y 0.5, N 0.5", "2": "Y 0, N 1", "3": "Y 0, N 0"})
+    found = beside("soft", gold, {"1": "Y 0.5, N 0.5", "2": "Y 0, N 1", "3": "Y 0, N 0"})
     assert found.measure == "overlap"
     assert found.values == [pytest.approx(0.75 / 1.25), 0, 1]
     assert found.gold[0] == ("Y 0.75", "N 0.25")

@@ -9,8 +9,7 @@ import pytest
 from scoring.answers import Answers, Matrix, Ranking, Spans
 from scoring.baselines.trivial import empty_spans, every_character, majority
 from scoring.definition import Definition, FormatSpec, Track
-from scoring.formats import FORMATS, read_answers
-from scoring.formats.writing import WRITERS, suffix, write_run
+from scoring.formats import read_answers, suffix, write_run
 from scoring.items.index import ItemIndex
 from scoring.reports.problems import Report
 from tests.scoring.formats.test_formats import ITEMS, RIGHT, task
@@ -19,10 +18,6 @@ __all__ = ["task"]
 
 LABELS = Matrix(["1", "2", "3"], ("NO", "YES", "NEVER"), np.array([[1, 0, 0], [1, 0, 0], [0, 1, 0]], bool))
 TABLE = Matrix(["1_1", "1_2", "2_1"], ("HS", "TR"), np.array([[0, 1], [0, 1], [1, 0]]))
-
-
-def test_every_format_can_be_written() -> None:
-    assert WRITERS.keys() == FORMATS.keys()
 
 
 def track(kind: str, **options: object) -> Track:

@@ -27,7 +27,7 @@ Documents = dict[str, dict[str, float]]
 def score(key: str, gold: Documents, run: Documents, **options: str) -> float | None:
     sides = [
         read_answers(
-            "trec-run",
+            "rankings",
             {query: ", ".join(f"{name} {number!r}" for name, number in own.items()) for query, own in side.items()},
         )
         for side in (gold, run)

@@ -34,7 +34,7 @@ SUMS = [entry for entry in EVERY if entry.values[0].contributions]  # functions 
 
 def spec_of(metric: Metric, kind: str) -> MetricSpec:
     """The metric with a part where a track of that kind needs one."""
-    labelled = kind not in ("table", "spans", "trec-run") and metric.part not in (Part.CLASS, Part.SCORED)
+    labelled = kind not in ("table", "spans", "rankings") and metric.part not in (Part.CLASS, Part.SCORED)
     return MetricSpec(metric.name, PARTS[metric.part] if not labelled else None)
 
 
@@ -46,11 +46,11 @@ def answers(kind: str, seed: int, items: int = 30) -> Answers:
         own = [np.flatnonzero(rng.random(12) < 0.3) for _ in ids]
         starts = np.cumsum([0, *map(len, own)])
         return Spans.of_offsets(ids, np.concatenate([np.zeros(0, np.int64), *own]), starts)
-    if kind == "trec-run":
+    if kind == "rankings":
         found = [rng.permutation(20)[: rng.integers(1, 12)] for _ in ids]
         starts = np.cumsum([0, *map(len, found)])
         return Ranking(ids, [f"d{name}" for own in found for name in own], rng.integers(0, 4, starts[-1]) / 1.0, starts)
-    if kind in ("json-soft", "table-soft"):
+    if kind == "soft":
         return Matrix(ids, COLUMNS, rng.integers(0, 7, (items, 3)) / 6)
     if kind == "table":
         tuples = np.arange(items) % 3 == 0
@@ -94,7 +94,7 @@ def test_row_order_never_matters(metric: Metric, kind: str) -> None:
     assert score(metric, kind, turned(gold, order), run) == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize(("metric", "kind"), [entry for entry in EVERY if entry.values[1] not in ("spans", "trec-run")])
+@pytest.mark.parametrize(("metric", "kind"), [entry for entry in EVERY if entry.values[1] not in ("spans", "rankings")])
 def test_column_order_never_matters(metric: Metric, kind: str) -> None:
     gold, run = answers(kind, 1), of_run(answers(kind, 2))
     assert isinstance(gold, Matrix)
@@ -202,7 +202,7 @@ def test_a_part_shows_in_the_description() -> None:
 
 
 def test_the_gold_side_is_computed_once() -> None:
-    gold = GoldStandard(answers("json-labels", 1), HIERARCHY)
+    gold = GoldStandard(answers("labels", 1), HIERARCHY)
     calls: list[GoldStandard] = []
     for _ in range(2):
         gold.once(calls.append)
@@ -276,20 +276,20 @@ def test_validate_names_the_fault(metric: MetricSpec, where: Track, words: str) 
     assert words in str(validate(metric, where))
 
 
-OF_TYPES = {"json-labels": "labels", "table-labels": "labels", "json-soft": "soft", "table-soft": "soft"}
+FORMAT_OF = {"labels": "json-labels", "soft": "json-soft", "table": "table", "spans": "spans", "rankings": "trec-run"}
 
 
 @pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS)
-@pytest.mark.parametrize("kind", ["json-labels", "json-soft", "table", "spans", "trec-run"])
-def test_answers_of_another_kind_are_rejected(metric: Metric, kind: str) -> None:
+@pytest.mark.parametrize(("kind", "name"), FORMAT_OF.items())
+def test_answers_of_another_kind_are_rejected(metric: Metric, kind: str, name: str) -> None:
     comparison = compare(GoldStandard(answers(kind, 1), HIERARCHY), of_run(answers(kind, 2)))
     spec = spec_of(metric, kind)
-    weights_or_numbers = kind == "json-soft" and metric.numbers  # only a table's format tells numbers from weights
-    if weights_or_numbers or OF_TYPES.get(kind, kind) in {OF_TYPES.get(own, own) for own in metric.kinds}:
+    weights_or_numbers = kind == "soft" and metric.numbers  # only a table's format tells numbers from weights
+    if weights_or_numbers or kind in metric.kinds:
         compute(comparison, spec)
         return
     for function in (compute, contributions):
-        with pytest.raises(ValueError, match=f"{spec.key} judges .* runs; this comparison is of .*{kind}"):
+        with pytest.raises(ValueError, match=f"{spec.key} judges .* runs; this comparison is of .*{name}"):
             function(comparison, spec)
 
 
@@ -297,7 +297,7 @@ def test_answers_of_another_kind_are_rejected(metric: Metric, kind: str) -> None
     "metric", [metric for metric in METRICS.values() if metric.single_label], ids=lambda metric: metric.name
 )
 def test_several_labels_an_item_are_rejected_where_one_is_judged(metric: Metric) -> None:
-    one, several = answers("json-labels", 1), replace(answers("json-labels", 1), values=np.ones((30, 3), bool))
+    one, several = answers("labels", 1), replace(answers("labels", 1), values=np.ones((30, 3), bool))
     for gold, run in ((one, several), (several, one), (several, several)):
         with pytest.raises(ValueError, match=f"{metric.name} needs one label an item"):
             compute(compare(GoldStandard(gold), run), MetricSpec(metric.name))
