@@ -7,7 +7,7 @@ from pathlib import Path
 from scoring import limits
 from scoring.answers import Answers
 from scoring.definition import Definition, Track
-from scoring.formats import answer_kind, read_answers, size_of
+from scoring.formats import answer_kind, read_run, size_of
 from scoring.formats.head import begins_as, head_of
 from scoring.items.index import ItemIndex
 from scoring.items.texts import TextsError, id_columns, read_texts
@@ -126,17 +126,8 @@ def as_source(file: str | Path | bytes) -> Path | bytes:
 
 def read_checked(track: Track, data: bytes, items: Items, report: Report) -> Answers | None:
     """The run's answers; None when the report got an error."""
-    return read_answers(
-        track,
-        data,
-        role="run",
-        spec=track.format,
-        items=items.index,
-        optional=items.optional,
-        lenient=False,
-        report=report,
-        text_lengths=_text_lengths(track, items, report) if answer_kind(track) == "spans" else None,
-    )
+    lengths = _text_lengths(track, items, report) if answer_kind(track) == "spans" else None
+    return read_run(track, data, report, items=items.index, optional=items.optional, text_lengths=lengths)
 
 
 def _text_lengths(track: Track, items: Items, report: Report) -> Mapping[str, int] | None:

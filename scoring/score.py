@@ -7,7 +7,7 @@ from pathlib import Path
 from scoring.answers import Answers, Matrix, Spans
 from scoring.check import Items, as_source, find_items, read_file
 from scoring.definition import Definition, FormatSpec, Track
-from scoring.formats import answer_kind, read_answers
+from scoring.formats import answer_kind, read_gold, read_run
 from scoring.gold.coverage import coverage, incomplete, may_leave_out
 from scoring.items.index import ItemIndex
 from scoring.limits import LISTED
@@ -131,15 +131,8 @@ def load_gold(
     rules = definition.track(track)
     source = as_source(gold)
     report = Report()
-    answers = read_answers(
-        rules,
-        source if isinstance(source, bytes) else _gold_bytes(source),
-        role="gold",
-        spec=_gold_format(definition, rules, split),
-        items=None,
-        lenient=False,
-        report=report,
-    )
+    content = source if isinstance(source, bytes) else _gold_bytes(source)
+    answers = read_gold(rules, content, _gold_format(definition, rules, split), report)
     if answers is None or not report.ok:
         raise GoldError(report)
     standard = GoldStandard(answers, rules.hierarchy, _declared_values(rules))
@@ -204,16 +197,7 @@ def _read_run(track: Track, run: Path | bytes, items: Items | None, lenient: boo
     data = read_file(run, report) if isinstance(run, Path) else run
     if data is None or items is None:
         return None
-    return read_answers(
-        track,
-        data,
-        role="run",
-        spec=track.format,
-        items=items.index,
-        optional=items.optional,
-        lenient=lenient,
-        report=report,
-    )
+    return read_run(track, data, report, items=items.index, optional=items.optional, lenient=lenient)
 
 
 def _find_items(

@@ -91,7 +91,7 @@ def by_class(comparison: MatrixComparison, column: str | None = None) -> list[Cl
     both = (gold & run).sum(axis=0).tolist()
     counts = zip(_names(comparison, column), gold.sum(axis=0).tolist(), run.sum(axis=0).tolist(), both, strict=True)
     return [
-        ClassLine(name, has, says, hits, _ratio(hits, says), _ratio(hits, has), _ratio(2 * hits, has + says))
+        ClassLine(name, has, says, hits, _share(hits, says), _share(hits, has), _share(2 * hits, has + says))
         for name, has, says, hits in counts
     ]
 
@@ -142,5 +142,5 @@ def _names(comparison: MatrixComparison, column: str | None) -> tuple[str, ...]:
     return tuple(str(value) for value in np.union1d(gold.values[judged, at], given).tolist())
 
 
-def _ratio(part: int, whole: int) -> float | None:
+def _share(part: int, whole: int) -> float | None:
     return part / whole if whole else None

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scoring.metrics.comparison import Comparison, MatrixComparison, SpanComparison
+from scoring.metrics.metric import ratios
 from scoring.metrics.span_f1 import item_f1
 
 Answer = tuple[str, ...]  # the parts of what is said of one item: labels, cells, weights, or stretches of characters
@@ -77,7 +78,7 @@ def _right_or_wrong(
 def _of_weights(comparison: MatrixComparison) -> ItemAnswers:
     known = np.pad(comparison.gold.values, ((0, 0), (0, comparison.extra)))
     least, most = np.minimum(known, comparison.run).sum(axis=1), np.maximum(known, comparison.run).sum(axis=1)
-    shares = np.divide(least, most, out=np.ones(len(known)), where=most > 0)
+    shares = ratios(least, most, 1.0)
     negative = np.logical_or.reduce((known < 0) | (comparison.run < 0), axis=1)  # numbers, and no weights
     return ItemAnswers(
         ids=comparison.gold.answers.ids,

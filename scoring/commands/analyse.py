@@ -12,7 +12,7 @@ from scoring.analysis.field import disagreement, missed_by_all, summary, summary
 from scoring.answers import Matrix
 from scoring.commands import VALID, UsageError, print_json
 from scoring.definition import Definition, Track
-from scoring.formats import answer_kind, read_answers
+from scoring.formats import answer_kind, read_run
 from scoring.metrics import Comparison, GoldStandard, compare, compute, describe
 from scoring.metrics.comparison import MatrixComparison
 from scoring.reports.problems import Report
@@ -53,9 +53,7 @@ def _name(path: Path, paths: list[Path]) -> str:
 def _read(path: Path, track: Track, gold: GoldStandard) -> Comparison:
     """A run beside the gold, its faults overlooked where it can be read at all."""
     report = Report()
-    answers = read_answers(
-        track, path.read_bytes(), role="run", spec=track.format, items=None, lenient=True, report=report
-    )
+    answers = read_run(track, path.read_bytes(), report, lenient=True)
     if answers is None:
         raise UsageError(f"The run {path} cannot be read.", report)
     return compare(gold, answers, count_outside=track.items_outside_gold == "count")

@@ -11,7 +11,7 @@ from scoring import limits
 from scoring.analysis.languages import read_languages
 from scoring.check import Items, find_items
 from scoring.definition import Definition, GoldFile, Track
-from scoring.formats import read_answers
+from scoring.formats import read_run
 from scoring.gold.coverage import coverage, may_leave_out
 from scoring.gold.track_votes import agreement_of
 from scoring.gold.votes_file import VotesError
@@ -184,16 +184,7 @@ class _Inspection:
 def _faults_of_baseline(place: str, path: Path, track: Track, items: Items) -> Iterator[str]:
     """Baselines are scored leniently, so what the official evaluators bear is no fault."""
     report = Report()
-    read_answers(
-        track,
-        path.read_bytes(),
-        role="run",
-        spec=track.format,
-        items=items.index,
-        optional=items.optional,
-        lenient=True,
-        report=report,
-    )
+    read_run(track, path.read_bytes(), report, items=items.index, optional=items.optional, lenient=True)
     if not report.ok:
         yield f"{place}: {_first_error(report)}"
 

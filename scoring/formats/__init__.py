@@ -9,7 +9,7 @@ from scoring.definition import FormatSpec, Track
 from scoring.formats.format import Format, Size
 from scoring.formats.json_labels import JSON_LABELS
 from scoring.formats.json_soft import JSON_SOFT
-from scoring.formats.reading import Reading, Role, collector_paused
+from scoring.formats.reading import Reading, collector_paused
 from scoring.formats.spans import SPANS
 from scoring.formats.table import TABLE
 from scoring.formats.table_labels import TABLE_LABELS
@@ -46,47 +46,58 @@ def suffix(track: Track) -> str:
     return FORMATS[track.format.kind].suffix(track.format.options)
 
 
-def read_answers(
+def read_run(
     track: Track,
     data: bytes,
-    *,
-    role: Role,
-    spec: FormatSpec,
-    items: ItemIndex | None,
-    lenient: bool,
     report: Report,
+    *,
+    items: ItemIndex | None = None,
     optional: Collection[str] = (),
+    lenient: bool = False,
     text_lengths: Mapping[str, int] | None = None,
 ) -> Answers | None:
-    """Read a run file or a gold file; its rows stay in the file's order.
+    """Read a run file; its rows stay in the file's order.
 
     Args:
-        items: ids that a run must hold; None leaves missing and unknown ids unjudged (gold).
-        optional: ids that a run may hold too, all of them or none.
-        text_lengths: characters of each item's text, to judge offsets by.
+        items: ids that the run must hold; None leaves missing and unknown ids unjudged.
+        optional: ids that the run may hold too, all of them or none.
         lenient: keep what the official scorers tolerate (missing items or labels, labels outside the domain, inner
             classes, wrong sums) as warnings; labels unknown to the format become further columns.
+        text_lengths: characters of each item's text, to judge offsets by.
 
     Returns:
         None when the report got an error.
     """
-    inner = frozenset(name for name, children in (track.hierarchy or {}).items() if children)
+    expected = None if items is None or lenient else len(items) + len(optional)
     reading = Reading(
-        role=role,
+        role="run",
         report=report,
         items=items,
         optional=dict.fromkeys(optional),  # a set that keeps its order
         lenient=lenient,
         missing_allowed=track.missing == "default",
-        inner_classes=inner,
+        inner_classes=_inner_classes(track),
         text_lengths=text_lengths,
-        **_bounds(spec, None if items is None or lenient else len(items) + len(optional)),
+        **_bounds(track.format, expected),
     )
+    return _read(data, track.format, reading)
+
+
+def read_gold(track: Track, data: bytes, spec: FormatSpec, report: Report) -> Answers | None:
+    """Read a gold file, which is written as `spec` says; None when the report got an error."""
+    return _read(data, spec, Reading(role="gold", report=report, inner_classes=_inner_classes(track)))
+
+
+def _inner_classes(track: Track) -> frozenset[str]:
+    return frozenset(name for name, children in (track.hierarchy or {}).items() if children)
+
+
+def _read(data: bytes, spec: FormatSpec, reading: Reading) -> Answers | None:
     with collector_paused():
         try:
             return FORMATS[spec.kind].read(data, spec, reading)
         except MemoryError:
-            report.error("too-much-memory")
+            reading.report.error("too-much-memory")
             return None
 
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Collection
 
 from scoring.definition import Track
-from scoring.formats import read_answers
+from scoring.formats import read_run
 from scoring.items.index import ItemIndex
 from scoring.reports.problems import Report
 
@@ -28,7 +28,7 @@ def begins_as(track: Track, head: bytes | None, items: ItemIndex, optional: Coll
     if head is None:
         return False
     trial = Report()
-    answers = read_answers(track, head, role="run", spec=track.format, items=None, lenient=False, report=trial)
+    answers = read_run(track, head, trial)
     if answers is None or not trial.ok:
         return False
     rows = items.rows_of(answers.ids).tolist()

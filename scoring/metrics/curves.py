@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from scoring.definition import MetricSpec
 from scoring.metrics.comparison import MatrixComparison
-from scoring.metrics.metric import SOFT, TABLE, Example, Metric, Numbers, Part
+from scoring.metrics.metric import SOFT, TABLE, Example, Metric, Numbers, Part, ratios
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ def precision_recall(comparison: MatrixComparison, name: str) -> Curve | None:
     hits, said, thresholds, _ = comparison.once(_steps, name)
     if not hits[-1]:
         return None
-    return Curve(hits / hits[-1], np.divide(hits, said, out=np.ones(len(said)), where=said > 0), thresholds)
+    return Curve(hits / hits[-1], ratios(hits, said, 1.0), thresholds)
 
 
 Steps = tuple[NDArray[np.int64], NDArray[np.int64], Numbers, int]

@@ -28,6 +28,7 @@ from scoring.metrics.metric import (
     Options,
     mean_of,
     number,
+    ratios,
 )
 
 
@@ -64,9 +65,7 @@ def normalised(values: Numbers, best: Numbers) -> Contributions:
 
 def _normalise_sums(sums: Numbers) -> Numbers:
     value, best = sums[..., 0], sums[..., 1]
-    result = np.full(best.shape, np.nan)
-    np.divide(value + best, 2 * best, out=result, where=best > 0)
-    floored: Numbers = np.maximum(result, 0.0)
+    floored: Numbers = np.maximum(ratios(value + best, 2 * best), 0.0)
     return floored
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from scoring.definition import MetricSpec
 from scoring.metrics.comparison import MatrixComparison
 from scoring.metrics.counts import Marks, marks, total
-from scoring.metrics.metric import LABELS, TABLE, Contributions, Example, Metric, Numbers, Part
+from scoring.metrics.metric import LABELS, TABLE, Contributions, Example, Metric, Numbers, Part, ratios
 
 # Of hits (…), answers judged (…), how often the run has each class (…, its classes) and the gold (…, classes): (…), NaN
 # where undefined.
@@ -16,7 +16,7 @@ Agreement = Callable[[Numbers, Numbers, Numbers, Numbers], Numbers]
 
 def _kappa(hits: Numbers, items: Numbers, run: Numbers, gold: Numbers) -> Numbers:
     observed, by_chance = items * hits, _by_chance(run, gold)
-    return _ratio(observed - by_chance, items**2 - by_chance)
+    return ratios(observed - by_chance, items**2 - by_chance)
 
 
 def _matthews(hits: Numbers, items: Numbers, run: Numbers, gold: Numbers) -> Numbers:
@@ -24,7 +24,7 @@ def _matthews(hits: Numbers, items: Numbers, run: Numbers, gold: Numbers) -> Num
     spread = items**2 - (run**2).sum(axis=-1) - unanswered**2
     gold_spread = items**2 - (gold**2).sum(axis=-1)
     product = np.sqrt(spread) * np.sqrt(gold_spread)
-    value = _ratio(items * hits - _by_chance(run, gold), product)
+    value = ratios(items * hits - _by_chance(run, gold), product)
     return np.where((spread <= 0) & (gold_spread > 0), 0.0, value)
 
 
@@ -32,12 +32,6 @@ def _by_chance(run: Numbers, gold: Numbers) -> Numbers:
     """Σ_c run_c · gold_c; the classes of the gold come first among the run's."""
     total: Numbers = (run[..., : gold.shape[-1]] * gold).sum(axis=-1)
     return total
-
-
-def _ratio(part: Numbers, whole: Numbers) -> Numbers:
-    result = np.full(np.shape(whole), np.nan)
-    np.divide(part, whole, out=result, where=whole > 0)
-    return result
 
 
 def _of(agreement: Agreement) -> Callable[[MatrixComparison, MetricSpec], float | None]:

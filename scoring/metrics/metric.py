@@ -25,6 +25,13 @@ class AnyNumber:
 Options = Mapping[str, tuple[str, ...] | AnyNumber]
 
 
+def ratios(parts: NDArray[Any], wholes: NDArray[Any], otherwise: float = np.nan) -> Numbers:
+    """parts / wholes, `otherwise` where the whole is not more than 0."""
+    result = np.full_like(wholes, otherwise, dtype=np.float64)  # in the memory order of its arguments: twice as fast
+    np.divide(parts, wholes, out=result, where=wholes > 0)
+    return result
+
+
 def per_row(rows: NDArray[np.intp], values: NDArray[Any], count: int) -> Numbers:
     """Sums of the `values` that share a row, for rows 0 to `count` − 1."""
     sums: Numbers = np.bincount(rows, values, count).astype(np.float64)
@@ -54,13 +61,8 @@ def mean_of(values: Numbers) -> Contributions:
 
 def share_of(parts: NDArray[Any], wholes: NDArray[Any]) -> Contributions:
     """The contributions to a metric that is Σ parts / Σ wholes, both of shape (items,); undefined where both are 0."""
-    return Contributions(np.column_stack([parts, wholes]).astype(np.float64), _share)
-
-
-def _share(sums: Numbers) -> Numbers:
-    result = np.full(sums.shape[:-1], np.nan)
-    np.divide(sums[..., 0], sums[..., 1], out=result, where=sums[..., 1] > 0)
-    return result
+    sums_of = np.column_stack([parts, wholes]).astype(np.float64)
+    return Contributions(sums_of, lambda sums: ratios(sums[..., 0], sums[..., 1]))
 
 
 class Part(Enum):

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from scoring.definition import MetricSpec
 from scoring.metrics.comparison import GoldStandard, MatrixComparison
-from scoring.metrics.metric import LABELS, TABLE, Contributions, Example, Metric, share_of
+from scoring.metrics.metric import LABELS, TABLE, Contributions, Example, Metric, ratios, share_of
 
 Shares = tuple[NDArray[np.float64], NDArray[np.bool_]]  # of each item, and whether it is judged
 
@@ -34,7 +34,7 @@ def _shared(comparison: MatrixComparison) -> Shares:
     own = len(comparison.gold.matrix.columns)
     gold, run = comparison.gold.values[:, :own] == 1, comparison.run[:, :own] == 1
     either = np.count_nonzero(gold | run, axis=1) + np.count_nonzero(comparison.run[:, own:], axis=1)
-    share = np.divide(np.count_nonzero(gold & run, axis=1), either, out=np.ones(len(gold)), where=either > 0)
+    share = ratios(np.count_nonzero(gold & run, axis=1), either, 1.0)
     judged = comparison.gold.once(_judged)
     return share * (judged & comparison.answered), judged
 

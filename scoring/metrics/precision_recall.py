@@ -14,7 +14,7 @@ import numpy as np
 from scoring.definition import MetricSpec
 from scoring.metrics.comparison import MatrixComparison
 from scoring.metrics.counts import Cells, ClassCounts, Marks, marks, positive_marks
-from scoring.metrics.metric import LABELS, TABLE, Contributions, Example, Metric, Numbers, Options, Part
+from scoring.metrics.metric import LABELS, TABLE, Contributions, Example, Metric, Numbers, Options, Part, ratios
 
 Score = Callable[[ClassCounts, bool], Numbers]  # (…, classes), NaN where undefined
 Average = Callable[[Numbers, Cells], Numbers]  # of the classes' scores and of how often the gold has them: (…)
@@ -32,13 +32,6 @@ def _recall(counts: ClassCounts, skip: bool) -> Numbers:
 def _f1(counts: ClassCounts, skip: bool) -> Numbers:
     values = ratios(2 * counts.hits, counts.predicted + counts.actual, np.nan)
     return np.where(counts.actual > 0, values, np.nan)
-
-
-def ratios(parts: Cells, wholes: Cells, otherwise: float) -> Numbers:
-    """parts / wholes, `otherwise` where the whole is 0."""
-    result = np.full_like(wholes, otherwise, dtype=np.float64)  # in the memory order of its arguments: twice as fast
-    np.divide(parts, wholes, out=result, where=wholes > 0)
-    return result
 
 
 def _mean(values: Numbers, actual: Cells) -> Numbers:

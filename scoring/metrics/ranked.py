@@ -23,6 +23,7 @@ from scoring.metrics.metric import (
     mean_of,
     number,
     per_row,
+    ratios,
 )
 
 PerQuery = Callable[[RankingComparison, MetricSpec], Numbers]
@@ -49,17 +50,13 @@ def _sum(comparison: RankingComparison, values: Numbers) -> Numbers:
     return per_row(comparison.owners, values, len(comparison.gold))
 
 
-def _ratio(part: Numbers, whole: Numbers) -> Numbers:
-    return np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)
-
-
 def _precision(comparison: RankingComparison, spec: MetricSpec) -> Numbers:
     return _sum(comparison, _found(comparison, spec)) / _cutoff(spec)
 
 
 def _recall(comparison: RankingComparison, spec: MetricSpec) -> Numbers:
     relevant = comparison.gold.once(_relevant_in_gold, number(spec, "relevant", 1.0))
-    return _ratio(_sum(comparison, _found(comparison, spec)), relevant)
+    return ratios(_sum(comparison, _found(comparison, spec)), relevant, 0.0)
 
 
 def _average_precision(comparison: RankingComparison, spec: MetricSpec) -> Numbers:
@@ -67,7 +64,7 @@ def _average_precision(comparison: RankingComparison, spec: MetricSpec) -> Numbe
     so_far = np.cumsum(found)
     before = (so_far - found)[np.searchsorted(comparison.owners, comparison.owners)]  # found in earlier queries
     relevant = comparison.gold.once(_relevant_in_gold, number(spec, "relevant", 1.0))
-    return _ratio(_sum(comparison, found * (so_far - before) / comparison.ranks), relevant)
+    return ratios(_sum(comparison, found * (so_far - before) / comparison.ranks), relevant, 0.0)
 
 
 def _reciprocal_rank(comparison: RankingComparison, spec: MetricSpec) -> Numbers:
@@ -92,7 +89,7 @@ def _best_gain(gold: GoldStandard, cutoff: float) -> Numbers:
 def _ndcg(comparison: RankingComparison, spec: MetricSpec) -> Numbers:
     cutoff = _cutoff(spec)
     gain = _sum(comparison, _gains(comparison.relevance, comparison.ranks, cutoff))
-    return _ratio(gain, comparison.gold.once(_best_gain, cutoff))
+    return ratios(gain, comparison.gold.once(_best_gain, cutoff), 0.0)
 
 
 def _mean(values: PerQuery) -> Callable[[RankingComparison, MetricSpec], float | None]:

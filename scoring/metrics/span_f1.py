@@ -8,7 +8,7 @@ import numpy as np
 
 from scoring.definition import MetricSpec
 from scoring.metrics.comparison import SpanComparison
-from scoring.metrics.metric import SPANS, Contributions, Example, Metric, Numbers, mean_of, per_row, share_of
+from scoring.metrics.metric import SPANS, Contributions, Example, Metric, Numbers, mean_of, per_row, ratios, share_of
 from scoring.metrics.spans import Intervals, both_marked, same_ends
 
 
@@ -18,8 +18,7 @@ def item_f1(comparison: SpanComparison) -> Numbers:
     gold, run = both.gold_united, both.run_united
     marked = per_row(gold.owners, gold.lengths, items) + per_row(run.owners, run.lengths, items)
     hits = per_row(run.owners, run.covered_by(gold), items)
-    values: Numbers = np.divide(2 * hits, marked, out=np.ones(items), where=marked > 0)
-    return values
+    return ratios(2 * hits, marked, 1.0)
 
 
 def _span_f1(comparison: SpanComparison, spec: MetricSpec) -> float | None:

@@ -20,7 +20,7 @@ def nearest(found: str, names: Iterable[str]) -> str | None:
     if len(found) > LETTERS:
         return None
     candidates = [name for name in islice(dict.fromkeys(names), NAMES) if len(name) <= LETTERS]
-    likeness = {name: max(map(_ratio, _spellings(found), _spellings(name))) for name in candidates}
+    likeness = {name: max(map(_likeness, _spellings(found), _spellings(name))) for name in candidates}
     best = max(candidates, key=likeness.__getitem__, default=None)
     if best is not None and likeness[best] >= ALIKE:
         return best
@@ -40,5 +40,5 @@ def _spellings(name: str) -> tuple[str, str]:
     return "".join(words), "".join(sorted(words))
 
 
-def _ratio(one: str, other: str) -> float:
+def _likeness(one: str, other: str) -> float:
     return SequenceMatcher(None, one, other, autojunk=False).ratio()

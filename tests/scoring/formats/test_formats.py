@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from scoring import Definition, DefinitionError, check, load_definition, score
 from scoring.answers import Answers, Matrix, Ranking, Spans
-from scoring.formats import read_answers
+from scoring.formats import read_gold, read_run
 from scoring.formats.filetypes import foreign_kind
 from scoring.items.index import ItemIndex
 from scoring.reports.problems import Report
@@ -119,10 +119,7 @@ def task(tmp_path: Path) -> Definition:
 
 
 def read(task: Definition, track: str, data: bytes, report: Report | None = None) -> Answers | None:
-    rules = task.track(track)
-    return read_answers(
-        rules, data, role="run", spec=rules.format, items=ItemIndex(ITEMS), lenient=False, report=report or Report()
-    )
+    return read_run(task.track(track), data, report or Report(), items=ItemIndex(ITEMS))
 
 
 def problems(task: Definition, track: str, data: bytes) -> dict[str, Any]:
@@ -272,15 +269,10 @@ def test_no_content_raises(task: Definition, track: str, lenient: bool, data: st
     rules, report = task.track(track), Report()
     for role in ("run", "gold"):
         report = Report()
-        items = ItemIndex(ITEMS) if role == "run" else None
-        answers = read_answers(
-            rules,
-            content,
-            role=role,
-            spec=rules.format,
-            items=items,
-            lenient=lenient,
-            report=report,  # type: ignore[arg-type]
+        answers = (
+            read_run(rules, content, report, items=ItemIndex(ITEMS), lenient=lenient)
+            if role == "run"
+            else read_gold(rules, content, rules.format, report)
         )
         assert (answers is None) == (not report.ok)
         json.dumps(report.as_dict(), ensure_ascii=False).encode()

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from scoring import Definition, check, check_upload
-from scoring.formats import read_answers
+from scoring.formats import read_run
 from scoring.items.index import ItemIndex
 from scoring.reports.problems import Report
 from scoring.uploads import naming
@@ -72,7 +72,7 @@ def test_no_content_raises(tiny: Definition, track: str, lenient: bool, data: st
     rules, report = tiny.track(track), Report()
     items = [f"d_{number}" for number in range(10)] if track == "task3-table" else ITEMS
     known = ItemIndex(items)
-    answers = read_answers(rules, content, role="run", spec=rules.format, items=known, lenient=lenient, report=report)
+    answers = read_run(rules, content, report, items=known, lenient=lenient)
     assert (answers is None) == (not report.ok)
     assert all(problem.message and len(problem.places) <= 20 for problem in report)
     json.dumps(report.as_dict(), ensure_ascii=False).encode()  # no lone surrogate gets through

@@ -9,7 +9,7 @@ import pytest
 from scoring.answers import Answers, Matrix, Ranking, Spans
 from scoring.baselines.trivial import empty_spans, every_character, majority
 from scoring.definition import Definition, FormatSpec, Track
-from scoring.formats import read_answers, suffix, write_run
+from scoring.formats import read_run, suffix, write_run
 from scoring.items.index import ItemIndex
 from scoring.reports.problems import Report
 from tests.scoring.formats.test_formats import ITEMS, RIGHT, task
@@ -27,9 +27,7 @@ def track(kind: str, **options: object) -> Track:
 
 def read_back(where: Track, path: Path, ids: list[str]) -> Answers:
     report = Report()
-    back = read_answers(
-        where, path.read_bytes(), role="run", spec=where.format, items=ItemIndex(ids), lenient=False, report=report
-    )
+    back = read_run(where, path.read_bytes(), report, items=ItemIndex(ids))
     assert list(report) == []
     assert back is not None
     return back
@@ -181,4 +179,4 @@ def test_a_name_with_any_character_can_be_a_class_a_column_or_a_key(name: str, t
         write_run(where, answers, path)
         assert_same(read_back(where, path, ids), answers)
         path.write_bytes(path.read_bytes().replace(b"1", b"x"))
-        read_answers(where, path.read_bytes(), role="run", spec=where.format, items=None, lenient=True, report=Report())
+        read_run(where, path.read_bytes(), Report(), lenient=True)
