@@ -13,9 +13,10 @@ from http import HTTPStatus
 from django.conf import settings
 from django.core.cache import caches
 from django.db import OperationalError, connection
-from django.http import HttpRequest, HttpResponse, HttpResponseNotModified
+from django.http import HttpRequest, HttpResponse
 from django.urls import Resolver404, resolve
-from django.utils.http import parse_etags, quote_etag
+from django.utils.cache import get_conditional_response
+from django.utils.http import quote_etag
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 
@@ -30,7 +31,7 @@ _PERSONAL = (settings.SESSION_COOKIE_NAME, "messages")
 
 
 def kept_boards(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
-    """For readers whom the portal does not know: the page as it was made for another, or not even that.
+    """For readers whom the portal does not know: the page as it was made for another, or that it has not changed.
 
     It stands outside of all that makes a page, so that what is kept needs nothing more, the headers included.
     """
@@ -41,19 +42,16 @@ def kept_boards(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable
         key = _key_of(request)
         if key is None:
             return get_response(request)
-        etag = quote_etag(key)
-        known = parse_etags(request.headers.get("If-None-Match", ""))
-        if etag in [one.removeprefix("W/") for one in known]:  # weak is what a proxy makes of it that compresses
-            return HttpResponseNotModified(headers={"ETag": etag} | _HEADERS)
         kept = caches["boards"].get(key)
         if kept is None:
             response = get_response(request)
             if response.status_code != HTTPStatus.OK or request.method != "GET":
                 return response
-            kept = response.content, dict(response.headers) | {"ETag": etag} | _HEADERS
+            kept = response.content, dict(response.headers) | {"ETag": quote_etag(key)} | _HEADERS
             caches["boards"].set(key, kept)
         content, headers = kept
-        return HttpResponse(content, headers=headers)
+        page = HttpResponse(content, headers=headers)
+        return get_conditional_response(request, etag=headers["ETag"], response=page) or page
 
     return middleware
 
