@@ -3,10 +3,12 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from scoring.answers import Answers, Matrix, Spans
 from scoring.check import Items, as_source, find_items, read_file
 from scoring.definition import Definition, FormatSpec, Track
+from scoring.extras import install_command
 from scoring.formats import answer_kind, read_gold, read_run
 from scoring.gold.coverage import coverage, incomplete, may_leave_out
 from scoring.items.index import ItemIndex
@@ -14,6 +16,9 @@ from scoring.limits import LISTED
 from scoring.metrics import Comparison, GoldStandard, compare, compute, get
 from scoring.metrics.distinct import distinct
 from scoring.reports.problems import Problem, Report
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 CONSTANT = "constant"
 
@@ -47,6 +52,18 @@ class Result:
     def __repr__(self) -> str:
         scores = ", ".join(f"{key} {'undefined' if one is None else f'{one:.4f}'}" for key, one in self.scores.items())
         return f"Result({scores or 'no scores'}; {self.report!r}; {self.items} items)"
+
+    def to_pandas(self) -> "DataFrame":
+        """The scores as one row, a column a metric, NaN where undefined; pandas is only imported here.
+
+        Raises:
+            ImportError: pandas is missing; the text says how to install it.
+        """
+        try:
+            from pandas import DataFrame  # noqa: PLC0415 - nobody else waits for it
+        except ImportError as missing:
+            raise ImportError(f"to_pandas needs a package: {install_command(missing)}") from None
+        return DataFrame([self.scores], dtype="float64")
 
 
 def score(

@@ -44,7 +44,7 @@ AGAIN_ON_POSTGRES = (
     "tests/faults/test_broker.py",
     "tests/faults/test_worker.py",
 )  # the others bring their own database
-QUICK = ("--quick", *IN_PARALLEL, "tests/scoring", "tests/portal", "tests/tasks")
+QUICK = ("--quick", *IN_PARALLEL, "tests/scoring", "tests/agon", "tests/portal", "tests/tasks")
 MEMORY = Path("/dev/shm")
 SLOWEST = 25  # tests that --durations lists
 # What the suites need from the system, and the Debian package that brings it.

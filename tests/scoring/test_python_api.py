@@ -20,8 +20,8 @@ def entries(values: str) -> bytes:
 
 def test_types_are_shipped() -> None:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
-    assert settings["package-data"] == {"scoring": ["py.typed"]}
-    assert (ROOT / "scoring/py.typed").exists()
+    assert settings["package-data"] == {"scoring": ["py.typed"], "agon": ["py.typed"]}
+    assert all((ROOT / package / "py.typed").exists() for package in settings["package-data"])
 
 
 def test_a_missing_gold_file_is_a_gold_error(tiny: Definition, tmp_path: Path) -> None:

@@ -1,0 +1,1 @@
+"""Agon from Python, for participants and organizers: built on the engine, without the portal."""

@@ -1,0 +1,151 @@
+"""Boards, scores, answers and votes as pandas DataFrames, and DataFrames as CSV, Parquet and Excel files."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from scoring.analysis.field import summary, summary_table
+from scoring.analysis.item_answers import item_answers
+from scoring.definition import Track
+from scoring.extras import install_command
+from scoring.gold.agreement import agreement_by_class, agreement_table
+from scoring.gold.track_votes import rules_of
+from scoring.gold.votes_file import read_votes
+from scoring.reports.tables import Table
+from scoring.score import Result
+
+try:
+    import pandas as pd
+except ImportError as missing:
+    raise ImportError(f"agon.frames needs pandas: {install_command(missing)}") from None
+
+_BEFORE = ["rank", "kind", "team", "run", "number", "method", "system_type", "slot", "received_at"]
+_AFTER = ["low", "high", "tie_group", "flags", "run_id"]
+_FORMULA = tuple("=+-@\t\r")  # what makes a spreadsheet run a text
+_PACKAGES = {".parquet": "pyarrow", ".xlsx": "openpyxl"}
+
+
+def board(source: str | Path | bytes) -> pd.DataFrame:
+    """A leaderboard from the JSON that its page exports: a row a run, a column a metric.
+
+    Undefined scores are NaN, `received_at` is in UTC. `attrs` keeps the rest: track, phase, metrics, gold and scorer
+    version.
+
+    Raises:
+        ValueError: it is another JSON, or none.
+    """
+    try:
+        made = json.loads(source if isinstance(source, bytes) else Path(source).read_bytes())
+        rows, metrics = made.pop("rows"), [metric["key"] for metric in made["metrics"]]
+        frame = pd.DataFrame(map(_board_row, rows), columns=[*_BEFORE, *metrics, *_AFTER])
+    except (ValueError, KeyError, TypeError, AttributeError):
+        name = "This" if isinstance(source, bytes) else source
+        raise ValueError(f"{name} is not a leaderboard. Download one with the link JSON on its page.") from None
+    types = dict.fromkeys([*metrics, "low", "high"], "float64") | {"rank": "Int64", "number": "Int64"}
+    frame = frame.astype(types).assign(received_at=pd.to_datetime(frame["received_at"], utc=True, format="ISO8601"))
+    frame.attrs = made
+    return frame
+
+
+def _board_row(row: dict[str, Any]) -> dict[str, Any]:
+    low, high = row["interval"] or (None, None)
+    return {**row, **row["scores"], "low": low, "high": high, "flags": " ".join(row["flags"])}
+
+
+def scores(results: Mapping[str, Result]) -> pd.DataFrame:
+    """The scores of several runs: a row a run, under the name that `results` gives it, and a column a metric."""
+    rows = [result.to_pandas() for result in results.values()]
+    return pd.concat(rows).set_axis(pd.Index(results, name="run"))
+
+
+def items(result: Result) -> pd.DataFrame:
+    """The gold's and the run's answer to each item in words, and how near they are.
+
+    The last column is `right` (1 or 0), `overlap` for weights, or `f1` for spans; NaN where nothing is judged.
+
+    Raises:
+        ValueError: the run has errors, or the track is a ranking.
+    """
+    if result.comparison is None:
+        raise ValueError("The run has errors, so it has no answers to compare. See result.report.")
+    found = item_answers(result.comparison)
+    columns = {"gold": map(", ".join, found.gold), "run": map(", ".join, found.run), found.measure: found.values}
+    frame = pd.DataFrame({name: list(values) for name, values in columns.items()}, pd.Index(found.ids, name="item"))
+    return frame.astype({found.measure: "float64"})
+
+
+def votes(path: str | Path, field: str | None = None) -> pd.DataFrame:
+    """Annotators' votes, a row a label; an annotator is a number, the place in the lists of votes.
+
+    In a table, whose annotators have names, they are numbered in the order of these. A missing label is no vote.
+
+    Raises:
+        VotesError: the file cannot be read; the text says why.
+    """
+    rows = [
+        (item, annotator, label)
+        for item, given in read_votes(Path(path), field).items()
+        for annotator, labels in enumerate(given)
+        for label in (labels or [None])  # type: ignore[list-item]
+    ]
+    return pd.DataFrame(rows, columns=["item", "annotator", "label"])
+
+
+def agreement(path: str | Path, track: Track, field: str | None = None) -> pd.DataFrame:
+    """How far annotators agree: a row a class, then one on whole answers.
+
+    Raises:
+        VotesError: the file cannot be read; the text says why.
+        ValueError: a vote is for none of the track's classes.
+    """
+    return of_table(agreement_table(agreement_by_class(read_votes(Path(path), field), rules_of(track))))
+
+
+def statistics(scores: pd.DataFrame) -> pd.DataFrame:
+    """Of a field of runs: mean, quartiles, deviation and others of each column of scores."""
+    return of_table(summary_table({name: summary(column.dropna().tolist()) for name, column in scores.items()}))
+
+
+def of_table(table: Table) -> pd.DataFrame:
+    """A table of the engine; its first column names the rows."""
+    name, *columns = table.head
+    frame = pd.DataFrame([row[1:] for row in table.rows], pd.Index([row[0] for row in table.rows], name=name), columns)
+    frame.attrs = {"title": table.title}
+    return frame
+
+
+def write(frame: pd.DataFrame, path: str | Path) -> None:
+    """Write a file that ends in `.csv`, `.parquet` (needs pyarrow) or `.xlsx` (needs openpyxl).
+
+    In CSV and Excel files an apostrophe goes before texts that a spreadsheet would run; Excel's times are in UTC.
+
+    Raises:
+        ValueError: the name ends in something else.
+        ImportError: the package is missing; the text says how to install it.
+    """
+    path = Path(path)
+    try:
+        match path.suffix:
+            case ".csv":
+                _for_spreadsheets(frame).to_csv(path, index=False)
+            case ".parquet":
+                frame.to_parquet(path)
+            case ".xlsx":
+                _without_zones(_for_spreadsheets(frame)).to_excel(path, index=False)
+            case _:
+                raise ValueError(f"{path.name} must end in .csv, .parquet or .xlsx.")
+    except ImportError:
+        package = ImportError(name=_PACKAGES[path.suffix])
+        raise ImportError(f"Files that end in {path.suffix} need a package: {install_command(package)}") from None
+
+
+def _for_spreadsheets(frame: pd.DataFrame) -> pd.DataFrame:
+    flat = frame if isinstance(frame.index, pd.RangeIndex) else frame.reset_index()
+    return flat.map(lambda cell: f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell)
+
+
+def _without_zones(frame: pd.DataFrame) -> pd.DataFrame:
+    """Excel has none."""
+    zoned = frame.select_dtypes("datetimetz")
+    return frame.assign(**{name: times.dt.tz_convert("UTC").dt.tz_localize(None) for name, times in zoned.items()})
