@@ -136,14 +136,7 @@ class UndeletableAdmin(AuditedAdmin):
 
 def _audit(request: HttpRequest, row: Model, deed: str, detail: dict[str, Any]) -> None:
     assert request.user.is_authenticated
-    AuditEntry.objects.create(
-        actor=request.user,
-        shared_task=row if isinstance(row, SharedTask) else None,
-        verb=f"admin_{deed}",
-        subject=_known(row),
-        detail=detail,
-        at=database_now(),
-    )
+    AuditEntry.objects.record(request.user, f"admin_{deed}", row, database_now(), subject=_known(row), **detail)
 
 
 def _words(value: object) -> str:

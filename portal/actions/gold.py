@@ -3,13 +3,16 @@
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Annotated
 
 from django.db import transaction
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _
+from pydantic import SkipValidation
 
 from portal import jobs
-from portal.actions.errors import Conflict, Invalid
-from portal.actions.organizing import require_organizer
+from portal.actions.action import Act, action
+from portal.actions.errors import ActionError, Conflict, Invalid
+from portal.actions.roles import ORGANIZERS
 from portal.evaluation.gold import Versions, adopt, runs_to_score
 from portal.evaluation.lanes import Lane
 from portal.evaluation.limits import HINT_SECONDS
@@ -20,6 +23,30 @@ from scoring.gold.check import check_gold
 from scoring.limits import RUN_BYTES
 
 GOLD_BYTES = RUN_BYTES  # as a run that is unpacked
+
+SealedPieces = Annotated[Iterable[bytes], SkipValidation]  # read once, as they are stored
+
+NO_SUCH_SPLIT = Invalid.declare("no_such_split", _("%(track)s has no items for %(split)s."))
+PUBLIC_SCORES = Invalid.declare(
+    "public_scores",
+    _("The leaderboards of %(phases)s are public and would change at once. Confirm that you are sure."),
+)
+IN_USE = Conflict.declare("in_use", _("That version is in use."))
+NEVER_IMPORTED = Conflict.declare(
+    "gold_changed_twice",
+    _(
+        "gold %(track)s %(split)s: version %(version)d was uploaded on the page, and the folder has another file. "
+        "To use the folder’s, upload it on the page Gold, then import again."
+    ),
+)
+CHANGED_TWICE = Conflict.declare(
+    "gold_changed_twice",
+    _(
+        "gold %(track)s %(split)s: the file has changed since the last import, and version %(version)d was put in its "
+        "place on the page. To use the folder’s file, upload it on the page Gold, then import again. To keep "
+        "version %(version)d, restore the file of the last import (version %(imported)d), or remove it from the folder."
+    ),
+)
 
 
 @transaction.atomic
@@ -35,7 +62,8 @@ def add_gold_standard(track: Track, split: str, file: Path, at: datetime, actor:
     """
     versions = Versions.of(track, split)
     if versions.newest is not None and not can_open_gold():
-        _leave_for_worker(track, split, store_gold(file), at, actor, is_imported=True)
+        upload = _leave_for_worker(track, split, store_gold(file), at, actor, is_imported=True)
+        AuditEntry.objects.record(actor, "upload_gold", track, at, **_audit_words(upload))
         return versions.newest
     content = file.read_bytes()
     if versions.newest is not None:
@@ -45,7 +73,7 @@ def add_gold_standard(track: Track, split: str, file: Path, at: datetime, actor:
             GoldStandard.objects.filter(pk=versions.newest.pk).update(is_imported=True)
             return versions.newest
         if versions.have_parted:
-            raise Conflict("gold_changed_twice", _changed_twice(track, split, versions))
+            raise _changed_twice(track, split, versions)
     counts = check_gold(track.shared_task.definition, track.slug, file, split).counts
     gold = adopt(track, split, store_gold(file), at, actor, counts, is_imported=True)
     transaction.on_commit(lambda: jobs.publish_scores(runs_to_score(track, split), Lane.BULK))
@@ -56,56 +84,40 @@ def _holds(gold: GoldStandard | None, content: bytes) -> bool:
     return gold is not None and open_gold(gold.sealed_sha256) == content
 
 
-def _changed_twice(track: Track, split: str, versions: Versions) -> str:
+def _changed_twice(track: Track, split: str, versions: Versions) -> ActionError:
     assert versions.newest is not None
     names = {"track": track.slug, "split": split, "version": versions.newest.version}
     if versions.imported is None:
-        message = _(
-            "gold %(track)s %(split)s: version %(version)d was uploaded on the page, and the folder has another file. "
-            "To use the folder’s, upload it on the page Gold, then import again."
-        )
-        return message % names
-    message = _(
-        "gold %(track)s %(split)s: the file has changed since the last import, and version %(version)d was put in its "
-        "place on the page. To use the folder’s file, upload it on the page Gold, then import again. To keep "
-        "version %(version)d, restore the file of the last import (version %(imported)d), or remove it from the folder."
-    )
-    return message % (names | {"imported": versions.imported.version})
+        return NEVER_IMPORTED(**names)
+    return CHANGED_TWICE(**names, imported=versions.imported.version)
 
 
-@transaction.atomic
-def upload_gold(
-    user: User, track: Track, split: str, sealed: Iterable[bytes], at: datetime, *, is_sure: bool = False
-) -> GoldUpload:
-    """Take a gold standard that was sealed as it came in; a worker opens and judges it.
+@action(who=ORGANIZERS, says=_("uploaded a gold file"), errors=[NO_SUCH_SPLIT, PUBLIC_SCORES])
+def upload_gold(act: Act, track: Track, *, split: str, sealed: SealedPieces, is_sure: bool = False) -> GoldUpload:
+    """Keep a gold standard that was sealed as it came in; a worker opens and checks it.
 
-    Raises:
-        NotAllowed: the user does not organize the task.
-        Invalid: the track has no items for that split, or public scores would change at once without `is_sure`.
+    `is_sure` where public scores would change at once.
     """
-    require_organizer(user, track.shared_task)
     if split not in track.definition.items:
-        raise Invalid("no_such_split", _("%(track)s has no items for %(split)s.") % _names(track, split))
-    _require_sure(track, split, at, is_sure)
-    return _leave_for_worker(track, split, store_sealed_gold(sealed), at, user)
+        raise NO_SUCH_SPLIT(track=track.title, split=split)
+    _require_sure(track, split, act.at, is_sure)
+    upload = _leave_for_worker(track, split, store_sealed_gold(sealed), act.at, act.user)
+    act.record(**_audit_words(upload))
+    return upload
 
 
-@transaction.atomic
-def return_to_gold(user: User, gold: GoldStandard, at: datetime, *, is_sure: bool = False) -> GoldStandard:
+@action(who=ORGANIZERS, errors=[IN_USE, PUBLIC_SCORES])
+def return_to_gold(act: Act, gold: GoldStandard, *, is_sure: bool = False) -> GoldStandard:
     """Make an earlier gold standard the newest version again; all runs are scored by it.
 
-    Raises:
-        NotAllowed: the user does not organize the task.
-        Invalid: public scores would change at once without `is_sure`.
-        Conflict: it is in use.
+    `is_sure` where public scores would change at once. The audit log has the new version's own entry.
     """
     track = gold.track
-    require_organizer(user, track.shared_task)
     newest = GoldStandard.objects.newest(track, gold.split)
     if newest is None or newest.sealed_sha256 == gold.sealed_sha256:
-        raise Conflict("in_use", _("That version is in use."))
-    _require_sure(track, gold.split, at, is_sure)
-    renewed = adopt(track, gold.split, gold.sealed_sha256, at, user, gold.counts, returned_to=gold.version)
+        raise IN_USE()
+    _require_sure(track, gold.split, act.at, is_sure)
+    renewed = adopt(track, gold.split, gold.sealed_sha256, act.at, act.user, gold.counts, returned_to=gold.version)
     transaction.on_commit(lambda: jobs.publish_scores(runs_to_score(track, gold.split), Lane.BULK))
     return renewed
 
@@ -113,8 +125,7 @@ def return_to_gold(user: User, gold: GoldStandard, at: datetime, *, is_sure: boo
 def _require_sure(track: Track, split: str, at: datetime, is_sure: bool) -> None:
     live = live_phases(track.shared_task, split, at)
     if live and GoldStandard.objects.newest(track, split) and not is_sure:
-        message = _("The leaderboards of %(phases)s are public and would change at once. Confirm that you are sure.")
-        raise Invalid("public_scores", message % {"phases": ", ".join(phase.title for phase in live)})
+        raise PUBLIC_SCORES(phases=", ".join(phase.title for phase in live))
 
 
 def _leave_for_worker(
@@ -129,17 +140,13 @@ def _leave_for_worker(
         received_at=at,
         lease_ends=at + timedelta(seconds=HINT_SECONDS),
     )
-    AuditEntry.objects.create(
-        actor=actor,
-        shared_task=track.shared_task,
-        verb="upload_gold",
-        subject=f"gold {track.slug} {split}",
-        detail={"upload": str(upload.pk), "sealed_sha256": sealed_sha256},
-        at=at,
-    )
     transaction.on_commit(lambda: jobs.publish_gold([upload.pk]))
     return upload
 
 
-def _names(track: Track, split: str) -> dict[str, str]:
-    return {"track": track.title, "split": split}
+def _audit_words(upload: GoldUpload) -> dict[str, str]:
+    return {
+        "subject": f"gold {upload.track.slug} {upload.split}",
+        "upload": str(upload.pk),
+        "sealed_sha256": upload.sealed_sha256,
+    }

@@ -76,14 +76,7 @@ def import_shared_task(folder: Path, at: datetime, actor: User | None = None) ->
         changes += _reranked(shared_task, rankings)
         if changes:
             Board.objects.filter(track__shared_task=shared_task).changed()  # what is compared follows from the rules
-            AuditEntry.objects.create(
-                actor=actor,
-                shared_task=shared_task,
-                verb="import_shared_task",
-                subject=f"shared task {shared_task.slug}",
-                detail={"definition": sha256, "changes": changes},
-                at=at,
-            )
+            AuditEntry.objects.record(actor, "import_shared_task", shared_task, at, definition=sha256, changes=changes)
     return ImportResult(shared_task, changes)
 
 

@@ -1,45 +1,137 @@
-"""Moving the window of a phase, and granting grace: both are audited, and everybody can read of them.
+"""Moving the window of a phase, and extra time: both are audited, and everyone can read about them.
 
-Whether a run comes in time is decided by `Phase.objects.open` alone, in the statement that takes from the quota.
+Whether a run is in time is decided by `Phase.objects.open` alone, in the statement that reserves quota.
 """
 
 from datetime import datetime, timedelta
+from typing import Annotated
 
-from django.db import transaction
 from django.db.models import Q
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _
 
+from portal.actions.action import Act, action
 from portal.actions.errors import Conflict, Invalid
-from portal.actions.organizing import audit_phase, locked_phase
-from portal.actions.texts import checked_text
+from portal.actions.input import column
+from portal.actions.roles import ORGANIZERS
 from portal.models import Grace, Phase, PhaseChange, Team, User, items_are_public
 
-NOTICE = timedelta(hours=1)  # no deadline comes nearer than this at one stroke; an upload under way ends long before
+NOTICE = timedelta(hours=1)  # a deadline never comes nearer than this in one step; an upload under way ends long before
+
+RELEASED = Conflict.declare(
+    "released", _("The scores of %(phase)s are public: it can accept no more runs. Take the release back first.")
+)
+RELEASED_BY_IMPORT = Conflict.declare(
+    "released", _("Its scores are public: it can accept no more runs. Take the release back first.")
+)
+ITEMS_PUBLIC = Conflict.declare(
+    "items_public",
+    _(
+        "The gold of the items of %(track)s, split %(split)s, is public, so %(phase)s accepts no more runs. "
+        "To open it again, write published: false for that gold in task.yaml and import the folder."
+    ),
+)
+NOTHING_MOVED = Invalid.declare("nothing_moved", _("This is the window that it has already."))
+OPENED = Invalid.declare("opened", _("The opening can be moved only before it, and only to a time in the future."))
+HAS_OPENED = Invalid.declare("opened", _("It has opened already, so its opening cannot move to a time in the future."))
+NO_CLOSING = Invalid.declare("no_closing", _("Say when it closes."))
+NO_DEADLINE = Invalid.declare("no_closing", _("%(phase)s has no deadline, so it needs no extra time."))
+CLOSES_FIRST = Invalid.declare("closes_first", _("The phase must close after it opens."))
+PAST = Invalid.declare("past", _("The new deadline has passed already."))
+DEADLINE_TOO_NEAR = Invalid.declare(
+    "too_near", _("An earlier deadline must be at least one hour ahead, so that no team is surprised.")
+)
+NO_TIME = Invalid.declare("no_time", _("Extra time must end after the deadline, and in the future."))
+EXTRA_TIME_TOO_NEAR = Invalid.declare(
+    "too_near", _("Extra time can't end within the next hour, so that no team is surprised. Choose a later time.")
+)
+ENDS_SOON = Conflict.declare(
+    "too_near",
+    _("This extra time ends within an hour anyway. It can't be cut shorter, so that no team is surprised."),
+)
+NO_GRACE = Conflict.declare("no_grace", _("This extra time no longer exists."))
 
 
-@transaction.atomic
+@action(
+    who=ORGANIZERS,
+    says=_("moved a phase"),
+    errors=[RELEASED, NOTHING_MOVED, OPENED, NO_CLOSING, CLOSES_FIRST, PAST, DEADLINE_TOO_NEAR, ITEMS_PUBLIC],
+    locks=True,
+)
 def move_phase(
-    user: User, phase: Phase, opens: datetime, closes: datetime | None, note: str, at: datetime
+    act: Act,
+    phase: Phase,
+    *,
+    opens: datetime,
+    closes: datetime | None,
+    note: Annotated[str, column(PhaseChange, "note", required=True, title="Reason")],
 ) -> PhaseChange:
-    """Give a phase another window, with a note for everybody.
-
-    Raises:
-        NotAllowed: the user does not organize the task.
-        Invalid: no note, no change, a window that cannot be, or a deadline drawn too near.
-        Conflict: the scores or the gold of the items are public, so that nobody may upload runs as if they were not.
-    """
-    phase = locked_phase(user, phase)
-    _require_words(note)
-    _require_unreleased(phase, at)
-    _require_window(phase, opens, closes, at)
-    require_hidden_items(phase, closes, at)
-    change = record_window(phase, opens, closes, note.strip(), user, at)
+    """Give a phase another window, with a reason that everyone can read."""
+    _require_unreleased(phase, act.at)
+    _require_window(phase, opens, closes, act.at)
+    require_hidden_items(phase, closes, act.at)
+    change = record_window(phase, opens, closes, note, act.user, act.at)
     before = {"opens": phase.opens.isoformat(), "closes": phase.closes and phase.closes.isoformat()}
     phase.opens, phase.closes = opens, closes
     phase.save(update_fields=["opens", "closes"])
     after = {"opens": opens.isoformat(), "closes": closes and closes.isoformat()}
-    audit_phase(user, phase, "move_phase", at, before=before, after=after, note=change.note)
+    act.record(before=before, after=after, note=note)
     return change
+
+
+@action(
+    who=ORGANIZERS,
+    says=_("granted extra time"),
+    errors=[RELEASED, NO_DEADLINE, NO_TIME, ITEMS_PUBLIC, EXTRA_TIME_TOO_NEAR],
+    locks=True,
+)
+def grant_grace(
+    act: Act,
+    phase: Phase,
+    *,
+    team: Team | None = None,
+    until: datetime,
+    reason: Annotated[str, column(Grace, "reason", required=True)],
+) -> Grace:
+    """Accept runs of a team, or of all, after the deadline; granted again, the new time replaces the old one."""
+    _require_unreleased(phase, act.at)
+    if phase.closes is None or phase.opens > act.at:
+        raise NO_DEADLINE(phase=phase.title)
+    if until <= max(act.at, phase.closes):
+        raise NO_TIME()
+    require_hidden_items(phase, until, act.at)
+    held = phase.graces.filter(team=team).first()
+    if held is not None and until < min(held.until, act.at + NOTICE):
+        raise EXTRA_TIME_TOO_NEAR()
+    values = {"until": until, "reason": reason, "granted_by": act.user, "granted_at": act.at}
+    grace, _is_new = Grace.objects.update_or_create(phase=phase, team=team, defaults=values)
+    act.record(team=team.name if team else "all", until=until.isoformat(), reason=reason)
+    return grace
+
+
+@action(who=ORGANIZERS, says=_("revoked extra time"), errors=[NO_GRACE, ENDS_SOON], locks=True)
+def revoke_grace(act: Act, phase: Phase, *, grace_id: int) -> datetime | None:
+    """End extra time: at once where the phase stays open for an hour without it, else in an hour.
+
+    Returns the time at which it ends now, or None where nothing is left of it.
+    """
+    grace = phase.graces.select_related("team").filter(pk=grace_id).first()
+    if grace is None:
+        raise NO_GRACE()
+    before, in_an_hour = grace.until, act.at + NOTICE
+    others = phase.graces.exclude(pk=grace.pk).filter(Q(team__isnull=True) | Q(team=grace.team))
+    closes = max(filter(None, [phase.closes, *others.values_list("until", flat=True)]), default=None)
+    is_without_effect = closes is None or closes >= min(before, in_an_hour)
+    if is_without_effect:
+        grace.delete()
+    elif before <= in_an_hour:
+        raise ENDS_SOON()
+    else:
+        grace.until = in_an_hour
+        grace.save(update_fields=["until"])
+    after = None if is_without_effect else in_an_hour
+    whom = grace.team.name if grace.team else "all"
+    act.record(team=whom, before=before.isoformat(), after=after and after.isoformat())
+    return after
 
 
 def require_import(
@@ -48,14 +140,14 @@ def require_import(
     """Let an import give a phase another window and release; dates of a phase that is over can be corrected.
 
     Raises:
-        Invalid: the phase is open and would not be, or its deadline is drawn too near.
+        Invalid: the phase is open and would not be, or its deadline comes too near.
         Conflict: it would accept runs while its scores are public.
     """
     is_public = phase.scores == Phase.Scores.ON_RELEASE and released is not None and released <= at
     if is_public and (closes is None or closes > at):
-        raise Conflict("released", _("Its scores are public: it can accept no more runs. Take the release back first."))
+        raise RELEASED_BY_IMPORT()
     if opens != phase.opens and phase.opens <= at < opens:
-        raise Invalid("opened", _("It has opened already, so its opening cannot move to a time to come."))
+        raise HAS_OPENED()
     if not phase.has_closed(at):
         _require_notice(phase, closes, at)
 
@@ -63,7 +155,7 @@ def require_import(
 def record_window(
     phase: Phase, opens: datetime, closes: datetime | None, note: str, by: User | None, at: datetime
 ) -> PhaseChange:
-    """What everyone reads of the window that the phase is about to get."""
+    """What everyone can read about the window that the phase is about to get."""
     return PhaseChange.objects.create(
         phase=phase,
         opens_before=phase.opens,
@@ -80,118 +172,37 @@ def require_hidden_items(phase: Phase, closes: datetime | None, at: datetime) ->
     """Keep a phase closed as long as everyone can read the gold of its items.
 
     Raises:
-        Conflict: until `closes` (None: for ever) it would accept runs that can be made from that gold.
+        Conflict: until `closes` (None: forever) it would accept runs that can be made from that gold.
     """
     if closes is not None and closes <= at:
         return
     for track in phase.shared_task.tracks.all():
         if items_are_public(track, phase.split, at):
-            message = _(
-                "The gold of the items of %(track)s, split %(split)s, is public, so %(phase)s accepts no more runs. "
-                "To open it again, write published: false for that gold in task.yaml and import the folder."
-            )
-            raise Conflict("items_public", message % {**_names(phase), "track": track.slug, "split": phase.split})
-
-
-@transaction.atomic
-def grant_grace(user: User, phase: Phase, team: Team | None, until: datetime, reason: str, at: datetime) -> Grace:
-    """Take runs of a team, or of all, beyond the closing; granted once more, the later word holds.
-
-    Raises:
-        NotAllowed: the user does not organize the task.
-        Invalid: no reason, a time that adds nothing or takes away the next hour, or a phase that has not opened
-            or stays open.
-        Conflict: the scores or the gold of the items are public.
-    """
-    phase = locked_phase(user, phase)
-    _require_words(reason)
-    _require_unreleased(phase, at)
-    if phase.closes is None or phase.opens > at:
-        raise Invalid("no_closing", _("%(phase)s has no deadline, so it needs no extra time.") % _names(phase))
-    if until <= max(at, phase.closes):
-        raise Invalid("no_time", _("Extra time must end after the deadline, and in the future."))
-    require_hidden_items(phase, until, at)
-    held = phase.graces.filter(team=team).first()
-    if held is not None and until < min(held.until, at + NOTICE):
-        message = _("Extra time can't end within the next hour, so that no team is surprised. Choose a later time.")
-        raise Invalid("too_near", message)
-    values = {"until": until, "reason": reason.strip(), "granted_by": user, "granted_at": at}
-    grace, _is_new = Grace.objects.update_or_create(phase=phase, team=team, defaults=values)
-    whom = team.name if team else "all"
-    audit_phase(user, phase, "grant_grace", at, team=whom, until=until.isoformat(), reason=grace.reason)
-    return grace
-
-
-@transaction.atomic
-def revoke_grace(user: User, phase: Phase, grace_id: int, at: datetime) -> datetime | None:
-    """End extra time: at once where the phase stays open for an hour without it, else in an hour.
-
-    Returns the time at which it ends now, or None where nothing is left of it.
-
-    Raises:
-        NotAllowed: the user does not organize the task.
-        Conflict: there is no such extra time, or it ends within an hour anyway.
-    """
-    phase = locked_phase(user, phase)
-    grace = phase.graces.select_related("team").filter(pk=grace_id).first()
-    if grace is None:
-        raise Conflict("no_grace", _("There is no such extra time any more."))
-    before, in_an_hour = grace.until, at + NOTICE
-    others = phase.graces.exclude(pk=grace.pk).filter(Q(team__isnull=True) | Q(team=grace.team))
-    closes = max(filter(None, [phase.closes, *others.values_list("until", flat=True)]), default=None)
-    is_needless = closes is None or closes >= min(before, in_an_hour)
-    if is_needless:
-        grace.delete()
-    elif before <= in_an_hour:
-        raise Conflict(
-            "too_near",
-            _("This extra time ends within an hour anyway. It can't be cut shorter, so that no team is surprised."),
-        )
-    else:
-        grace.until = in_an_hour
-        grace.save(update_fields=["until"])
-    whom = grace.team.name if grace.team else "all"
-    after = None if is_needless else in_an_hour
-    audit_phase(
-        user, phase, "revoke_grace", at, team=whom, before=before.isoformat(), after=after and after.isoformat()
-    )
-    return after
+            raise ITEMS_PUBLIC(phase=phase.title, track=track.slug, split=phase.split)
 
 
 def _require_window(phase: Phase, opens: datetime, closes: datetime | None, at: datetime) -> None:
     if (opens, closes) == (phase.opens, phase.closes):
-        raise Invalid("nothing_moved", _("This is the window that it has already."))
+        raise NOTHING_MOVED()
     if opens != phase.opens and min(opens, phase.opens) <= at:
-        message = _("The opening can be moved only before it, and only to a time to come.")
-        raise Invalid("opened", message)
+        raise OPENED()
     if closes is None:
         if phase.closes is not None:
-            raise Invalid("no_closing", _("Say when it closes."))
+            raise NO_CLOSING()
         return
     if closes <= opens:
-        raise Invalid("closes_first", _("The phase must close after it opens."))
+        raise CLOSES_FIRST()
     _require_notice(phase, closes, at)
     if closes <= at:
-        raise Invalid("past", _("The new deadline has passed already."))
+        raise PAST()
 
 
 def _require_notice(phase: Phase, closes: datetime | None, at: datetime) -> None:
     is_nearer = closes is not None and (phase.closes is None or closes < phase.closes)
     if is_nearer and closes is not None and closes < at + NOTICE:
-        message = _("An earlier deadline must be at least one hour ahead, so that no team is surprised.")
-        raise Invalid("too_near", message)
+        raise DEADLINE_TOO_NEAR()
 
 
 def _require_unreleased(phase: Phase, at: datetime) -> None:
     if phase.scores == Phase.Scores.ON_RELEASE and phase.scores_are_public(at):
-        message = _("The scores of %(phase)s are public: it can take no more runs. Take the release back first.")
-        raise Conflict("released", message % _names(phase))
-
-
-def _require_words(text: str) -> None:
-    if not checked_text(text, _("The reason"), 300):
-        raise Invalid("no_reason", _("Say why, in a few words; everybody can read it."))
-
-
-def _names(phase: Phase) -> dict[str, str]:
-    return {"phase": phase.title}
+        raise RELEASED(phase=phase.title)

@@ -8,14 +8,20 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import Q, QuerySet
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _
 
 from portal import jobs
+from portal.actions.action import Act, action
 from portal.actions.errors import ActionError, Conflict
-from portal.actions.organizing import require_organizer
+from portal.actions.roles import ORGANIZERS_OR_SERVER
 from portal.actions.slots import fill_slots
 from portal.evaluation.limits import HINT_SECONDS
-from portal.models import AuditEntry, Board, GoldUpload, Quota, Run, SharedTask, Submission, User
+from portal.models import Board, GoldUpload, Quota, Run, SharedTask, Submission
+
+# Why one of them stays failed: listed in `Retried.left`.
+QUOTA_USED = Conflict.declare("no_runs_left", _("Its team has used its quota since then."))
+NUMBER_USED = Conflict.declare("run_number_taken", _("Its run number has been used again since then."))
+NEWER_GOLD = Conflict.declare("newer_gold", _("A newer gold file exists."))
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,34 +33,23 @@ class Retried:
     left: list[str]
 
 
-def retry_failed(user: User | None, shared_task: SharedTask, at: datetime) -> Retried:
-    """Let everything that failed on our side be evaluated again, also after a deadline; `user` is None on a server.
+@action(who=ORGANIZERS_OR_SERVER, says=_("retried what had failed"), atomic=False)
+def retry_failed(act: Act, shared_task: SharedTask) -> Retried:
+    """Evaluate again everything that failed on our side, also after a deadline.
 
-    A run needs what it gave back when it failed: a place in the limits of its day, its number and a slot. Where its
-    team has used them since then, it stays failed. A gold file stays so where a newer one is there.
-
-    Raises:
-        NotAllowed: the user does not organize the task.
+    A run needs what it gave back when it failed: quota, its number and a slot. Where its team has used them since then,
+    it stays failed; so does a gold file where a newer one exists.
     """
-    if user is not None:
-        require_organizer(user, shared_task)
     left: list[str] = []
     uploads = shared_task.submissions.filter(state=Submission.State.FAILED).order_by("received_at")
     runs = Run.objects.filter(track__shared_task=shared_task, state=Run.State.FAILED).order_by("received_at")
     alone = runs.filter(Q(submission__isnull=True) | Q(submission__state=Submission.State.ACCEPTED))
     failed_gold = GoldUpload.objects.filter(track__shared_task=shared_task, state=GoldUpload.State.FAILED)
-    brought_back = sum(_attempt(partial(_retry_upload, one, at), str(one), left) for one in uploads)
-    brought_back += sum(_attempt(partial(_retry_run, one, at), str(one), left) for one in alone)
-    gold = sum(_attempt(partial(_retry_gold, one, at), str(one), left) for one in failed_gold)
+    brought_back = sum(_attempt(partial(_retry_upload, one, act.at), str(one), left) for one in uploads)
+    brought_back += sum(_attempt(partial(_retry_run, one, act.at), str(one), left) for one in alone)
+    gold = sum(_attempt(partial(_retry_gold, one, act.at), str(one), left) for one in failed_gold)
     if brought_back or gold:
-        AuditEntry.objects.create(
-            actor=user,
-            shared_task=shared_task,
-            verb="retry_failed",
-            subject=f"shared task {shared_task.slug}",
-            detail={"runs": brought_back, "gold": gold, "left": len(left)},
-            at=at,
-        )
+        act.record(runs=brought_back, gold=gold, left=len(left))
     return Retried(brought_back, gold, left)
 
 
@@ -98,7 +93,7 @@ def _reclaim(run: Run, at: datetime) -> None:
     if run.team is not None and run.submission is not None:
         sender = run.submission.sent_by
         if not Quota.objects.reserve(run.team, sender, run.phase, run.track, 1, run.received_at, is_late=True):
-            raise Conflict("no_runs_left", _("Its team has used the limit of runs since then."))
+            raise QUOTA_USED()
         _require_free_number(run)
         fill_slots([run], "", sender, at)
     _wait_again(Run.objects.filter(pk=run.pk), at)
@@ -109,7 +104,7 @@ def _require_free_number(run: Run) -> None:
     """The quota's row keeps other uploads of the team out."""
     others = Run.objects.filter(team=run.team, phase=run.phase, track=run.track, number=run.number, number_once=True)
     if run.number_once and others.exclude(state__in=(Run.State.REJECTED, Run.State.FAILED)).exists():
-        raise Conflict("run_number_taken", _("Its run number has been used again since then."))
+        raise NUMBER_USED()
 
 
 def _retry_gold(upload: GoldUpload, at: datetime) -> int:
@@ -119,7 +114,7 @@ def _retry_gold(upload: GoldUpload, at: datetime) -> int:
     newer = sent.exclude(state=GoldUpload.State.REJECTED)
     versions = upload.track.gold_standards.filter(there, created_at__gt=upload.received_at)
     if newer.exists() or versions.exists():
-        raise Conflict("newer_gold", _("A newer gold file is there."))
+        raise NEWER_GOLD()
     if not upload.sealed_sha256 or not _wait_again(GoldUpload.objects.filter(pk=upload.pk), at):
         return 0
     transaction.on_commit(lambda: jobs.publish_gold([upload.pk]))

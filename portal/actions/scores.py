@@ -1,56 +1,61 @@
-"""Applying new scores to released boards, with a sentence that everybody can read."""
+"""Applying new scores to released boards, with a sentence that everyone can read; asking for all scores again."""
 
-from collections.abc import Iterable
-from datetime import datetime
+from typing import Annotated
 
-from django.core.exceptions import ValidationError
-from django.db import transaction
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _
+from pydantic import Field
 
+from portal.actions.action import Act, action
 from portal.actions.errors import Conflict, Invalid
-from portal.actions.organizing import require_organizer
-from portal.models import AuditEntry, Board, BoardChange, SharedTask, User
+from portal.actions.input import column, passes
+from portal.actions.roles import ORGANIZERS, ORGANIZERS_OR_SERVER
+from portal.evaluation.rescore import score_again
+from portal.models import Board, BoardChange, SharedTask
 from portal.models.board import PAIRS
+from portal.models.run import one_line
 from portal.queries.waiting_scores import WaitingScores, effect_of
 
+NO_BOARD = Invalid.declare("no_board", _("Choose at least one leaderboard."))
+CHANGED = Conflict.declare(
+    "changed", _("The new scores have changed in the meantime. Look at them again, then apply them.")
+)
 
-@transaction.atomic
+
+@action(who=ORGANIZERS, says=_("applied new scores"), errors=[NO_BOARD, CHANGED])
 def apply_scores(
-    user: User, shared_task: SharedTask, wanted: Iterable[WaitingScores], note: str, at: datetime
+    act: Act,
+    shared_task: SharedTask,
+    *,
+    wanted: list[WaitingScores],
+    note: Annotated[str, column(BoardChange, "note", required=True, title="Reason"), passes(one_line)],
 ) -> list[BoardChange]:
-    """Let these boards show their new scores from now on; `wanted` is what the organizer has seen of them.
-
-    Raises:
-        NotAllowed: the user does not organize the task.
-        Invalid: no board, no sentence, or one that is too long.
-        Conflict: scores are still being computed, or they are no longer those that the organizer has seen.
-    """
-    require_organizer(user, shared_task)
+    """Show the new scores on these boards from now on; `wanted` is what the organizer has seen of them."""
     seen = {one.board.pk: one.key for one in wanted}
     if not seen:
-        raise Invalid("no_board", _("Choose at least one leaderboard."))
+        raise NO_BOARD()
     rows = Board.objects.filter(track__shared_task=shared_task, pk__in=seen).order_by("pk")
     list(rows.select_for_update(of=("self",), no_key=True).values_list("pk"))
-    boards = [board for board in rows.with_new_scores(at) if WaitingScores.key_of(board) == seen[board.pk]]
+    boards = [board for board in rows.with_new_scores(act.at) if WaitingScores.key_of(board) == seen[board.pk]]
     if len(boards) < len(seen) or any(board.waits() for board in boards):
-        raise Conflict(
-            "changed", _("The new scores have changed in the meantime. Look at them again, then apply them.")
-        )
-    changes = [_apply(board, note.strip(), user, at) for board in boards]
+        raise CHANGED()
+    changes = [_apply(act, board, note) for board in boards]
     rows.changed()
-    AuditEntry.objects.create(
-        actor=user,
-        shared_task=shared_task,
-        verb="apply_scores",
-        subject=f"shared task {shared_task.slug}",
-        detail={"note": note.strip(), "boards": [_in_words(change) for change in changes]},
-        at=at,
-    )
+    act.record(note=note, boards=[_in_words(change) for change in changes])
     return changes
 
 
-def _apply(board: Board, note: str, user: User, at: datetime) -> BoardChange:
-    effect = effect_of(board, user, at)
+@action(who=ORGANIZERS_OR_SERVER, says=_("asked for all scores again"))
+def rescore(
+    act: Act, shared_task: SharedTask, *, reason: Annotated[str, Field(min_length=1, max_length=300, title="Reason")]
+) -> int:
+    """Score every run again with the newest gold and this version of the scorer; returns how many wait for it."""
+    again = score_again(shared_task)
+    act.record(reason=reason, **again)
+    return again["runs"]
+
+
+def _apply(act: Act, board: Board, note: str) -> BoardChange:
+    effect = effect_of(board, act.user, act.at)
     change = BoardChange(
         board=board,
         gold_before=board.gold,
@@ -60,14 +65,9 @@ def _apply(board: Board, note: str, user: User, at: datetime) -> BoardChange:
         runs=effect.runs,
         ranks=effect.ranks,
         note=note,
-        by=user,
-        at=at,
+        by=act.user,
+        at=act.at,
     )
-    try:
-        change.clean_fields()
-    except ValidationError:
-        message = _("Say in one line of at most 300 characters why the scores change; everybody can read it.")
-        raise Invalid("note", message) from None
     board.show_next()
     board.save(update_fields=PAIRS)
     change.save()

@@ -110,13 +110,9 @@ def adopt(
         listed_items=listed_items,
         split_items=split_items,
     )
-    AuditEntry.objects.create(
-        actor=actor,
-        shared_task=track.shared_task,
-        verb="add_gold_standard",
-        subject=f"gold {track.slug} {split} version {gold.version}",
-        detail={"sealed_sha256": sealed_sha256, **detail},
-        at=at,
+    subject = f"gold {track.slug} {split} version {gold.version}"
+    AuditEntry.objects.record(
+        actor, "add_gold_standard", track, at, subject=subject, sealed_sha256=sealed_sha256, **detail
     )
     ask_again(_runs(track, split))
     return gold

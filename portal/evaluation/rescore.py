@@ -1,14 +1,15 @@
-"""Asks for scores again: the gold standard is a new one, the scorer is, or somebody wants to see the same bits.
+"""Asks for scores again: the gold standard is a new one, the scorer is, or someone wants to see the same bits.
 
 Evaluations stay; boards read those of the newest gold standard and of the scorer that the shared task goes by.
 """
 
 from datetime import datetime
+from typing import TypedDict
 
 from django.db import transaction
 from django.db.models import Q
 
-from portal.models import AuditEntry, Board, Run, SharedTask, User
+from portal.models import AuditEntry, Board, Run, SharedTask
 from portal.models.run import RunQuerySet
 from scoring import __version__ as scorer_version
 
@@ -29,21 +30,21 @@ def ask_again(runs: RunQuerySet) -> int:
     return asked
 
 
+class ScoredAgain(TypedDict):
+    """From which scorer version to which, and how many runs wait for it."""
+
+    scorer_before: str
+    scorer: str
+    runs: int
+
+
 @transaction.atomic
-def rescore(shared_task: SharedTask, reason: str, at: datetime, actor: User | None = None) -> int:
-    """Score every run of a shared task with this scorer, by which its boards go from now on; returns how many."""
+def score_again(shared_task: SharedTask) -> ScoredAgain:
+    """Let every run of a shared task wait to be scored by this scorer, which its boards use from now on."""
     before = SharedTask.objects.select_for_update(no_key=True).get(pk=shared_task.pk).scorer
     SharedTask.objects.filter(pk=shared_task.pk).update(scorer=scorer_version)
     runs = ask_again(Run.objects.filter(track__shared_task=shared_task))
-    AuditEntry.objects.create(
-        actor=actor,
-        shared_task=shared_task,
-        verb="rescore",
-        subject=f"shared task {shared_task.slug}",
-        detail={"reason": reason, "scorer_before": before, "scorer": scorer_version, "runs": runs},
-        at=at,
-    )
-    return runs
+    return {"scorer_before": before, "scorer": scorer_version, "runs": runs}
 
 
 def adopt_scorer(at: datetime) -> list[SharedTask]:
@@ -51,7 +52,10 @@ def adopt_scorer(at: datetime) -> list[SharedTask]:
     others = SharedTask.objects.exclude(scorer=scorer_version)
     outdated = [shared_task for shared_task in others if _order(shared_task.scorer) < _order(scorer_version)]
     for shared_task in outdated:
-        rescore(shared_task, f"scorer {shared_task.scorer or 'unknown'} → {scorer_version}", at)
+        reason = f"scorer {shared_task.scorer or 'unknown'} → {scorer_version}"
+        with transaction.atomic():
+            again = score_again(shared_task)
+            AuditEntry.objects.record(None, "rescore", shared_task, at, reason=reason, **again)
     return outdated
 
 

@@ -2,7 +2,7 @@
 
 from django.db import models
 
-from portal.models.task import Track
+from portal.models.task import SharedTask, Track
 
 
 class GoldStandardQuerySet(models.QuerySet["GoldStandard"]):
@@ -33,6 +33,10 @@ class GoldStandard(models.Model):
 
     def __str__(self) -> str:
         return f"{self.track} {self.split} gold v{self.version}"
+
+    @property
+    def shared_task(self) -> SharedTask:
+        return self.track.shared_task
 
     @property
     def counts(self) -> tuple[int, int] | None:

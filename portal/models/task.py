@@ -136,6 +136,10 @@ class Track(models.Model):
         return f"{self.shared_task.slug}/{self.slug}"
 
     @property
+    def audit_subject(self) -> str:
+        return f"track {self.slug}"
+
+    @property
     def definition(self) -> TrackDefinition:
         """The track's rules: format, items, metrics."""
         return self.shared_task.definition.track(self.slug)

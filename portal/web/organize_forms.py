@@ -9,6 +9,8 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from portal.actions.announcements import publish_announcement
+from portal.actions.phases import grant_grace, move_phase
+from portal.actions.scores import apply_scores
 from portal.models import Phase, SharedTask, User
 from portal.models.task import DatasetDefinition
 from portal.printing import AOE, zone_of
@@ -99,7 +101,7 @@ class WindowForm(ZonedForm):
         required=False,
         help_text=_("00:00 AoE ends the day before: pages say 23:59 of that day."),
     )
-    note = forms.CharField(label=_("Why; everybody can read it"), max_length=300)
+    note = action_field(move_phase, "note", label=_("Why; everyone can read it"))
     field_order = ("opens", "closes", "zone", "note")
 
 
@@ -108,7 +110,7 @@ class GraceForm(ZonedForm):
 
     team: Any = forms.ModelChoiceField(queryset=None, label=_("For"), required=False, empty_label=_("all teams"))
     until = MomentField(label=_("Until"))
-    reason = forms.CharField(label=_("Why; everybody can read it"), max_length=300)
+    reason = action_field(grant_grace, "reason", label=_("Why; everyone can read it"))
     field_order = ("team", "until", "zone", "reason")
 
     def __init__(self, *args: Any, shared_task: SharedTask, **kwargs: Any) -> None:
@@ -159,9 +161,10 @@ class ScoresForm(forms.Form):
         label=_("Leaderboards"),
         error_messages={"invalid_choice": _("The new scores have changed in the meantime. Look at them again.")},
     )
-    note = forms.CharField(
+    note = action_field(
+        apply_scores,
+        "note",
         label=_("Why the scores change"),
-        max_length=300,
         help_text=_("One sentence. Everyone can read it on the leaderboard and in its exports."),
     )
 

@@ -59,7 +59,7 @@ def newest(tiny, track="one"):
 
 def uploaded(tiny, organizer, content):
     """As a worker leaves it."""
-    upload = upload_gold(organizer, tiny.tracks.get(slug="one"), "test", seal([content]), EVALUATION)
+    upload = upload_gold(organizer, tiny.tracks.get(slug="one"), EVALUATION, split="test", sealed=seal([content]))
     check_gold_upload(upload.pk, EVALUATION)
     upload.refresh_from_db()
     return upload
@@ -146,16 +146,16 @@ def test_the_same_gold_again_makes_no_version(tiny, organizer):
 def test_a_public_board_of_an_open_phase_changes_only_when_somebody_is_sure(tiny, organizer):
     track = tiny.tracks.get(slug="one")
     with pytest.raises(Invalid, match="Post-evaluation are public"):
-        upload_gold(organizer, track, "test", seal([OTHER]), POST)
+        upload_gold(organizer, track, POST, split="test", sealed=seal([OTHER]))
     assert not GoldUpload.objects.exists()
-    check_gold_upload(upload_gold(organizer, track, "test", seal([OTHER]), POST, is_sure=True).pk, POST)
+    check_gold_upload(upload_gold(organizer, track, POST, split="test", sealed=seal([OTHER]), is_sure=True).pk, POST)
     assert newest(tiny).version == 2
     with pytest.raises(Invalid, match="Post-evaluation are public"):
         return_to_gold(organizer, GoldStandard.objects.get(track=track, version=1), POST)
 
 
 def test_a_released_board_alone_asks_nothing_as_it_keeps_its_scores(tiny, organizer):
-    assert upload_gold(organizer, tiny.tracks.get(slug="one"), "test", seal([OTHER]), RELEASE)
+    assert upload_gold(organizer, tiny.tracks.get(slug="one"), RELEASE, split="test", sealed=seal([OTHER]))
 
 
 def test_an_earlier_gold_comes_back_as_the_newest_version(tiny, organizer, meltemi):
@@ -214,7 +214,7 @@ def test_gold_that_lists_some_items_is_accepted_where_the_folder_says_so(tiny, t
 
 
 def test_files_that_were_not_taken_are_deleted_at_night_and_no_others(tiny, organizer):
-    waiting = upload_gold(organizer, tiny.tracks.get(slug="two"), "test", seal([OTHER]), EVALUATION)
+    waiting = upload_gold(organizer, tiny.tracks.get(slug="two"), EVALUATION, split="test", sealed=seal([OTHER]))
     refused, taken = uploaded(tiny, organizer, b"no gold"), uploaded(tiny, organizer, OTHER)
     assert drop_unused_gold() == 1
     assert drop_unused_gold() == 0
@@ -228,15 +228,15 @@ def test_files_that_were_not_taken_are_deleted_at_night_and_no_others(tiny, orga
 def test_only_organizers_upload_gold_and_only_for_splits_that_are(tiny, organizer):
     track = tiny.tracks.get(slug="one")
     with pytest.raises(NotAllowed):
-        upload_gold(person("Rival"), track, "test", seal([ONE]), EVALUATION)
+        upload_gold(person("Rival"), track, EVALUATION, split="test", sealed=seal([ONE]))
     with pytest.raises(Invalid):
-        upload_gold(organizer, track, "nowhere", seal([ONE]), EVALUATION)
+        upload_gold(organizer, track, EVALUATION, split="nowhere", sealed=seal([ONE]))
     assert not GoldUpload.objects.exists()
 
 
 def test_gold_that_nobody_can_open_waits_for_its_key_and_the_old_one_stays(tiny, organizer):
     stranger = PrivateKey.generate().public_key
-    upload = upload_gold(organizer, tiny.tracks.get(slug="one"), "test", seal([ONE], stranger), EVALUATION)
+    upload = upload_gold(organizer, tiny.tracks.get(slug="one"), EVALUATION, split="test", sealed=seal([ONE], stranger))
     for _ in range(ATTEMPTS):
         upload.refresh_from_db()
         check_gold_upload(upload.pk, upload.lease_ends)
@@ -245,7 +245,7 @@ def test_gold_that_nobody_can_open_waits_for_its_key_and_the_old_one_stays(tiny,
 
 
 def test_an_upload_whose_hint_was_lost_is_found(tiny, organizer):
-    upload = upload_gold(organizer, tiny.tracks.get(slug="one"), "test", seal([OTHER]), EVALUATION)
+    upload = upload_gold(organizer, tiny.tracks.get(slug="one"), EVALUATION, split="test", sealed=seal([OTHER]))
     assert sweep(EVALUATION).gold == []
     assert sweep(POST).gold == [upload.pk]
 
@@ -261,7 +261,7 @@ def test_the_first_gold_needs_no_key_to_be_taken(db, tiny_folder, web):
 
 
 def test_keys_change_and_the_old_one_is_needed_no_more(tiny, organizer, meltemi, settings, capsys):
-    waiting = upload_gold(organizer, tiny.tracks.get(slug="one"), "test", seal([OTHER]), EVALUATION)
+    waiting = upload_gold(organizer, tiny.tracks.get(slug="one"), EVALUATION, split="test", sealed=seal([OTHER]))
     old = private_key_file().read_text().split()
     settings.GOLD_PUBLIC_KEY = as_text(public_key())  # forgotten in a worker's settings
     settings.GOLD_PRIVATE_KEYS = [new_private_key(), *old]

@@ -32,7 +32,7 @@ def in_use(task):
 
 def upload(task, organizer, content):
     """As a worker leaves it."""
-    found = upload_gold(organizer, task.tracks.get(slug="one"), "test", seal([content]), EVALUATION)
+    found = upload_gold(organizer, task.tracks.get(slug="one"), EVALUATION, split="test", sealed=seal([content]))
     check_gold_upload(found.pk, EVALUATION)
 
 

@@ -15,10 +15,10 @@ from portal.actions.errors import Conflict
 from portal.actions.papers import give_paper
 from portal.actions.phases import move_phase
 from portal.actions.runs import choose_official_run
+from portal.actions.scores import rescore
 from portal.actions.submit import QUOTA_ATTEMPTS, submit
 from portal.evaluation.claim import claim_submission
 from portal.evaluation.record import UploadFinding, record_check
-from portal.evaluation.rescore import rescore
 from portal.evaluation.sweep import sweep
 from portal.models import Phase, Quota, Run
 from portal.queries.uploads import inspect
@@ -81,9 +81,9 @@ def test_an_upload_waits_for_nobody(deed, meltemi, organizer, overlapping):
     run = send_run(meltemi, GOOD, 1, EVALUATION)
     phase, user = run.phase, captain(meltemi)
     deeds = {
-        "rescore": lambda: rescore(meltemi.shared_task, "why", EVALUATION),
+        "rescore": lambda: rescore(None, meltemi.shared_task, EVALUATION, reason="why"),
         "move_phase": lambda: move_phase(
-            organizer, phase, phase.opens, phase.closes + timedelta(days=1), "why", EVALUATION
+            organizer, phase, EVALUATION, opens=phase.opens, closes=phase.closes + timedelta(days=1), note="why"
         ),
         "decline_team": lambda: decline_team(organizer, meltemi, "why", EVALUATION),
         "give_paper": lambda: give_paper(user, meltemi, "", "", EVALUATION),
@@ -114,7 +114,7 @@ def test_no_two_deeds_wait_for_each_other(meltemi):
             ]
             + [lambda run=run, at=at: choose_official_run(user, run, at) for run in rivals]
             + [lambda at=at: upload(at)] * 2
-            + [lambda at=at: rescore(meltemi.shared_task, "why", at)]
+            + [lambda at=at: rescore(None, meltemi.shared_task, at, reason="why")]
         )
     there = Run.objects.filter(team=meltemi).exclude(state=Run.State.REJECTED).count()
     assert there == ROUNDS * 4

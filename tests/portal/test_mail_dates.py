@@ -130,7 +130,9 @@ def test_grace_of_a_team_is_a_deadline_of_its_own(meltemi, closing):
     take_data(notus)
     organizer = organizer_of(meltemi.shared_task, "Oana")
     until = closing + timedelta(days=2)
-    grant_grace(organizer, Phase.objects.get(slug="evaluation"), notus, until, "outage", closing - HOUR)
+    grant_grace(
+        organizer, Phase.objects.get(slug="evaluation"), closing - HOUR, team=notus, until=until, reason="outage"
+    )
     for at in (until - 72 * HOUR, until - 24 * HOUR, until - HOUR):
         remind(at)
     notus_is_told = [kind for kind, address in told("deadline") if address.startswith("notus")]

@@ -3,6 +3,7 @@
 import pytest
 from django.test import Client
 
+from portal.actions import scores
 from portal.actions.errors import Conflict, Invalid, NotAllowed
 from portal.actions.gold import add_gold_standard
 from portal.actions.release import put_release_back, take_back_release
@@ -113,16 +114,16 @@ def test_scores_that_are_still_being_computed_cannot_be_applied(field, organizer
     add_gold_standard(field.tracks.get(slug="one"), "test", path, POST)
     work_off(POST)
     (seen,) = waiting_scores(field, organizer, POST)
-    rescore.rescore(field, "again", POST)
+    scores.rescore(None, field, POST, reason="again")
     (line,) = waiting_scores(field, organizer, POST)
     assert line.effect is None
     with pytest.raises(Conflict):
-        apply_scores(organizer, field, [seen], NOTE, POST)
+        apply_scores(organizer, field, POST, wanted=[seen], note=NOTE)
 
 
 def test_applied_scores_are_shown_with_the_reason(fixed, organizer):
     revision = Board.objects.get(track__slug="one", phase__slug="evaluation").revision
-    (change,) = apply_scores(organizer, fixed, waiting_scores(fixed, organizer, POST), f" {NOTE} ", POST)
+    (change,) = apply_scores(organizer, fixed, POST, wanted=waiting_scores(fixed, organizer, POST), note=f" {NOTE} ")
     shown = board(fixed, POST)
     assert (shown.gold_version, accuracies(shown)) == (2, {"Perfect": 0.75, "Good": 1.0, "Poor": 0.5})
     assert ranked(shown) == [(1, "Good"), (2, "Perfect"), (3, "Poor")]
@@ -148,16 +149,19 @@ def test_what_was_released_before_is_kept_and_the_new_board_becomes_a_release(fi
 
     keep()
     assert list(ReleasedBoard.objects.values_list("gold__version", flat=True)) == [1]
-    apply_scores(organizer, fixed, waiting_scores(fixed, organizer, POST), NOTE, POST)
+    apply_scores(organizer, fixed, POST, wanted=waiting_scores(fixed, organizer, POST), note=NOTE)
     keep()
     assert sorted(ReleasedBoard.objects.values_list("gold__version", flat=True)) == [1, 2]
     assert board(fixed, POST).since == 1
 
 
-@pytest.mark.parametrize("note", ["", "  ", "x" * 301, "two\nlines", "nul\0"])
-def test_a_change_needs_one_sentence(fixed, organizer, note):
-    with pytest.raises(Invalid, match="300 characters"):
-        apply_scores(organizer, fixed, waiting_scores(fixed, organizer, POST), note, POST)
+@pytest.mark.parametrize(
+    ("note", "code"),
+    [("", "required"), ("  ", "required"), ("x" * 301, "too_long"), ("two\nlines", "not_valid"), ("nul\0", "not_text")],
+)
+def test_a_change_needs_one_sentence(fixed, organizer, note, code):
+    with pytest.raises(Invalid, match=code):
+        apply_scores(organizer, fixed, POST, wanted=waiting_scores(fixed, organizer, POST), note=note)
     assert board(fixed, POST).gold_version == 1
     assert not BoardChange.objects.exists()
 
@@ -165,15 +169,15 @@ def test_a_change_needs_one_sentence(fixed, organizer, note):
 def test_only_organizers_apply_and_only_what_they_have_seen(fixed, organizer, tiny_folder):
     seen = waiting_scores(fixed, organizer, POST)
     with pytest.raises(NotAllowed):
-        apply_scores(person("Rival"), fixed, seen, NOTE, POST)
+        apply_scores(person("Rival"), fixed, POST, wanted=seen, note=NOTE)
     with pytest.raises(Invalid):
-        apply_scores(organizer, fixed, [], NOTE, POST)
+        apply_scores(organizer, fixed, POST, wanted=[], note=NOTE)
     path = tiny_folder / "gold" / "one.json"
     path.write_bytes(run_file(POOR))
     add_gold_standard(fixed.tracks.get(slug="one"), "test", path, POST)
     work_off(POST)
     with pytest.raises(Conflict, match="Look at them again"):
-        apply_scores(organizer, fixed, seen, NOTE, POST)
+        apply_scores(organizer, fixed, POST, wanted=seen, note=NOTE)
     assert board(fixed, POST).gold_version == 1
 
 
@@ -181,7 +185,7 @@ def test_taking_a_release_back_and_putting_it_back_changes_no_score(fixed, organ
     phase = fixed.phases.get(slug="evaluation")
     take_back_release(organizer, phase, POST)
     work_off(POST)
-    rescore.rescore(fixed, "again", POST)
+    scores.rescore(None, fixed, POST, reason="again")
     work_off(POST)
     put_release_back(organizer, phase, POST)
     assert board(fixed, POST).gold_version == 1

@@ -162,7 +162,7 @@ def test_gold_storage_away(meltemi, administrators):
 def test_gold_uploads_wait_too(tiny, administrators):
     organizer = organizer_of(tiny)
     content = run_file(["NO", "YES", "NO", "NO"])
-    sent = upload_gold(organizer, tiny.tracks.get(slug="one"), "test", seal([content]), EVALUATION)
+    sent = upload_gold(organizer, tiny.tracks.get(slug="one"), EVALUATION, split="test", sealed=seal([content]))
     file = gold_path(sent.sealed_sha256)
     away = file.rename(file.with_suffix(".away"))
     for _ in range(ATTEMPTS + 1):

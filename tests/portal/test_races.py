@@ -177,7 +177,7 @@ def test_a_deadline_that_moves_during_uploads_holds_for_each_as_it_was_or_as_it_
         before = Phase.objects.get(pk=phase.pk)
         late = before.closes + timedelta(hours=1)
         moved, *answers = at_once(
-            [lambda b=before, at=late: move_phase(user, b, b.opens, at, "why", EVALUATION)]
+            [lambda b=before, at=late: move_phase(user, b, EVALUATION, opens=b.opens, closes=at, note="why")]
             + [lambda n=n, at=before.closes: send_run(meltemi, GOOD, n, at) for n in (1, 2, 3)]
         )
         assert moved.closes_after == late
@@ -193,7 +193,9 @@ def test_of_two_moves_at_once_the_second_sees_the_first(meltemi):  # E59
     user = organizer_of(meltemi.shared_task, "Oana")
     Phase.objects.filter(pk=phase.pk).update(released=None)
     later = [phase.closes + timedelta(days=day) for day in (1, 2)]
-    at_once([lambda at=at: move_phase(user, phase, phase.opens, at, "why", EVALUATION) for at in later])
+    at_once(
+        [lambda at=at: move_phase(user, phase, EVALUATION, opens=phase.opens, closes=at, note="why") for at in later]
+    )
     first, second = phase.changes.order_by("pk")
     phase.refresh_from_db()
     assert (first.closes_after, phase.closes) == (second.closes_before, second.closes_after)

@@ -7,6 +7,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from portal import jobs
+from portal.actions import scores
 from portal.actions.gold import add_gold_standard
 from portal.evaluation import claim, rescore, score
 from portal.evaluation.check import check_submission
@@ -105,7 +106,7 @@ def test_refused_runs_stay_refused_and_failed_baselines_get_another_chance(run, 
     work_off(EVALUATION)
     Run.objects.filter(kind="baseline").update(state="failed")
     Run.objects.filter(pk=run.pk).update(state="failed")
-    rescore.rescore(tiny, "", EVALUATION)
+    scores.rescore(None, tiny, EVALUATION, reason="again")
     refused.refresh_from_db()
     run.refresh_from_db()
     assert (refused.state, run.state) == ("rejected", "failed")
@@ -115,7 +116,7 @@ def test_refused_runs_stay_refused_and_failed_baselines_get_another_chance(run, 
 def test_what_nobody_waits_for_goes_into_the_bulk_lane(run, meltemi, tiny):
     fresh = send_run(meltemi, POOR, 2, EVALUATION)
     check_submission(fresh.submission.pk, EVALUATION)
-    rescore.rescore(tiny, "", EVALUATION)
+    scores.rescore(None, tiny, EVALUATION, reason="again")
     later = EVALUATION + timedelta(hours=1)
     assert sweep(later, [Lane.SCORING]).runs == [fresh.pk]
     work = sweep(later, [Lane.BULK])
@@ -126,7 +127,7 @@ def test_what_nobody_waits_for_goes_into_the_bulk_lane(run, meltemi, tiny):
 
 @pytest.mark.django_db(transaction=True)
 def test_the_sweep_adds_nothing_to_a_lane_in_which_messages_wait(run, tiny, queue):
-    rescore.rescore(tiny, "", EVALUATION)
+    scores.rescore(None, tiny, EVALUATION, reason="again")
     jobs.sweep()
     waiting = queue.llen(Lane.BULK)
     assert waiting == Run.objects.scorable().count()

@@ -103,7 +103,7 @@ def test_a_limit_that_was_used_since_then_holds(tiny, meltemi, organizer):
     for number in range(2, limit + 2):
         send_run(meltemi, GOOD, number, EVALUATION + number * MINUTE)
     retried = retry_failed(organizer, tiny, RELEASE)
-    assert (retried.runs, "limit" in retried.left[0], state(run)[0]) == (0, True, "failed")
+    assert (retried.runs, "quota" in retried.left[0], state(run)[0]) == (0, True, "failed")
     assert max(used(meltemi)) == limit
 
 
@@ -118,15 +118,15 @@ def test_one_team_s_used_limit_costs_another_nothing(tiny, meltemi, organizer):
 def test_gold_comes_back_unless_newer_gold_is_there(tiny, organizer):
     track = tiny.tracks.get(slug="one")
     contents = [run_file([answer, "YES", "NO", "NO"]) for answer in ("NO", "YES")]
-    first = upload_gold(organizer, track, "test", seal([contents[0]]), EVALUATION)
+    first = upload_gold(organizer, track, EVALUATION, split="test", sealed=seal([contents[0]]))
     assert quarantine(GoldUpload.objects.filter(pk=first.pk), EVALUATION)
     drop_unused_gold()
     assert retry_failed(organizer, tiny, EVALUATION) == Retried(0, 1, [])
     check_gold_upload(first.pk, EVALUATION)
     assert state(first)[0] == "accepted"
-    second = upload_gold(organizer, track, "test", seal([contents[1]]), EVALUATION + MINUTE)
+    second = upload_gold(organizer, track, EVALUATION + MINUTE, split="test", sealed=seal([contents[1]]))
     assert quarantine(GoldUpload.objects.filter(pk=second.pk), EVALUATION + MINUTE)
-    upload_gold(organizer, track, "test", seal([contents[0]]), EVALUATION + 2 * MINUTE)
+    upload_gold(organizer, track, EVALUATION + 2 * MINUTE, split="test", sealed=seal([contents[0]]))
     retried = retry_failed(organizer, tiny, EVALUATION + 3 * MINUTE)
     assert (retried.gold, "newer" in retried.left[0], state(second)[0]) == (0, True, "failed")
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from portal.evaluation.rescore import rescore
+from portal.actions.scores import rescore
 from portal.models import SharedTask
 from portal.models.clock import database_now
 
@@ -21,5 +21,5 @@ class Command(BaseCommand):
         if shared_task is None:
             there = ", ".join(SharedTask.objects.values_list("slug", flat=True))
             raise CommandError(f"There is no shared task {task}. There are: {there}")
-        runs = rescore(shared_task, reason, database_now())
+        runs = rescore(None, shared_task, database_now(), reason=reason)
         self.stdout.write(f"{task}: {runs} runs wait to be scored again")

@@ -46,7 +46,7 @@ def _answer(request: SignedInRequest, slug: str, handler: SealingHandler) -> Htt
         return _page(request, context, form, HTTPStatus.UNPROCESSABLE_ENTITY)
     line, sealed, is_sure = (form.cleaned_data[name] for name in ("target", "file", "is_sure"))
     try:
-        upload_gold(request.user, line.track, line.split, sealed.chunks(), context["at"], is_sure=is_sure)
+        upload_gold(request.user, line.track, context["at"], split=line.split, sealed=sealed.chunks(), is_sure=is_sure)
     except ActionError as refused:
         form.add_error("is_sure" if refused.code == "public_scores" else None, refused.message)
         context["effects"] = of_another_gold(line, context["at"])

@@ -35,7 +35,14 @@ def move(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
         return _page(request, context, {("move", found.slug): form}, status=HTTPStatus.UNPROCESSABLE_ENTITY)
     values = form.cleaned_data
     try:
-        move_phase(request.user, found, values["opens"], values["closes"], values["note"], context["at"])
+        move_phase(
+            request.user,
+            found,
+            context["at"],
+            opens=values["opens"],
+            closes=values["closes"],
+            note=values["note"],
+        )
     except ActionError as refused:
         form.add_error(None, refused.message)
         return _page(request, context, {("move", found.slug): form}, status=refused.http_status)
@@ -53,7 +60,14 @@ def grace(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
         return _page(request, context, {("grace", found.slug): form}, status=HTTPStatus.UNPROCESSABLE_ENTITY)
     values = form.cleaned_data
     try:
-        grant_grace(request.user, found, values["team"], values["until"], values["reason"], context["at"])
+        grant_grace(
+            request.user,
+            found,
+            context["at"],
+            team=values["team"],
+            until=values["until"],
+            reason=values["reason"],
+        )
     except ActionError as refused:
         form.add_error(None, refused.message)
         return _page(request, context, {("grace", found.slug): form}, status=refused.http_status)
@@ -67,7 +81,7 @@ def revoke(request: SignedInRequest, slug: str, phase: str, pk: int) -> HttpResp
     """End extra time that was granted."""
     context, found = _phase(request, slug, phase)
     try:
-        ends = revoke_grace(request.user, found, pk, context["at"])
+        ends = revoke_grace(request.user, found, context["at"], grace_id=pk)
     except ActionError as refused:
         return _page(request, context | {"refusal": refused.message}, status=refused.http_status)
     if ends is None:

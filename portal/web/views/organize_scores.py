@@ -28,9 +28,10 @@ def scores(request: SignedInRequest, slug: str) -> HttpResponse:
         return render(request, "organize/scores.html", context)
     if not form.is_valid():
         return render(request, "organize/scores.html", context, status=HTTPStatus.UNPROCESSABLE_ENTITY)
-    wanted, note = form.cleaned_data["boards"], form.cleaned_data["note"]
     try:
-        changes = apply_scores(request.user, shared_task, wanted, note, at)
+        changes = apply_scores(
+            request.user, shared_task, at, wanted=form.cleaned_data["boards"], note=form.cleaned_data["note"]
+        )
     except ActionError as refused:
         form.add_error(None, refused.message)
         return render(request, "organize/scores.html", context, status=refused.http_status)

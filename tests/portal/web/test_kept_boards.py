@@ -9,7 +9,7 @@ from django.db import connection
 from django.test import Client
 
 from portal.actions.runs import choose_official_run, describe_run, withdraw_run
-from portal.evaluation.rescore import rescore
+from portal.actions.scores import rescore
 from portal.models import Board, Grace, Phase, Run, SharedTask, Team, User
 from portal.models.clock import database_now
 from tests.portal.world import EVALUATION, GOOD, PERFECT, POOR, POST, captain, person, queries, send_run, work_off
@@ -132,7 +132,7 @@ def test_new_gold_shows_at_once_that_runs_are_scored_again(anybody: Client, tiny
     before = Board.objects.get(track__slug="one", phase__slug="evaluation").revision
     run = Run.objects.get(pk=runs[0].pk)
     assert "Rescoring" not in anybody.get(ONE).content.decode()
-    rescore(tiny, "to see the same bits", POST)
+    rescore(None, tiny, POST, reason="to see the same bits")
     assert Board.objects.get(track=run.track, phase=run.phase).revision > before
 
 

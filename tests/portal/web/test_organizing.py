@@ -237,7 +237,7 @@ def test_the_log_can_be_filtered(organizer: Client, phase: Phase) -> None:
 
 def test_the_log_speaks_in_words_and_times(organizer: Client, phase: Phase, now: datetime) -> None:
     user = phase.shared_task.organizers.get()
-    move_phase(user, phase, phase.opens, now + HOUR, "Fire alarm.", now - HOUR)
+    move_phase(user, phase, now - HOUR, opens=phase.opens, closes=now + HOUR, note="Fire alarm.")
     text = organizer.get(f"{PAGE}audit/").content.decode()
     assert "after, closes" in text
     assert f'datetime="{(now + HOUR).isoformat()}"' in text
@@ -269,7 +269,7 @@ def test_a_deadline_that_is_moved_while_the_body_comes_in_holds_for_it(  # E59
     body = encode_multipart(BOUNDARY, {"phase": "evaluation", "file": file})
 
     def extend() -> None:
-        move_phase(oana, phase, phase.opens, now + HOUR, "a fire alarm", database_now())
+        move_phase(oana, phase, database_now(), opens=phase.opens, closes=now + HOUR, note="a fire alarm")
 
     late = {"wsgi.input": Late(body, extend)}
     response = sender.generic("POST", "/tasks/tiny/submit/", body, MULTIPART_CONTENT, **late)

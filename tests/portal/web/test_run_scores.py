@@ -3,8 +3,8 @@
 import pytest
 from django.test import Client
 
+from portal.actions.scores import rescore
 from portal.evaluation.compare import compare_board
-from portal.evaluation.rescore import rescore
 from portal.models import Board, Evaluation, Run, SharedTask
 from portal.models.clock import database_now
 from tests.portal.world import EVALUATION, GOOD, POOR, RELEASE, captain, new_team, send_run, work_off
@@ -33,7 +33,7 @@ def test_it_says_rank_and_interval(run: Run) -> None:
 
 def test_it_keeps_what_an_older_scorer_gave_and_why_it_was_scored_again(run: Run) -> None:
     Evaluation.objects.filter(run=run).update(scorer="0.0.1", scores={"accuracy": 0.125}, created_at=EVALUATION)
-    rescore(run.track.shared_task, "A column was read twice", EVALUATION)
+    rescore(None, run.track.shared_task, EVALUATION, reason="A column was read twice")
     work_off(database_now())
     shown = page(run)
     assert "0.1250" in shown

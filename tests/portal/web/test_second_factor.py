@@ -136,10 +136,16 @@ ACTIONS: dict[str, Callable[[User, Phase, Team], Any]] = {
     ),
     "approve": lambda user, phase, team: approve_team(user, team, EVALUATION),
     "dataset": lambda user, phase, team: replace_dataset(user, phase.shared_task, None, None, EVALUATION),  # type: ignore[arg-type]
-    "gold": lambda user, phase, team: upload_gold(user, phase.shared_task.tracks.all()[0], "test", [b""], EVALUATION),
+    "gold": lambda user, phase, team: upload_gold(
+        user, phase.shared_task.tracks.all()[0], EVALUATION, split="test", sealed=[b""]
+    ),
     "papers": lambda user, phase, team: close_papers(user, phase.shared_task, True, EVALUATION),
-    "extra time": lambda user, phase, team: grant_grace(user, phase, team, EVALUATION + HOUR, "outage", EVALUATION),
-    "move": lambda user, phase, team: move_phase(user, phase, phase.opens, EVALUATION + HOUR, "outage", EVALUATION),
+    "extra time": lambda user, phase, team: grant_grace(
+        user, phase, EVALUATION, team=team, until=EVALUATION + HOUR, reason="outage"
+    ),
+    "move": lambda user, phase, team: move_phase(
+        user, phase, EVALUATION, opens=phase.opens, closes=EVALUATION + HOUR, note="outage"
+    ),
     "release": lambda user, phase, team: release_scores(user, phase, EVALUATION, when=None),
     "take back": lambda user, phase, team: take_back_release(user, phase, EVALUATION),
     "put back": lambda user, phase, team: put_release_back(user, phase, EVALUATION),
