@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Iterable
 from difflib import get_close_matches
+from importlib.util import find_spec
 from typing import Any
 
 import environ
@@ -62,6 +63,13 @@ class Environment(environ.FileAwareEnv):
         """Keep that sentence where the condition holds."""
         if is_wrong:
             self._faults.append(sentence)
+
+    def need(self, module: str, is_used: bool, variable: str) -> None:
+        """Keep that a package is missing which the variable makes necessary."""
+        self.refuse(
+            is_used and find_spec(module) is None,
+            f"{variable} needs the Python package {module}, which is not installed. Run ./run setup without --small.",
+        )
 
     def refuse_unknown(self) -> None:
         """A variable of ours that nobody has asked for is a wrong name."""

@@ -195,6 +195,7 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     # In memory, threads would share one connection's locks; tests need what the portal has: a file.
     DATABASES["default"]["TEST"] = {"NAME": STATE_ROOT / "test.sqlite3"}
 else:
+    env.need("psycopg", True, "DATABASE_URL")
     DATABASES["default"]["CONN_MAX_AGE"] = 60
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
     # What is asked often is planned once for each connection: for short statements planning is most of the work.
@@ -310,6 +311,7 @@ S3_BUCKET = env.str("AGON_S3_BUCKET", default="")
 env.refuse(
     any(S3.values()) and not S3_BUCKET, "AGON_S3_BUCKET is missing: the bucket that the other AGON_S3_… are for."
 )
+env.need("boto3", bool(S3_BUCKET), "AGON_S3_BUCKET")
 if S3_BUCKET:
     STORAGES["data"] = {
         "BACKEND": "portal.objects.bucket.Bucket",
@@ -321,6 +323,7 @@ GOLD_BUCKET = env.str("AGON_S3_GOLD_BUCKET", default="")
 GOLD_S3 = {name: env.str(f"AGON_S3_GOLD_{name.upper()}", default="") for name in ("key", "secret")}
 env.refuse(any(GOLD_S3.values()) and not GOLD_BUCKET, "AGON_S3_GOLD_BUCKET is missing: the bucket for sealed gold.")
 env.refuse(bool(GOLD_BUCKET) and GOLD_BUCKET == S3_BUCKET, "AGON_S3_GOLD_BUCKET must be another than AGON_S3_BUCKET.")
+env.need("boto3", bool(GOLD_BUCKET), "AGON_S3_GOLD_BUCKET")
 if GOLD_BUCKET:
     STORAGES["gold"] = {
         "BACKEND": "portal.objects.bucket.Bucket",
@@ -419,13 +422,14 @@ METRICS_TOKEN = env.str("AGON_METRICS_TOKEN", default="")
 # Faults are reported to Sentry where SENTRY_DSN names one, without values, cookies or bodies.
 
 SENTRY_DSN = env.str("SENTRY_DSN", default="")
-if SENTRY_DSN:
-    from portal.sentry import report_faults
-
-    report_faults(SENTRY_DSN)
-
+env.need("sentry_sdk", bool(SENTRY_DSN), "SENTRY_DSN")
 if PUBLIC:
     for name in ("AGON_URL", "AGON_STATE", "DATABASE_URL", "REDIS_URL", "EMAIL_FROM"):
         env.refuse(not env.str(name, default=""), f"{name} is missing: a public portal leaves nothing to chance.")
     env.refuse_unknown()
 env.exit_if_refused()
+
+if SENTRY_DSN:
+    from portal.sentry import report_faults
+
+    report_faults(SENTRY_DSN)

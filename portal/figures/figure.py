@@ -1,11 +1,14 @@
 """One figure: what it shows, its data as a table, and how it is drawn."""
 
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from typing import Any
 
 from portal.figures.frame import narrowed
 from portal.figures.theme import config
 from portal.printing import score
+
+CAN_DRAW = find_spec("vl_convert") is not None  # of the extra `figures`
 
 Datum = dict[str, Any]
 
@@ -63,6 +66,11 @@ class Figure:
             "params": [{"name": "place", "value": "small" if is_small else "large"}],  # of labels
             **(narrowed(self.drawing) if is_small else self.drawing),
         }
+
+    @property
+    def can_be_drawn(self) -> bool:
+        """Whether the packages for it are installed; without them pages show the table alone."""
+        return CAN_DRAW
 
     @property
     def cells(self) -> list[list[Cell]]:

@@ -10,8 +10,9 @@ from pathlib import Path
 
 from fontTools import subset
 
+from portal.figures.theme import FAMILY
+
 FOLDER = Path(__file__).parent / "fonts"
-FAMILY = "Source Sans 3"
 _FACES = {400: "SourceSans3-Regular.otf", 600: "SourceSans3-Semibold.otf"}
 _TEXT = re.compile(r"<text([^>]*[^/])>([^<]+)</text>")
 _LATIN = frozenset(map(chr, (*range(0x20, 0x250), *range(0x2010, 0x2040), *range(0x2190, 0x2194), 0x2212, 0x3B1)))

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from portal.figures.letters import FAMILY
+FAMILY = "Source Sans 3"
 
 THEMES: dict[str, dict[str, str]] = {
     "light": {

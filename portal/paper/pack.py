@@ -105,8 +105,10 @@ def _of_track(found: Insights) -> _Part:
     lines = [rf"\section*{{{escaped(board.track.title)}}}", *(rf"\input{{tables/{name}}}" for name in tables)]
     for figure in field_figures(found):
         path = f"figures/{slug}-{figure.name}"
-        entries += [(f"{path}.pdf", render(figure, "pdf")), (f"{path}.svg", render(figure, "svg"))]
         entries.append((f"{path}.csv", export.figure_csv(figure)))
+        if not figure.can_be_drawn:
+            continue
+        entries += [(f"{path}.pdf", render(figure, "pdf")), (f"{path}.svg", render(figure, "svg"))]
         caption = escaped(f"{board.track.title}: {figure.title}. {figure.caption}")
         lines += [r"\begin{figure}", r"\centering"]
         lines += [rf"\includegraphics[width=0.8\textwidth,height=0.6\textheight,keepaspectratio]{{{path}.pdf}}"]
@@ -139,7 +141,8 @@ def _readme(phase: Phase, provenance: Iterable[str], at: datetime) -> str:
             "",
             _("`paper.tex` shows everything; `tables/` can be `\\input`, with the package booktabs."),
             _("`references.bib` has the task, its sources and the papers of teams; bibtex makes the list of them."),
-            _("`data/` has every board in full precision, `figures/` each figure as PDF, SVG and its data as CSV."),
+            _("`data/` has every board in full precision, `figures/` the data of each figure as CSV; where the"),
+            _("portal draws figures, they are there as PDF and SVG, too."),
             "",
         ]
     )

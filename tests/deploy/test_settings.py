@@ -110,6 +110,39 @@ def test_what_is_missing_or_unsafe_is_refused(
     assert f"- {sentence}" in str(refusal.value)
 
 
+@pytest.mark.parametrize(
+    ("package", "changes", "variable"),
+    [
+        ("psycopg", {}, "DATABASE_URL"),
+        ("boto3", {"AGON_S3_BUCKET": "data"}, "AGON_S3_BUCKET"),
+        ("boto3", {"AGON_S3_GOLD_BUCKET": "gold"}, "AGON_S3_GOLD_BUCKET"),
+        ("sentry_sdk", {"SENTRY_DSN": "https://key@sentry.example/1"}, "SENTRY_DSN"),
+    ],
+)
+def test_a_package_that_a_setting_needs_is_missed_at_the_start(
+    start: Start,
+    right: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+    package: str,
+    changes: dict[str, str],
+    variable: str,
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(SystemExit) as refusal:
+        start(right | changes)
+    said = f"- {variable} needs the Python package {package}, which is not installed. Run ./run setup without --small."
+    assert said in str(refusal.value).splitlines()
+
+
+def test_a_small_installation_starts(tmp_path: Path) -> None:
+    extras = ("boto3", "botocore", "fontTools", "psycopg", "sentry_sdk", "vl_convert")
+    code = f"import sys; sys.modules.update(dict.fromkeys({extras}))\n"
+    code += "import django; django.setup(); import portal.jobs, portal.urls, portal.celery, portal.wsgi"
+    environment = {"AGON_STATE": str(tmp_path), "DJANGO_SETTINGS_MODULE": "portal.settings"}
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
 def test_djangos_own_check_finds_nothing(right: dict[str, str]) -> None:  # F71
     check = [sys.executable, "manage.py", "check", "--deploy", "--fail-level", "INFO"]
     environment = right | {"PATH": os.environ["PATH"]}

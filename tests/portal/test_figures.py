@@ -14,7 +14,7 @@ from portal.figures.frame import axis, label_places
 from portal.figures.render import FORMATS, render
 from portal.figures.scores import score_figures
 from portal.models import Run
-from tests.portal.world import EVALUATION, GOOD, POOR, RELEASE, board, with_teams
+from tests.portal.world import EVALUATION, GOOD, POOR, RELEASE, board, pack_of, with_teams
 
 CONFUSION = {"classes": ["NO", "YES"], "counts": [[3, 1], [0, 2]]}
 FONT = re.compile(r"font-weight:(\d+);src:url\(data:font/woff2;base64,([^)]+)")
@@ -139,3 +139,18 @@ def test_no_figure_before_the_release(field, monkeypatch):  # D49
     assert Client().get(address).status_code == 404
     assert client.get(address.replace("confusion", "none")).status_code == 404
     assert client.get(f"{address}?theme=neon").status_code == 404
+
+
+def test_without_the_packages_that_draw_pages_and_packs_have_the_tables(field, monkeypatch):
+    monkeypatch.setattr("portal.figures.figure.CAN_DRAW", False)
+    insights = "/tasks/tiny/insights/one/"
+    page = Client().get(f"{insights}?phase=evaluation").content.decode()
+    assert "the portal lacks the package vl-convert-python" in page
+    assert "<details open>" in page
+    assert "<img" not in page.partition("<figure")[2]
+    assert Client().get(f"{insights}over-time.svg?phase=evaluation").status_code == 404
+    names = pack_of(field).namelist()
+    assert "figures/one-over-time.csv" in names
+    assert not [name for name in names if name.endswith((".svg", ".pdf"))]
+    monkeypatch.undo()
+    assert Client().get(f"{insights}over-time.svg?phase=evaluation").status_code == 200

@@ -25,7 +25,7 @@ def figure_file(request: HttpRequest, figures: Iterable[Figure], name: str, endi
     """That one of the figures, in the format, theme and size that the address asks for; else 404."""
     figure = next((one for one in figures if one.name == name), None)
     theme = request.GET.get("theme", "light")
-    if figure is None or theme not in THEMES:
+    if figure is None or not figure.can_be_drawn or theme not in THEMES:
         raise Http404
-    media_type, _draw = FORMATS[ending]
-    return HttpResponse(render(figure, ending, theme, is_small="small" in request.GET), content_type=media_type)
+    drawn = render(figure, ending, theme, is_small="small" in request.GET)
+    return HttpResponse(drawn, content_type=FORMATS[ending])
