@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 
 from portal.figures.figure import Field, Figure
 from portal.figures.frame import HEIGHT, NUMBER
+from portal.figures.layers import Spec, layer, nominal, quantitative
 
 _CELL = 58  # pixels
 _ROOM = 600  # pixels: what a page has for all cells side by side
@@ -41,33 +42,22 @@ def positive_lines(found: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]
     return [line | {"name": one["column"]} for one in found for line in one["lines"] if line["name"] == "1"]
 
 
-def heat(
-    rows: Sequence[str], columns: Sequence[str], *, shown: str, shade: str, across: str, down: str
-) -> dict[str, Any]:
+def heat(rows: Sequence[str], columns: Sequence[str], *, shown: str, shade: str, across: str, down: str) -> Spec:
     """A heatmap with the field `shown` in its cells, shaded by `shade` from 0 to 1."""
     longest = max((len(name) for name in columns), default=0)
     room = _ROOM // max(len(columns), 1)
     wanted = max(_CELL, min(7 * longest + 12, 130))  # a name's width
-    is_tight = wanted > room
+    angle = -35 if wanted > room or longest > 16 else 0
     return {
         "width": {"step": max(min(wanted, room), NUMBER)},
         "height": {"step": _CELL - 10},
         "encoding": {
-            "x": {
-                "field": "column",
-                "type": "nominal",
-                "sort": list(columns),
-                "title": across,
-                "axis": {"orient": "top", "labelAngle": -35 if is_tight or longest > 16 else 0},
-            },
-            "y": {"field": "row", "type": "nominal", "sort": list(rows), "title": down},
+            "x": nominal("column", across, sort=list(columns), axis={"orient": "top", "labelAngle": angle}),
+            "y": nominal("row", down, sort=list(rows)),
         },
         "layer": [
-            {
-                "mark": {"type": "rect"},
-                "encoding": {"color": {"field": shade, "type": "quantitative", "scale": _SHADES, "legend": None}},
-            },
-            {"mark": {"type": "text"}, "encoding": {"text": {"field": shown}}},
+            layer("rect", {"color": quantitative(shade, scale=_SHADES, legend=None)}),
+            layer("text", {"text": {"field": shown}}),
         ],
     }
 
@@ -81,10 +71,7 @@ def confusion(found: Mapping[str, Any], what: str = "") -> Figure:
             share = count / sum(counts) if sum(counts) else 0.0
             data.append({"row": row, "column": column, "count": count, "share": share, "words": f"{count:,}"})
     drawing = heat(classes, classes, shown="words", shade="share", across=_("run →"), down=_("gold"))
-    percent = {
-        "mark": {"type": "text", "style": "small", "dy": 10},
-        "encoding": {"text": {"field": "share", "format": ".0%"}},
-    }
+    percent = layer("text", {"text": {"field": "share", "format": ".0%"}}, style="small", dy=10)
     rect, text = drawing["layer"]
     text["mark"]["dy"] = -7
     right = sum(one["count"] for one in data if one["row"] == one["column"])
@@ -157,29 +144,18 @@ def roc(found: Sequence[Mapping[str, Any]]) -> Figure | None:
             "width": HEIGHT,
             "height": HEIGHT,
             "layer": [
-                {
-                    "data": {"values": _CHANCE},
-                    "mark": {"type": "line", "style": "chance"},
-                    "encoding": {
-                        "x": {"field": "x", "type": "quantitative"},
-                        "y": {"field": "y", "type": "quantitative"},
-                    },
-                },
-                {
-                    "mark": {"type": "line"},
-                    "encoding": {
-                        "x": {"field": "x", "type": "quantitative", "title": _("False positive rate →")},
-                        "y": {"field": "y", "type": "quantitative", "title": _("↑ True positive rate")},
+                {"data": {"values": _CHANCE}}
+                | layer("line", {"x": quantitative("x"), "y": quantitative("y")}, style="chance"),
+                layer(
+                    "line",
+                    {
+                        "x": quantitative("x", _("False positive rate →")),
+                        "y": quantitative("y", _("↑ True positive rate")),
                         "order": {"field": "order"},
-                        "strokeDash": {
-                            "field": "name",
-                            "type": "nominal",
-                            "title": _("Class"),
-                            "scale": {"range": _DASHES},
-                        },
+                        "strokeDash": nominal("name", _("Class"), scale={"range": _DASHES}),
                         "detail": {"field": "name"},
                     },
-                },
+                ),
             ],
         },
     )

@@ -7,15 +7,17 @@ from django.utils.translation import gettext as _
 
 from portal.figures.classes import class_figures, heat
 from portal.figures.figure import Datum, Field, Figure
-from portal.figures.frame import WIDTH, axis
+from portal.figures.frame import WIDTH, Axis, axis
+from portal.figures.layers import Spec, layer, nominal, quantitative
 from portal.figures.scores import by_language, score_figures
 from portal.models import Run
 from portal.printing import score
+from portal.queries.board_rows import Row
 from portal.queries.columns import Column
 from portal.queries.insights import Insights
 from portal.queries.leaderboard import Leaderboard
 
-_NAMES = {"field": "name", "type": "nominal", "sort": None, "title": None}
+_NAMES = nominal("name", sort=None)
 
 
 def field_figures(insights: Insights) -> list[Figure]:
@@ -38,51 +40,14 @@ def field_figures(insights: Insights) -> list[Figure]:
 def intervals(board: Leaderboard) -> Figure | None:
     """Each run's score with its interval, and the letter of its tie group; None where no interval is known."""
     column = board.ranking_column
-    data: list[Datum] = [
-        {
-            "name": row.team or row.name,
-            "kind": "team" if row.kind == Run.Kind.TEAM else "baseline",
-            "value": row.scores[column.key],
-            "low": row.interval[0],
-            "high": row.interval[1],
-            "group": row.group,
-        }
-        for row in board.rows
-        if row.interval is not None
-    ]
+    data = [_with_interval(row, row.interval, column.key) for row in board.rows if row.interval is not None]
     if not data:
         return None
-    frame = axis(
-        [bound for datum in data for bound in (datum["low"], datum["high"]) if datum["kind"] == "team"] or [0.0, 1.0],
-        [bound for datum in data for bound in (datum["low"], datum["high"]) if datum["kind"] != "team"],
-        WIDTH,
-    )
+    frame = axis(_bounds(data, of_teams=True) or [0.0, 1.0], _bounds(data, of_teams=False), WIDTH)
     shown = [datum for datum in data if frame.holds(datum["low"]) and frame.holds(datum["high"])]
     outside = ", ".join(datum["name"] for datum in data if datum not in shown)
     caption = _("Intervals of 95 %. Runs with the same letter do not differ significantly.")
     beyond = _("Beyond the frame: %(names)s.") % {"names": outside}
-    x = {"type": "quantitative", "title": f"{column.short} →", "scale": {"domain": [frame.low, frame.high]}}
-    kinds = ("team", "baseline")
-    rules = [
-        {
-            "transform": [{"filter": f"datum.kind == '{kind}'"}],
-            "mark": {"type": "rule"} | ({} if kind == "team" else {"style": "baseline-rule"}),
-            "encoding": {"x": {"field": "low"} | x, "x2": {"field": "high"}},
-        }
-        for kind in kinds
-    ]
-    points = [
-        {
-            "transform": [{"filter": f"datum.kind == '{kind}'"}],
-            "mark": {"type": "point", "style": kind, "size": 60},
-            "encoding": {"x": {"field": "value"} | x},
-        }
-        for kind in kinds
-    ]
-    letters = {
-        "mark": {"type": "text", "style": "team-name", "align": "left", "dx": 8},
-        "encoding": {"x": {"field": "high"} | x, "text": {"field": "group"}},
-    }
     return Figure(
         name="intervals",
         title=_("%(metric)s with its interval") % {"metric": column.title},
@@ -96,14 +61,43 @@ def intervals(board: Leaderboard) -> Figure | None:
             Field("group", _("Tie group")),
         ),
         data=data,
-        drawing={
-            "width": WIDTH,
-            "height": {"step": 26},
-            "transform": [{"filter": {"field": "name", "oneOf": [datum["name"] for datum in shown]}}],
-            "encoding": {"y": _NAMES},
-            "layer": [*rules, *points, letters],
-        },
+        drawing=_whiskers([datum["name"] for datum in shown], f"{column.short} →", frame),
     )
+
+
+def _with_interval(row: Row, interval: tuple[float, float], key: str) -> Datum:
+    low, high = interval
+    kind = "team" if row.kind == Run.Kind.TEAM else "baseline"
+    name, value = row.team or row.name, row.scores[key]
+    return {"name": name, "kind": kind, "value": value, "low": low, "high": high, "group": row.group}
+
+
+def _bounds(data: Sequence[Datum], *, of_teams: bool) -> list[float]:
+    chosen = [datum for datum in data if (datum["kind"] == "team") == of_teams]
+    return [datum[bound] for datum in chosen for bound in ("low", "high")]
+
+
+def _whiskers(names: list[str], title: str, frame: Axis) -> Spec:
+    """A row a run: its interval, its score, and next to them its group."""
+
+    def x(field: str) -> Spec:
+        return quantitative(field, title, scale={"domain": [frame.low, frame.high]})
+
+    interval = {"x": x("low"), "x2": {"field": "high"}}
+    group = {"x": x("high"), "text": {"field": "group"}}
+    return {
+        "width": WIDTH,
+        "height": {"step": 26},
+        "transform": [{"filter": {"field": "name", "oneOf": names}}],
+        "encoding": {"y": _NAMES},
+        "layer": [
+            layer("rule", interval, only="datum.kind == 'team'"),
+            layer("rule", interval, only="datum.kind == 'baseline'", style="baseline-rule"),
+            layer("point", {"x": x("value")}, only="datum.kind == 'team'", style="team", size=60),
+            layer("point", {"x": x("value")}, only="datum.kind == 'baseline'", style="baseline", size=60),
+            layer("text", group, style="team-name", align="left", dx=8),
+        ],
+    }
 
 
 def rank_ranges(found: Mapping[str, tuple[int, int]]) -> Figure | None:
@@ -111,7 +105,7 @@ def rank_ranges(found: Mapping[str, tuple[int, int]]) -> Figure | None:
     if len(found) < 2:
         return None
     data: list[Datum] = [{"name": name, "best": best, "worst": worst} for name, (best, worst) in found.items()]
-    x = {"type": "quantitative", "title": _("Rank →"), "scale": {"domain": [1, len(data)]}, "axis": {"tickMinStep": 1}}
+    x = quantitative("best", _("Rank →"), scale={"domain": [1, len(data)]}, axis={"tickMinStep": 1})
     return Figure(
         name="rank-stability",
         title=_("How far ranks move on resampled items"),
@@ -126,11 +120,8 @@ def rank_ranges(found: Mapping[str, tuple[int, int]]) -> Figure | None:
             "height": {"step": 26},
             "encoding": {"y": _NAMES},
             "layer": [
-                {
-                    "mark": {"type": "rule", "strokeWidth": 6, "strokeCap": "round"},
-                    "encoding": {"x": {"field": "best"} | x, "x2": {"field": "worst"}},
-                },
-                {"mark": {"type": "point", "style": "team", "size": 40}, "encoding": {"x": {"field": "best"} | x}},
+                layer("rule", {"x": x, "x2": {"field": "worst"}}, strokeWidth=6, strokeCap="round"),
+                layer("point", {"x": x}, style="team", size=40),
             ],
         },
     )
@@ -203,13 +194,8 @@ def difficulty(counts: Sequence[int]) -> Figure | None:
             "height": 220,
             "mark": {"type": "bar"},
             "encoding": {
-                "x": {
-                    "field": "runs",
-                    "type": "ordinal",
-                    "title": _("runs that are right →"),
-                    "axis": {"labelAngle": 0},
-                },
-                "y": {"field": "items", "type": "quantitative", "title": _("↑ items")},
+                "x": nominal("runs", _("runs that are right →"), type="ordinal", axis={"labelAngle": 0}),
+                "y": quantitative("items", _("↑ items")),
             },
         },
     )
@@ -231,13 +217,10 @@ def labels(found: Mapping[str, Any]) -> list[Figure]:
         drawing={
             "width": WIDTH,
             "height": {"step": 26},
-            "encoding": {"y": _NAMES, "x": {"field": "count", "type": "quantitative", "title": _("items →")}},
+            "encoding": {"y": _NAMES, "x": quantitative("count", _("items →"))},
             "layer": [
-                {"mark": {"type": "bar"}},
-                {
-                    "mark": {"type": "text", "align": "left", "dx": 6},
-                    "encoding": {"text": {"field": "share", "type": "quantitative", "format": ".1%"}},
-                },
+                layer("bar"),
+                layer("text", {"text": quantitative("share", format=".1%")}, align="left", dx=6),
             ],
         },
     )

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Iterator
 from itertools import accumulate
-from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from portal.figures.figure import Datum, Field, Figure
 from portal.figures.frame import HEIGHT, PLACES, PLANE, WIDTH, Axis, axis, label_places
+from portal.figures.layers import Spec, layer, nominal, quantitative
 from portal.models import Run
 from portal.printing import language_name, score
 from portal.queries.board_rows import Row
@@ -88,43 +88,35 @@ def _frames(shown: list[Datum]) -> tuple[Axis, Axis]:
     return axis([datum["x"] for datum in shown], [], WIDTH), axis([datum["y"] for datum in shown], [], HEIGHT)
 
 
-def _scatter(shown: list[Datum], across: Column, up: Column) -> dict[str, Any]:
-    x: dict[str, Any] = {
-        "field": "x",
-        "type": "quantitative",
-        "title": f"{across.short} →",
-        "axis": {"titleAnchor": "end"},
-    }
-    y: dict[str, Any] = {"field": "y", "type": "quantitative", "title": f"↑ {up.short}"}
-    domains = [{"scale": {"domain": [frame.low, frame.high]}} for frame in _frames(shown)]
-    tooltip = [
-        {"field": "name", "title": _("Run of")},
-        {"field": "x", "title": across.short, "format": f".{across.decimals}f"},
-        {"field": "y", "title": up.short, "format": f".{up.decimals}f"},
-    ]
-    encoding = {"x": x | domains[0], "y": y | domains[1], "tooltip": tooltip}
-    shapes = [
-        {"transform": [{"filter": f"datum.kind == '{kind}'"}], "mark": {"type": "point", "style": kind, "clip": True}}
-        for kind in ("baseline", "team")
-    ]
-    names: list[dict[str, Any]] = [
-        {
-            "transform": [{"filter": f"datum[place] == '{place}' && datum.kind == '{kind}'"}],
-            "mark": {"type": "text", "style": f"{kind}-name", "baseline": "middle"} | PLACES[place]._asdict(),
-            "encoding": {"text": {"field": "name"}},
-        }
-        for place in PLACES
-        for kind in ("baseline", "team")
-        if any(place in (datum["large"], datum["small"]) and datum["kind"] == kind for datum in shown)
-    ]
-    inside = {"filter": "isValid(datum.large)"}
+def _scatter(shown: list[Datum], across: Column, up: Column) -> Spec:
+    horizontal, vertical = ({"domain": [frame.low, frame.high]} for frame in _frames(shown))
+    kinds = ("baseline", "team")
+    named = {(place, datum["kind"]) for datum in shown for place in (datum["large"], datum["small"])}
     return {
         "width": WIDTH,
         "height": HEIGHT,
-        "transform": [inside],
-        "encoding": encoding,
-        "layer": [*shapes, *names],
+        "transform": [{"filter": "isValid(datum.large)"}],
+        "encoding": {
+            "x": quantitative("x", f"{across.short} →", scale=horizontal, axis={"titleAnchor": "end"}),
+            "y": quantitative("y", f"↑ {up.short}", scale=vertical),
+            "tooltip": [
+                {"field": "name", "title": _("Run of")},
+                {"field": "x", "title": across.short, "format": f".{across.decimals}f"},
+                {"field": "y", "title": up.short, "format": f".{up.decimals}f"},
+            ],
+        },
+        "layer": [
+            *(layer("point", only=f"datum.kind == '{kind}'", style=kind, clip=True) for kind in kinds),
+            *(_names(place, kind) for place in PLACES for kind in kinds if (place, kind) in named),
+        ],
     }
+
+
+def _names(place: str, kind: str) -> Spec:
+    """The names of those runs whose label has that place."""
+    only = f"datum[place] == '{place}' && datum.kind == '{kind}'"
+    look = {"style": f"{kind}-name", "baseline": "middle"} | PLACES[place]._asdict()
+    return layer("text", {"text": {"field": "name"}}, only=only, **look)
 
 
 def _outside_words(outside: list[Datum], across: Column, up: Column) -> str:
@@ -210,27 +202,16 @@ def _best_in(language: str, data: list[Datum], column: Column) -> str:
     return _("The best in %(language)s is %(name)s with %(value)s.") % names
 
 
-def _dumbbells(across: str, parts: str) -> dict[str, Any]:
+def _dumbbells(across: str, parts: str) -> Spec:
     """A row a `name`, a point for the `value` of each `part`, and a line from the least to the greatest."""
+    ends = {"x": {"field": "value", "aggregate": "min"}, "x2": {"field": "value", "aggregate": "max"}}
     return {
         "width": WIDTH,
         "height": {"step": 28},
-        "encoding": {
-            "y": {"field": "name", "type": "nominal", "title": None, "sort": None},
-            "x": {"field": "value", "type": "quantitative", "title": f"{across} →", "scale": {"zero": False}},
-        },
+        "encoding": {"y": nominal("name", sort=None), "x": quantitative("value", f"{across} →", scale={"zero": False})},
         "layer": [
-            {
-                "mark": {"type": "rule", "style": "baseline-rule"},
-                "encoding": {
-                    "x": {"field": "value", "aggregate": "min"},
-                    "x2": {"field": "value", "aggregate": "max"},
-                },
-            },
-            {
-                "mark": {"type": "point", "style": "team"},
-                "encoding": {"shape": {"field": "part", "type": "nominal", "title": parts}},
-            },
+            layer("rule", ends, style="baseline-rule"),
+            layer("point", {"shape": nominal("part", parts)}, style="team"),
         ],
     }
 
@@ -248,7 +229,6 @@ def over_time(board: Leaderboard) -> Figure | None:
         {"name": row.team, "at": row.received_at.isoformat(), "value": value, "best": so_far}
         for row, value, so_far in zip(runs, values, best, strict=True)
     ]
-    scale = {"scale": {"zero": False}}
     return Figure(
         name="over-time",
         title=_("%(metric)s over time") % {"metric": column.title},
@@ -262,24 +242,21 @@ def over_time(board: Leaderboard) -> Figure | None:
             Field("best", _("Best so far"), column.decimals),
         ),
         data=data,
-        drawing={
-            "width": WIDTH,
-            "height": 260,
-            "encoding": {
-                "x": {"field": "at", "type": "temporal", "scale": {"type": "utc"}, "title": None, "axis": _DAYS}
-            },
-            "layer": [
-                {
-                    "mark": {"type": "line", "interpolate": "step-after"},
-                    "encoding": {"y": {"field": "best", "type": "quantitative", "title": f"↑ {column.short}", **scale}},
-                },
-                {
-                    "mark": {"type": "point", "style": "team", "size": 40},
-                    "encoding": {
-                        "y": {"field": "value", "type": "quantitative", **scale},
-                        "tooltip": [{"field": "name"}, {"field": "value", "format": f".{column.decimals}f"}],
-                    },
-                },
-            ],
-        },
+        drawing=_steps(column),
     )
+
+
+def _steps(column: Column) -> Spec:
+    """A point for each `value`, and the line of the `best` so far."""
+    scale = {"zero": False}
+    tooltip = [{"field": "name"}, {"field": "value", "format": f".{column.decimals}f"}]
+    time = {"field": "at", "type": "temporal", "scale": {"type": "utc"}, "title": None, "axis": _DAYS}
+    return {
+        "width": WIDTH,
+        "height": 260,
+        "encoding": {"x": time},
+        "layer": [
+            layer("line", {"y": quantitative("best", f"↑ {column.short}", scale=scale)}, interpolate="step-after"),
+            layer("point", {"y": quantitative("value", scale=scale), "tooltip": tooltip}, style="team", size=40),
+        ],
+    }
