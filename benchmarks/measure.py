@@ -17,7 +17,7 @@ import numpy as np
 from scoring import load_definition, score
 from scoring.answers import Matrix
 from scoring.definition import Definition, MetricSpec
-from scoring.metrics import Comparison, GoldStandard, compare, compute
+from scoring.metrics import Comparison, LoadedGold, compare, compute
 from scoring.score import load_gold, run_answers
 from scoring.significance import tie_groups
 from scoring.significance.paired_tests import Method
@@ -63,7 +63,7 @@ def _variants(folder: Path, listed: Path) -> None:
     """Evaluate the variant that each line of standard input names."""
     definition = load_definition(folder)
     variants = {variant["track"]: variant for variant in json.loads(listed.read_bytes())}
-    kept: dict[str, tuple[GoldStandard, list[str]]] = {}
+    kept: dict[str, tuple[LoadedGold, list[str]]] = {}
     for line in sys.stdin:
         variant = variants[line.strip()]
         track, run, gold = variant["track"], Path(variant["run"]), Path(variant["gold"])
@@ -84,7 +84,7 @@ def _variants(folder: Path, listed: Path) -> None:
         )
 
 
-def _phases(definition: Definition, track: str, run: Path, gold: GoldStandard, ids: list[str]) -> dict[str, float]:
+def _phases(definition: Definition, track: str, run: Path, gold: LoadedGold, ids: list[str]) -> dict[str, float]:
     """Where the time goes: bytes to checked answers, answers beside the gold, each metric."""
     rules = definition.track(track)
     answers = run_answers(definition, track, run, gold, ids)[0]
@@ -140,7 +140,7 @@ def _field() -> dict[str, Comparison]:
     labels = np.eye(len(classes), dtype=bool)
     ids = [str(item) for item in range(items)]
     right = rng.integers(len(classes), size=items)
-    gold = GoldStandard(Matrix(ids, classes, labels[right]))
+    gold = LoadedGold(Matrix(ids, classes, labels[right]))
     shares = np.linspace(0.1, 0.9, FIELD["runs"])
     given = (np.where(rng.random(items) < share, rng.integers(len(classes), size=items), right) for share in shares)
     return {f"run {number}": compare(gold, Matrix(ids, classes, labels[own])) for number, own in enumerate(given)}

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from scoring.reports.tables import Table
+from scoring.reports.tables import TextTable
 
 TARGET = 500  # times faster than PyEvALL in one process
 
@@ -79,10 +79,10 @@ def as_text(figures: Figures) -> str:
     return "\n\n".join(table.as_text() for table in _tables(figures))
 
 
-def _tables(figures: Figures) -> list[Table]:
+def _tables(figures: Figures) -> list[TextTable]:
     lines, phases = figures.lines, list(figures.lines[0].phases)
     return [
-        Table(
+        TextTable(
             "In one process, 2,076 items: milliseconds from file to scores",
             ("variant", "ours", "ours, gold read too", "PyEvALL 0.2.11", "ratio"),
             tuple(
@@ -90,12 +90,12 @@ def _tables(figures: Figures) -> list[Table]:
                 for line in lines
             ),
         ),
-        Table(
+        TextTable(
             "Where our time goes: milliseconds",
             ("variant", *phases),
             tuple((line.track, *(_ms(line.phases[name]) for name in phases)) for line in lines),
         ),
-        Table(
+        TextTable(
             "As a process, start-up and gold included: seconds",
             ("variant", "ours", "PyEvALL 0.2.11", "ratio"),
             tuple(
@@ -103,7 +103,7 @@ def _tables(figures: Figures) -> list[Table]:
                 for track, (ours, peer) in figures.processes.items()
             ),
         ),
-        Table(
+        TextTable(
             f"Check and score of binary items: growth with exponent {figures.exponent('seconds'):.3f}, "
             f"shuffled {figures.exponent('shuffled'):.3f}",
             ("items", "seconds", "shuffled", "reading the gold, once", "peak MB"),
@@ -112,7 +112,7 @@ def _tables(figures: Figures) -> list[Table]:
                 for size in figures.growth
             ),
         ),
-        Table(
+        TextTable(
             "Tie groups of 100 runs on 2,000 items, 10,000 samples",
             ("metric and test", "seconds", "groups", "peak MB"),
             tuple(
@@ -157,7 +157,7 @@ all different. Ours and PyEvALL are evaluated in turn; each figure is a median, 
 Both sides must give the same ICM, or the benchmark fails."""
 
 
-def _markdown(table: Table) -> str:
+def _markdown(table: TextTable) -> str:
     rows = [table.head, ("---", *["---:"] * (len(table.head) - 1)), *table.rows]
     lines = ["| " + " | ".join(map(str, row)) + " |" for row in rows]
     return "\n".join([f"## {table.title}", "", *lines])

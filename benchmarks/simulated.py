@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from scoring.answers import Matrix
 from scoring.definition import MetricSpec
-from scoring.metrics import GoldStandard, compare, compute
+from scoring.metrics import LoadedGold, compare, compute
 from scoring.metrics.comparison import MatrixComparison
 
 CLASSES = ("a", "b", "c")
@@ -61,11 +61,11 @@ def _answers(rng: np.random.Generator, gold: Places, right: float) -> Places:
     return np.where(rng.random(len(gold)) < right, gold, other)
 
 
-def _standard(labels: Places) -> GoldStandard:
-    return GoldStandard(_matrix(labels))
+def _standard(labels: Places) -> LoadedGold:
+    return LoadedGold(_matrix(labels))
 
 
-def _beside(standard: GoldStandard, labels: Places) -> MatrixComparison:
+def _beside(standard: LoadedGold, labels: Places) -> MatrixComparison:
     found = compare(standard, _matrix(labels))
     assert isinstance(found, MatrixComparison)
     return found

@@ -22,7 +22,7 @@ sys.path[0] = str(ROOT)  # not this folder, in which `scoring` would be another 
 
 from benchmarks.simulated import equal_runs, graded_runs, one_run, spec_of, true_value  # noqa: E402
 from scoring.metrics.metric import Numbers  # noqa: E402
-from scoring.reports.tables import Table  # noqa: E402
+from scoring.reports.tables import TextTable  # noqa: E402
 from scoring.significance import interval, tie_groups  # noqa: E402
 from scoring.significance.all_pairs import p_values  # noqa: E402
 from scoring.significance.paired_tests import PairedTests  # noqa: E402
@@ -148,19 +148,19 @@ def main() -> None:
         print(json.dumps({name: round(value, 4) for name, value in found.items()}))
 
 
-def _tables(splits: list[float], covered: list[float], powers: list[tuple[float, float]]) -> list[Table]:
+def _tables(splits: list[float], covered: list[float], powers: list[tuple[float, float]]) -> list[TextTable]:
     return [
-        Table(
+        TextTable(
             f"Equal runs told apart at {ALPHA:g}, in {SPLIT_FIELDS:,} fields each",
             ("runs", "items", "items with a common answer", "metric", "fields with a split"),
             tuple((*astuple(one), f"{rate:.3f}") for one, rate in zip(SPLITS, splits, strict=True)),
         ),
-        Table(
+        TextTable(
             f"Intervals at {LEVEL:g} that hold the true value, of {COVERED_RUNS:,} runs each",
             ("metric", "items", "share of right items", "covered"),
             tuple((*astuple(one), f"{rate:.3f}") for one, rate in zip(COVERS, covered, strict=True)),
         ),
-        Table(
+        TextTable(
             "Pairs of 20 runs (0.60 to 0.85 right, 500 items) told apart",
             ("items with a common answer", "max-T", "Holm"),
             tuple(
@@ -177,7 +177,7 @@ Written by `python benchmarks/ties.py --write`, from simulations with a fixed se
 tie groups and intervals are computed."""
 
 
-def _markdown(table: Table) -> str:
+def _markdown(table: TextTable) -> str:
     rows = [table.head, ["---"] * len(table.head), *table.rows]
     return "\n".join([f"## {table.title}", "", *("| " + " | ".join(map(str, row)) + " |" for row in rows)])
 

@@ -65,7 +65,7 @@ def check(
     source = as_source(run)
     data = read_file(source, report, run_bytes(found, own)) if isinstance(source, Path) else source
     if own is not None and data is not None and not read_checked(found, data, own, report) and items is None:
-        tell_other_split(definition, found, data, split, known, report)
+        report_other_split(definition, found, data, split, known, report)
     stamped = Report()
     stamped.extend(report, file=source.name if isinstance(source, Path) else None)
     return stamped
@@ -98,7 +98,7 @@ def run_bytes(track: Track, items: Items | None) -> int:
     return min(limits.RUN_BYTES, limits.RUN_BYTES_FREE + size_of(track.format).bytes * count)
 
 
-def tell_other_split(
+def report_other_split(
     definition: Definition, track: Track, data: bytes, split: str, known: Known, report: Report
 ) -> None:
     """Where a run's ids are unknown but are all those of another split, name the phases that ask for them."""

@@ -35,11 +35,11 @@ class Verdict:
     """What the receipt says (empty where it cannot be read), and every reason not to believe it, one sentence each."""
 
     receipt: Mapping[str, Any]
-    faults: list[str]
+    errors: list[str]
 
     @property
     def ok(self) -> bool:
-        return not self.faults
+        return not self.errors
 
 
 def new_private_key() -> str:
@@ -72,10 +72,10 @@ def verify(text: bytes, key: str, file: Path | None = None) -> Verdict:
         receipt = _read(text)
     except (ValueError, RecursionError) as error:
         return Verdict({}, [f"This is no receipt: {error}."])
-    faults = [*_signature_faults(receipt, public)]
+    errors = [*_signature_errors(receipt, public)]
     if file is not None:
-        faults += _file_faults(receipt, file)
-    return Verdict(receipt, faults)
+        errors += _file_errors(receipt, file)
+    return Verdict(receipt, errors)
 
 
 def _read(text: bytes) -> dict[str, Any]:
@@ -103,7 +103,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(pairs)
 
 
-def _signature_faults(receipt: Mapping[str, Any], public: Ed25519PublicKey) -> list[str]:
+def _signature_errors(receipt: Mapping[str, Any], public: Ed25519PublicKey) -> list[str]:
     given, own = receipt["key_id"], _key_id(public)
     if given != own:
         return [f"It names the key {given}; this key is {own}. Another portal signed it, or the name was changed."]
@@ -118,7 +118,7 @@ def _signature_faults(receipt: Mapping[str, Any], public: Ed25519PublicKey) -> l
     return []
 
 
-def _file_faults(receipt: Mapping[str, Any], path: Path) -> list[str]:
+def _file_errors(receipt: Mapping[str, Any], path: Path) -> list[str]:
     with path.open("rb") as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
     if sha256 == receipt.get("sha256"):

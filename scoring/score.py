@@ -13,7 +13,7 @@ from scoring.formats import answer_kind, read_gold, read_run
 from scoring.gold.coverage import coverage, incomplete, may_leave_out
 from scoring.items.index import ItemIndex
 from scoring.limits import LISTED
-from scoring.metrics import Comparison, GoldStandard, compare, compute, get
+from scoring.metrics import Comparison, LoadedGold, compare, compute, get
 from scoring.metrics.distinct import distinct
 from scoring.reports.problems import Problem, Report
 
@@ -70,7 +70,7 @@ def score(
     definition: Definition,
     track: str,
     run: str | Path | bytes,
-    gold: str | Path | bytes | GoldStandard,
+    gold: str | Path | bytes | LoadedGold,
     items: Iterable[str] | Path | None = None,
     lenient: bool = False,
     split: str = "test",
@@ -95,7 +95,7 @@ def score(
     """
     if items is not None and not isinstance(items, str | Path):
         items = list(items)
-    if isinstance(gold, GoldStandard):
+    if isinstance(gold, LoadedGold):
         standard = _with_items(gold, definition.track(track), items, split)
     else:
         standard = load_gold(definition, track, gold, split, items)
@@ -109,7 +109,7 @@ def run_answers(
     definition: Definition,
     track: str,
     run: str | Path | bytes,
-    gold: GoldStandard,
+    gold: LoadedGold,
     items: Iterable[str] | Path | None = None,
     lenient: bool = False,
     split: str = "test",
@@ -126,10 +126,10 @@ def run_answers(
 
 
 def score_gold(
-    definition: Definition, track: str, gold: str | Path | bytes | GoldStandard, split: str = "test"
+    definition: Definition, track: str, gold: str | Path | bytes | LoadedGold, split: str = "test"
 ) -> Result:
     """The gold standard scored against itself: the reference row of a leaderboard."""
-    standard = gold if isinstance(gold, GoldStandard) else load_gold(definition, track, gold, split)
+    standard = gold if isinstance(gold, LoadedGold) else load_gold(definition, track, gold, split)
     return _result(definition.track(track), standard, standard.answers, Report())
 
 
@@ -139,7 +139,7 @@ def load_gold(
     gold: str | Path | bytes,
     split: str = "test",
     items: Iterable[str] | Path | None = None,
-) -> GoldStandard:
+) -> LoadedGold:
     """Read a gold file in the format that the definition gives it; GoldError says what is wrong with it.
 
     Args:
@@ -152,7 +152,7 @@ def load_gold(
     answers = read_gold(rules, content, _gold_format(definition, rules, split), report)
     if answers is None or not report.ok:
         raise GoldError(report)
-    standard = GoldStandard(answers, rules.hierarchy, _declared_values(rules))
+    standard = LoadedGold(answers, rules.hierarchy, _declared_values(rules))
     known = None if items is None else find_items(rules, items, split, Report())  # the run's report says what is wrong
     return standard if known is None else _for_items(definition, track, split, standard, known)
 
@@ -166,7 +166,7 @@ def _gold_bytes(path: Path) -> bytes:
         raise GoldError(report) from error
 
 
-def accepted_gold(definition: Definition, track: str, gold: bytes, split: str) -> GoldStandard:
+def accepted_gold(definition: Definition, track: str, gold: bytes, split: str) -> LoadedGold:
     """Read a gold standard that was accepted before, for the items of its split; what it lacks is not judged again.
 
     Raises:
@@ -180,7 +180,7 @@ def accepted_gold(definition: Definition, track: str, gold: bytes, split: str) -
     return standard.covering(known.ids)
 
 
-def _for_items(definition: Definition, track: str, split: str, standard: GoldStandard, known: Items) -> GoldStandard:
+def _for_items(definition: Definition, track: str, split: str, standard: LoadedGold, known: Items) -> LoadedGold:
     covered = coverage(standard.answers.ids, known.ids)
     is_named = any((gold.track, gold.split) == (track, split) for gold in definition.gold)
     if covered.missing and is_named and not may_leave_out(definition, track, split):
@@ -190,7 +190,7 @@ def _for_items(definition: Definition, track: str, split: str, standard: GoldSta
     return standard.covering(known.ids)
 
 
-def _with_items(gold: GoldStandard, track: Track, items: Iterable[str] | Path | None, split: str) -> GoldStandard:
+def _with_items(gold: LoadedGold, track: Track, items: Iterable[str] | Path | None, split: str) -> LoadedGold:
     """A gold of spans with all of the items, whatever it was loaded for; other gold as it is."""
     if items is None or not isinstance(gold.answers, Spans):
         return gold
@@ -218,7 +218,7 @@ def _read_run(track: Track, run: Path | bytes, items: Items | None, lenient: boo
 
 
 def _find_items(
-    track: Track, items: Iterable[str] | Path | None, gold: GoldStandard, split: str, report: Report
+    track: Track, items: Iterable[str] | Path | None, gold: LoadedGold, split: str, report: Report
 ) -> Items | None:
     """The given items, else the gold's; a run may hold the definition's optional ones too."""
     optional: Sequence[str] = ()
@@ -233,7 +233,7 @@ def _find_items(
     return given and Items(gold.index if given.ids == gold.index.ids else given.index, optional)
 
 
-def _result(track: Track, gold: GoldStandard, answers: Answers, report: Report) -> Result:
+def _result(track: Track, gold: LoadedGold, answers: Answers, report: Report) -> Result:
     comparison = compare(gold, answers, count_outside=track.items_outside_gold == "count")
     scores = {spec.key: compute(comparison, spec) for spec in track.metrics}
     praised = any(get(spec.name).flags_constant for spec in track.metrics)

@@ -20,8 +20,7 @@ from scoring.analysis.details import field_details
 from scoring.analysis.languages import by_language, read_languages
 from scoring.definition import MetricSpec
 from scoring.definition import Track as TrackDefinition
-from scoring.metrics import Comparison, compare
-from scoring.metrics import GoldStandard as OpenedGold
+from scoring.metrics import Comparison, LoadedGold, compare
 from scoring.score import run_answers
 from scoring.significance import intervals, leads, rank_ranges, tie_groups
 from scoring.uploads.upload import read_run
@@ -98,7 +97,7 @@ def compare_board(board: Board, at: datetime) -> None:
     log.info("compared", board=str(board), runs=len(evaluations))
 
 
-def board_gold(board: Board) -> OpenedGold:
+def board_gold(board: Board) -> LoadedGold:
     """The board's gold standard, opened by this worker for a child to inherit; `OSError` as `opened_gold`."""
     assert board.gold is not None
     shared_task = board.track.shared_task
@@ -107,7 +106,7 @@ def board_gold(board: Board) -> OpenedGold:
 
 def beside_gold(
     board: Board,
-    gold: OpenedGold,
+    gold: LoadedGold,
     evaluations: list[Evaluation],
     paths: Mapping[int, Path],
     *,
@@ -163,7 +162,7 @@ def _reference(board: Board) -> int | None:
 
 def _compare(
     board: Board,
-    gold: OpenedGold,
+    gold: LoadedGold,
     evaluations: list[Evaluation],
     further: list[Evaluation],
     paths: Mapping[int, Path],

@@ -19,7 +19,7 @@ from portal.evaluation.compare import beside_gold, board_gold
 from portal.models import Board, Evaluation, GoldItems, Run, RunItems, items_are_public
 from portal.storage import stored_file
 from scoring.analysis.item_answers import item_answers
-from scoring.metrics import GoldStandard as OpenedGold
+from scoring.metrics import LoadedGold
 
 log = structlog.get_logger("portal.evaluation")
 
@@ -88,7 +88,7 @@ def _withdraw(board: Board) -> None:
     GoldItems.objects.filter(gold__track=track, gold__split=split).delete()
 
 
-def _read(board: Board, gold: OpenedGold, batch: list[Evaluation], paths: Mapping[int, Path]) -> dict[str, Any]:
+def _read(board: Board, gold: LoadedGold, batch: list[Evaluation], paths: Mapping[int, Path]) -> dict[str, Any]:
     """In the child: the gold's answers, and by evaluation the run's; nothing of a gold standard that is too long."""
     found: dict[str, Any] = {"runs": {}}
     for pk, comparison in beside_gold(board, gold, batch, paths, lenient=True).items():

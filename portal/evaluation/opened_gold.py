@@ -13,13 +13,13 @@ from portal.sealing import unseal
 from portal.storage import sealed_gold
 from scoring import Definition
 from scoring.analysis.details import details
-from scoring.metrics import GoldStandard as OpenedGold
+from scoring.metrics import LoadedGold
 from scoring.score import accepted_gold, score_gold
 
-_kept: OrderedDict[tuple[str, str], OpenedGold] = OrderedDict()  # the last used at the end
+_kept: OrderedDict[tuple[str, str], LoadedGold] = OrderedDict()  # the last used at the end
 
 
-def opened_gold(gold: GoldStandard, definition: Definition, definition_sha256: str) -> OpenedGold:
+def opened_gold(gold: GoldStandard, definition: Definition, definition_sha256: str) -> LoadedGold:
     """Read once for a gold and a definition.
 
     Raises:
@@ -38,7 +38,7 @@ def opened_gold(gold: GoldStandard, definition: Definition, definition_sha256: s
     return _kept[key]
 
 
-def _open(sealed: bytes, definition: Definition, track: str, split: str) -> OpenedGold:
+def _open(sealed: bytes, definition: Definition, track: str, split: str) -> LoadedGold:
     """Scored against itself too, so that what follows from it alone has been derived."""
     opened = accepted_gold(definition, track, unseal(sealed), split)
     if comparison := score_gold(definition, track, opened, split).comparison:

@@ -19,7 +19,7 @@ from portal.storage import stored_file
 from scoring import Definition
 from scoring import __version__ as scorer_version
 from scoring.analysis.details import details
-from scoring.metrics import GoldStandard as OpenedGold
+from scoring.metrics import LoadedGold
 from scoring.score import score, score_gold
 from scoring.uploads.upload import read_run
 
@@ -73,7 +73,7 @@ def _scorable(run_id: UUID) -> Run | None:
     return runs.filter(pk=run_id).exclude(state=Run.State.SCORED).first()
 
 
-def _score(run: Run, file: Path | None, standard: OpenedGold, definition: Definition) -> dict[str, Any]:
+def _score(run: Run, file: Path | None, standard: LoadedGold, definition: Definition) -> dict[str, Any]:
     """In the child: the scores as plain values. A baseline is scored as the official evaluators would, unjudged."""
     track, split = run.track.slug, run.phase.split
     if file is None:  # the gold standard, against itself

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from scoring.answers import Matrix
 from scoring.metrics.comparison import MatrixComparison
-from scoring.reports.tables import Table, square
+from scoring.reports.tables import TextTable, square
 
 NO_ANSWER = "(none)"
 
@@ -25,7 +25,7 @@ class Confusion:
     classes: tuple[str, ...]
     counts: Counts
 
-    def table(self) -> Table:
+    def table(self) -> TextTable:
         """Rows are the gold's, columns the run's."""
         return square("Confusion: gold by row, run by column", self.classes, self.counts.tolist())
 
@@ -55,13 +55,13 @@ class Labels:
     counts: NDArray[Any]
     together: NDArray[Any]
 
-    def table(self) -> Table:
+    def table(self) -> TextTable:
         """Counts and shares by class."""
         counts = zip(self.classes, self.counts.tolist(), strict=True)
         rows = tuple((name, count, count / self.items if self.items else None) for name, count in counts)
-        return Table(f"Labels of {self.items} items", ("class", "items", "share"), rows)
+        return TextTable(f"Labels of {self.items} items", ("class", "items", "share"), rows)
 
-    def company(self) -> Table:
+    def cooccurrence(self) -> TextTable:
         """In how many items two classes occur together."""
         return square("Classes that occur together", self.classes, self.together.tolist())
 
@@ -96,11 +96,11 @@ def by_class(comparison: MatrixComparison, column: str | None = None) -> list[Cl
     ]
 
 
-def class_table(lines: list[ClassLine]) -> Table:
+def class_table(lines: list[ClassLine]) -> TextTable:
     """The lines as a table."""
     head = ("class", "gold", "run", "both", "precision", "recall", "F1")
     rows = ((line.name, line.gold, line.run, line.both, line.precision, line.recall, line.f1) for line in lines)
-    return Table("By class", head, tuple(rows))
+    return TextTable("By class", head, tuple(rows))
 
 
 def labels(answers: Matrix) -> Labels:

@@ -10,7 +10,7 @@ from scoring.analysis.item_answers import Answer, ItemAnswers, item_answers
 from scoring.metrics.comparison import Comparison
 from scoring.metrics.correlation import midranks
 from scoring.metrics.distinct import distinct
-from scoring.reports.tables import Table, square
+from scoring.reports.tables import TextTable, square
 
 NOTHING = "(none)"
 
@@ -49,15 +49,15 @@ class Missed:
     judged: int
     by_answer: Mapping[str, tuple[int, int]]
 
-    def table(self) -> Table:
-        """Counts and shares by the gold's answer, as Table 4 of HatEval 2019 (Basile et al., 2019)."""
+    def table(self) -> TextTable:
+        """Counts and shares by the gold's answer, as TextTable 4 of HatEval 2019 (Basile et al., 2019)."""
         counts = [*self.by_answer.items(), ("all", (len(self.items), self.judged))]
         rows = tuple((name, missed, judged, missed / judged if judged else None) for name, (missed, judged) in counts)
-        return Table(f"Wrong in all of {', '.join(self.runs)}", ("gold", "missed", "items", "share"), rows)
+        return TextTable(f"Wrong in all of {', '.join(self.runs)}", ("gold", "missed", "items", "share"), rows)
 
 
 def summary(scores: Sequence[float | None]) -> Summary:
-    """Statistics of the defined scores, as Table 3 of HatEval 2019 (Basile et al., 2019)."""
+    """Statistics of the defined scores, as TextTable 3 of HatEval 2019 (Basile et al., 2019)."""
     values = np.array([value for value in scores if value is not None], np.float64)
     if not len(values):
         return Summary(0)
@@ -78,12 +78,12 @@ def summary(scores: Sequence[float | None]) -> Summary:
     )
 
 
-def summary_table(summaries: Mapping[str, Summary]) -> Table:
+def summary_table(summaries: Mapping[str, Summary]) -> TextTable:
     """One column a metric or track."""
     names = ("runs", "min", "Q1", "mean", "median", "Q3", "max", "std. dev.", "skewness", "kurtosis")
     columns = [astuple(one) for one in summaries.values()]
     rows = tuple((name, *cells) for name, cells in zip(names, zip(*columns, strict=True), strict=True))
-    return Table("The field of runs", ("", *summaries), rows)
+    return TextTable("The field of runs", ("", *summaries), rows)
 
 
 def rank_correlation(first: Sequence[float | None], second: Sequence[float | None]) -> float | None:
@@ -103,7 +103,7 @@ def right(comparison: Comparison) -> NDArray[np.bool_]:
     return np.array([one == other for one, other in zip(found.gold, found.run, strict=True)], bool)
 
 
-def disagreement(runs: Mapping[str, Comparison]) -> Table:
+def disagreement(runs: Mapping[str, Comparison]) -> TextTable:
     """The share of the gold's items to which two runs give different answers."""
     answers = [_words(_answers(comparison).run) for comparison in runs.values()]
     shares = [[float(np.mean(one != other)) if len(one) else None for other in answers] for one in answers]

@@ -13,10 +13,10 @@ from scoring.answers import Matrix
 from scoring.commands import VALID, UsageError, print_json
 from scoring.definition import Definition, Track
 from scoring.formats import answer_kind, read_run
-from scoring.metrics import Comparison, GoldStandard, compare, compute, describe
+from scoring.metrics import Comparison, LoadedGold, compare, compute, describe
 from scoring.metrics.comparison import MatrixComparison
 from scoring.reports.problems import Report
-from scoring.reports.tables import Table
+from scoring.reports.tables import TextTable
 from scoring.score import GoldError, load_gold
 
 
@@ -50,7 +50,7 @@ def _name(path: Path, paths: list[Path]) -> str:
     return path.name if [other.name for other in paths].count(path.name) == 1 else str(path)
 
 
-def _read(path: Path, track: Track, gold: GoldStandard) -> Comparison:
+def _read(path: Path, track: Track, gold: LoadedGold) -> Comparison:
     """A run beside the gold, its faults overlooked where it can be read at all."""
     report = Report()
     answers = read_run(track, path.read_bytes(), report, lenient=True)
@@ -59,11 +59,11 @@ def _read(path: Path, track: Track, gold: GoldStandard) -> Comparison:
     return compare(gold, answers, count_outside=track.items_outside_gold == "count")
 
 
-def _tables(track: Track, gold: GoldStandard, runs: Mapping[str, Comparison], best: int) -> Iterator[Table]:
+def _tables(track: Track, gold: LoadedGold, runs: Mapping[str, Comparison], best: int) -> Iterator[TextTable]:
     columns: tuple[str | None, ...] = (None,)
     if isinstance(gold.answers, Matrix):
         yield labels(gold.answers).table()
-        yield labels(gold.answers).company()
+        yield labels(gold.answers).cooccurrence()
         columns = gold.answers.columns if answer_kind(track) == "table" else columns
     for name, comparison in runs.items():
         if isinstance(comparison, MatrixComparison):
@@ -77,7 +77,7 @@ def _tables(track: Track, gold: GoldStandard, runs: Mapping[str, Comparison], be
         yield missed_by_all({name: runs[name] for name in ranked[:best]}).table()
 
 
-def _of_run(comparison: MatrixComparison, column: str | None, name: str) -> Iterator[Table]:
+def _of_run(comparison: MatrixComparison, column: str | None, name: str) -> Iterator[TextTable]:
     with suppress(ValueError):  # weights have no classes, several labels no confusion matrix
         classes = class_table(by_class(comparison, column))
         yield replace(classes, title=f"{name} · {classes.title}")

@@ -33,7 +33,7 @@ def run(options: argparse.Namespace) -> int:
     except OSError as error:
         raise UsageError(f"{error.filename}: {error.strerror}.") from None
     if options.json:
-        print_json({"ok": verdict.ok, "faults": verdict.faults, "receipt": dict(verdict.receipt)})
+        print_json({"ok": verdict.ok, "faults": verdict.errors, "receipt": dict(verdict.receipt)})
     elif verdict.ok:
         values = {name: verdict.receipt.get(name) for name in ("number", "team", "file_name", "sha256", "received_at")}
         print(
@@ -41,5 +41,5 @@ def run(options: argparse.Namespace) -> int:
         )
         print("The file is the one it is of." if options.file else "No file was compared with it.")
     else:
-        print("The receipt is not to be believed.", *verdict.faults, sep="\n")
+        print("The receipt is not to be believed.", *verdict.errors, sep="\n")
     return VALID if verdict.ok else INVALID

@@ -11,9 +11,9 @@ from scoring.definition import Definition, MetricSpec
 from scoring.metrics import Comparison, compare, describe
 from scoring.reports.printing import report_text
 from scoring.reports.problems import Report
-from scoring.reports.tables import Table
+from scoring.reports.tables import TextTable
 from scoring.score import GoldError, load_gold, run_answers
-from scoring.significance import ROUNDS, Interval, Standing, intervals, tie_groups
+from scoring.significance import ROUNDS, GroupedRun, Interval, intervals, tie_groups
 from scoring.significance.paired_tests import Method
 
 
@@ -85,13 +85,13 @@ def _read(options: argparse.Namespace, definition: Definition) -> tuple[dict[str
     return runs, report
 
 
-def _table(title: str, standings: list[Standing], found: Mapping[str, Interval | None]) -> Table:
+def _table(title: str, standings: list[GroupedRun], found: Mapping[str, Interval | None]) -> TextTable:
     rows = []
     for line in standings:
         bounds = found[line.name]
         low, high = (bounds.low, bounds.high) if bounds else (None, None)
         rows.append((line.name, line.value, low, high, line.group, line.p_value))
-    return Table(title, ("run", "value", "low", "high", "group", "p"), tuple(rows))
+    return TextTable(title, ("run", "value", "low", "high", "group", "p"), tuple(rows))
 
 
 def _as_dict(bounds: Interval | None) -> dict[str, float] | None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import repeat
 
-from scoring.formats.reading import Faults, Reading, shown, shown_cell
+from scoring.formats.reading import Problems, Reading, shown, shown_cell
 from scoring.reports.nearest import nearest
 from scoring.reports.problems import Report, Severity
 
@@ -102,7 +102,7 @@ def has_other_separator(first: Sequence[str], width: int, separator: str, report
 def find_columns(
     header: Sequence[str], needed: Sequence[str], separator: str, extra_columns: str, reading: Reading
 ) -> dict[str, int] | None:
-    """Where each needed column stands in a header; None, with the faults reported, when one is not there once."""
+    """Where each needed column stands in a header; None, with the problems reported, when one is not there once."""
     lacking = [name for name in needed if name not in header]
     twice = sorted({name for name in needed if header.count(name) > 1})
     further = [cell for cell in header if cell not in needed]
@@ -137,9 +137,9 @@ def check_widths(rows: Rows, width: int, report: Report) -> bool:
     """Report rows with more or fewer cells than `width`; true when there is none."""
     if rows.widths is None and rows.width == width:
         return True
-    faults = Faults(report)
+    problems = Problems(report)
     for cells, line in zip(rows.widths or [rows.width] * len(rows), rows.lines, strict=True):
         if cells != width:
             found = f"{cells} cells" if cells != 1 else "1 cell"
-            faults.add("ragged-row", f"line {line}: {found}", line=line, found=found, expected=f"{width} cells")
-    return not faults.tell()
+            problems.add("ragged-row", f"line {line}: {found}", line=line, found=found, expected=f"{width} cells")
+    return not problems.report()

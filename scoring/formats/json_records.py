@@ -1,7 +1,7 @@
 """Lists of JSON objects with an id and a value: read by a compiled, typed decoder when all is well.
 
-The decoder stops at the first fault and keeps the last of equal keys, so a file that it refuses, or that may repeat a
-key, is read again with patience: slower, and able to name every fault and its place.
+The decoder stops at the first problem and keeps the last of equal keys, so a file that it refuses, or that may repeat a
+key, is read again with patience: slower, and able to name every problem and its place.
 """
 
 import json
@@ -16,7 +16,7 @@ import msgspec
 
 from scoring.definition import FormatSpec
 from scoring.definition.yaml_values import Keys, Value
-from scoring.formats.reading import UTF8_MARK, Faults, Reading, are_too_many, decode, shown
+from scoring.formats.reading import UTF8_MARK, Problems, Reading, are_too_many, decode, shown
 from scoring.reports.problems import Report
 
 EXCERPT = 20  # characters that show where a file is no JSON
@@ -213,15 +213,15 @@ def _read_patiently(data: bytes, shape: Shape, reading: Reading) -> Records | No
         return None
     if are_too_many(len(document), reading.most_entries, reading.report):
         return None
-    faults = Faults(reading.report)
+    problems = Problems(reading.report)
     records = Records([], [], False, shape.value_key)
     for number, entry in enumerate(document, 1):
         if isinstance(entry, dict):
-            _add(entry, number, shape, reading, records, faults)
-        elif not faults.has_counted("json-not-an-object"):
+            _add(entry, number, shape, reading, records, problems)
+        elif not problems.has_counted("json-not-an-object"):
             place = f"#{number}"
-            faults.add("json-not-an-object", place, path=place, item=place, found=_kind(entry))
-    faults.tell()
+            problems.add("json-not-an-object", place, path=place, item=place, found=_kind(entry))
+    problems.report()
     return records
 
 
@@ -250,7 +250,7 @@ def _is_laid_out_otherwise(text: str, shape: Shape, report: Report) -> bool:
 
 
 def _parse_lines(text: str, report: Report) -> object:
-    """The documents of a file that has one a line; MISSING, with the first fault reported, when a line is no JSON."""
+    """The documents of a file that has one a line; MISSING, with the first problem reported, when a line is no JSON."""
     documents = []
     for number, line in enumerate(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), 1):
         document = _parse(line, report, number) if line.strip() else None
@@ -261,7 +261,7 @@ def _parse_lines(text: str, report: Report) -> object:
 
 
 def _parse(text: str, report: Report, line: int = 1) -> object:
-    """The document as plain objects; MISSING, with the fault reported, when it is no JSON; `line` is its first."""
+    """The document as plain objects; MISSING, with the problem reported, when it is no JSON; `line` is its first."""
     is_odd = ODD_NUMBER.search(text) is not None  # the parser's own numbers are a lot faster
     try:
         return json.loads(
@@ -300,8 +300,10 @@ def _float(text: str) -> float | Unusable:
     return number if math.isfinite(number) else Unusable(text)
 
 
-def _add(entry: dict[str, Any], number: int, shape: Shape, reading: Reading, records: Records, faults: Faults) -> None:
-    """Add an entry to the records; faults go under its id, or its position when it has no usable one."""
+def _add(
+    entry: dict[str, Any], number: int, shape: Shape, reading: Reading, records: Records, problems: Problems
+) -> None:
+    """Add an entry to the records; problems go under its id, or its position when it has no usable one."""
     identifier = entry.get(shape.id_key, MISSING)
     place = position = f"#{number}"
     if isinstance(identifier, str) and identifier.isprintable() and identifier:
@@ -310,33 +312,33 @@ def _add(entry: dict[str, Any], number: int, shape: Shape, reading: Reading, rec
     elif identifier is not MISSING:
         is_number = isinstance(identifier, int) and not isinstance(identifier, bool)
         records.ids.extend([str(identifier)] if is_number else [])
-        if not faults.has_counted("id-not-a-text"):
-            faults.add(
+        if not problems.has_counted("id-not-a-text"):
+            problems.add(
                 "id-not-a-text",
                 f"{place}: {in_json(identifier)}",
                 path=f"{position}.{shape.id_key}",
                 item=place,
                 suggestion=f'"{identifier}"' if is_number else None,
             )
-    if isinstance(entry, RepeatedKeys) and not faults.has_counted("json-duplicate-key"):
-        faults.add("json-duplicate-key", place, path=position, item=place)
-    _judge_keys(entry, place, position, shape, reading, faults)
+    if isinstance(entry, RepeatedKeys) and not problems.has_counted("json-duplicate-key"):
+        problems.add("json-duplicate-key", place, path=position, item=place)
+    _judge_keys(entry, place, position, shape, reading, problems)
     records.values.append(entry.get(shape.value_key, MISSING))
     records.places.append(place)
     records.numbers.append(number)
 
 
 def _judge_keys(
-    entry: dict[str, Any], place: str, position: str, shape: Shape, reading: Reading, faults: Faults
+    entry: dict[str, Any], place: str, position: str, shape: Shape, reading: Reading, problems: Problems
 ) -> None:
     constants, keys = () if reading.role == "gold" else shape.constants, shape.keys
     for key in (shape.id_key, shape.value_key, *dict(constants)):
-        if key not in entry and not faults.has_counted("json-missing-key"):
-            faults.add("json-missing-key", f"{place} ({key})", path=position, item=place, expected=key)
+        if key not in entry and not problems.has_counted("json-missing-key"):
+            problems.add("json-missing-key", f"{place} ({key})", path=position, item=place, expected=key)
     for key, text in constants:
-        if key in entry and entry[key] != text and not faults.has_counted("wrong-constant"):
+        if key in entry and entry[key] != text and not problems.has_counted("wrong-constant"):
             found, expected = in_json(entry[key]), f"{key}: {in_json(text)}"
-            faults.add(
+            problems.add(
                 "wrong-constant",
                 f"{place}: {found}",
                 path=f"{position}.{key}",
@@ -347,9 +349,9 @@ def _judge_keys(
     if reading.role == "gold" or len(entry) == sum(key in entry for key in keys):
         return
     for key in entry:
-        if key not in keys and not faults.has_counted("json-unknown-key"):
+        if key not in keys and not problems.has_counted("json-unknown-key"):
             where, path = f"{place} ({shown(key)})", f"{position}.{shown(key)}"
-            faults.add("json-unknown-key", where, severity="warning", path=path, item=place, found=shown(key))
+            problems.add("json-unknown-key", where, severity="warning", path=path, item=place, found=shown(key))
 
 
 def _kind(value: object) -> str:

@@ -27,7 +27,7 @@ from scoring.formats.json_records import (
     shape_of,
     write_records,
 )
-from scoring.formats.reading import Faults, Reading, are_too_many, check_ids, shown
+from scoring.formats.reading import Problems, Reading, are_too_many, check_ids, shown
 from scoring.formats.shares import judge_shares, read_share_options
 from scoring.reports.nearest import nearest
 
@@ -77,16 +77,18 @@ def _shares_type(classes: tuple[str, ...]) -> Any:
 
 
 def _judge_values(records: Records, classes: tuple[str, ...], reading: Reading) -> None:
-    faults = Faults(reading.report)
+    problems = Problems(reading.report)
     for row, (place, value) in enumerate(zip(records.places, records.values, strict=True)):
         path = partial(records.path, row)
         if isinstance(value, dict):
-            _judge_value(value, place, path, classes, reading, faults)
-        elif value is not MISSING and not faults.has_counted("value-not-shares"):
+            _judge_value(value, place, path, classes, reading, problems)
+        elif value is not MISSING and not problems.has_counted("value-not-shares"):
             expected = "an object with a number for each of " + ", ".join(classes)
             found = in_json(value)
-            faults.add("value-not-shares", f"{place}: {found}", path=path(), item=place, found=found, expected=expected)
-    faults.tell()
+            problems.add(
+                "value-not-shares", f"{place}: {found}", path=path(), item=place, found=found, expected=expected
+            )
+    problems.report()
 
 
 def _judge_value(
@@ -95,27 +97,27 @@ def _judge_value(
     path: Callable[..., str],
     classes: tuple[str, ...],
     reading: Reading,
-    faults: Faults,
+    problems: Problems,
 ) -> None:
-    if isinstance(value, RepeatedKeys) and not faults.has_counted("json-duplicate-key"):
-        faults.add("json-duplicate-key", place, path=path(), item=place)
+    if isinstance(value, RepeatedKeys) and not problems.has_counted("json-duplicate-key"):
+        problems.add("json-duplicate-key", place, path=path(), item=place)
     for name in classes:
-        if name not in value and not faults.has_counted("missing-label"):
+        if name not in value and not problems.has_counted("missing-label"):
             missing = f"{place} ({name})"
             expected = ", ".join(classes)
-            faults.add("missing-label", missing, severity=reading.strict, path=path(), item=place, expected=expected)
+            problems.add("missing-label", missing, severity=reading.strict, path=path(), item=place, expected=expected)
     for name, share in value.items():
         if name not in classes:
-            _unknown_class(name, place, path, classes, reading, faults)
+            _unknown_class(name, place, path, classes, reading, problems)
         is_number = isinstance(share, int | float) and not isinstance(share, bool)
-        if not is_number and not faults.has_counted("share-not-a-number"):
-            _not_a_number(name, share, place, path(shown(name)), faults)
+        if not is_number and not problems.has_counted("share-not-a-number"):
+            _not_a_number(name, share, place, path(shown(name)), problems)
 
 
-def _not_a_number(name: str, share: object, place: str, path: str, faults: Faults) -> None:
+def _not_a_number(name: str, share: object, place: str, path: str, problems: Problems) -> None:
     """A text may be a number in quotes."""
     in_quotes = isinstance(share, str) and is_decimal(share.strip())
-    faults.add(
+    problems.add(
         "share-not-a-number",
         f"{place} ({shown(name)}): {in_json(share)}",
         path=path,
@@ -127,12 +129,12 @@ def _not_a_number(name: str, share: object, place: str, path: str, faults: Fault
 
 
 def _unknown_class(
-    name: str, place: str, path: Callable[..., str], classes: tuple[str, ...], reading: Reading, faults: Faults
+    name: str, place: str, path: Callable[..., str], classes: tuple[str, ...], reading: Reading, problems: Problems
 ) -> None:
     code = "inner-class" if name in reading.inner_classes else "label-outside-domain"
-    if faults.has_counted(code):
+    if problems.has_counted(code):
         return
-    faults.add(
+    problems.add(
         code,
         f"{place}: {shown(name)}",
         severity=reading.strict,

@@ -12,7 +12,7 @@ import numpy as np
 from scoring.answers import Matrix
 from scoring.definition.yaml_values import Keys, Value
 from scoring.formats.json_records import MISSING, in_json
-from scoring.formats.reading import Faults, Reading, shown, shown_cell
+from scoring.formats.reading import Problems, Reading, shown, shown_cell
 from scoring.reports.nearest import nearest
 
 WITH_POINT = re.compile(r"(-?[0-9]{1,9})\.0+")  # as pandas writes whole numbers, when some are missing
@@ -58,10 +58,10 @@ class Labels:
         path: Callable[[int], str] | None = None,
     ) -> None:
         """Report every wrong value; `places` names each in a message, `lines` or `path` say where a row stands."""
-        faults = Faults(reading.report)
+        problems = Problems(reading.report)
         known = frozenset(self.classes)
         for row, (place, value) in enumerate(zip(places, self.values, strict=True)):
-            problem = None if value is MISSING else _fault_of(value, known, self.multi)
+            problem = None if value is MISSING else _problem_of(value, known, self.multi)
             if problem is None:
                 continue
             code, wrong = problem
@@ -69,14 +69,14 @@ class Labels:
             whole = None if tolerated and reading.lenient else _without_point(wrong, known)
             if whole:
                 where = {"line": lines[row] if lines else None, "path": path(row) if path else None}
-                tell_decimal_point(str(wrong), whole, faults, item=shown(place), **where)
+                report_decimal_point(str(wrong), whole, problems, item=shown(place), **where)
                 continue
             if tolerated and wrong in reading.inner_classes:
                 code = "inner-class"
-            if faults.has_counted(code):
+            if problems.has_counted(code):
                 continue
             found = shown_cell(wrong) if tolerated else in_json(wrong)
-            faults.add(
+            problems.add(
                 code,
                 f"{shown(place)}: {found}",
                 severity=reading.strict if tolerated else "error",
@@ -87,7 +87,7 @@ class Labels:
                 expected=("a list of labels from " if self.multi else "one of ") + ", ".join(self.classes),
                 suggestion=partial(_suggestion, value, wrong, self.classes, self.multi),
             )
-        faults.tell()
+        problems.report()
 
 
 def _without_point(value: object, known: Collection[str]) -> str | None:
@@ -96,13 +96,13 @@ def _without_point(value: object, known: Collection[str]) -> str | None:
     return match[1] if match and match[1] in known else None
 
 
-def tell_decimal_point(found: str, whole: str | None, faults: Faults, **where: Any) -> None:
+def report_decimal_point(found: str, whole: str | None, problems: Problems, **where: Any) -> None:
     """Report once that a file has 1.0 for 1: this has one cause and one fix, in however many places."""
-    if not faults.has("decimal-point"):
-        faults.add("decimal-point", found, found=found, suggestion=whole, **where)
+    if not problems.has("decimal-point"):
+        problems.add("decimal-point", found, found=found, suggestion=whole, **where)
 
 
-def _fault_of(value: object, known: frozenset[str], multi: bool) -> tuple[str, Any] | None:
+def _problem_of(value: object, known: frozenset[str], multi: bool) -> tuple[str, Any] | None:
     """Code and found value of what is wrong with a value, or None."""
     if not multi:
         if not isinstance(value, str):

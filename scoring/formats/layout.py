@@ -37,7 +37,7 @@ class Layout:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ItemTable:
     """The rows below the header, the items that they are for, and where the columns stand."""
 
     rows: Rows
@@ -82,8 +82,8 @@ def layout_of(options: Mapping[str, Any]) -> Layout:
 
 def read_table(
     data: bytes, layout: Layout, columns: Sequence[str], reading: Reading, dispensable: Collection[str] = ()
-) -> Table | None:
-    """Cut a file into rows and find the id's and the other columns; None, with the faults reported, where one lacks.
+) -> ItemTable | None:
+    """Cut a file into rows and find the id's and the other columns; None, with the problems reported, where one lacks.
 
     Args:
         columns: names in the file's header.
@@ -120,7 +120,7 @@ def read_table(
         return None
     parts = [rows.column(places[name]) for name in layout.id]
     ids = parts[0] if len(parts) == 1 else list(map("_".join, zip(*parts, strict=True)))
-    return Table(rows, ids, places)
+    return ItemTable(rows, ids, places)
 
 
 def write_table(ids: Sequence[str], columns: Mapping[str, Sequence[Any]], options: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""What all formats share: the circumstances of a reading, bytes to text, faults by kind, ids against the items."""
+"""What all formats share: the circumstances of a reading, bytes to text, problems by kind, ids against the items."""
 
 import gc
 import unicodedata
@@ -47,7 +47,7 @@ class Reading:
 
 @dataclass(slots=True)
 class Kind:
-    """All faults of one kind so far: their number, and the first of them."""
+    """All problems of one kind so far: their number, and the first of them."""
 
     severity: Severity
     first: Mapping[str, Any]
@@ -55,8 +55,8 @@ class Kind:
     count: int = 0
 
 
-class Faults:
-    """Gathers faults by kind, so that a thousand wrong cells make one problem that lists the first of them."""
+class Problems:
+    """Gathers problems by kind, so that a thousand wrong cells make one problem that lists the first of them."""
 
     def __init__(self, report: Report) -> None:
         self._report = report
@@ -101,7 +101,7 @@ class Faults:
         """Whether there is a problem of this kind already."""
         return code in self._kinds
 
-    def tell(self) -> bool:
+    def report(self) -> bool:
         """Add one problem a kind to the report; true when one of them is an error."""
         for code, kind in self._kinds.items():
             self._report.add(kind.severity, code, count=kind.count, places=tuple(kind.places), **kind.first)
@@ -135,7 +135,7 @@ def shown_cell(text: str) -> str:
 
 
 def decode(data: bytes, report: Report) -> str | None:
-    """The text of a UTF-8 file without its byte-order mark; None, with the fault reported, if it is none."""
+    """The text of a UTF-8 file without its byte-order mark; None, with the problem reported, if it is none."""
     kind = foreign_kind(data)
     if kind:
         report.error("not-a-text", found=kind)
@@ -183,7 +183,7 @@ def check_ids(ids: list[str], reading: Reading) -> None:
     given = set(ids)
     if len(given) < len(ids):
         twice = [item for item, times in Counter(ids).items() if times > 1]
-        _tell_ids("duplicate-ids", "error", twice, report)
+        _report_ids("duplicate-ids", "error", twice, report)
     if reading.items is None:
         return
     expected = set(reading.items.ids)
@@ -193,15 +193,15 @@ def check_ids(ids: list[str], reading: Reading) -> None:
     respelled = _respelled(given - expected, expected - given)
     given |= set(respelled.values())
     missing = [item for item in reading.items.ids if item not in given]
-    _tell_ids("missing-items", "warning" if reading.missing_allowed else reading.strict, missing, report)
+    _report_ids("missing-items", "warning" if reading.missing_allowed else reading.strict, missing, report)
     unknown = [item for item in dict.fromkeys(ids) if item not in expected and item not in optional]
     unknown = [item for item in unknown if item not in respelled]
-    _tell_respelled(respelled, reading)
+    _report_respelled(respelled, reading)
     nearest = _nearest_id(unknown[0], expected) if unknown else None
-    _tell_ids("unknown-ids", reading.strict, unknown, report, suggestion=nearest)
+    _report_ids("unknown-ids", reading.strict, unknown, report, suggestion=nearest)
     if given & optional and not optional <= given:
         lacking = [item for item in reading.optional if item not in given]
-        _tell_ids("optional-items-missing", "error", lacking, report)
+        _report_ids("optional-items-missing", "error", lacking, report)
 
 
 def _respelled(unknown: Collection[str], missing: Collection[str]) -> dict[str, str]:
@@ -212,7 +212,7 @@ def _respelled(unknown: Collection[str], missing: Collection[str]) -> dict[str, 
     return {item: right for item, right in pairs if right}
 
 
-def _tell_respelled(respelled: Mapping[str, str], reading: Reading) -> None:
+def _report_respelled(respelled: Mapping[str, str], reading: Reading) -> None:
     if respelled:
         first, right = next(iter(sorted(respelled.items())))
         form = next((form for form in ("NFC", "NFD") if unicodedata.is_normalized(form, right)), "NFC")
@@ -227,7 +227,9 @@ def _tell_respelled(respelled: Mapping[str, str], reading: Reading) -> None:
         )
 
 
-def _tell_ids(code: str, severity: Severity, ids: Sequence[str], report: Report, suggestion: str | None = None) -> None:
+def _report_ids(
+    code: str, severity: Severity, ids: Sequence[str], report: Report, suggestion: str | None = None
+) -> None:
     if ids:
         places = tuple(shown(item) for item in ids[: report.listed])
         report.add(severity, code, item=shown(ids[0]), count=len(ids), places=places, suggestion=suggestion)

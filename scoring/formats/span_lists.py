@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from scoring.answers import Spans
 from scoring.formats.json_records import in_json
-from scoring.formats.reading import Faults, Reading, shown, shown_cell
+from scoring.formats.reading import Problems, Reading, shown, shown_cell
 from scoring.limits import MARKED_CHARACTERS, SPAN_CHARACTERS
 from scoring.reports.problems import Severity
 
@@ -41,29 +41,31 @@ class Offsets:
             return "pairs of start and end, as [[10, 13]], or []"
         return "whole numbers between brackets, as [10, 11, 12], or []"
 
-    def of_value(self, value: object, place: str, row: int, path: Callable[[int], str], faults: Faults) -> list[Any]:
+    def of_value(
+        self, value: object, place: str, row: int, path: Callable[[int], str], problems: Problems
+    ) -> list[Any]:
         """The list that a JSON value holds; empty, with the error kept, where it is no such list."""
         try:
             found: list[Any] = msgspec.convert(value, self.type)
         except msgspec.MsgspecError:
-            if not faults.has_counted(NO_LIST):
-                self._tell(in_json(value), shown(place), faults, item=shown(place), path=path(row))
+            if not problems.has_counted(NO_LIST):
+                self._report(in_json(value), shown(place), problems, item=shown(place), path=path(row))
             return []
         return found
 
-    def of_cell(self, cell: str, item: str, line: int, faults: Faults) -> list[Any]:
+    def of_cell(self, cell: str, item: str, line: int, problems: Problems) -> list[Any]:
         """The same for the text of such a value."""
         try:
             found: list[Any] = msgspec.json.decode(cell, type=self.type)
         except (msgspec.MsgspecError, UnicodeError, RecursionError):
-            if not faults.has_counted(NO_LIST):
+            if not problems.has_counted(NO_LIST):
                 found_text = shown_cell(cell) if cell else "nothing"
-                self._tell(found_text, f"line {line}", faults, item=shown(item), line=line)
+                self._report(found_text, f"line {line}", problems, item=shown(item), line=line)
             return []
         return found
 
-    def _tell(self, found: str, place: str, faults: Faults, **where: Any) -> None:
-        faults.add(
+    def _report(self, found: str, place: str, problems: Problems, **where: Any) -> None:
+        problems.add(
             NO_LIST,
             f"{place}: {found}",
             found=found,
@@ -124,24 +126,24 @@ class Marks:
 
     @classmethod
     def of_cells(
-        cls, ids: list[str], cells: Sequence[str], lines: Sequence[int], offsets: Offsets, faults: Faults
+        cls, ids: list[str], cells: Sequence[str], lines: Sequence[int], offsets: Offsets, problems: Problems
     ) -> "Marks":
         """Marks from cells with lists."""
         at_once = None if offsets.as_pairs else _decode_at_once(cells)
         if at_once is not None:
             return cls(ids, *_spans_of_offsets(*at_once), lines=lines)
         rows = zip(cells, ids, lines, strict=True)
-        lists = [offsets.of_cell(cell, item, line, faults) for cell, item, line in rows]
+        lists = [offsets.of_cell(cell, item, line, problems) for cell, item, line in rows]
         return cls.of_lists(ids, lists, offsets, lines)
 
     def place(self, row: int) -> str:
         """How a message names a row."""
         return f"line {self.lines[row]}" if self.lines else shown(self.ids[row])
 
-    def as_spans(self, reading: Reading, faults: Faults) -> Spans | None:
+    def as_spans(self, reading: Reading, problems: Problems) -> Spans | None:
         """Sorted, each once; None where one is no span. Whatever cannot be right is reported."""
         owners = np.repeat(np.arange(len(self.lengths)), self.lengths)
-        if not self._judge(owners, faults):
+        if not self._judge(owners, problems):
             return None
         marked = int((self.ends - self.begins).sum())
         if marked > MARKED_CHARACTERS:
@@ -154,12 +156,12 @@ class Marks:
             repeated = _firsts(begins, _overlaps(begins, ends, owners), owners)
             first = np.append(True, (np.diff(begins) != 0) | (np.diff(ends) != 0) | (np.diff(owners) != 0))
             begins, ends, owners = begins[first], ends[first], owners[first]
-        self._tell("offset-twice", "warning", repeated, faults)
+        self._report("offset-twice", "warning", repeated, problems)
         if reading.text_lengths is not None:
-            self._judge_ends(ends, owners, reading.text_lengths, faults)
+            self._judge_ends(ends, owners, reading.text_lengths, problems)
         return Spans(self.ids, begins, ends, np.searchsorted(owners, np.arange(len(self.lengths) + 1)))
 
-    def _judge(self, owners: NDArray[np.int64], faults: Faults) -> bool:
+    def _judge(self, owners: NDArray[np.int64], problems: Problems) -> bool:
         """Whether every span can be one in some text."""
         begins, ends = self.begins, self.ends
         empty = begins >= ends
@@ -168,15 +170,15 @@ class Marks:
         negative = (begins < 0) & ~beyond & ~empty
         stops = _firsts(ends, empty, owners)
         emptied = {row: f"{start}–{stops[row]}" for row, start in _firsts(begins, empty, owners).items()}
-        self._tell("span-empty", "error", emptied, faults)
+        self._report("span-empty", "error", emptied, problems)
         last = np.where(begins < -FURTHEST, begins, ends - 1)
         too_far = _firsts(last, beyond, owners)
-        self._tell("offset-too-large", "error", {row: _beyond(place) for row, place in too_far.items()}, faults)
-        self._tell("offset-negative", "warning", _firsts(begins, negative, owners), faults)
+        self._report("offset-too-large", "error", {row: _beyond(place) for row, place in too_far.items()}, problems)
+        self._report("offset-negative", "warning", _firsts(begins, negative, owners), problems)
         return not (empty.any() or beyond.any())
 
     def _judge_ends(
-        self, ends: NDArray[np.int64], owners: NDArray[np.int64], text_lengths: Mapping[str, int], faults: Faults
+        self, ends: NDArray[np.int64], owners: NDArray[np.int64], text_lengths: Mapping[str, int], problems: Problems
     ) -> None:
         """Compare spans, sorted by item, with the lengths of the texts that are known.
 
@@ -184,14 +186,14 @@ class Marks:
         """
         bounds = np.array([text_lengths.get(item, FURTHEST + 1) for item in self.ids], np.int64)
         severity: Severity = "error" if self.as_pairs else "warning"
-        self._tell("offset-outside-text", severity, _firsts(ends - 1, ends > bounds[owners], owners), faults)
+        self._report("offset-outside-text", severity, _firsts(ends - 1, ends > bounds[owners], owners), problems)
 
-    def _tell(self, code: str, severity: Severity, found: Mapping[int, object], faults: Faults) -> None:
+    def _report(self, code: str, severity: Severity, found: Mapping[int, object], problems: Problems) -> None:
         """Keep one problem for each row, with what was found there."""
         for row, text in found.items():
-            if faults.has_counted(code):
+            if problems.has_counted(code):
                 continue
-            faults.add(
+            problems.add(
                 code,
                 f"{self.place(row)}: {text}",
                 severity=severity,

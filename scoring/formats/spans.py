@@ -24,8 +24,8 @@ from scoring.formats.json_records import (
     shape_of,
     write_records,
 )
-from scoring.formats.layout import Table, layout_of, read_layout_options, read_table, table_suffix, write_table
-from scoring.formats.reading import Faults, Reading, are_too_many, check_ids, decode, is_too_much, shown, shown_cell
+from scoring.formats.layout import ItemTable, layout_of, read_layout_options, read_table, table_suffix, write_table
+from scoring.formats.reading import Problems, Reading, are_too_many, check_ids, decode, is_too_much, shown, shown_cell
 from scoring.formats.span_lists import Marks, Offsets, pairs_of_rows
 
 LINE = "id<TAB>[offsets]"
@@ -63,16 +63,16 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Spans | None:
     errors_before = len(reading.report.errors)
     if are_too_many(data.count(b","), reading.most_cells, reading.report):
         return None
-    faults = Faults(reading.report)
+    problems = Problems(reading.report)
     read_file = {"plain": _read_plain, "table": _read_cells, "json": _read_json}[spec.options.get("file", "plain")]
     if spec.options.get("spans") == "rows":
         read_file = _read_rows
-    marks = read_file(data, spec, reading, faults)
+    marks = read_file(data, spec, reading, problems)
     if marks is None:
-        faults.tell()
+        problems.report()
         return None
-    answers = marks.as_spans(reading, faults)
-    faults.tell()
+    answers = marks.as_spans(reading, problems)
+    problems.report()
     check_ids(marks.ids, reading)
     return None if len(reading.report.errors) > errors_before else answers
 
@@ -81,13 +81,13 @@ def _offsets(spec: FormatSpec) -> Offsets:
     return Offsets(spec.options.get("spans", "offsets") != "offsets", spec.options.get("end") == "inclusive")
 
 
-def _read_plain(data: bytes, spec: FormatSpec, reading: Reading, faults: Faults) -> Marks | None:
+def _read_plain(data: bytes, spec: FormatSpec, reading: Reading, problems: Problems) -> Marks | None:
     text = decode(data, reading.report)
     if text is None or is_too_much(text, "\t", reading):
         return None
     rows = split_plain(text, "\t")
     if rows is not None and rows.width == 2:
-        return Marks.of_cells(rows.column(0), rows.column(1), rows.lines, _offsets(spec), faults)
+        return Marks.of_cells(rows.column(0), rows.column(1), rows.lines, _offsets(spec), problems)
     ids, cells, lines = [], [], []
     for number, line in enumerate(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), 1):
         if not line.strip():
@@ -95,51 +95,51 @@ def _read_plain(data: bytes, spec: FormatSpec, reading: Reading, faults: Faults)
         item, *rest = line.split("\t")
         if len(rest) != 1:
             found = f"{len(rest)} tabs" if rest else "no tab"
-            faults.add("span-line", f"line {number}: {found}", line=number, found=found, expected=LINE)
+            problems.add("span-line", f"line {number}: {found}", line=number, found=found, expected=LINE)
             item, *_ = item.split() or [""]
         ids.append(item)
         cells.append(rest[0] if len(rest) == 1 else "[]")
         lines.append(number)
-    return Marks.of_cells(ids, cells, lines, _offsets(spec), faults)
+    return Marks.of_cells(ids, cells, lines, _offsets(spec), problems)
 
 
-def _read_cells(data: bytes, spec: FormatSpec, reading: Reading, faults: Faults) -> Marks | None:
+def _read_cells(data: bytes, spec: FormatSpec, reading: Reading, problems: Problems) -> Marks | None:
     name = spec.options["value"]
     table = read_table(data, layout_of(spec.options), (name,), reading)
     if table is None:
         return None
-    return Marks.of_cells(table.ids, table.column(name), table.rows.lines, _offsets(spec), faults)
+    return Marks.of_cells(table.ids, table.column(name), table.rows.lines, _offsets(spec), problems)
 
 
-def _read_rows(data: bytes, spec: FormatSpec, reading: Reading, faults: Faults) -> Marks | None:
+def _read_rows(data: bytes, spec: FormatSpec, reading: Reading, problems: Problems) -> Marks | None:
     """A row a span: rows of the same item belong together, and one with empty cells says that it has none."""
     names = (spec.options["start"], spec.options["stop"])
     table = read_table(data, layout_of(spec.options), names, reading)
     if table is None:
         return None
-    pairs, lines = _pairs_by_item(table, names, faults)
+    pairs, lines = _pairs_by_item(table, names, problems)
     return Marks.of_lists(list(pairs), list(pairs.values()), _offsets(spec), list(lines.values()))
 
 
 def _pairs_by_item(
-    table: Table, names: tuple[str, str], faults: Faults
+    table: ItemTable, names: tuple[str, str], problems: Problems
 ) -> tuple[dict[str, list[tuple[int, int]]], dict[str, int]]:
     pairs: dict[str, list[tuple[int, int]]] = {}
     lines: dict[str, int] = {}
     starts, stops = (table.column(name) for name in names)
     for item, line, start, stop in zip(table.ids, table.rows.lines, starts, stops, strict=True):
         pair = pairs_of_rows(start, stop)
-        if pair is None and not faults.has_counted("span-not-pair"):
+        if pair is None and not problems.has_counted("span-not-pair"):
             found = f"{shown_cell(start)}, {shown_cell(stop)}"
             place = f"line {line}: {found}"
             expected = "two whole numbers, or two empty cells"
-            faults.add("span-not-pair", place, line=line, item=shown(item), found=found, expected=expected)
+            problems.add("span-not-pair", place, line=line, item=shown(item), found=found, expected=expected)
         pairs.setdefault(item, []).extend(pair or [])
         lines.setdefault(item, line)
     return pairs, lines
 
 
-def _read_json(data: bytes, spec: FormatSpec, reading: Reading, faults: Faults) -> Marks | None:
+def _read_json(data: bytes, spec: FormatSpec, reading: Reading, problems: Problems) -> Marks | None:
     offsets = _offsets(spec)
     records = read_records(data, shape_of(spec, offsets.type), reading, strings_in=lambda values: 0)
     if records is None:
@@ -147,7 +147,7 @@ def _read_json(data: bytes, spec: FormatSpec, reading: Reading, faults: Faults) 
     found = records.values
     if not records.typed:
         found = [
-            [] if value is MISSING else offsets.of_value(value, place, row, records.path, faults)
+            [] if value is MISSING else offsets.of_value(value, place, row, records.path, problems)
             for row, (place, value) in enumerate(zip(records.places, records.values, strict=True))
         ]
     if len(records.ids) < len(found):

@@ -12,9 +12,9 @@ from scoring.definition import FormatSpec
 from scoring.definition.yaml_values import Keys, Value, one_of
 from scoring.formats.decimals import decimals, is_decimal
 from scoring.formats.format import Format
-from scoring.formats.labels import WITH_POINT, tell_decimal_point
-from scoring.formats.layout import Table, layout_of, read_layout_options, read_table, table_suffix, write_table
-from scoring.formats.reading import Faults, Reading, check_ids, shown, shown_cell
+from scoring.formats.labels import WITH_POINT, report_decimal_point
+from scoring.formats.layout import ItemTable, layout_of, read_layout_options, read_table, table_suffix, write_table
+from scoring.formats.reading import Problems, Reading, check_ids, shown, shown_cell
 from scoring.reports.problems import Severity
 
 SAME_AS = {"true": "1", "yes": "1", "false": "0", "no": "0"}
@@ -120,23 +120,23 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
 Numbers = NDArray[np.int64] | NDArray[np.float64]
 
 
-def _values(table: Table, options: Options, reading: Reading) -> tuple[Numbers, NDArray[np.bool_]]:
+def _values(table: ItemTable, options: Options, reading: Reading) -> tuple[Numbers, NDArray[np.bool_]]:
     """Numbers by item and column, 0 where the cell is empty or wrong, and where it is empty."""
     shape = (len(table.ids), len(options.columns))
     values: Numbers = np.zeros(shape, np.float64) if options.numbers else np.zeros(shape, np.int64)
     absent = np.zeros(shape, np.bool_)
-    faults = Faults(reading.report)
+    problems = Problems(reading.report)
     convert = _decimals if options.numbers else _whole_numbers
     for place, name in enumerate(options.names):
         cells = table.column(name) if name in table.places else [ABSENT] * len(table.ids)
         lacking = ABSENT in cells
         column = None if lacking and reading.role == "run" else convert(cells, options)
         if column is None:
-            column = _judged(name, cells, table, options, reading, faults)
+            column = _judged(name, cells, table, options, reading, problems)
         values[:, place] = column
         if lacking:
             absent[:, place] = [cell == ABSENT for cell in cells]
-    faults.tell()
+    problems.report()
     return values, absent
 
 
@@ -162,11 +162,11 @@ def _decimals(cells: Sequence[str], options: Options) -> NDArray[np.float64] | N
 
 
 def _judged(
-    name: str, cells: list[str], table: Table, options: Options, reading: Reading, faults: Faults
+    name: str, cells: list[str], table: ItemTable, options: Options, reading: Reading, problems: Problems
 ) -> NDArray[np.float64]:
     """Report the wrong cells of a column, one by one; the numbers of the others."""
     numbers = np.zeros(len(cells), np.float64)
-    judge = _fault_of_number if options.numbers else _fault_of_whole_number
+    judge = _problem_of_number if options.numbers else _problem_of_whole_number
     for place, (cell, item, line) in enumerate(zip(cells, table.ids, table.rows.lines, strict=True)):
         if cell == ABSENT:
             code = None if reading.role == "gold" or item in reading.optional else "value-missing"
@@ -174,11 +174,11 @@ def _judged(
             code = judge(cell, options)
             numbers[place] = 0 if code else float(cell)
         if code == "value-outside-domain" and WITH_POINT.fullmatch(cell) and _meant(cell, options):
-            tell_decimal_point(cell, _meant(cell, options), faults, line=line, item=shown(item))
+            report_decimal_point(cell, _meant(cell, options), problems, line=line, item=shown(item))
             continue
-        if code is None or faults.has_counted(code):
+        if code is None or problems.has_counted(code):
             continue
-        faults.add(
+        problems.add(
             code,
             f"line {line} ({name})" if cell == ABSENT else f"line {line} ({name}): {shown_cell(cell)}",
             line=line,
@@ -191,11 +191,11 @@ def _judged(
     return numbers
 
 
-def _fault_of_whole_number(cell: str, options: Options) -> str | None:
+def _problem_of_whole_number(cell: str, options: Options) -> str | None:
     return None if cell in options.values else "value-outside-domain"
 
 
-def _fault_of_number(cell: str, options: Options) -> str | None:
+def _problem_of_number(cell: str, options: Options) -> str | None:
     if not is_decimal(cell):
         return "value-not-a-number"
     low, high = options.bounds
@@ -215,27 +215,29 @@ def _meant(cell: str, options: Options) -> str | None:
     """The value that a cell as ` 1`, `1.0` or `True` stands for; in a column of numbers `0,5` and ` 0.5`."""
     if options.numbers:
         bare = cell.strip().replace(",", ".")
-        return bare if bare != cell and _fault_of_number(bare, options) is None else None
+        return bare if bare != cell and _problem_of_number(bare, options) is None else None
     bare = cell.strip().casefold().removesuffix(".0")
     bare = SAME_AS.get(bare, bare)
     return bare if bare in options.values else None
 
 
-def _check_parts(values: Numbers, absent: NDArray[np.bool_], table: Table, options: Options, reading: Reading) -> None:
+def _check_parts(
+    values: Numbers, absent: NDArray[np.bool_], table: ItemTable, options: Options, reading: Reading
+) -> None:
     """A part without the whole is of the declared level; a whole without any part is odd where that is an error."""
     if options.whole is None or not set(options.parts) | {options.whole} <= set(options.columns):
         return
     whole = values[:, options.columns.index(options.whole)] != 0
     part = (values[:, [options.columns.index(name) for name in options.parts]] != 0).any(axis=1)
-    faults = Faults(reading.report)
+    problems = Problems(reading.report)
     for row in np.nonzero((whole != part) & ~absent.any(axis=1))[0].tolist():
         line = table.rows.lines[row]
         if part[row]:
             expected = f"{options.whole} 1"
-            faults.add("part-without-whole", f"line {line}", severity=options.level, line=line, expected=expected)
+            problems.add("part-without-whole", f"line {line}", severity=options.level, line=line, expected=expected)
         elif options.level == "error":
-            faults.add("whole-without-part", f"line {line}", severity="warning", line=line, expected=options.whole)
-    faults.tell()
+            problems.add("whole-without-part", f"line {line}", severity="warning", line=line, expected=options.whole)
+    problems.report()
 
 
 def write(answers: Matrix, spec: FormatSpec) -> str:

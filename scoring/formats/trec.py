@@ -18,7 +18,7 @@ from scoring.definition import FormatSpec
 from scoring.definition.yaml_values import Keys, Value
 from scoring.formats.decimals import decimals, is_decimal
 from scoring.formats.format import Format, Size
-from scoring.formats.reading import Faults, Reading, check_ids, decode, is_too_much, shown
+from scoring.formats.reading import Problems, Reading, check_ids, decode, is_too_much, shown
 
 DEPTH = 1000  # documents a query, as in TREC
 RUN = ("query", "Q0", "document", "rank", "score", "tag")
@@ -74,14 +74,14 @@ def _read(data: bytes, names: tuple[str, ...], score: str, reading: Reading, dep
     place = {query: number for number, query in enumerate(dict.fromkeys(queries))}
     owners = np.fromiter(map(place.__getitem__, queries), np.int64, len(queries))
     scores = _numbers(rows, score, reading)
-    faults = Faults(reading.report)
-    _check_twice(rows, faults)
+    problems = Problems(reading.report)
+    _check_twice(rows, problems)
     if "rank" in names:
-        _check_ranks(rows, owners, scores, reading, faults)
-    faults.tell()
+        _check_ranks(rows, owners, scores, reading, problems)
+    problems.report()
     counts = np.bincount(owners, minlength=len(place))
     if depth is not None and counts.max() > depth:
-        _tell_depth(list(place), counts, depth, reading)
+        _report_depth(list(place), counts, depth, reading)
     ids = list(place)
     check_ids(ids, reading)
     if len(reading.report.errors) > errors_before or scores is None:
@@ -92,16 +92,16 @@ def _read(data: bytes, names: tuple[str, ...], score: str, reading: Reading, dep
 
 
 def _cut(text: str, names: tuple[str, ...], reading: Reading) -> _Lines | None:
-    """The fields of all lines that are not blank; None, with the faults reported, where a line has another number."""
+    """The fields of all lines that are not blank; None, with the problems reported, where a line has another number."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     widths = np.fromiter(map(len, map(str.split, lines)), np.int64, len(lines))
     numbers = np.flatnonzero(widths) + 1
     wrong = np.flatnonzero((widths > 0) & (widths != len(names)))
-    faults = Faults(reading.report)
+    problems = Problems(reading.report)
     for line in wrong.tolist():
         found = f"{widths[line]} fields" if widths[line] != 1 else "1 field"
-        faults.add("trec-line", f"line {line + 1}: {found}", line=line + 1, found=found, expected=" ".join(names))
-    if faults.tell():
+        problems.add("trec-line", f"line {line + 1}: {found}", line=line + 1, found=found, expected=" ".join(names))
+    if problems.report():
         return None
     cells = text.split()
     return _Lines({name: cells[at :: len(names)] for at, name in enumerate(names)}, numbers)
@@ -113,21 +113,21 @@ def _numbers(rows: _Lines, name: str, reading: Reading) -> NDArray[np.float64] |
     numbers = decimals(texts)
     if numbers is not None and (not whole or all(map(WHOLE.fullmatch, texts))):
         return numbers
-    faults = Faults(reading.report)
+    problems = Problems(reading.report)
     for text, line in zip(texts, rows.lines.tolist(), strict=True):
         if WHOLE.fullmatch(text) is None if whole else not is_decimal(text):
-            faults.add(
+            problems.add(
                 "trec-number",
                 f"line {line} ({name}): {shown(text)}",
                 line=line,
                 found=shown(text),
                 expected="a whole number" if whole else "a finite number",
             )
-    faults.tell()
+    problems.report()
     return None
 
 
-def _check_twice(rows: _Lines, faults: Faults) -> None:
+def _check_twice(rows: _Lines, problems: Problems) -> None:
     pairs = list(zip(rows.fields["query"], rows.fields["document"], strict=True))
     if len(set(pairs)) == len(pairs):
         return
@@ -135,12 +135,12 @@ def _check_twice(rows: _Lines, faults: Faults) -> None:
     for pair, line in zip(pairs, rows.lines.tolist(), strict=True):
         if pair in seen:
             query, document = map(shown, pair)
-            faults.add("document-twice", f"line {line}: {query} {document}", line=line, item=query, found=document)
+            problems.add("document-twice", f"line {line}: {query} {document}", line=line, item=query, found=document)
         seen.add(pair)
 
 
 def _check_ranks(
-    rows: _Lines, owners: NDArray[np.int64], scores: NDArray[np.float64] | None, reading: Reading, faults: Faults
+    rows: _Lines, owners: NDArray[np.int64], scores: NDArray[np.float64] | None, reading: Reading, problems: Problems
 ) -> None:
     """Ranks are whole numbers; the queries whose scores rise along them are named."""
     ranks = _numbers(rows, "rank", reading)
@@ -152,10 +152,10 @@ def _check_ranks(
     odd = order[1:][rises]
     for row in odd[np.unique(owners[odd], return_index=True)[1]].tolist():
         query, line = shown(rows.fields["query"][row]), int(rows.lines[row])
-        faults.add("rank-against-score", f"{query} (line {line})", severity="warning", line=line, item=query)
+        problems.add("rank-against-score", f"{query} (line {line})", severity="warning", line=line, item=query)
 
 
-def _tell_depth(queries: list[str], counts: NDArray[np.int64], depth: int, reading: Reading) -> None:
+def _report_depth(queries: list[str], counts: NDArray[np.int64], depth: int, reading: Reading) -> None:
     deep = np.flatnonzero(counts > depth).tolist()
     reading.report.error(
         "too-many-documents",

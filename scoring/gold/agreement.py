@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scoring.gold.votes import VoteRules, Votes, collect
-from scoring.reports.tables import Table
+from scoring.reports.tables import TextTable
 
 MISSING = -1
 
@@ -116,11 +116,11 @@ def agreement_by_class(votes: Votes, rules: VoteRules) -> list[Agreement]:
     return rows
 
 
-def agreement_table(rows: list[Agreement]) -> Table:
+def agreement_table(rows: list[Agreement]) -> TextTable:
     """The rows as DETESTS 2022 prints them (Ariza-Casabona et al., 2022)."""
     head = ("class", "items", "pairwise agreement", "Fleiss' kappa", "mean Cohen's kappa", "Krippendorff's alpha")
     cells = tuple((row.name, row.items, row.pairwise, row.fleiss, row.cohen, row.alpha) for row in rows)
-    return Table("Agreement of the annotators", head, cells)
+    return TextTable("Agreement of the annotators", head, cells)
 
 
 @dataclass(frozen=True, slots=True)

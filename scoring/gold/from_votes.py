@@ -23,7 +23,7 @@ TIE: Reason = "as many votes for several labels"
 
 
 @dataclass(frozen=True, slots=True)
-class Gold:
+class GoldOfVotes:
     """Answers for the items that are agreed on, and the ids of those that are not, each with its reason.
 
     `without_label` is how many votes named no class (UNKNOWN, or nothing at all), `votes` how many there were.
@@ -48,7 +48,7 @@ class Gold:
         return "\n".join(lines)
 
 
-def hard_gold(votes: Votes, rules: VoteRules) -> Gold:
+def hard_gold(votes: Votes, rules: VoteRules) -> GoldOfVotes:
     """Boolean labels from `votes` (item id → the annotators' votes); items keep their order."""
     ballots = collect(votes, rules)
     counts, cast = _count(ballots, len(votes))
@@ -64,7 +64,7 @@ def hard_gold(votes: Votes, rules: VoteRules) -> Gold:
     return _keep(votes, rules, enough, kept, reasons, ballots)
 
 
-def soft_gold(votes: Votes, rules: VoteRules) -> Gold:
+def soft_gold(votes: Votes, rules: VoteRules) -> GoldOfVotes:
     """Weights from `votes`: the share of the votes cast that name the class; with `multi` they need not sum to 1."""
     ballots = collect(votes, rules)
     counts, cast = _count(ballots, len(votes))
@@ -102,9 +102,9 @@ def _keep(
     kept: NDArray[np.bool_],
     reasons: Sequence[Reason],
     ballots: Ballots,
-) -> Gold:
+) -> GoldOfVotes:
     agreed = [item for item, keep in zip(votes, kept.tolist(), strict=True) if keep]
     dropped = [item for item, keep in zip(votes, kept.tolist(), strict=True) if not keep]
     why = [reason for reason, keep in zip(reasons, kept.tolist(), strict=True) if not keep]
     cast = ballots.cast
-    return Gold(Matrix(agreed, rules.classes, values[kept]), dropped, why, len(cast), int((~cast).sum()))
+    return GoldOfVotes(Matrix(agreed, rules.classes, values[kept]), dropped, why, len(cast), int((~cast).sum()))

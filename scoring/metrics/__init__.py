@@ -1,6 +1,6 @@
 """Metrics: one file a metric or tight family, one table (`registry.METRICS`) that names them all."""
 
-from scoring.metrics.comparison import Comparison, GoldStandard, compare
+from scoring.metrics.comparison import Comparison, LoadedGold, compare
 from scoring.metrics.metric import Contributions, Metric, MetricInfo
 from scoring.metrics.registry import METRICS, compute, contributions, describe, find, get, validate
 
@@ -8,7 +8,7 @@ __all__ = [
     "METRICS",
     "Comparison",
     "Contributions",
-    "GoldStandard",
+    "LoadedGold",
     "Metric",
     "MetricInfo",
     "compare",

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from scoring.metrics.comparison import GoldStandard, MatrixComparison
+from scoring.metrics.comparison import LoadedGold, MatrixComparison
 from scoring.metrics.metric import Numbers
 
 Members = NDArray[np.bool_]
@@ -40,17 +40,17 @@ def weigh(sets: Members, weights: Numbers) -> Numbers:
     return sums
 
 
-def gold_classes(gold: GoldStandard) -> Members:
+def gold_classes(gold: LoadedGold) -> Members:
     """The gold's sets of classes; its part of `class_sets`."""
     return _close(gold, gold.values > 0)
 
 
-def parents(gold: GoldStandard) -> NDArray[np.intp]:
+def parents(gold: LoadedGold) -> NDArray[np.intp]:
     """The parent of each class that the gold knows, -1 at the top level."""
     return np.pad(gold.tree.parents, (0, int(_is_table(gold))), constant_values=-1)
 
 
-def _close(gold: GoldStandard, members: Members) -> Members:
+def _close(gold: LoadedGold, members: Members) -> Members:
     """Closed upwards. A table's columns say nothing of the items without any class: they share one, `none`."""
     closed = gold.tree.close(members)
     if not _is_table(gold):
@@ -58,5 +58,5 @@ def _close(gold: GoldStandard, members: Members) -> Members:
     return np.hstack([closed, ~closed.any(axis=1, keepdims=True)])
 
 
-def _is_table(gold: GoldStandard) -> bool:
+def _is_table(gold: LoadedGold) -> bool:
     return gold.matrix.values.dtype.kind == "i"

@@ -35,7 +35,7 @@ class Remembering:
         return result
 
 
-class GoldStandard(Remembering):
+class LoadedGold(Remembering):
     """The right answers, and whatever can be derived from them alone: computed once, kept for every run."""
 
     def __init__(
@@ -52,7 +52,7 @@ class GoldStandard(Remembering):
         return len(self.answers.ids)
 
     def __repr__(self) -> str:
-        return f"GoldStandard({len(self)} items)"
+        return f"LoadedGold({len(self)} items)"
 
     @cached_property
     def index(self) -> ItemIndex:
@@ -80,7 +80,7 @@ class GoldStandard(Remembering):
             raise TypeError("these answers are no rankings")
         return self.answers
 
-    def covering(self, items: Sequence[str]) -> "GoldStandard":
+    def covering(self, items: Sequence[str]) -> "LoadedGold":
         """The same with all of `items`: those that a gold of spans leaves out have none; other gold is unchanged."""
         if not isinstance(self.answers, Spans):
             return self
@@ -89,7 +89,7 @@ class GoldStandard(Remembering):
         if not further:
             return self
         starts = np.append(spans.starts, np.full(len(further), len(spans.begins)))
-        return GoldStandard(replace(spans, ids=[*spans.ids, *further], starts=starts))
+        return LoadedGold(replace(spans, ids=[*spans.ids, *further], starts=starts))
 
     @cached_property
     def tree(self) -> Tree:
@@ -113,7 +113,7 @@ class GoldStandard(Remembering):
         present = _spread(~absent, matrix.columns, self.tree.classes)
         return np.logical_not(present)
 
-    def take(self, rows: NDArray[np.intp]) -> "GoldStandard":
+    def take(self, rows: NDArray[np.intp]) -> "LoadedGold":
         """The items in `rows`, again where a row stands twice; the classes stay those of the whole gold."""
         matrix, at = self.matrix, rows.tolist()
         sample = Matrix(
@@ -123,7 +123,7 @@ class GoldStandard(Remembering):
             absent=None if matrix.absent is None else matrix.absent[rows],
             extra={name: [cells[row] for row in at] for name, cells in matrix.extra.items()},
         )
-        taken = GoldStandard(sample, self._hierarchy, self.declared.tolist())
+        taken = LoadedGold(sample, self._hierarchy, self.declared.tolist())
         taken.tree = self.tree
         return taken
 
@@ -131,7 +131,7 @@ class GoldStandard(Remembering):
 class BesideGold(Remembering):
     """A run compared with a gold standard; what all kinds of answers share."""
 
-    gold: GoldStandard
+    gold: LoadedGold
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({len(self.gold)} items)"
@@ -141,7 +141,7 @@ class BesideGold(Remembering):
 class MatrixComparison(BesideGold):
     """Row i of every array is the gold's item i; columns are the gold's classes, then those that only the run has."""
 
-    gold: GoldStandard
+    gold: LoadedGold
     columns: tuple[str, ...]
     run: Values
     absent: NDArray[np.bool_]  # cells that the run does not hold
@@ -162,7 +162,7 @@ class MatrixComparison(BesideGold):
         """Where a column stands; ValueError where there is none of that name."""
         return self.columns.index(column)
 
-    def take(self, rows: NDArray[np.intp], gold: GoldStandard) -> "MatrixComparison":
+    def take(self, rows: NDArray[np.intp], gold: LoadedGold) -> "MatrixComparison":
         """The run beside `gold`, which is what the gold has in these rows."""
         return replace(self, gold=gold, run=self.run[rows], absent=self.absent[rows], answered=self.answered[rows])
 
@@ -174,7 +174,7 @@ class SpanComparison(BesideGold):
     `owners[i]` is the gold's row to which the run's span i belongs.
     """
 
-    gold: GoldStandard
+    gold: LoadedGold
     begins: NDArray[np.int64]
     ends: NDArray[np.int64]
     owners: NDArray[np.intp]
@@ -189,7 +189,7 @@ class RankingComparison(BesideGold):
     does not judge a document.
     """
 
-    gold: GoldStandard
+    gold: LoadedGold
     owners: NDArray[np.intp]
     ranks: NDArray[np.int64]
     relevance: NDArray[np.float64]
@@ -198,7 +198,7 @@ class RankingComparison(BesideGold):
 Comparison = MatrixComparison | SpanComparison | RankingComparison
 
 
-def compare(gold: GoldStandard, run: Answers, count_outside: bool = False) -> Comparison:
+def compare(gold: LoadedGold, run: Answers, count_outside: bool = False) -> Comparison:
     """Lay `run` beside `gold`: items in the gold's order, missing ones empty.
 
     The gold standard sets the denominator. Items that it lacks are left out or, with `count_outside`, kept aside as
@@ -212,13 +212,13 @@ def compare(gold: GoldStandard, run: Answers, count_outside: bool = False) -> Co
     return _compare_matrix(gold, run, rows, count_outside)
 
 
-def _compare_spans(gold: GoldStandard, run: Spans, rows: NDArray[np.intp]) -> SpanComparison:
+def _compare_spans(gold: LoadedGold, run: Spans, rows: NDArray[np.intp]) -> SpanComparison:
     owners = np.repeat(rows, np.diff(run.starts))
     inside = owners >= 0
     return SpanComparison(gold, run.begins[inside], run.ends[inside], owners[inside])
 
 
-def _compare_rankings(gold: GoldStandard, run: Ranking, rows: NDArray[np.intp]) -> RankingComparison:
+def _compare_rankings(gold: LoadedGold, run: Ranking, rows: NDArray[np.intp]) -> RankingComparison:
     owners = np.repeat(rows, np.diff(run.starts))
     names = {name: place for place, name in enumerate(sorted({*run.documents}))}
     places = np.fromiter((names[document] for document in run.documents), np.int64, len(run.documents))
@@ -232,14 +232,14 @@ def _compare_rankings(gold: GoldStandard, run: Ranking, rows: NDArray[np.intp]) 
     return RankingComparison(gold, owners, np.arange(len(owners)) - firsts + 1, np.array(relevance, np.float64))
 
 
-def _relevance(gold: GoldStandard) -> dict[tuple[int, str], float]:
+def _relevance(gold: LoadedGold) -> dict[tuple[int, str], float]:
     """(row of a query, document) → degree of relevance, for the documents that the gold judges."""
     ranking = gold.ranking
     owners = np.repeat(np.arange(len(ranking.ids)), np.diff(ranking.starts)).tolist()
     return dict(zip(zip(owners, ranking.documents, strict=True), ranking.scores.tolist(), strict=True))
 
 
-def _compare_matrix(gold: GoldStandard, run: Matrix, rows: NDArray[np.intp], count_outside: bool) -> MatrixComparison:
+def _compare_matrix(gold: LoadedGold, run: Matrix, rows: NDArray[np.intp], count_outside: bool) -> MatrixComparison:
     columns = tuple(dict.fromkeys([*gold.tree.classes, *run.columns]))
     values = _spread(run.values, run.columns, columns)
     present = np.ones(run.values.shape, bool) if run.absent is None else ~run.absent
@@ -257,7 +257,7 @@ def _compare_matrix(gold: GoldStandard, run: Matrix, rows: NDArray[np.intp], cou
     )
 
 
-def _gold_has_several(gold: GoldStandard) -> bool:
+def _gold_has_several(gold: LoadedGold) -> bool:
     return _has_several(gold.matrix.values)
 
 

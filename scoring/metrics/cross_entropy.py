@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scoring.definition import MetricSpec
-from scoring.metrics.comparison import GoldStandard, MatrixComparison
+from scoring.metrics.comparison import LoadedGold, MatrixComparison
 from scoring.metrics.metric import SOFT, Contributions, Example, Metric, Numbers, mean_of
 
 _SMOOTHED = 0.001  # stands for a weight of 0, before an item's weights are made to sum to 1
@@ -18,7 +18,7 @@ def _distribution(weights: Numbers, present: NDArray[np.bool_]) -> Numbers:
     return smoothed
 
 
-def _gold_distribution(gold: GoldStandard) -> Numbers:
+def _gold_distribution(gold: LoadedGold) -> Numbers:
     return _distribution(gold.values.astype(np.float64), ~gold.absent)
 
 

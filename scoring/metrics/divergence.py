@@ -3,7 +3,7 @@
 import numpy as np
 
 from scoring.definition import MetricSpec
-from scoring.metrics.comparison import GoldStandard, MatrixComparison
+from scoring.metrics.comparison import LoadedGold, MatrixComparison
 from scoring.metrics.metric import SOFT, Contributions, Example, Metric, Numbers, mean_of, share_of
 
 
@@ -14,7 +14,7 @@ def _shares(weights: Numbers) -> Numbers:
     return shares
 
 
-def _gold_shares(gold: GoldStandard) -> Numbers:
+def _gold_shares(gold: LoadedGold) -> Numbers:
     return _shares(gold.values.astype(np.float64))
 
 

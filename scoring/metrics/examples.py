@@ -6,14 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scoring.answers import AnswerKind, Answers, Matrix, Ranking, Spans
-from scoring.metrics.comparison import Comparison, GoldStandard, compare
+from scoring.metrics.comparison import Comparison, LoadedGold, compare
 from scoring.metrics.metric import Example
 
 
 def worked(example: Example) -> Comparison:
     """The run of an example beside its gold."""
     gold, run = read_answers(example.kind, example.gold), read_answers(example.kind, example.run)
-    return compare(GoldStandard(gold, example.hierarchy), run)
+    return compare(LoadedGold(gold, example.hierarchy), run)
 
 
 def read_answers(kind: AnswerKind, given: Mapping[str, str]) -> Answers:

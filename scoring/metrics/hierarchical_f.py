@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from scoring.definition import MetricSpec
 from scoring.metrics.classes import class_sets, gold_classes, weigh
-from scoring.metrics.comparison import GoldStandard, MatrixComparison
+from scoring.metrics.comparison import LoadedGold, MatrixComparison
 from scoring.metrics.counts import total
 from scoring.metrics.metric import LABELS, TABLE, Contributions, Example, Metric, Numbers, mean_of
 
@@ -25,7 +25,7 @@ def _inverse_propensity(counts: NDArray[np.int64], items: int) -> NDArray[np.flo
     return weights
 
 
-def _propensity_weights(gold: GoldStandard) -> NDArray[np.float64]:
+def _propensity_weights(gold: LoadedGold) -> NDArray[np.float64]:
     return _inverse_propensity(total(gold.once(gold_classes)), len(gold))
 
 

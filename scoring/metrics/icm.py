@@ -15,7 +15,7 @@ import numpy as np
 
 from scoring.definition import MetricSpec
 from scoring.metrics.classes import ClassSets, class_sets, gold_classes, parents, weigh
-from scoring.metrics.comparison import GoldStandard, MatrixComparison
+from scoring.metrics.comparison import LoadedGold, MatrixComparison
 from scoring.metrics.counts import total
 from scoring.metrics.metric import (
     LABELS,
@@ -69,7 +69,7 @@ def _normalise_sums(sums: Numbers) -> Numbers:
     return floored
 
 
-def _gold_weights(gold: GoldStandard) -> Numbers:
+def _gold_weights(gold: LoadedGold) -> Numbers:
     """What each class adds to the information of its parent, in bits."""
     items = len(gold)
     counts = total(gold.once(gold_classes))
@@ -84,11 +84,11 @@ def _weights(comparison: MatrixComparison) -> Numbers:
     return np.concatenate([comparison.gold.once(_gold_weights), unknown])
 
 
-def _gold_information(gold: GoldStandard) -> Numbers:
+def _gold_information(gold: LoadedGold) -> Numbers:
     return weigh(gold.once(gold_classes), gold.once(_gold_weights))
 
 
-def _gold_mean(gold: GoldStandard) -> float:
+def _gold_mean(gold: LoadedGold) -> float:
     """The mean information of the gold's items."""
     counts = total(gold.once(gold_classes))
     return float((gold.once(_gold_weights) * counts).sum() / len(gold))

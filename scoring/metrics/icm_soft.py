@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scoring.definition import MetricSpec
-from scoring.metrics.comparison import GoldStandard, MatrixComparison
+from scoring.metrics.comparison import LoadedGold, MatrixComparison
 from scoring.metrics.distinct import distinct
 from scoring.metrics.icm import CONTRAST_OPTIONS, Contrast, contrast_of, normalise, normalised
 from scoring.metrics.metric import SOFT, Contributions, Example, Metric, Numbers, mean_of
@@ -25,12 +25,12 @@ from scoring.metrics.normal import upper_tail
 _FEW = 8  # where a weight occurs more often than this in a class, look its information up
 
 
-def _gold_weights(gold: GoldStandard) -> Numbers:
+def _gold_weights(gold: LoadedGold) -> Numbers:
     """Shape (items, classes of the tree): the gold's weights, ancestors included."""
     return gold.tree.close(gold.values.astype(np.float64))
 
 
-def _normals(gold: GoldStandard) -> tuple[Numbers, Numbers]:
+def _normals(gold: LoadedGold) -> tuple[Numbers, Numbers]:
     """Mean and mean absolute deviation of each class, from counts of its weights: the same bits in any row order."""
     means, deviations = [], []
     for column in gold.once(_gold_weights).T:
@@ -40,7 +40,7 @@ def _normals(gold: GoldStandard) -> tuple[Numbers, Numbers]:
     return np.array(means), np.array(deviations)
 
 
-def _bits(gold: GoldStandard, weights: Numbers, classes: NDArray[np.intp]) -> Numbers:
+def _bits(gold: LoadedGold, weights: Numbers, classes: NDArray[np.intp]) -> Numbers:
     """I(c, w) in bits for `weights` (items × classes), the columns being those `classes`."""
     means, deviations = (of_all[classes] for of_all in gold.once(_normals))
     constant = deviations == 0.0
@@ -52,7 +52,7 @@ def _bits(gold: GoldStandard, weights: Numbers, classes: NDArray[np.intp]) -> Nu
     return bits
 
 
-def _information(gold: GoldStandard, weights: Numbers) -> Numbers:
+def _information(gold: LoadedGold, weights: Numbers) -> Numbers:
     """I(c, w) − I(parent of c, w) of each cell of `weights` (items × classes of the tree, closed)."""
     given = distinct(weights)
     if len(given) > len(weights) / _FEW:
@@ -62,7 +62,7 @@ def _information(gold: GoldStandard, weights: Numbers) -> Numbers:
     return table[np.searchsorted(given, weights), np.arange(classes)]
 
 
-def _information_of_cells(gold: GoldStandard, weights: Numbers) -> Numbers:
+def _information_of_cells(gold: LoadedGold, weights: Numbers) -> Numbers:
     parents = gold.tree.parents
     children = np.flatnonzero(parents >= 0)
     bits = _bits(gold, weights, np.arange(len(parents)))
@@ -70,11 +70,11 @@ def _information_of_cells(gold: GoldStandard, weights: Numbers) -> Numbers:
     return bits
 
 
-def _gold_information(gold: GoldStandard) -> Numbers:
+def _gold_information(gold: LoadedGold) -> Numbers:
     return _information(gold, gold.once(_gold_weights))
 
 
-def _gold_sums(gold: GoldStandard) -> Numbers:
+def _gold_sums(gold: LoadedGold) -> Numbers:
     """The information of each of the gold's items."""
     sums: Numbers = gold.once(_gold_information).sum(axis=1)
     return sums

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scoring.definition import MetricSpec
-from scoring.metrics.comparison import GoldStandard, MatrixComparison
+from scoring.metrics.comparison import LoadedGold, MatrixComparison
 from scoring.metrics.metric import LABELS, TABLE, Contributions, Example, Metric, ratios, share_of
 
 Shares = tuple[NDArray[np.float64], NDArray[np.bool_]]  # of each item, and whether it is judged
 
 
-def _judged(gold: GoldStandard) -> NDArray[np.bool_]:
+def _judged(gold: LoadedGold) -> NDArray[np.bool_]:
     own = len(gold.matrix.columns)
     return np.logical_not(gold.absent[:, :own].any(axis=1))
 

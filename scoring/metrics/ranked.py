@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scoring.definition import MetricSpec
-from scoring.metrics.comparison import GoldStandard, RankingComparison
+from scoring.metrics.comparison import LoadedGold, RankingComparison
 from scoring.metrics.metric import (
     RANKINGS,
     AnyNumber,
@@ -33,7 +33,7 @@ def _cutoff(spec: MetricSpec) -> float:
     return float(spec.part) if spec.part else np.inf
 
 
-def _relevant_in_gold(gold: GoldStandard, least: float) -> Numbers:
+def _relevant_in_gold(gold: LoadedGold, least: float) -> Numbers:
     """How many relevant documents each query has."""
     owners = np.repeat(np.arange(len(gold)), np.diff(gold.ranking.starts))
     return per_row(owners, gold.ranking.scores >= least, len(gold))
@@ -77,7 +77,7 @@ def _gains(relevance: Numbers, ranks: NDArray[np.int64], cutoff: float) -> Numbe
     return np.where(ranks <= cutoff, np.maximum(relevance, 0.0) / np.log2(ranks + 1), 0.0)
 
 
-def _best_gain(gold: GoldStandard, cutoff: float) -> Numbers:
+def _best_gain(gold: LoadedGold, cutoff: float) -> Numbers:
     """DCG of the gold's own order."""
     ranking = gold.ranking
     owners = np.repeat(np.arange(len(gold)), np.diff(ranking.starts))

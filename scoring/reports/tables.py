@@ -5,16 +5,16 @@ import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-Cell = str | int | float | None
+CellValue = str | int | float | None
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class TextTable:
     """A title, a head and rows of as many cells; the first column names the row."""
 
     title: str
     head: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[tuple[CellValue, ...], ...]
 
     def as_text(self) -> str:
         """Columns side by side, names to the left and numbers to the right."""
@@ -30,12 +30,12 @@ class Table:
         return text.getvalue()
 
 
-def square(title: str, names: Sequence[str], cells: Iterable[Sequence[Cell]]) -> Table:
+def square(title: str, names: Sequence[str], cells: Iterable[Sequence[CellValue]]) -> TextTable:
     """A table whose rows and columns have the same names."""
-    return Table(title, ("", *names), tuple((name, *row) for name, row in zip(names, cells, strict=True)))
+    return TextTable(title, ("", *names), tuple((name, *row) for name, row in zip(names, cells, strict=True)))
 
 
-def _shown(cell: Cell) -> str:
+def _shown(cell: CellValue) -> str:
     if isinstance(cell, float):
         return f"{cell:.4f}"
     return "" if cell is None else str(cell)

@@ -2,10 +2,10 @@
 
 from scoring.significance.runs import (
     ROUNDS,
+    GroupedRun,
     Interval,
     Lead,
     PairedTest,
-    Standing,
     interval,
     intervals,
     leads,
@@ -16,10 +16,10 @@ from scoring.significance.runs import (
 
 __all__ = [
     "ROUNDS",
+    "GroupedRun",
     "Interval",
     "Lead",
     "PairedTest",
-    "Standing",
     "interval",
     "intervals",
     "leads",

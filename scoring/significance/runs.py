@@ -66,7 +66,7 @@ class Lead:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class GroupedRun:
     """A run among others. Groups count from 1, the best.
 
     `p_value` is that of the test against the group's best run, corrected for all pairs of runs; None for that run
@@ -188,7 +188,7 @@ def tie_groups(
     method: Method = "bootstrap",
     rounds: int = ROUNDS,
     alpha: float = 0.05,
-) -> list[Standing]:
+) -> list[GroupedRun]:
     """The runs, best first, in groups that the items cannot tell apart.
 
     The first run that differs from the best one at `alpha` ends its group, and leads the next in the same way. The
@@ -207,7 +207,7 @@ def tie_groups(
     if alpha * (rounds + 1) < 1:
         raise ValueError(f"tests at {alpha:g} need at least {int(np.ceil(1 / alpha)) - 1} rounds, not {rounds}")
     values = _values(runs, spec)
-    undefined = [Standing(name, None, None, None) for name in runs if name not in values]
+    undefined = [GroupedRun(name, None, None, None) for name in runs if name not in values]
     if not values:
         return undefined
     field = _field(runs, values, spec)
@@ -218,7 +218,7 @@ def tie_groups(
     names: dict[int, list[str]] = {}
     for name, place in zip(values, field.alike, strict=True):
         names.setdefault(place, []).append(name)
-    return [*_standings(order, groups, names, values), *undefined]
+    return [*_grouped_runs(order, groups, names, values), *undefined]
 
 
 def _pairs(field: Field, order: Sequence[int], method: Method, rounds: int, seed: Seed) -> Numbers:
@@ -277,15 +277,15 @@ def _groups(order: Sequence[int], pairs: Numbers, alpha: float) -> list[dict[int
     return groups
 
 
-def _standings(
+def _grouped_runs(
     order: Sequence[int],
     groups: Sequence[Mapping[int, float | None]],
     names: Mapping[int, Sequence[str]],
     values: Mapping[str, float],
-) -> list[Standing]:
+) -> list[GroupedRun]:
     found = {place: (number, p_value) for number, group in enumerate(groups, 1) for place, p_value in group.items()}
     return [
-        Standing(name, values[name], number, 1.0 if copy and p_value is None else p_value)
+        GroupedRun(name, values[name], number, 1.0 if copy and p_value is None else p_value)
         for place in order
         for number, p_value in [found[place]]
         for copy, name in enumerate(names[place])

@@ -246,7 +246,7 @@ def _explain(rule: _RunRule | _ArchiveRule, name: str) -> Named:
         report.error("name-pattern", file=clean, found=clean, expected=rule.pattern.source, suggestion=suggestion)
         return Named(name, report=report)
     for part in waived:
-        _tell(rule, part, named, suggestion, report)
+        _report(rule, part, named, suggestion, report)
     return Named(name, named.track, named.team, named.number, report)
 
 
@@ -259,7 +259,7 @@ def _least_waived(rule: _RunRule | _ArchiveRule, name: str) -> tuple[tuple[str, 
     return (), None
 
 
-def _tell(rule: _RunRule | _ArchiveRule, part: str, named: Named, suggestion: str | None, report: Report) -> None:
+def _report(rule: _RunRule | _ArchiveRule, part: str, named: Named, suggestion: str | None, report: Report) -> None:
     found, expected = named.name, rule.pattern.source
     if part == "extension":
         suffix = named.name[named.name.find(".") :] if "." in named.name else "no extension"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scoring import limits
-from scoring.check import Known, known_items, read_checked, read_file, run_bytes, tell_other_split
+from scoring.check import Known, known_items, read_checked, read_file, report_other_split, run_bytes
 from scoring.definition import Definition, Track
 from scoring.formats.filetypes import foreign_kind, is_zip
 from scoring.formats.head import begins_as, head_of
@@ -274,8 +274,8 @@ class _Contents:
         data = self._bytes_of(run, run_bytes(track, items), report)
         answers = None if items is None or data is None else read_checked(track, data, items, report)
         if data and not answers:
-            self._tell_other_track(run, data, report)
-            tell_other_split(self.definition, track, data, self.split, self.known, report)
+            self._report_other_track(run, data, report)
+            report_other_split(self.definition, track, data, self.split, self.known, report)
         stamped = Report()
         stamped.extend(report, file=naming.printable(run.entry or run.name))
         sha256 = hashlib.sha256(data).hexdigest() if data is not None else ""
@@ -295,7 +295,7 @@ class _Contents:
             report.error("unreadable-file", found=error.strerror or "the system gives no reason")
         return None
 
-    def _tell_other_track(self, run: RecognisedRun, data: bytes, report: Report) -> None:
+    def _report_other_track(self, run: RecognisedRun, data: bytes, report: Report) -> None:
         """Name the track of which this is a valid run; of those whose runs begin alike the nearest by name is tried."""
         if len(data) > limits.LOOK_ALIKE_BYTES:
             return

@@ -59,7 +59,7 @@ def test_results_are_short(tiny: Definition, right: bytes) -> None:
     assert result.report.ok
     assert repr(result).startswith("Result(")
     assert repr(result).endswith(f"; Report(no problems); {len(ITEMS)} items)")
-    assert repr(gold) == f"GoldStandard({len(ITEMS)} items)"
+    assert repr(gold) == f"LoadedGold({len(ITEMS)} items)"
     assert repr(compare(gold, gold.answers)) == f"MatrixComparison({len(ITEMS)} items)"
     assert repr(gold.answers).startswith(f"Matrix({len(ITEMS)} items; ")
     invalid = score(tiny, "task1-hard", right.replace(b'"A"', b'"X"'), gold)

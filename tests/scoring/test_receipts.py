@@ -48,7 +48,7 @@ def test_every_changed_byte_fails_with_a_sentence(signed):
     for place in range(len(text)):
         verdict = verify(text[:place] + bytes([text[place] ^ 1]) + text[place + 1 :], PUBLIC)
         assert not verdict.ok, text[place : place + 20]
-        assert verdict.faults[0].endswith(".")
+        assert verdict.errors[0].endswith(".")
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_every_changed_byte_fails_with_a_sentence(signed):
     ],
 )
 def test_what_failed_is_said(signed, change, words):
-    (fault,) = verify(json.dumps({**signed, **change}).encode(), PUBLIC).faults
+    (fault,) = verify(json.dumps({**signed, **change}).encode(), PUBLIC).errors
     assert words in fault
 
 
@@ -77,12 +77,12 @@ def test_a_signature_is_written_in_one_way(signed):
     "text", [b"", b"{", b"[]", b"\xff\xfe", b"[" * 50_000, b'{"a": 1, "a": 2}', b" " * (RECEIPT_BYTES + 1), b"9" * 5000]
 )
 def test_what_is_no_receipt_is_called_so(text):
-    (fault,) = verify(text, PUBLIC).faults
+    (fault,) = verify(text, PUBLIC).errors
     assert fault.startswith("This is no receipt")
 
 
 def test_another_portals_key_does_not_fit(signed):
-    (fault,) = verify(as_text(signed), public_key(new_private_key())).faults
+    (fault,) = verify(as_text(signed), public_key(new_private_key())).errors
     assert "Another portal signed it" in fault
 
 

@@ -6,7 +6,7 @@ import pytest
 from scoring.check import check
 from scoring.definition import Definition
 from scoring.definition.reader import load_definition
-from scoring.metrics import GoldStandard
+from scoring.metrics import LoadedGold
 from scoring.score import GoldError, load_gold, score, score_gold
 
 TASK = """
@@ -143,7 +143,7 @@ def test_a_constant_classifier_is_flagged_where_agreement_is_judged(definition: 
 def test_the_gold_against_itself(definition: Definition) -> None:
     assert score_gold(definition, "hard", records(*GOLD)).scores["icm_norm"] == 1
     standard = load_gold(definition, "hard", records(*GOLD))
-    assert isinstance(standard, GoldStandard)
+    assert isinstance(standard, LoadedGold)
     assert score_gold(definition, "hard", standard).scores == score(definition, "hard", records(*GOLD), standard).scores
 
 

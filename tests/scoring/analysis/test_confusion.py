@@ -6,7 +6,7 @@ from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 from scoring.analysis.confusion import NO_ANSWER, by_class, class_table, confusion, labels
 from scoring.analysis.field import Summary, disagreement, missed_by_all, rank_correlation, right, summary, summary_table
 from scoring.answers import Answers, Matrix, Spans
-from scoring.metrics import Comparison, GoldStandard, compare
+from scoring.metrics import Comparison, LoadedGold, compare
 from scoring.metrics.comparison import MatrixComparison
 
 CLASSES = ("NO", "A", "B")
@@ -19,7 +19,7 @@ def one_hot(letters: str, ids: str = "") -> Matrix:
 
 
 def beside(gold: Answers, run: Answers) -> Comparison:
-    return compare(GoldStandard(gold), run)
+    return compare(LoadedGold(gold), run)
 
 
 def labels_beside(gold: str, run: str, ids: str = "") -> MatrixComparison:
@@ -113,7 +113,7 @@ def test_summary_by_hand() -> None:
 
 
 def test_items_that_all_get_wrong() -> None:
-    gold = GoldStandard(one_hot("NNAAB"))
+    gold = LoadedGold(one_hot("NNAAB"))
     runs = {name: compare(gold, one_hot(given)) for name, given in {"x": "NANAN", "y": "NAN.A", "z": "ANBAA"}.items()}
     found = missed_by_all(runs)
     assert found.items == ("2", "4")
@@ -124,7 +124,7 @@ def test_items_that_all_get_wrong() -> None:
 
 
 def test_disagreement_of_runs() -> None:
-    gold = GoldStandard(one_hot("NNAA"))
+    gold = LoadedGold(one_hot("NNAA"))
     runs = {name: compare(gold, one_hot(given)) for name, given in {"x": "NNAA", "y": "NNAB", "z": "BBBB"}.items()}
     assert disagreement(runs).rows == (("x", 0, 0.25, 1), ("y", 0.25, 0, 0.75), ("z", 1, 0.75, 0))
 

@@ -5,11 +5,11 @@ from sklearn.metrics import roc_curve
 
 from scoring.analysis.details import CLASSES, DECIMALS, POINTS, details, field_details
 from scoring.answers import Answers, Matrix, Spans
-from scoring.metrics import GoldStandard, compare
+from scoring.metrics import LoadedGold, compare
 
 
 def of(gold: Answers, run: Answers) -> dict[str, object]:
-    found = details(compare(GoldStandard(gold), run))
+    found = details(compare(LoadedGold(gold), run))
     assert json.loads(json.dumps(found, allow_nan=False)) == json.loads(json.dumps(found))
     return json.loads(json.dumps(found))
 
@@ -79,7 +79,7 @@ def labelled(letters: str) -> Matrix:
 
 
 def test_a_field_says_how_hard_items_are_and_how_far_runs_differ() -> None:
-    gold = GoldStandard(labelled("NNYY"))
+    gold = LoadedGold(labelled("NNYY"))
     runs = {"a": "NNYN", "b": "NYYN", "c": "NNNN"}
     found = field_details({name: compare(gold, labelled(letters)) for name, letters in runs.items()})
     assert json.loads(json.dumps(found)) == {
@@ -97,7 +97,7 @@ def test_a_field_says_how_hard_items_are_and_how_far_runs_differ() -> None:
 
 
 def test_a_field_of_weights_has_labels_alone() -> None:
-    gold = GoldStandard(matrix(np.array([[0.5, 0.5], [1.0, 0.0]]), ("N", "Y")))
+    gold = LoadedGold(matrix(np.array([[0.5, 0.5], [1.0, 0.0]]), ("N", "Y")))
     found = field_details({"a": compare(gold, gold.answers)})
     assert list(found) == ["labels"]
     assert field_details({}) == {}

@@ -5,12 +5,12 @@ import pytest
 
 from scoring.analysis.item_answers import ItemAnswers, item_answers
 from scoring.answers import Matrix
-from scoring.metrics import GoldStandard, compare
+from scoring.metrics import LoadedGold, compare
 from scoring.metrics.examples import read_answers
 
 
 def beside(kind: str, gold: dict[str, str], run: dict[str, str]) -> ItemAnswers:
-    return item_answers(compare(GoldStandard(read_answers(kind, gold)), read_answers(kind, run)))
+    return item_answers(compare(LoadedGold(read_answers(kind, gold)), read_answers(kind, run)))
 
 
 def test_labels_are_right_if_all_are() -> None:
@@ -39,7 +39,7 @@ def test_weights_overlap() -> None:
 
 def test_numbers_are_no_weights() -> None:
     gold, run = (Matrix(["1"], ("x",), np.array([[value]])) for value in (-0.5, 0.5))
-    assert item_answers(compare(GoldStandard(gold), run)).values == [None]
+    assert item_answers(compare(LoadedGold(gold), run)).values == [None]
 
 
 def test_spans_have_the_f1_of_their_characters() -> None:

@@ -9,7 +9,7 @@ from scoring import load_definition
 from scoring.analysis.languages import by_language, read_languages
 from scoring.definition import MetricSpec
 from scoring.definition.folder import faults_of_folder
-from scoring.metrics import GoldStandard, compare, compute
+from scoring.metrics import LoadedGold, compare, compute
 from scoring.metrics.examples import read_answers
 from tests.scoring.conftest import DEFINITION
 
@@ -18,7 +18,7 @@ RUN = {"4": "A", "3": "A", "2": "B", "1": "B"}
 
 
 def test_each_language_is_scored_alone() -> None:
-    gold = GoldStandard(read_answers("labels", GOLD))
+    gold = LoadedGold(read_answers("labels", GOLD))
     run = compare(gold, read_answers("labels", RUN))
     languages = {"1": "en", "2": "en", "3": "en", "4": "es", "5": "es"}
     icm, accuracy = MetricSpec("icm"), MetricSpec("accuracy")
@@ -26,17 +26,17 @@ def test_each_language_is_scored_alone() -> None:
     assert found["items"] == {"en": 3, "es": 1}
     part = {item: GOLD[item] for item in "123"}
     alone = compare(
-        GoldStandard(read_answers("labels", part)), read_answers("labels", {item: RUN[item] for item in part})
+        LoadedGold(read_answers("labels", part)), read_answers("labels", {item: RUN[item] for item in part})
     )
     assert found["scores"]["run"]["en"]["icm"] == pytest.approx(compute(alone, icm))
     assert [scores["accuracy"] for scores in found["scores"]["run"].values()] == [2 / 3, 0]
 
 
 def test_one_language_or_spans_have_nothing_to_compare() -> None:
-    run = compare(GoldStandard(read_answers("labels", GOLD)), read_answers("labels", RUN))
+    run = compare(LoadedGold(read_answers("labels", GOLD)), read_answers("labels", RUN))
     assert by_language({"run": run}, dict.fromkeys(GOLD, "en"), [MetricSpec("accuracy")]) == {}
     spans = read_answers("spans", {"1": "1 2", "2": "3"})
-    found = by_language({"run": compare(GoldStandard(spans), spans)}, {"1": "en", "2": "es"}, [MetricSpec("span_f1")])
+    found = by_language({"run": compare(LoadedGold(spans), spans)}, {"1": "en", "2": "es"}, [MetricSpec("span_f1")])
     assert found == {}
 
 

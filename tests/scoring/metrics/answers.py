@@ -6,7 +6,7 @@ import numpy as np
 
 from scoring.answers import Answers, Matrix, Spans
 from scoring.definition import MetricSpec
-from scoring.metrics import GoldStandard, compare, compute
+from scoring.metrics import LoadedGold, compare, compute
 
 Hierarchy = Mapping[str, Sequence[str]]
 
@@ -54,4 +54,4 @@ def value(
 ) -> float | None:
     """The score of `run` by the metric that a key such as `f1:YES` names."""
     name, _, part = key.partition(":")
-    return compute(compare(GoldStandard(gold, hierarchy), run, count_outside), MetricSpec(name, part or None, options))
+    return compute(compare(LoadedGold(gold, hierarchy), run, count_outside), MetricSpec(name, part or None, options))

@@ -13,7 +13,7 @@ from sklearn import metrics as sk
 
 from scoring.answers import Matrix
 from scoring.definition import MetricSpec
-from scoring.metrics import GoldStandard, compare, compute, contributions
+from scoring.metrics import LoadedGold, compare, compute, contributions
 from scoring.metrics.comparison import MatrixComparison
 from scoring.metrics.curves import precision_recall, roc
 
@@ -27,7 +27,7 @@ def matrix(values: Any) -> Matrix:
 
 
 def score(name: str, gold: Any, run: Any, part: str | None = None, **options: str) -> float | None:
-    return compute(compare(GoldStandard(matrix(gold)), matrix(run)), MetricSpec(name, part, options))
+    return compute(compare(LoadedGold(matrix(gold)), matrix(run)), MetricSpec(name, part, options))
 
 
 def one_hot(classes: Any) -> Any:
@@ -60,9 +60,9 @@ def test_correlation_of_tables_and_labels_where_the_gold_lacks_values(seed: int,
         return  # undefined
     theirs = sk.matthews_corrcoef(gold, run)
     spec = MetricSpec("mcc")
-    labels = compare(GoldStandard(matrix(one_hot(gold))), matrix(one_hot(run)))
-    table = compare(GoldStandard(matrix(gold[:, None])), matrix(run[:, None]))
-    declared = compare(GoldStandard(matrix(gold[:, None]), declared=(0, 1, 2, 3)), matrix(run[:, None]))
+    labels = compare(LoadedGold(matrix(one_hot(gold))), matrix(one_hot(run)))
+    table = compare(LoadedGold(matrix(gold[:, None])), matrix(run[:, None]))
+    declared = compare(LoadedGold(matrix(gold[:, None]), declared=(0, 1, 2, 3)), matrix(run[:, None]))
     for comparison in (labels, table, declared):
         assert compute(comparison, spec) == pytest.approx(theirs, abs=1e-12)
     for comparison in (labels, declared):
@@ -118,7 +118,7 @@ def test_curves_and_their_areas(seed: int, items: int, levels: int) -> None:
     truth, weights = gold[:, 0], run[:, 0]
     assert score("roc_auc", gold, run, "a") == pytest.approx(sk.roc_auc_score(truth, weights), abs=1e-12)
     assert score("average_precision", gold, run, "a") == pytest.approx(sk.average_precision_score(truth, weights))
-    comparison = compare(GoldStandard(matrix(gold)), matrix(run))
+    comparison = compare(LoadedGold(matrix(gold)), matrix(run))
     assert isinstance(comparison, MatrixComparison)
     curve = roc(comparison, "a")
     assert curve is not None

@@ -1,6 +1,6 @@
 import pytest
 
-from scoring.metrics import GoldStandard, compare
+from scoring.metrics import LoadedGold, compare
 from scoring.metrics.comparison import MatrixComparison
 from scoring.metrics.curves import precision_recall, roc
 from tests.scoring.metrics.answers import soft, table, value
@@ -45,14 +45,14 @@ def test_without_a_class_the_mean_over_those_that_have_both_sorts_of_items() -> 
 
 
 def test_curves_are_plain_arrays_and_none_where_they_mean_nothing() -> None:
-    comparison = compare(GoldStandard(GOLD), soft({item: {"Y": int(item) / 10} for item in "1234"}))
+    comparison = compare(LoadedGold(GOLD), soft({item: {"Y": int(item) / 10} for item in "1234"}))
     assert isinstance(comparison, MatrixComparison)
     curve = roc(comparison, "Y")
     assert curve is not None
     assert curve.x.tolist() == [0, 0.5, 0.5, 1, 1]
     assert curve.y.tolist() == [0, 0, 0.5, 0.5, 1]
     assert curve.thresholds.tolist() == [float("inf"), 0.4, 0.3, 0.2, 0.1]
-    certain = compare(GoldStandard(soft({"1": {"Y": 1.0}, "2": {"Y": 0.0}})), soft({"1": {"Z": 1.0}, "2": {"Z": 0.0}}))
+    certain = compare(LoadedGold(soft({"1": {"Y": 1.0}, "2": {"Y": 0.0}})), soft({"1": {"Z": 1.0}, "2": {"Z": 0.0}}))
     assert isinstance(certain, MatrixComparison)
     assert roc(certain, "Z") is None
     assert precision_recall(certain, "Z") is None

@@ -8,7 +8,7 @@ import pytest
 
 from scoring.answers import Answers, Matrix, Ranking, Spans
 from scoring.definition import FormatSpec, MetricSpec, Track
-from scoring.metrics import METRICS, GoldStandard, compare, compute, contributions, describe
+from scoring.metrics import METRICS, LoadedGold, compare, compute, contributions, describe
 from scoring.metrics.examples import worked
 from scoring.metrics.metric import Metric, Part
 from scoring.metrics.registry import validate
@@ -81,7 +81,7 @@ def turned(given: Answers, order: list[int]) -> Answers:
 
 
 def score(metric: Metric, kind: str, gold: Answers, run: Answers) -> float | None:
-    return compute(compare(GoldStandard(gold, HIERARCHY), run), spec_of(metric, kind))
+    return compute(compare(LoadedGold(gold, HIERARCHY), run), spec_of(metric, kind))
 
 
 @pytest.mark.parametrize(("metric", "kind"), EVERY)
@@ -169,7 +169,7 @@ def unknown_documents(run: Answers) -> Ranking:
 def test_on_the_edge_there_is_a_value_or_none_never_nan(metric: Metric, kind: str) -> None:
     with np.errstate(all="raise"):
         for name, gold, run in edges(kind):
-            value = metric.compute(compare(GoldStandard(gold, HIERARCHY), run), spec_of(metric, kind))
+            value = metric.compute(compare(LoadedGold(gold, HIERARCHY), run), spec_of(metric, kind))
             assert value is None or (type(value) is float and math.isfinite(value)), name
 
 
@@ -202,8 +202,8 @@ def test_a_part_shows_in_the_description() -> None:
 
 
 def test_the_gold_side_is_computed_once() -> None:
-    gold = GoldStandard(answers("labels", 1), HIERARCHY)
-    calls: list[GoldStandard] = []
+    gold = LoadedGold(answers("labels", 1), HIERARCHY)
+    calls: list[LoadedGold] = []
     for _ in range(2):
         gold.once(calls.append)
     assert calls == [gold]
@@ -282,7 +282,7 @@ FORMAT_OF = {"labels": "json-labels", "soft": "json-soft", "table": "table", "sp
 @pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS)
 @pytest.mark.parametrize(("kind", "name"), FORMAT_OF.items())
 def test_answers_of_another_kind_are_rejected(metric: Metric, kind: str, name: str) -> None:
-    comparison = compare(GoldStandard(answers(kind, 1), HIERARCHY), of_run(answers(kind, 2)))
+    comparison = compare(LoadedGold(answers(kind, 1), HIERARCHY), of_run(answers(kind, 2)))
     spec = spec_of(metric, kind)
     weights_or_numbers = kind == "soft" and metric.numbers  # only a table's format tells numbers from weights
     if weights_or_numbers or kind in metric.kinds:
@@ -300,13 +300,13 @@ def test_several_labels_an_item_are_rejected_where_one_is_judged(metric: Metric)
     one, several = answers("labels", 1), replace(answers("labels", 1), values=np.ones((30, 3), bool))
     for gold, run in ((one, several), (several, one), (several, several)):
         with pytest.raises(ValueError, match=f"{metric.name} needs one label an item"):
-            compute(compare(GoldStandard(gold), run), MetricSpec(metric.name))
+            compute(compare(LoadedGold(gold), run), MetricSpec(metric.name))
 
 
 @pytest.mark.parametrize(("metric", "kind"), SUMS)
 def test_what_the_items_add_combines_to_the_value(metric: Metric, kind: str) -> None:
     for name, gold, run in [("random", answers(kind, 1), of_run(answers(kind, 2))), *edges(kind)]:
-        standard, spec = GoldStandard(gold, HIERARCHY), spec_of(metric, kind)
+        standard, spec = LoadedGold(gold, HIERARCHY), spec_of(metric, kind)
         for count_outside in (False, True):
             comparison = compare(standard, run, count_outside)
             value, parts = compute(comparison, spec), contributions(comparison, spec)
@@ -328,21 +328,21 @@ def test_what_the_items_add_combines_to_the_value(metric: Metric, kind: str) -> 
 def test_a_sample_judged_by_what_its_items_add_is_the_sample_scored_anew(metric: Metric, kind: str) -> None:
     gold, run = answers(kind, 1), of_run(answers(kind, 2))
     spec = spec_of(metric, kind)
-    parts = contributions(compare(GoldStandard(gold, HIERARCHY), run), spec)
+    parts = contributions(compare(LoadedGold(gold, HIERARCHY), run), spec)
     assert parts is not None
     for seed in range(3):
         drawn = np.random.default_rng(seed).integers(0, len(gold.ids), len(gold.ids)).tolist()
         names = [str(number) for number in range(len(drawn))]
         sample = [replace(turned(side, drawn), ids=names) for side in (gold, run)]
         weights = np.bincount(drawn, minlength=len(gold.ids))
-        expected = compute(compare(GoldStandard(sample[0], HIERARCHY), sample[1]), spec)
+        expected = compute(compare(LoadedGold(sample[0], HIERARCHY), sample[1]), spec)
         assert parts.combine(weights @ parts.values) == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize(("metric", "kind"), EVERY)
 def test_what_was_scored_before_never_matters(metric: Metric, kind: str) -> None:
     gold, first, second = answers(kind, 1), of_run(answers(kind, 2)), of_run(answers(kind, 3))
-    standard, spec = GoldStandard(gold, HIERARCHY), spec_of(metric, kind)
+    standard, spec = LoadedGold(gold, HIERARCHY), spec_of(metric, kind)
     values = [compute(compare(standard, run), spec) for run in (first, second, first)]
     assert values[0] == values[2]
     assert values[:2] == [score(metric, kind, gold, run) for run in (first, second)]

@@ -16,7 +16,7 @@ from scoring import Definition
 from scoring.__main__ import main
 from scoring.answers import Matrix, Spans
 from scoring.definition import MetricSpec
-from scoring.metrics import METRICS, Comparison, GoldStandard, compare, compute
+from scoring.metrics import METRICS, Comparison, LoadedGold, compare, compute
 from scoring.metrics.comparison import MatrixComparison
 from scoring.significance import interval, intervals, leads, paired_test, rank_ranges, tie_groups
 from scoring.significance.resampling import _Anew, field_of
@@ -36,7 +36,7 @@ def field(errors: Sequence[float], items: int = 200, seed: int = 5) -> dict[str,
     """Runs on the same gold; of each, the given share of items is labelled at random."""
     rng = np.random.default_rng(seed)
     right = rng.integers(3, size=items)
-    gold = GoldStandard(one_of(right))
+    gold = LoadedGold(one_of(right))
     runs = {}
     for number, share in enumerate(errors):
         given = np.where(rng.random(items) < share, rng.integers(3, size=items), right)
@@ -62,7 +62,7 @@ def test_interval_of_a_share_is_wilsons(key: str, share: float) -> None:
 def test_samples_of_a_metric_without_contributions_are_scipys() -> None:
     rng = np.random.default_rng(3)
     right = rng.random((60, 1))
-    gold = GoldStandard(Matrix([str(item) for item in range(60)], ("a",), right))
+    gold = LoadedGold(Matrix([str(item) for item in range(60)], ("a",), right))
     said = right + rng.normal(scale=0.5, size=right.shape)
     run = compare(gold, Matrix(gold.answers.ids, ("a",), said))
     ours = field_of([run], MetricSpec("spearman", "a")).resampled(np.random.default_rng(4), 300)
@@ -169,7 +169,7 @@ def test_copies_tie_and_change_nothing_for_others(key: str, method: str) -> None
 
 
 def test_an_undefined_value_has_no_standing() -> None:
-    gold = GoldStandard(labels({str(item): "ab"[item % 2] for item in range(12)}))
+    gold = LoadedGold(labels({str(item): "ab"[item % 2] for item in range(12)}))
     runs = {"silent": compare(gold, labels({}, ["a", "b"])), "right": compare(gold, gold.answers)}
     spec = MetricSpec("system_precision")
     lines = tie_groups(runs, spec, seed=1, rounds=100)
@@ -180,7 +180,7 @@ def test_an_undefined_value_has_no_standing() -> None:
 
 def test_samples_without_a_value_are_counted() -> None:
     """Kappa has none where a sample holds one class only: of two items, that is every second sample."""
-    gold = GoldStandard(labels({"1": "a", "2": "b"}))
+    gold = LoadedGold(labels({"1": "a", "2": "b"}))
     found = interval(compare(gold, gold.answers), MetricSpec("kappa"), seed=1, rounds=1000)
     assert found is not None
     assert 400 < found.undefined < 600
@@ -207,7 +207,7 @@ def test_spans_need_contributions(monkeypatch: pytest.MonkeyPatch) -> None:
     spans = Spans.of_offsets(["1"], np.array([3]), np.array([0, 1]))
     monkeypatch.setitem(METRICS, "own", replace(METRICS["span_f1"], name="own", contributions=None))
     with pytest.raises(TypeError, match="no contributions"):
-        field_of([compare(GoldStandard(spans), spans)], MetricSpec("own"))
+        field_of([compare(LoadedGold(spans), spans)], MetricSpec("own"))
 
 
 def test_a_generator_goes_on_where_a_seed_begins_anew() -> None:
@@ -238,7 +238,7 @@ def test_the_same_bits_with_one_thread_and_with_two() -> None:
         done = subprocess.run([sys.executable, "-c", BITS], env=environment, capture_output=True, text=True, check=True)
         printed.add(done.stdout)
     assert len(printed) == 1
-    assert "Standing" in printed.pop()
+    assert "GroupedRun" in printed.pop()
 
 
 def test_the_sums_are_exact() -> None:
@@ -296,7 +296,7 @@ def test_rank_ranges_follow_the_metrics_direction() -> None:
     truth = rng.random((50, 1)).repeat(2, axis=1)
     truth[:, 1] = 1 - truth[:, 0]
     ids = [str(item) for item in range(50)]
-    gold = GoldStandard(Matrix(ids, ("a", "b"), truth))
+    gold = LoadedGold(Matrix(ids, ("a", "b"), truth))
     runs = {"near": compare(gold, gold.answers), "far": compare(gold, Matrix(ids, ("a", "b"), truth[::-1].copy()))}
     assert rank_ranges(runs, MetricSpec("brier"), seed=1, rounds=50) == {"near": (1, 1), "far": (2, 2)}
     assert rank_ranges({}, MetricSpec("brier"), seed=1) == {}
