@@ -24,7 +24,7 @@ from scoring.score import GoldError, score
 from scoring.uploads.upload import check_upload
 
 OTHER_COMMANDS = {
-    "analyse": "tables on runs beside a gold standard",
+    "analyse": "tables on runs compared with a gold standard",
     "baselines": "write baselines as run files",
     "gold": "make a gold standard of annotators' votes",
     "agreement": "how far do annotators agree?",
@@ -91,7 +91,7 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     shared.add_argument("--lang", choices=LANGUAGES, default="en", help="of the report (default: en)")
     checker = commands.add_parser("check", parents=[shared, reporting], help="is a run, or an archive of runs, valid?")
     checker.add_argument("--track", metavar="SLUG", help="judge the content for this track, whatever the name")
-    checker.add_argument("--team", metavar="NAME", help="the team whose name the files must bear")
+    checker.add_argument("--team", metavar="NAME", help="the team whose name the files must have")
     checker.add_argument("runs", type=Path, nargs="+", metavar="RUN")
     checker.set_defaults(command=_check, inputs=lambda options: options.runs)
     scorer = commands.add_parser("score", parents=[shared, reporting], help="score a run against a gold standard")
@@ -122,7 +122,7 @@ def _definition(folder: Path) -> Definition:
     try:
         return load_definition(folder)
     except DefinitionError as error:
-        raise UsageError(f"The definition in {folder} has faults.", error.report) from None
+        raise UsageError(f"The definition in {folder} has errors.", error.report) from None
 
 
 def _check(options: argparse.Namespace, definition: Definition) -> int:

@@ -140,7 +140,7 @@ def _text_lengths(track: Track, items: Items, report: Report) -> Mapping[str, in
 
 
 def find_items(track: Track, items: Iterable[str] | Path | None, split: str, report: Report) -> Items | None:
-    """The given items, else the track's own with its optional ones; None, with the fault reported, if unreadable."""
+    """The given items, else the track's own with its optional ones; None, with the error reported, if unreadable."""
     if items is not None:
         ids = _read_ids(Path(items), report) if isinstance(items, str | Path) else list(items)
         return None if ids is None else Items(ItemIndex(ids), texts=track.texts.get(split))

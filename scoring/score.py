@@ -40,7 +40,7 @@ class Result:
     """What a run got: `scores` by metric key at full precision (None: undefined), empty if the run has errors.
 
     `items` is how many the gold judges. `flags` warn of what the scores do not show: `constant`, one label throughout
-    where a metric takes that for perfect. `comparison` is the run beside the gold (None if it has errors).
+    where a metric takes that for perfect. `comparison` is the run compared with the gold (None if it has errors).
     """
 
     scores: dict[str, float | None]

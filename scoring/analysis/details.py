@@ -1,4 +1,4 @@
-"""What scores are made of, as plain values to keep beside them: of one run, and of a field of runs.
+"""What scores are made of, as plain values to keep with them: of one run, and of a field of runs.
 
 Counts and shares only: no item is named, and none can be told apart.
 """
@@ -19,7 +19,7 @@ from scoring.metrics.distinct import distinct
 CLASSES = 40  # more values than this are measurements, and classes of nothing
 POINTS = 200  # of a curve: more cannot be seen, nor can more
 DECIMALS = 4  # of their coordinates
-BEST = (3, 5, 10)  # of how many runs the common faults are counted
+BEST = (3, 5, 10)  # of how many runs the common errors are counted
 
 
 def details(comparison: Comparison) -> dict[str, Any]:

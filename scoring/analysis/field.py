@@ -111,7 +111,7 @@ def disagreement(runs: Mapping[str, Comparison]) -> TextTable:
 
 
 def missed_by_all(runs: Mapping[str, Comparison]) -> Missed:
-    """Items that every run gets wrong; give the top k. All runs are laid beside one gold standard."""
+    """Items that every run gets wrong; give the top k. All runs are compared with one gold standard."""
     one = _answers(next(iter(runs.values())))
     wrong = ~np.any([right(comparison) for comparison in runs.values()], axis=0)
     judged = np.array([value is not None for value in one.values], bool)

@@ -38,9 +38,9 @@ def by_language(
     rows = {code: np.flatnonzero(of_items == code) for code in sorted({*of_items.tolist()} - {""})}
     if len(rows) < 2:
         return {}
-    gold = {code: one.gold.take(places) for code, places in rows.items()}
+    gold = {code: one.gold.select(places) for code, places in rows.items()}
     scores = {
-        name: {code: _scores(run.take(rows[code], gold[code]), metrics) for code in rows}
+        name: {code: _scores(run.select(rows[code], gold[code]), metrics) for code in rows}
         for name, run in runs.items()
         if isinstance(run, MatrixComparison)
     }

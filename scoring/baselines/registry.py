@@ -1,6 +1,6 @@
 """The baselines by name.
 
-Those that take a distribution take that of the training answers if there are any, else the gold's.
+Those that copy a distribution copy that of the training answers if there are any, else the gold's.
 """
 
 from collections.abc import Callable, Mapping

@@ -10,7 +10,7 @@ VALID, INVALID, USAGE = 0, 1, 2
 
 
 class UsageError(Exception):
-    """What was asked for cannot be done as asked; the text says why, the report (if any) lists the faults."""
+    """What was asked for cannot be done as asked; the text says why, the report (if any) lists the errors."""
 
     def __init__(self, message: str, report: Report | None = None) -> None:
         super().__init__(message)

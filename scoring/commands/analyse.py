@@ -1,4 +1,4 @@
-"""`analyse`: tables on the gold standard, on each run beside it, and on the field of runs."""
+"""`analyse`: tables on the gold standard, on each run compared with it, and on the field of runs."""
 
 import argparse
 import math
@@ -21,7 +21,7 @@ from scoring.score import GoldError, load_gold
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """What the command takes beside the shared options."""
+    """What the command takes in addition to the shared options."""
     parser.add_argument("--track", required=True, metavar="SLUG")
     parser.add_argument("--gold", type=Path, required=True, metavar="FILE")
     parser.add_argument("--best", type=int, default=3, metavar="K", help="how many must all miss an item (default: 3)")
@@ -51,7 +51,7 @@ def _name(path: Path, paths: list[Path]) -> str:
 
 
 def _read(path: Path, track: Track, gold: LoadedGold) -> Comparison:
-    """A run beside the gold, its faults overlooked where it can be read at all."""
+    """A run compared with the gold, its errors overlooked where it can be read at all."""
     report = Report()
     answers = read_run(track, path.read_bytes(), report, lenient=True)
     if answers is None:

@@ -19,7 +19,7 @@ TRACK = "{track}"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """What the command takes beside the shared options."""
+    """What the command takes in addition to the shared options."""
     parser.add_argument("--track", metavar="SLUG", help="only this track")
     parser.add_argument("--only", action="append", choices=BASELINES, metavar="NAME", help=", ".join(BASELINES))
     parser.add_argument("--out", type=Path, metavar="DIR", help="for SPLIT/TRACK/NAME (default: the task's baselines/)")

@@ -15,8 +15,8 @@ Held = defaultdict[str | None, set[tuple[str, int | None]]]  # by team, the runs
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """What the command takes beside the shared options."""
-    parser.add_argument("--team", metavar="NAME", help="the team whose name the files must bear")
+    """What the command takes in addition to the shared options."""
+    parser.add_argument("--team", metavar="NAME", help="the team whose name the files must have")
     parser.add_argument("names", nargs="+", metavar="NAME", help="names of runs, or of archives (.zip)")
     parser.set_defaults(command=run, inputs=lambda options: [], track=None)
 

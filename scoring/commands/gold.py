@@ -12,7 +12,7 @@ from scoring.gold.votes_file import VotesError, read_marks
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """What the command takes beside the shared options."""
+    """What the command takes in addition to the shared options."""
     add_vote_options(parser)
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the gold file to write")
     parser.add_argument(

@@ -9,8 +9,8 @@ from scoring.extras import install_command
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """What the command takes; it needs no shared task's folder."""
-    deeds = parser.add_subparsers(required=True, metavar="DEED")
-    verifier = deeds.add_parser("verify", help="is it as the portal signed it?")
+    actions = parser.add_subparsers(required=True, metavar="ACTION")
+    verifier = actions.add_parser("verify", help="is it as the portal signed it?")
     verifier.add_argument(
         "--key", type=Path, required=True, metavar="PUBLIC", help="the portal's /.well-known/agon-receipt-key, saved"
     )

@@ -18,7 +18,7 @@ from scoring.significance.paired_tests import Method
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """What the command takes beside the shared options."""
+    """What the command takes in addition to the shared options."""
     parser.add_argument("--track", required=True, metavar="SLUG")
     parser.add_argument("--gold", type=Path, required=True, metavar="FILE")
     parser.add_argument("--metric", metavar="KEY", help="one of the track's (default: the one that ranks)")
@@ -26,7 +26,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0, help="of everything random (default: 0)")
     parser.add_argument("--rounds", type=int, default=ROUNDS, metavar="N", help=f"samples (default: {ROUNDS})")
     parser.add_argument("--level", type=float, default=0.95, help="of the intervals; groups differ at 1 − level")
-    parser.add_argument("--lenient", action="store_true", help="take what the official evaluators would take too")
+    parser.add_argument("--lenient", action="store_true", help="accept what the official evaluators would accept too")
     parser.add_argument("runs", type=Path, nargs="+", metavar="RUN")
     parser.set_defaults(command=run, inputs=lambda options: [options.gold, *options.runs])
 
@@ -68,7 +68,7 @@ def _metric(options: argparse.Namespace, definition: Definition) -> MetricSpec:
 
 
 def _read(options: argparse.Namespace, definition: Definition) -> tuple[dict[str, Comparison], Report]:
-    """The runs beside the gold by name, and what is wrong with them."""
+    """The runs compared with the gold, by name, and what is wrong with them."""
     try:
         gold = load_gold(definition, options.track, options.gold, options.split, options.items)
     except GoldError as error:

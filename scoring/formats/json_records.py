@@ -1,6 +1,6 @@
 """Lists of JSON objects with an id and a value: read by a compiled, typed decoder when all is well.
 
-The decoder stops at the first problem and keeps the last of equal keys, so a file that it refuses, or that may repeat a
+The decoder stops at the first problem and keeps the last of equal keys, so a file that it rejects, or that may repeat a
 key, is read again with patience: slower, and able to name every problem and its place.
 """
 

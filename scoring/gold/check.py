@@ -60,8 +60,8 @@ def _discreet(report: Report) -> Report:
 def _without_content(problem: Problem) -> Problem:
     """The same problem, with dots for whatever was found."""
     found = HIDDEN if problem.found is not None else None
-    told = Report()
-    told.add(
+    shown = Report()
+    shown.add(
         problem.severity,
         problem.code,
         line=problem.line,
@@ -70,7 +70,7 @@ def _without_content(problem: Problem) -> Problem:
         count=problem.count,
         places=(HIDDEN,) if problem.places else (),
     )
-    return replace(told.problems[0], file=None, item=_position(problem))
+    return replace(shown.problems[0], file=None, item=_position(problem))
 
 
 def _position(problem: Problem) -> str | None:

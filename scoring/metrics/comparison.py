@@ -1,4 +1,4 @@
-"""A run laid beside the gold standard, item by item: all that a metric sees."""
+"""A run compared with the gold standard, item by item: all that a metric sees."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -113,7 +113,7 @@ class LoadedGold(Remembering):
         present = _spread(~absent, matrix.columns, self.tree.classes)
         return np.logical_not(present)
 
-    def take(self, rows: NDArray[np.intp]) -> "LoadedGold":
+    def select(self, rows: NDArray[np.intp]) -> "LoadedGold":
         """The items in `rows`, again where a row stands twice; the classes stay those of the whole gold."""
         matrix, at = self.matrix, rows.tolist()
         sample = Matrix(
@@ -128,7 +128,7 @@ class LoadedGold(Remembering):
         return taken
 
 
-class BesideGold(Remembering):
+class Compared(Remembering):
     """A run compared with a gold standard; what all kinds of answers share."""
 
     gold: LoadedGold
@@ -138,7 +138,7 @@ class BesideGold(Remembering):
 
 
 @dataclass(frozen=True, repr=False)
-class MatrixComparison(BesideGold):
+class MatrixComparison(Compared):
     """Row i of every array is the gold's item i; columns are the gold's classes, then those that only the run has."""
 
     gold: LoadedGold
@@ -162,13 +162,13 @@ class MatrixComparison(BesideGold):
         """Where a column stands; ValueError where there is none of that name."""
         return self.columns.index(column)
 
-    def take(self, rows: NDArray[np.intp], gold: LoadedGold) -> "MatrixComparison":
-        """The run beside `gold`, which is what the gold has in these rows."""
+    def select(self, rows: NDArray[np.intp], gold: LoadedGold) -> "MatrixComparison":
+        """The run compared with `gold`, which is what the gold has in these rows."""
         return replace(self, gold=gold, run=self.run[rows], absent=self.absent[rows], answered=self.answered[rows])
 
 
 @dataclass(frozen=True, repr=False)
-class SpanComparison(BesideGold):
+class SpanComparison(Compared):
     """The gold's spans and the run's, which begin at `begins` and end before `ends`, in any order.
 
     `owners[i]` is the gold's row to which the run's span i belongs.
@@ -181,7 +181,7 @@ class SpanComparison(BesideGold):
 
 
 @dataclass(frozen=True, repr=False)
-class RankingComparison(BesideGold):
+class RankingComparison(Compared):
     """The documents that the run retrieved for the gold's queries, those of a query together, the best first.
 
     Documents with the same score, in single precision, are in descending order of their names, as in trec_eval.
@@ -199,7 +199,7 @@ Comparison = MatrixComparison | SpanComparison | RankingComparison
 
 
 def compare(gold: LoadedGold, run: Answers, count_outside: bool = False) -> Comparison:
-    """Lay `run` beside `gold`: items in the gold's order, missing ones empty.
+    """Compare `run` with `gold`: items in the gold's order, missing ones empty.
 
     The gold standard sets the denominator. Items that it lacks are left out or, with `count_outside`, kept aside as
     PyEvALL does, where they weigh on precision.

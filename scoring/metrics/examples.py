@@ -11,7 +11,7 @@ from scoring.metrics.metric import Example
 
 
 def worked(example: Example) -> Comparison:
-    """The run of an example beside its gold."""
+    """The run of an example, compared with its gold."""
     gold, run = read_answers(example.kind, example.gold), read_answers(example.kind, example.run)
     return compare(LoadedGold(gold, example.hierarchy), run)
 

@@ -185,7 +185,7 @@ ICM_NORM = Metric(
         gold=_GOLD,
         run={"1": "a", "2": "b", "3": "b", "4": "b"},
         value=0.625,
-        why="ICM is 1/4, of the gold beside itself 1: (1/4 + 1) / 2",
+        why="ICM is 1/4, of the gold compared with itself 1: (1/4 + 1) / 2",
     ),
     contributions=_norm_contributions,
     kinds=LABELS | TABLE,

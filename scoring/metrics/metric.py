@@ -40,7 +40,7 @@ def per_row(rows: NDArray[np.intp], values: NDArray[Any], count: int) -> Numbers
 
 @dataclass(frozen=True, slots=True)
 class Contributions:
-    """What each item adds to a metric, so that samples of items can be judged without comparing anew.
+    """What each item adds to a metric, so that samples of items can be judged without comparing again.
 
     `values` has shape (items, k). With w (samples, items) saying how often each item was drawn, as many in all as there
     are items, `combine(w @ values)` are the samples' values, NaN where undefined; it takes sums (…, k) of any shape.

@@ -1,4 +1,4 @@
-"""Every metric by name. A new one is a file beside this and a line in the table, or a package of its own.
+"""Every metric by name. A new one is a file next to this and a line in the table, or a package of its own.
 
 Such a package names its `Metric` under the entry points `agon.metrics`: `my_metric = "package:MY_METRIC"`.
 """

@@ -13,12 +13,12 @@ Severity = Literal["error", "warning"]
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One fault of a run: what was found, where, what was expected and the nearest right name.
+    """One problem of a run: what was found, where, what was expected and the nearest right name.
 
     `line` and `column` count from 1; a column is a cell of a table, in JSON a character of the line. `item` is the
     item's public id, or its position in a JSON list as `#3`; in a definition it is the key's path. `path` leads to the
-    fault within a JSON file: the entry's position and the keys, as `#3.value.YES`. `count` is how many
-    places share the fault: `places` lists the first of them, and the other fields describe the first.
+    problem within a JSON file: the entry's position and the keys, as `#3.value.YES`. `count` is how many
+    places share the problem: `places` lists the first of them, and the other fields describe the first.
     """
 
     severity: Severity

@@ -16,7 +16,7 @@ from typing import Literal, Self
 import numpy as np
 
 from scoring.metrics.metric import Numbers
-from scoring.significance.resampling import Differences, Field
+from scoring.significance.resampling import Differences, RunField
 
 Method = Literal["bootstrap", "randomisation"]
 Seed = int | np.random.Generator
@@ -34,7 +34,7 @@ class PairedTests:
         self._centred = centred
 
     @classmethod
-    def of(cls, field: Field, method: Method, rounds: int, seed: Seed) -> Self:
+    def of(cls, field: RunField, method: Method, rounds: int, seed: Seed) -> Self:
         rng = np.random.default_rng(seed)
         if method == "bootstrap":
             return cls.on(field.resampled(rng, rounds), field.observed)

@@ -6,7 +6,7 @@ the greatest of them at 2,000 items (counts stay as they are, in float32 while i
 summation, and so no number of threads, changes a bit. Columns that several runs share, such as the gold's counts, are
 multiplied once; runs with the same contributions are the same rows of the result.
 
-A metric without contributions, such as a rank correlation, is computed anew on every sample, for all runs alike and on
+A metric without contributions, such as a rank correlation, is recomputed on every sample, for all runs alike and on
 the same draws: exact, and slower by orders of magnitude.
 """
 
@@ -25,13 +25,13 @@ from scoring.metrics.registry import contributions
 
 _CELLS = 1 << 22  # of a piece of the draws: 32 MB as float64
 _MANTISSA = 52  # bits; one less than float64 has, as two sums are added
-_PARTS = 1000  # of the items that are left out one after the other where a metric is computed anew
+_PARTS = 1000  # of the items that are left out one after the other where a metric is recomputed
 _ORDER_SEED = 0  # of the items, before they are parted
 _WHOLE = 1 << 24  # float32 holds every whole number up to this
 Differences = Callable[[int, Sequence[int]], Numbers]
 
 
-class Field(Protocol):
+class RunField(Protocol):
     """The runs of one metric, on the same gold; each has a defined value."""
 
     @property
@@ -62,7 +62,7 @@ class Field(Protocol):
         """
 
 
-def field_of(comparisons: Sequence[Comparison], spec: MetricSpec) -> Field:
+def field_of(comparisons: Sequence[Comparison], spec: MetricSpec) -> RunField:
     """The runs ready for sampling.
 
     Raises:
@@ -75,7 +75,7 @@ def field_of(comparisons: Sequence[Comparison], spec: MetricSpec) -> Field:
     labels = [comparison for comparison in comparisons if isinstance(comparison, MatrixComparison)]
     if len(labels) < len(comparisons):
         raise TypeError(f"{spec.key} has no contributions by item, so that samples of these answers cannot be judged")
-    return _Anew(labels, spec)
+    return _Recomputed(labels, spec)
 
 
 def _draws(rng: np.random.Generator, items: int, rounds: int) -> Iterator[NDArray[np.int64]]:
@@ -224,8 +224,8 @@ def _jackknife(values: Numbers, without: Numbers) -> Numbers:
     return pseudo
 
 
-class _Anew:
-    """Runs whose metric is computed anew on every sample."""
+class _Recomputed:
+    """Runs whose metric is recomputed on every sample."""
 
     def __init__(self, comparisons: Sequence[MatrixComparison], spec: MetricSpec) -> None:
         columns = tuple(dict.fromkeys(name for comparison in comparisons for name in comparison.columns))
@@ -253,8 +253,8 @@ class _Anew:
         return np.nan if value is None else value
 
     def _on_sample(self, rows: NDArray[np.int64]) -> list[float]:
-        gold = self._runs[0].gold.take(rows)
-        values = {place: self._value(self._runs[place].take(rows, gold)) for place in sorted(set(self.alike))}
+        gold = self._runs[0].gold.select(rows)
+        values = {place: self._value(self._runs[place].select(rows, gold)) for place in sorted(set(self.alike))}
         return [values[place] for place in self.alike]
 
     def _differences(self, first: int, second: int, coins: NDArray[np.uint8]) -> list[float]:

@@ -19,7 +19,7 @@ from scoring.reports.problems import Report
 from scoring.uploads.patterns import Pattern
 
 ANYTHING = ".+?"
-ANY_WORD = "[A-Za-z0-9-]{1,30}?"  # bounded, so that no name makes the search for its faults long
+ANY_WORD = "[A-Za-z0-9-]{1,30}?"  # bounded, so that no name makes the search for its errors long
 SAMPLE_TEAMS = ("TEAM", "team", "Team1", "team-1")
 COMPARED = 10  # right names with a wrong one, letter by letter; a quicker look chooses them
 LIKELY = 0.7  # likeness from which a wrong name is taken to mean the right one

@@ -39,7 +39,7 @@ class RecognisedRun:
 class Upload:
     """What names and archive structure say.
 
-    With errors in the report the runs are only good for more reports; an archive whose structure is refused has none.
+    With errors in the report the runs are only good for more reports; an archive whose structure is rejected has none.
     """
 
     runs: list[RecognisedRun]
@@ -59,7 +59,7 @@ class RunReport:
 
 @dataclass(frozen=True, slots=True)
 class UploadReport:
-    """A whole upload, judged: one error anywhere refuses all of it."""
+    """A whole upload, judged: one error anywhere rejects all of it."""
 
     upload: Upload
     report: Report
@@ -82,7 +82,7 @@ def inspect_upload(
 
     Args:
         path: where the bytes lie; `file_name` is what the sender called them.
-        team: the name that the files must bear; None accepts any.
+        team: the name that the files must have; None accepts any.
         listed: how many places a problem lists at most; None: all of them.
         taken: runs that there are already, by track and number, whose names are not suggested.
     """
@@ -121,7 +121,7 @@ def check_upload(
     listed: int | None = limits.LISTED,
     taken: Taken = (),
 ) -> UploadReport:
-    """Judge names, structure and the content of every run, so that all faults are known at once.
+    """Judge names, structure and the content of every run, so that all errors are known at once.
 
     Args:
         items: as for `scoring.check.check`; the same for all runs of the upload.

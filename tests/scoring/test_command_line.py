@@ -73,7 +73,7 @@ def test_score(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["check", "--task", "nowhere", "RUN"], "The definition in nowhere has faults"),
+        (["check", "--task", "nowhere", "RUN"], "The definition in nowhere has errors"),
         (["check", "--task", "TASK", "--track", "task9", "RUN"], "its tracks are task1-hard"),
         (["check", "--task", "TASK", "--items", "nowhere.txt", "RUN"], "There is no file nowhere.txt"),
         (["check", "--task", "TASK", "nowhere.json"], "There is no file nowhere.json"),

@@ -71,7 +71,7 @@ def test_an_items_part_in_icm_is_what_changes_without_it() -> None:
 
 
 def _icm(run: MatrixComparison, rows: np.ndarray) -> float:
-    value = compute(run.take(rows, run.gold.take(rows)), MetricSpec("icm"))
+    value = compute(run.select(rows, run.gold.select(rows)), MetricSpec("icm"))
     assert value is not None
     return value
 
@@ -120,5 +120,5 @@ def test_pseudo_values_are_what_changes_without_an_item(key: str) -> None:
         value, rows = compute(run, spec), np.arange(40)
         assert value is not None
         left = [rows[rows != item] for item in range(40)]
-        without = np.array([compute(run.take(rest, run.gold.take(rest)), spec) for rest in left], float)
+        without = np.array([compute(run.select(rest, run.gold.select(rest)), spec) for rest in left], float)
         np.testing.assert_allclose(found[:, place], 40 * value - 39 * without + 39 * (without.mean() - value))

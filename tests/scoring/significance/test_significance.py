@@ -19,7 +19,7 @@ from scoring.definition import MetricSpec
 from scoring.metrics import METRICS, Comparison, LoadedGold, compare, compute
 from scoring.metrics.comparison import MatrixComparison
 from scoring.significance import interval, intervals, leads, paired_test, rank_ranges, tie_groups
-from scoring.significance.resampling import _Anew, field_of
+from scoring.significance.resampling import _Recomputed, field_of
 from tests.scoring.conftest import ITEMS
 from tests.scoring.metrics.answers import labels
 
@@ -119,7 +119,7 @@ def test_sums_of_contributions_are_the_metric_computed_anew(key: str) -> None:
     name, _, part = key.partition(":")
     spec = MetricSpec(name, part or None)
     runs = list(field([0.3, 0.6, 0.3], items=40).values())
-    sums, anew = field_of(runs, spec), _Anew(runs, spec)
+    sums, anew = field_of(runs, spec), _Recomputed(runs, spec)
     assert type(sums) is not type(anew)
     rngs = [np.random.default_rng(8) for _ in range(4)]
     np.testing.assert_allclose(sums.resampled(rngs[0], 50), anew.resampled(rngs[1], 50), atol=1e-9)

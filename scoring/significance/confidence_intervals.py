@@ -1,0 +1,90 @@
+"""Confidence intervals of runs' values, and of their ranks among each other."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from scoring.definition import MetricSpec
+from scoring.metrics import describe
+from scoring.metrics.comparison import Comparison
+from scoring.metrics.metric import Numbers
+from scoring.significance.inputs import ROUNDS, defined_values, field_of_runs, require_valid
+from scoring.significance.paired_tests import Seed
+from scoring.significance.score_intervals import score_interval
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Interval:
+    """A run's value, and bounds that hold the value on all possible items in `level` of all cases.
+
+    `undefined` of the samples had no value and are left out.
+    """
+
+    value: float
+    low: float
+    high: float
+    level: float
+    undefined: int
+
+    def __repr__(self) -> str:
+        return f"Interval({self.value:.4f}, from {self.low:.4f} to {self.high:.4f} at {self.level:g})"
+
+
+def interval(
+    run: Comparison, spec: MetricSpec, *, seed: Seed, rounds: int = ROUNDS, level: float = 0.95
+) -> Interval | None:
+    """The confidence interval of a run's value; None where the metric is undefined for the run.
+
+    Args:
+        seed: a seed, or the generator to draw from.
+        rounds: how many samples.
+        level: a share, such as 0.95.
+
+    Raises:
+        ValueError: `level` or `rounds` is out of range.
+    """
+    return intervals({"": run}, spec, seed=seed, rounds=rounds, level=level)[""]
+
+
+def intervals(
+    runs: Mapping[str, Comparison], spec: MetricSpec, *, seed: Seed, rounds: int = ROUNDS, level: float = 0.95
+) -> dict[str, Interval | None]:
+    """`interval` of each run, all on the same samples: what one run gets does not depend on the others."""
+    require_valid(rounds, "level", level)
+    values = defined_values(runs, spec)
+    if not values:
+        return dict.fromkeys(runs)
+    samples = field_of_runs(runs, values, spec).resampled(np.random.default_rng(seed), rounds)
+    found = {}
+    for (name, value), sample in zip(values.items(), samples, strict=True):
+        low, high = score_interval(runs[name], spec, value, sample, level)
+        found[name] = Interval(value, low, high, level, int(np.count_nonzero(np.isnan(sample))))
+    return {name: found.get(name) for name in runs}
+
+
+def rank_ranges(
+    runs: Mapping[str, Comparison], spec: MetricSpec, *, seed: Seed, rounds: int = ROUNDS, level: float = 0.95
+) -> dict[str, tuple[int, int]]:
+    """Between which ranks `level` of the samples put each run among these; without those that have no value.
+
+    All runs are judged on the same samples. A rank is one more than the number of runs that are better, so that equal
+    runs share the better rank; a sample on which a run has no value puts it last.
+    """
+    require_valid(rounds, "level", level)
+    values = defined_values(runs, spec)
+    if not values:
+        return {}
+    samples = field_of_runs(runs, values, spec).resampled(np.random.default_rng(seed), rounds)
+    cost = np.nan_to_num(-samples if describe(spec).higher_is_better else samples, nan=np.inf)
+    ranks = np.stack([1 + np.searchsorted(np.sort(sample), sample) for sample in cost.T], axis=1)
+    tail = (1 - level) / 2
+    low, high = np.quantile(ranks, [tail, 1 - tail], axis=1, method="nearest").tolist()
+    return {name: (int(best), int(worst)) for name, best, worst in zip(values, low, high, strict=True)}
+
+
+def percentiles(value: float, sample: Numbers, level: float) -> Interval:
+    defined = sample[~np.isnan(sample)]
+    tail = (1 - level) / 2
+    low, high = np.quantile(defined, [tail, 1 - tail]).tolist() if len(defined) else (value, value)
+    return Interval(value, low, high, level, len(sample) - len(defined))

@@ -1,0 +1,33 @@
+"""What every estimate begins with: its arguments checked, the runs that have a value, and those together."""
+
+from collections.abc import Mapping
+
+from scoring.definition import MetricSpec
+from scoring.metrics import compute
+from scoring.metrics.comparison import Comparison
+from scoring.significance.resampling import RunField, field_of
+
+ROUNDS = 10_000
+
+
+def require_valid(rounds: int, name: str = "level", share: float = 0.95) -> None:
+    """Raise ValueError unless there are samples, and `share` is one."""
+    if rounds < 1:
+        raise ValueError(f"rounds is at least 1, not {rounds}")
+    if not 0 < share < 1:
+        example = "0.95" if name == "level" else "0.05"
+        raise ValueError(f"{name} is a share between 0 and 1, such as {example}, not {share:g}")
+
+
+def defined_values(runs: Mapping[str, Comparison], spec: MetricSpec) -> dict[str, float]:
+    """The defined values by name."""
+    values = {name: compute(run, spec) for name, run in runs.items()}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def field_of_runs(runs: Mapping[str, Comparison], values: Mapping[str, float], spec: MetricSpec) -> RunField:
+    """The runs that have a value."""
+    chosen = [runs[name] for name in values]
+    if any(run.gold is not chosen[0].gold for run in chosen):
+        raise ValueError("the runs are compared with different gold standards")
+    return field_of(chosen, spec)

@@ -1,0 +1,80 @@
+"""By how much one run is better than another, and whether that could be chance."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from scoring.definition import MetricSpec
+from scoring.metrics import describe
+from scoring.metrics.comparison import Comparison
+from scoring.significance.confidence_intervals import percentiles
+from scoring.significance.inputs import ROUNDS, defined_values, field_of_runs, require_valid
+from scoring.significance.paired_tests import Method, PairedTests, Seed
+
+
+@dataclass(frozen=True, slots=True)
+class PairedTest:
+    """By how much the first run is better than the second (less than 0: worse), and how likely chance does as much."""
+
+    lead: float
+    p_value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """By how much one run is better than another, the bounds of that on the samples, and `PairedTest`'s p-value."""
+
+    lead: float
+    low: float
+    high: float
+    p_value: float
+
+
+def paired_test(
+    first: Comparison,
+    second: Comparison,
+    spec: MetricSpec,
+    *,
+    seed: Seed,
+    method: Method = "bootstrap",
+    rounds: int = ROUNDS,
+) -> PairedTest | None:
+    """Whether two runs on the same gold differ; None where the metric is undefined for one of them."""
+    require_valid(rounds)
+    runs = {"first": first, "second": second}
+    values = defined_values(runs, spec)
+    if len(values) < len(runs):
+        return None
+    test = PairedTests.of(field_of_runs(runs, values, spec), method, rounds, seed)
+    lead = values["first"] - values["second"]
+    return PairedTest(
+        lead=lead if describe(spec).higher_is_better else -lead,
+        p_value=float(test.p_values(0, [1])[0]),
+    )
+
+
+def leads(
+    runs: Mapping[str, Comparison], spec: MetricSpec, *, seed: Seed, rounds: int = ROUNDS, level: float = 0.95
+) -> dict[str, dict[str, Lead]]:
+    """Of each run (outer key) its lead over each later one (inner key), all by bootstrap on the same samples.
+
+    Not corrected for the number of pairs. Runs that have no value are left out; samples on which one of a pair has none
+    count in the p-value as always, and not in the bounds.
+    """
+    require_valid(rounds, "level", level)
+    values = defined_values(runs, spec)
+    if len(values) < 2:
+        return {}
+    samples = field_of_runs(runs, values, spec).resampled(np.random.default_rng(seed), rounds)
+    test = PairedTests.on(samples, np.array(list(values.values())))
+    sign = 1 if describe(spec).higher_is_better else -1
+    found: dict[str, dict[str, Lead]] = {}
+    for place, (name, value) in enumerate(values.items()):
+        later = list(values)[place + 1 :]
+        p_values = test.p_values(place, range(place + 1, len(values))).tolist()
+        found[name] = {}
+        for row, (other, p_value) in enumerate(zip(later, p_values, strict=True), start=place + 1):
+            bounds = percentiles(sign * (value - values[other]), sign * (samples[place] - samples[row]), level)
+            found[name][other] = Lead(bounds.value, bounds.low, bounds.high, p_value)
+    return found

@@ -1,0 +1,113 @@
+"""Groups of runs that the items cannot tell apart."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from scoring.definition import MetricSpec
+from scoring.metrics import describe
+from scoring.metrics.comparison import Comparison
+from scoring.metrics.metric import Numbers
+from scoring.significance.all_pairs import p_values
+from scoring.significance.inputs import ROUNDS, defined_values, field_of_runs, require_valid
+from scoring.significance.paired_tests import Method, Seed
+from scoring.significance.resampling import RunField, sign_flips
+
+FEW = 10  # items; with fewer, no test holds its level
+
+
+@dataclass(frozen=True, slots=True)
+class GroupedRun:
+    """A run among others. Groups count from 1, the best.
+
+    `p_value` is that of the test against the group's best run, corrected for all pairs of runs; None for that run
+    itself. Value and group are None where the metric is undefined for the run.
+    """
+
+    name: str
+    value: float | None
+    group: int | None
+    p_value: float | None
+
+
+def tie_groups(
+    runs: Mapping[str, Comparison],
+    spec: MetricSpec,
+    *,
+    seed: Seed,
+    method: Method = "bootstrap",
+    rounds: int = ROUNDS,
+    alpha: float = 0.05,
+) -> list[GroupedRun]:
+    """The runs, best first, in groups that the items cannot tell apart.
+
+    The first run that differs from the best one at `alpha` ends its group, and leads the next in the same way. The
+    tests are corrected for all pairs of runs, so that of equal runs one splits off with a chance of `alpha` at most;
+    see `all_pairs`. Fewer than FEW items tell no runs apart: all are one group.
+
+    Runs with equal values tie always; runs that are the same to the metric count as one in the correction, so that
+    handing in a run twice changes nothing for others. Runs for which the metric is undefined come last.
+
+    Memory is at most 8 bytes × rounds × runs, 8 bytes × items × runs, and some 200 MB.
+
+    Raises:
+        ValueError: so few rounds that no difference could pass.
+    """
+    require_valid(rounds, "alpha", alpha)
+    if alpha * (rounds + 1) < 1:
+        raise ValueError(f"tests at {alpha:g} need at least {int(np.ceil(1 / alpha)) - 1} rounds, not {rounds}")
+    values = defined_values(runs, spec)
+    undefined = [GroupedRun(name, None, None, None) for name in runs if name not in values]
+    if not values:
+        return undefined
+    field = field_of_runs(runs, values, spec)
+    sign = -1 if describe(spec).higher_is_better else 1
+    scores = list(values.values())
+    order = sorted(set(field.alike), key=lambda place: (sign * scores[place], place))
+    groups = _groups(order, _pairs(field, order, method, rounds, seed), alpha)
+    names: dict[int, list[str]] = {}
+    for name, place in zip(values, field.alike, strict=True):
+        names.setdefault(place, []).append(name)
+    return [*_grouped_runs(order, groups, names, values), *undefined]
+
+
+def _pairs(field: RunField, order: Sequence[int], method: Method, rounds: int, seed: Seed) -> Numbers:
+    """Corrected p-values of all pairs of the runs in `order`, shape (runs, runs)."""
+    if field.items < FEW:
+        return np.ones((len(order), len(order)))
+    rng = np.random.default_rng(seed)
+    observed = field.observed[order]
+    if method == "bootstrap":
+        samples = field.resampled(rng, rounds)[order] - observed[:, None]
+        return p_values(observed, samples, drawn=field.items)
+    return p_values(observed, sign_flips(field.pseudo_values()[:, order], rng, rounds), drawn=None)
+
+
+def _groups(order: Sequence[int], pairs: Numbers, alpha: float) -> list[dict[int, float | None]]:
+    """Groups of runs with the p-values of their pairs with the group's best, which comes first."""
+    groups: list[dict[int, float | None]] = []
+    leader = 0
+    for place, run in enumerate(order):
+        p_value = float(pairs[leader, place])
+        if place and p_value > alpha:
+            groups[-1][run] = p_value
+        else:
+            groups.append({run: None})
+            leader = place
+    return groups
+
+
+def _grouped_runs(
+    order: Sequence[int],
+    groups: Sequence[Mapping[int, float | None]],
+    names: Mapping[int, Sequence[str]],
+    values: Mapping[str, float],
+) -> list[GroupedRun]:
+    found = {place: (number, p_value) for number, group in enumerate(groups, 1) for place, p_value in group.items()}
+    return [
+        GroupedRun(name, values[name], number, 1.0 if copy and p_value is None else p_value)
+        for place in order
+        for number, p_value in [found[place]]
+        for copy, name in enumerate(names[place])
+    ]
