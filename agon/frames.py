@@ -12,7 +12,7 @@ from scoring.extras import install_command
 from scoring.gold.agreement import agreement_by_class, agreement_table
 from scoring.gold.track_votes import rules_of
 from scoring.gold.votes_file import read_votes
-from scoring.reports.tables import Table
+from scoring.reports.tables import TextTable
 from scoring.score import Result
 
 try:
@@ -107,7 +107,7 @@ def statistics(scores: pd.DataFrame) -> pd.DataFrame:
     return of_table(summary_table({name: summary(column.dropna().tolist()) for name, column in scores.items()}))
 
 
-def of_table(table: Table) -> pd.DataFrame:
+def of_table(table: TextTable) -> pd.DataFrame:
     """A table of the engine; its first column names the rows."""
     name, *columns = table.head
     frame = pd.DataFrame([row[1:] for row in table.rows], pd.Index([row[0] for row in table.rows], name=name), columns)

@@ -13,7 +13,7 @@ from portal.actions.validate_only import validate_only
 from portal.models import Evaluation, Run, SharedTask, Team
 from portal.storage import store_upload
 from scoring.limits import UPLOAD_BYTES
-from scoring.metrics import GoldStandard
+from scoring.metrics import LoadedGold
 from scoring.score import Result
 from tests.canary import CANARY
 from tests.portal.web.conftest import Clock
@@ -117,7 +117,7 @@ def test_a_check_says_the_same_whatever_the_gold_is(meltemi: Team, tiny_folder: 
 def test_a_scorer_that_quotes_gold_as_it_fails_is_not_repeated(  # D48
     meltemi: Team, sender: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def fail(*_: Any, gold: GoldStandard, **__: Any) -> Result:
+    def fail(*_: Any, gold: LoadedGold, **__: Any) -> Result:
         raise ValueError(f"cannot compare with {CANARY}: {gold.answers}")
 
     monkeypatch.setattr("portal.evaluation.score.score", fail)
