@@ -140,8 +140,10 @@ def _sender(shared_task: Any, number: int) -> Sender:
 
     at, name = database_now(), f"Team{number:03d}"
     user = User.objects.create_user(f"{name}@example.org".lower(), name=name)
-    register_team(user, shared_task, name, "", at)
-    sign_agreement(user, shared_task, name, text_sha256(shared_task.definition.agreement.file.read_text()), None, at)
+    register_team(user, shared_task, at, name=name)
+    sign_agreement(
+        user, shared_task, at, typed_name=name, sha256=text_sha256(shared_task.definition.agreement.file.read_text())
+    )
     session = SessionStore()
     session[SESSION_KEY] = str(user.pk)
     session[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[0]

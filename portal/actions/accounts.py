@@ -1,52 +1,51 @@
 """Closing an account: the person goes, what the team did stays."""
 
-from datetime import datetime
-
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
 from allauth.usersessions.models import UserSession
 from django.contrib.admin.models import LogEntry
 from django.contrib.contenttypes.models import ContentType
-from django.db import transaction
 from django.db.models import Q
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _
 
+from portal.actions.action import Act, action
 from portal.actions.errors import Conflict
 from portal.actions.membership import leave_team
-from portal.actions.team_records import locked
+from portal.actions.roles import OWN_ACCOUNT
 from portal.models import AuditEntry, FailedAttempt, OutgoingMail, Team, User, Validation
 from portal.queries.personal_data import teams_to_hand_over
 
+HAND_OVER_FIRST = Conflict.declare("hand_over_first", _("Hand over or withdraw these teams first: %(teams)s."))
+LAST_ADMINISTRATOR = Conflict.declare(
+    "last_administrator", _("You are the last administrator: make someone else one first.")
+)
 
-@transaction.atomic
-def delete_account(user: User, at: datetime) -> None:
-    """Nobody signs in to it any more, and no row says whose it was. Runs and signed agreements stay, without the name.
 
-    Teams in which nobody is left are withdrawn.
+@action(who=OWN_ACCOUNT, says=_("deleted the account"), errors=[HAND_OVER_FIRST, LAST_ADMINISTRATOR])
+def delete_account(act: Act, account: User) -> None:
+    """End an account and erase the person; runs and signed agreements stay, without the name.
 
-    Raises:
-        Conflict: a team must be handed over first, or the portal would be left without an administrator.
+    Teams without other members are withdrawn.
     """
-    teams = [locked(team) for team in Team.objects.filter(members=user).order_by("pk")]  # then accounts, as elsewhere
-    user = User.objects.select_for_update().get(pk=user.pk)  # wholly: the address is a key
+    teams = list(Team.objects.locked().filter(members=account).order_by("pk"))  # then accounts, as elsewhere
+    user = User.objects.select_for_update().get(pk=account.pk)  # wholly: the address is a key
     _require_free(user)
     for team in teams:
-        leave_team(user, team, at)
+        leave_team(user, team, act.at)
     _forget_traces(user)
     _forget_keys(user)
-    _anonymise(user)
-    AuditEntry.objects.create(actor=user, verb="delete_account", subject=f"account {user.pk}", at=at)
+    _anonymize(user)
+    act.record()
 
 
 def _require_free(user: User) -> None:
     teams = teams_to_hand_over(user)
     if teams:
-        names = ", ".join(team.name for team in teams)
-        raise Conflict("hand_over_first", _("Hand over or withdraw these teams first: %(teams)s.") % {"teams": names})
+        raise HAND_OVER_FIRST(teams=", ".join(team.name for team in teams))
     others = User.objects.filter(is_superuser=True, is_active=True).exclude(pk=user.pk)
     if user.is_superuser and not others.exists():
-        raise Conflict("last_administrator", _("You are the last administrator: make somebody else one first."))
+        raise LAST_ADMINISTRATOR()
 
 
 def _forget_traces(user: User) -> None:
@@ -85,7 +84,7 @@ def _forget_keys(user: User) -> None:
     user.user_permissions.clear()
 
 
-def _anonymise(user: User) -> None:
+def _anonymize(user: User) -> None:
     user.name, user.email = _nobody(user)
     user.affiliation = user.country = ""
     user.time_zone = "UTC"

@@ -1,15 +1,27 @@
 """Signing the data agreement."""
 
-from datetime import datetime
+from typing import Annotated
 
-from django.db import transaction
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _
+from pydantic import Field
 
+from portal.actions.action import Act, action
 from portal.actions.errors import Conflict, Invalid
-from portal.actions.texts import checked_field
-from portal.models import AuditEntry, SharedTask, Signature, User
+from portal.actions.input import column
+from portal.actions.roles import SIGNED_IN
+from portal.models import SharedTask, Signature
 from portal.models.signature import text_sha256
 from scoring import Definition
+
+SIGNED_WITH_OTHER_TEXT = Conflict.declare(
+    "agreement_signed",
+    _("Version %(version)s of the agreement was signed with another text: give this text a new version."),
+)
+NO_AGREEMENT = Conflict.declare("no_agreement", _("This task has no agreement to sign."))
+TEXT_CHANGED = Conflict.declare(
+    "agreement_changed", _("The text has changed since you opened it. Read it again, then sign.")
+)
+NO_FULL_NAME = Invalid.declare("no_name", _("Type your full name."))
 
 
 def require_new_version(shared_task: SharedTask, definition: Definition) -> None:
@@ -19,48 +31,44 @@ def require_new_version(shared_task: SharedTask, definition: Definition) -> None
         return
     signed = Signature.objects.filter(shared_task=shared_task, version=agreement.version)
     if signed.exclude(sha256=text_sha256(agreement.file.read_text(encoding="utf-8"))).exists():
-        message = _("Version %(version)s of the agreement was signed with another text: give this text a new version.")
-        raise Conflict("agreement_signed", message % {"version": agreement.version})
+        raise SIGNED_WITH_OTHER_TEXT(version=agreement.version)
 
 
-@transaction.atomic
+@action(
+    who=SIGNED_IN,
+    says=_("signed the agreement"),
+    errors=[NO_AGREEMENT, TEXT_CHANGED, NO_FULL_NAME],
+    repeatable=True,
+)
 def sign_agreement(
-    user: User, shared_task: SharedTask, typed_name: str, sha256: str, address: str | None, at: datetime
+    act: Act,
+    shared_task: SharedTask,
+    *,
+    typed_name: Annotated[str, column(Signature, "typed_name", title="Full name")],
+    sha256: Annotated[str, Field(title="SHA-256 of the text that was read")],
+    address: Annotated[str | None, Field(title="Address of the connection")] = None,
 ) -> Signature:
-    """Sign the text with that hash, which the person has read; signing again gives the same signature.
-
-    Raises:
-        Invalid: no name was typed, or one of more than 120 characters.
-        Conflict: there is nothing to sign, or the text has changed since it was read.
-    """
+    """Sign the text with that hash, which the person has read; one signature for each version."""
     agreement = shared_task.definition.agreement
     if agreement is None:
-        raise Conflict("no_agreement", _("This task has no agreement to sign."))
+        raise NO_AGREEMENT()
     text = agreement.file.read_text(encoding="utf-8")
     if text_sha256(text) != sha256:
-        raise Conflict("agreement_changed", _("The text has changed since you opened it. Read it again, then sign."))
-    name = checked_field(typed_name, Signature._meta.get_field("typed_name"))
-    if len(name) < 2:
-        raise Invalid("no_name", _("Type your full name."))
+        raise TEXT_CHANGED()
+    if len(typed_name) < 2:
+        raise NO_FULL_NAME()
     signature, is_new = Signature.objects.get_or_create(
-        user=user,
+        user=act.user,
         shared_task=shared_task,
         version=agreement.version,
         defaults={
             "text": text,
             "sha256": sha256,
-            "typed_name": name,
+            "typed_name": typed_name,
             "address": address,
-            "signed_at": at,
+            "signed_at": act.at,
         },
     )
     if is_new:
-        AuditEntry.objects.create(
-            actor=user,
-            shared_task=shared_task,
-            verb="sign_agreement",
-            subject=f"agreement version {agreement.version}",
-            detail={"sha256": sha256, "name": signature.typed_name},
-            at=at,
-        )
+        act.record(subject=f"agreement version {agreement.version}", sha256=sha256, name=typed_name)
     return signature

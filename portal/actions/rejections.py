@@ -7,7 +7,6 @@ from django.db.models import Q, Value
 from django.utils.translation import gettext as _
 
 from portal.actions.errors import LimitReached, count_refusal
-from portal.actions.team_records import locked
 from portal.models import FailedAttempt, Phase, Submission, Team, User, Validation
 from portal.models.failed_attempt import AN_HOUR
 from portal.queries.uploads import inspect
@@ -33,7 +32,7 @@ def recognize(user: User, team: Team, phase: Phase, stored: StoredUpload, at: da
     upload = inspect(team.shared_task, stored, team, phase)
     if not upload.report.ok:
         with transaction.atomic():
-            locked(team)
+            Team.objects.locked().get(pk=team.pk)
             lock_sender(user)
             require_few_rejections(user, team, at)
             FailedAttempt.objects.add(user, team, FailedAttempt.Kind.UPLOAD, at)

@@ -8,10 +8,11 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from portal.actions.errors import ErrorCode, NotAllowed
-from portal.models import SharedTask, Team, Viewer
+from portal.models import SharedTask, Team, User, Viewer
 from portal.permissions import is_captain, is_member, may_organize, organizes
 
 SIGNED_OUT = NotAllowed.declare("signed_out", _("Sign in first."))
+NOT_OWN_ACCOUNT = NotAllowed.declare("not_own_account", _("You can do this only with your own account."))
 NO_MEMBER = NotAllowed.declare("no_member", _("Only members of the team can do this."))
 NO_CAPTAIN = NotAllowed.declare("no_captain", _("Only the captain of the team can do this."))
 NO_ORGANIZER = NotAllowed.declare("no_organizer", _("Only the organizers of the task can do this."))
@@ -54,6 +55,13 @@ def _is_signed_out(who: Viewer, _target: Any) -> ErrorCode | None:
     return None if who.is_authenticated and who.is_active else SIGNED_OUT
 
 
+def _is_not_own(who: Viewer, target: Any) -> ErrorCode | None:
+    if _is_signed_out(who, target):
+        return SIGNED_OUT
+    owner = target.pk if isinstance(target, User) else target.user_id
+    return None if who.pk == owner else NOT_OWN_ACCOUNT
+
+
 def _is_no_member(who: Viewer, target: Any) -> ErrorCode | None:
     team = _team(target)
     return None if team is not None and is_member(who, team) else NO_MEMBER
@@ -61,9 +69,9 @@ def _is_no_member(who: Viewer, target: Any) -> ErrorCode | None:
 
 def _is_no_captain(who: Viewer, target: Any) -> ErrorCode | None:
     team = _team(target)
-    if team is None or not is_member(who, team):
-        return NO_MEMBER
-    return None if is_captain(who, team) else NO_CAPTAIN
+    if team is None or not is_captain(who, team):
+        return _is_no_member(who, target) or NO_CAPTAIN
+    return None
 
 
 def _is_no_organizer(who: Viewer, target: Any) -> ErrorCode | None:
@@ -79,6 +87,7 @@ def _is_neither(who: Viewer, target: Any) -> ErrorCode | None:
 
 ANYONE = Role(_("anyone"), (), lambda _who, _target: None, on_server=True)
 SIGNED_IN = Role(_("people with an account"), (SIGNED_OUT,), _is_signed_out)
+OWN_ACCOUNT = Role(_("the person whose account it is"), (SIGNED_OUT, NOT_OWN_ACCOUNT), _is_not_own)
 MEMBERS = Role(_("members of the team"), (NO_MEMBER,), _is_no_member)
 CAPTAIN = Role(_("the captain of the team"), (NO_MEMBER, NO_CAPTAIN), _is_no_captain)
 ORGANIZERS = Role(

@@ -57,7 +57,7 @@ def give_papers(shared_task: SharedTask, at: datetime) -> None:
         team = shared_task.teams.get(name=name)
         title = f"{name} at {shared_task.title}: an invented system"
         entry = f"@misc{{{name}, author = {{Invented, Ida}}, title = {{{title}}}, year = {shared_task.year}}}"
-        give_paper(team.memberships.get(is_captain=True).user, team, entry, "", at)
+        give_paper(team.memberships.get(is_captain=True).user, team, at, bibtex=entry)
 
 
 def _send(folder: Path, team: Team, phase: Phase, number: int, now: datetime) -> None:

@@ -1,14 +1,24 @@
 """People: one account a mail address."""
 
 from typing import Any, ClassVar
+from zoneinfo import available_timezones
 
 from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, BaseUserManager, PermissionsMixin
+from django.core.exceptions import ValidationError
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 from django_countries.fields import CountryField
 
 SECOND_FACTORS = ("totp", "webauthn")  # kinds of allauth's `Authenticator`; recovery codes come with one of these
+
+
+_PLACES = ("Africa", "America", "Antarctica", "Arctic", "Asia", "Atlantic", "Australia", "Europe", "Indian", "Pacific")
+
+
+def time_zones() -> list[str]:
+    """UTC, and those that are named after a place."""
+    return ["UTC", *sorted(zone for zone in available_timezones() if zone.startswith(_PLACES) and "/" in zone)]
 
 
 def languages() -> list[tuple[str, str]]:
@@ -81,3 +91,19 @@ class User(AbstractBaseUser, PermissionsMixin):
 
 Viewer = User | AnonymousUser
 """Whoever looks at a page."""
+
+
+def is_time_zone(zone: str) -> None:
+    """ValidationError for a name that is none of `time_zones`."""
+    if zone not in time_zones():
+        raise ValidationError(_("Choose a time zone from the list, for example Europe/Madrid."))
+
+
+def is_language(code: str) -> None:
+    """ValidationError for a code that is none of `languages`."""
+    User._meta.get_field("language").validate(code, None)
+
+
+def is_country(code: str) -> None:
+    """ValidationError for what is no country's code of two letters."""
+    User._meta.get_field("country").validate(code, None)

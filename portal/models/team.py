@@ -39,6 +39,10 @@ class TeamQuerySet(models.QuerySet["Team"]):
             in_time = Q(withdrawn_at__lt=phase.closes) | Exists(graces)
         return self.filter(declined | (Q(withdrawn_at__gte=phase.opens) & in_time))
 
+    def locked(self) -> Self:
+        """As they are now, with their task, until the transaction ends; uploads go on."""
+        return self.select_for_update(of=("self",), no_key=True).select_related("shared_task")
+
 
 class Team(models.Model):
     class State(models.TextChoices):

@@ -2,7 +2,6 @@
 
 from itertools import groupby
 from typing import Any
-from zoneinfo import available_timezones
 
 from allauth.account.forms import LoginForm as AllauthLoginForm
 from allauth.account.forms import SignupForm as AllauthSignupForm
@@ -13,9 +12,10 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import get_language_from_request
 from django.utils.translation import gettext_lazy as _
 
+from portal.actions.account_settings import change_settings
 from portal.models import User
-
-_PLACES = ("Africa", "America", "Antarctica", "Arctic", "Asia", "Atlantic", "Australia", "Europe", "Indian", "Pacific")
+from portal.models.account import languages, time_zones
+from portal.web.action_fields import action_field
 
 
 class LoginForm(AllauthLoginForm):
@@ -26,27 +26,28 @@ class LoginForm(AllauthLoginForm):
         self.fields["remember"].label = _("Keep me signed in for two weeks")
 
 
-class PersonForm(forms.ModelForm):
-    """Who somebody is to teams and organizers."""
+class PersonForm(forms.Form):
+    """Who someone is to teams and organizers."""
 
-    class Meta:
-        model = User
-        fields: tuple[str, ...] = ("name", "affiliation", "country")
-        labels = {"name": _("Your name"), "affiliation": _("Affiliation"), "country": _("Country")}
-        help_texts = {
-            "affiliation": _("University or company, if you like. The organizers of your tasks see it."),
-            "country": _("If you like. The organizers of your tasks see it."),
-        }
-        widgets = {
-            "name": forms.TextInput(attrs={"autocomplete": "name"}),
-            "affiliation": forms.TextInput(attrs={"autocomplete": "organization"}),
-        }
+    name = action_field(
+        change_settings, "name", label=_("Your name"), widget=forms.TextInput(attrs={"autocomplete": "name"})
+    )
+    affiliation = action_field(
+        change_settings,
+        "affiliation",
+        label=_("Affiliation"),
+        widget=forms.TextInput(attrs={"autocomplete": "organization"}),
+        help_text=_("University or company, if you like. The organizers of your tasks see it."),
+    )
+    country = User._meta.get_field("country").formfield(
+        label=_("Country"), help_text=_("If you like. The organizers of your tasks see it.")
+    )
 
 
 class SignupForm(AllauthSignupForm):
     """Mail address, password, and who somebody is."""
 
-    name, affiliation, country = (PersonForm.base_fields[field] for field in PersonForm.Meta.fields)
+    name, affiliation, country = PersonForm.base_fields.values()
     field_order = ("name", "email", "password1", "password2", "affiliation", "country")
 
     def try_save(self, request: HttpRequest) -> tuple[User | None, HttpResponse | None]:
@@ -64,7 +65,7 @@ class SignupForm(AllauthSignupForm):
 class ConnectedSignupForm(AllauthConnectedSignupForm):
     """The same for people who come by ORCID or GitHub: no password."""
 
-    name, affiliation, country = (PersonForm.base_fields[field] for field in PersonForm.Meta.fields)
+    name, affiliation, country = PersonForm.base_fields.values()
     field_order = ("name", "email", "affiliation", "country")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -78,44 +79,46 @@ class ConnectedSignupForm(AllauthConnectedSignupForm):
 
 def _introduced(user: User, given: dict[str, Any], request: HttpRequest) -> User:
     """A new person gets mails in the language that the browser asks for, where we have it."""
-    for field in PersonForm.Meta.fields:
+    for field in PersonForm.base_fields:
         setattr(user, field, given[field])
     user.language = get_language_from_request(request)
-    user.save(update_fields=[*PersonForm.Meta.fields, "language"])
+    user.save(update_fields=[*PersonForm.base_fields, "language"])
     return user
 
 
-def time_zones() -> list[tuple[str, Any]]:
+def _zones_by_continent() -> list[tuple[str, Any]]:
     """UTC, by which pages follow the browser's own zone, and the places of the world by continent."""
-    places = sorted(zone for zone in available_timezones() if zone.startswith(_PLACES) and "/" in zone)
+    utc, *places = time_zones()
     groups = groupby(places, key=lambda zone: zone.partition("/")[0])
     names = [(part, [(zone, zone.partition("/")[2].replace("_", " ")) for zone in zones]) for part, zones in groups]
-    return [("UTC", _("as the browser says, or else UTC")), *names]
+    return [(utc, _("as the browser says, or else UTC")), *names]
 
 
 class SettingsForm(PersonForm):
     """Who a person is and what the portal should do about it."""
 
     time_zone = forms.ChoiceField(
-        label=_("Time zone"), choices=time_zones, help_text=_("Times stand in it, and in AoE, on pages and in mails.")
+        label=_("Time zone"),
+        choices=_zones_by_continent,
+        help_text=_("Pages and mails show times in it, and in AoE."),
+    )
+    language = forms.ChoiceField(
+        label=_("Language"), choices=languages, help_text=_("The language of the mails that you get.")
+    )
+    mails_about_runs = action_field(change_settings, "mails_about_runs", label=_("Results of checking your runs"))
+    mails_about_deadlines = action_field(
+        change_settings, "mails_about_deadlines", label=_("A deadline is near and your team has no valid run")
+    )
+    mails_about_results = action_field(
+        change_settings, "mails_about_results", label=_("Scores and leaderboards are released")
+    )
+    mails_about_teams = action_field(
+        change_settings, "mails_about_teams", label=_("A team awaits approval in a task that I organize")
     )
 
-    class Meta(PersonForm.Meta):
-        fields = (
-            *PersonForm.Meta.fields, "time_zone", "language",
-            "mails_about_runs", "mails_about_deadlines", "mails_about_results", "mails_about_teams",
-        )  # fmt: skip
-        labels = PersonForm.Meta.labels | {
-            "language": _("Language"),
-            "mails_about_runs": _("What became of the runs that I send"),
-            "mails_about_deadlines": _("A deadline comes near and nothing valid is in"),
-            "mails_about_results": _("Scores and leaderboards are released"),
-            "mails_about_teams": _("A team awaits approval in a task that I organize"),
-        }
-        help_texts = PersonForm.Meta.help_texts | {
-            "name": _("Your teams and their organizers know you by it."),
-            "language": _("Of the mails that you get."),
-        }
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["name"].help_text = _("Your teams and their organizers know you by it.")
 
     @property
     def mail_fields(self) -> list[forms.BoundField]:

@@ -6,8 +6,9 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from portal.actions.errors import Invalid
+from portal.actions.papers import give_paper
 from portal.actions.runs import describe_run, withdraw_run
-from portal.actions.teams import ANSWER_LENGTH, check_team_name
+from portal.actions.teams import ANSWER_LENGTH, check_team_name, register_team
 from portal.models import Phase, Run, SharedTask, Team
 from portal.web.action_fields import action_field
 from scoring.receipts import RECEIPT_BYTES
@@ -76,14 +77,14 @@ class ReceiptForm(forms.Form):
 class TeamForm(forms.Form):
     """A new team; whether the name is free is for the action to say."""
 
-    name = forms.CharField(
+    name = action_field(
+        register_team,
+        "name",
         label=_("Team name"),
-        max_length=64,
-        strip=True,
-        help_text=_("It stands in file names and on the leaderboard, letter for letter, and cannot be changed later."),
+        help_text=_("It appears in file names and on the leaderboard exactly as typed, and cannot be changed later."),
     )
-    affiliation = forms.CharField(
-        label=_("Affiliation"), max_length=200, required=False, help_text=_("University, company or none.")
+    affiliation = action_field(
+        register_team, "affiliation", label=_("Affiliation"), help_text=_("University, company or none.")
     )
 
     def __init__(self, *args: Any, shared_task: SharedTask, **kwargs: Any) -> None:
@@ -117,19 +118,20 @@ class TeamForm(forms.Form):
 
 
 class PaperForm(forms.Form):
-    """How a team's system is cited; whether the entry is sound is for the action to say."""
+    """How a team's system is cited; whether the entry is valid is for the action to say."""
 
-    bibtex = forms.CharField(
+    bibtex = action_field(
+        give_paper,
+        "bibtex",
         label=_("BibTeX entry"),
-        required=False,
         widget=forms.Textarea(attrs={"rows": 8, "spellcheck": "false"}),
         help_text=_("One entry with author, title and year, for example @inproceedings{…}. Leave it empty for none."),
     )
-    link = forms.CharField(label=_("Or a link to the paper"), required=False)
+    link = forms.URLField(label=_("Or a link to the paper"), max_length=300, required=False, assume_scheme="https")
 
 
 class AgainForm(TeamForm):
-    """What a declined team may mend before it asks again; its name stays."""
+    """What a declined team can change before it asks again; its name stays."""
 
     def __init__(self, *args: Any, team: Team, **kwargs: Any) -> None:
         given = {f"answer-{key}": answer for key, answer in team.answers.items()}

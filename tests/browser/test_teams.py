@@ -150,7 +150,7 @@ def test_a_late_upload_takes_nothing_and_says_what_can_be_done(
     other.get_by_role("button", name="Stop these mails").click()
     expect(other.get_by_role("heading", level=1)).to_have_text("These mails have stopped")
     page.goto("/settings/")
-    expect(page.get_by_label("What became of the runs that I send")).not_to_be_checked()
+    expect(page.get_by_label("Results of checking your runs")).not_to_be_checked()
     assert not found, "\n".join(found)
 
 

@@ -35,7 +35,7 @@ from portal.models.clock import database_now
 task = import_shared_task(Path(sys.argv[1]), database_now()).shared_task
 captain = User.objects.create_user("{CAPTAIN}", "{PASSWORD}", name="Cleo")
 EmailAddress.objects.create(user=captain, email=captain.email, verified=True, primary=True)
-register_team(captain, task, "Meltemi", "", database_now())
+register_team(captain, task, database_now(), name="Meltemi")
 """
 
 

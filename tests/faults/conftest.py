@@ -43,9 +43,9 @@ def shared_task(transactional_db: None, folder: Path) -> SharedTask:
 def send(shared_task: SharedTask, folder: Path) -> Callable[[int], Submission]:
     """Sends the run with that number, as the upload page does."""
     captain = User.objects.create_user("captain@agon.example", name="Cleo")
-    register_team(captain, shared_task, TEAM, "", database_now())
+    register_team(captain, shared_task, database_now(), name=TEAM)
     sha256 = text_sha256((folder / "pages/terms.md").read_text())
-    sign_agreement(captain, shared_task, "Cleo", sha256, None, database_now())
+    sign_agreement(captain, shared_task, database_now(), typed_name="Cleo", sha256=sha256)
     body = (folder / "baselines/en/random.csv").read_bytes()
 
     def send(number: int) -> Submission:

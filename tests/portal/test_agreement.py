@@ -17,7 +17,7 @@ PAGE = "/tasks/gated/agreement/"
 
 @pytest.fixture
 def team(gated):
-    team = register_team(person("Cleo"), gated, "Bora", "", EVALUATION, {"use": "research"})
+    team = register_team(person("Cleo"), gated, EVALUATION, name="Bora", answers={"use": "research"})
     organizer = organizer_of(gated, "Organizer")
     approve_team(organizer, team, EVALUATION)
     return type(team).objects.get(pk=team.pk)
@@ -45,15 +45,17 @@ def test_a_signature_holds_all_that_it_proves(gated):
 @pytest.mark.parametrize(("name", "error"), [("", Invalid), (" x ", Invalid)])
 def test_a_name_is_typed(gated, name, error):
     with pytest.raises(error):
-        sign_agreement(person("Cleo"), gated, name, text_sha256("# Terms\n\nUse the data for research.\n"), None, POST)
+        sign_agreement(
+            person("Cleo"), gated, POST, typed_name=name, sha256=text_sha256("# Terms\n\nUse the data for research.\n")
+        )
     assert not Signature.objects.exists()
 
 
 def test_only_the_text_that_was_read_is_signed(gated, tiny):
     with pytest.raises(Conflict, match="changed since you opened it"):
-        sign_agreement(person("Cleo"), gated, "Cleo", text_sha256("another"), None, POST)
+        sign_agreement(person("Cleo"), gated, POST, typed_name="Cleo", sha256=text_sha256("another"))
     with pytest.raises(Conflict, match="no agreement"):
-        sign_agreement(person("Ada"), tiny, "Ada", "", None, POST)
+        sign_agreement(person("Ada"), tiny, POST, typed_name="Ada", sha256="")
     assert not Signature.objects.exists()
 
 

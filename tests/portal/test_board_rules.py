@@ -172,7 +172,7 @@ def teams_at(tiny, at):
 def decline(tiny, name, at):
     organizer = organizer_of(tiny, "Oana")
     team = tiny.teams.get(name=name)
-    decline_team(organizer, team, "No such lab.", at)
+    decline_team(organizer, team, at, reason="No such lab.")
     return organizer, team
 
 
@@ -182,7 +182,7 @@ def test_a_declined_team_is_on_no_board_that_is_not_released_until_it_is_approve
     assert Board.objects.get(track__slug="one", phase__slug="evaluation").revision > before
     assert teams_at(field, RELEASE) == ["Meltemi", "Sirocco"]
     team.refresh_from_db()
-    ask_again(captain(team), team, "", {}, EVALUATION)
+    ask_again(captain(team), team, EVALUATION, answers={})
     assert teams_at(field, RELEASE) == ["Meltemi", "Sirocco"]
     withdraw_team(captain(team), team, EVALUATION)
     assert teams_at(field, RELEASE) == ["Meltemi", "Sirocco"]

@@ -187,7 +187,7 @@ def test_no_link_for_those_who_may_not(gated_in_s3, client):  # C38, C41
 def test_a_rotated_password_ends_links_too(gated_in_s3, client, smtp):  # C40
     user = person("Cleo")
     organizer = organizer_of(gated_in_s3, "Organizer")
-    team = register_team(user, gated_in_s3, "Bora", "", EVALUATION, {"use": "research"})
+    team = register_team(user, gated_in_s3, EVALUATION, name="Bora", answers={"use": "research"})
     approve_team(organizer, team, EVALUATION)
     sign(user, gated_in_s3)
     client.force_login(user)
@@ -232,7 +232,7 @@ def test_a_signature_and_a_team_before_registered_data(gated_in_s3, client):
     user = person("Cleo")
     client.force_login(user)
     assert client.get(f"{DATA}training/").status_code == 403
-    register_team(user, gated_in_s3, "Bora", "", EVALUATION, {"use": "research"})
+    register_team(user, gated_in_s3, EVALUATION, name="Bora", answers={"use": "research"})
     assert client.get(f"{DATA}training/").status_code == 403
     sign(user, gated_in_s3)
     assert follow(client.get(f"{DATA}training/"))[2].startswith(b"training")

@@ -139,7 +139,7 @@ def test_the_pack_names_what_made_its_numbers(field: SharedTask) -> None:
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
 def test_the_pack_compiles_whatever_teams_call_themselves(field: SharedTask, tmp_path: Path) -> None:
     ostro = Team.objects.get(name="Ostro")
-    give_paper(captain(ostro), ostro, ENTRY, "", EVALUATION)
+    give_paper(captain(ostro), ostro, EVALUATION, bibtex=ENTRY)
     Team.objects.filter(pk=ostro.pk).update(name=HOSTILE)
     pack_of(field).extractall(tmp_path)
     latex = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"]

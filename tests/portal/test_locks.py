@@ -85,8 +85,8 @@ def test_an_upload_waits_for_nobody(deed, meltemi, organizer, overlapping):
         "move_phase": lambda: move_phase(
             organizer, phase, EVALUATION, opens=phase.opens, closes=phase.closes + timedelta(days=1), note="why"
         ),
-        "decline_team": lambda: decline_team(organizer, meltemi, "why", EVALUATION),
-        "give_paper": lambda: give_paper(user, meltemi, "", "", EVALUATION),
+        "decline_team": lambda: decline_team(organizer, meltemi, EVALUATION, reason="why"),
+        "give_paper": lambda: give_paper(user, meltemi, EVALUATION),
         "choose": lambda: choose_official_run(user, run, EVALUATION),
         "sweep": lambda: sweep(EVALUATION),
     }

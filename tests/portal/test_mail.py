@@ -24,7 +24,7 @@ def organizer(gated):
 
 @pytest.fixture
 def approved(gated, organizer):
-    team = register_team(person("Cleo"), gated, "Bora", "", EVALUATION, {"use": "research"})
+    team = register_team(person("Cleo"), gated, EVALUATION, name="Bora", answers={"use": "research"})
     OutgoingMail.objects.all().delete()  # the organizer's
     approve_team(organizer, team, EVALUATION)
     return team
@@ -121,7 +121,7 @@ def test_asking_twice_sends_one_mail(approved, smtp):
 
 def test_who_may_not_renew_a_password(approved, meltemi):
     friend = person("Friend")
-    join_team(friend, approved.invitation_code, EVALUATION)
+    join_team(friend, approved.shared_task, EVALUATION, code=approved.invitation_code)
     for user in (friend, person("Stranger")):
         with pytest.raises(NotAllowed):
             renew_password(user, approved, EVALUATION)
@@ -131,7 +131,7 @@ def test_who_may_not_renew_a_password(approved, meltemi):
 
 
 def test_a_team_that_was_shut_out_meanwhile_gets_no_password(approved, organizer, smtp):
-    decline_team(organizer, approved, "<b>Who</b> are you?", EVALUATION)
+    decline_team(organizer, approved, EVALUATION, reason="<b>Who</b> are you?")
     deliver()
     assert not any(PASSWORD.search(body(message)) for message in smtp.mails)
     (declined,) = smtp.mails  # the other one would no longer be true
@@ -142,7 +142,7 @@ def test_a_team_that_was_shut_out_meanwhile_gets_no_password(approved, organizer
 
 
 def test_an_invitation_leads_to_the_team(approved, smtp):
-    invite_by_mail(captain(approved), approved, "ada@example.org", EVALUATION)
+    invite_by_mail(captain(approved), approved, EVALUATION, address="ada@example.org")
     deliver()
     (message,) = smtp.to("ada@example.org")
     assert "Cleo invites you to the team Bora" in body(message)

@@ -72,11 +72,11 @@ def test_a_team_without_a_valid_run_is_told_72_and_24_hours_ahead_once_each(clos
 
 
 def test_every_member_is_told(meltemi, closing):
-    join_team(person("Friend"), meltemi.invitation_code, EVALUATION)
+    join_team(person("Friend"), meltemi.shared_task, EVALUATION, code=meltemi.invitation_code)
     gone = person("Gone")
+    join_team(gone, meltemi.shared_task, EVALUATION, code=meltemi.invitation_code)
     gone.is_active = False
     gone.save()
-    join_team(gone, meltemi.invitation_code, EVALUATION)
     remind(closing - HOUR)
     assert told() == [("deadline_24", "friend@example.org"), ("deadline_24", "meltemi@example.org")]
 
@@ -204,7 +204,7 @@ def test_two_schedules_that_saw_the_same_tell_once(closing):
 @pytest.mark.django_db(transaction=True)
 def test_schedules_on_connections_of_their_own_tell_once(meltemi, closing):
     for number in range(5):
-        join_team(person(f"P{number}"), meltemi.invitation_code, EVALUATION)
+        join_team(person(f"P{number}"), meltemi.shared_task, EVALUATION, code=meltemi.invitation_code)
     at_once([lambda: remind(closing - HOUR)] * 4)
     assert len(told()) == len(set(told())) == 6
 
@@ -225,7 +225,7 @@ def resigned(gated, gated_folder):
 def new_team_of(gated, name):
     user = person(name)
     sign(user, gated)
-    return register_team(user, gated, name, "", EVALUATION, {"use": "research"})
+    return register_team(user, gated, EVALUATION, name=name, answers={"use": "research"})
 
 
 def test_who_signed_an_older_agreement_is_asked_again_once(resigned, smtp):

@@ -125,7 +125,7 @@ def test_from_the_deed_to_the_mailbox_by_what_stands_on_the_queue(meltemi, queue
         for message in messages:
             app.tasks[message["headers"]["task"]](*ast.literal_eval(message["headers"]["argsrepr"]))
 
-    invite_by_mail(captain(meltemi), meltemi, "ada@example.org", EVALUATION)
+    invite_by_mail(captain(meltemi), meltemi, EVALUATION, address="ada@example.org")
     work()
     assert smtp.mails[-1]["To"] == "ada@example.org"
 

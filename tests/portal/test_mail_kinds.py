@@ -46,7 +46,7 @@ class World:
         for name in ("Bora", "Notus"):
             user = person(name)
             sign(user, gated)
-            self.teams[name] = register_team(user, gated, name, "", EVALUATION, {"use": "research"})
+            self.teams[name] = register_team(user, gated, EVALUATION, name=name, answers={"use": "research"})
             approve_team(organizer, self.teams[name], EVALUATION)
         bora = self.teams["Bora"]
         self.good = send_run(bora, GOOD, 1, EVALUATION).submission

@@ -187,8 +187,8 @@ def test_who_left_the_team_or_wants_no_such_mails_gets_none(meltemi, smtp):
     assert OutgoingMail.objects.filter(state="queued").count() == 0  # known by then, so none is written at all
     sender.mails_about_runs = True
     sender.save()
-    join_team(friend, meltemi.invitation_code, EVALUATION)
-    hand_over(sender, meltemi, meltemi.memberships.get(user=friend), EVALUATION)
+    join_team(friend, meltemi.shared_task, EVALUATION, code=meltemi.invitation_code)
+    hand_over(sender, meltemi, EVALUATION, member=meltemi.memberships.get(user=friend))
     leave_team(sender, meltemi, EVALUATION)
     OutgoingMail.objects.update(state="queued", attempts=0, lease_ends=None)
     deliver()

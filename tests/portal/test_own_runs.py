@@ -59,7 +59,7 @@ def test_the_last_run_counts_until_one_is_chosen_and_then_the_chosen_one(tiny, m
 def test_a_choice_is_audited_and_can_be_changed_by_any_member(meltemi, runs):
     choose_official_run(captain(meltemi), runs[0], EVALUATION)
     teammate = person("Teammate")
-    join_team(teammate, meltemi.invitation_code, EVALUATION)
+    join_team(teammate, meltemi.shared_task, EVALUATION, code=meltemi.invitation_code)
     choose_official_run(teammate, runs[1], EVALUATION)
     assert list(Run.objects.filter(chosen_at__isnull=False)) == [runs[1]]
     entries = AuditEntry.objects.filter(verb="choose_official_run").order_by("pk")

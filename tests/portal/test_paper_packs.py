@@ -123,7 +123,7 @@ def test_a_paper_of_a_team_and_a_changed_release_are_other_states(field):
     phase = phase_of(field)
     states = {boards_state(phase, RELEASE).digest}
     ostro = Team.objects.get(name="Ostro")
-    give_paper(captain(ostro), ostro, ENTRY, "", EVALUATION)
+    give_paper(captain(ostro), ostro, EVALUATION, bibtex=ENTRY)
     states.add(boards_state(phase, RELEASE).digest)
     phase.released = RELEASE - MINUTE
     states.add(boards_state(phase, RELEASE).digest)

@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from portal.actions.errors import Conflict, Invalid, NotAllowed
-from portal.actions.papers import close_papers, give_paper
+from portal.actions.papers import close_papers, give_paper, open_papers
 from portal.bibtex import BibtexError, read_entry
 from portal.models import AuditEntry, Phase, SharedTask, Team
 from portal.paper.references import references
@@ -61,20 +61,23 @@ def test_what_is_no_entry_or_could_do_harm_is_refused(text: str, said: str) -> N
 
 def test_members_give_it_until_the_organizers_close_it(tiny: SharedTask, meltemi: Team) -> None:
     member, organizer = captain(meltemi), organizer_of(tiny)
-    assert give_paper(member, meltemi, ENTRY, " https://ostro.example/ ", EVALUATION).paper == "https://ostro.example/"
+    assert (
+        give_paper(member, meltemi, EVALUATION, bibtex=ENTRY, link=" https://ostro.example/ ").paper
+        == "https://ostro.example/"
+    )
     with pytest.raises(NotAllowed):
-        give_paper(organizer, meltemi, "", "", EVALUATION)
+        give_paper(organizer, meltemi, EVALUATION)
     with pytest.raises(Invalid):
-        give_paper(member, meltemi, "@misc{", "", EVALUATION)
+        give_paper(member, meltemi, EVALUATION, bibtex="@misc{", link="")
     with pytest.raises(Invalid):
-        give_paper(member, meltemi, "", "javascript:alert(1)", EVALUATION)
+        give_paper(member, meltemi, EVALUATION, link="javascript:alert(1)")
     with pytest.raises(NotAllowed):
-        close_papers(member, tiny, True, EVALUATION)
-    close_papers(organizer, tiny, True, EVALUATION)
+        close_papers(member, tiny, EVALUATION)
+    close_papers(organizer, tiny, EVALUATION)
     with pytest.raises(Conflict):
-        give_paper(member, meltemi, "", "", EVALUATION)
-    close_papers(organizer, tiny, False, EVALUATION)
-    assert give_paper(member, meltemi, "", "", EVALUATION).bibtex == ""
+        give_paper(member, meltemi, EVALUATION)
+    open_papers(organizer, tiny, EVALUATION)
+    assert give_paper(member, meltemi, EVALUATION).bibtex == ""
     verbs = AuditEntry.objects.filter(verb__endswith="paper").count(), AuditEntry.objects.filter(verb="close_papers")
     assert (verbs[0], verbs[1].count()) == (2, 1)
 
@@ -83,9 +86,9 @@ def test_it_is_public_when_the_team_is_on_a_public_board(tiny: SharedTask, melte
     def bib() -> str:
         return Client().get("/tasks/tiny/references.bib").content.decode()
 
-    give_paper(captain(meltemi), meltemi, ENTRY, "", EVALUATION)
+    give_paper(captain(meltemi), meltemi, EVALUATION, bibtex=ENTRY)
     ostro = new_team(tiny, "Ostro")
-    give_paper(captain(ostro), ostro, "", "https://ostro.example/ä", EVALUATION)
+    give_paper(captain(ostro), ostro, EVALUATION, link="https://ostro.example/ä")
     assert "Novák" not in bib()
     for team in (meltemi, ostro):
         send_run(team, GOOD, 1, EVALUATION)

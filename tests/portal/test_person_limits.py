@@ -41,7 +41,7 @@ from tests.portal.world import (
 def another_team(user: User, team: Team, name: str) -> Team:
     """The team that the person registers after leaving that one."""
     leave_team(user, team, EVALUATION)
-    return register_team(user, team.shared_task, name, "", EVALUATION)
+    return register_team(user, team.shared_task, EVALUATION, name=name)
 
 
 def send_as(user: User, team: Team, number: int, at=EVALUATION, phase="evaluation") -> Submission:
@@ -81,7 +81,7 @@ def test_a_person_brings_nothing_to_the_count_of_the_team_they_join(meltemi):
         send_run(meltemi, GOOD, number, EVALUATION)
     leave_team(user, meltemi, EVALUATION)
     sirocco = new_team(meltemi.shared_task, "Sirocco")
-    join_team(user, sirocco.invitation_code, EVALUATION)
+    join_team(user, sirocco.shared_task, EVALUATION, code=sirocco.invitation_code)
     with pytest.raises(LimitReached):
         send_as(user, sirocco, 1)
     assert send_as(captain(sirocco), sirocco, 1).runs.count() == 1
@@ -89,7 +89,7 @@ def test_a_person_brings_nothing_to_the_count_of_the_team_they_join(meltemi):
 
 def test_two_accounts_of_one_team_share_its_limit_and_keep_it_apart(meltemi):
     friend = person("Friend")
-    join_team(friend, meltemi.invitation_code, EVALUATION)
+    join_team(friend, meltemi.shared_task, EVALUATION, code=meltemi.invitation_code)
     for number, user in enumerate((friend, captain(meltemi), friend), start=1):
         send_as(user, meltemi, number)
     for user in (friend, captain(meltemi)):
@@ -190,7 +190,7 @@ def test_a_run_waits_for_its_senders_run_in_another_team(stepped):
 
 def test_who_changed_teams_is_no_obstacle_for_the_others(stepped):
     friend = person("Friend")
-    join_team(friend, stepped.invitation_code, EVALUATION)
+    join_team(friend, stepped.shared_task, EVALUATION, code=stepped.invitation_code)
     scored_run(stepped, 0.7, 1)
     sirocco = another_team(friend, stepped, "Sirocco")
     scored_run(sirocco, 0.7, 2)
@@ -200,22 +200,22 @@ def test_who_changed_teams_is_no_obstacle_for_the_others(stepped):
 def test_invitations_are_counted_for_the_person_as_well(meltemi):
     user, team = captain(meltemi), meltemi
     for number in range(INVITATIONS_A_DAY):
-        invite_by_mail(user, team, f"p{number}@example.org", EVALUATION)
+        invite_by_mail(user, team, EVALUATION, address=f"p{number}@example.org")
         if number == INVITATIONS_A_DAY // 2:
             team = another_team(user, team, "Sirocco")
     with pytest.raises(LimitReached) as refused:
-        invite_by_mail(user, team, "one.more@example.org", EVALUATION)
+        invite_by_mail(user, team, EVALUATION, address="one.more@example.org")
     assert refused.value.code == "too_many_invitations"
-    invite_by_mail(user, team, "one.more@example.org", EVALUATION + timedelta(days=1))
+    invite_by_mail(user, team, EVALUATION + timedelta(days=1), address="one.more@example.org")
 
 
 def test_teams_that_are_closed_take_no_new_team(gated):
     answers = {"use": "research"}
     closing = gated.closing_of_teams()
     with pytest.raises(NotAllowed) as refused:
-        register_team(person("Late"), gated, "Late", "", closing, answers)
+        register_team(person("Late"), gated, closing, name="Late", answers=answers)
     assert refused.value.code == "teams_closed"
-    assert register_team(person("Early"), gated, "Early", "", closing - MILLISECOND, answers).pk
+    assert register_team(person("Early"), gated, closing - MILLISECOND, name="Early", answers=answers).pk
 
 
 def teams_shown(shared_task, at, phase="evaluation"):

@@ -221,10 +221,10 @@ def test_two_sweepers_give_each_hint_once(tiny):  # G83
 
 def test_a_name_and_a_person_are_in_one_team(tiny):
     people = [person(f"P{number}") for number in range(4)]
-    at_once([lambda user=user: register_team(user, tiny, "Sirocco", "", EVALUATION) for user in people])
+    at_once([lambda user=user: register_team(user, tiny, EVALUATION, name="Sirocco") for user in people])
     assert Team.objects.count() == 1
     team, other = Team.objects.get(), new_team(tiny, "Ostro")
     lone = person("Lone")
     codes = [team.invitation_code, other.invitation_code]
-    at_once([lambda code=code: join_team(lone, code, EVALUATION) for code in codes])
+    at_once([lambda code=code: join_team(lone, tiny, EVALUATION, code=code) for code in codes])
     assert Membership.objects.filter(user=lone).count() == 1

@@ -92,14 +92,14 @@ def test_whoever_changes_teams_keeps_what_was_rejected(meltemi):
     for number in range(REJECTED_IN_A_ROW):
         misnamed(user, meltemi, EVALUATION + number * SECOND)
     leave_team(user, meltemi, EVALUATION)
-    sirocco = register_team(user, meltemi.shared_task, "Sirocco", "", EVALUATION)
+    sirocco = register_team(user, meltemi.shared_task, EVALUATION, name="Sirocco")
     with pytest.raises(LimitReached):
         require_few_rejections(user, sirocco, EVALUATION + 9 * SECOND)
 
 
 def test_a_team_has_a_limit_of_its_own_and_its_members_theirs(meltemi):
     friend = person("Friend")
-    join_team(friend, meltemi.invitation_code, EVALUATION)
+    join_team(friend, meltemi.shared_task, EVALUATION, code=meltemi.invitation_code)
     kind = FailedAttempt.Kind.UPLOAD
     spread = [EVALUATION + minute * timedelta(minutes=1) for minute in range(REJECTED_AN_HOUR)]
     for at in spread[:-1]:

@@ -39,7 +39,7 @@ def tiny_folder(tiny_folder):
 @pytest.mark.parametrize("name", ALIKE.values(), ids=ALIKE)
 def test_a_name_that_looks_like_a_teams_is_taken(meltemi, name):
     with pytest.raises(Conflict) as refused:
-        register_team(person("Rival"), meltemi.shared_task, name, "", EVALUATION)
+        register_team(person("Rival"), meltemi.shared_task, EVALUATION, name=name)
     assert refused.value.message == (
         f"{name} is too similar to the team Meltemi. Choose a name that no one can mistake for it."
     )
@@ -48,12 +48,12 @@ def test_a_name_that_looks_like_a_teams_is_taken(meltemi, name):
 @pytest.mark.parametrize("name", INVISIBLE.values(), ids=INVISIBLE)
 def test_a_name_has_no_invisible_characters(tiny, name):
     with pytest.raises(Invalid, match="invisible character"):
-        register_team(person("Rival"), tiny, name, "", EVALUATION)
+        register_team(person("Rival"), tiny, EVALUATION, name=name)
 
 
 def test_names_that_differ_are_free(meltemi):
     for number, name in enumerate(["Meltem", "Meltemi2", "Мельтеми", "Ostro"]):
-        register_team(person(f"P{number}"), meltemi.shared_task, name, "", EVALUATION)
+        register_team(person(f"P{number}"), meltemi.shared_task, EVALUATION, name=name)
     assert meltemi.shared_task.teams.count() == 5
 
 
@@ -63,7 +63,7 @@ def test_of_two_at_once_one_gets_the_name(tiny):
     names = ["CaseTeam0", "caseteam0"]
     results = at_once(
         [
-            lambda user=user, name=name: register_team(user, tiny, name, "", EVALUATION)
+            lambda user=user, name=name: register_team(user, tiny, EVALUATION, name=name)
             for user, name in zip(people, names, strict=True)
         ]
     )
@@ -90,4 +90,4 @@ def test_names_of_before_are_kept_and_reported(tiny, capsys):
     assert "tiny: these team names are easily mistaken for each other: CaseTeam0, caseteam0" in capsys.readouterr().out
     assert sorted(tiny.teams.values_list("name", flat=True)) == ["CaseTeam0", "Other", "caseteam0"]
     with pytest.raises(Conflict):
-        register_team(person("Third"), tiny, "CASETEAM0", "", EVALUATION)
+        register_team(person("Third"), tiny, EVALUATION, name="CASETEAM0")

@@ -97,14 +97,16 @@ def new_team(shared_task: SharedTask, name: str) -> Team:
     user = person(name)
     if shared_task.definition.agreement is not None:
         sign(user, shared_task)
-    return register_team(user, shared_task, name, "", EVALUATION)
+    return register_team(user, shared_task, EVALUATION, name=name)
 
 
 def sign(user: User, shared_task: SharedTask, at: datetime = EVALUATION) -> Signature:
     """The agreement as it is now."""
     agreement = shared_task.definition.agreement
     assert agreement is not None
-    return sign_agreement(user, shared_task, user.name, text_sha256(agreement.file.read_text()), "192.0.2.1", at)
+    return sign_agreement(
+        user, shared_task, at, typed_name=user.name, sha256=text_sha256(agreement.file.read_text()), address="192.0.2.1"
+    )
 
 
 def captain(team: Team) -> User:

@@ -39,8 +39,10 @@ class World:
         tiny.organizers.add(self.people["other_organizer"])
         self.bora = self._team(gated, "captain", "Bora")
         self._team(gated, "rival", "Notus")
-        self.auster = register_team(self.people["pending"], gated, "Auster", "", EVALUATION, {"use": "research"})
-        join_team(self.people["member"], self.bora.invitation_code, EVALUATION)
+        self.auster = register_team(
+            self.people["pending"], gated, EVALUATION, name="Auster", answers={"use": "research"}
+        )
+        join_team(self.people["member"], self.bora.shared_task, EVALUATION, code=self.bora.invitation_code)
         for role in ("member", "captain", "rival", "pending"):
             self.signature = sign(self.people[role], gated)
         self.signature = self.people["captain"].signatures.get()
@@ -53,7 +55,7 @@ class World:
             self.validation = validate_only(self.people["captain"], gated, self.run.phase, stored, EVALUATION)
 
     def _team(self, task: SharedTask, role: str, name: str) -> Team:
-        team = register_team(self.people[role], task, name, "", EVALUATION, {"use": "research"})
+        team = register_team(self.people[role], task, EVALUATION, name=name, answers={"use": "research"})
         approve_team(self.people["organizer"], team, EVALUATION)
         sign(self.people[role], task)
         team.refresh_from_db()

@@ -87,7 +87,7 @@ def _sign(user: User, shared_task: SharedTask, at: datetime) -> None:
     agreement = shared_task.definition.agreement
     if agreement is not None:
         sha256 = text_sha256(agreement.file.read_text(encoding="utf-8"))
-        sign_agreement(user, shared_task, user.name, sha256, None, at)
+        sign_agreement(user, shared_task, at, typed_name=user.name, sha256=sha256)
 
 
 def _captain_of(team: str) -> User:
@@ -100,10 +100,11 @@ def _form_team(shared_task: SharedTask, name: str, captain: User) -> None:
     if not Membership.objects.filter(shared_task=shared_task, user=captain).exists():
         at = database_now()
         _sign(captain, shared_task, at)
-        register_team(captain, shared_task, name, "University of the Aegean" if name == TEAM else "", at)
+        affiliation = "University of the Aegean" if name == TEAM else ""
+        register_team(captain, shared_task, at, name=name, affiliation=affiliation)
 
 
 def _join(shared_task: SharedTask, member: User) -> None:
     at = database_now()
     _sign(member, shared_task, at)
-    join_team(member, shared_task.teams.get(name=TEAM).invitation_code, at)
+    join_team(member, shared_task, at, code=shared_task.teams.get(name=TEAM).invitation_code)

@@ -33,8 +33,9 @@ def _sign(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
     assert request.user.is_authenticated
     shared_task = context["page"].shared_task
     name, sha256 = request.POST.get("name", ""), request.POST.get("sha256", "")
+    address = client_address(request)
     try:
-        sign_agreement(request.user, shared_task, name, sha256, client_address(request), context["at"])
+        sign_agreement(request.user, shared_task, context["at"], typed_name=name, sha256=sha256, address=address)
     except ActionError as refused:
         context |= {"refusal": refused.message, "name": name}
         return render(request, "agreement/agreement.html", context, status=refused.http_status)

@@ -5,11 +5,12 @@ from django.shortcuts import render
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
-from portal.actions.preferences import stop_mails
+from portal.actions.account_settings import stop_mails
 from portal.mail import unsubscribe
+from portal.models.clock import database_now
 
 
-# RFC 8058: the mail program posts by itself, without a cookie; the signature in the address is the leave.
+# RFC 8058: the mail program posts by itself, without a cookie; the signature in the address is the permission.
 @csrf_exempt
 @require_http_methods(["GET", "HEAD", "POST"])
 def stop(request: HttpRequest, token: str) -> HttpResponse:
@@ -18,5 +19,5 @@ def stop(request: HttpRequest, token: str) -> HttpResponse:
     if wish is None:
         raise Http404
     if request.method == "POST":
-        stop_mails(wish)
+        stop_mails(request.user, wish, database_now())
     return render(request, "mails/stop.html", {"field": wish.field, "is_done": request.method == "POST"})

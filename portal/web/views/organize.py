@@ -15,7 +15,7 @@ from django.views.decorators.http import require_POST, require_safe
 from portal.actions.approval import approve_team, decline_team
 from portal.actions.errors import ActionError
 from portal.actions.membership import renew_password
-from portal.actions.papers import close_papers
+from portal.actions.papers import close_papers, open_papers
 from portal.actions.retry import retry_failed
 from portal.models import OutgoingMail, Team
 from portal.queries.audit_words import audit_line
@@ -85,7 +85,8 @@ def decide(request: SignedInRequest, slug: str, pk: int, verb: str) -> HttpRespo
 def papers(request: SignedInRequest, slug: str) -> HttpResponse:
     """Close the list of the teams' papers, or open it again."""
     context = organizer_context(request, slug, "teams")
-    close_papers(request.user, context["page"].shared_task, "close" in request.POST, context["at"])
+    change = close_papers if "close" in request.POST else open_papers
+    change(request.user, context["page"].shared_task, context["at"])
     return redirect("organize_teams", slug)
 
 
@@ -119,7 +120,7 @@ def _decide(request: SignedInRequest, team: Team, verb: str, at: datetime) -> st
         approve_team(request.user, team, at)
         return _("%(team)s is approved; its captain gets a mail.")
     if verb == "decline":
-        decline_team(request.user, team, request.POST.get("reason", ""), at)
+        decline_team(request.user, team, at, reason=request.POST.get("reason", ""))
         return _("%(team)s is declined; its captain gets a mail with the reason.")
     renew_password(request.user, team, at)
     return _("The old password of %(team)s has ended; its captain gets a new one by mail.")

@@ -8,11 +8,13 @@ from allauth.usersessions.models import UserSession
 from django.contrib import messages
 from django.contrib.auth import logout
 from django.contrib.auth.decorators import login_required
+from django.forms import model_to_dict
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from portal.actions.account_settings import change_settings, end_session
 from portal.actions.accounts import delete_account
 from portal.actions.errors import ActionError
 from portal.models.clock import database_now
@@ -25,13 +27,12 @@ from portal.web.account_forms import SettingsForm
 @require_http_methods(["GET", "HEAD", "POST"])
 def settings(request: SignedInRequest) -> HttpResponse:
     """Everything about one's account on one page, or a link away."""
-    form = SettingsForm(request.POST if request.method == "POST" else None, instance=request.user)
-    if request.method == "POST" and form.is_valid():
-        form.save()
+    values = request.POST if request.method == "POST" else None
+    form = SettingsForm(values, initial=model_to_dict(request.user, SettingsForm.base_fields))
+    if form.is_valid():
+        change_settings(request.user, request.user, database_now(), **form.cleaned_data)
         messages.success(request, _("Saved."))
         return redirect("settings")
-    if form.errors:
-        request.user.refresh_from_db()  # what was refused is not who they are
     context = {
         "form": form,
         "has_second_factor": request.user.has_second_factor,
@@ -53,10 +54,11 @@ def export_data(request: SignedInRequest) -> HttpResponse:
 
 @login_required
 @require_POST
-def end_session(request: SignedInRequest, pk: int) -> HttpResponse:
+def end_one_session(request: SignedInRequest, pk: int) -> HttpResponse:
     """Sign out in one other browser."""
     others = UserSession.objects.filter(user=request.user).exclude(session_key=request.session.session_key)
-    get_object_or_404(others, pk=pk).end()
+    session = get_object_or_404(others, pk=pk)
+    end_session(request.user, session, database_now())
     messages.success(request, _("You are signed out there."))
     return redirect("usersessions_list")
 
@@ -70,7 +72,7 @@ def delete(request: SignedInRequest) -> HttpResponse:
     if request.method != "POST":
         return render(request, "settings/delete.html", context)
     try:
-        delete_account(request.user, database_now())
+        delete_account(request.user, request.user, database_now())
     except ActionError as refused:
         return render(
             request, "settings/delete.html", context | {"refusal": refused.message}, status=refused.http_status

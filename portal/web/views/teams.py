@@ -1,7 +1,5 @@
 """Creating a team, looking at one's own, joining by invitation, and what members and captains may do."""
 
-from collections.abc import Callable
-from datetime import datetime
 from http import HTTPStatus
 from typing import Any
 
@@ -14,16 +12,15 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from portal.actions import membership
+from portal.actions.action import Action
 from portal.actions.errors import ActionError
-from portal.actions.papers import give_paper
+from portal.actions.papers import BIBTEX, give_paper
 from portal.actions.teams import join_team, register_team
 from portal.models import Team
 from portal.permissions import has_signed
 from portal.queries.teams import team_view
 from portal.web.access import SignedInRequest, tab_context
 from portal.web.forms import AgainForm, PaperForm, TeamForm
-
-Deed = Callable[[Team, datetime], object]
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -42,9 +39,15 @@ def _create(request: HttpRequest, slug: str) -> HttpResponse:
     form = TeamForm(request.POST, shared_task=shared_task)
     if not form.is_valid():
         return _page(request, context | {"form": form}, 422)
-    name, affiliation = form.cleaned_data["name"], form.cleaned_data["affiliation"]
     try:
-        register_team(request.user, shared_task, name, affiliation, context["at"], form.answers)
+        register_team(
+            request.user,
+            shared_task,
+            context["at"],
+            name=form.cleaned_data["name"],
+            affiliation=form.cleaned_data["affiliation"],
+            answers=form.answers,
+        )
     except ActionError as refused:
         form.add_error("name" if refused.code in ("team_name", "team_name_taken") else None, refused.message)
         return _page(request, context | {"form": form, "refusal": refused.message}, refused.http_status)
@@ -62,7 +65,7 @@ def join(request: SignedInRequest, slug: str, code: str) -> HttpResponse:
     if request.method != "POST":
         return render(request, "teams/join.html", context)
     try:
-        join_team(request.user, code, context["at"])
+        join_team(request.user, context["page"].shared_task, context["at"], code=code)
     except ActionError as refused:
         return render(request, "teams/join.html", context | {"message": refused.message}, status=refused.http_status)
     return redirect("team", slug)
@@ -73,70 +76,58 @@ def join(request: SignedInRequest, slug: str, code: str) -> HttpResponse:
 def invite(request: SignedInRequest, slug: str) -> HttpResponse:
     address = request.POST.get("address", "").strip()
     done = _("The invitation to %(address)s is on its way.") % {"address": address}
-    return _do(request, slug, lambda team, at: membership.invite_by_mail(request.user, team, address, at), done)
+    return _do(request, _own_team(request, slug), membership.invite_by_mail, done, address=address)
 
 
 @login_required
 @require_POST
 def leave(request: SignedInRequest, slug: str) -> HttpResponse:
-    return _do(
-        request, slug, lambda team, at: membership.leave_team(request.user, team, at), _("You have left the team.")
-    )
+    return _do(request, _own_team(request, slug), membership.leave_team, _("You have left the team."))
 
 
 @login_required
 @require_POST
 def hand_over(request: SignedInRequest, slug: str) -> HttpResponse:
-    def deed(team: Team, at: datetime) -> None:
-        pk = request.POST.get("member", "")
-        member = get_object_or_404(team.memberships, pk=int(pk) if pk.isdecimal() and len(pk) < 19 else 0)
-        membership.hand_over(request.user, team, member, at)
-
-    return _do(request, slug, deed, _("The team has a new captain."))
+    context = _own_team(request, slug)
+    pk = request.POST.get("member", "")
+    members = context["page"].team.memberships
+    member = get_object_or_404(members, pk=int(pk) if pk.isdecimal() and len(pk) < 19 else 0)
+    return _do(request, context, membership.hand_over, _("The team has a new captain."), member=member)
 
 
 @login_required
 @require_POST
 def withdraw(request: SignedInRequest, slug: str) -> HttpResponse:
-    done = _("The team is withdrawn.")
-    return _do(request, slug, lambda team, at: membership.withdraw_team(request.user, team, at), done)
+    return _do(request, _own_team(request, slug), membership.withdraw_team, _("The team is withdrawn."))
 
 
 @login_required
 @require_POST
 def ask_again(request: SignedInRequest, slug: str) -> HttpResponse:
-    """A declined team's mended answers; what is wrong with them stands beside the fields."""
-    context = tab_context(request, slug, "team")
-    if context["page"].team is None:
-        raise Http404
+    """A declined team's new answers; problems are shown next to the fields."""
+    context = _own_team(request, slug)
     form = AgainForm(request.POST, team=context["page"].team)
     if not form.is_valid():
         return _page(request, context | {"form": form}, 422)
-    affiliation, answers = form.cleaned_data["affiliation"], form.answers
     done = _("The organizers are asked again.")
-    return _do(
-        request,
-        slug,
-        lambda team, at: membership.ask_again(request.user, team, affiliation, answers, at),
-        done,
-    )
+    affiliation = form.cleaned_data["affiliation"]
+    return _do(request, context, membership.ask_again, done, affiliation=affiliation, answers=form.answers)
 
 
 @login_required
 @require_POST
 def paper(request: SignedInRequest, slug: str) -> HttpResponse:
-    """How the team is cited; what is wrong with the entry stands beside the field."""
-    context = tab_context(request, slug, "team")
-    if context["page"].team is None:
-        raise Http404
+    """How the team is cited; problems with the entry are shown next to the field."""
+    context = _own_team(request, slug)
     form = PaperForm(request.POST)
-    bibtex, link = form.data.get("bibtex", ""), form.data.get("link", "")
+    if not form.is_valid():
+        return _page(request, context | {"paper_form": form}, 422)
     try:
-        give_paper(request.user, context["page"].team, bibtex, link, context["at"])
+        give_paper(request.user, context["page"].team, context["at"], **form.cleaned_data)
     except ActionError as refused:
-        form.add_error(refused.code if refused.code in form.fields else None, refused.message)
+        form.add_error("bibtex" if refused.code == BIBTEX.code else None, refused.message)
         return _page(request, context | {"paper_form": form}, refused.http_status)
-    messages.success(request, _("Your paper is noted."))
+    messages.success(request, _("Your paper is saved."))
     return redirect("team", slug)
 
 
@@ -144,20 +135,26 @@ def paper(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_POST
 def renew_password(request: SignedInRequest, slug: str) -> HttpResponse:
     done = _("The old password has ended. A new one goes to the captain by mail.")
-    return _do(request, slug, lambda team, at: membership.renew_password(request.user, team, at), done)
+    return _do(request, _own_team(request, slug), membership.renew_password, done)
 
 
-def _do(request: SignedInRequest, slug: str, deed: Deed, done: str) -> HttpResponse:
-    """Something that a member does with the own team: afterwards the team's page says so, or why not."""
+def _own_team(request: SignedInRequest, slug: str) -> dict[str, Any]:
     context = tab_context(request, slug, "team")
     if context["page"].team is None:
         raise Http404
+    return context
+
+
+def _do(
+    request: SignedInRequest, context: dict[str, Any], action: Action[Any, Any, Any], done: str, **given: object
+) -> HttpResponse:
+    """Something that a member does with their own team: afterwards the team's page says so, or why not."""
     try:
-        deed(context["page"].team, context["at"])
+        action(request.user, context["page"].team, context["at"], **given)
     except ActionError as refused:
         return _page(request, context | {"refusal": refused.message}, refused.http_status)
     messages.success(request, done)
-    return redirect("team", slug)
+    return redirect("team", context["page"].shared_task.slug)
 
 
 def _page(request: HttpRequest, context: dict[str, Any], status: int = 200) -> HttpResponse:

@@ -18,7 +18,7 @@ def organizer(gated):
 def cleo(gated):
     """The captain of Bora, which waits for approval."""
     user = person("Cleo")
-    register_team(user, gated, "Bora", "", EVALUATION, {"use": "research"})
+    register_team(user, gated, EVALUATION, name="Bora", answers={"use": "research"})
     return user
 
 

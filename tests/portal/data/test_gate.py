@@ -105,7 +105,7 @@ def test_range_and_head_are_no_way_round(client, gated, headers):  # C41
 
 def test_a_declined_or_deactivated_account_loses_the_data_at_once(reader, password, cleo, organizer):  # B33
     reader.post(PASSWORD_PAGE, {"password": password})
-    decline_team(organizer, Team.objects.get(), "no", EVALUATION)
+    decline_team(organizer, Team.objects.get(), EVALUATION, reason="no")
     assert status(reader) == status(reader, "training") == 403
     Team.objects.update(state="approved")
     cleo.is_active = False

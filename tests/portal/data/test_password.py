@@ -26,7 +26,7 @@ def test_the_right_password_is_not_enough(gated, reader, password, smtp):  # C38
     assert reader.post(PASSWORD_PAGE, {"password": password}).status_code == 403
     Team.objects.update(state="approved")
     rival = person("Rival")
-    other = register_team(rival, gated, "Notus", "", EVALUATION, {"use": "research"})
+    other = register_team(rival, gated, EVALUATION, name="Notus", answers={"use": "research"})
     approve_team(gated.organizers.get(), other, EVALUATION)
     sign(rival, gated)
     theirs = latest_password(smtp)
@@ -46,7 +46,7 @@ def test_wrong_guesses_shut_the_account_and_not_the_team(gated, reader, password
     assert reader.get(PASSWORD_PAGE).status_code == 429
     assert status(reader) == 403
     friend = person("Friend")
-    join_team(friend, Team.objects.get().invitation_code, EVALUATION)
+    join_team(friend, gated, EVALUATION, code=Team.objects.get().invitation_code)
     sign(friend, gated)
     elsewhere = Client()
     elsewhere.force_login(friend)
@@ -72,7 +72,7 @@ def test_who_changes_teams_has_no_new_guesses(gated, password, cleo, organizer):
         with pytest.raises(ActionError):
             give_password(cleo, gated, f"guess {number}", EVALUATION)
     Team.objects.get().memberships.all().delete()
-    other = register_team(cleo, gated, "Notus", "", EVALUATION, {"use": "research"})
+    other = register_team(cleo, gated, EVALUATION, name="Notus", answers={"use": "research"})
     approve_team(organizer, other, EVALUATION)
     with pytest.raises(LimitReached) as refused:
         give_password(cleo, gated, "another guess", EVALUATION)
@@ -89,7 +89,7 @@ def test_many_accounts_of_a_team_share_its_guesses_and_its_other_members_go_on(g
         with pytest.raises(LimitReached if number == FIRST_GUESSES else NotAllowed):
             give_password(cleo, gated, f"guess {number}", EVALUATION)
     friend = person("Friend")
-    join_team(friend, team.invitation_code, EVALUATION)
+    join_team(friend, team.shared_task, EVALUATION, code=team.invitation_code)
     sign(friend, gated)
     assert give_password(friend, gated, password, EVALUATION)
 
@@ -109,7 +109,7 @@ def test_a_rotated_password_ends_what_sessions_know(reader, password, cleo, smtp
 def test_who_left_the_team_knows_its_password_in_vain(gated, reader, password, cleo, organizer, smtp):
     reader.post(PASSWORD_PAGE, {"password": password})
     Team.objects.get().memberships.all().delete()
-    other = register_team(cleo, gated, "Notus", "", EVALUATION, {"use": "research"})
+    other = register_team(cleo, gated, EVALUATION, name="Notus", answers={"use": "research"})
     approve_team(organizer, other, EVALUATION)
     latest_password(smtp)
     assert status(reader) == 403
@@ -151,7 +151,7 @@ def test_the_password_page_says_what_comes_first(gated, reader, client):
 def test_a_password_is_renewed_by_captain_and_organizers_alone(gated, reader, password, organizer):
     friend = person("Friend")
     team = Team.objects.get()
-    join_team(friend, team.invitation_code, EVALUATION)
+    join_team(friend, team.shared_task, EVALUATION, code=team.invitation_code)
     reader.force_login(friend)
     assert reader.post("/tasks/gated/team/password/").status_code == 403
     reader.force_login(organizer)

@@ -53,7 +53,7 @@ def sender(meltemi: Team, sign_in: Callable[[User], Client]) -> Client:
 def teammate(meltemi: Team, sign_in: Callable[[User], Client]) -> Client:
     """A member of Meltemi who is not its captain."""
     user = person("Teammate")
-    join_team(user, meltemi.invitation_code, EVALUATION)
+    join_team(user, meltemi.shared_task, EVALUATION, code=meltemi.invitation_code)
     return sign_in(user)
 
 

@@ -67,7 +67,7 @@ def test_each_page_opens_and_the_first_one_leads_to_what_waits(organizer: Client
 def test_the_front_page_tells_organizers_what_waits_for_them(
     organizer: Client, sender: Client, tiny: SharedTask, phase: Phase
 ) -> None:
-    register_team(User.objects.create_user("n@example.org", name="Nora"), tiny, "Notus", "", phase.opens)
+    register_team(User.objects.create_user("n@example.org", name="Nora"), tiny, phase.opens, name="Notus")
     Team.objects.filter(name="Notus").update(state="pending")
     text = organizer.get("/").content.decode()
     assert "1 team waits for your decision." in text

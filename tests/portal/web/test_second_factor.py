@@ -139,7 +139,7 @@ ACTIONS: dict[str, Callable[[User, Phase, Team], Any]] = {
     "gold": lambda user, phase, team: upload_gold(
         user, phase.shared_task.tracks.all()[0], EVALUATION, split="test", sealed=[b""]
     ),
-    "papers": lambda user, phase, team: close_papers(user, phase.shared_task, True, EVALUATION),
+    "papers": lambda user, phase, team: close_papers(user, phase.shared_task, EVALUATION),
     "extra time": lambda user, phase, team: grant_grace(
         user, phase, EVALUATION, team=team, until=EVALUATION + HOUR, reason="outage"
     ),

@@ -26,7 +26,7 @@ PAGE = "/settings/"
 def cleo(gated):
     """The captain, and only member, of a team that has signed and sent a run."""
     user = person("Cleo")
-    team = register_team(user, gated, "Bora", "", EVALUATION, {"use": "research"})
+    team = register_team(user, gated, EVALUATION, name="Bora", answers={"use": "research"})
     Team.objects.update(state=Team.State.APPROVED)
     team.refresh_from_db()
     sign(user, gated)
@@ -35,7 +35,7 @@ def cleo(gated):
     user.save()
     EmailAddress.objects.create(user=user, email=user.email, verified=True, primary=True)
     send_run(team, GOOD, 1, EVALUATION)
-    invite_by_mail(user, team, "nora@example.org", EVALUATION)
+    invite_by_mail(user, team, EVALUATION, address="nora@example.org")
     return user
 
 
@@ -175,7 +175,7 @@ def test_a_deleted_account_leaves_the_teams_records_and_nothing_of_the_person(br
 
 def test_a_captain_hands_over_first(browser, cleo):
     team = cleo.teams.get()
-    join_team(person("Milo"), team.invitation_code, EVALUATION)
+    join_team(person("Milo"), team.shared_task, EVALUATION, code=team.invitation_code)
     assert team.name in browser.get(reverse("delete_account")).content.decode()
     response = browser.post(reverse("delete_account"))
     assert response.status_code == 409
@@ -189,4 +189,4 @@ def test_the_last_administrator_stays(db):
     first.is_superuser = True
     first.save()
     with pytest.raises(Conflict, match="last administrator"):
-        delete_account(first, EVALUATION)
+        delete_account(first, first, EVALUATION)

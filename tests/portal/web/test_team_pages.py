@@ -14,7 +14,7 @@ REQUESTS = "/tasks/gated/organize/teams/"
 
 @pytest.fixture
 def pending(gated: SharedTask) -> Team:
-    return register_team(person("Cleo"), gated, "Bora", "", EVALUATION, {"use": "<script>1</script>"})
+    return register_team(person("Cleo"), gated, EVALUATION, name="Bora", answers={"use": "<script>1</script>"})
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def test_an_invitation_is_sent_from_the_page(teammate: Client, stranger: Client,
     assert newcomer.post(f"{PAGE}invite/", {"address": "ada@example.org"}).status_code == 404
     wrong = teammate.post(f"{PAGE}invite/", {"address": "ada"})
     assert wrong.status_code == 422
-    assert "is no mail address" in wrong.content.decode()
+    assert "Mail address: Enter a valid email address." in wrong.content.decode()
     assert OutgoingMail.objects.count() == 1
 
 
@@ -120,7 +120,7 @@ def test_organizers_approve(decider: Client, pending: Team, sign_in) -> None:
     assert "Approved" in sign_in(captain(pending)).get("/tasks/gated/team/").content.decode()
     again = decider.post(f"{REQUESTS}{pending.pk}/approve/")
     assert again.status_code == 409
-    assert "no longer to be decided on" in again.content.decode()
+    assert "cannot be approved or declined now" in again.content.decode()
 
 
 def test_addresses_and_answers_stay_visible_after_approval(decider: Client, pending: Team) -> None:

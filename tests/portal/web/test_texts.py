@@ -62,11 +62,11 @@ def test_the_longest_title_is_audited_whole(tiny):
 def test_a_typed_name_has_120_characters_at_most(gated):
     user = person("Nora")
     sha256 = text_sha256(gated.definition.agreement.file.read_text())
-    with pytest.raises(Invalid, match=r"Typed name has 121 characters\. Use at most 120\."):
-        sign_agreement(user, gated, "N" * 121, sha256, None, EVALUATION)
+    with pytest.raises(Invalid, match=r"Full name has 121 characters\. Use at most 120\."):
+        sign_agreement(user, gated, EVALUATION, typed_name="N" * 121, sha256=sha256)
     assert not Signature.objects.exists()
 
 
 def test_an_affiliation_has_200_characters_at_most(tiny):
     with pytest.raises(Invalid, match="Affiliation has 201 characters"):
-        register_team(person("Nora"), tiny, "Notus", "a" * 201, EVALUATION)
+        register_team(person("Nora"), tiny, EVALUATION, name="Notus", affiliation="a" * 201)

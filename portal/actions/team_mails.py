@@ -1,4 +1,4 @@
-"""What every deed on a team leaves behind: an audit row and, for some, a mail in the outbox."""
+"""Mails about a team, as rows of the outbox in the transaction of the action."""
 
 from datetime import datetime
 from typing import Any
@@ -6,18 +6,7 @@ from typing import Any
 from django.db import transaction
 
 from portal import jobs
-from portal.models import AuditEntry, OutgoingMail, Team, User
-
-
-def locked(team: Team) -> Team:
-    """The team as it is now, nobody else's to change until the transaction ends; uploads go on."""
-    return Team.objects.select_for_update(of=("self",), no_key=True).select_related("shared_task").get(pk=team.pk)
-
-
-def audit(user: User, team: Team, verb: str, at: datetime, **detail: Any) -> None:
-    AuditEntry.objects.create(
-        actor=user, shared_task=team.shared_task, verb=verb, subject=f"team {team.name}", detail=detail, at=at
-    )
+from portal.models import OutgoingMail, Team, User
 
 
 def queue_mail(team: Team, kind: OutgoingMail.Kind, to: User | str, at: datetime, **details: Any) -> OutgoingMail:
@@ -36,7 +25,7 @@ def queue_mail(team: Team, kind: OutgoingMail.Kind, to: User | str, at: datetime
     return mail
 
 
-def tell_organizers(team: Team, at: datetime) -> None:
+def notify_organizers(team: Team, at: datetime) -> None:
     """A mail to each organizer that the team awaits approval; the sweep sends it."""
     for organizer in team.shared_task.organizers.filter(is_active=True).order_by("pk"):
         OutgoingMail.objects.tell(

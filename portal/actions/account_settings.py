@@ -1,0 +1,53 @@
+"""What people change of their own account, and where they sign out."""
+
+from typing import Annotated
+
+from allauth.usersessions.models import UserSession
+
+from portal.actions.action import Act, action
+from portal.actions.input import column, passes
+from portal.actions.roles import ANYONE, OWN_ACCOUNT
+from portal.mail.unsubscribe import Wish
+from portal.models import User
+from portal.models.account import is_country, is_language, is_time_zone
+
+
+@action(who=OWN_ACCOUNT, repeatable=True)
+def change_settings(
+    act: Act,
+    account: User,
+    *,
+    name: Annotated[str, column(User, "name", required=True)],
+    affiliation: Annotated[str, column(User, "affiliation")],
+    country: Annotated[str, column(User, "country"), passes(is_country)],
+    time_zone: Annotated[str, column(User, "time_zone", required=True), passes(is_time_zone)],
+    language: Annotated[str, column(User, "language", required=True), passes(is_language)],
+    mails_about_runs: bool,
+    mails_about_deadlines: bool,
+    mails_about_results: bool,
+    mails_about_teams: bool,
+) -> None:
+    """Set who the person is, and the time zone, the language and the mails that they want."""
+    User.objects.filter(pk=account.pk).update(
+        name=name,
+        affiliation=affiliation,
+        country=country,
+        time_zone=time_zone,
+        language=language,
+        mails_about_runs=mails_about_runs,
+        mails_about_deadlines=mails_about_deadlines,
+        mails_about_results=mails_about_results,
+        mails_about_teams=mails_about_teams,
+    )
+
+
+@action(who=ANYONE, repeatable=True)
+def stop_mails(act: Act, wish: Wish) -> None:
+    """Stop mails of one kind to one person. Only the signed link in such a mail makes a `Wish`, so no one signs in."""
+    User.objects.filter(pk=wish.user_id).update(**{wish.field: False})
+
+
+@action(who=OWN_ACCOUNT)
+def end_session(act: Act, session: UserSession) -> None:
+    """Sign out in the browser that has that session."""
+    session.end()
