@@ -168,10 +168,6 @@ class ReleasedBoardQuerySet(models.QuerySet["ReleasedBoard"]):
         """Those that everyone may see at that moment: none of a release that was taken back, for organizers either."""
         return self.filter(phase__in=Phase.objects.with_visible_scores(AnonymousUser(), at))
 
-    def visible_to(self, viewer: Viewer, at: datetime) -> Self:
-        """Those whose content that viewer may see on the leaderboard."""
-        return self.filter(phase__in=Phase.objects.with_visible_scores(viewer, at))
-
 
 class ReleasedBoard(models.Model):
     """A board as it was when its scores became public, or were made anew after that; it never changes."""

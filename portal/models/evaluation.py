@@ -17,7 +17,10 @@ from portal.models.team import Team
 
 
 class EvaluationQuerySet(models.QuerySet["Evaluation"]):
-    """Pages, exports, feeds and mails read scores through `visible_to` and `visible_in_steps` alone."""
+    """Pages, exports, feeds and mails read scores through `visible_to` and `visible_in_steps` alone.
+
+    Nothing else decides whether a score is shown: callers ask no second rule.
+    """
 
     def visible_to(self, viewer: Viewer, at: datetime) -> Self:
         """Evaluations whose scores that viewer may see as they are at that moment."""
@@ -26,6 +29,10 @@ class EvaluationQuerySet(models.QuerySet["Evaluation"]):
     def visible_in_steps(self, viewer: Viewer, at: datetime) -> Self:
         """Evaluations of which that viewer may see at most a step of a ladder; see `portal.queries.ladder`."""
         return self.filter(phase__in=Phase.objects.with_visible_steps(viewer, at))
+
+    def visible_at_all(self, viewer: Viewer, at: datetime) -> Self:
+        """Evaluations that count on a board which that viewer sees, exact or in steps; to count them, not to read."""
+        return self.visible_to(viewer, at) | self.visible_in_steps(viewer, at)
 
     def on_board(self, phase: Phase, gold: GoldStandard, scorer: str, until: datetime | None = None) -> Self:
         """Those of one gold and one scorer version whose runs were received by then and are not withdrawn.

@@ -40,9 +40,12 @@ class RunItemsQuerySet(models.QuerySet["RunItems"]):
     def of_board(self, board: Board) -> Self:
         return self.filter(evaluation__run__track=board.track_id, evaluation__phase=board.phase_id)
 
-    def public(self, at: datetime) -> Self:
-        """Those of runs whose scores everyone may see; whether their items are public is for `items_are_public`."""
-        return self.filter(evaluation__in=Evaluation.objects.visible_to(AnonymousUser(), at))
+    def public(self, track: Track, split: str, at: datetime) -> Self:
+        """Those that everyone may see at that moment: none while that track's items are not public."""
+        if not items_are_public(track, split, at):
+            return self.none()
+        seen = Evaluation.objects.visible_to(AnonymousUser(), at)
+        return self.filter(evaluation__in=seen, evaluation__run__track=track)
 
     def unread(self) -> Self:
         return self.filter(answers=[])

@@ -66,7 +66,7 @@ class Insights:
     ranks: dict[str, tuple[int, int]]  # between which a run stands on resampled items
     leads: list[LeadLine]  # of the best runs, over each other
     field: dict[str, Any]  # as `scoring.analysis.details.field_details`; empty until a worker made it
-    evaluations: dict[str, int]  # by run
+    evaluation_ids: dict[str, int]  # by run
     missed: Missed | None
     languages: Languages | None
     agreement: list[dict[str, Any]]  # of the annotators, as `scoring.gold.agreement.Agreement`; empty where not known
@@ -96,7 +96,7 @@ def insights(track: Track, phase: Phase, viewer: Viewer, at: datetime) -> Insigh
         ranks={names[pk]: (low, high) for pk, (low, high) in made.get("ranks", {}).items() if pk in names},
         leads=_leads(made.get("leads", {}), field.get("disagreement", {}), names),
         field=field,
-        evaluations={name: int(pk) for pk, name in names.items()},
+        evaluation_ids={name: int(pk) for pk, name in names.items()},
         languages=_languages(kept, board, teams[:FIELD], names) if kept else None,
         agreement=track.agreement.get(phase.split, []) if board.visible and board.gold_version else [],
         missed=_missed(field.get("missed", ()), board, at),
@@ -110,8 +110,6 @@ def _shown(board: Leaderboard) -> dict[UUID, str]:
 
 def _evaluations(board: Leaderboard, shown: Mapping[UUID, str], viewer: Viewer, at: datetime) -> list[Evaluation]:
     """In the order of the rows."""
-    if board.gold_version is None or board.step is not None:
-        return []
     seen = Evaluation.objects.visible_to(viewer, at)
     found = seen.filter(run__in=shown, gold__version=board.gold_version, scorer=board.scorer)
     places = {run: place for place, run in enumerate(shown)}

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from django.core.paginator import Page, Paginator
 
-from portal.models import GoldItems, Phase, RunItems, Track, items_are_public
+from portal.models import GoldItems, Phase, RunItems, Track
 
 PAGE_SIZE = 50
 LABELS = 100  # more cannot be chosen from
@@ -80,9 +80,7 @@ def item_table(
 
 def items_are_unread(track: Track, phase: Phase, evaluation: int, at: datetime) -> bool:
     """Whether there would be a table of that run's items, if a worker could have read them."""
-    return (
-        items_are_public(track, phase.split, at) and RunItems.objects.public(at).unread().filter(pk=evaluation).exists()
-    )
+    return RunItems.objects.public(track, phase.split, at).unread().filter(pk=evaluation).exists()
 
 
 def missed_items(track: Track, phase: Phase, evaluations: Iterable[int], at: datetime) -> list[str]:
@@ -99,9 +97,7 @@ def _found(
     track: Track, phase: Phase, evaluations: Iterable[int], at: datetime
 ) -> tuple[GoldItems, dict[int, RunItems]] | None:
     """The gold's answers and by evaluation those of the runs, all by one gold version."""
-    if not items_are_public(track, phase.split, at):
-        return None
-    rows = RunItems.objects.public(at).filter(evaluation__in=list(evaluations), evaluation__run__track=track)
+    rows = RunItems.objects.public(track, phase.split, at).filter(evaluation__in=list(evaluations))
     rows = rows.select_related("evaluation__gold__items")
     runs = {row.pk: row for row in rows.order_by("-evaluation__gold__version") if row.answers}
     standards = {row.evaluation.gold_id: row.evaluation.gold for row in runs.values()}

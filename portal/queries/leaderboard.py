@@ -30,7 +30,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Leaderboard:
-    """What the board shows; `visible` False: no rows. `hidden_reason` says why not everybody sees it, or is empty."""
+    """What the board shows; `visible` False: no rows. `hidden_reason` says why not everyone sees it, or is empty."""
 
     track: Track
     phase: Phase
@@ -105,10 +105,8 @@ def leaderboards(
     track: Track, phase: Phase, viewer: Viewer, at: datetime, *choices: Choices
 ) -> tuple[Leaderboard, ...]:
     """The same board by several choices: what these share is asked for once."""
-    visible, step = phase.scores_are_visible_to(viewer, at), phase.step_for(viewer, at)
-    boards = Board.objects.filter(track=track, phase=phase).select_related("gold")
-    is_exact = visible and step is None
-    board = (boards.visible_to(viewer, at) if is_exact else boards.defer("comparison")).first()
+    visible, step = phase.scores_are_visible_to(viewer, at), phase.step_for(viewer, at)  # words; rows have a gate
+    board = _board(track, phase, viewer, at)
     result = Leaderboard(
         track=track,
         phase=phase,
@@ -123,11 +121,10 @@ def leaderboards(
         pending=_pending(track, phase, board),
         step=step,
     )
-    if not visible or board is None or board.gold is None:
+    if board is None or board.gold is None or not (visible or _has_rows(board, viewer, at)):
         return (result,) * len(choices)
-    board.track, board.phase = track, phase
-    if not is_exact or board.comparison.get("metric") != result.rank_by:
-        board.comparison = {}  # made of the scores as they are, or by the metric that ranked before
+    if board.comparison.get("metric") != result.rank_by:
+        board.comparison = {}  # by the metric that ranked before
     languages = by_language(board) if step is None else ByLanguage()
     are_public = phase.names_are_public(at) or phase.shared_task.is_organized_by(viewer)
     result = replace(
@@ -137,12 +134,28 @@ def leaderboards(
         rescored=None if board.keeps_scores(at) else _rescored(board, track, viewer, at),
         has_aliases=not are_public,
         changes=list(board.changes.select_related("gold_before", "gold_after")),
-        releases=list(ReleasedBoard.objects.visible_to(viewer, at).filter(track=track, phase=phase).defer("content")),
+        releases=list(ReleasedBoard.objects.public(at).filter(track=track, phase=phase).defer("content")),
         languages=languages.items,
     )
     names = Names(phase, are_public, _own_team(track, viewer))
     reader = _Reader(viewer, at, names)
     return tuple(_with_rows(result, board, reader, languages, chosen) for chosen in choices)
+
+
+def _board(track: Track, phase: Phase, viewer: Viewer, at: datetime) -> Board | None:
+    """The board's row; without the comparison where that viewer must not see it."""
+    rows = Board.objects.filter(track=track, phase=phase).select_related("gold")
+    board = rows.visible_to(viewer, at).first()
+    if board is None and (board := rows.defer("comparison").first()) is not None:
+        board.comparison = {}
+    if board is not None:
+        board.track, board.phase = track, phase
+    return board
+
+
+def _has_rows(board: Board, viewer: Viewer, at: datetime) -> bool:
+    """Whether the gate shows any; a hidden board needs no other question."""
+    return Evaluation.objects.visible_at_all(viewer, at).filter(gold=board.gold, phase=board.phase).exists()
 
 
 class _Reader(NamedTuple):
@@ -172,6 +185,7 @@ def _with_rows(
     since = _last_release(board, result.releases) if is_official else None
     return replace(
         result,
+        visible=result.visible or bool(lines),
         rows=_compared_with(since, lines) if since else lines,
         since=since.number if since else None,
         comparison=_comparison(board),
@@ -207,8 +221,7 @@ def _rescored(board: Board, track: Track, viewer: Viewer, at: datetime) -> tuple
     gold, scorer = GoldStandard.objects.newest(track, board.phase.split), track.shared_task.scorer
     if gold is None or board.gold is None or (gold, scorer) == (board.gold, board.scorer):
         return None
-    seen = Evaluation.objects.visible_to(viewer, at) | Evaluation.objects.visible_in_steps(viewer, at)
-    scored = partial(seen.on_board, board.phase)
+    scored = partial(Evaluation.objects.visible_at_all(viewer, at).on_board, board.phase)
     return scored(gold, scorer).count(), scored(board.gold, board.scorer).count()
 
 

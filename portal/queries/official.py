@@ -81,15 +81,14 @@ def _standing(
     is_best = phase.official == Phase.Official.BEST
     candidates = [run for run in runs if run.is_eligible and (not is_best or run.pk in scores)]
     key = first(phase, Order(column.key, column.higher_is_better))
-    is_hidden = is_best and not is_visible
-    is_told = not is_hidden and phase.official != Phase.Official.ALL
+    is_one = phase.official != Phase.Official.ALL
     return Standing(
         phase=phase,
         track=track,
-        run=min(candidates, key=lambda run: key(run, scores.get(run.pk, {})), default=None) if is_told else None,
+        run=min(candidates, key=lambda run: key(run, scores.get(run.pk, {})), default=None) if is_one else None,
         rule=phase.official,
         best_by=column,
-        is_hidden=is_hidden,
+        is_hidden=is_best and not is_visible,
         in_steps=in_steps,
         may_choose=phase.official == Phase.Official.CHOSEN and phase.is_open(at, runs[0].team_id),
     )

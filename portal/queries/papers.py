@@ -13,9 +13,9 @@ _GIVEN = ~Q(bibtex="") | ~Q(paper="")
 
 def public_papers(shared_task: SharedTask, at: datetime) -> list[Team]:
     """Teams with a paper that stand, under their names, on a board that everybody may see; by name."""
-    phases = [one for one in shared_task.phases.all() if one.scores_are_public(at) and one.names_are_public(at)]
-    everyone, shown = AnonymousUser(), set[int]()
-    on_boards = Evaluation.objects.visible_to(everyone, at) | Evaluation.objects.visible_in_steps(everyone, at)
+    phases = [one for one in shared_task.phases.all() if one.names_are_public(at)]
+    shown = set[int]()
+    on_boards = Evaluation.objects.visible_at_all(AnonymousUser(), at)
     for phase in phases:
         standing = on_boards.filter(phase=phase, run__withdrawn_at__isnull=True, team__isnull=False)
         shown |= set(standing.exclude(team__in=Team.objects.shut_out(phase)).values_list("team", flat=True))

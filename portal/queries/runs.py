@@ -20,7 +20,7 @@ UNFINISHED = (Run.State.RECEIVED, Run.State.SCORING)
 
 @dataclass(frozen=True, slots=True)
 class RunLine:
-    """One run in a table. `problems` are as `Problem.as_dict`; `scores` is empty while `scores_are_hidden`.
+    """One run in a table. `problems` are as `Problem.as_dict`; `scores_are_hidden` says why it has no scores.
 
     `step` is that of the ladder on which the viewer sees scores: then only runs that made a step have one.
     """
@@ -121,8 +121,6 @@ def run_view(run: Run, viewer: Viewer, at: datetime) -> RunView:
     line = next(line for line in lines if line.run == run)
     standing = None if run.team_id is None else team_standings(lines, viewer, at)[0]
     is_eligible = standing is not None and line.run.is_eligible
-    is_told = not line.scores_are_hidden and line.step is None
-    evaluation = _shown_evaluations([line.run], viewer, at).get(run.pk) if is_told else None
     return RunView(
         line=line,
         standing=standing,
@@ -130,7 +128,7 @@ def run_view(run: Run, viewer: Viewer, at: datetime) -> RunView:
         may_be_withdrawn=is_eligible and not line.run.phase.is_settled(at),
         may_be_described=standing is not None and not line.run.phase.is_settled(at),
         submission=run.submission,
-        evaluation=evaluation,
+        evaluation=_shown_evaluations([line.run], viewer, at).get(run.pk),
         command=_check_command(run),
         score_command=_score_command(run),
     )
@@ -143,11 +141,10 @@ def _lines(found: QuerySet[Run], viewer: Viewer, at: datetime) -> list[RunLine]:
         )
     )
     phases = {run.phase for run in runs}
-    visible = {phase: phase.scores_are_visible_to(viewer, at) for phase in phases}
+    visible = {phase: phase.scores_are_visible_to(viewer, at) for phase in phases}  # for words
     step = {phase: phase.step_for(viewer, at) for phase in phases}
-    seen = [run for run in runs if visible[run.phase]]
-    evaluations = _shown_evaluations([run for run in seen if step[run.phase] is None], viewer, at)
-    keys = told([run for run in seen if step[run.phase] is not None], viewer, at)
+    evaluations = _shown_evaluations(runs, viewer, at)
+    keys = told([run for run in runs if step[run.phase] is not None], viewer, at)
     return [
         RunLine(
             run=run,
@@ -164,10 +161,10 @@ def _lines(found: QuerySet[Run], viewer: Viewer, at: datetime) -> list[RunLine]:
 
 
 def _scores(run: Run, evaluation: Evaluation | None, key: float | None, step: float | None) -> list[Score]:
-    """What it got, or on a ladder what is told of that."""
-    if step is not None:
-        return [] if key is None else [told_score(run.track, key, step)]
-    return scores(run.track, evaluation.scores) if evaluation else []
+    """What it got, or on a ladder what is shown of that."""
+    if evaluation is not None:
+        return scores(run.track, evaluation.scores)
+    return [] if key is None or step is None else [told_score(run.track, key, step)]
 
 
 def _shown_evaluations(runs: Iterable[Run], viewer: Viewer, at: datetime) -> dict[Any, Evaluation]:

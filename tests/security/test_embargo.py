@@ -1,7 +1,7 @@
 """No score reaches anyone before its time: an unmistakable one is looked for at every address, for every viewer.
 
 `SHOWS` says where the scores of a released phase appear, and for whom. An address that is new and shows scores fails
-until it has an entry; one that needs arguments fails until `World.arguments` has them.
+until it has an entry; one that needs arguments fails until `World.arguments` has them. Mails are looked through, too.
 """
 
 import json
@@ -18,9 +18,15 @@ from django.core.cache import cache, caches
 from django.test import Client
 from django.urls import reverse
 
-from portal.models import Board, Evaluation, Phase, ReleasedBoard, Run, Team, User
+from portal.mail.messages import message
+from portal.models import Board, Evaluation, OutgoingMail, Phase, ReleasedBoard, Run, Team, User
+from portal.models.board import BoardQuerySet, ReleasedBoardQuerySet
+from portal.models.evaluation import EvaluationQuerySet
+from portal.models.paper_pack import PaperPackQuerySet
+from portal.models.task import PhaseQuerySet
 from portal.paper.build import build_pack
 from portal.paper.queue import request_pack
+from portal.queries.mails import facts
 from portal.queries.releases import keep_release
 from tests.portal.web.conftest import Clock
 from tests.portal.web.conftest import at as at
@@ -31,11 +37,12 @@ from tests.security.test_access import ADMIN, NAMES
 
 SCORES = {"evaluation": 0.73910009, "post": 0.84620009, "without-gold": 0.61110009}  # of every metric, by phase
 STEP = "0.60"  # what a ladder of 0.05 shows of the last
+HIDDEN_STEP = "0.8487"  # what a ladder of 0.0123 would show of `post`
 WORDS = {"evaluation": "Zyxeval", "post": "Zyxpost", "without-gold": "Zyxstep"}  # in their details and flags
 _FORMS = {
     slug: re.compile(rf"(?<!\d)({re.escape(f'{score:.4f}')}|{re.escape(f'{100 * score:.2f}')})|{WORDS[slug]}")
     for slug, score in SCORES.items()
-}
+} | {"post in steps": re.compile(rf"(?<!\d){re.escape(HIDDEN_STEP)}")}
 EVERYONE = frozenset(
     ("anonymous", "rival", "captain", "other_organizer", "password_organizer", "password_admin", "organizer", "admin")
 )
@@ -55,6 +62,7 @@ SHOWS = {  # where, once a phase is released, and to whom; nowhere else and to n
     "team_runs": MEMBERS,
     "submission": OWN,
     "submission_status": OWN,
+    "mail": MEMBERS,
     "admin": frozenset(("admin",)),
 }
 UNRELEASED = {"released_board", "insights_figure"}  # not there without a release, or not of every field of runs
@@ -64,7 +72,7 @@ QUERIES = ("", "&format=csv", "&format=json", "&runs=all", "&sort=accuracy")
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """A phase's score, or something else of its evaluations, at an address."""
+    """A phase's score, or something else of its evaluations, at an address or in a mail."""
 
     role: str
     name: str
@@ -83,11 +91,14 @@ def people(world: World) -> dict[str, User | None]:
 
 @pytest.fixture
 def phases(world: World, at: Clock) -> dict[str, Phase]:
-    """Hidden since a release was taken back, never shown, and shown in steps: each with scored runs of two teams."""
-    task, opens, closes = world.run.track.shared_task, EVALUATION - timedelta(days=1), EVALUATION + timedelta(days=9)
+    """Hidden since a release was taken back, never shown, and shown in steps: each with scored runs of two teams.
+
+    The one that is never shown has a ladder, too.
+    """
+    task, opens, closes = world.run.track.shared_task, EVALUATION - timedelta(days=1), POST + timedelta(days=9)
     task.phases.filter(slug="evaluation").update(released=RELEASE)
-    task.phases.filter(slug="post").update(scores="never", opens=opens, closes=closes)
-    rules = {"split": "test", "opens": opens, "closes": POST + timedelta(days=9), "ladder_step": 0.05}
+    task.phases.filter(slug="post").update(scores="never", opens=opens, closes=closes, ladder_step=0.0123)
+    rules = {"split": "test", "opens": opens, "closes": closes, "ladder_step": 0.05}
     task.phases.filter(slug="without-gold").update(**rules)
     notus = Team.objects.get(name="Notus")
     send_run(notus, GOOD, 1, EVALUATION)
@@ -128,20 +139,32 @@ def look(world: World, people: dict[str, User | None], now: datetime) -> set[Sig
     """Where which of the scores are shown to whom now, once the packs for overview papers are built."""
     for phase in Phase.objects.filter(shared_task__slug="gated").select_related("shared_task"):
         build_pack(request_pack(phase, world.people["organizer"], now).pk, now)
-    return {found for role, user in people.items() for found in _seen_by(world, role, user)}
+    return {found for role, user in people.items() for found in _seen_by(world, role, user, now)}
 
 
-def _seen_by(world: World, role: str, user: User | None) -> Iterator[Sighting]:
+def _seen_by(world: World, role: str, user: User | None, now: datetime) -> Iterator[Sighting]:
     client = Client()
     if user is not None:
         client.force_login(user)
     cache.clear()  # of rate limits
     caches["boards"].clear()
     for name, address in _addresses(world, is_admin=role == "admin"):
-        content = _content(client.get(address))
-        for slug in SCORES:
-            if _FORMS[slug].search(content):
-                yield Sighting(role, name, slug)
+        yield from (Sighting(role, name, phase) for phase in _phases_in(_content(client.get(address))))
+    if user is not None:
+        yield from (Sighting(role, "mail", phase) for phase in _phases_in(_mails_to(user, now)))
+
+
+def _phases_in(content: str) -> list[str]:
+    return [phase for phase, form in _FORMS.items() if form.search(content)]
+
+
+def _mails_to(user: User, now: datetime) -> str:
+    """All mails of the outbox to that person as they would say it now."""
+    mails = OutgoingMail.objects.select_related(
+        "shared_task", "team__shared_task", "user", "phase", "submission__phase"
+    )
+    found = ((mail, facts(mail, now)) for mail in mails.filter(user=user))
+    return "".join(message(mail, known, now).message().as_string() for mail, known in found if known is not None)
 
 
 def _addresses(world: World, *, is_admin: bool) -> Iterator[tuple[str, str]]:
@@ -216,3 +239,33 @@ def test_scores_are_shown_where_and_when_they_may_be(
     at(closing)
     anonymous = {"anonymous": None}
     assert names(look(world, anonymous, closing), "anonymous", "without-gold") >= shown_to("anonymous") - UNRELEASED
+
+
+CLOSED = {  # what a captain sees of hidden phases where a gate lets everything through, and where
+    (PhaseQuerySet, "with_visible_scores"): ("evaluation", shown_to("captain") - UNRELEASED | {"released_board"}),
+    (PhaseQuerySet, "with_visible_steps"): ("post in steps", {"leaderboard", "leaderboards", "insights", "compare"}),
+    (EvaluationQuerySet, "visible_to"): ("evaluation", shown_to("captain") - UNRELEASED - {"paper"}),
+    (EvaluationQuerySet, "visible_in_steps"): ("post in steps", {"leaderboard", "team_runs", "run", "mail"}),
+    (BoardQuerySet, "visible_to"): ("without-gold", {"leaderboard"}),
+    (ReleasedBoardQuerySet, "public"): ("evaluation", {"released_board"}),
+    (PaperPackQuerySet, "visible_to"): ("evaluation", {"paper"}),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("gate", "method"), CLOSED)
+def test_nothing_but_the_gate_hides_them(  # noqa: PLR0913, PLR0917
+    world: World,
+    people: dict[str, User | None],
+    phases: dict[str, Phase],
+    at: Clock,
+    monkeypatch,
+    gate: Any,
+    method: str,
+) -> None:
+    """Each gate decides alone, and the search above notices when it does not."""
+    at(RELEASE)
+    monkeypatch.setattr(gate, method, lambda self, *_viewer_and_time: self.all())
+    phase, places = CLOSED[gate, method]
+    found = look(world, {"captain": people["captain"]}, RELEASE)
+    assert names(found, "captain", phase) >= places

@@ -42,7 +42,7 @@ def compare(request: HttpRequest, slug: str, track: str) -> HttpResponse:
 
 
 def _items(request: HttpRequest, context: dict[str, Any], chosen: list[str]) -> ItemTable | None:
-    board, evaluations = context["board"], context["insights"].evaluations
+    board, evaluations = context["board"], context["insights"].evaluation_ids
     runs = {name: pk for name, pk in evaluations.items() if name in chosen}
     return item_table(board.track, board.phase, runs, item_choice(request.GET, "differ"), context["at"])
 

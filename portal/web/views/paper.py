@@ -44,9 +44,10 @@ def status(request: HttpRequest, slug: str, phase: str) -> HttpResponse:
 @require_safe
 def file(request: HttpRequest, slug: str, phase: str) -> HttpResponseBase:
     """The pack for the boards as they are now; where it is not built yet, the way to it."""
-    found = _phase(request, slug, phase)
-    ready = _ready(request, found)
+    phases = Phase.objects.select_related("shared_task")
+    ready = _ready(request, get_object_or_404(phases, shared_task__slug=slug, slug=phase))
     if ready is None:
+        _phase(request, slug, phase)
         return redirect("paper_pack", slug, phase)
     stored = StoredDataset(ready.sha256, ready.size)
     part = wanted_range(request, stored)
@@ -74,7 +75,7 @@ def _context(request: HttpRequest, slug: str, phase: str) -> dict[str, Any]:
 
 
 def _phase(request: HttpRequest, slug: str, phase: str) -> Phase:
-    """404 for those who do not see the phase's scores."""
+    """404 for those who see no scores of the phase."""
     found = get_object_or_404(Phase.objects.select_related("shared_task"), shared_task__slug=slug, slug=phase)
     if not found.scores_are_visible_to(request.user, database_now()):
         raise Http404
