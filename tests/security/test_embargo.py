@@ -160,10 +160,9 @@ def _phases_in(content: str) -> list[str]:
 
 def _mails_to(user: User, now: datetime) -> str:
     """All mails of the outbox to that person as they would say it now."""
-    mails = OutgoingMail.objects.select_related(
-        "shared_task", "team__shared_task", "user", "phase", "submission__phase"
-    )
-    found = ((mail, facts(mail, now)) for mail in mails.filter(user=user))
+    related = ("shared_task", "team__shared_task", "user", "phase", "submission__phase")
+    mails = OutgoingMail.objects.filter(user=user).select_related(*related)
+    found = ((mail, facts(mail, now)) for mail in mails)
     return "".join(message(mail, known, now).message().as_string() for mail, known in found if known is not None)
 
 
@@ -254,17 +253,10 @@ CLOSED = {  # what a captain sees of hidden phases where a gate lets everything 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("gate", "method"), CLOSED)
-def test_nothing_but_the_gate_hides_them(  # noqa: PLR0913, PLR0917
-    world: World,
-    people: dict[str, User | None],
-    phases: dict[str, Phase],
-    at: Clock,
-    monkeypatch,
-    gate: Any,
-    method: str,
+def test_nothing_but_the_gate_hides_them(
+    world: World, people: dict[str, User | None], phases: dict[str, Phase], monkeypatch, gate: type, method: str
 ) -> None:
-    """Each gate decides alone, and the search above notices when it does not."""
-    at(RELEASE)
+    """Each gate decides alone, and the search above notices when one lets everything through."""
     monkeypatch.setattr(gate, method, lambda self, *_viewer_and_time: self.all())
     phase, places = CLOSED[gate, method]
     found = look(world, {"captain": people["captain"]}, RELEASE)
