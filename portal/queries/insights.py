@@ -110,6 +110,8 @@ def _shown(board: Leaderboard) -> dict[UUID, str]:
 
 def _evaluations(board: Leaderboard, shown: Mapping[UUID, str], viewer: Viewer, at: datetime) -> list[Evaluation]:
     """In the order of the rows."""
+    if board.gold_version is None:
+        return []
     seen = Evaluation.objects.visible_to(viewer, at)
     found = seen.filter(run__in=shown, gold__version=board.gold_version, scorer=board.scorer)
     places = {run: place for place, run in enumerate(shown)}
