@@ -24,7 +24,7 @@ from benchmarks.hostile_uploads import TEAM, Hostile, corpus, gold_of, hostile_t
 from scoring import Definition, inspect_upload  # noqa: E402
 from scoring.analysis.details import details  # noqa: E402
 from scoring.score import load_gold, score  # noqa: E402
-from scoring.uploads.upload import RecognisedRun, read_run  # noqa: E402
+from scoring.uploads.inspection import RecognisedRun, read_run  # noqa: E402
 
 SECONDS = 40  # of CPU; then an upload has failed, if its child did not do so before
 AIMS = {"cpu_seconds_max": 2.0, "memory_mb_max": 300.0, "failed": 0}

@@ -5,7 +5,8 @@ from scoring.definition import Definition, DefinitionError
 from scoring.definition.reader import load_definition
 from scoring.reports.problems import Problem, Report
 from scoring.score import score
-from scoring.uploads.upload import check_upload, inspect_upload
+from scoring.uploads.content import check_upload
+from scoring.uploads.inspection import inspect_upload
 
 __version__ = "0.2.0"  # bump when a value that a run gets could change
 

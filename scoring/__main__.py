@@ -21,7 +21,7 @@ from scoring.reports.nearest import nearest
 from scoring.reports.printing import report_text, scores_text
 from scoring.reports.problems import Report, in_language
 from scoring.score import GoldError, score
-from scoring.uploads.upload import check_upload
+from scoring.uploads.content import check_upload
 
 OTHER_COMMANDS = {
     "analyse": "tables on runs compared with a gold standard",

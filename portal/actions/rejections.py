@@ -11,7 +11,7 @@ from portal.models import FailedAttempt, Phase, Submission, Team, User, Validati
 from portal.models.failed_attempt import AN_HOUR
 from portal.queries.uploads import inspect
 from portal.storage import StoredUpload
-from scoring.uploads.upload import Upload
+from scoring.uploads.inspection import Upload
 
 REJECTED_AN_HOUR = 30  # uploads of a person, and of a team
 REJECTED_IN_A_ROW = 8  # of a person within ten minutes; then one a minute

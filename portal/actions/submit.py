@@ -20,7 +20,7 @@ from portal.permissions import has_signed
 from portal.queries.quota import TrackLimits, remaining
 from portal.storage import StoredUpload, UploadedFile
 from scoring import __version__ as scorer_version
-from scoring.uploads.upload import RecognisedRun, Upload
+from scoring.uploads.inspection import RecognisedRun, Upload
 
 QUOTA_ATTEMPTS = 4  # at a phase that moves each time: no one moves one so often
 

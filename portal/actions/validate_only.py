@@ -17,7 +17,7 @@ from portal.models import Phase, SharedTask, User, Validation
 from portal.models.clock import database_now
 from portal.queries.quota import TrackLimits
 from portal.storage import StoredUpload, UploadedFile
-from scoring.uploads.upload import RecognisedRun
+from scoring.uploads.inspection import RecognisedRun
 
 VALIDATIONS_AN_HOUR = 60  # of a person
 _AN_HOUR = timedelta(hours=1)

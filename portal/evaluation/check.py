@@ -17,8 +17,8 @@ from portal.models import Phase, Run, Submission, Team
 from portal.models.clock import running_from
 from portal.storage import stored_file
 from scoring import Definition, Report, check_upload
-from scoring.uploads.naming import Taken
-from scoring.uploads.upload import RecognisedRun
+from scoring.uploads.inspection import RecognisedRun
+from scoring.uploads.name_rules import Taken
 
 log = structlog.get_logger("portal.evaluation")
 

@@ -23,7 +23,7 @@ from scoring.definition import Track as TrackDefinition
 from scoring.metrics import Comparison, LoadedGold, compare
 from scoring.score import run_answers
 from scoring.significance import intervals, leads, rank_ranges, tie_groups
-from scoring.uploads.upload import read_run
+from scoring.uploads.inspection import read_run
 
 log = structlog.get_logger("portal.evaluation")
 

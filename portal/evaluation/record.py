@@ -29,7 +29,7 @@ from portal.models import (
     Submission,
     Track,
 )
-from scoring.uploads.upload import RecognisedRun
+from scoring.uploads.inspection import RecognisedRun
 
 log = structlog.get_logger("portal.evaluation")
 

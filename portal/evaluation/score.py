@@ -21,7 +21,7 @@ from scoring import __version__ as scorer_version
 from scoring.analysis.details import details
 from scoring.metrics import LoadedGold
 from scoring.score import score, score_gold
-from scoring.uploads.upload import read_run
+from scoring.uploads.inspection import read_run
 
 log = structlog.get_logger("portal.evaluation")
 

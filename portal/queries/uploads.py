@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from portal.models import Phase, Run, SharedTask, Team, Track
 from portal.queries.task_folder import home_command
 from portal.storage import StoredUpload, stored_file
+from scoring.uploads.inspection import Upload, inspect_upload, read_run
 from scoring.uploads.naming import example, example_archive
-from scoring.uploads.upload import Upload, inspect_upload, read_run
 
 
 @dataclass(frozen=True, slots=True)

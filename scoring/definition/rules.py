@@ -9,7 +9,7 @@ from scoring.metrics import registry
 from scoring.metrics.tree import faults_of
 from scoring.reports.nearest import nearest
 from scoring.reports.problems import Problem, Report
-from scoring.uploads.naming import faults_of_rules
+from scoring.uploads.name_rules import faults_of_rules
 
 Steps = tuple[str | int, ...]
 Fault = tuple[Steps, str, str | None]  # where, what, and what was probably meant instead

@@ -46,7 +46,7 @@ class Reading:
 
 
 @dataclass(slots=True)
-class Kind:
+class ProblemsOfKind:
     """All problems of one kind so far: their number, and the first of them."""
 
     severity: Severity
@@ -60,7 +60,7 @@ class Problems:
 
     def __init__(self, report: Report) -> None:
         self._report = report
-        self._kinds: dict[str, Kind] = {}
+        self._kinds: dict[str, ProblemsOfKind] = {}
 
     def add(
         self,
@@ -81,7 +81,7 @@ class Problems:
         if kind is None:
             first = {"line": line, "column": column, "path": path, "item": item, "found": found, "expected": expected}
             first["suggestion"] = suggestion() if callable(suggestion) else suggestion
-            kind = self._kinds[code] = Kind(severity, first)
+            kind = self._kinds[code] = ProblemsOfKind(severity, first)
         kind.count += 1
         if self._report.listed is None or len(kind.places) < self._report.listed:
             kind.places.append(place)

@@ -24,7 +24,7 @@ from portal.evaluation.validate import validate
 from portal.models import FailedAttempt, Membership, Phase, Quota, Run, Submission, Team, Validation
 from portal.storage import store_upload
 from scoring.limits import UPLOAD_BYTES
-from scoring.uploads.upload import Upload
+from scoring.uploads.inspection import Upload
 from tests.portal.world import (
     EVALUATION,
     GOOD,

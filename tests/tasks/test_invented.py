@@ -4,7 +4,7 @@ import numpy as np
 
 from scoring import Definition
 from scoring.answers import Matrix, Spans
-from scoring.uploads.upload import check_upload
+from scoring.uploads.content import check_upload
 from tasks.invented import invented_archive, invented_run
 
 LABELS = Matrix(["1", "2", "3"], ("NO", "YES"), np.array([[True, False], [False, True], [False, True]]))

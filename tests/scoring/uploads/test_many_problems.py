@@ -8,6 +8,7 @@ import pytest
 
 from scoring import Definition, Report, check_upload, inspect_upload
 from scoring.uploads import naming
+from scoring.uploads.name_rules import Taken
 from tests.scoring.conftest import ITEMS
 from tests.scoring.uploads.test_archives import zipped
 
@@ -28,7 +29,7 @@ def archive(tmp_path: Path) -> Write:
     return write
 
 
-def inspected(tiny: Definition, path: Path, taken: naming.Taken = ()) -> Report:
+def inspected(tiny: Definition, path: Path, taken: Taken = ()) -> Report:
     return inspect_upload(tiny, path, path.name, TEAM, taken=taken).report
 
 

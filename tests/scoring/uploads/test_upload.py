@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from scoring import Definition, Report, check, check_upload, inspect_upload, limits, load_definition
+from scoring.uploads.inspection import read_run
 from scoring.uploads.naming import likely_track
-from scoring.uploads.upload import read_run
 from tests.scoring.conftest import DEFINITION, ITEMS
 
 HARD = json.dumps([{"id": item, "value": "A", "test_case": "TINY"} for item in ITEMS]).encode()

@@ -1,0 +1,165 @@
+"""Whether all runs of an upload are valid: its names, its structure, and what each run holds."""
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from scoring import limits
+from scoring.check import Known, known_items, read_checked, read_file, report_other_split, run_bytes
+from scoring.definition import Definition, Track
+from scoring.formats.head import begins_as, head_of
+from scoring.reports.problems import Report
+from scoring.uploads import naming
+from scoring.uploads.archives import read_archived
+from scoring.uploads.inspection import RecognisedRun, Upload, inspect_upload
+from scoring.uploads.name_rules import Taken
+from scoring.uploads.zips import BrokenZipError
+
+
+@dataclass(frozen=True, slots=True)
+class RunReport:
+    """The problems of one run's content, its hash, and the number of items that it answers."""
+
+    run: RecognisedRun
+    report: Report
+    sha256: str
+    items: int
+
+
+@dataclass(frozen=True, slots=True)
+class UploadReport:
+    """A whole upload, judged: one error anywhere rejects all of it."""
+
+    upload: Upload
+    report: Report
+    runs: list[RunReport]
+
+    @property
+    def ok(self) -> bool:
+        return self.report.ok
+
+
+def check_upload(
+    definition: Definition,
+    path: Path,
+    file_name: str,
+    team: str | None,
+    split: str = "test",
+    items: Iterable[str] | Path | None = None,
+    listed: int | None = limits.LISTED,
+    taken: Taken = (),
+) -> UploadReport:
+    """Judge names, structure and the content of every run, so that all errors are known at once.
+
+    Args:
+        items: as for `scoring.check.check`; the same for all runs of the upload.
+        listed, taken: as for `inspect_upload`.
+    """
+    upload = inspect_upload(definition, path, file_name, team, listed, taken)
+    known = known_items(items if items is None or isinstance(items, Path) else list(items))
+    held = {*taken, *((run.track, run.number) for run in upload.runs)}
+    contents = _Contents(definition, path, team, split, known, held, listed)
+    runs = [] if contents.are_too_much(upload) else list(contents.check(upload))
+    report = Report(list(upload.report))
+    for run in runs:
+        report.extend(run.report)
+    return UploadReport(upload, report, runs)
+
+
+@dataclass(frozen=True, slots=True)
+class _Contents:
+    """Checks what the runs of an upload hold; `taken` grows by every run whose name is suggested."""
+
+    definition: Definition
+    path: Path
+    team: str | None
+    split: str
+    known: Known
+    taken: set[tuple[str, int | None]]
+    listed: int | None
+
+    def are_too_much(self, upload: Upload) -> bool:
+        """Report an archive that unpacks to far more than runs of so many items need."""
+        if not upload.is_archive:
+            return False
+        total, limit = sum(run.size for run in upload.runs), limits.ARCHIVE_BYTES_FREE
+        for run in upload.runs:
+            track = self.definition.track(run.track)
+            limit += (run_bytes(track, self.known(track, self.split, Report())) - limits.RUN_BYTES_FREE) // 2
+        if total > limit:
+            upload.report.error("archive-too-large", found=f"{total:,} bytes", expected=f"{limit:,} bytes")
+        return total > limit
+
+    def check(self, upload: Upload) -> Iterator[RunReport]:
+        """Check one run after the other; when many were invalid, report which were left out."""
+        invalid = invalid_bytes = 0
+        left_out = []
+        for run in upload.runs:
+            if invalid >= limits.INVALID_RUNS or invalid_bytes >= limits.INVALID_BYTES:
+                left_out.append(run.name)
+                continue
+            checked = self._check_run(run)
+            if not checked.report.ok:
+                invalid, invalid_bytes = invalid + 1, invalid_bytes + run.size
+            yield checked
+        if left_out:
+            places = tuple(left_out[: self.listed])
+            upload.report.warning("runs-not-checked", count=len(left_out), places=places, found=str(invalid))
+
+    def _check_run(self, run: RecognisedRun) -> RunReport:
+        report = Report(listed=self.listed)
+        track = self.definition.track(run.track)
+        items = self.known(track, self.split, report)
+        data = self._bytes_of(run, run_bytes(track, items), report)
+        answers = None if items is None or data is None else read_checked(track, data, items, report)
+        if data and not answers:
+            self._report_other_track(run, data, report)
+            report_other_split(self.definition, track, data, self.split, self.known, report)
+        stamped = Report()
+        stamped.extend(report, file=naming.printable(run.entry or run.name))
+        sha256 = hashlib.sha256(data).hexdigest() if data is not None else ""
+        return RunReport(run, stamped, sha256, len(answers.ids) if answers else 0)
+
+    def _bytes_of(self, run: RecognisedRun, limit: int, report: Report) -> bytes | None:
+        if not run.entry:
+            return read_file(self.path, report, limit)
+        if run.size > limit:
+            report.error("file-too-large", found=f"{run.size:,} bytes", expected=f"{limit:,} bytes")
+            return None
+        try:
+            return read_archived(self.path, run.entry)
+        except BrokenZipError as error:
+            report.error("archive-broken", found=str(error))
+        except OSError as error:
+            report.error("unreadable-file", found=error.strerror or "the system gives no reason")
+        return None
+
+    def _report_other_track(self, run: RecognisedRun, data: bytes, report: Report) -> None:
+        """Name the track of which this is a valid run; of those whose runs begin alike the nearest by name is tried."""
+        if len(data) > limits.LOOK_ALIKE_BYTES:
+            return
+        head = head_of(data)
+        fitting = [track for track in self.definition.tracks if self._begins_as(track, head)]
+        if not fitting or run.track in [track.slug for track in fitting]:
+            return
+        names = {track.slug: self._name_for(track, run) for track in fitting}
+        likeness = naming.likeness_to(run.name)
+        other = max(fitting, key=lambda track: likeness(names[track.slug] or track.slug))
+        trial = Report()
+        items = self.known(other, self.split, trial)
+        if items is not None and read_checked(other, data, items, trial) and not trial.problems:
+            name = names[other.slug]
+            report.error("name-of-other-track", found=run.track, expected=other.slug, suggestion=name)
+            named = naming.read(self.definition, name, self.team) if name else None
+            self.taken.add((other.slug, named.number if named else None))
+
+    def _begins_as(self, track: Track, head: bytes | None) -> bool:
+        items = self.known(track, self.split, Report())
+        return items is not None and begins_as(track, head, items.index, items.optional)
+
+    def _name_for(self, track: Track, run: RecognisedRun) -> str | None:
+        """A name as a run of this track; with a free number where the run's own is taken."""
+        team = self.team or naming.explain(self.definition, run.name, None).team
+        number = None if (track.slug, run.number) in self.taken else run.number
+        return naming.example(self.definition, track.slug, team, number, self.taken)

@@ -1,0 +1,173 @@
+"""Which runs an upload holds, a run file or an archive, as far as size, names and archive structure say."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from scoring import limits
+from scoring.definition import Definition
+from scoring.formats.filetypes import foreign_kind, is_zip
+from scoring.reports.problems import Report
+from scoring.uploads import naming
+from scoring.uploads.archives import ArchivedFile, inspect_archive, read_archived
+from scoring.uploads.name_rules import Taken
+
+HEAD_BYTES = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class RecognisedRun:
+    """A run that its name places; `entry` is its path in the archive, empty for a single file. `size` is in bytes.
+
+    Where the name says no track, `track` is that of the nearest right name, so that the content is looked at too.
+    """
+
+    entry: str
+    name: str
+    track: str
+    number: int | None
+    size: int
+    is_guess: bool = False  # of the track
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """What names and archive structure say.
+
+    With errors in the report the runs are only good for more reports; an archive whose structure is rejected has none.
+    """
+
+    runs: list[RecognisedRun]
+    report: Report
+    is_archive: bool
+
+
+def inspect_upload(
+    definition: Definition,
+    path: Path,
+    file_name: str,
+    team: str | None,
+    listed: int | None = limits.LISTED,
+    taken: Taken = (),
+) -> Upload:
+    """Judge size, kind, names and archive structure without unpacking or reading any run.
+
+    Args:
+        path: where the bytes lie; `file_name` is what the sender called them.
+        team: the name that the files must have; None accepts any.
+        listed: how many places a problem lists at most; None: all of them.
+        taken: runs that there are already, by track and number, whose names are not suggested.
+    """
+    report = Report(listed=listed)
+    label = naming.printable(file_name)
+    try:
+        with path.open("rb") as file:
+            head = file.read(HEAD_BYTES)
+        size = path.stat().st_size
+    except OSError as error:
+        report.error("unreadable-file", file=label, found=error.strerror or "the system gives no reason")
+        return Upload([], report, is_archive=False)
+    if size > limits.UPLOAD_BYTES:
+        found, expected = f"{size:,} bytes", f"{limits.UPLOAD_BYTES:,} bytes"
+        report.error("file-too-large", file=label, found=found, expected=expected)
+        return Upload([], report, is_archive=is_zip(head))
+    if is_zip(head):
+        return Upload(_runs_of_archive(definition, path, file_name, team, taken, report), report, is_archive=True)
+    if file_name.casefold().endswith(".zip"):
+        report.error("archive-no-zip", file=label, found=label)
+        return Upload([], report, is_archive=False)
+    kind = foreign_kind(head)
+    if kind:
+        report.error("not-a-text", file=label, found=kind)
+    run = _recognise(definition, "", file_name, size, team, set(taken), report)
+    return Upload([run] if run else [], report, is_archive=False)
+
+
+def read_run(path: Path, entry: str) -> bytes:
+    """The bytes of one run of a stored upload; an empty entry is the file itself.
+
+    Raises:
+        OSError: when the file is not there.
+        BrokenZipError: when the archive cannot be read.
+    """
+    return read_archived(path, entry) if entry else path.read_bytes()
+
+
+def _runs_of_archive(
+    definition: Definition, path: Path, file_name: str, team: str | None, taken: Taken, report: Report
+) -> list[RecognisedRun]:
+    label = naming.printable(file_name)
+    named = naming.explain_archive(definition, file_name, team)
+    if file_name.casefold().endswith(".zip"):
+        report.extend(named.report)
+    else:
+        suggestion = next((problem.suggestion for problem in named.report if problem.suggestion), None)
+        report.error("archive-named-otherwise", file=label, found=label, suggestion=suggestion)
+    archive = inspect_archive(path, report.listed)
+    report.extend(archive.report, file=label)
+    if archive.folder and archive.report.ok and not _asks_for_folder(definition, archive.folder, team):
+        report.warning("archive-folder", file=label, found=naming.printable(archive.folder))
+    team_of_runs = team or (named.team if named.report.ok else None)
+    recognised = _recognise_all(definition, archive.files, team_of_runs, set(taken), report)
+    _check_twice([run for run in recognised if not run.is_guess], report)
+    return recognised if archive.report.ok else []
+
+
+def _recognise_all(
+    definition: Definition,
+    files: Sequence[ArchivedFile],
+    team: str | None,
+    taken: set[tuple[str, int | None]],
+    report: Report,
+) -> list[RecognisedRun]:
+    """The runs of an archive, by names and in the order of its files; no name is suggested for two of them.
+
+    After so many names that break the rules the others are listed, and neither analysed nor their files read.
+    """
+    valid = {file.entry: naming.read(definition, file.name, team) for file in files}
+    taken |= {(named.track, named.number) for named in valid.values() if named and named.track}
+    invalid = [file for file in files if valid[file.entry] is None]
+    runs = []
+    for file in files:
+        if file in invalid[limits.NAMES :]:
+            continue
+        run = _recognise(definition, file.entry, file.name, file.size, team, taken, report)
+        runs += [run] if run else []
+    if left_out := [naming.printable(file.name) for file in invalid[limits.NAMES :]]:
+        places = tuple(left_out[: report.listed])
+        report.error("names-not-analyzed", expected=definition.naming.run, count=len(left_out), places=places)
+    return runs
+
+
+def _asks_for_folder(definition: Definition, folder: str, team: str | None) -> bool:
+    """True when the rule for archives names this folder: packing it is then what the task asks for."""
+    return definition.naming.archive is not None and naming.explain_archive(definition, f"{folder}.zip", team).report.ok
+
+
+def _recognise(
+    definition: Definition,
+    entry: str,
+    name: str,
+    size: int,
+    team: str | None,
+    taken: set[tuple[str, int | None]],
+    report: Report,
+) -> RecognisedRun | None:
+    """What a name says; the run that it is suggested to be is taken from then on."""
+    named = naming.explain(definition, name, team, taken)
+    report.extend(named.report)
+    taken |= {(meant.track, meant.number) for meant in naming.suggested(definition, named, team) if meant.track}
+    track = named.track or naming.likely_track(definition, name, team)
+    is_guess = named.track is None
+    return RecognisedRun(entry, naming.printable(name), track, named.number, size, is_guess) if track else None
+
+
+def _check_twice(runs: Sequence[RecognisedRun], report: Report) -> None:
+    """Two files for one track need different run numbers."""
+    same: defaultdict[tuple[str, int | None], list[str]] = defaultdict(list)
+    for run in runs:
+        same[run.track, run.number].append(run.name)
+    for names in same.values():
+        if len(names) > 1:
+            report.error("name-twice", file=names[0], places=tuple(names[: report.listed]), count=len(names))

@@ -1,0 +1,152 @@
+"""The rules for file names, of runs and of archives: what a name says by them, and which names are right.
+
+The values of all fields but the team are known beforehand (a track's slug gives those of `{task}` and `{context}`), so
+a rule matches from both ends, and a team's name may hold the separator: `task1_hard_Lak_NLP_2`.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from scoring.definition import Definition, Naming, Track
+from scoring.reports.problems import Report
+from scoring.uploads.patterns import Pattern
+
+ANYTHING = ".+?"
+ANY_WORD = "[A-Za-z0-9-]{1,30}?"  # bounded, so that no name makes the search for its errors long
+SAMPLE_TEAMS = ("TEAM", "team", "Team1", "team-1")
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What a name says. Where a rule is broken the report holds errors and the fields say what could still be read."""
+
+    name: str
+    track: str | None = None
+    team: str | None = None
+    number: int | None = None
+    report: Report = field(default_factory=Report)
+
+
+Taken = Collection[tuple[str, int | None]]
+"""Runs that there are already, each by track and number: no suggestion names them."""
+
+
+class RunRule:
+    """The rule for the names of runs."""
+
+    def __init__(self, definition: Definition, team: str | None, taken: Taken = ()) -> None:
+        self.definition = definition
+        self.team = team
+        self.taken = taken
+        self.pattern = Pattern(definition.naming.run)
+        self.extension = self.pattern.extension
+
+    def match(self, name: str, waived: frozenset[str]) -> Named | None:
+        """What the name says when the waived parts of the rule are not enforced; None if it still does not fit."""
+        if "track" not in waived:
+            matches = (self._match(name, track, waived) for track in self.definition.tracks)
+            return next((named for named in matches if named), None)
+        return self._match(name, None, waived)
+
+    def _match(self, name: str, track: Track | None, waived: frozenset[str]) -> Named | None:
+        naming = self.definition.naming
+        fields = dict.fromkeys(Pattern(naming.track).fields | {"track"}, ANY_WORD)
+        if track:
+            fields = {key: re.escape(text) for key, text in (_fields_of(naming, track.slug) or {}).items()}
+        fields["number"] = "[0-9]{1,9}" if "number" in waived else "|".join(map(str, naming.numbers))
+        match = _fullmatch(self.pattern, name, fields | {"team": _team_regex(self, waived)}, waived)
+        if match is None:
+            return None
+        found = match.groupdict()
+        number = int(found["number"]) if "number" in found else None
+        return Named(name, track.slug if track else None, found.get("team", self.team), number)
+
+    def right_names(self, track: Track | None, number: int | None, team: str | None) -> Iterator[str]:
+        """Right names that are not taken: for this track or any, with this number or any."""
+        naming = self.definition.naming
+        chosen = self.team or _valid_team(self.definition, team)
+        if "team" in self.pattern.fields and chosen is None:
+            return
+        for candidate in (track,) if track else self.definition.tracks:
+            for value in (number,) if number in naming.numbers else naming.numbers or (None,):
+                if (candidate.slug, value) in self.taken:
+                    continue
+                fields = (_fields_of(naming, candidate.slug) or {}) | {"team": chosen or "", "number": str(value)}
+                yield from self.pattern.names(fields)
+
+
+class ArchiveRule:
+    """The rule for the names of archives."""
+
+    def __init__(self, definition: Definition, team: str | None, archive: str) -> None:
+        self.definition = definition
+        self.team = team
+        self.pattern = Pattern(f"{archive}.zip")
+        self.extension = ".zip"
+
+    def match(self, name: str, waived: frozenset[str]) -> Named | None:
+        match = _fullmatch(self.pattern, name, {"team": _team_regex(self, waived)}, waived)
+        return Named(name, team=match.groupdict().get("team", self.team)) if match else None
+
+    def right_names(self, track: Track | None, number: int | None, team: str | None) -> Iterator[str]:
+        chosen = self.team or _valid_team(self.definition, team)
+        if chosen or "team" not in self.pattern.fields:
+            yield from self.pattern.names({"team": chosen or ""})
+
+
+Rule = RunRule | ArchiveRule
+
+
+def _team_regex(rule: Rule, waived: frozenset[str]) -> str:
+    if "team" in waived:
+        return ".+"
+    return re.escape(rule.team) if rule.team else f"(?:{rule.definition.team.name})"
+
+
+def _valid_team(definition: Definition, found: str | None) -> str | None:
+    """The team that a name gave, or a made-up one."""
+    teams = (found, *SAMPLE_TEAMS) if found else SAMPLE_TEAMS
+    return next((team for team in teams if re.fullmatch(definition.team.name, team)), None)
+
+
+def _fullmatch(pattern: Pattern, name: str, fields: Mapping[str, str], waived: frozenset[str]) -> re.Match[str] | None:
+    regex = pattern.stem.regex(fields) + r"(\.[^.]*)*" if "extension" in waived else pattern.regex(fields)
+    return _compiled(regex, re.IGNORECASE if "case" in waived else 0).fullmatch(name)
+
+
+_compiled = lru_cache(maxsize=2000)(re.compile)  # a name is tried with hundreds of them, more than `re` keeps
+
+
+def faults_of_rules(naming: Naming, slugs: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """What is wrong with a definition's naming rules: a key, and a sentence about it."""
+    run, archive, track = Pattern(naming.run), Pattern(naming.archive or ""), Pattern(naming.track)
+    for key, pattern in (("run", run), ("archive", archive), ("track", track)):
+        if not pattern.is_well_formed or set(pattern.source) & set("/\\"):
+            yield key, f"{pattern.source} is no pattern of {{fields}} and [optional text]"
+            return
+    known = {"team", "number", "track"} | track.fields
+    for name in sorted(run.fields - known):
+        yield "run", f"{{{name}}} is none of {', '.join(sorted(known))}"
+    if archive.fields - {"team"}:
+        yield "archive", "the only field is {team}"
+    if ("number" in run.fields) != bool(naming.numbers):
+        yield "number", "give the run numbers if, and only if, names hold {number}"
+    spelled: dict[tuple[str, ...], str] = {}
+    for slug in slugs:
+        fields = _fields_of(naming, slug)
+        if fields is None:
+            yield "track", f"{naming.track} does not spell the track {slug}"
+            continue
+        spelling = tuple(fields[name] for name in sorted(run.fields & fields.keys()))
+        if spelling in spelled:
+            yield "run", f"names do not tell the tracks {spelled[spelling]} and {slug} apart"
+        spelled[spelling] = slug
+
+
+def _fields_of(naming: Naming, slug: str) -> dict[str, str] | None:
+    """The values of the track's fields, as task → task1 and context → hard; None if the slug is not spelled so."""
+    pattern = Pattern(naming.track)
+    match = re.fullmatch(pattern.regex(dict.fromkeys(pattern.fields, ANYTHING)), slug)
+    return match.groupdict() | {"track": slug} if match else None
