@@ -43,7 +43,10 @@ def change_settings(
 
 @action(who=ANYONE, repeatable=True)
 def stop_mails(act: Act, wish: Wish) -> None:
-    """Stop mails of one kind to one person. Only the signed link in such a mail makes a `Wish`, so no one signs in."""
+    """Stop mails of one kind to one person.
+
+    Only the signed link in such a mail makes a `Wish`, so no one needs to sign in.
+    """
     User.objects.filter(pk=wish.user_id).update(**{wish.field: False})
 
 

@@ -108,6 +108,7 @@ class Action(Generic[T, P, R]):
                 result = self._function(act, target, *args, **values)
                 if act.entry is not None:
                     assert isinstance(target, Model)
+                    assert self.says, f"{self.name} leaves an entry, so it needs words for it"
                     AuditEntry.objects.record(act.actor, self.name, target, at, **act.entry)
         except IntegrityError:
             if self._on_race is None:

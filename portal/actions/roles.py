@@ -97,5 +97,5 @@ ORGANIZERS_OR_SERVER = Role(
     ORGANIZERS.name, ORGANIZERS.errors, _is_no_organizer, needs_second_factor=True, on_server=True
 )
 CAPTAIN_OR_ORGANIZERS = Role(
-    _("the captain of the team, or organizers of the task"), (NO_MEMBER, NO_CAPTAIN), _is_neither
+    _("the captain of the team, or organizers of the task with a second factor"), (NO_MEMBER, NO_CAPTAIN), _is_neither
 )

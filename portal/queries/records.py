@@ -5,7 +5,7 @@ from django.db.models import QuerySet
 
 from portal.models import AuditEntry, Download, OutgoingMail, SharedTask, Team
 from portal.models.task import DatasetDefinition, StoredDataset
-from portal.queries.audit_words import deed_words
+from portal.queries.audit_words import ActionWords, event_words
 
 PAGE_SIZE = 100
 TEAM_DOWNLOADS = 20
@@ -20,17 +20,17 @@ def mails(shared_task: SharedTask, page: str, kind: str = "", state: str = "") -
 
 
 def audit_entries(shared_task: SharedTask, page: str, verb: str = "") -> Page[AuditEntry]:
-    """One page of a task's audit log, newest first; of one kind of deed, or of all."""
+    """One page of a task's audit log, newest first; of one kind of event, or of all."""
     rows = AuditEntry.objects.filter(shared_task=shared_task).select_related("actor").order_by("-at", "-pk")
     if verb:
         rows = rows.filter(verb=verb)
     return Paginator(rows, PAGE_SIZE).get_page(page)
 
 
-def audit_verbs(shared_task: SharedTask) -> list[tuple[str, str]]:
-    """The deeds that the log holds, and their words."""
+def audit_verbs(shared_task: SharedTask, actions: ActionWords) -> list[tuple[str, str]]:
+    """The kinds of events in the log, and their words."""
     verbs = AuditEntry.objects.filter(shared_task=shared_task).order_by("verb")
-    return [(verb, deed_words(verb)) for verb in verbs.values_list("verb", flat=True).distinct()]
+    return [(verb, event_words(verb, actions)) for verb in verbs.values_list("verb", flat=True).distinct()]
 
 
 def downloads(shared_task: SharedTask) -> QuerySet[Download]:

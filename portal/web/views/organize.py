@@ -16,6 +16,7 @@ from portal.actions.approval import approve_team, decline_team
 from portal.actions.errors import ActionError
 from portal.actions.membership import renew_password
 from portal.actions.papers import close_papers, open_papers
+from portal.actions.registry import audit_words
 from portal.actions.retry import retry_failed
 from portal.models import OutgoingMail, Team
 from portal.queries.audit_words import audit_line
@@ -108,9 +109,11 @@ def organize_audit(request: HttpRequest, slug: str) -> HttpResponse:
     """Who did what, when."""
     context = organizer_context(request, slug, "audit")
     shared_task, verb = context["page"].shared_task, request.GET.get("verb", "")
-    context |= {"verb": verb, "verbs": audit_verbs(shared_task), "query": urlencode({"verb": verb} if verb else {})}
+    words = audit_words()
+    context |= {"verb": verb, "verbs": audit_verbs(shared_task, words)}
+    context["query"] = urlencode({"verb": verb} if verb else {})
     context["entries"] = entries = audit_entries(shared_task, request.GET.get("page", "1"), verb)
-    context["lines"] = [audit_line(entry) for entry in entries]
+    context["lines"] = [audit_line(entry, words) for entry in entries]
     return render(request, "organize/audit.html", context)
 
 

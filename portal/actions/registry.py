@@ -1,0 +1,24 @@
+"""All actions, whichever of their modules a process has imported so far."""
+
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+from typing import Any
+
+from django.utils.functional import Promise
+
+from portal.actions.action import ACTIONS, Action
+
+
+def every_action() -> dict[str, Action[Any, Any, Any]]:
+    """By name, in alphabetical order."""
+    package = __name__.rpartition(".")[0]
+    for module in iter_modules([str(Path(__file__).parent)]):
+        import_module(f"{package}.{module.name}")
+    return dict(sorted(ACTIONS.items()))
+
+
+def audit_words() -> Mapping[str, str | Promise]:
+    """What the audit log says of each action that leaves an entry: withdraw_run → withdrew a run."""
+    return {name: one.says for name, one in every_action().items() if one.says}

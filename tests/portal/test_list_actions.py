@@ -1,0 +1,19 @@
+"""docs/actions.md is what `manage.py list_actions` prints."""
+
+import io
+
+from django.core.management import call_command
+
+from portal.actions.registry import every_action
+from tests.conftest import ROOT
+
+
+def test_the_page_about_actions_is_current() -> None:
+    printed = io.StringIO()
+    call_command("list_actions", stdout=printed)
+    page = (ROOT / "docs/actions.md").read_text()
+    assert page == printed.getvalue(), "Run: python manage.py list_actions > docs/actions.md"
+    assert [line[4:] for line in page.splitlines() if line.startswith("### ")] == sorted(
+        every_action(), key=lambda name: (every_action()[name].__module__, name)
+    )
+    assert "| `reason` | text | at most 300 characters, required |" in page
