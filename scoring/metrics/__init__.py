@@ -1,6 +1,7 @@
 """Metrics: one file a metric or tight family, one table (`registry.METRICS`) that names them all."""
 
-from scoring.metrics.comparison import Comparison, LoadedGold, compare
+from scoring.metrics.comparison import Comparison, compare
+from scoring.metrics.loaded_gold import LoadedGold
 from scoring.metrics.metric import Contributions, Metric, MetricInfo
 from scoring.metrics.registry import METRICS, compute, contributions, describe, find, get, validate
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from scoring.metrics.comparison import LoadedGold, MatrixComparison
+from scoring.metrics.comparison import MatrixComparison
+from scoring.metrics.loaded_gold import LoadedGold
 from scoring.metrics.metric import Numbers
 
 Members = NDArray[np.bool_]

@@ -4,7 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scoring.definition import MetricSpec
-from scoring.metrics.comparison import LoadedGold, MatrixComparison
+from scoring.metrics.comparison import MatrixComparison
+from scoring.metrics.loaded_gold import LoadedGold
 from scoring.metrics.metric import SOFT, Contributions, Example, Metric, Numbers, mean_of
 
 _SMOOTHED = 0.001  # stands for a weight of 0, before an item's weights are made to sum to 1

@@ -3,7 +3,8 @@
 import numpy as np
 
 from scoring.definition import MetricSpec
-from scoring.metrics.comparison import LoadedGold, MatrixComparison
+from scoring.metrics.comparison import MatrixComparison
+from scoring.metrics.loaded_gold import LoadedGold
 from scoring.metrics.metric import SOFT, Contributions, Example, Metric, Numbers, mean_of, share_of
 
 

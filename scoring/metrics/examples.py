@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scoring.answers import AnswerKind, Answers, Matrix, Ranking, Spans
-from scoring.metrics.comparison import Comparison, LoadedGold, compare
+from scoring.metrics.comparison import Comparison, compare
+from scoring.metrics.loaded_gold import LoadedGold
 from scoring.metrics.metric import Example
 
 

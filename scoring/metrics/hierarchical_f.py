@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from scoring.definition import MetricSpec
 from scoring.metrics.classes import class_sets, gold_classes, weigh
-from scoring.metrics.comparison import LoadedGold, MatrixComparison
+from scoring.metrics.comparison import MatrixComparison
 from scoring.metrics.counts import total
+from scoring.metrics.loaded_gold import LoadedGold
 from scoring.metrics.metric import LABELS, TABLE, Contributions, Example, Metric, Numbers, mean_of
 
 _A, _B = 0.55, 1.5  # Jain et al. (2016), section 3

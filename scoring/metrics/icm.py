@@ -15,8 +15,9 @@ import numpy as np
 
 from scoring.definition import MetricSpec
 from scoring.metrics.classes import ClassSets, class_sets, gold_classes, parents, weigh
-from scoring.metrics.comparison import LoadedGold, MatrixComparison
+from scoring.metrics.comparison import MatrixComparison
 from scoring.metrics.counts import total
+from scoring.metrics.loaded_gold import LoadedGold
 from scoring.metrics.metric import (
     LABELS,
     TABLE,

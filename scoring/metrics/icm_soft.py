@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scoring.definition import MetricSpec
-from scoring.metrics.comparison import LoadedGold, MatrixComparison
+from scoring.metrics.comparison import MatrixComparison
 from scoring.metrics.distinct import distinct
 from scoring.metrics.icm import CONTRAST_OPTIONS, Contrast, contrast_of, normalise, normalised
+from scoring.metrics.loaded_gold import LoadedGold
 from scoring.metrics.metric import SOFT, Contributions, Example, Metric, Numbers, mean_of
 from scoring.metrics.normal import upper_tail
 

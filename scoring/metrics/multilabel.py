@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scoring.definition import MetricSpec
-from scoring.metrics.comparison import LoadedGold, MatrixComparison
+from scoring.metrics.comparison import MatrixComparison
+from scoring.metrics.loaded_gold import LoadedGold
 from scoring.metrics.metric import LABELS, TABLE, Contributions, Example, Metric, ratios, share_of
 
 Shares = tuple[NDArray[np.float64], NDArray[np.bool_]]  # of each item, and whether it is judged

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scoring.definition import MetricSpec
-from scoring.metrics.comparison import LoadedGold, RankingComparison
+from scoring.metrics.comparison import RankingComparison
+from scoring.metrics.loaded_gold import LoadedGold
 from scoring.metrics.metric import (
     RANKINGS,
     AnyNumber,
