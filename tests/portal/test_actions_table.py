@@ -1,0 +1,201 @@
+"""Who may call which action, and what a second call of a repeatable one changes: nothing."""
+
+import inspect
+import io
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, get_type_hints
+
+import pytest
+from allauth.usersessions.models import UserSession
+from django.contrib.auth.models import AnonymousUser
+
+from portal.actions.approval import approve_team
+from portal.actions.registry import every_action
+from portal.actions.teams import join_team, register_team
+from portal.mail.unsubscribe import Wish
+from portal.models import Announcement, GoldStandard, Phase, Run, SharedTask, Team, Track, User
+from portal.models.rows import dump, tables
+from portal.models.signature import text_sha256
+from tests.portal.world import EVALUATION, GOOD, organizer_of, person, send_run, sign
+
+ANSWERS = {"use": "research"}
+
+
+@dataclass
+class World:
+    """One team of a gated task with a run, the people around it, and one target of each type."""
+
+    task: SharedTask
+    people: dict[str, Any] = field(default_factory=dict)
+    targets: dict[type, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        names = ("stranger", "member", "captain", "organizer without second factor")
+        self.people = {"anonymous": AnonymousUser(), **{name: person(name.replace(" ", "-")) for name in names}}
+        self.people["organizer"] = organizer = organizer_of(self.task)
+        self.task.organizers.add(self.people["organizer without second factor"])
+        captain = self.people["captain"]
+        team = register_team(captain, self.task, EVALUATION, name="Bora", answers=ANSWERS)
+        join_team(self.people["member"], self.task, EVALUATION, code=team.invitation_code)
+        approve_team(organizer, team, EVALUATION)
+        for name in ("captain", "member"):
+            sign(self.people[name], self.task)
+        self.task.phases.filter(slug="evaluation").update(official=Phase.Official.CHOSEN)
+        team.refresh_from_db()
+        run = send_run(team, GOOD, 1, EVALUATION)
+        about_captain = {"user": captain, "session_key": "s", "ip": "192.0.2.1", "user_agent": "", "data": {}}
+        self.targets = {
+            Announcement: Announcement(shared_task=self.task, title="News", text="Well."),
+            GoldStandard: GoldStandard(track=run.track),
+            Phase: run.phase,
+            Run: run,
+            SharedTask: self.task,
+            Team: team,
+            Track: run.track,
+            User: captain,
+            UserSession: UserSession(**about_captain),
+            Wish: Wish(captain.pk, "mails_about_runs"),
+        }
+
+
+@pytest.fixture
+def world(gated: SharedTask) -> World:
+    return World(gated)
+
+
+ORGANIZERS = {"organizer"}
+ORGANIZERS_OR_SERVER = {"organizer", "server"}
+CAPTAIN = {"captain"}
+TEAM = {"member", "captain"}
+OWN_ACCOUNT = {"captain"}  # the target is the captain's account
+SIGNED_IN = {"stranger", "member", "captain", "organizer without second factor", "organizer"}
+EVERYONE = {"anonymous", "server", *SIGNED_IN}
+
+WHO_MAY = {
+    "apply_scores": ORGANIZERS,
+    "approve_team": ORGANIZERS,
+    "ask_again": CAPTAIN,
+    "change_settings": OWN_ACCOUNT,
+    "choose_official_run": TEAM,
+    "close_papers": ORGANIZERS,
+    "decline_team": ORGANIZERS,
+    "delete_account": OWN_ACCOUNT,
+    "describe_run": TEAM,
+    "end_session": OWN_ACCOUNT,
+    "give_paper": TEAM,
+    "grant_grace": ORGANIZERS,
+    "hand_over": CAPTAIN,
+    "invite_by_mail": TEAM,
+    "join_team": SIGNED_IN,
+    "leave_team": TEAM,
+    "move_phase": ORGANIZERS,
+    "open_papers": ORGANIZERS,
+    "publish_announcement": ORGANIZERS,
+    "put_release_back": ORGANIZERS,
+    "register_team": SIGNED_IN,
+    "release_scores": ORGANIZERS,
+    "renew_password": CAPTAIN | ORGANIZERS,
+    "rescore": ORGANIZERS_OR_SERVER,
+    "retry_failed": ORGANIZERS_OR_SERVER,
+    "return_to_gold": ORGANIZERS,
+    "revoke_grace": ORGANIZERS,
+    "sign_agreement": SIGNED_IN,
+    "stop_mails": EVERYONE,
+    "take_back_announcement": ORGANIZERS,
+    "take_back_release": ORGANIZERS,
+    "upload_gold": ORGANIZERS,
+    "withdraw_run": TEAM,
+    "withdraw_team": CAPTAIN,
+}
+
+
+def test_who_may_do_what(world: World) -> None:
+    cast = world.people | {"server": None}
+    found = {}
+    for name, action in every_action().items():
+        target = world.targets[_target_type(action)]
+        found[name] = {role for role, who in cast.items() if action.allows(who, target)}
+    assert found == WHO_MAY
+
+
+def test_an_inactive_account_may_do_nothing(world: World) -> None:
+    """But what needs no account."""
+    for who in world.people.values():
+        who.is_active = False
+    found = {
+        name
+        for name, action in every_action().items()
+        if any(action.allows(who, world.targets[_target_type(action)]) for who in world.people.values())
+    }
+    assert found == {name for name, allowed in WHO_MAY.items() if allowed == EVERYONE}
+
+
+def test_organizers_read_that_they_lack_a_second_factor(world: World) -> None:
+    found = set()
+    for name, action in every_action().items():
+        error = action.who.missing(world.people["organizer without second factor"], world.targets[_target_type(action)])
+        if error is not None and error.code == "no_second_factor":
+            found.add(name)
+    assert found == {name for name, allowed in WHO_MAY.items() if allowed in (ORGANIZERS, ORGANIZERS_OR_SERVER)}
+
+
+def _target_type(action: Any) -> Any:
+    function = inspect.unwrap(action)
+    return get_type_hints(function)[list(inspect.signature(function).parameters)[1]]
+
+
+def _agreement(world: World) -> dict[str, Any]:
+    agreement = world.task.definition.agreement
+    assert agreement is not None
+    return {"typed_name": "Stella Ranger", "sha256": text_sha256(agreement.file.read_text())}
+
+
+SETTINGS = {
+    "name": "Cleo C.", "affiliation": "Aegean", "country": "GR", "time_zone": "Europe/Athens", "language": "es",
+    "mails_about_runs": True, "mails_about_deadlines": False, "mails_about_results": True, "mails_about_teams": False,
+}  # fmt: skip
+
+CALLS: dict[str, tuple[str, Callable[[World], dict[str, Any]]]] = {
+    "change_settings": ("captain", lambda world: SETTINGS),
+    "choose_official_run": ("member", lambda world: {}),
+    "close_papers": ("organizer", lambda world: {}),
+    "describe_run": ("member", lambda world: {"method": "XLM-T", "link": "https://example.org/"}),
+    "join_team": ("stranger", lambda world: {"code": world.targets[Team].invitation_code}),
+    "open_papers": ("organizer", lambda world: {}),
+    "sign_agreement": ("stranger", _agreement),
+    "stop_mails": ("anonymous", lambda world: {}),
+    "withdraw_run": ("member", lambda world: {"reason": "Wrong file."}),
+}
+"""For each repeatable action, who calls it and with which input."""
+
+
+def test_every_repeatable_action_is_called() -> None:
+    assert {name for name, action in every_action().items() if action.repeatable} == set(CALLS)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_second_call_changes_nothing(name: str, world: World) -> None:
+    action, (role, given) = every_action()[name], CALLS[name]
+    if name == "open_papers":
+        SharedTask.objects.update(papers_closed_at=EVALUATION)
+
+    def call(at: Any) -> dict[str, str]:
+        action(world.people[role], world.targets[_target_type(action)], at, **given(world))
+        return _rows()
+
+    before = _rows()
+    once = call(EVALUATION + timedelta(minutes=1))
+    assert once != before
+    assert call(EVALUATION + timedelta(minutes=2)) == once
+
+
+def _rows() -> dict[str, str]:
+    """All tables, as a backup has them."""
+    found = {}
+    for table in tables():
+        file = io.StringIO()
+        dump(table, file)
+        found[table._meta.label] = file.getvalue()
+    return found
