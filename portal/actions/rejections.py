@@ -1,6 +1,8 @@
 """Rejected uploads use no quota, so they are rate-limited instead: for each person and for each team."""
 
+from collections.abc import Iterable
 from datetime import datetime, timedelta
+from typing import NamedTuple, Self
 
 from django.db import transaction
 from django.db.models import Q, Value
@@ -13,9 +15,9 @@ from portal.queries.uploads import inspect
 from portal.storage import StoredUpload
 from scoring.uploads.inspection import Upload
 
-REJECTED_AN_HOUR = 30  # uploads of a person, and of a team
+REJECTED_AN_HOUR = 30  # uploads of a person, and of a team; those that wait for their check count until they have it
 REJECTED_IN_A_ROW = 8  # of a person within ten minutes; then one a minute
-UNCHECKED = 50  # uploads of a person that wait for their check
+UNCHECKED = 50  # uploads of a person that wait for their check, whenever they came in
 _IN_A_ROW, _A_MINUTE = timedelta(minutes=10), timedelta(minutes=1)
 
 
@@ -32,46 +34,72 @@ def recognize(user: User, team: Team, phase: Phase, stored: StoredUpload, at: da
     upload = inspect(team.shared_task, stored, team, phase)
     if not upload.report.ok:
         with transaction.atomic():
-            Team.objects.locked().get(pk=team.pk)
-            lock_sender(user)
+            lock_senders(user, team)
             require_few_rejections(user, team, at)
             FailedAttempt.objects.add(user, team, FailedAttempt.Kind.UPLOAD, at)
         count_refusal(problem.code for problem in upload.report.errors)
     return upload
 
 
-def lock_sender(user: User) -> None:
-    """Let no other upload of that person be counted until the transaction ends."""
-    list(User.objects.filter(pk=user.pk).select_for_update(no_key=True).values_list("pk"))
+def lock_senders(user: User, team: Team) -> None:
+    """Let no other upload of that person or of the team be counted until the transaction ends.
+
+    Their accounts are locked, not the team: no organizer's action holds up an upload.
+    """
+    senders = User.objects.filter(Q(pk=user.pk) | Q(pk__in=team.members.values("pk"))).order_by("pk")
+    list(senders.select_for_update(no_key=True).values_list("pk"))
 
 
 def require_few_rejections(user: User, team: Team, at: datetime) -> None:
     """LimitReached where the person or the team has sent too many uploads that were rejected, or killed their check.
 
-    Uploads that wait because of an outage don't count as rejected.
+    An upload that waits for its check may be rejected, so it counts as well, but not toward those in a row. It does so
+    for an hour at most: an outage holds no one back for longer.
     """
-    own, of_team = _rejected(user, team, at)
-    if max(len(own), of_team) >= REJECTED_AN_HOUR:
+    rejected, waiting = _rejected(user, team, at), _waiting(user, team, at)
+    if rejected.most >= REJECTED_AN_HOUR:
         message = _(
             "%(n)d files that you or your team uploaded or validated within an hour were rejected. Wait a while, and "
             "check files on your own machine before you upload them."
         )
         raise LimitReached("too_many_rejected", message % {"n": REJECTED_AN_HOUR})
-    in_a_row = [one for one in own if one > at - _IN_A_ROW]
+    in_a_row = [one for one in rejected.own if one > at - _IN_A_ROW]
     if len(in_a_row) >= REJECTED_IN_A_ROW and max(in_a_row) > at - _A_MINUTE:
         message = _(
             "%(n)d files that you uploaded or validated within ten minutes were rejected. Wait a minute, and check "
             "files on your own machine before you upload them."
         )
         raise LimitReached("too_many_rejected", message % {"n": len(in_a_row)})
-    waiting = (Submission.State.RECEIVED, Submission.State.CHECKING)
-    if Submission.objects.filter(sent_by=user, state__in=waiting).count() >= UNCHECKED:
+    if max(len(rejected.own) + len(waiting.own), rejected.of_team + waiting.of_team) >= REJECTED_AN_HOUR:
+        message = _("%(n)d files of you or your team wait to be checked. Upload the next one when they have been.")
+        raise LimitReached("too_many_unchecked", message % {"n": waiting.most})
+    if (unchecked := Submission.objects.unchecked().filter(sent_by=user).count()) >= UNCHECKED:
         message = _("%(n)d of your uploads wait to be checked. Upload the next one when they have been.")
-        raise LimitReached("too_many_unchecked", message % {"n": UNCHECKED})
+        raise LimitReached("too_many_unchecked", message % {"n": unchecked})
 
 
-def _rejected(user: User, team: Team, at: datetime) -> tuple[list[datetime], int]:
-    """When the person's rejected uploads of the last hour came in, and how many the team had.
+class Counted(NamedTuple):
+    """Uploads of the last hour."""
+
+    own: list[datetime]  # when those of the person came in, for whatever team
+    of_team: int
+
+    @property
+    def most(self) -> int:
+        return max(len(self.own), self.of_team)
+
+    @classmethod
+    def of(cls, rows: Iterable[tuple[int, int, datetime]], user: User, team: Team) -> Self:
+        """`rows` have sender, team and time."""
+        found = list(rows)
+        return cls(
+            [when for sender, _team, when in found if sender == user.pk],
+            sum(of == team.pk for _sender, of, _when in found),
+        )
+
+
+def _rejected(user: User, team: Team, at: datetime) -> Counted:
+    """Those that were rejected.
 
     An upload whose names were rejected and whose content was validated all the same has two rows of one time: one
     counts.
@@ -91,6 +119,17 @@ def _rejected(user: User, team: Team, at: datetime) -> tuple[list[datetime], int
     )
     every = list(rows)
     named = {row[:3] for row in every if row[3] == "name"}
-    found = [row[:3] for row in every if row[3] != "content" or row[:3] not in named]
-    own = [when for sender, _team, when in found if sender == user.pk]
-    return own, sum(of == team.pk for _sender, of, _when in found)
+    return Counted.of((row[:3] for row in every if row[3] != "content" or row[:3] not in named), user, team)
+
+
+def _waiting(user: User, team: Team, at: datetime) -> Counted:
+    """Those that wait for their check; a file that killed one counts as rejected already."""
+    since = at - AN_HOUR
+    submitted = Submission.objects.unchecked().filter(Q(sent_by=user) | Q(team=team), attempts=0, received_at__gt=since)
+    validated = Validation.objects.unfinished().filter(Q(user=user) | Q(team=team), received_at__gt=since)
+    rows = (
+        submitted.order_by()
+        .values_list("sent_by", "team", "received_at")
+        .union(validated.order_by().values_list("user", "team", "received_at"), all=True)
+    )
+    return Counted.of(rows, user, team)

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_noop
 
 from portal import jobs
 from portal.actions.errors import Conflict, Invalid, LimitReached, NotAllowed
-from portal.actions.rejections import lock_sender, require_few_rejections
+from portal.actions.rejections import lock_senders, require_few_rejections
 from portal.actions.slots import fill_slots
 from portal.evaluation.limits import HINT_SECONDS
 from portal.models import AuditEntry, Phase, Quota, Run, SharedTask, Submission, Team, Track, User
@@ -140,7 +140,7 @@ def _add_rows(
     """
     if not has_signed(user, team.shared_task):
         raise NotAllowed("unsigned", _("Sign the data agreement of this task first; then send the file again."))
-    lock_sender(user)
+    lock_senders(user, team)
     require_few_rejections(user, team, at)
     trusted_until = at + timedelta(seconds=HINT_SECONDS)
     submission = Submission.objects.create(

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from portal import jobs
 from portal.actions.errors import ActionError, Conflict, LimitReached
-from portal.actions.rejections import require_few_rejections
+from portal.actions.rejections import lock_senders, require_few_rejections
 from portal.actions.submit import rehearse, sending_team
 from portal.evaluation.limits import HINT_SECONDS
 from portal.evaluation.validate import expire
@@ -68,13 +68,14 @@ def validate_only(
     """
     team = sending_team(user, shared_task)
     at = at or database_now()
-    require_few_rejections(user, team, at)
     if Validation.objects.recent(user, at, _AN_HOUR).count() >= VALIDATIONS_AN_HOUR:
         message = _("You validated %(n)d files within an hour. Wait a while, or check files on your own machine.")
         raise LimitReached("too_many_validations", message % {"n": VALIDATIONS_AN_HOUR})
     expire(at)  # where no worker runs, none else does it
     try:
         with transaction.atomic():
+            lock_senders(user, team)
+            require_few_rejections(user, team, at)
             validation = Validation.objects.create(
                 user=user,
                 team=team,

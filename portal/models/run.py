@@ -52,6 +52,10 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
         is_fatal = Q(attempts__gt=0) | Exists(fatal_runs)
         return self.filter(is_fatal | Q(state=Submission.State.REJECTED))
 
+    def unchecked(self) -> Self:
+        """Those that wait for their check."""
+        return self.filter(state__in=(Submission.State.RECEIVED, Submission.State.CHECKING))
+
     def visible_to(self, user: Viewer) -> Self:
         """Those of the user's teams and of the shared tasks that the user may organize."""
         if not user.is_active:

@@ -114,6 +114,23 @@ def test_of_parallel_uploads_as_many_wait_for_their_check_as_may(meltemi, monkey
     assert len(accepted(answers)) == Submission.objects.count() == 2
 
 
+def test_of_parallel_uploads_of_a_team_no_more_wait_than_may_be_rejected(meltemi, monkeypatch):
+    Phase.objects.update(runs_per_track=None, runs_per_day=None)
+    monkeypatch.setattr(rejections, "REJECTED_AN_HOUR", 2)
+    friend = person("Friend")
+    join_team(friend, meltemi.shared_task, EVALUATION, code=meltemi.invitation_code)
+    answers = at_once(
+        [
+            lambda user=user, name=f"{track}_Meltemi_{number}.json": send(
+                meltemi, name, run_file(GOOD), EVALUATION, by=user
+            )
+            for number, user in enumerate((captain(meltemi), friend), start=1)
+            for track in ("one", "two")
+        ]
+    )
+    assert len(accepted(answers)) == Submission.objects.count() == 2
+
+
 def test_two_workers_validate_a_file_once(meltemi):
     phase = meltemi.shared_task.phases.get(slug="evaluation")
     with store_upload([run_file(GOOD)], "one_Meltemi_1.json", UPLOAD_BYTES) as stored:

@@ -11,6 +11,7 @@ from portal.actions.errors import ActionError, LimitReached
 from portal.actions.membership import leave_team
 from portal.actions.rejections import REJECTED_AN_HOUR, REJECTED_IN_A_ROW, recognize, require_few_rejections
 from portal.actions.teams import join_team, register_team
+from portal.actions.validate_only import validate_only
 from portal.models import FailedAttempt, Phase, Submission, Validation
 from portal.models.clock import database_now
 from portal.storage import store_upload
@@ -76,6 +77,38 @@ def test_a_file_to_validate_that_kills_its_check_counts_and_one_that_waited_in_v
     assert rejections._rejected(user, meltemi, EVALUATION) == ([], 0)
     Validation.objects.create(**row, killed_check=True)
     assert rejections._rejected(user, meltemi, EVALUATION) == ([EVALUATION], 1)
+
+
+def test_what_waits_for_its_check_counts_so_that_no_more_than_the_limit_can_be_rejected(unlimited, monkeypatch):
+    monkeypatch.setattr(rejections, "REJECTED_AN_HOUR", 4)
+    user, phase = captain(unlimited), Phase.objects.get(slug="evaluation")
+    misnamed(user, unlimited, EVALUATION)
+    with store_upload([run_file(["MAYBE"])], "one_Meltemi_1.json", UPLOAD_BYTES) as stored:
+        validate_only(user, unlimited.shared_task, phase, stored, EVALUATION + SECOND)
+    for number in (1, 2):
+        send_run(unlimited, ["MAYBE"], number, EVALUATION)
+    with pytest.raises(LimitReached, match="3 files of you or your team wait") as refused:
+        send_run(unlimited, ["MAYBE"], 3, EVALUATION)
+    assert refused.value.code == "too_many_unchecked"
+    work_off(EVALUATION)
+    with pytest.raises(LimitReached, match="within an hour were rejected"):
+        send_run(unlimited, GOOD, 3, EVALUATION)
+
+
+def test_valid_uploads_count_no_more_once_they_are_checked(unlimited, monkeypatch):
+    monkeypatch.setattr(rejections, "REJECTED_AN_HOUR", 1)
+    for number in (1, 2, 3):
+        send_run(unlimited, GOOD, number, EVALUATION)
+        work_off(EVALUATION)
+
+
+def test_an_outage_holds_a_team_back_for_an_hour_at_most(unlimited, monkeypatch):
+    monkeypatch.setattr(rejections, "REJECTED_AN_HOUR", 1)
+    send_run(unlimited, GOOD, 1, EVALUATION)
+    Submission.objects.update(postponed=9)
+    with pytest.raises(LimitReached):
+        send_run(unlimited, GOOD, 2, EVALUATION + timedelta(minutes=59))
+    send_run(unlimited, GOOD, 2, EVALUATION + timedelta(hours=1))
 
 
 def test_an_upload_that_kills_its_check_counts_once_and_an_outage_does_not(meltemi):
