@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from portal import jobs
@@ -17,6 +17,7 @@ from portal.actions.roles import ORGANIZERS_OR_SERVER
 from portal.actions.slots import fill_slots
 from portal.evaluation.limits import HINT_SECONDS
 from portal.models import Board, GoldUpload, Quota, Run, SharedTask, Submission
+from portal.models.lease import LeaseQuerySet
 
 # Why one of them stays failed: listed in `Retried.left`.
 QUOTA_USED = Conflict.declare("no_runs_left", _("Its team has used its quota since then."))
@@ -121,15 +122,8 @@ def _retry_gold(upload: GoldUpload, at: datetime) -> int:
     return 1
 
 
-def _wait_again(rows: QuerySet[Any], at: datetime) -> bool:
+def _wait_again(rows: LeaseQuerySet[Any], at: datetime) -> bool:
     """As if new; False where another was first."""
-    return bool(
-        rows.filter(state=Run.State.FAILED).update(
-            state=Run.State.RECEIVED,
-            token=None,
-            lease_ends=at + timedelta(seconds=HINT_SECONDS),
-            attempts=0,
-            postponed=0,
-            leases_lost=0,
-        )
-    )
+    trusted_until = at + timedelta(seconds=HINT_SECONDS)
+    failed = rows.filter(state=Run.State.FAILED)
+    return bool(failed.release(trusted_until, state=Run.State.RECEIVED, attempts=0, postponed=0, leases_lost=0))

@@ -1,38 +1,33 @@
-"""Claims: who works on a row is decided by one conditional UPDATE, whose row count is the answer.
+"""Which uploads, runs and gold files a worker may claim, and whether its scorer is the one that counts."""
 
-The condition names columns of the row alone. A joined one would become a subquery, which PostgreSQL does not look at
-again when it has waited for another claim on the same row.
-"""
-
-from datetime import datetime, timedelta
-from uuid import UUID, uuid4
+from datetime import datetime
+from typing import Any
+from uuid import UUID
 
 import structlog
-from django.db.models import Case, F, Q, QuerySet, When
+from django.db.models import Case, F, Q, When
 
 from portal.evaluation.limits import ATTEMPTS, LEASE_SECONDS, LEASES_LOST
 from portal.models import GoldUpload, Run, SharedTask, Submission
+from portal.models.lease import LeaseQuerySet
 from scoring import __version__ as scorer_version
 
 log = structlog.get_logger("portal.evaluation")
 
 
 def claim_submission(submission_id: UUID, at: datetime) -> UUID | None:
-    """The token of the one that may check this upload now; None when it is taken, done or given up."""
-    mine = Submission.objects.filter(_free(Submission.State.CHECKING, at), pk=submission_id)
-    return _claim(mine, at, state=Submission.State.CHECKING)
+    """The token of the worker that may check this upload now; None when it is claimed, done or given up."""
+    return _claim(Submission.objects.filter(pk=submission_id), Submission.State.CHECKING, at)
 
 
 def claim_run(run_id: UUID, at: datetime) -> UUID | None:
-    """The token of the one that may score this run now; None when it is taken, done or given up."""
-    mine = Run.objects.filter(_free(Run.State.SCORING, at), pk=run_id)
-    return _claim(mine, at, state=Run.State.SCORING, started_at=at)
+    """The token of the worker that may score this run now; None when it is claimed, done or given up."""
+    return _claim(Run.objects.filter(pk=run_id), Run.State.SCORING, at, started_at=at)
 
 
 def claim_gold(upload_id: UUID, at: datetime) -> UUID | None:
-    """The token of the one that may judge this gold standard now; None when it is taken, done or given up."""
-    mine = GoldUpload.objects.filter(_free(GoldUpload.State.CHECKING, at), pk=upload_id)
-    return _claim(mine, at, state=GoldUpload.State.CHECKING)
+    """The token of the worker that may judge this gold standard now; None when it is claimed, done or given up."""
+    return _claim(GoldUpload.objects.filter(pk=upload_id), GoldUpload.State.CHECKING, at)
 
 
 def goes_by_this_scorer(shared_task: SharedTask) -> bool:
@@ -43,17 +38,9 @@ def goes_by_this_scorer(shared_task: SharedTask) -> bool:
     return False
 
 
-def _free(busy: str, at: datetime) -> Q:
-    lost = Q(state=busy, lease_ends__lte=at, leases_lost__lt=LEASES_LOST)
-    return (Q(state=Run.State.RECEIVED) | lost) & Q(attempts__lt=ATTEMPTS)
-
-
-def _claim(
-    rows: QuerySet[Submission] | QuerySet[Run] | QuerySet[GoldUpload], at: datetime, state: str, **changes: object
-) -> UUID | None:
-    """Who claims a row that is claimed already counts a lost lease."""
-    token = uuid4()
-    lost = F("leases_lost") + Case(When(state=state, then=1), default=0)
-    lease_ends = at + timedelta(seconds=LEASE_SECONDS)
-    is_won = rows.update(token=token, lease_ends=lease_ends, leases_lost=lost, state=state, **changes)
-    return token if is_won else None
+def _claim(rows: LeaseQuerySet[Any], busy: str, at: datetime, **changes: object) -> UUID | None:
+    """A claim on a row that is held, whose lease has ended, counts as a lost lease."""
+    is_hopeful = Q(token__isnull=True) | Q(leases_lost__lt=LEASES_LOST)
+    waiting = rows.filter(is_hopeful, state__in=(Run.State.RECEIVED, busy), attempts__lt=ATTEMPTS)
+    lost = F("leases_lost") + Case(When(token__isnull=False, then=1), default=0)
+    return waiting.claim(at, LEASE_SECONDS, state=busy, leases_lost=lost, **changes)

@@ -166,22 +166,22 @@ def _judge(
 
 @transaction.atomic
 def _record(upload: GoldUpload, token: UUID, versions: Versions, finding: GoldFinding, at: datetime) -> list[UUID]:
-    mine = GoldUpload.objects.filter(pk=upload.pk, token=token)
-    done = {"token": None, "lease_ends": None, "checked_at": at, "problems": finding.problems}
+    mine = GoldUpload.objects.held(upload, token)
+    done = {"checked_at": at, "problems": finding.problems}
     if not finding.ok:
-        mine.update(state=GoldUpload.State.REJECTED, **done)
+        mine.release(state=GoldUpload.State.REJECTED, **done)
         return []
     if upload.is_imported and finding.is_folders:
-        mine.update(state=GoldUpload.State.UNCHANGED, gold=versions.imported, **done)
+        mine.release(state=GoldUpload.State.UNCHANGED, gold=versions.imported, **done)
         return []
     if not finding.is_new:
-        if mine.update(state=GoldUpload.State.UNCHANGED, gold=versions.newest, **done) and upload.is_imported:
+        if mine.release(state=GoldUpload.State.UNCHANGED, gold=versions.newest, **done) and upload.is_imported:
             GoldStandard.objects.filter(uploads=upload.pk).update(is_imported=True)
         return []
     if upload.is_imported and versions.have_parted:
-        mine.update(state=GoldUpload.State.CONFLICT, **done)
+        mine.release(state=GoldUpload.State.CONFLICT, **done)
         return []
-    if not mine.update(state=GoldUpload.State.ACCEPTED, **done):
+    if not mine.release(state=GoldUpload.State.ACCEPTED, **done):
         return []
     track, split, sha256 = upload.track, upload.split, upload.sealed_sha256
     gold = adopt(track, split, sha256, at, upload.sent_by, finding.counts, is_imported=upload.is_imported)

@@ -116,15 +116,16 @@ def _definition(shared_task: SharedTask) -> Iterator[Difference]:
 
 
 def _receipts(shared_task: SharedTask) -> Iterator[Difference]:
-    """What was acknowledged stands in the audit, in the transaction of the upload."""
+    """What was acknowledged is in the audit, written in the transaction of the upload."""
     audited = AuditEntry.objects.filter(shared_task=shared_task, verb="submit").values_list("subject", "detail")
     receipts: dict[str, Any] = dict(audited)
-    rows = {f"submission {one.pk}": one for one in shared_task.submissions.annotate(parts=Count("runs"))}
+    submissions = shared_task.submissions.order_by().values_list("pk", "sha256", Count("runs"))
+    rows = {f"submission {key}": (sha256, runs) for key, sha256, runs in submissions}
     for subject in receipts.keys() - rows.keys():
         yield Difference("receipt-without-row", subject, "it was acknowledged, and there is no such upload")
     for subject, row in rows.items():
         receipt = receipts.get(subject, {})
-        if (receipt.get("sha256"), receipt.get("runs")) != (row.sha256, row.parts):
+        if (receipt.get("sha256"), receipt.get("runs")) != row:
             yield Difference("row-without-receipt", subject, "the audit has another file, other runs or none")
 
 

@@ -29,6 +29,7 @@ from portal.models import (
     Submission,
     Track,
 )
+from portal.models.lease import LeaseQuerySet
 from scoring.uploads.inspection import RecognisedRun
 
 log = structlog.get_logger("portal.evaluation")
@@ -68,9 +69,8 @@ class Scored:
 def record_check(submission: Submission, token: UUID, finding: UploadFinding, at: datetime) -> bool:
     """Accept the upload, or reject it with all its runs and give their quota back; False for a stale holder."""
     state = Submission.State.ACCEPTED if finding.ok else Submission.State.REJECTED
-    mine = Submission.objects.filter(pk=submission.pk, token=token)
-    done = {"state": state, "token": None, "lease_ends": None, "postponed": 0}
-    if not mine.update(**done, problems=finding.problems, checked_at=at):
+    mine = Submission.objects.held(submission, token)
+    if not mine.release(state=state, postponed=0, problems=finding.problems, checked_at=at):
         return False
     for run in submission.runs.order_by("pk"):  # the one order in which runs are locked
         found = finding.runs.get(run.entry, RunFinding([], "", None))
@@ -104,9 +104,9 @@ def record_score(run: Run, token: UUID, gold: GoldStandard, scorer: str, scored:
     """
     rules = Track.objects.select_related("shared_task").select_for_update(of=("shared_task",), no_key=True)
     track = rules.get(pk=run.track_id)
-    mine = Run.objects.filter(pk=run.pk, token=token)
+    mine = Run.objects.held(run, token)
     is_stale = track.definition.rank_by not in scored.scores
-    if is_stale or not mine.update(state=Run.State.SCORED, finished_at=at, token=None, lease_ends=None, postponed=0):
+    if is_stale or not mine.release(state=Run.State.SCORED, finished_at=at, postponed=0):
         return False
     evaluation = Evaluation(
         run=run,
@@ -138,7 +138,7 @@ def record_error(work: Submission | Run | GoldUpload, token: UUID, error: Except
 
 def _count_attempt(work: Submission | Run | GoldUpload, token: UUID, error: ChildError, at: datetime) -> bool:
     """Let the work be tried again soon, or quarantine it after the last attempt."""
-    mine = type(work).objects.filter(pk=work.pk, token=token)
+    mine = type(work).objects.held(work, token)
     if not mine.update(attempts=F("attempts") + 1, postponed=0):
         return False
     work.refresh_from_db(fields=["attempts"])
@@ -146,7 +146,7 @@ def _count_attempt(work: Submission | Run | GoldUpload, token: UUID, error: Chil
     if work.attempts >= ATTEMPTS:
         return quarantine(mine, at)
     later = at + timedelta(seconds=RETRY_SECONDS * work.attempts)
-    return bool(mine.update(state=Run.State.RECEIVED, token=None, lease_ends=later))
+    return bool(mine.release(later, state=Run.State.RECEIVED))
 
 
 @transaction.atomic
@@ -154,9 +154,8 @@ def _postpone(work: Submission | Run | GoldUpload, token: UUID, error: Exception
     """Let the work wait, longer each time; administrators get one mail an hour and kind of error, not one a run."""
     work.refresh_from_db(fields=["postponed"])
     wait = min(RETRY_SECONDS * 2 ** min(work.postponed, 10), POSTPONE_SECONDS)
-    mine = type(work).objects.filter(pk=work.pk, token=token)
-    waiting = {"state": Run.State.RECEIVED, "token": None, "lease_ends": at + timedelta(seconds=wait)}
-    if not mine.update(**waiting, postponed=F("postponed") + 1):
+    mine = type(work).objects.held(work, token)
+    if not mine.release(at + timedelta(seconds=wait), state=Run.State.RECEIVED, postponed=F("postponed") + 1):
         return False
     what = str(error) if isinstance(error, HostError) else description(error)
     log.error("postponed", **_names(work), seconds=wait, error=what)
@@ -177,11 +176,10 @@ def _names(work: Submission | Run | GoldUpload) -> dict[str, str]:
 
 
 @transaction.atomic
-def quarantine(work: QuerySet[Submission] | QuerySet[Run] | QuerySet[GoldUpload], at: datetime) -> bool:
+def quarantine(work: LeaseQuerySet[Any], at: datetime) -> bool:
     """Give up on that one row, and on the runs of an upload, and give their quota back; False where there is no row."""
     item = work.first()
-    failed = {"state": Run.State.FAILED, "token": None, "lease_ends": None}
-    if item is None or not work.update(**failed):
+    if item is None or not work.release(state=Run.State.FAILED):
         return False
     names = _names(item)
     log.error("quarantined", **names, attempts=item.attempts, leases_lost=item.leases_lost)
@@ -192,7 +190,7 @@ def quarantine(work: QuerySet[Submission] | QuerySet[Run] | QuerySet[GoldUpload]
         return True
     runs = Run.objects.filter(submission=item) if isinstance(item, Submission) else Run.objects.filter(pk=item.pk)
     list(runs.locked())
-    runs.update(**failed, finished_at=at, chosen_at=None, chosen_by=None)
+    runs.release(state=Run.State.FAILED, finished_at=at, chosen_at=None, chosen_by=None)
     _give_quota_back(runs)
     for run in runs:
         Board.objects.settle(run, at)

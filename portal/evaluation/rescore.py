@@ -25,7 +25,7 @@ def ask_again(runs: RunQuerySet) -> int:
     given_up = Q(state=Run.State.FAILED) & ~Q(kind=Run.Kind.TEAM)
     found = runs.filter(Q(state__in=_SCORED_OR_WAITING) | given_up)
     list(found.locked().values_list("pk"))
-    asked = found.update(state=Run.State.RECEIVED, token=None, lease_ends=None, attempts=0, postponed=0, leases_lost=0)
+    asked = found.release(state=Run.State.RECEIVED, attempts=0, postponed=0, leases_lost=0)
     Board.objects.filter(track__in=runs.values("track"), phase__in=runs.values("phase")).changed()
     return asked
 

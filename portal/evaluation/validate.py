@@ -3,10 +3,9 @@
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import structlog
-from django.db.models import Q
 
 from portal.evaluation.check import judge
 from portal.evaluation.child import ChildError, HostError, description
@@ -28,12 +27,12 @@ def validate(validation_id: UUID, at: datetime) -> bool:
     rejected upload.
     """
     now = running_from(at)
-    token = uuid4()
-    free = Q(state=Validation.State.WAITING) | Q(state=Validation.State.RUNNING, lease_ends__lte=at)
-    held = {"token": token, "state": Validation.State.RUNNING, "lease_ends": at + timedelta(seconds=LEASE_SECONDS)}
-    if not Validation.objects.filter(free, pk=validation_id).update(**held):
+    unfinished = Validation.objects.unfinished().filter(pk=validation_id)
+    token = unfinished.claim(at, LEASE_SECONDS, state=Validation.State.RUNNING)
+    if token is None:
         return False
     validation = Validation.objects.select_related("phase__shared_task", "team").get(pk=validation_id)
+    held = Validation.objects.held(validation, token)
     try:
         result: dict[str, Any] = {"state": Validation.State.DONE, "report": _report(_finding(validation))}
     except (ChildError, FileNotFoundError) as error:
@@ -43,9 +42,9 @@ def validate(validation_id: UUID, at: datetime) -> bool:
         what = str(error) if isinstance(error, HostError) else description(error)
         log.warning("validation waits", validation=str(validation_id), error=what)
         later = now() + timedelta(seconds=RETRY_SECONDS)
-        _held(validation, token).update(state=Validation.State.WAITING, token=None, lease_ends=later)
+        held.release(later, state=Validation.State.WAITING)
         return False
-    if not _held(validation, token).update(**result, token=None, lease_ends=None, finished_at=now()):
+    if not held.release(**result, finished_at=now()):
         return False
     forget_file_to_validate(validation.pk)
     return result["state"] == Validation.State.DONE
@@ -53,18 +52,14 @@ def validate(validation_id: UUID, at: datetime) -> bool:
 
 def due(at: datetime) -> list[UUID]:
     """Validations that wait without a hint on the queue, oldest first; each is marked as hinted at."""
-    free = Validation.objects.free(at).order_by("received_at")
-    found = list(free.values_list("pk", flat=True)[:SWEEP_BATCH])
-    waiting = Validation.objects.filter(pk__in=found, state=Validation.State.WAITING)
-    waiting.update(lease_ends=at + timedelta(seconds=HINT_SECONDS))
-    return found
+    return Validation.objects.unfinished().due(at).order_by("received_at").hint(at, HINT_SECONDS, SWEEP_BATCH)
 
 
 def expire(at: datetime) -> None:
     """Delete files that waited too long for a worker, and reports that were kept long enough."""
     late = Validation.objects.unfinished().filter(received_at__lte=at - WAITS)
     for key in list(late.values_list("pk", flat=True)):
-        late.filter(pk=key).update(state=Validation.State.FAILED, token=None, lease_ends=None, finished_at=at)
+        late.filter(pk=key).release(state=Validation.State.FAILED, finished_at=at)
         forget_file_to_validate(key)
     Validation.objects.filter(received_at__lte=at - KEPT).delete()
 
@@ -75,10 +70,6 @@ def forget_leftovers() -> int:
     for key in left:
         forget_file_to_validate(key)
     return len(left)
-
-
-def _held(validation: Validation, token: UUID) -> Any:
-    return Validation.objects.filter(pk=validation.pk, token=token)
 
 
 def _finding(validation: Validation) -> UploadFinding:

@@ -7,11 +7,10 @@ a mail may come twice, never not at all. Both have one Message-ID; of two passwo
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from smtplib import SMTPDataError, SMTPRecipientsRefused
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import structlog
-from django.db import transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import F
 from django.utils.translation import override
 
 from portal.mail.messages import message
@@ -30,11 +29,9 @@ FindFacts = Callable[[OutgoingMail, datetime], MailFacts | None]
 
 def send(mail_id: UUID, at: datetime, find_facts: FindFacts) -> None:
     """Send that mail unless it is sent, given up, or in other hands; without facts it has become needless."""
-    token = uuid4()
-    free = Q(token__isnull=True) | Q(lease_ends__lte=at)
-    waiting = OutgoingMail.objects.filter(free, pk=mail_id, state=OutgoingMail.State.QUEUED, attempts__lt=ATTEMPTS)
-    lease_ends = at + timedelta(seconds=LEASE_SECONDS)
-    if not waiting.update(token=token, lease_ends=lease_ends, attempts=F("attempts") + 1):
+    waiting = OutgoingMail.objects.filter(pk=mail_id, state=OutgoingMail.State.QUEUED, attempts__lt=ATTEMPTS)
+    token = waiting.claim(at, LEASE_SECONDS, attempts=F("attempts") + 1)
+    if token is None:
         return
     rows = OutgoingMail.objects.select_related("shared_task", "team__shared_task", "user", "phase", "submission__phase")
     mail = rows.get(pk=mail_id)
@@ -49,38 +46,24 @@ def send(mail_id: UUID, at: datetime, find_facts: FindFacts) -> None:
         _record_fault(mail, token, error, at)
     else:
         state, sent_at = (OutgoingMail.State.SENT, at) if facts is not None else (OutgoingMail.State.NEEDLESS, None)
-        _held(mail, token).update(token=None, lease_ends=None, state=state, sent_at=sent_at, error="")
+        OutgoingMail.objects.held(mail, token).release(state=state, sent_at=sent_at, error="")
 
 
-@transaction.atomic
 def due(at: datetime) -> list[UUID]:
-    """Mails that wait and have not been hinted at lately, oldest first; each is marked as hinted at.
+    """Mails that wait without a hint on the queue, oldest first; each is marked as hinted at.
 
     A mail whose last attempt ended with its worker is given up.
     """
-    waiting = OutgoingMail.objects.filter(
-        Q(lease_ends__isnull=True) | Q(lease_ends__lte=at), state=OutgoingMail.State.QUEUED
-    )
-    waiting.filter(attempts__gte=ATTEMPTS).update(token=None, state=OutgoingMail.State.FAILED)
-    locked = waiting.order_by("queued_at").select_for_update(skip_locked=True, no_key=True)
-    found = list(locked.values_list("pk", flat=True)[:BATCH])
-    hinted = OutgoingMail.objects.filter(pk__in=found)
-    hinted.update(token=None, lease_ends=at + timedelta(seconds=HINT_SECONDS))
-    return found
-
-
-def _held(mail: OutgoingMail, token: UUID) -> QuerySet[OutgoingMail]:
-    return OutgoingMail.objects.filter(pk=mail.pk, token=token)
+    waiting = OutgoingMail.objects.due(at).filter(state=OutgoingMail.State.QUEUED)
+    waiting.filter(attempts__gte=ATTEMPTS).release(at, state=OutgoingMail.State.FAILED)
+    return waiting.order_by("queued_at").hint(at, HINT_SECONDS, BATCH)
 
 
 def _record_fault(mail: OutgoingMail, token: UUID, error: Exception, at: datetime) -> None:
     is_last = mail.attempts >= ATTEMPTS or _is_final(error)
-    _held(mail, token).update(
-        token=None,
-        state=OutgoingMail.State.FAILED if is_last else OutgoingMail.State.QUEUED,
-        lease_ends=at + timedelta(seconds=RETRY_SECONDS * 2 ** (mail.attempts - 1)),
-        error=_name(error),
-    )
+    state = OutgoingMail.State.FAILED if is_last else OutgoingMail.State.QUEUED
+    later = at + timedelta(seconds=RETRY_SECONDS * 2 ** (mail.attempts - 1))
+    OutgoingMail.objects.held(mail, token).release(later, state=state, error=_name(error))
 
 
 def _codes(error: Exception) -> list[int]:

@@ -11,11 +11,12 @@ from typing import Self
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.db import models
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, QuerySet
 
 from portal.models.account import Viewer
 from portal.models.evaluation import Evaluation
 from portal.models.gold import GoldStandard
+from portal.models.lease import ended
 from portal.models.run import Run, one_line
 from portal.models.task import Phase, Track
 
@@ -39,7 +40,7 @@ class BoardQuerySet(models.QuerySet["Board"]):
 
     def free(self, at: datetime) -> Self:
         """Those on which no worker works."""
-        return self.filter(Q(busy_until__isnull=True) | Q(busy_until__lte=at))
+        return self.filter(ended("busy_until", at))
 
     @contextmanager
     def hold(self, key: str, at: datetime, seconds: float) -> Iterator[bool]:

@@ -7,6 +7,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from portal.models.gold import GoldStandard
+from portal.models.lease import LeaseQuerySet
 from portal.models.run import Evaluated
 from portal.models.task import Track
 
@@ -34,6 +35,8 @@ class GoldUpload(Evaluated):
     problems = models.JSONField(default=list)  # each as `Problem.as_dict`, without anything that the file holds
     gold = models.ForeignKey(GoldStandard, on_delete=models.SET_NULL, null=True, related_name="uploads")
     checked_at = models.DateTimeField(null=True)
+
+    objects = LeaseQuerySet["GoldUpload"].as_manager()
 
     class Meta:
         ordering = ("-received_at",)

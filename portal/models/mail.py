@@ -12,12 +12,13 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from portal.models.account import User
-from portal.models.run import Leased, Run, Submission
+from portal.models.lease import Leased, LeaseQuerySet
+from portal.models.run import Run, Submission
 from portal.models.task import Phase, SharedTask
 from portal.models.team import Team
 
 
-class OutgoingMailQuerySet(models.QuerySet["OutgoingMail"]):
+class OutgoingMailQuerySet(LeaseQuerySet["OutgoingMail"]):
     def tell(self, user: User, kind: str, occasion: str, at: datetime, **about: Any) -> None:
         """A mail to that person, who gets no other of that kind on that occasion; none that is not wished for."""
         mail = OutgoingMail(user=user, address=user.email, kind=kind, occasion=occasion, queued_at=at, **about)
@@ -73,6 +74,7 @@ class OutgoingMail(Leased):
     occasion = models.CharField(max_length=120, blank=True)  # what happened; once for a person and kind
     details = models.JSONField(default=dict)  # what the text says beside the rows above, e.g. the reason; no secrets
     state = models.CharField(max_length=8, choices=State, default=State.QUEUED)
+    attempts = models.PositiveSmallIntegerField(default=0, editable=False)
     error = models.CharField(max_length=80, blank=True)  # kind of the last fault
     queued_at = models.DateTimeField()
     sent_at = models.DateTimeField(null=True)

@@ -10,22 +10,19 @@ from django.db.models import Exists, F, OuterRef, Q, Subquery, Sum
 
 from portal.models.account import Viewer
 from portal.models.board import Board
+from portal.models.lease import Leased, LeaseQuerySet
 from portal.models.task import Phase
 
 
-class PaperPackQuerySet(models.QuerySet["PaperPack"]):
+class PaperPackQuerySet(LeaseQuerySet["PaperPack"]):
     def visible_to(self, viewer: Viewer, at: datetime) -> Self:
         """Those of phases whose scores that viewer may see; while these move in steps, what was built for everyone."""
         exact = Phase.objects.with_visible_scores(viewer, at)
         in_steps = Phase.objects.with_visible_steps(viewer, at)
         return self.filter(Q(phase__in=exact) | Q(phase__in=in_steps, audience=PaperPack.Audience.PUBLIC))
 
-    def hintable(self, at: datetime) -> Self:
-        """Those that wait for a worker, and whose last hint or failure is long enough ago."""
-        return self.filter(Q(lease_ends__isnull=True) | Q(lease_ends__lte=at), state=PaperPack.State.QUEUED)
 
-
-class PaperPack(models.Model):
+class PaperPack(Leased):
     """The pack of a phase, for one state of its boards and one kind of reader."""
 
     class State(models.TextChoices):
@@ -47,8 +44,6 @@ class PaperPack(models.Model):
     state = models.CharField(max_length=8, choices=State, default=State.QUEUED)
     done = models.PositiveSmallIntegerField(default=0)  # tracks
     total = models.PositiveSmallIntegerField(default=0)
-    token = models.UUIDField(null=True, editable=False)
-    lease_ends = models.DateTimeField(null=True, editable=False)  # without a token: when a hint may be given again
     attempts = models.PositiveSmallIntegerField(default=0, editable=False)
     sha256 = models.CharField(max_length=64, blank=True)
     size = models.PositiveBigIntegerField(default=0)  # bytes

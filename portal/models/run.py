@@ -12,24 +12,11 @@ from django.utils.translation import gettext_lazy as _
 
 from portal.models.account import Viewer
 from portal.models.gold import GoldStandard
+from portal.models.lease import Leased, LeaseQuerySet
 from portal.models.task import Phase, SharedTask, Track
 from portal.models.team import Team, web_address
 
 one_line = RegexValidator(r"^[^\x00-\x1f\x7f]*\Z", _("One line of text, please."))
-
-
-class Leased(models.Model):
-    """Work that one worker at a time may hold: claimed by token until the lease ends, given up after some attempts.
-
-    Without a token, `lease_ends` is how long a hint on the queue is trusted before the sweep gives another.
-    """
-
-    token = models.UUIDField(null=True, editable=False)
-    lease_ends = models.DateTimeField(null=True, editable=False)
-    attempts = models.PositiveSmallIntegerField(default=0, editable=False)
-
-    class Meta:
-        abstract = True
 
 
 class Evaluated(Leased):
@@ -38,6 +25,7 @@ class Evaluated(Leased):
     `postponed` counts how often in a row an error of ours stopped the work, `leases_lost` how often its worker died.
     """
 
+    attempts = models.PositiveSmallIntegerField(default=0, editable=False)
     postponed = models.PositiveIntegerField(default=0, editable=False)
     leases_lost = models.PositiveSmallIntegerField(default=0, editable=False)
 
@@ -45,7 +33,7 @@ class Evaluated(Leased):
         abstract = True
 
 
-class SubmissionQuerySet(models.QuerySet["Submission"]):
+class SubmissionQuerySet(LeaseQuerySet["Submission"]):
     def rejected_or_fatal(self) -> Self:
         """Those that were rejected, or whose content killed the child that read it; outages don't count."""
         fatal_runs = Run.objects.filter(submission=OuterRef("pk"), attempts__gt=0)
@@ -108,7 +96,7 @@ class Submission(Evaluated):
         return f"{self.file_name} of {self.team}"
 
 
-class RunQuerySet(models.QuerySet["Run"]):
+class RunQuerySet(LeaseQuerySet["Run"]):
     def visible_to(self, user: Viewer) -> Self:
         """As submissions; baselines and references, having no team, are everybody's."""
         own = Submission.objects.visible_to(user)

@@ -9,6 +9,7 @@ from django.db import models
 from django.db.models import Q
 
 from portal.models.account import User, Viewer
+from portal.models.lease import Leased, LeaseQuerySet
 from portal.models.task import Phase
 from portal.models.team import Team
 
@@ -16,7 +17,7 @@ WAITS = timedelta(hours=1)  # for a worker; then the file is deleted and the val
 KEPT = timedelta(days=1)  # the report; then the row is deleted
 
 
-class ValidationQuerySet(models.QuerySet["Validation"]):
+class ValidationQuerySet(LeaseQuerySet["Validation"]):
     def visible_to(self, user: Viewer) -> Self:
         """Those of that person; no one else sees them, organizers neither."""
         return self.filter(user=user.pk) if user.is_active else self.none()
@@ -24,10 +25,6 @@ class ValidationQuerySet(models.QuerySet["Validation"]):
     def unfinished(self) -> Self:
         """Those that still have a file."""
         return self.filter(state__in=(Validation.State.WAITING, Validation.State.RUNNING))
-
-    def free(self, at: datetime) -> Self:
-        """Those that no worker holds."""
-        return self.unfinished().filter(Q(lease_ends__isnull=True) | Q(lease_ends__lte=at))
 
     def rejected_or_fatal(self) -> Self:
         """Those of invalid files, and those whose content killed the child that checked it; outages don't count."""
@@ -38,7 +35,7 @@ class ValidationQuerySet(models.QuerySet["Validation"]):
         return self.filter(user=user, received_at__gt=at - within)
 
 
-class Validation(models.Model):
+class Validation(Leased):
     """One file that somebody wants to know the problems of; a person has one at a time."""
 
     class State(models.TextChoices):
@@ -57,8 +54,6 @@ class Validation(models.Model):
     sha256 = models.CharField(max_length=64)
     state = models.CharField(max_length=8, choices=State, default=State.WAITING)
     report = models.JSONField(default=dict)  # as `portal.evaluation.validate.Report`; empty until it is done
-    token = models.UUIDField(null=True, editable=False)  # of the worker that has it, until the lease ends
-    lease_ends = models.DateTimeField(null=True, editable=False)  # without a token: how long a hint is trusted
     killed_check = models.BooleanField(default=False)  # by its content: too slow or too large to check
     received_at = models.DateTimeField(db_index=True)
     finished_at = models.DateTimeField(null=True)

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import structlog
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 from django.urls import reverse
 
 from portal.models import PaperPack, Track
@@ -28,8 +28,8 @@ class _Superseded(Exception):
 def build_pack(pack_id: UUID, at: datetime) -> bool:
     """Claim, build, store; True when the pack is ready."""
     now = running_from(at)
-    token = uuid4()
-    if not claim_pack(pack_id, token, at):
+    token = claim_pack(pack_id, at)
+    if token is None:
         return False
     row = PaperPack.objects.select_related("phase__shared_task", "requested_by").get(pk=pack_id)
     try:
@@ -39,10 +39,10 @@ def build_pack(pack_id: UUID, at: datetime) -> bool:
     except Exception as error:
         log.exception("pack not built", pack=str(row), attempt=row.attempts, error=type(error).__name__)
         state = PaperPack.State.QUEUED if row.attempts < ATTEMPTS else PaperPack.State.FAILED
-        _held(row, token).update(state=state, token=None, lease_ends=now() + timedelta(seconds=RETRY_SECONDS))
+        PaperPack.objects.held(row, token).release(now() + timedelta(seconds=RETRY_SECONDS), state=state)
         return False
     ready = {"state": PaperPack.State.READY, "sha256": sha256, "size": size, "built_at": now()}
-    if not _held(row, token).update(**ready, token=None, lease_ends=None):
+    if not PaperPack.objects.held(row, token).release(**ready):
         return False
     _forget_older(row)
     log.info("pack built", pack=str(row), bytes=size)
@@ -56,14 +56,10 @@ def _pieces(row: PaperPack, token: UUID, at: datetime, now: Callable[[], datetim
     viewer = AnonymousUser() if row.audience == PaperPack.Audience.PUBLIC else row.requested_by or AnonymousUser()
 
     def progress(done: int) -> None:
-        if not _held(row, token).update(done=done, lease_ends=now() + timedelta(seconds=TRACK_SECONDS)):
+        if not PaperPack.objects.held(row, token).renew(now(), TRACK_SECONDS, done=done):
             raise _Superseded
 
     return pack(tracks, phase, viewer, at, address, progress)
-
-
-def _held(row: PaperPack, token: UUID) -> QuerySet[PaperPack]:
-    return PaperPack.objects.filter(pk=row.pk, token=token)
 
 
 def _forget_older(row: PaperPack) -> None:

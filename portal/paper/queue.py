@@ -1,6 +1,6 @@
 """Packs that wait to be built: one for each state of the boards, and one at a time. Nothing here draws figures."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
@@ -27,9 +27,8 @@ def request_pack(phase: Phase, user: User | None, at: datetime) -> PaperPack:
         found, is_new = PaperPack.objects.get_or_create(
             phase=phase, audience=state.audience, boards=state.digest, defaults=waiting
         )
-        retried = {"state": PaperPack.State.QUEUED, "attempts": ATTEMPTS - 1, "lease_ends": None}
-        failed = PaperPack.objects.filter(pk=found.pk, state=PaperPack.State.FAILED, lease_ends__lte=at)
-        if failed.update(**retried):
+        failed = PaperPack.objects.due(at).filter(pk=found.pk, state=PaperPack.State.FAILED)
+        if failed.release(state=PaperPack.State.QUEUED, attempts=ATTEMPTS - 1):
             found.refresh_from_db()
         if is_new:
             older = PaperPack.objects.filter(phase=phase, audience=state.audience).exclude(pk=found.pk)
@@ -44,34 +43,25 @@ def packs_to_build(at: datetime) -> list[UUID]:
     """
     for phase in phases_without_pack(at).select_related("shared_task"):
         request_pack(phase, None, at)
-    lost = PaperPack.objects.filter(state=PaperPack.State.BUILDING, lease_ends__lte=at)
-    lost.filter(attempts__gte=ATTEMPTS).update(state=PaperPack.State.FAILED, token=None, lease_ends=at)
-    lost.update(state=PaperPack.State.QUEUED, token=None, lease_ends=None)
+    lost = PaperPack.objects.due(at).filter(state=PaperPack.State.BUILDING)
+    lost.filter(attempts__gte=ATTEMPTS).release(at, state=PaperPack.State.FAILED)
+    lost.release(state=PaperPack.State.QUEUED)
     if PaperPack.objects.filter(state=PaperPack.State.BUILDING).exists():
         return []
-    found = list(PaperPack.objects.hintable(at).order_by("requested_at").values_list("pk", flat=True)[:1])
-    PaperPack.objects.filter(pk__in=found).update(lease_ends=at + timedelta(seconds=HINT_SECONDS))
-    return found
+    waiting = PaperPack.objects.due(at).filter(state=PaperPack.State.QUEUED)
+    return waiting.order_by("requested_at").hint(at, HINT_SECONDS, 1)
 
 
-def claim_pack(pack_id: UUID, token: UUID, at: datetime) -> bool:
-    """Whether that pack may be built now by the holder of the token.
+def claim_pack(pack_id: UUID, at: datetime) -> UUID | None:
+    """The token of the worker that may build that pack now; None while any pack is being built, or when it is done.
 
-    Another pack that is being built goes first: the unique constraint on the state decides.
+    The unique constraint on the state decides between two packs.
     """
-    mine = PaperPack.objects.filter(pk=pack_id, state=PaperPack.State.QUEUED)
-    lease_ends = at + timedelta(seconds=TRACK_SECONDS)
+    waiting = PaperPack.objects.filter(pk=pack_id, state=PaperPack.State.QUEUED)
+    tracks = Track.objects.filter(shared_task__phases__paper_packs=pack_id).count()
+    started = {"state": PaperPack.State.BUILDING, "attempts": F("attempts") + 1, "done": 0, "total": tracks}
     try:
         with transaction.atomic():
-            return bool(
-                mine.update(
-                    state=PaperPack.State.BUILDING,
-                    token=token,
-                    lease_ends=lease_ends,
-                    attempts=F("attempts") + 1,
-                    done=0,
-                    total=Track.objects.filter(shared_task__phases__paper_packs=pack_id).count(),
-                )
-            )
+            return waiting.claim(at, TRACK_SECONDS, **started)
     except IntegrityError:  # another one is being built
-        return False
+        return None

@@ -163,7 +163,7 @@ def test_one_run_of_two_that_fails_does_not_keep_the_other_from_being_told(melte
     body = archive({"one_Meltemi_1.json": run_file(GOOD), "two_Meltemi_1.json": run_file(POOR)})
     submission = send(meltemi, "tiny_Meltemi.zip", body, EVALUATION)
     poison = submission.runs.get(track__slug="two")
-    Run.objects.filter(pk=poison.pk).update(lease_ends=EVALUATION + timedelta(days=1), state="scoring")
+    Run.objects.filter(pk=poison.pk).update(token=poison.pk, lease_ends=EVALUATION + timedelta(days=1), state="scoring")
     work_off(EVALUATION)
     assert kinds() == ["runs_accepted"]
     assert claim_run(poison.pk, EVALUATION + timedelta(days=1))

@@ -3,7 +3,6 @@
 import io
 import zipfile
 from datetime import timedelta
-from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import AnonymousUser
@@ -150,7 +149,7 @@ def test_nothing_is_hinted_at_while_a_pack_is_built(field):
     one = request_pack(phase_of(field), None, at)
     other = request_pack(Phase.objects.select_related("shared_task").get(shared_task=field, slug="post"), None, at)
     assert packs_to_build(at) == [one.pk]
-    assert claim_pack(one.pk, uuid4(), at)
+    assert claim_pack(one.pk, at)
     assert packs_to_build(at + MINUTE) == []
     PaperPack.objects.filter(pk=one.pk).update(state=PaperPack.State.READY)
     assert packs_to_build(at + MINUTE) == [other.pk]
@@ -161,9 +160,9 @@ def test_one_pack_is_built_at_a_time(field):
     one = request_pack(phase_of(field), None, at)
     post = Phase.objects.select_related("shared_task").get(shared_task=field, slug="post")
     other = request_pack(post, None, at)
-    assert claim_pack(one.pk, uuid4(), at)
-    assert not claim_pack(one.pk, uuid4(), at)
-    assert not claim_pack(other.pk, uuid4(), at)
+    assert claim_pack(one.pk, at)
+    assert not claim_pack(one.pk, at)
+    assert not claim_pack(other.pk, at)
     one.refresh_from_db()
     assert (one.state, one.done, one.total) == ("building", 0, 2)
 
