@@ -1,16 +1,15 @@
-"""What runs got: one evaluation for each gold and scorer version, and how one finds those that stand for teams."""
+"""Scores of runs: one evaluation for each gold and scorer version, and which of them appear on a board."""
 
 from datetime import datetime
 from typing import Self
 from uuid import UUID
 
 from django.db import models
-from django.db.models import Exists, F, OuterRef, QuerySet, Subquery
-from django.db.models.expressions import Combinable
-from django.db.models.functions import Coalesce
+from django.db.models import Exists, F, OuterRef
 
 from portal.models.account import Viewer
 from portal.models.gold import GoldStandard
+from portal.models.official import official_id
 from portal.models.run import Run
 from portal.models.task import Phase
 from portal.models.team import Team
@@ -39,46 +38,31 @@ class EvaluationQuerySet(models.QuerySet["Evaluation"]):
 
         Without those of teams that are shut out.
         """
-        found = self._standing(phase, gold, scorer, until)
+        found = self._not_withdrawn(phase, gold, scorer, until)
         return found.filter(~Exists(Team.objects.shut_out(phase).filter(pk=OuterRef("team"))))
 
-    def _standing(self, phase: Phase, gold: GoldStandard, scorer: str, until: datetime | None) -> Self:
+    def _not_withdrawn(self, phase: Phase, gold: GoldStandard, scorer: str, until: datetime | None) -> Self:
         """As `on_board`, of whatever teams."""
         found = self.filter(gold=gold, scorer=scorer, phase=phase, run__withdrawn_at__isnull=True)
         return found if until is None else found.filter(run__received_at__lte=until)
 
     def official(self, phase: Phase, gold: GoldStandard, scorer: str, until: datetime | None = None) -> Self:
-        """Of these, the one that stands for each team by the phase's rule; see `portal.queries.official.first`.
-
-        A few steps down an index a team, however many runs it has sent.
-        """
+        """Of these, each team's official run: a few steps down an index a team, however many runs it has uploaded."""
         if phase.official == Phase.Official.ALL:
             return self.on_board(phase, gold, scorer, until).filter(team__isnull=False)
         # Which run it is may follow from scores that the viewer must not see: what is returned is filtered, not this.
-        here = Evaluation.objects.all()._standing(phase, gold, scorer, until)
-        mine = here.filter(team=OuterRef("pk"))
+        here = Evaluation.objects.all()._not_withdrawn(phase, gold, scorer, until)
         if phase.official == Phase.Official.BEST:
-            best = mine.order_by(F("rank_key").asc(nulls_last=True), "run__received_at")
-            chosen: Combinable = Subquery(best.values("run")[:1])
+            mine = here.filter(team=OuterRef("pk")).annotate(received_at=F("run__received_at"))
+            official = official_id(phase.official, mine, "run", until)
         else:
-            chosen = _newest(phase, gold, here, until)
+            scored = Exists(here.filter(run=OuterRef("pk")))
+            runs = Run.objects.filter(scored, team=OuterRef("pk"), phase=phase, track=gold.track_id)
+            official = official_id(phase.official, runs, "pk", until)
         teams = Team.objects.filter(shared_task=phase.shared_task_id).exclude(pk__in=Team.objects.shut_out(phase))
-        found = teams.order_by().annotate(chosen=chosen).values_list("chosen", flat=True)
-        runs: list[UUID] = [run for run in found if run]
-        return self.filter(gold=gold, scorer=scorer, run__in=runs)
-
-
-def _newest(phase: Phase, gold: GoldStandard, here: QuerySet["Evaluation"], until: datetime | None) -> Combinable:
-    """The id of a team's chosen run where the rule asks for one and it has chosen, else of its last."""
-    runs = Run.objects.filter(Exists(here.filter(run=OuterRef("pk"))), team=OuterRef("pk"), phase=phase)
-    runs = runs.filter(track=gold.track_id)
-    last = Subquery(runs.order_by("-received_at", "-number").values("pk")[:1])
-    if phase.official == Phase.Official.LAST:
-        return last
-    chosen = runs.filter(chosen_at__isnull=False)
-    if until is not None:
-        chosen = chosen.filter(chosen_at__lte=until)
-    return Coalesce(Subquery(chosen.values("pk")[:1]), last)
+        found = teams.order_by().annotate(official=official).values_list("official", flat=True)
+        keys: list[UUID] = [run for run in found if run]
+        return self.filter(gold=gold, scorer=scorer, run__in=keys)
 
 
 class Evaluation(models.Model):

@@ -11,7 +11,7 @@ from portal.models import Finding, MailFacts, OutgoingMail, Phase, Result, Run, 
 from portal.printing import count, score
 from portal.queries.columns import Score
 from portal.queries.receipts import receipt
-from portal.queries.runs import RunLine, submission_view, team_runs, team_standings
+from portal.queries.runs import RunLine, official_runs_of, submission_view, team_runs
 from scoring.reports.messages import phrase
 from scoring.reports.problems import Problem, translate
 
@@ -82,7 +82,7 @@ def _released(mail: OutgoingMail, at: datetime) -> MailFacts | None:
     """None where the release was put off."""
     if mail.phase is None or not mail.phase.scores_are_public(at):
         return None
-    return MailFacts(results=_standing(mail.team, mail.phase, at) if mail.team else ())
+    return MailFacts(results=_official_results(mail.team, mail.phase, at) if mail.team else ())
 
 
 def _new_agreement(mail: OutgoingMail, at: datetime) -> MailFacts | None:
@@ -129,11 +129,11 @@ def _place(problem: Problem) -> str:
     return ", ".join(parts) or _("the whole upload")
 
 
-def _standing(team: Team, phase: Phase, at: datetime) -> list[Result]:
+def _official_results(team: Team, phase: Phase, at: datetime) -> list[Result]:
     """The runs that stand for the team, with what ranks them; all of its runs where all do."""
     lines = [line for line in team_runs(team, _EVERYBODY, at) if line.run.phase_id == phase.pk]
-    standing = team_standings(lines, _EVERYBODY, at)
-    official = {one.run.pk for one in standing if one.run is not None}
+    found = official_runs_of(lines, _EVERYBODY, at)
+    official = {one.run.pk for one in found if one.run is not None}
     if phase.official == Phase.Official.ALL:
         official = {line.run.pk for line in lines if line.run.is_eligible}
     chosen = sorted((line for line in lines if line.run.pk in official), key=lambda line: line.run.track.position)

@@ -17,8 +17,8 @@ def public_papers(shared_task: SharedTask, at: datetime) -> list[Team]:
     shown = set[int]()
     on_boards = Evaluation.objects.visible_at_all(AnonymousUser(), at)
     for phase in phases:
-        standing = on_boards.filter(phase=phase, run__withdrawn_at__isnull=True, team__isnull=False)
-        shown |= set(standing.exclude(team__in=Team.objects.shut_out(phase)).values_list("team", flat=True))
+        on_boards_now = on_boards.filter(phase=phase, run__withdrawn_at__isnull=True, team__isnull=False)
+        shown |= set(on_boards_now.exclude(team__in=Team.objects.shut_out(phase)).values_list("team", flat=True))
     return list(_given(shared_task).filter(pk__in=shown))
 
 

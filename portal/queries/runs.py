@@ -11,7 +11,7 @@ from django.db.models import Q, QuerySet
 from portal.models import Board, Evaluation, Phase, Run, Submission, Team, Viewer
 from portal.queries.columns import Score, scores, told_score
 from portal.queries.ladder import told
-from portal.queries.official import Standing, standings
+from portal.queries.official import OfficialRun, official_runs
 from portal.queries.quota import TrackLimits, remaining
 from portal.queries.task_folder import home_command, items_option
 
@@ -71,7 +71,7 @@ class RunView:
     """One run with what is needed to check it again; the evaluation's parts are None until it is to be seen."""
 
     line: RunLine
-    standing: Standing | None  # what counts for its team; None for a baseline
+    official: OfficialRun | None  # what counts for its team; None for a baseline
     may_be_chosen: bool  # by its team, now
     may_be_withdrawn: bool
     may_be_described: bool
@@ -86,11 +86,11 @@ def team_runs(team: Team, viewer: Viewer, at: datetime) -> list[RunLine]:
     return _lines(Run.objects.filter(team=team), viewer, at)
 
 
-def team_standings(lines: Iterable[RunLine], viewer: Viewer, at: datetime) -> list[Standing]:
+def official_runs_of(lines: Iterable[RunLine], viewer: Viewer, at: datetime) -> list[OfficialRun]:
     """What counts for a team among its runs, newest phase first."""
     lines = list(lines)
     values = {line.run.pk: {score.column.key: score.value for score in line.scores} for line in lines if line.scores}
-    return standings([line.run for line in lines], values, viewer, at)
+    return official_runs([line.run for line in lines], values, viewer, at)
 
 
 def submission_view(submission: Submission, viewer: Viewer, at: datetime) -> SubmissionView:
@@ -119,14 +119,14 @@ def run_view(run: Run, viewer: Viewer, at: datetime) -> RunView:
     same = Q(pk=run.pk) if run.team_id is None else Q(team=run.team_id, phase=run.phase_id, track=run.track_id)
     lines = _lines(Run.objects.filter(same), viewer, at)
     line = next(line for line in lines if line.run == run)
-    standing = None if run.team_id is None else team_standings(lines, viewer, at)[0]
-    is_eligible = standing is not None and line.run.is_eligible
+    official = None if run.team_id is None else official_runs_of(lines, viewer, at)[0]
+    is_eligible = official is not None and line.run.is_eligible
     return RunView(
         line=line,
-        standing=standing,
-        may_be_chosen=is_eligible and line.run.chosen_at is None and bool(standing and standing.may_choose),
+        official=official,
+        may_be_chosen=is_eligible and line.run.chosen_at is None and bool(official and official.may_choose),
         may_be_withdrawn=is_eligible and not line.run.phase.is_settled(at),
-        may_be_described=standing is not None and not line.run.phase.is_settled(at),
+        may_be_described=official is not None and not line.run.phase.is_settled(at),
         submission=run.submission,
         evaluation=_shown_evaluations([line.run], viewer, at).get(run.pk),
         command=_check_command(run),

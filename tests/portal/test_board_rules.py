@@ -11,6 +11,7 @@ from portal.evaluation.compare import METHOD, boards_to_refresh, compare_board
 from portal.models import Board, Evaluation, Phase, Team
 from portal.queries.combined import Place, combined
 from portal.queries.overall import overall
+from portal.queries.runs import official_runs_of, team_runs
 from portal.queries.ties import letter
 from portal.queries.whiskers import scale
 from scoring.definition import Overall
@@ -207,21 +208,29 @@ def test_runs_by_type_of_system(field):
 
 
 def test_what_the_index_chooses_is_what_the_rule_says(tiny):
-    """The evaluations' index and the team's own pages choose alike; see `portal.queries.official`."""
-    from portal.queries.runs import team_runs, team_standings
-
+    """Leaderboards and the team's own pages read one rule; see `portal.models.official`."""
     team = new_team(tiny, "Meltemi")
-    for number, values in enumerate([GOOD, PERFECT, POOR], start=1):
-        send_run(team, values, number, EVALUATION + number * MILLISECOND)
+    for number, values in enumerate([PERFECT, PERFECT, POOR], start=1):
+        send_run(team, values, number, EVALUATION + min(number, 2) * MILLISECOND)  # the last two at once
     work_off(EVALUATION)
-    team.runs.filter(number=1).update(chosen_at=EVALUATION)
-    for official in ("best", "last", "chosen"):
-        tiny.phases.update(official=official)
+
+    def official(rule):
+        tiny.phases.update(official=rule)
         phase = tiny.phases.get(slug="evaluation")
         found = Evaluation.objects.official(phase, tiny.tracks.get(slug="one").gold_standards.get(), tiny.scorer)
-        lines = team_runs(team, captain(team), RELEASE)
-        (standing,) = team_standings(lines, captain(team), RELEASE)
-        assert [one.run for one in found] == [standing.run], official
+        (own,) = official_runs_of(team_runs(team, captain(team), RELEASE), captain(team), RELEASE)
+        return [one.run.number for one in found], [own.run.number]
+
+    assert official("best") == ([1], [1])  # the earlier of two equal ones
+    assert official("last") == official("chosen") == ([3], [3])
+    team.runs.filter(number=2).update(chosen_at=EVALUATION)
+    assert official("chosen") == ([2], [2])
+    team.runs.filter(number=2).update(withdrawn_at=EVALUATION)
+    assert official("chosen") == ([3], [3])
+    Evaluation.objects.filter(run__number=1).update(rank_key=None, scores={"accuracy": None})
+    assert official("best") == ([3], [3])
+    Evaluation.objects.update(rank_key=None, scores={"accuracy": None})
+    assert official("best") == ([1], [1])
 
 
 def test_tracks_side_by_side(field):

@@ -8,7 +8,7 @@ from portal.actions.errors import Conflict, Invalid, NotAllowed
 from portal.actions.runs import choose_official_run, describe_run, withdraw_run
 from portal.actions.teams import join_team
 from portal.models import AuditEntry, Phase, Quota, Run
-from portal.queries.runs import run_view, team_runs, team_standings
+from portal.queries.runs import official_runs_of, run_view, team_runs
 from tests.portal.world import (
     EVALUATION,
     GOOD,
@@ -39,8 +39,8 @@ def runs(meltemi):
 def official(runs, at, viewer=None):
     """The official run of the runs' phase and track, as the team's page says it."""
     viewer = viewer or captain(runs[0].team)
-    (standing,) = team_standings(team_runs(runs[0].team, viewer, at), viewer, at)
-    return standing
+    (found,) = official_runs_of(team_runs(runs[0].team, viewer, at), viewer, at)
+    return found
 
 
 def ranked(shared_task, at=RELEASE):
@@ -179,9 +179,9 @@ def test_where_all_runs_count_none_stands_out(tiny, meltemi, runs):
     assert (official(runs, RELEASE).run, official(runs, RELEASE).rule) == (None, "all")
 
 
-def test_a_baseline_has_no_standing(tiny):
+def test_a_baseline_has_no_official_run(tiny):
     baseline = Run.objects.filter(kind="baseline").first()
-    assert run_view(baseline, person("Reader"), RELEASE).standing is None
+    assert run_view(baseline, person("Reader"), RELEASE).official is None
 
 
 DESCRIPTION = {

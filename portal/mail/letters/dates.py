@@ -49,14 +49,14 @@ def released(mail: OutgoingMail, found: MailFacts, at: datetime) -> Letter:
         subject=_("%(task)s: the leaderboards of %(phase)s are public") % names,
         blocks=[
             text(_("The organizers of %(task)s have released the scores of %(phase)s.") % names),
-            *_standing(found),
+            *_official_runs(found),
             button(_("See the leaderboards"), page("leaderboards", mail.shared_task.slug)),
         ],
         why=why,
     )
 
 
-def _standing(found: MailFacts) -> Sequence[Block]:
+def _official_runs(found: MailFacts) -> Sequence[Block]:
     rows = [
         (result.run.track.title, " · ".join([result.run.name, *(f"{name} {value}" for name, value in result.scores)]))
         for result in found.results

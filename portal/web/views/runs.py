@@ -31,12 +31,12 @@ def team_runs(request: HttpRequest, slug: str) -> HttpResponse:
     context = tab_context(request, slug, "runs")
     team = context["page"].team
     lines = queries.team_runs(team, request.user, context["at"]) if team else []
-    standings = queries.team_standings(lines, request.user, context["at"])
+    official_runs = queries.official_runs_of(lines, request.user, context["at"])
     context |= {
         "lines": lines,
-        "standings": standings,
-        "official": {standing.run for standing in standings},
-        "choosing": {standing.phase for standing in standings if standing.may_choose},
+        "official_runs": official_runs,
+        "official": {one.run for one in official_runs},
+        "choosing": {one.phase for one in official_runs if one.may_choose},
     }
     return render(request, "runs/list.html", context)
 

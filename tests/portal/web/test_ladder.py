@@ -13,7 +13,7 @@ from portal.actions.runs import withdraw_run
 from portal.evaluation.compare import compare_board
 from portal.models import Board, Evaluation, OutgoingMail, Phase, Run, SharedTask, Team
 from portal.queries.mails import facts
-from portal.queries.runs import team_runs, team_standings
+from portal.queries.runs import official_runs_of, team_runs
 from tests.portal.web.conftest import Clock
 from tests.portal.web.everything import everything, readers
 from tests.portal.world import (
@@ -89,9 +89,9 @@ def test_a_team_reads_of_its_steps_alone(stepped: SharedTask) -> None:
     lines = team_runs(team, captain(team), LATER)
     told = {line.run.number: [score.value for score in line.scores] for line in lines}
     assert told == {1: [0.7], 2: [], 3: [0.75]}
-    (standing,) = team_standings(lines, captain(team), LATER)
-    assert standing.run is not None
-    assert standing.run.number == 3
+    (official,) = official_runs_of(lines, captain(team), LATER)
+    assert official.run is not None
+    assert official.run.number == 3
 
 
 def test_organizers_see_scores_as_they_are_and_all_do_when_it_has_closed(

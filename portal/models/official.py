@@ -1,0 +1,68 @@
+"""Which of a team's runs is official: the one rule, for leaderboards in the database and for runs in memory."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models import F, QuerySet, Subquery
+from django.db.models.expressions import Combinable
+from django.db.models.functions import Coalesce
+
+from portal.models.run import Run
+from portal.models.task import Phase
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The first of the runs in that order: columns, with a minus where the largest value comes first; null is last."""
+
+    order: tuple[str, ...]
+    among_chosen: bool = False
+
+
+_LAST = Choice(("-received_at", "-number"))
+# By Phase.Official; the first choice that finds a run decides. With `all` there is nothing to choose.
+CHOICES: Mapping[str, tuple[Choice, ...]] = {
+    Phase.Official.BEST: (Choice(("rank_key", "received_at")),),
+    Phase.Official.LAST: (_LAST,),
+    Phase.Official.CHOSEN: (Choice((), among_chosen=True), _LAST),
+    Phase.Official.ALL: (),
+}
+
+
+def official_run(rule: str, runs: Collection[Run], rank_keys: Mapping[UUID, float | None]) -> Run | None:
+    """Of one team's eligible runs in a track and phase; None where there are none, or all are official."""
+    for choice in CHOICES[rule]:
+        found = [run for run in runs if run.chosen_at is not None or not choice.among_chosen]
+        for name in reversed(choice.order):
+            column, descends = name.removeprefix("-"), name.startswith("-")
+
+            def key(run: Run, column: str = column, descends: bool = descends) -> tuple[bool, Any]:
+                value = rank_keys.get(run.pk) if column == "rank_key" else getattr(run, column)
+                return (value is None) is not descends, value
+
+            found.sort(key=key, reverse=descends)
+        if found:
+            return found[0]
+    return None
+
+
+def official_id(rule: str, rows: QuerySet[Any], key: str, until: datetime | None) -> Combinable:
+    """The same as a subquery, a few steps down an index; `rows` are one team's and have the columns of the orders.
+
+    What was chosen after `until` does not count as chosen.
+    """
+    found = []
+    for choice in CHOICES[rule]:
+        among = rows
+        if choice.among_chosen:
+            among = rows.filter(chosen_at__isnull=False) if until is None else rows.filter(chosen_at__lte=until)
+        found.append(Subquery(among.order_by(*map(_by, choice.order)).values(key)[:1]))
+    return found[0] if len(found) == 1 else Coalesce(*found)
+
+
+def _by(name: str) -> Any:
+    """Only this column has nulls; an index of the others would not be used."""
+    return F(name).asc(nulls_last=True) if name == "rank_key" else name
