@@ -69,7 +69,7 @@ def _official(
 ) -> OfficialRun:
     is_best = phase.official == Phase.Official.BEST
     candidates = [run for run in runs if run.is_eligible and (not is_best or run.pk in scores)]
-    rank_keys = {pk: track.rank_key(values) for pk, values in scores.items()} if is_best else {}
+    rank_keys = {run.pk: track.rank_key(scores[run.pk]) for run in candidates} if is_best else {}
     return OfficialRun(
         phase=phase,
         track=track,
