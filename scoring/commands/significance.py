@@ -46,15 +46,15 @@ def run(options: argparse.Namespace, definition: Definition) -> int:
     drawn = {"seed": options.seed, "rounds": options.rounds}
     try:
         found = intervals(runs, spec, level=options.level, **drawn)
-        standings = tie_groups(runs, spec, method=options.method, alpha=1 - options.level, **drawn)
+        grouped = tie_groups(runs, spec, method=options.method, alpha=1 - options.level, **drawn)
     except (TypeError, ValueError) as error:
         raise UsageError(f"This cannot be tested: {error}.") from None
     if options.json:
-        lines = [{**asdict(line), "interval": _as_dict(found[line.name])} for line in standings]
+        lines = [{**asdict(line), "interval": _as_dict(found[line.name])} for line in grouped]
         print_json({"metric": spec.key, "method": options.method, **drawn, "level": options.level, "runs": lines})
     else:
         title = f"{describe(spec).title}: {options.rounds} samples, seed {options.seed}"
-        print(_table(title, standings, found).as_text())
+        print(_table(title, grouped, found).as_text())
     return VALID
 
 
@@ -85,9 +85,9 @@ def _read(options: argparse.Namespace, definition: Definition) -> tuple[dict[str
     return runs, report
 
 
-def _table(title: str, standings: list[GroupedRun], found: Mapping[str, Interval | None]) -> TextTable:
+def _table(title: str, grouped: list[GroupedRun], found: Mapping[str, Interval | None]) -> TextTable:
     rows = []
-    for line in standings:
+    for line in grouped:
         bounds = found[line.name]
         low, high = (bounds.low, bounds.high) if bounds else (None, None)
         rows.append((line.name, line.value, low, high, line.group, line.p_value))

@@ -10,7 +10,7 @@ Format: PKWARE's APPNOTE.TXT 6.3.10, sections 4.3 to 4.5.
 
 import struct
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import BinaryIO
 
 LOCAL = struct.Struct("<4s5H3L2H")
@@ -38,8 +38,12 @@ class TooManyEntriesError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ZipEntry:
-    """An entry of the central directory; `start` is where its data begin, `mode` its Unix mode (0: none stated)."""
+    """An entry of the central directory; `mode` is its Unix mode (0: none stated).
 
+    `start` is where its data begin; until its local header is read, where that begins.
+    """
+
+    raw_name: bytes
     name: str
     flags: int
     method: int
@@ -61,21 +65,6 @@ class Directory:
     entries: int
     start: int
     end: int
-
-
-@dataclass(frozen=True, slots=True)
-class Header:
-    """What the central directory says of an entry; `start` is where its local header begins."""
-
-    raw_name: bytes
-    name: str
-    flags: int
-    method: int
-    crc: int
-    packed: int
-    size: int
-    start: int
-    mode: int
 
 
 def read_entries(file: BinaryIO, most_entries: int) -> list[ZipEntry]:
@@ -164,9 +153,9 @@ def _find_directory(file: BinaryIO, most_entries: int) -> Directory:
     return Directory(entries, start, end)
 
 
-def _read_directory(file: BinaryIO, directory: Directory) -> list[Header]:
+def _read_directory(file: BinaryIO, directory: Directory) -> list[ZipEntry]:
     data = _bytes_at(file, directory.start, directory.end - directory.start)
-    headers: list[Header] = []
+    headers: list[ZipEntry] = []
     at = 0
     while at < len(data):
         if len(data) - at < CENTRAL.size or not data.startswith(b"PK\x01\x02", at):
@@ -181,13 +170,13 @@ def _read_directory(file: BinaryIO, directory: Directory) -> list[Header]:
         extras = _extras(extra)
         size, packed, start = _long_sizes(extras, size, packed, fields[16])
         name = _name(raw_name, flags, extras)
-        headers.append(Header(raw_name, name, flags, method, crc, packed, size, start, fields[15] >> 16))
+        headers.append(ZipEntry(raw_name, name, flags, method, crc, packed, size, start, fields[15] >> 16))
     if len(headers) != directory.entries:
         raise BrokenZipError("the list of its entries has another length than stated")
     return headers
 
 
-def _read_local(file: BinaryIO, header: Header) -> tuple[ZipEntry, int]:
+def _read_local(file: BinaryIO, header: ZipEntry) -> tuple[ZipEntry, int]:
     """The entry, once its local header has said the same as the directory, and where the next one must begin."""
     fields = LOCAL.unpack(_bytes_at(file, header.start, LOCAL.size))
     signature, _, flags, method, _, _, crc, packed, size, name_length, extra_length = fields
@@ -203,11 +192,10 @@ def _read_local(file: BinaryIO, header: Header) -> tuple[ZipEntry, int]:
     end = start + header.packed
     if flags & DESCRIPTOR:
         end += _descriptor_length(file, end, header)
-    entry = ZipEntry(header.name, flags, method, header.crc, header.packed, header.size, start, header.mode)
-    return entry, end
+    return replace(header, start=start), end
 
 
-def _descriptor_length(file: BinaryIO, start: int, header: Header) -> int:
+def _descriptor_length(file: BinaryIO, start: int, header: ZipEntry) -> int:
     """The length of the record that follows data written before their size was known; it comes in four layouts."""
     file.seek(start)
     data = file.read(24)
