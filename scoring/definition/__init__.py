@@ -1,23 +1,11 @@
-"""task.yaml: its keys as frozen objects (`spec`), reading it, the rules between its parts, its JSON Schema; and the
-folder that it lies in, checked before an import."""
+"""task.yaml: its keys, each declared once, as frozen objects; reading it, the rules between its parts, its JSON Schema
+and reference page; and the folder that it lies in, checked before an import."""
 
-from scoring.definition.spec import (
-    Agreement,
-    Baseline,
-    Dataset,
-    Definition,
-    DefinitionError,
-    FormatSpec,
-    GoldFile,
-    MetricSpec,
-    Naming,
-    Overall,
-    Phase,
-    Question,
-    TeamRules,
-    Track,
-    VotesFile,
-)
+from scoring.definition.data import Baseline, Dataset, GoldFile, VotesFile
+from scoring.definition.phases import Phase
+from scoring.definition.spec import Definition, DefinitionError, Naming, Overall
+from scoring.definition.teams import Agreement, Question, TeamRules
+from scoring.definition.tracks import FormatSpec, MetricSpec, Track
 
 __all__ = [
     "Agreement",

@@ -3,31 +3,32 @@
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo
 
+from scoring.definition.keys import Kind
 from scoring.definition.yaml_values import Value
 
 ANYWHERE_ON_EARTH = timezone(timedelta(hours=-12), "AoE")
-MOMENT = r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}(:[0-9]{2})? \S+"
+PATTERN = r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}(:[0-9]{2})? \S+"
 
 
 def read_moment(value: Value) -> datetime:
     """A moment with time of day and zone, in UTC: `2024-05-01 00:00 AoE`, `… UTC` or `… Europe/Madrid`."""
-    text = value.matching(MOMENT, "a date with time of day and zone, as 2024-05-01 00:00 AoE")
+    text = value.matching(PATTERN, "a date with time of day and zone, as 2024-05-01 00:00 AoE")
     if not text:
         return datetime.max.replace(tzinfo=UTC)
     day_and_time, zone_name = text.rsplit(" ", 1)
     try:
         zone = _zone(zone_name)
     except (ValueError, KeyError, OSError):
-        value.wrong("a moment in AoE, UTC or a zone that exists, as Europe/Madrid")
+        value.invalid("a moment in AoE, UTC or a zone that exists, as Europe/Madrid")
         return datetime.max.replace(tzinfo=UTC)
     try:
         local = datetime.fromisoformat(day_and_time).replace(tzinfo=zone)
         moment = local.astimezone(UTC)
     except (ValueError, OverflowError):
-        value.wrong("a day and a time of day that exist")
+        value.invalid("a day and a time of day that exist")
         return datetime.max.replace(tzinfo=UTC)
     if moment.astimezone(zone).replace(tzinfo=None) != local.replace(tzinfo=None):
-        value.wrong("a moment that exists: clocks are put forward over this one")
+        value.invalid("a moment that exists: clocks are put forward over this one")
     return moment
 
 
@@ -35,3 +36,6 @@ def _zone(name: str) -> tzinfo:
     if name == "AoE":
         return ANYWHERE_ON_EARTH
     return UTC if name == "UTC" else ZoneInfo(name)
+
+
+MOMENT = Kind(read_moment, {"type": "string", "pattern": f"^{PATTERN}$"}, "moment")

@@ -1,44 +1,87 @@
-"""Reads the phases of a task.yaml."""
+"""A phase of task.yaml: a window with its own limits, and when its scores become public."""
 
-from datetime import UTC, datetime
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
 
-from scoring.definition import Phase
-from scoring.definition.dates import read_moment
-from scoring.definition.yaml_values import Value, one_of
+from scoring.definition.dates import MOMENT
+from scoring.definition.keys import Key, Values, declare, mapping
+from scoring.definition.kinds import SLUG, TEXT, WHOLE, WORD, converted, limited, number, one_of
+from scoring.definition.tracks import slug_of
+from scoring.definition.yaml_values import Value
+
+SLOTS = converted(
+    mapping(
+        [
+            Key("primary", one_of(1), "Always 1: the official run of the team on the track."),
+            Key("contrastive", WHOLE, "How many further runs a team may upload for the track."),
+        ],
+        Values,
+    ),
+    lambda slots: int(slots["contrastive"]),
+)
 
 
-def read_phase(value: Value) -> Phase:
-    keys = value.keys()
-    slug = keys.need("slug", Value.slug, "")
-    runs, contrastive = keys.read("runs_per_track", Value.integer, None), keys.read("slots", _contrastive, None)
-    if contrastive is not None:
-        if runs is not None:
-            value.at("runs_per_track").wrong("nothing beside slots, which say how many runs there are")
-        runs = 1 + contrastive
-    phase = Phase(
-        slug=slug,
-        title=keys.read("title", Value.text, slug),
-        opens=keys.need("opens", read_moment, datetime.max.replace(tzinfo=UTC)),
-        closes=keys.read("closes", read_moment, None),
-        split=keys.read("split", Value.text, "test"),
-        runs_per_track=runs,
-        contrastive=contrastive,
-        runs_per_day=keys.read("runs_per_day", Value.integer, None),
-        scores=keys.need("scores", one_of("at-once", "on-release", "never"), "never"),
-        released=keys.read("released", read_moment, None),
-        official=keys.need("official", one_of("best", "last", "chosen", "all"), "best"),
-        run_numbers=keys.read("run_numbers", one_of("once", "free"), "once"),
-        team_names=keys.read("team_names", one_of("shown", "on-release"), "shown"),
-        ladder_step=keys.read("ladder_step", Value.number, None),
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Phase:
+    """A window [opens, closes) with its own rules; `closes` None stays open."""
+
+    slug: str = declare(SLUG, "Short name of the phase in addresses and exports.")
+    title: str = declare(limited(TEXT, 120), "Name in lists and headings.", default=slug_of)
+    opens: datetime = declare(MOMENT, "The first moment at which runs are accepted.")
+    closes: datetime | None = declare(
+        MOMENT, "The first moment at which runs are no longer accepted. Without it the phase stays open.", default=None
     )
-    keys.close()
-    return phase
+    split: str = declare(limited(WORD, 50), "Which items and gold standards the phase uses.", default="test")
+    contrastive: int | None = declare(
+        SLOTS,
+        "Slots for one primary run per track, which is the official one, and some contrastive runs. Use it instead of "
+        "`runs_per_track`, with `official: chosen`. The first run is the primary one unless the team says otherwise; "
+        "teams can choose another until the phase closes.",
+        default=None,
+        name="slots",
+    )
+    runs_per_track: int | None = declare(
+        WHOLE,
+        "How many runs a team may upload for a track in the whole phase. Without it there is no limit.",
+        default=None,
+    )
+    runs_per_day: int | None = declare(
+        WHOLE,
+        "How many runs a team may upload for a track on one day (UTC). Without it there is no limit.",
+        default=None,
+    )
+    scores: Literal["at-once", "on-release", "never"] = declare(
+        one_of("at-once", "on-release", "never"), "When scores are public: at once, from `released` on, or never."
+    )
+    released: datetime | None = declare(
+        MOMENT, "With `scores: on-release`, when. Without it scores stay hidden until you release them.", default=None
+    )
+    official: Literal["best", "last", "chosen", "all"] = declare(
+        one_of("best", "last", "chosen", "all"),
+        "Which run of a team is ranked: its best one, its last one, the one that it chooses, or all of them.",
+    )
+    run_numbers: Literal["once", "free"] = declare(
+        one_of("once", "free"), "Whether a team can use a run number once or again and again.", default="once"
+    )
+    team_names: Literal["shown", "on-release"] = declare(
+        one_of("shown", "on-release"),
+        "With `on-release`, boards show aliases instead of team names until `released`.",
+        default="shown",
+    )
+    ladder_step: float | None = declare(
+        number(above=0, example="0.01"),
+        "Until the phase closes, a score is shown only if it beats the best one shown so far by more than this step, "
+        "and is rounded to it; see [the ladder](for-organizers.md#a-ladder). With `scores: at-once` and "
+        "`official: best` only.",
+        default=None,
+    )
 
 
-def _contrastive(value: Value) -> int:
-    """How many runs there may be beside the one primary run."""
-    keys = value.keys()
-    keys.need("primary", one_of("1"), "1")
-    count = keys.need("contrastive", Value.integer, 0)
-    keys.close()
-    return count
+def finish_phase(value: Value, values: Values) -> None:
+    """Slots say how many runs there are."""
+    if values["contrastive"] is None:
+        return
+    if values["runs_per_track"] is not None:
+        value.at("runs_per_track").invalid("nothing beside slots, which say how many runs there are")
+    values["runs_per_track"] = 1 + values["contrastive"]

@@ -12,20 +12,20 @@ from scoring.reports.problems import Problem, Report
 from scoring.uploads.name_rules import faults_of_rules
 
 Steps = tuple[str | int, ...]
-Fault = tuple[Steps, str, str | None]  # where, what, and what was probably meant instead
+Error = tuple[Steps, str, str | None]  # where, what, and what was probably meant instead
 Sound = Callable[..., bool]
 
 
 def check_rules(definition: Definition, root: Value, report: Report) -> None:
-    """Report contradictions within the definition, but none that is made of a part with a fault of its own."""
+    """Report contradictions within the definition, but none that is made of a part with a problem of its own."""
     broken = [_broken_path(problem) for problem in report if problem.code != "definition-key-unknown"]
 
     def sound(*steps: str | int) -> bool:
         path = path_to("", *steps)
         return not any(_is_within(path, own) or _is_within(own, path) for own in broken)
 
-    for steps, sentence, suggestion in list(_faults(definition, sound)):
-        root.at(*steps).fault("definition-rule", found=sentence, suggestion=suggestion)
+    for steps, sentence, suggestion in list(_errors(definition, sound)):
+        root.at(*steps).error("definition-rule", found=sentence, suggestion=suggestion)
 
 
 def _broken_path(problem: Problem) -> str:
@@ -37,17 +37,14 @@ def _is_within(path: str, other: str) -> bool:
     return path == other or path.startswith((f"{other}.", f"{other}["))
 
 
-def _faults(definition: Definition, sound: Sound) -> Iterator[Fault]:
+def _errors(definition: Definition, sound: Sound) -> Iterator[Error]:
     yield from _repeated("tracks", "slug", [track.slug for track in definition.tracks])
     yield from _repeated("phases", "slug", [phase.slug for phase in definition.phases])
     yield from _repeated("datasets", "slug", [dataset.slug for dataset in definition.datasets])
     yield from _repeated("baselines", "name", [baseline.name for baseline in definition.baselines])
     yield from _repeated("overall", "slug", [overall.slug for overall in definition.overall])
-    for part, count in (("tracks", len(definition.tracks)), ("phases", len(definition.phases))):
-        if not count and sound(part):
-            yield (part,), "there must be at least one", None
     for place, track in enumerate(definition.tracks):
-        yield from _faults_of_track(track, place, sound)
+        yield from _errors_of_track(track, place, sound)
     slugs = [track.slug for track in definition.tracks]
     if sound("naming") and _are_sound("slug", definition, sound):
         for key, sentence in faults_of_rules(definition.naming, slugs):
@@ -55,22 +52,22 @@ def _faults(definition: Definition, sound: Sound) -> Iterator[Fault]:
     for place, dataset in enumerate(definition.datasets):
         if dataset.encrypted and dataset.access != "password" and sound("datasets", place, "access"):
             yield ("datasets", place, "encrypted"), "only data with access: password can be encrypted", None
-    yield from _faults_of_team(definition, sound)
-    yield from _faults_of_phases(definition, sound)
+    yield from _errors_of_team(definition, sound)
+    yield from _errors_of_phases(definition, sound)
     if _are_sound("slug", definition, sound):
-        yield from _faults_of_overall(definition)
-        yield from _faults_of_gold(definition, sound)
+        yield from _errors_of_overall(definition)
+        yield from _errors_of_gold(definition, sound)
         if sound("votes") and _are_sound("items", definition, sound) and _are_sound("format", definition, sound):
-            yield from _faults_of_votes(definition)
+            yield from _errors_of_votes(definition)
 
 
-def _repeated(part: str, key: str, names: Sequence[str]) -> Iterator[Fault]:
+def _repeated(part: str, key: str, names: Sequence[str]) -> Iterator[Error]:
     for place, name in enumerate(names):
         if name and name in names[:place]:
             yield (part, place, key), f"{name} stands here more than once", None
 
 
-def _faults_of_track(track: Track, place: int, sound: Sound) -> Iterator[Fault]:
+def _errors_of_track(track: Track, place: int, sound: Sound) -> Iterator[Error]:
     def ours(*keys: str) -> bool:
         return all(sound("tracks", place, key) for key in keys)
 
@@ -80,7 +77,7 @@ def _faults_of_track(track: Track, place: int, sound: Sound) -> Iterator[Fault]:
             if sentence:
                 yield ("tracks", place, "metrics", at), sentence, registry.suggest(spec, track)
     if track.items_outside_gold == "count" and ours("metrics", "format", "items_outside_gold"):
-        yield from _faults_of_counting(track, place)
+        yield from _errors_of_counting(track, place)
     keys = [spec.key for spec in track.metrics]
     if ours("metrics", "rank_by") and track.rank_by not in keys:
         sentence = f"{track.rank_by} is none of the track's metrics, which are {', '.join(keys)}"
@@ -89,10 +86,10 @@ def _faults_of_track(track: Track, place: int, sound: Sound) -> Iterator[Fault]:
         for sentence in faults_of(track.hierarchy):
             yield ("tracks", place, "hierarchy"), sentence, None
         if ours("format"):
-            yield from _faults_of_classes(track, place)
+            yield from _errors_of_classes(track, place)
 
 
-def _faults_of_counting(track: Track, place: int) -> Iterator[Fault]:
+def _errors_of_counting(track: Track, place: int) -> Iterator[Error]:
     """`items_outside_gold: count` where nothing can count."""
     found = [registry.find(spec.name) for spec in track.metrics]
     if any(metric is not None and metric.counts_outside for metric in found):
@@ -110,7 +107,7 @@ def _faults_of_counting(track: Track, place: int) -> Iterator[Fault]:
     )
 
 
-def _faults_of_classes(track: Track, place: int) -> Iterator[Fault]:
+def _errors_of_classes(track: Track, place: int) -> Iterator[Error]:
     tree = track.hierarchy or {}
     parents = {name for name, children in tree.items() if children}
     leaves = {leaf for children in tree.values() for leaf in children} | tree.keys()
@@ -120,7 +117,7 @@ def _faults_of_classes(track: Track, place: int) -> Iterator[Fault]:
             yield where, f"{name} is no leaf of the hierarchy", nearest(name, sorted(leaves - parents))
 
 
-def _faults_of_team(definition: Definition, sound: Sound) -> Iterator[Fault]:
+def _errors_of_team(definition: Definition, sound: Sound) -> Iterator[Error]:
     keys = [question.key for question in definition.team.questions]
     yield from (
         (("team", *steps), sentence, suggestion) for steps, sentence, suggestion in _repeated("questions", "key", keys)
@@ -130,7 +127,7 @@ def _faults_of_team(definition: Definition, sound: Sound) -> Iterator[Fault]:
         yield ("team", "closes_with"), *_nothing_named("phase", closes_with, slugs)
 
 
-def _faults_of_phases(definition: Definition, sound: Sound) -> Iterator[Fault]:
+def _errors_of_phases(definition: Definition, sound: Sound) -> Iterator[Error]:
     splits = list(dict.fromkeys(split for track in definition.tracks for split in track.items))
     known = _are_sound("items", definition, sound)
     for place, phase in enumerate(definition.phases):
@@ -144,15 +141,14 @@ def _faults_of_phases(definition: Definition, sound: Sound) -> Iterator[Fault]:
                 "with slots the primary run is the official one: write chosen",
                 "chosen",
             )
-        if phase.ladder_step is not None and sound("phases", place):
-            if phase.ladder_step <= 0:
-                yield ("phases", place, "ladder_step"), "a step must be greater than 0, as 0.01", None
-            if (phase.scores, phase.official) != ("at-once", "best"):
-                sentence = "a ladder tells of best runs at once: write scores: at-once and official: best"
-                yield ("phases", place, "ladder_step"), sentence, None
+        is_for_ladder = (phase.scores, phase.official) == ("at-once", "best")
+        ours = sound("phases", place, "scores") and sound("phases", place, "official")
+        if phase.ladder_step is not None and not is_for_ladder and ours:
+            sentence = "a ladder shows best runs at once: write scores: at-once and official: best"
+            yield ("phases", place, "ladder_step"), sentence, None
 
 
-def _faults_of_overall(definition: Definition) -> Iterator[Fault]:
+def _errors_of_overall(definition: Definition) -> Iterator[Error]:
     slugs = [track.slug for track in definition.tracks]
     for place, overall in enumerate(definition.overall):
         for at, slug in enumerate(overall.tracks):
@@ -160,7 +156,7 @@ def _faults_of_overall(definition: Definition) -> Iterator[Fault]:
                 yield ("overall", place, "tracks", at), *_nothing_named("track", slug, slugs)
 
 
-def _faults_of_gold(definition: Definition, sound: Sound) -> Iterator[Fault]:
+def _errors_of_gold(definition: Definition, sound: Sound) -> Iterator[Error]:
     tracks = {track.slug: track for track in definition.tracks}
     for place, gold in enumerate(definition.gold):
         if gold.track and gold.track not in tracks:
@@ -189,7 +185,7 @@ def _reasons_against_publishing(gold: GoldFile, definition: Definition) -> Itera
         yield "rankings have no answers that are right or wrong"
 
 
-def _faults_of_votes(definition: Definition) -> Iterator[Fault]:
+def _errors_of_votes(definition: Definition) -> Iterator[Error]:
     tracks = {track.slug: track for track in definition.tracks}
     for place, votes in enumerate(definition.votes):
         if votes.track not in tracks:

@@ -1,193 +1,105 @@
 """A shared task's definition: task.yaml as frozen, checked objects."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
+from scoring.definition.data import Baseline, Dataset, GoldFile, VotesFile
+from scoring.definition.keys import declare, part
+from scoring.definition.kinds import (
+    FILE,
+    SLUG,
+    TEXT,
+    TEXTS,
+    WHOLE,
+    WORDS,
+    by_name,
+    limited,
+    many,
+    one_of,
+    whole,
+)
+from scoring.definition.phases import Phase, finish_phase
+from scoring.definition.teams import Agreement, TeamRules, finish_team
+from scoring.definition.tracks import HIERARCHIES, Hierarchy, Track, slug_of
 from scoring.reports.problems import Report
 
 
-@dataclass(frozen=True, slots=True)
-class MetricSpec:
-    """One metric of a track: `f1:YES` has name `f1` and part `YES`; options are the metric's own parameters."""
-
-    name: str
-    part: str | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def key(self) -> str:
-        """The name under which the score is reported."""
-        return f"{self.name}:{self.part}" if self.part else self.name
-
-
-@dataclass(frozen=True, slots=True)
-class FormatSpec:
-    """How a run file (or a gold file) is written: a kind from the registry of `scoring.formats` and its options."""
-
-    kind: str
-    options: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Track:
-    """One thing that can be ranked."""
-
-    slug: str
-    title: str
-    description: str
-    language: str | None
-    format: FormatSpec
-    hierarchy: Mapping[str, tuple[str, ...]] | None
-    items: Mapping[str, Path]  # split → file of public ids, one a line
-    optional_items: Mapping[str, Path]  # split → file of ids that a run may hold too, all or none
-    metrics: tuple[MetricSpec, ...]
-    rank_by: str  # key of the ranking metric
-    decimals: int
-    missing: Literal["reject", "default"]
-    items_outside_gold: Literal["ignore", "count"]  # answers to items that a gold with covers: listed leaves out
-    texts: Mapping[str, Path] = field(default_factory=dict)  # split → table of ids and `text`, to judge offsets by
-    item_languages: Mapping[str, Path] = field(default_factory=dict)  # split → table of ids and `lang`, to score by
-    ties: Literal["exact", "rounded", "earlier"] = "exact"  # who shares a rank: equal values, equal as printed, nobody
-
-    @property
-    def ranking_metric(self) -> MetricSpec:
-        return next(spec for spec in self.metrics if spec.key == self.rank_by)
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Naming:
-    """Rules that tie file names to team, track and run number; `None` means any name will do."""
+    """Rules that tie file names to team, track and run number."""
 
-    run: str
-    archive: str | None
-    track: str  # how the fields of a run's name spell the track's slug, e.g. "{task}-{context}"
-    numbers: tuple[int, ...]  # empty: names hold no run number, the portal counts
-
-
-@dataclass(frozen=True, slots=True)
-class Phase:
-    """A window [opens, closes) with its own rules; `closes` None stays open."""
-
-    slug: str
-    title: str
-    opens: datetime
-    closes: datetime | None
-    split: str  # which items and gold it uses
-    runs_per_track: int | None  # in the whole phase
-    runs_per_day: int | None  # a track and UTC day
-    scores: Literal["at-once", "on-release", "never"]
-    released: datetime | None  # with on-release: when; None until an organizer releases
-    official: Literal["best", "last", "chosen", "all"]
-    contrastive: int | None = None  # runs beside the one primary run of a track; None: there are no such slots
-    run_numbers: Literal["once", "free"] = "once"  # free: a number may be used again and again
-    team_names: Literal["shown", "on-release"] = "shown"  # on-release: the board gives aliases until `released`
-    ladder_step: float | None = None  # until it closes scores are told by `scoring.analysis.ladder`; None: as they are
+    run: str = declare(
+        TEXT,
+        "Pattern of a run's name, with `{team}`, `{number}` and `{track}`, or with fields of your own. `[…]` is "
+        "optional text.",
+    )
+    archive: str | None = declare(
+        TEXT, "Pattern of an archive's name, with `{team}`; `.zip` is added. Without it any name will do.", default=None
+    )
+    track: str = declare(
+        TEXT, "How fields of your own make up the track's slug: `{task}-{context}`.", default="{track}"
+    )
+    numbers: tuple[int, ...] = declare(
+        many(WHOLE), "The run numbers, if names contain `{number}`; else the portal counts.", default=(), name="number"
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class GoldFile:
-    track: str
-    split: str
-    file: Path
-    format: FormatSpec
-    covers: Literal["all", "listed"] = "all"  # listed: items that the file leaves out are not judged
-    published: bool = False  # once its scores are public, so are the answers to every item, the gold's and the runs'
-
-
-@dataclass(frozen=True, slots=True)
-class VotesFile:
-    """Annotators' votes on the items of a split, as secret as its gold: only how far they agree is shown."""
-
-    track: str
-    split: str
-    file: Path
-    field: str | None  # where an item's votes stand in a JSON file
-    none: str | None  # the label of a vote for none of the classes
-    no_vote: tuple[str, ...]  # labels that are no votes; empty: UNKNOWN
-
-
-@dataclass(frozen=True, slots=True)
-class Dataset:
-    slug: str
-    title: str
-    file: Path
-    access: Literal["public", "registered", "approved", "password"]
-    licence: str
-    released: datetime | None = None  # nobody but organizers may have it before
-    encrypted: bool = False  # handed out in a zip that the team's password opens
-
-
-@dataclass(frozen=True, slots=True)
-class Baseline:
-    """An unranked row of the leaderboard: run files by pattern, or the gold standard itself (`files` None)."""
-
-    name: str
-    files: str | None  # e.g. "baselines/{split}/{track}/all-ones.csv"
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Overall:
     """Several tracks as one ranking, by the metric and the official runs that rank each."""
 
-    slug: str
-    title: str
-    tracks: tuple[str, ...]
-    by: Literal["mean-rank", "borda", "mean-score"]
-    note: str = ""  # what a reader should know of it, e.g. whose ranking it is
+    slug: str = declare(SLUG, "Short name of the ranking in addresses.")
+    title: str = declare(TEXT, "Name in lists and headings.", default=slug_of)
+    tracks: tuple[str, ...] = declare(WORDS, "Slugs of the tracks. Teams with a ranked run in each are ranked.")
+    by: Literal["mean-rank", "borda", "mean-score"] = declare(
+        one_of("mean-rank", "borda", "mean-score"), "The mean of ranks, a Borda count, or the mean of scores."
+    )
+    note: str = declare(TEXT, "A sentence below the ranking, such as whose ranking it is.", default="")
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What the organizers ask of a new team; with `choices` the answer is one of them, else any text."""
-
-    key: str
-    label: str
-    required: bool
-    choices: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class TeamRules:
-    name: str  # regular expression that a team's name must match in full
-    approval: Literal["automatic", "manual", "domains"]
-    domains: tuple[str, ...] = ()  # with domains: whose mail address is at one of them is approved at once
-    questions: tuple[Question, ...] = ()
-    closes_with: str | None = None  # slug of the phase from whose opening on no one creates or joins a team
-
-
-@dataclass(frozen=True, slots=True)
-class Agreement:
-    """The terms to sign before the data are given out; who signed another version signs again."""
-
-    version: str
-    file: Path
-
-
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, kw_only=True)
 class Definition:
     """A whole task.yaml; `folder` is where its relative paths start, `sha256` identifies its text."""
 
-    slug: str
-    title: str
-    subtitle: str
-    venue: str
-    year: int
-    languages: tuple[str, ...]
-    sources: tuple[str, ...]
-    team: TeamRules
-    agreement: Agreement | None
-    pages: Mapping[str, Path]  # overview, data, evaluation, terms → Markdown
-    tracks: tuple[Track, ...]
-    naming: Naming
-    phases: tuple[Phase, ...]
-    datasets: tuple[Dataset, ...]
-    gold: tuple[GoldFile, ...]
-    votes: tuple[VotesFile, ...]
-    baselines: tuple[Baseline, ...]
-    overall: tuple[Overall, ...]
+    agon: int = declare(one_of(1), "Version of this format.")
+    slug: str = declare(SLUG, "Short name of the task in addresses; it never changes.")
+    title: str = declare(limited(TEXT, 200), "Name of the task.")
+    subtitle: str = declare(limited(TEXT, 200), "What the task is about, in the head of its pages.", default="")
+    venue: str = declare(limited(TEXT, 120), "Workshop or conference.", default="")
+    year: int = declare(whole(9999), "Year of the task.")
+    languages: tuple[str, ...] = declare(WORDS, "Language codes.")
+    sources: tuple[str, ...] = declare(TEXTS, "References and links, shown on the overview page.", default=())
+    team: TeamRules = declare(
+        part(TeamRules, finish_team),
+        "Rules for teams. Without them every name of 2 to 30 letters, digits, `_` and `-` is allowed, and teams are "
+        "approved automatically.",
+        default=TeamRules(name="[A-Za-z0-9_-]{2,30}"),
+    )
+    agreement: Agreement | None = declare(
+        part(Agreement),
+        "Terms for the data. Members of teams sign them before they can download data or upload runs.",
+        default=None,
+    )
+    pages: Mapping[str, Path] = declare(
+        by_name(FILE), "Markdown files for the pages `overview`, `data`, `evaluation` and `terms`.", default={}
+    )
+    hierarchies: Mapping[str, Hierarchy] = declare(
+        HIERARCHIES, "Trees of classes: name → parent → its classes. A class without a parent has `[]`.", default={}
+    )
+    decimals: int = declare(WHOLE, "Decimals of displayed scores. Stored scores are exact.", default=4)
+    tracks: tuple[Track, ...] = declare(many(part(Track), least=1), "The rankings of the task.")
+    naming: Naming = declare(part(Naming), "How files are named.")
+    phases: tuple[Phase, ...] = declare(
+        many(part(Phase, finish_phase, never_both=("slots", "runs_per_track")), least=1),
+        "Windows with rules of their own.",
+    )
+    datasets: tuple[Dataset, ...] = declare(many(part(Dataset)), "Data to download.", default=())
+    gold: tuple[GoldFile, ...] = declare(many(part(GoldFile)), "Gold standards.", default=())
+    votes: tuple[VotesFile, ...] = declare(many(part(VotesFile)), "Votes of annotators.", default=())
+    baselines: tuple[Baseline, ...] = declare(many(part(Baseline)), "Unranked rows of the leaderboards.", default=())
+    overall: tuple[Overall, ...] = declare(many(part(Overall)), "Rankings over several tracks.", default=())
     folder: Path
     sha256: str
 
@@ -214,7 +126,7 @@ class Definition:
 
 
 class DefinitionError(Exception):
-    """A task.yaml that cannot be used; `report` lists every fault."""
+    """A task.yaml that cannot be used; `report` lists every problem."""
 
     def __init__(self, report: Report) -> None:
         super().__init__("\n".join(problem.message for problem in report))

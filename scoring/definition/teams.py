@@ -1,65 +1,73 @@
-"""Reads what a definition says about teams: names, approval, questions, and when they close."""
+"""What task.yaml says about teams: their names, who approves them, what they are asked and what they sign."""
 
 import re
-from collections.abc import Callable
-from typing import Literal
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
 
-from scoring.definition import Question, TeamRules
-from scoring.definition.yaml_values import Value, one_of
-
-
-def read_team(value: Value) -> TeamRules:
-    """The key `team` of task.yaml."""
-    keys = value.keys()
-    team = TeamRules(
-        name=keys.need("name", _regular_expression, ""),
-        approval=keys.read("approval", _approval, "automatic"),
-        domains=keys.read("approval", _domains, ()),
-        questions=keys.read("questions", _questions, ()),
-        closes_with=keys.read("closes_with", Value.slug, None),
-    )
-    keys.close()
-    return team
+from scoring.definition.keys import Key, Kind, Values, declare, mapping, part
+from scoring.definition.kinds import FILE, FLAG, SLUG, TEXT, WORD, WORDS, either, limited, many, matching, one_of
+from scoring.definition.yaml_values import Value
 
 
-def _approval(value: Value) -> Literal["automatic", "manual", "domains"]:
-    """`automatic`, `manual`, or a mapping with the mail domains whose people need no approval."""
-    if not value.is_scalar:
-        return "domains"
-    read: Callable[[Value], Literal["automatic", "manual"]] = one_of("automatic", "manual")
-    return read(value)
-
-
-def _domains(value: Value) -> tuple[str, ...]:
-    if value.is_scalar:
-        return ()
-    keys = value.keys()
-    domains = keys.need("domains", Value.values, [])
-    keys.close()
-    return tuple(entry.matching(r"[a-z0-9-]+(\.[a-z0-9-]+)+", "a mail domain, as uni.example") for entry in domains)
-
-
-def _questions(value: Value) -> tuple[Question, ...]:
-    return tuple(_question(entry) for entry in value.values())
-
-
-def _question(value: Value) -> Question:
-    keys = value.keys()
-    question = Question(
-        key=keys.need("key", Value.slug, ""),
-        label=keys.need("label", Value.text, ""),
-        required=keys.read("required", Value.flag, False),
-        choices=keys.read("choices", Value.texts, ()),
-    )
-    keys.close()
-    return question
-
-
-def _regular_expression(value: Value) -> str:
+def _read_regular_expression(value: Value) -> str:
     text = value.text()
     try:
         re.compile(text)
     except re.error as error:
-        value.wrong(f"a regular expression ({error})")
+        value.invalid(f"a regular expression ({error})")
         return ""
     return text
+
+
+REGULAR_EXPRESSION = Kind(_read_regular_expression, {**TEXT.schema, "format": "regex"}, "regular expression")
+DOMAINS = many(matching(r"[a-z0-9-]+(\.[a-z0-9-]+)+", "a mail domain, as uni.example", "mail domain"))
+APPROVAL: Kind[Any] = either(
+    one_of("automatic", "manual"),
+    mapping(
+        [Key("domains", DOMAINS, "Teams of people with mail addresses there are approved at once.")], dict[str, Any]
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What the organizers ask of a new team; with `choices` the answer is one of them, else any text."""
+
+    key: str = declare(SLUG, "Short name of the answer in exports.")
+    label: str = declare(TEXT, "The question as people read it.")
+    required: bool = declare(FLAG, "Whether a team must answer.", default=False)
+    choices: tuple[str, ...] = declare(
+        WORDS, "The answers to choose from. Without them any text is an answer.", default=()
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TeamRules:
+    name: str = declare(REGULAR_EXPRESSION, "What a team's name must match in full.")
+    approval: Literal["automatic", "manual", "domains"] = declare(
+        APPROVAL,
+        "Whether new teams are approved automatically or by you. `{domains: [uni.example]}` approves teams of people "
+        "with mail addresses there automatically, and leaves the others to you.",
+        default="automatic",
+    )
+    domains: tuple[str, ...] = ()  # with approval by domains
+    questions: tuple[Question, ...] = declare(many(part(Question)), "Questions for each new team.", default=())
+    closes_with: str | None = declare(
+        SLUG, "Phase from whose opening on no one can create or join a team.", default=None
+    )
+
+
+def finish_team(_value: Value, values: Values) -> None:
+    if isinstance(values["approval"], dict):
+        values |= {"approval": "domains", "domains": values["approval"]["domains"]}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agreement:
+    """The terms to sign before the data are given out; who signed another version signs again."""
+
+    version: str = declare(
+        limited(WORD, 40), "Version of the text. A changed text needs a new version, and people sign again."
+    )
+    file: Path = declare(FILE, "The text, in Markdown.")

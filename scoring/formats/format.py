@@ -1,13 +1,14 @@
 """What a run format is: the key that names it, what its files say, and how they are read, written and bounded."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from scoring import limits
 from scoring.answers import AnswerKind, Answers
 from scoring.definition import FormatSpec
-from scoring.definition.yaml_values import Keys
+from scoring.definition.keys import Key, Values
+from scoring.definition.yaml_values import Value
 from scoring.formats.reading import Reading
 
 FormatOptions = Mapping[str, Any]
@@ -40,12 +41,16 @@ class Format:
     """A run format: all that the engine knows of it.
 
     `read` returns None when it reported an error; `write` makes a file that `read` takes for the same answers.
+    `finish` may change the options that were read, and report on them.
     """
 
     name: str  # as task.yaml has it under `kind`
     answers: AnswerKind
-    read_options: Callable[[Keys], dict[str, Any]]
+    doc: str
+    example: str  # of its options
+    options: Sequence[Key]
     read: Callable[[bytes, FormatSpec, Reading], Answers | None]
     write: Callable[[Any, FormatSpec], str]
     suffix: Callable[[FormatOptions], str]  # of a file's name
     size: Callable[[FormatSpec], Size] = size_of_columns
+    finish: Callable[[Value, Values], None] | None = None

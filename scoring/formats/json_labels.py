@@ -4,16 +4,12 @@ from typing import Any, Literal
 
 from scoring.answers import Matrix
 from scoring.definition import FormatSpec
-from scoring.definition.yaml_values import Keys
 from scoring.formats.format import Format
-from scoring.formats.json_records import read_record_options, read_records, records_suffix, shape_of, write_records
-from scoring.formats.labels import Labels, read_label_options
+from scoring.formats.json_records import RECORD_OPTIONS, read_records, records_suffix, shape_of, write_records
+from scoring.formats.labels import LABEL_OPTIONS, Labels
 from scoring.formats.reading import Reading, check_ids
 
-
-def read_options(keys: Keys) -> dict[str, Any]:
-    """`classes`, `multi` (several labels an item), `constants`, `id` and `value` (the keys' names), `lines`."""
-    return read_label_options(keys) | read_record_options(keys)
+OPTIONS = (*LABEL_OPTIONS, *RECORD_OPTIONS)
 
 
 def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
@@ -46,4 +42,13 @@ def write(answers: Matrix, spec: FormatSpec) -> str:
     return write_records(answers.ids, labels if spec.options.get("multi") else (own[0] for own in labels), spec)
 
 
-JSON_LABELS = Format("json-labels", "labels", read_options, read, write, records_suffix)
+JSON_LABELS = Format(
+    "json-labels",
+    "labels",
+    """One label per item, or several: `[{"id": "a1", "value": "YES"}]`.""",
+    "classes: [red, blue], multi: true, constants: {test_case: COLORS}",
+    OPTIONS,
+    read,
+    write,
+    records_suffix,
+)

@@ -7,7 +7,7 @@ key, is read again with patience: slower, and able to name every problem and its
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Literal, cast
@@ -15,7 +15,8 @@ from typing import Any, Literal, cast
 import msgspec
 
 from scoring.definition import FormatSpec
-from scoring.definition.yaml_values import Keys, Value
+from scoring.definition.keys import Key
+from scoring.definition.kinds import FLAG, WORD, by_name
 from scoring.formats.reading import UTF8_MARK, Problems, Reading, are_too_many, decode, shown
 from scoring.reports.problems import Report
 
@@ -103,19 +104,12 @@ class RepeatedKeys(dict[str, Any]):
     """An object in which a key stood more than once."""
 
 
-def read_record_options(keys: Keys) -> dict[str, Any]:
-    """The options that all formats of this family share."""
-    return {
-        "lines": keys.read("lines", Value.flag, False),
-        "constants": keys.read("constants", _constants, {}),
-        "id": keys.read("id", Value.text, "id"),
-        "value": keys.read("value", Value.text, "value"),
-    }
-
-
-def _constants(value: Value) -> dict[str, str]:
-    keys = value.keys()
-    return {name: keys.need(name, Value.text, "") for name in keys.names()}
+RECORD_OPTIONS = (
+    Key("lines", FLAG, "Whether there is one object per line, without a list around them.", False),
+    Key("constants", by_name(WORD), "Further keys that each object must have, and their values.", {}),
+    Key("id", WORD, "Name of the key with the item's id.", "id"),
+    Key("value", WORD, "Name of the key with the answer.", "value"),
+)
 
 
 def write_records(ids: Sequence[str], values: Iterable[Any], spec: FormatSpec) -> str:

@@ -12,29 +12,25 @@ from numpy.typing import NDArray
 from scoring import limits
 from scoring.answers import Matrix
 from scoring.definition import FormatSpec
-from scoring.definition.yaml_values import Keys
 from scoring.formats.decimals import is_decimal
 from scoring.formats.format import Format
 from scoring.formats.json_records import (
     MISSING,
+    RECORD_OPTIONS,
     Records,
     RepeatedKeys,
     in_json,
     object_type,
-    read_record_options,
     read_records,
     records_suffix,
     shape_of,
     write_records,
 )
 from scoring.formats.reading import Problems, Reading, are_too_many, check_ids, shown
-from scoring.formats.shares import judge_shares, read_share_options
+from scoring.formats.shares import SHARE_OPTIONS, judge_shares
 from scoring.reports.nearest import nearest
 
-
-def read_options(keys: Keys) -> dict[str, Any]:
-    """`classes`, with `sum` and `tolerance`; `constants`, `id` and `value` (the keys' names), `lines`."""
-    return read_share_options(keys) | read_record_options(keys)
+OPTIONS = (*SHARE_OPTIONS, *RECORD_OPTIONS)
 
 
 def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
@@ -179,4 +175,13 @@ def write(answers: Matrix, spec: FormatSpec) -> str:
     return write_records(answers.ids, shares, spec)
 
 
-JSON_SOFT = Format("json-soft", "soft", read_options, read, write, records_suffix)
+JSON_SOFT = Format(
+    "json-soft",
+    "soft",
+    """Shares of labels: `[{"id": "a1", "value": {"YES": 0.7, "NO": 0.3}}]`.""",
+    "classes: [red, blue], sum: 1, tolerance: 0.01",
+    OPTIONS,
+    read,
+    write,
+    records_suffix,
+)

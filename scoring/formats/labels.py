@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from scoring.answers import Matrix
-from scoring.definition.yaml_values import Keys, Value
+from scoring.definition.keys import Key
+from scoring.definition.kinds import FLAG, WORDS
 from scoring.formats.json_records import MISSING, in_json
 from scoring.formats.reading import Problems, Reading, shown, shown_cell
 from scoring.reports.nearest import nearest
@@ -18,9 +19,10 @@ from scoring.reports.nearest import nearest
 WITH_POINT = re.compile(r"(-?[0-9]{1,9})\.0+")  # as pandas writes whole numbers, when some are missing
 
 
-def read_label_options(keys: Keys) -> dict[str, Any]:
-    """`classes`, and `multi` where an item may have several."""
-    return {"classes": keys.need("classes", Value.texts, ()), "multi": keys.read("multi", Value.flag, False)}
+LABEL_OPTIONS = (
+    Key("classes", WORDS, "The labels."),
+    Key("multi", FLAG, "Whether an item can have several labels.", False),
+)
 
 
 @dataclass(frozen=True, slots=True)

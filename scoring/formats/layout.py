@@ -7,7 +7,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from scoring.definition.yaml_values import Keys, Value, one_of
+from scoring.definition.keys import Key, Kind
+from scoring.definition.kinds import WORD, WORDS, converted, either, one_of
+from scoring.definition.yaml_values import Value
 from scoring.formats.delimited import (
     SEPARATORS,
     Rows,
@@ -48,25 +50,42 @@ class ItemTable:
         return self.rows.column(self.places[name])
 
 
-def read_layout_options(keys: Keys) -> dict[str, Any]:
-    """`id` (one column, or several whose cells are joined by `_`), `separator`, `header`, `layout`, `extra_columns`."""
-    return {
-        "id": keys.need("id", lambda value: (value.text(),) if value.is_scalar else value.texts(), ()),
-        "layout": keys.read("layout", Value.texts, ()),
-        "separator": keys.read("separator", _separator, ","),
-        "header": keys.read("header", one_of("required", "optional", "none"), "required"),
-        "extra_columns": keys.read("extra_columns", one_of("warn", "ignore", "reject"), "warn"),
-    }
-
-
-def _separator(value: Value) -> str:
+def _read_separator(value: Value) -> str:
     """Any one character that is not part of rows or quotes, or a name for it."""
     given = value.node.value if value.is_scalar else ""
     separator = SEPARATORS_BY_NAME.get(given, given)
     if len(separator) != 1 or separator in '"\r\n\0':
-        value.wrong("one character, or " + ", ".join(SEPARATORS_BY_NAME))
+        value.invalid("one character, or " + ", ".join(SEPARATORS_BY_NAME))
         return ","
     return str(separator)
+
+
+SEPARATOR = Kind(
+    _read_separator,
+    {"anyOf": [{"enum": list(SEPARATORS_BY_NAME)}, {"type": "string", "pattern": '^[^"\r\n\0]$'}]},
+    "one character, or " + ", ".join(f"`{name}`" for name in SEPARATORS_BY_NAME),
+)
+LAYOUT_OPTIONS = (
+    Key(
+        "id",
+        either(converted(WORD, lambda name: (name,)), WORDS),
+        "Column of the item ids, or a list of columns, whose cells are joined by `_`.",
+    ),
+    Key("layout", WORDS, "Order of the columns in a file without a header.", ()),
+    Key("separator", SEPARATOR, "What separates two cells.", ","),
+    Key(
+        "header",
+        one_of("required", "optional", "none"),
+        "Whether the first line names the columns.",
+        "required",
+    ),
+    Key(
+        "extra_columns",
+        one_of("warn", "ignore", "reject"),
+        "What other columns lead to: a warning, nothing, or an error.",
+        "warn",
+    ),
+)
 
 
 def layout_of(options: Mapping[str, Any]) -> Layout:

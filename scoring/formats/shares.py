@@ -7,19 +7,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scoring.definition import FormatSpec
-from scoring.definition.yaml_values import Keys, Value
+from scoring.definition.keys import Key
+from scoring.definition.kinds import NUMBER, WORDS
 from scoring.formats.reading import Reading, shown
 
 TOLERANCE = 1e-3
 
 
-def read_share_options(keys: Keys) -> dict[str, Any]:
-    """`classes`; `sum` of an item's shares (absent: free) and its `tolerance`."""
-    return {
-        "classes": keys.need("classes", Value.texts, ()),
-        "sum": keys.read("sum", Value.number, None),
-        "tolerance": keys.read("tolerance", Value.number, TOLERANCE),
-    }
+SHARE_OPTIONS = (
+    Key("classes", WORDS, "The labels."),
+    Key("sum", NUMBER, "What the shares of an item add up to. Without it they can add up to anything.", None),
+    Key("tolerance", NUMBER, "How far the sum may be off.", TOLERANCE),
+)
 
 
 def judge_shares(

@@ -6,50 +6,55 @@ Plain lines know no quotes: the official scorer of Toxic Spans 2021 reads a quot
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from scoring import limits
 from scoring.answers import Spans
 from scoring.definition import FormatSpec
-from scoring.definition.yaml_values import Keys, Value, one_of
+from scoring.definition.keys import Key
+from scoring.definition.kinds import WORD, one_of
 from scoring.formats.delimited import split_plain
 from scoring.formats.format import Format, Size
 from scoring.formats.json_records import (
     MISSING,
-    read_record_options,
+    RECORD_OPTIONS,
     read_records,
     records_suffix,
     shape_of,
     write_records,
 )
-from scoring.formats.layout import ItemTable, layout_of, read_layout_options, read_table, table_suffix, write_table
+from scoring.formats.layout import LAYOUT_OPTIONS, ItemTable, layout_of, read_table, table_suffix, write_table
 from scoring.formats.reading import Problems, Reading, are_too_many, check_ids, decode, is_too_much, shown, shown_cell
 from scoring.formats.span_lists import Marks, Offsets, pairs_of_rows
 
 LINE = "id<TAB>[offsets]"
 
 
-def read_options(keys: Keys) -> dict[str, Any]:
-    """`file`: plain, table or json; `spans`: offsets, pairs or rows (tables only); `end` of pairs and rows.
+def _where(keys: Iterable[Key], *files: str) -> list[Key]:
+    """Options that exist only with these values of `file`."""
+    return [replace(one, when=("file", *files)) for one in keys]
 
-    With `file: table` the layout's options and the columns' names, `value`, or `start` and `stop` for rows; with
-    `file: json` those of its records.
-    """
-    options: dict[str, Any] = {
-        "file": keys.read("file", one_of("plain", "table", "json"), "plain"),
-        "spans": keys.read("spans", one_of("offsets", "pairs", "rows"), "offsets"),
-        "end": keys.read("end", one_of("exclusive", "inclusive"), "exclusive"),
-    }
-    if options["file"] == "json":
-        options |= read_record_options(keys)
-    if options["file"] == "table":
-        names = {name: keys.read(name, Value.text, name) for name in ("start", "stop")}
-        options |= read_layout_options(keys) | names | {"value": keys.read("value", Value.text, "spans")}
-    elif options["spans"] == "rows":
-        keys.value.wrong("file: table, where spans are rows")
-    return options
+
+MARKS = "How marked characters are written: one by one, `[3, 4]`, or as pairs of start and end, `[[3, 5]]`"
+TEXT_MARKS = one_of("offsets", "pairs", expected="offsets or pairs; with file: table also rows")
+OPTIONS = (
+    Key("file", one_of("plain", "table", "json"), "Lines `id<TAB>[…]`, a table with a header, or JSON.", "plain"),
+    *_where([Key("spans", one_of("offsets", "pairs", "rows"), f"{MARKS}, or one row per span.", "offsets")], "table"),
+    *_where([Key("spans", TEXT_MARKS, f"{MARKS}.", "offsets")], "plain", "json"),
+    Key("end", one_of("exclusive", "inclusive"), "Whether ends of pairs and rows are part of the span.", "exclusive"),
+    *_where(RECORD_OPTIONS, "json"),
+    *_where(
+        [
+            Key("start", WORD, "With `spans: rows`, the column of the first character; empty for no span.", "start"),
+            Key("stop", WORD, "With `spans: rows`, the column of the end.", "stop"),
+            Key("value", WORD, "With `spans: offsets` or `pairs`, their column.", "spans"),
+            *LAYOUT_OPTIONS,
+        ],
+        "table",
+    ),
+)
 
 
 def size(spec: FormatSpec) -> Size:
@@ -185,4 +190,15 @@ def suffix(options: Mapping[str, Any]) -> str:
     return table_suffix(options) if file == "table" else records_suffix(options)
 
 
-SPANS = Format("spans", "spans", read_options, read, write, suffix, size)
+SPANS = Format(
+    "spans",
+    "spans",
+    "Characters marked in a text. Touching pairs and rows stay separate spans; neighboring offsets are one. A span has "
+    "at most 1,048,576 characters, and a file marks at most 20,000,000.",
+    "file: table, spans: rows, id: id, start: begin, stop: end",
+    OPTIONS,
+    read,
+    write,
+    suffix,
+    size,
+)

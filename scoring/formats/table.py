@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 
 from scoring.answers import Matrix
 from scoring.definition import FormatSpec
-from scoring.definition.yaml_values import Keys, Value, one_of
+from scoring.definition.keys import Key, Kind, Values, mapping
+from scoring.definition.kinds import LARGEST, NUMBER, WORD, WORDS, by_name, either, many, one_of
+from scoring.definition.yaml_values import Value
 from scoring.formats.decimals import decimals, is_decimal
 from scoring.formats.format import Format
 from scoring.formats.labels import WITH_POINT, report_decimal_point
-from scoring.formats.layout import ItemTable, layout_of, read_layout_options, read_table, table_suffix, write_table
+from scoring.formats.layout import LAYOUT_OPTIONS, ItemTable, layout_of, read_table, table_suffix, write_table
 from scoring.formats.reading import Problems, Reading, check_ids, shown, shown_cell
 from scoring.reports.problems import Severity
 
@@ -48,49 +50,54 @@ class Options:
         return -np.inf if self.low is None else self.low, np.inf if self.high is None else self.high
 
 
-def read_options(keys: Keys) -> dict[str, Any]:
-    """The layout's options and those of `Options`.
+IMPLIES = mapping(
+    [
+        Key("whole", WORD, "The dimension that a part implies."),
+        Key("parts", WORDS, "Dimensions that are 1 only where `whole` is 1."),
+        Key(
+            "level",
+            one_of("error", "warning"),
+            "What a part without the whole is. A whole without any part is one level lower: a warning, or nothing.",
+            "error",
+        ),
+    ],
+    Values,
+)
+WHOLE_NUMBER = Kind(
+    lambda value: value.matching("-?[0-9]{1,9}", "a whole number"),
+    {"type": ["integer", "string"], "pattern": "^-?[0-9]{1,9}$", "minimum": -LARGEST, "maximum": LARGEST},
+    "whole number",
+)
+OPTIONS = (
+    *LAYOUT_OPTIONS,
+    Key(
+        "columns",
+        either(WORDS, by_name(WORD), lambda value: not value.is_mapping),
+        "Columns of numbers, or a mapping from columns to names of their own: `{HS: hate}`.",
+    ),
+    Key(
+        "values",
+        either(one_of("number", expected="a list of whole numbers, or the word number"), many(WHOLE_NUMBER)),
+        "The numbers allowed, or `number` for any finite one from `low` to `high`. Without it 0 and 1.",
+        None,
+    ),
+    Key("low", NUMBER, "With `values: number`, the smallest number.", None),
+    Key("high", NUMBER, "With `values: number`, the largest number.", None),
+    Key("group", WORD, "In gold files, the column of the items' groups.", None),
+    Key("implies", IMPLIES, "A dimension that must be 1 where others are.", None),
+)
 
-    `columns` is a list of names or a mapping from names in the header to dimensions, `values` a list of whole numbers
-    or the word `number`, `implies` is `{whole: dimension, parts: [dimensions], level: error or warning}`.
-    """
-    return {
-        **read_layout_options(keys),
-        **keys.need("columns", _columns, {"columns": ()}),
-        **keys.read("values", _values_allowed, {}),
-        "low": keys.read("low", Value.number, None),
-        "high": keys.read("high", Value.number, None),
-        "group": keys.read("group", Value.text, None),
-        **keys.read("implies", _implies, {}),
-    }
 
-
-def _columns(value: Value) -> dict[str, tuple[str, ...]]:
-    if not value.is_mapping:
-        return {"columns": value.texts()}
-    keys = value.keys()
-    dimensions = {header: keys.need(header, Value.text, "") for header in keys.names()}
-    if len(set(dimensions.values())) < len(dimensions):
-        value.wrong("each dimension once")
-    return {"columns": tuple(dimensions.values()), "headers": tuple(dimensions)}
-
-
-def _values_allowed(value: Value) -> dict[str, Any]:
-    if value.is_scalar:
-        value.matching("number", "a list of whole numbers, or the word number")
-        return {"values": (), "numbers": True}
-    return {"values": tuple(entry.matching("-?[0-9]{1,9}", "a whole number") for entry in value.values())}
-
-
-def _implies(value: Value) -> dict[str, Any]:
-    keys = value.keys()
-    implies = {
-        "whole": keys.need("whole", Value.text, ""),
-        "parts": keys.need("parts", Value.texts, ()),
-        "level": keys.read("level", one_of("error", "warning"), "error"),
-    }
-    keys.close()
-    return implies
+def finish_options(value: Value, options: Values) -> None:
+    """Give the options as `Options` has them, and leave out what was not given."""
+    columns, values, implies = options["columns"], options.pop("values"), options.pop("implies")
+    if isinstance(columns, dict):
+        if len(set(columns.values())) < len(columns):
+            value.at("columns").invalid("each dimension once")
+        options |= {"columns": tuple(columns.values()), "headers": tuple(columns)}
+    if values is not None:
+        options |= {"values": (), "numbers": True} if values == "number" else {"values": values}
+    options |= implies or {}
 
 
 def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
@@ -250,4 +257,14 @@ def write(answers: Matrix, spec: FormatSpec) -> str:
     return write_table(answers.ids, columns, spec.options)
 
 
-TABLE = Format("table", "table", read_options, read, write, table_suffix)
+TABLE = Format(
+    "table",
+    "table",
+    "Numbers by column, as CSV or TSV, one row per item.",
+    "separator: tab, id: id, columns: {HS: hate, AG: aggression}, implies: {whole: hate, parts: [aggression]}",
+    OPTIONS,
+    read,
+    write,
+    table_suffix,
+    finish=finish_options,
+)

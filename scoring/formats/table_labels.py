@@ -1,24 +1,31 @@
 """Hard labels as a table: one row an item, and its class, or several, in one column."""
 
-from typing import Any
-
 from scoring.answers import Matrix
 from scoring.definition import FormatSpec
-from scoring.definition.yaml_values import Keys, Value
+from scoring.definition.keys import Key, Kind
+from scoring.definition.kinds import WORD
+from scoring.definition.yaml_values import Value
 from scoring.formats.format import Format
-from scoring.formats.labels import Labels, read_label_options
-from scoring.formats.layout import layout_of, read_layout_options, read_table, table_suffix, write_table
+from scoring.formats.labels import LABEL_OPTIONS, Labels
+from scoring.formats.layout import LAYOUT_OPTIONS, layout_of, read_table, table_suffix, write_table
 from scoring.formats.reading import Reading, check_ids
 
 
-def read_options(keys: Keys) -> dict[str, Any]:
-    """The layout's options, `classes`, `label` (the column), `multi`, and `between` (the text between two labels)."""
-    return {
-        **read_layout_options(keys),
-        **read_label_options(keys),
-        "label": keys.read("label", Value.text, "label"),
-        "between": keys.read("between", lambda value: str(value.node.value), " "),
-    }
+def _read_between(value: Value) -> str:
+    """Any text, spaces included."""
+    if not value.is_scalar or not value.node.value:
+        value.invalid("a text")
+        return " "
+    return str(value.node.value)
+
+
+BETWEEN = Kind(_read_between, {"type": "string", "minLength": 1}, "text")
+OPTIONS = (
+    *LAYOUT_OPTIONS,
+    *LABEL_OPTIONS,
+    Key("label", WORD, "Column of the labels.", "label"),
+    Key("between", BETWEEN, "What separates two labels of an item, with `multi: true`.", " "),
+)
 
 
 def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
@@ -45,4 +52,13 @@ def write(answers: Matrix, spec: FormatSpec) -> str:
     return write_table(answers.ids, {spec.options.get("label", "label"): labels}, spec.options)
 
 
-TABLE_LABELS = Format("table-labels", "labels", read_options, read, write, table_suffix)
+TABLE_LABELS = Format(
+    "table-labels",
+    "labels",
+    "Labels by name in one column, one row per item.",
+    'id: id, classes: [red, blue], multi: true, between: ","',
+    OPTIONS,
+    read,
+    write,
+    table_suffix,
+)

@@ -1,26 +1,22 @@
 """Soft labels as a table: one row an item, one column of shares or probabilities a class."""
 
-from typing import Any
-
 import numpy as np
 
 from scoring.answers import Matrix
 from scoring.definition import FormatSpec
-from scoring.definition.yaml_values import Keys, Value
+from scoring.definition.keys import Key
+from scoring.definition.kinds import WORDS
 from scoring.formats import table
 from scoring.formats.format import Format
-from scoring.formats.layout import read_layout_options, table_suffix
+from scoring.formats.layout import LAYOUT_OPTIONS, table_suffix
 from scoring.formats.reading import Reading
-from scoring.formats.shares import judge_shares, read_share_options
+from scoring.formats.shares import SHARE_OPTIONS, judge_shares
 
-
-def read_options(keys: Keys) -> dict[str, Any]:
-    """The layout's options, `classes` with `sum` and `tolerance`, and `headers` where columns are named otherwise."""
-    return {
-        **read_layout_options(keys),
-        **read_share_options(keys),
-        "headers": keys.read("headers", Value.texts, ()),
-    }
+OPTIONS = (
+    *LAYOUT_OPTIONS,
+    *SHARE_OPTIONS,
+    Key("headers", WORDS, "Their columns, in the order of `classes`, where the names differ.", ()),
+)
 
 
 def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
@@ -34,4 +30,13 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
     return None if len(reading.report.errors) > errors_before else matrix
 
 
-TABLE_SOFT = Format("table-soft", "soft", read_options, read, table.write, table_suffix)
+TABLE_SOFT = Format(
+    "table-soft",
+    "soft",
+    "Shares of labels, one column per class and one row per item.",
+    "id: [document, sentence], classes: [red, blue], headers: [p_red, p_blue]",
+    OPTIONS,
+    read,
+    table.write,
+    table_suffix,
+)

@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +14,8 @@ from numpy.typing import NDArray
 from scoring import limits
 from scoring.answers import Ranking, as_trec_eval
 from scoring.definition import FormatSpec
-from scoring.definition.yaml_values import Keys, Value
+from scoring.definition.keys import Key
+from scoring.definition.kinds import WHOLE
 from scoring.formats.decimals import decimals, is_decimal
 from scoring.formats.format import Format, Size
 from scoring.formats.reading import Problems, Reading, check_ids, decode, is_too_much, shown
@@ -24,17 +24,10 @@ DEPTH = 1000  # documents a query, as in TREC
 RUN = ("query", "Q0", "document", "rank", "score", "tag")
 JUDGEMENTS = ("query", "0", "document", "relevance")
 TAG = "agon"  # of the system, in the last field of runs that are written here
-WHOLE = re.compile(r"-?[0-9]{1,9}")
+INTEGER = re.compile(r"-?[0-9]{1,9}")
 
 
-def read_run_options(keys: Keys) -> dict[str, Any]:
-    """`depth`: how many documents a query may have."""
-    return {"depth": keys.read("depth", Value.integer, DEPTH)}
-
-
-def read_judgement_options(keys: Keys) -> dict[str, Any]:
-    """The format has no options."""
-    return {}
+OPTIONS = (Key("depth", WHOLE, "How many documents a query may have.", DEPTH),)
 
 
 def size(spec: FormatSpec) -> Size:
@@ -111,11 +104,11 @@ def _numbers(rows: _Lines, name: str, reading: Reading) -> NDArray[np.float64] |
     texts = rows.fields[name]
     whole = name != "score"
     numbers = decimals(texts)
-    if numbers is not None and (not whole or all(map(WHOLE.fullmatch, texts))):
+    if numbers is not None and (not whole or all(map(INTEGER.fullmatch, texts))):
         return numbers
     problems = Problems(reading.report)
     for text, line in zip(texts, rows.lines.tolist(), strict=True):
-        if WHOLE.fullmatch(text) is None if whole else not is_decimal(text):
+        if INTEGER.fullmatch(text) is None if whole else not is_decimal(text):
             problems.add(
                 "trec-number",
                 f"line {line} ({name}): {shown(text)}",
@@ -193,5 +186,25 @@ def suffix(_: object) -> str:
     return ".txt"
 
 
-TREC_RUN = Format("trec-run", "rankings", read_run_options, read_run, write_run, suffix, size)
-TREC_QRELS = Format("trec-qrels", "judgements", read_judgement_options, read_judgements, write_judgements, suffix)
+TREC_RUN = Format(
+    "trec-run",
+    "rankings",
+    "Ranked documents, as in TREC: `query Q0 document rank score tag`. Items are queries; the gold standard is "
+    "`trec-qrels`.",
+    "depth: 100",
+    OPTIONS,
+    read_run,
+    write_run,
+    suffix,
+    size,
+)
+TREC_QRELS = Format(
+    "trec-qrels",
+    "judgements",
+    "Judgments, as in TREC: `query 0 document relevance`.",
+    "",
+    (),
+    read_judgements,
+    write_judgements,
+    suffix,
+)

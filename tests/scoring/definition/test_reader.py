@@ -39,7 +39,7 @@ def test_terms_have_a_version_and_run_numbers_are_used_once_unless_freed(write_t
     text += '  - {slug: late, opens: "2027-01-01 00:00 UTC", scores: at-once, official: best, run_numbers: free}\n'
     folder = write_task(text)
     definition = load_definition(folder)
-    assert definition.agreement == Agreement("1.10", folder / "terms.md")
+    assert definition.agreement == Agreement(version="1.10", file=folder / "terms.md")
     assert [phase.run_numbers for phase in definition.phases] == ["once", "free"]
 
 

@@ -1,0 +1,155 @@
+"""The keys of task.yaml, each declared once: its kind of value, its default and a sentence about it.
+
+Reading, the JSON Schema and the reference page follow from the declaration. A class declares its keys as fields
+(`slug: str = declare(SLUG, "…")`), where mypy compares kind and type; a run format lists its options as `Key`.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Generic, TypeVar, overload
+
+from scoring.definition.yaml_values import Value
+from scoring.reports.nearest import nearest
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+D = TypeVar("D")
+Schema = dict[str, Any]
+Values = dict[str, Any]
+Default = Callable[[Values, Values], T]  # from the values read so far: of the same mapping, and of the root
+REQUIRED: Any = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Kind(Generic[T_co]):
+    """A kind of value: how it is read, its JSON Schema, and its name on the reference page (in lists with an s)."""
+
+    read: Callable[[Value], T_co]
+    schema: Schema
+    name: str
+    keys: Sequence["Key"] = ()  # of the mapping, or of each mapping in the list
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One key of a mapping; `when` says that it exists only where another key has one of some values.
+
+    A default may be a function; its docstring then names it.
+    """
+
+    name: str
+    kind: Kind[Any]
+    doc: str
+    default: Any = REQUIRED
+    when: tuple[str, ...] = ()  # that key, and the values
+    attribute: str = ""  # where the value goes, if under another name
+
+    def exists(self, values: Values) -> bool:
+        return not self.when or values[self.when[0]] in self.when[1:]
+
+
+@overload
+def declare(kind: Kind[T], doc: str, *, name: str = "") -> T: ...
+@overload
+def declare(kind: Kind[T], doc: str, *, default: Default[T], name: str = "") -> T: ...
+@overload
+def declare(kind: Kind[T], doc: str, *, default: D, name: str = "") -> T | D: ...
+def declare(kind: Kind[Any], doc: str, *, default: Any = REQUIRED, name: str = "") -> Any:
+    """A field of a class for a key of task.yaml, which is named as the field unless `name` is given."""
+    metadata = {"key": Key(name, kind, doc, default)}
+    if default is REQUIRED or callable(default):
+        return field(metadata=metadata)
+    return field(default_factory=lambda: default, metadata=metadata)
+
+
+def keys_of(part: type) -> list[Key]:
+    """The keys that a class declares."""
+    declared = [(one.name, one.metadata["key"]) for one in fields(part) if "key" in one.metadata]
+    return [replace(found, name=found.name or name, attribute=name) for name, found in declared]
+
+
+def mapping(
+    keys: Sequence[Key],
+    make: Callable[..., T],
+    finish: Callable[[Value, Values], None] | None = None,
+    *,
+    never_both: Sequence[str] = (),
+) -> Kind[T]:
+    """Keys and their values.
+
+    Args:
+        finish: looks at what was read, may change it, and reports on it.
+        never_both: two keys that exclude each other, for the schema; reporting that is up to `finish`.
+    """
+
+    def read(value: Value) -> T:
+        values = read_keys(value, keys)
+        if finish:
+            finish(value, values)
+        return make(**values)
+
+    schema = schema_of(keys)
+    if never_both:
+        schema["not"] = {"required": list(never_both)}
+    return Kind(read, schema, "mapping", tuple(keys))
+
+
+def part(
+    make: type[T], finish: Callable[[Value, Values], None] | None = None, *, never_both: Sequence[str] = ()
+) -> Kind[T]:
+    """A mapping that a class declares."""
+    return mapping(keys_of(make), make, finish, never_both=never_both)
+
+
+def read_keys(value: Value, keys: Iterable[Key], values: Values | None = None) -> Values:
+    """What a mapping holds, by attribute: reports keys that are missing, unknown or there twice, and reads all others.
+
+    Args:
+        values: is filled, so that kinds see what has been read before.
+    """
+    values = {} if values is None else values
+    given = value.keys()
+    if not value.is_mapping:
+        value = value.nothing
+    free, known = [], []
+    for one in keys:
+        if not one.exists(values):
+            continue
+        known.append(one.name)
+        found = given.pop(one.name, None)
+        if found is None:
+            free.append(one.name)
+        values[one.attribute or one.name] = _read_key(one, found, value, values)
+    for name, unknown in given.items():
+        unknown.error(
+            "definition-key-unknown",
+            found=name,
+            expected=", ".join(sorted(known)),
+            suggestion=nearest(name, sorted(free)),
+        )
+    return values
+
+
+def _read_key(one: Key, found: Value | None, value: Value, values: Values) -> Any:
+    if found is not None:
+        return one.kind.read(found)
+    if one.default is REQUIRED:
+        value.error("definition-key-missing", expected=one.name)
+        return one.kind.read(value.nothing)
+    return one.default(values, value.document.parts) if callable(one.default) else one.default
+
+
+def schema_of(keys: Iterable[Key]) -> Schema:
+    """The JSON Schema of a mapping with these keys and no others."""
+    keys = list(keys)
+    return {
+        "type": "object",
+        "required": [one.name for one in keys if one.default is REQUIRED],
+        "properties": {one.name: _described(one) for one in keys},
+        "additionalProperties": False,
+    }
+
+
+def _described(one: Key) -> Schema:
+    default = {"default": one.default} if isinstance(one.default, str | int) and one.default != "" else {}
+    return {**one.kind.schema, "description": one.doc, **default}

@@ -1,0 +1,156 @@
+"""Kinds of values in task.yaml: texts, numbers, words, paths, and lists and mappings of them."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from scoring.definition.keys import Kind, Schema
+from scoring.definition.yaml_values import Value
+from scoring.reports.nearest import nearest
+
+T = TypeVar("T")
+D = TypeVar("D")
+SLUG_PATTERN = "[a-z0-9]+(-[a-z0-9]+)*"
+NUMBER_PATTERN = r"-?[0-9]{1,9}(\.[0-9]{1,17})?(e[+-]?[0-9]{1,3})?"
+LARGEST = 999_999_999
+
+TEXT = Kind(Value.text, {"type": "string", "pattern": r"\S"}, "text")
+# Read as text, whatever YAML takes it for.
+WORD = Kind(Value.text, {"type": ["string", "number", "boolean"], "pattern": r"\S"}, "text")
+
+
+def limited(kind: Kind[str], most: int) -> Kind[str]:
+    """A text of at most so many characters."""
+
+    def read(value: Value) -> str:
+        text = kind.read(value)
+        if len(text) > most:
+            value.error("definition-rule", found=f"this has {len(text)} characters; at most {most} are allowed")
+        return text
+
+    return Kind(read, {**kind.schema, "maxLength": most}, kind.name)
+
+
+def matching(pattern: str, expected: str, name: str) -> Kind[str]:
+    """A text that matches the regular expression in full."""
+    return Kind(lambda value: value.matching(pattern, expected), {"type": "string", "pattern": f"^({pattern})$"}, name)
+
+
+SLUG = limited(
+    matching(SLUG_PATTERN, "lower-case letters, digits and single hyphens, as in task1-hard", "slug"),
+    50,
+)
+
+
+def whole(most: int = LARGEST) -> Kind[int]:
+    """A whole number from 0."""
+
+    def read(value: Value) -> int:
+        number = int(value.matching("[0-9]{1,9}", "a whole number") or 0)
+        if number > most:
+            value.error("definition-rule", found=f"{number} is too much; the largest number here is {most}")
+        return number
+
+    return Kind(read, {"type": "integer", "minimum": 0, "maximum": most}, "whole number")
+
+
+def number(above: float | None = None, example: str = "") -> Kind[float]:
+    """A number, which may have to be greater than another."""
+
+    def read(value: Value) -> float:
+        text = value.matching(NUMBER_PATTERN, "a number")
+        found = float(text or 0)
+        if abs(found) > LARGEST:
+            value.invalid(f"a number up to {LARGEST}")
+        elif text and above is not None and found <= above:
+            value.error("definition-rule", found=f"this must be greater than {above:g}, as {example}")
+        return found
+
+    schema: Schema = {"type": "number", "minimum": -LARGEST, "maximum": LARGEST}
+    return Kind(read, schema if above is None else {**schema, "exclusiveMinimum": above}, "number")
+
+
+WHOLE = whole()
+NUMBER = number()
+FLAG = Kind(
+    lambda value: value.matching("true|false", "true or false") == "true", {"type": "boolean"}, "`true` or `false`"
+)
+
+
+def one_of(*words: T, expected: str = "") -> Kind[T]:
+    """One of some words; `expected` says in a problem what they are, where that takes more than their names."""
+    names = [str(word) for word in words]
+
+    def read(value: Value) -> T:
+        text = value.text()
+        if text in names:
+            return words[names.index(text)]
+        if text:
+            value.invalid(expected or " or ".join(names), nearest(text, names))
+        return words[0]
+
+    return Kind(read, {"enum": list(dict.fromkeys([*words, *names]))}, ", ".join(f"`{name}`" for name in names))
+
+
+def many(kind: Kind[T], *, least: int = 0, each_once: bool = False) -> Kind[tuple[T, ...]]:
+    """A list."""
+
+    def read(value: Value) -> tuple[T, ...]:
+        entries = tuple(kind.read(entry) for entry in value.entries())
+        if each_once and len(set(entries)) < len(entries):
+            value.invalid("each entry once")
+        if not value.is_scalar and not value.is_mapping and len(entries) < least:
+            value.error("definition-rule", found="there must be at least one")
+        return entries
+
+    schema: Schema = {"type": "array", "items": kind.schema}
+    schema |= {"minItems": least} if least else {}
+    schema |= {"uniqueItems": True} if each_once else {}
+    return Kind(read, schema, f"list of {kind.name}s", kind.keys)
+
+
+TEXTS = many(TEXT, each_once=True)
+WORDS = many(WORD, each_once=True)
+
+
+def by_name(kind: Kind[T]) -> Kind[dict[str, T]]:
+    """A mapping with keys of one's own."""
+
+    def read(value: Value) -> dict[str, T]:
+        return {name: kind.read(below) for name, below in value.keys().items()}
+
+    return Kind(read, {"type": "object", "additionalProperties": kind.schema}, f"name → {kind.name}")
+
+
+def converted(kind: Kind[T], convert: Callable[[T], D]) -> Kind[D]:
+    """What a function makes of a kind's values."""
+    return Kind(lambda value: convert(kind.read(value)), kind.schema, kind.name, kind.keys)
+
+
+def either(
+    first: Kind[T], second: Kind[D], is_first: Callable[[Value], bool] = lambda value: value.is_scalar
+) -> Kind[T | D]:
+    """One of two kinds; unless told otherwise, the first where there is no list and no mapping."""
+
+    def read(value: Value) -> T | D:
+        return first.read(value) if is_first(value) else second.read(value)
+
+    schema: Schema = {"anyOf": [first.schema, second.schema]}
+    return Kind(read, schema, f"{first.name}, or {second.name}", (*first.keys, *second.keys))
+
+
+def _file(value: Value) -> Path:
+    """A path inside the folder, resolved; whether the file is there is judged by who needs it."""
+    text, folder = value.text(), value.document.folder
+    try:
+        path = (folder / text).resolve()
+        inside = path.is_relative_to(folder) and "\\" not in text and not Path(text).is_absolute()
+    except ValueError:  # no path can hold a NUL
+        path, inside = folder, False
+    if text and not inside:
+        value.error("definition-path", found=text)
+    return path
+
+
+FILE = Kind(_file, {"type": "string", "pattern": r"^(?=.*\S)(?!/)(?!(.*/)?\.\.(/|$))[^\\\0\r\n]+$"}, "file")
+FILES_BY_SPLIT = either(converted(FILE, lambda path: {"test": path}), by_name(FILE))

@@ -1,0 +1,180 @@
+"""A track of task.yaml: what is ranked, how a run is written, and what it is scored by."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from scoring.definition.keys import Key, Kind, Values, declare, read_keys
+from scoring.definition.kinds import (
+    FILES_BY_SPLIT,
+    SLUG,
+    TEXT,
+    WHOLE,
+    WORD,
+    WORDS,
+    by_name,
+    limited,
+    many,
+    one_of,
+)
+from scoring.definition.yaml_values import Value
+from scoring.reports.nearest import nearest
+
+Hierarchy = Mapping[str, tuple[str, ...]]  # parent → children; inner classes are keys, and leaves without a parent
+
+
+@dataclass(frozen=True, slots=True)
+class MetricSpec:
+    """One metric of a track: `f1:YES` has name `f1` and part `YES`; options are the metric's own parameters."""
+
+    name: str
+    part: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        """The name under which the score is reported."""
+        return f"{self.name}:{self.part}" if self.part else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class FormatSpec:
+    """How a run file (or a gold file) is written: a kind from the registry of `scoring.formats` and its options."""
+
+    kind: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+def _read_format(value: Value) -> FormatSpec:
+    """The kind, and the options that this kind declares; a wrong kind is read as the nearest one."""
+    formats = value.document.formats
+    found = value.at("kind")
+    if found is value:  # which reports by itself that it is no mapping
+        if value.keys() or value.is_mapping:
+            value.error("definition-key-missing", expected="kind")
+        return FormatSpec("")
+    name = found.text()
+    kind = name if name in formats else nearest(name, formats)
+    if name and kind != name:
+        found.invalid(" or ".join(formats), kind)
+    if not name or kind is None:
+        return FormatSpec("")
+    chosen = formats[kind]
+    options = read_keys(value, (Key("kind", WORD, ""), *chosen.options))
+    del options["kind"]
+    if chosen.finish:
+        chosen.finish(value, options)
+    return FormatSpec(kind, options)
+
+
+def _metric(name: str, options: Mapping[str, str] | None = None) -> MetricSpec:
+    name, _, part = name.partition(":")
+    return MetricSpec(name, part or None, options or {})
+
+
+def _read_metric(value: Value) -> MetricSpec:
+    """`f1:YES`, or a mapping with `name` and the metric's options as text."""
+    if value.is_scalar:
+        return _metric(value.text())
+    options = by_name(WORD).read(value)
+    if value.is_mapping and "name" not in options:
+        value.error("definition-key-missing", expected="name")
+    return _metric(options.pop("name", ""), options)
+
+
+def _read_metrics(value: Value) -> tuple[MetricSpec, ...]:
+    metrics = SOME_METRICS.read(value)
+    if len({metric.key for metric in metrics}) < len(metrics):
+        value.invalid("each metric once")
+    return metrics
+
+
+def _read_hierarchy(value: Value) -> Hierarchy | None:
+    known: dict[str, Hierarchy] = value.document.parts["hierarchies"]
+    name = value.text()
+    if name and name not in known:
+        value.invalid("a name under hierarchies: " + (", ".join(known) or "there is none"))
+    return known.get(name)
+
+
+# What formats and metrics there are says the schema: both are registries that this module does not import.
+FORMAT = Kind(_read_format, {"$ref": "#/$defs/format"}, "run format")
+METRIC = Kind(_read_metric, {"$ref": "#/$defs/metric"}, "metric")
+SOME_METRICS = many(METRIC, least=1)
+METRICS = Kind(_read_metrics, SOME_METRICS.schema, SOME_METRICS.name)
+HIERARCHY = Kind(_read_hierarchy, WORD.schema, "name of a hierarchy")
+HIERARCHIES = by_name(by_name(WORDS))
+
+
+def slug_of(values: Values, _parts: Values) -> str:
+    """the slug"""
+    return str(values["slug"])
+
+
+def decimals_of_task(_values: Values, parts: Values) -> int:
+    """the task's `decimals`"""
+    return int(parts["decimals"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Track:
+    """One thing that can be ranked."""
+
+    slug: str = declare(SLUG, "Short name of the track in addresses, file names and exports.")
+    title: str = declare(limited(TEXT, 200), "Name in lists and headings.", default=slug_of)
+    description: str = declare(TEXT, "What the track asks for, in a sentence or two.", default="")
+    language: str | None = declare(TEXT, "Language of the items.", default=None)
+    format: FormatSpec = declare(FORMAT, "How a run file is written: `kind`, and the options of that kind.")
+    hierarchy: Hierarchy | None = declare(
+        HIERARCHY, "Which of the task's `hierarchies` the classes form.", default=None
+    )
+    items: Mapping[str, Path] = declare(
+        FILES_BY_SPLIT,
+        "File of the public item ids, one per line. A single file is for the split `test`; "
+        "for several splits write `{dev: …, test: …}`.",
+    )
+    optional_items: Mapping[str, Path] = declare(
+        FILES_BY_SPLIT, "Ids that a run may contain as well: all of them or none.", default={}
+    )
+    texts: Mapping[str, Path] = declare(
+        FILES_BY_SPLIT,
+        "Table with the columns of the ids and `text`. Spans given as pairs or rows that end after their text are "
+        "errors; listed offsets after it are warnings.",
+        default={},
+    )
+    item_languages: Mapping[str, Path] = declare(
+        FILES_BY_SPLIT,
+        "Table with the columns of the ids and `lang`. Boards can then be ranked by one language, and the results "
+        "analysis compares languages.",
+        default={},
+    )
+    missing: Literal["reject", "default"] = declare(
+        one_of("reject", "default"),
+        "A run that leaves out an item is rejected, or the item counts as unanswered.",
+        default="reject",
+    )
+    items_outside_gold: Literal["ignore", "count"] = declare(
+        one_of("ignore", "count"),
+        "What happens to answers for items that a gold standard with `covers: listed` leaves out. With `count` they "
+        "count in precision, F1 and system precision of labels and tables, as in PyEvALL; it is an error where no "
+        "metric of the track counts them (spans, rankings, weights).",
+        default="ignore",
+    )
+    metrics: tuple[MetricSpec, ...] = declare(
+        METRICS,
+        'Metrics, with their class or column: `f1_macro`, `"f1:YES"`. A metric with options is a mapping: '
+        "`{name: precision_macro, unpredicted: skip}`.",
+    )
+    rank_by: str = declare(TEXT, "The metric that ranks, one of `metrics`.")
+    decimals: int = declare(WHOLE, "Decimals of displayed scores. Stored scores are exact.", default=decimals_of_task)
+    ties: Literal["exact", "rounded", "earlier"] = declare(
+        one_of("exact", "rounded", "earlier"),
+        "Which runs share a rank: those with exactly equal scores, those with equal scores as displayed, or none, so "
+        "that the earlier run comes first.",
+        default="exact",
+    )
+
+    @property
+    def ranking_metric(self) -> MetricSpec:
+        return next(spec for spec in self.metrics if spec.key == self.rank_by)
