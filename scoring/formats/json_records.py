@@ -7,7 +7,7 @@ key, is read again with patience: slower, and able to name every problem and its
 import json
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Literal, cast
