@@ -4,18 +4,45 @@ import itertools
 import re
 import tomllib
 from pathlib import Path
+from typing import Any
 
-from scoring import load_definition
+import yaml
+
+from scoring import DefinitionError, load_definition
+from scoring.formats import FORMATS
 from tests.conftest import ROOT
 
 
+def examples(page: str) -> list[str]:
+    return re.findall(r"```yaml\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
+
+
 def test_the_example_of_a_definition_is_one(tmp_path: Path) -> None:
-    text = (ROOT / "docs/for-organizers.md").read_text()
-    example = re.search(r"```yaml\n(.*?)```", text, re.DOTALL)
-    assert example
-    (tmp_path / "task.yaml").write_text(example[1])
+    (tmp_path / "task.yaml").write_text(examples("docs/for-organizers.md")[0])
     definition = load_definition(tmp_path)
     assert [track.slug for track in definition.tracks] == ["main-hard"]
+
+
+def test_the_examples_of_all_keys_fit_together(tmp_path: Path) -> None:
+    """The sections' examples are one definition; each run format is put into its track."""
+    whole: dict[str, Any] = {}
+    kinds = []
+    for example in map(yaml.safe_load, examples("docs/task-yaml.md")):
+        if "format" not in example:
+            assert not whole.keys() & example.keys()
+            whole |= example
+    (tmp_path / "task.yaml").write_text(yaml.safe_dump(whole))
+    load_definition(tmp_path)
+    for example in map(yaml.safe_load, examples("docs/task-yaml.md")):
+        if "format" in example:
+            kinds.append(example["format"]["kind"])
+            whole["tracks"][0] |= example
+            (tmp_path / "task.yaml").write_text(yaml.safe_dump(whole))
+            try:
+                load_definition(tmp_path)
+            except DefinitionError as error:  # the track's metrics are for labels
+                assert {problem.code for problem in error.report} == {"definition-rule"}
+    assert kinds == list(FORMATS)
 
 
 def test_every_package_has_its_line() -> None:
