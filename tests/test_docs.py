@@ -38,10 +38,12 @@ def test_the_examples_of_all_keys_fit_together(tmp_path: Path) -> None:
             kinds.append(example["format"]["kind"])
             whole["tracks"][0] |= example
             (tmp_path / "task.yaml").write_text(yaml.safe_dump(whole))
+            codes = {"definition-rule"}  # where the track's metrics are for other answers
             try:
                 load_definition(tmp_path)
-            except DefinitionError as error:  # the track's metrics are for labels
-                assert {problem.code for problem in error.report} == {"definition-rule"}
+            except DefinitionError as error:
+                codes = {problem.code for problem in error.report}
+            assert codes == {"definition-rule"}
     assert kinds == list(FORMATS)
 
 

@@ -42,6 +42,10 @@ SLUG = limited(
 )
 
 
+MAIL_ADDRESS = matching(r"[^\s@<>]+@[a-z0-9-]+(\.[a-z0-9-]+)+", "a mail address, as us@uni.example", "mail address")
+WEB_ADDRESS = matching(r"https?://[^\s<>]+", "a web address, as https://uni.example/forum", "web address")
+
+
 def whole(most: int = LARGEST) -> Kind[int]:
     """A whole number from 0."""
 

@@ -20,6 +20,15 @@ its parts work together; this page lists every key. It is generated from the cod
 
 # A heading, a sentence and an example for each key that is a mapping or a list of mappings.
 SECTIONS = {
+    "contact": (
+        "Contact",
+        "Where people reach you, in the footer of every page of the task.",
+        """contact:
+  address: colors@uni.example
+  mailing_list: https://groups.example.org/colors2027
+  link: https://forum.example.org/colors2027
+""",
+    ),
     "team": (
         "Teams",
         "Who can take part, and what you ask of them.",

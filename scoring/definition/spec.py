@@ -9,12 +9,15 @@ from scoring.definition.data import Baseline, Dataset, GoldFile, VotesFile
 from scoring.definition.keys import declare, part
 from scoring.definition.kinds import (
     FILE,
+    MAIL_ADDRESS,
     SLUG,
     TEXT,
     TEXTS,
+    WEB_ADDRESS,
     WHOLE,
     WORDS,
     by_name,
+    either,
     limited,
     many,
     one_of,
@@ -59,6 +62,19 @@ class Overall:
     note: str = declare(TEXT, "A sentence below the ranking, such as whose ranking it is.", default="")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contact:
+    """Where people reach the organizers."""
+
+    address: str | None = declare(MAIL_ADDRESS, "Mail address of the organizers.", default=None)
+    mailing_list: str | None = declare(
+        either(MAIL_ADDRESS, WEB_ADDRESS, lambda value: "://" not in str(value.node.value)),
+        "Address of the mailing list, or of its page.",
+        default=None,
+    )
+    link: str | None = declare(WEB_ADDRESS, "Address of a forum, chat or website.", default=None)
+
+
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)
 class Definition:
     """A whole task.yaml; `folder` is where its relative paths start, `sha256` identifies its text."""
@@ -71,6 +87,7 @@ class Definition:
     year: int = declare(whole(9999), "Year of the task.")
     languages: tuple[str, ...] = declare(WORDS, "Language codes.")
     sources: tuple[str, ...] = declare(TEXTS, "References and links, shown on the overview page.", default=())
+    contact: Contact | None = declare(part(Contact), "Where people reach you; shown on every page.", default=None)
     team: TeamRules = declare(
         part(TeamRules, finish_team),
         "Rules for teams. Without them every name of 2 to 30 letters, digits, `_` and `-` is allowed, and teams are "

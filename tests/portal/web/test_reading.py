@@ -2,11 +2,13 @@
 
 import csv
 import io
+from pathlib import Path
 
 import pytest
 from django.template.loader import render_to_string
 from django.test import Client
 
+from portal.actions.import_shared_task import import_shared_task
 from portal.models import SharedTask, Team
 from tests.portal.world import GOOD, PERFECT, POST, send_run, work_off
 
@@ -49,6 +51,25 @@ def test_every_tab_is_open_to_anybody(anybody: Client, tiny: SharedTask, tab: st
 def test_tabs_cannot_be_written_to(anybody: Client, tiny: SharedTask, tab: str) -> None:
     expected = 302 if tab == "team/" else 405  # creating a team begins with signing in
     assert anybody.post(f"/tasks/tiny/{tab}").status_code == expected
+
+
+CONTACT = """
+contact: {address: us@uni.example, mailing_list: "https://uni.example/list?a=1&b=2", link: "https://uni.example/forum"}
+"""
+
+
+def test_every_page_of_a_task_says_how_to_reach_its_organizers(anybody: Client, db: None, tiny_folder: Path) -> None:
+    import_shared_task(tiny_folder, POST)
+    assert "us@uni.example" not in anybody.get("/tasks/tiny/").content.decode()
+    with (tiny_folder / "task.yaml").open("a") as file:
+        file.write(CONTACT)
+    import_shared_task(tiny_folder, POST)
+    for tab in TABS:
+        text = anybody.get(f"/tasks/tiny/{tab}").content.decode()
+        assert '<a href="mailto:us@uni.example">us@uni.example</a>' in text
+        assert 'Mailing list: <a href="https://uni.example/list?a=1&amp;b=2"' in text
+        assert 'href="https://uni.example/forum"' in text
+    assert "us@uni.example" not in anybody.get("/").content.decode()
 
 
 @pytest.mark.parametrize(

@@ -116,15 +116,15 @@ def test_no_name_takes_long(tiny: Definition, name: str) -> None:
 @pytest.mark.parametrize(
     ("rules", "word"),
     [
-        (Naming("{team}_{task", None, "{track}", ()), "no pattern"),
-        (Naming("sub/{track}", None, "{track}", ()), "no pattern"),
-        (Naming("{track}_{colour}", None, "{track}", ()), "{colour}"),
-        (Naming("{track}_{number}", None, "{track}", ()), "run numbers"),
-        (Naming("{track}", None, "{track}", (1,)), "run numbers"),
-        (Naming("{track}", "x_{track}", "{track}", ()), "archive"),
-        (Naming("{task}", None, "{task}-{context}", ()), "apart"),
-        (Naming("run", None, "{track}", ()), "apart"),
-        (Naming("{task}{context}", None, "{task}+{context}", ()), "does not spell"),
+        (Naming(run="{team}_{task"), "no pattern"),
+        (Naming(run="sub/{track}"), "no pattern"),
+        (Naming(run="{track}_{colour}"), "{colour}"),
+        (Naming(run="{track}_{number}"), "run numbers"),
+        (Naming(run="{track}", numbers=(1,)), "run numbers"),
+        (Naming(run="{track}", archive="x_{track}"), "archive"),
+        (Naming(run="{task}", track="{task}-{context}"), "apart"),
+        (Naming(run="run"), "apart"),
+        (Naming(run="{task}{context}", track="{task}+{context}"), "does not spell"),
     ],
 )
 def test_faults_of_the_rules_themselves(rules: Naming, word: str) -> None:
