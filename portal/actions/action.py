@@ -6,19 +6,19 @@
     withdraw_run(user, run, at, reason="Wrong file")
 
 Every call has this form: who, the target, when, and the input by name. The call checks the input, opens the
-transaction, locks the target if asked, checks whether the person may, runs the function and writes the audit entry.
+transaction, locks the target if asked, checks whether the person may, and runs the function, which has the audit log
+keep what was done.
 """
 
 import inspect
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from functools import update_wrapper
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, get_type_hints
 
 from django.db import IntegrityError, transaction
-from django.db.models import Model
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from pydantic import ValidationError, create_model
@@ -40,11 +40,12 @@ ACTIONS: dict[str, "Action[Any, Any, Any]"] = {}
 
 @dataclass(slots=True)
 class Act:
-    """One call: who asks, and when. `viewer` is None for a command on the server."""
+    """One call: who asks, when, and for what. `viewer` is None for a command on the server."""
 
     viewer: Viewer | None
     at: datetime
-    entry: dict[str, Any] | None = field(default=None, init=False)
+    action: "Action[Any, Any, Any]"
+    target: Any
 
     @property
     def actor(self) -> User | None:
@@ -58,11 +59,12 @@ class Act:
         return self.viewer
 
     def record(self, **entry: Any) -> None:
-        """Have the audit log keep this call, with these details; without it, nothing has changed.
+        """Write the call's entry in the audit log, with these details; without it, nothing has changed.
 
         `subject` names what it was done to if that is not the action's target.
         """
-        self.entry = entry
+        assert self.action.says, f"{self.action.name} leaves an entry, so it needs words for it"
+        AuditEntry.objects.record(self.actor, self.action.name, self.target, self.at, **entry)
 
 
 class Action(Generic[T, P, R]):
@@ -98,23 +100,18 @@ class Action(Generic[T, P, R]):
         Raises:
             ActionError: one of `errors`, or of `input.INPUT_ERRORS`.
         """
-        act = Act(who, at)
+        act = Act(who, at, self, target)
         values = self._checked(given)
         try:
             with transaction.atomic() if self._atomic else nullcontext():
                 if self._locks:
-                    target = _locked(target)
+                    act.target = target = _locked(target)
                 self.who.check(who, target)
-                result = self._function(act, target, *args, **values)
-                if act.entry is not None:
-                    assert isinstance(target, Model)
-                    assert self.says, f"{self.name} leaves an entry, so it needs words for it"
-                    AuditEntry.objects.record(act.actor, self.name, target, at, **act.entry)
+                return self._function(act, target, *args, **values)
         except IntegrityError:
             if self._on_race is None:
                 raise
             return self._on_race(act, target, **values)
-        return result
 
     def allows(self, who: Viewer, target: T) -> bool:
         """Whether that person may do it as far as roles go; limits and times are for the call."""
@@ -147,7 +144,7 @@ def action(
     `who` may call it, and whether that takes a second factor. `says` is its line in the audit log ("withdrew a run");
     empty where it leaves none. `errors` are all that it can raise apart from those of the role and of the input.
     `repeatable`: a second call with the same input changes nothing. `locks`: the target is read again and locked until
-    the transaction ends. `atomic` False: the function opens its own transactions. `on_race` answers where a unique
+    the transaction ends. `atomic` False: the function opens its own transactions, the entry is part of one. `on_race` answers where a unique
     constraint says that another call was as quick.
     """
 
