@@ -67,6 +67,11 @@ def may_change_run(user: Viewer, run: Run) -> bool:
     return run.team is not None and is_member(user, run.team)
 
 
+def team_of(user: Viewer, shared_task: SharedTask) -> Team | None:
+    """The team of that task that the user is in, whatever its state."""
+    return Team.objects.filter(shared_task=shared_task, members=user.pk).first() if user.is_active else None
+
+
 class Obstacle(StrEnum):
     """What stands between a person and a dataset; each can be removed, in this order."""
 
@@ -124,7 +129,7 @@ class Standing:
 
 def standing(user: Viewer, shared_task: SharedTask, known_password: str = "") -> Standing:
     """`known_password`: the `password_stamp` of the team whose password was given in this session, if one was."""
-    team = Team.objects.filter(shared_task=shared_task, members=user.pk).first() if user.is_active else None
+    team = team_of(user, shared_task)
     return Standing(
         user=user,
         team=team,

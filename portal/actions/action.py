@@ -144,8 +144,8 @@ def action(
     `who` may call it, and whether that takes a second factor. `says` is its line in the audit log ("withdrew a run");
     empty where it leaves none. `errors` are all that it can raise apart from those of the role and of the input.
     `repeatable`: a second call with the same input changes nothing. `locks`: the target is read again and locked until
-    the transaction ends. `atomic` False: the function opens its own transactions, the entry is part of one. `on_race` answers where a unique
-    constraint says that another call was as quick.
+    the transaction ends. `atomic` False: the function opens its own transactions, and records in one of them. `on_race`
+    answers where a unique constraint says that another call was as quick.
     """
 
     def declare(function: Callable[Concatenate[Act, T, P], R]) -> Action[T, P, R]:

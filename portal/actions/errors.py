@@ -1,12 +1,10 @@
 """Why an action was not done: declared next to the action, said in words only where someone reads them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from django.utils.functional import Promise
-
-from portal.models import Refusal
 
 
 class ActionError(Exception):
@@ -52,6 +50,12 @@ class Invalid(ActionError):
     http_status = 422
 
 
+class TooLarge(ActionError):
+    """The file has more bytes than allowed."""
+
+    http_status = 413
+
+
 class LimitReached(ActionError):
     """It would exceed a limit."""
 
@@ -68,8 +72,3 @@ class ErrorCode:
 
     def __call__(self, **params: Any) -> ActionError:
         return self.error(self.code, self.sentence, params)
-
-
-def count_refusal(codes: Iterable[str]) -> None:
-    """Count one rejected upload in the metrics, after the transaction that the error has undone."""
-    Refusal.objects.count_one(codes)

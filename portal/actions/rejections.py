@@ -4,41 +4,40 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import NamedTuple, Self
 
-from django.db import transaction
 from django.db.models import Q, Value
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _
 
-from portal.actions.errors import LimitReached, count_refusal
-from portal.models import FailedAttempt, Phase, Submission, Team, User, Validation
+from portal.actions.errors import LimitReached
+from portal.models import FailedAttempt, Submission, Team, User, Validation
 from portal.models.failed_attempt import AN_HOUR
-from portal.queries.uploads import inspect
-from portal.storage import StoredUpload
-from scoring.uploads.inspection import Upload
 
 REJECTED_AN_HOUR = 30  # uploads of a person, and of a team; those that wait for their check count until they have it
 REJECTED_IN_A_ROW = 8  # of a person within ten minutes; then one a minute
 UNCHECKED = 50  # uploads of a person that wait for their check, whenever they came in
 _IN_A_ROW, _A_MINUTE = timedelta(minutes=10), timedelta(minutes=1)
 
-
-def recognize(user: User, team: Team, phase: Phase, stored: StoredUpload, at: datetime) -> Upload:
-    """What the names and the structure of an upload say; one that they reject counts toward the limits.
-
-    The limits are checked before the names are read, which costs time, and again when the upload is counted: of several
-    at once, those within the limits are reported.
-
-    Raises:
-        LimitReached: too many rejected uploads.
-    """
-    require_few_rejections(user, team, at)
-    upload = inspect(team.shared_task, stored, team, phase)
-    if not upload.report.ok:
-        with transaction.atomic():
-            lock_senders(user, team)
-            require_few_rejections(user, team, at)
-            FailedAttempt.objects.add(user, team, FailedAttempt.Kind.UPLOAD, at)
-        count_refusal(problem.code for problem in upload.report.errors)
-    return upload
+REJECTED_WITHIN_AN_HOUR = LimitReached.declare(
+    "too_many_rejected",
+    _(
+        "%(n)d files that you or your team uploaded or validated within an hour were rejected. Wait a while, and "
+        "check files on your own machine before you upload them."
+    ),
+)
+REJECTED_WITHIN_TEN_MINUTES = LimitReached.declare(
+    "too_many_rejected",
+    _(
+        "%(n)d files that you uploaded or validated within ten minutes were rejected. Wait a minute, and check "
+        "files on your own machine before you upload them."
+    ),
+)
+UNCHECKED_OF_TEAM = LimitReached.declare(
+    "too_many_unchecked",
+    _("%(n)d files of you or your team wait to be checked. Upload the next one when they have been."),
+)
+UNCHECKED_OF_PERSON = LimitReached.declare(
+    "too_many_unchecked", _("%(n)d of your uploads wait to be checked. Upload the next one when they have been.")
+)
+REJECTION_ERRORS = (REJECTED_WITHIN_AN_HOUR, REJECTED_WITHIN_TEN_MINUTES, UNCHECKED_OF_TEAM, UNCHECKED_OF_PERSON)
 
 
 def lock_senders(user: User, team: Team) -> None:
@@ -50,32 +49,27 @@ def lock_senders(user: User, team: Team) -> None:
     list(senders.select_for_update(no_key=True).values_list("pk"))
 
 
+def count_rejected(user: User, team: Team, at: datetime) -> None:
+    """Count an upload that its names or its structure reject; for what a worker rejects its own row counts."""
+    FailedAttempt.objects.add(user, team, FailedAttempt.Kind.UPLOAD, at)
+
+
 def require_few_rejections(user: User, team: Team, at: datetime) -> None:
-    """LimitReached where the person or the team has sent too many uploads that were rejected, or killed their check.
+    """Raise one of REJECTION_ERRORS where person or team have too many uploads rejected, or fatal to their check.
 
     An upload that waits for its check may be rejected, so it counts as well, but not toward those in a row. It does so
     for an hour at most: an outage holds no one back for longer.
     """
     rejected, waiting = _rejected(user, team, at), _waiting(user, team, at)
     if rejected.most >= REJECTED_AN_HOUR:
-        message = _(
-            "%(n)d files that you or your team uploaded or validated within an hour were rejected. Wait a while, and "
-            "check files on your own machine before you upload them."
-        )
-        raise LimitReached("too_many_rejected", message % {"n": REJECTED_AN_HOUR})
+        raise REJECTED_WITHIN_AN_HOUR(n=REJECTED_AN_HOUR)
     in_a_row = [one for one in rejected.own if one > at - _IN_A_ROW]
     if len(in_a_row) >= REJECTED_IN_A_ROW and max(in_a_row) > at - _A_MINUTE:
-        message = _(
-            "%(n)d files that you uploaded or validated within ten minutes were rejected. Wait a minute, and check "
-            "files on your own machine before you upload them."
-        )
-        raise LimitReached("too_many_rejected", message % {"n": len(in_a_row)})
+        raise REJECTED_WITHIN_TEN_MINUTES(n=len(in_a_row))
     if max(len(rejected.own) + len(waiting.own), rejected.of_team + waiting.of_team) >= REJECTED_AN_HOUR:
-        message = _("%(n)d files of you or your team wait to be checked. Upload the next one when they have been.")
-        raise LimitReached("too_many_unchecked", message % {"n": waiting.most})
+        raise UNCHECKED_OF_TEAM(n=waiting.most)
     if (unchecked := Submission.objects.unchecked().filter(sent_by=user).count()) >= UNCHECKED:
-        message = _("%(n)d of your uploads wait to be checked. Upload the next one when they have been.")
-        raise LimitReached("too_many_unchecked", message % {"n": unchecked})
+        raise UNCHECKED_OF_PERSON(n=unchecked)
 
 
 class Counted(NamedTuple):

@@ -9,11 +9,16 @@ from django.utils.translation import gettext_lazy as _
 
 from portal.actions.errors import ErrorCode, NotAllowed
 from portal.models import SharedTask, Team, User, Viewer
-from portal.permissions import is_captain, is_member, may_organize, organizes
+from portal.permissions import is_captain, is_member, may_organize, organizes, team_of
 
 SIGNED_OUT = NotAllowed.declare("signed_out", _("Sign in first."))
 NOT_OWN_ACCOUNT = NotAllowed.declare("not_own_account", _("You can do this only with your own account."))
 NO_MEMBER = NotAllowed.declare("no_member", _("Only members of the team can do this."))
+NO_TEAM = NotAllowed.declare("no_team", _("Create a team or join one first."))
+TEAM_NOT_APPROVED = NotAllowed.declare(
+    "team_not_approved",
+    _("Your team can’t submit runs: it isn’t approved yet, was declined, or has withdrawn. Its page says what to do."),
+)
 NO_CAPTAIN = NotAllowed.declare("no_captain", _("Only the captain of the team can do this."))
 NO_ORGANIZER = NotAllowed.declare("no_organizer", _("Only the organizers of the task can do this."))
 NO_SECOND_FACTOR = NotAllowed.declare(
@@ -67,6 +72,15 @@ def _is_no_member(who: Viewer, target: Any) -> ErrorCode | None:
     return None if team is not None and is_member(who, team) else NO_MEMBER
 
 
+def _takes_no_part(who: Viewer, target: Any) -> ErrorCode | None:
+    if not (who.is_authenticated and who.is_active):
+        return SIGNED_OUT
+    team = team_of(who, _shared_task(target))
+    if team is None:
+        return NO_TEAM
+    return None if team.takes_part else TEAM_NOT_APPROVED
+
+
 def _is_no_captain(who: Viewer, target: Any) -> ErrorCode | None:
     team = _team(target)
     if team is None or not is_captain(who, team):
@@ -89,6 +103,7 @@ ANYONE = Role(_("anyone"), (), lambda _who, _target: None, on_server=True)
 SIGNED_IN = Role(_("people with an account"), (SIGNED_OUT,), _is_signed_out)
 OWN_ACCOUNT = Role(_("the person whose account it is"), (SIGNED_OUT, NOT_OWN_ACCOUNT), _is_not_own)
 MEMBERS = Role(_("members of the team"), (NO_MEMBER,), _is_no_member)
+TAKING_PART = Role(_("members of a team that takes part"), (SIGNED_OUT, NO_TEAM, TEAM_NOT_APPROVED), _takes_no_part)
 CAPTAIN = Role(_("the captain of the team"), (NO_MEMBER, NO_CAPTAIN), _is_no_captain)
 ORGANIZERS = Role(
     _("organizers of the task"), (NO_ORGANIZER, NO_SECOND_FACTOR), _is_no_organizer, needs_second_factor=True

@@ -3,19 +3,24 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _
 
 from portal.actions.errors import Conflict
 from portal.models import Run, User
+
+PRIMARY_TAKEN = Conflict.declare(
+    "slot_taken", _("%(track)s has its primary run already. Upload this one as contrastive.")
+)
+CONTRASTIVE_TAKEN = Conflict.declare(
+    "slot_taken", _("%(track)s has at most %(n)d contrastive runs. Upload one as the primary run.")
+)
+SLOT_ERRORS = (PRIMARY_TAKEN, CONTRASTIVE_TAKEN)
 
 
 def fill_slots(runs: Sequence[Run], slot: str, user: User, at: datetime) -> None:
     """Give each run of one track that just came in its slot; called while the quota's row is held.
 
-    Without a slot asked for, the first run becomes the primary one if the team has none.
-
-    Raises:
-        Conflict: that slot is taken.
+    Without a slot asked for, the first run becomes the primary one if the team has none. It raises SLOT_ERRORS.
     """
     first = runs[0]
     if first.phase.contrastive is None:
@@ -26,11 +31,9 @@ def fill_slots(runs: Sequence[Run], slot: str, user: User, at: datetime) -> None
     unasked = 0 if has_primary else 1
     primary = {Run.Slot.PRIMARY.value: len(runs), Run.Slot.CONTRASTIVE.value: 0}.get(slot, unasked)
     if primary + has_primary > 1:
-        message = _("There is one primary run for %(track)s, and it is taken: send this as a contrastive one.")
-        raise Conflict("slot_taken", message % {"track": first.track.title})
+        raise PRIMARY_TAKEN(track=first.track.title)
     contrastive = others.filter(chosen_at__isnull=True).count() + len(runs) - primary
     if contrastive > first.phase.contrastive:
-        message = _("%(track)s takes %(n)d contrastive runs: send one as the primary run.")
-        raise Conflict("slot_taken", message % {"track": first.track.title, "n": first.phase.contrastive})
+        raise CONTRASTIVE_TAKEN(track=first.track.title, n=first.phase.contrastive)
     if primary:
         Run.objects.filter(pk=first.pk).update(chosen_at=at, chosen_by=user)

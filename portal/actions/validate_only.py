@@ -1,26 +1,49 @@
 """Validating an upload without submitting it: the same check and the same limits, and no quota is used."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 
 from django.db import IntegrityError, transaction
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _
+from pydantic import SkipValidation
 
 from portal import jobs
+from portal.actions.action import Act, action
 from portal.actions.errors import ActionError, Conflict, LimitReached
-from portal.actions.rejections import lock_senders, require_few_rejections
-from portal.actions.submit import rehearse, sending_team
+from portal.actions.intake import (
+    PHASE_CLOSED,
+    TOO_LARGE,
+    UNSIGNED,
+    FileName,
+    Sending,
+    receive,
+    require_open,
+    require_signature,
+    sending,
+)
+from portal.actions.new_runs import rehearse
+from portal.actions.rejections import REJECTION_ERRORS, lock_senders, require_few_rejections
+from portal.actions.roles import TAKING_PART
 from portal.evaluation.limits import HINT_SECONDS
 from portal.evaluation.validate import expire
-from portal.models import Phase, SharedTask, User, Validation
-from portal.models.clock import database_now
+from portal.models import Phase, Run, Validation
 from portal.queries.quota import TrackLimits
 from portal.storage import StoredUpload, UploadedFile
 from scoring.uploads.inspection import RecognisedRun
 
 VALIDATIONS_AN_HOUR = 60  # of a person
 _AN_HOUR = timedelta(hours=1)
+
+TOO_MANY_VALIDATIONS = LimitReached.declare(
+    "too_many_validations",
+    _("You validated %(n)d files within an hour. Wait a while, or check files on your own machine."),
+)
+VALIDATION_RUNNING = Conflict.declare(
+    "validation_running",
+    _("Another file of yours is being validated. Wait for its report, then validate this one."),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,33 +77,45 @@ class ValidationReport:
         return self.is_valid and self.refused is None
 
 
+@action(
+    who=TAKING_PART,
+    errors=[TOO_LARGE, UNSIGNED, PHASE_CLOSED, TOO_MANY_VALIDATIONS, VALIDATION_RUNNING, *REJECTION_ERRORS],
+    atomic=False,
+)
 def validate_only(
-    user: User, shared_task: SharedTask, phase: Phase, stored: StoredUpload, at: datetime | None = None, slot: str = ""
+    act: Act,
+    phase: Phase,
+    *,
+    content: SkipValidation[Iterable[bytes]],
+    file_name: FileName,
+    slot: Run.Slot | Literal[""] = "",
 ) -> Validation:
-    """Keep an upload until a worker has checked it; uploads that are submitted go before it.
+    """Keep an upload until a worker has checked it; uploads that are submitted go before it."""
+    given = sending(act.user, phase, act.at, slot)
+    with receive(content, file_name) as stored:
+        require_signature(given)
+        require_open(given)
+        return keep_to_validate(given, stored)
+
+
+def keep_to_validate(given: Sending, stored: StoredUpload) -> Validation:
+    """Have a worker check what was received, within the limits of validations.
 
     The row comes first, so that no file is left without one: a row without its file fails, and says so.
-
-    Raises:
-        NotAllowed: no team that takes part.
-        Conflict: another file of this person is being validated.
-        LimitReached: too many validations within an hour, or too many rejected uploads.
     """
-    team = sending_team(user, shared_task)
-    at = at or database_now()
-    if Validation.objects.recent(user, at, _AN_HOUR).count() >= VALIDATIONS_AN_HOUR:
-        message = _("You validated %(n)d files within an hour. Wait a while, or check files on your own machine.")
-        raise LimitReached("too_many_validations", message % {"n": VALIDATIONS_AN_HOUR})
+    at = given.at
+    if Validation.objects.recent(given.user, at, _AN_HOUR).count() >= VALIDATIONS_AN_HOUR:
+        raise TOO_MANY_VALIDATIONS(n=VALIDATIONS_AN_HOUR)
     expire(at)  # where no worker runs, none else does it
     try:
         with transaction.atomic():
-            lock_senders(user, team)
-            require_few_rejections(user, team, at)
+            lock_senders(given.user, given.team)
+            require_few_rejections(given.user, given.team, at)
             validation = Validation.objects.create(
-                user=user,
-                team=team,
-                phase=phase,
-                slot=slot,
+                user=given.user,
+                team=given.team,
+                phase=given.phase,
+                slot=given.slot,
                 file_name=stored.name,
                 size=stored.size,
                 sha256=stored.sha256,
@@ -88,8 +123,7 @@ def validate_only(
                 lease_ends=at + timedelta(seconds=HINT_SECONDS),
             )
     except IntegrityError:
-        message = _("Another file of yours is being validated. Wait for its report, then validate this one.")
-        raise Conflict("validation_running", message) from None
+        raise VALIDATION_RUNNING() from None
     try:
         stored.keep_to_validate(validation.pk)
     except OSError:
@@ -115,9 +149,10 @@ def report_of(validation: Validation, at: datetime) -> ValidationReport | None:
 
 
 def _left(validation: Validation, runs: list[RecognisedRun], at: datetime) -> list[TrackLimits]:
-    phase = validation.phase
+    TAKING_PART.check(validation.user, validation.phase)
+    given = sending(validation.user, validation.phase, at, validation.slot)
     file = UploadedFile(validation.file_name, validation.sha256, validation.size)
-    limits = rehearse(validation.user, phase.shared_task, phase, file, runs, at, validation.slot)
+    limits = rehearse(given, file, runs)
     tracks = {run.track for run in runs}
     return [line for line in limits if line.track.slug in tracks]
 

@@ -8,19 +8,24 @@ from django.utils.translation import gettext_lazy as _
 from portal.actions.errors import Invalid
 from portal.actions.papers import give_paper
 from portal.actions.runs import describe_run, withdraw_run
+from portal.actions.submit import submit
 from portal.actions.teams import ANSWER_LENGTH, check_team_name, register_team
-from portal.models import Phase, Run, SharedTask, Team
+from portal.models import Phase, SharedTask, Submission, Team
 from portal.web.action_fields import action_field
 from scoring.receipts import RECEIPT_BYTES
 
 
 class UploadForm(forms.Form):
-    """One file for one of the open phases."""
+    """One file for one of the phases."""
 
-    file = forms.FileField(label=_("Run file or zip archive"), allow_empty_file=True, max_length=255)
+    file = forms.FileField(
+        label=_("Run file or zip archive"),
+        allow_empty_file=True,
+        max_length=Submission._meta.get_field("file_name").max_length,
+    )
     phase = forms.ChoiceField(label=_("Phase"))
-    slot = forms.ChoiceField(label=_("These runs are"), required=False, choices=[("", ""), *Run.Slot.choices])
-    key = forms.CharField(max_length=64, required=False)  # the same for a double click, so that it is one upload
+    slot = action_field(submit, "slot", label=_("These runs are"))
+    key = action_field(submit, "key")  # the same for a double click, so that it is one upload
 
     def __init__(self, *args: Any, phases: list[Phase], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -10,7 +10,6 @@ from django.conf import LazySettings
 from django.db import connections
 from prometheus_client.parser import text_string_to_metric_families
 
-from portal.actions.errors import count_refusal
 from portal.jobs import heartbeat
 from portal.models import Heartbeat, Refusal, Run, Submission, Team
 from portal.models.clock import database_now
@@ -112,7 +111,7 @@ def test_figures_follow_the_rows(meltemi: Team, figures: Callable[[], dict[str, 
 def test_refusals_of_many_processes_add_up(transactional_db: None) -> None:
     def refuse() -> None:
         for _ in range(5):
-            count_refusal(["phase_closed", "no_runs_left"])
+            Refusal.objects.count_one(["phase_closed", "no_runs_left"])
         connections.close_all()
 
     threads = [threading.Thread(target=refuse) for _ in range(4)]

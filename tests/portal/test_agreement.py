@@ -1,13 +1,14 @@
 """Signing the data agreement, what depends on it, and a new version of it."""
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 
 from portal.actions.agreement import sign_agreement
 from portal.actions.approval import approve_team
 from portal.actions.errors import Conflict, Invalid, NotAllowed
 from portal.actions.import_shared_task import import_shared_task
 from portal.actions.teams import register_team
-from portal.models import AuditEntry, SharedTask, Signature, Submission
+from portal.models import AuditEntry, SharedTask, Signature, Submission, Validation
 from portal.models.signature import text_sha256
 from portal.permissions import has_signed
 from tests.portal.world import EVALUATION, GOOD, POST, captain, organizer_of, person, run_file, send, sign
@@ -148,7 +149,13 @@ def test_the_upload_page_asks_for_the_signature(client, team):
     text = client.get("/tasks/gated/submit/").content.decode()
     assert "Read and sign the agreement" in text
     assert "id_file" not in text
-    assert client.post("/tasks/gated/submit/", {}).status_code == 403
+    for page in ("submit", "validate"):
+        upload = {"file": SimpleUploadedFile("one_Bora_1.json", run_file(GOOD)), "phase": "evaluation"}
+        answer = client.post(f"/tasks/gated/{page}/", upload)
+        assert answer.status_code == 403
+        assert "Read and sign the agreement" in answer.content.decode()
+    assert not Submission.objects.exists()
+    assert not Validation.objects.exists()
     sign(captain(team), team.shared_task)
     assert "id_file" in client.get("/tasks/gated/submit/").content.decode()
 

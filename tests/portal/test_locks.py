@@ -12,18 +12,16 @@ from django.db import connection, transaction
 
 from portal.actions.approval import decline_team
 from portal.actions.errors import Conflict
+from portal.actions.new_runs import QUOTA_ATTEMPTS
 from portal.actions.papers import give_paper
 from portal.actions.phases import move_phase
 from portal.actions.runs import choose_official_run
 from portal.actions.scores import rescore
-from portal.actions.submit import QUOTA_ATTEMPTS, submit
+from portal.actions.submit import submit
 from portal.evaluation.claim import claim_submission
 from portal.evaluation.record import UploadFinding, record_check
 from portal.evaluation.sweep import sweep
 from portal.models import Phase, Quota, Run
-from portal.queries.uploads import inspect
-from portal.storage import store_upload
-from scoring.limits import UPLOAD_BYTES
 from tests.portal.world import (
     EVALUATION,
     GOOD,
@@ -136,9 +134,7 @@ def test_a_limit_that_was_lifted_meanwhile_is_none(meltemi):
         send_run(meltemi, GOOD, number, EVALUATION)
     phase = meltemi.shared_task.phases.get(slug="evaluation")
     at_once([lambda: Phase.objects.filter(pk=phase.pk).update(runs_per_track=None)])
-    with store_upload([run_file(GOOD)], "one_Meltemi_4.json", UPLOAD_BYTES) as stored:
-        upload = inspect(meltemi.shared_task, stored, meltemi, phase)
-        submit(captain(meltemi), meltemi.shared_task, phase, stored, upload, at=EVALUATION)
+    submit(captain(meltemi), phase, EVALUATION, content=[run_file(GOOD)], file_name="one_Meltemi_4.json")
     assert Quota.objects.get(team=meltemi).used == 4
 
 
@@ -161,7 +157,7 @@ def test_of_a_phase_that_moves_at_each_taking_nothing_is_taken_in_the_end(moves,
         if moves == 1:
             send_run(meltemi, GOOD, 1, EVALUATION)
         else:
-            with pytest.raises(Conflict, match="send the file again") as refused:
+            with pytest.raises(Conflict, match="upload the file again") as refused:
                 send_run(meltemi, GOOD, 1, EVALUATION)
             assert refused.value.code == "phase_moves"
     assert Run.objects.filter(team=meltemi).count() == (1 if moves == 1 else 0)

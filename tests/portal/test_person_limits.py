@@ -17,9 +17,6 @@ from portal.queries.organize import to_do
 from portal.queries.quota import remaining
 from portal.queries.runs import team_runs
 from portal.queries.teams import team_lines
-from portal.queries.uploads import inspect
-from portal.storage import store_upload
-from scoring.limits import UPLOAD_BYTES
 from tests.portal.world import (
     EVALUATION,
     GOOD,
@@ -45,10 +42,8 @@ def another_team(user: User, team: Team, name: str) -> Team:
 
 
 def send_as(user: User, team: Team, number: int, at=EVALUATION, phase="evaluation") -> Submission:
-    with store_upload([run_file(GOOD)], f"one_{team.name}_{number}.json", UPLOAD_BYTES) as stored:
-        there = team.shared_task.phases.get(slug=phase)
-        upload = inspect(team.shared_task, stored, team, there)
-        return submit(user, team.shared_task, there, stored, upload, "", at)
+    there, name = team.shared_task.phases.get(slug=phase), f"one_{team.name}_{number}.json"
+    return submit(user, there, at, content=[run_file(GOOD)], file_name=name)
 
 
 def test_whoever_registers_again_has_no_runs_of_the_phase_left(meltemi):

@@ -1,6 +1,7 @@
 """Two at once: real connections, real commits. On PostgreSQL they truly overlap; on SQLite writers queue."""
 
 import itertools
+from collections import Counter
 from datetime import timedelta
 from typing import Any
 
@@ -12,8 +13,9 @@ from portal.actions import rejections
 from portal.actions.errors import ActionError, Conflict, LimitReached, NotAllowed
 from portal.actions.import_shared_task import import_shared_task
 from portal.actions.phases import move_phase
-from portal.actions.rejections import REJECTED_IN_A_ROW, recognize
+from portal.actions.rejections import REJECTED_IN_A_ROW
 from portal.actions.runs import choose_official_run, withdraw_run
+from portal.actions.submit import submit
 from portal.actions.teams import join_team, register_team
 from portal.actions.validate_only import validate_only
 from portal.evaluation.check import check_submission
@@ -22,9 +24,6 @@ from portal.evaluation.score import score_run
 from portal.evaluation.sweep import sweep
 from portal.evaluation.validate import validate
 from portal.models import FailedAttempt, Membership, Phase, Quota, Run, Submission, Team, Validation
-from portal.storage import store_upload
-from scoring.limits import UPLOAD_BYTES
-from scoring.uploads.inspection import Upload
 from tests.portal.world import (
     EVALUATION,
     GOOD,
@@ -87,8 +86,9 @@ def test_of_parallel_validations_of_one_person_one_is_admitted(meltemi):
     phase = meltemi.shared_task.phases.get(slug="evaluation")
 
     def ask() -> Validation:
-        with store_upload([run_file(GOOD)], "one_Meltemi_1.json", UPLOAD_BYTES) as stored:
-            return validate_only(captain(meltemi), meltemi.shared_task, phase, stored, EVALUATION)
+        return validate_only(
+            captain(meltemi), phase, EVALUATION, content=[run_file(GOOD)], file_name="one_Meltemi_1.json"
+        )
 
     answers = at_once([ask for _ in range(12)])
     (admitted,) = accepted(answers)
@@ -99,12 +99,13 @@ def test_of_parallel_validations_of_one_person_one_is_admitted(meltemi):
 def test_of_parallel_uploads_with_wrong_names_the_limit_is_reported(meltemi):
     phase, user = meltemi.shared_task.phases.get(slug="evaluation"), captain(meltemi)
 
-    def upload() -> Upload:
-        with store_upload([run_file(GOOD)], "no_such_name.json", UPLOAD_BYTES) as stored:
-            return recognize(user, meltemi, phase, stored, EVALUATION)
+    def upload() -> Submission:
+        return submit(user, phase, EVALUATION, content=[run_file(GOOD)], file_name="no_such_name.json")
 
     answers = at_once([upload for _ in range(REJECTED_IN_A_ROW + 4)])
-    assert len(accepted(answers)) == FailedAttempt.objects.count() == REJECTED_IN_A_ROW
+    codes = Counter(answer.code for answer in answers)
+    assert codes == {"upload_refused": REJECTED_IN_A_ROW, "too_many_rejected": 4}
+    assert FailedAttempt.objects.count() == REJECTED_IN_A_ROW
 
 
 def test_of_parallel_uploads_as_many_wait_for_their_check_as_may(meltemi, monkeypatch):
@@ -133,8 +134,9 @@ def test_of_parallel_uploads_of_a_team_no_more_wait_than_may_be_rejected(meltemi
 
 def test_two_workers_validate_a_file_once(meltemi):
     phase = meltemi.shared_task.phases.get(slug="evaluation")
-    with store_upload([run_file(GOOD)], "one_Meltemi_1.json", UPLOAD_BYTES) as stored:
-        waiting = validate_only(captain(meltemi), meltemi.shared_task, phase, stored, EVALUATION)
+    waiting = validate_only(
+        captain(meltemi), phase, EVALUATION, content=[run_file(GOOD)], file_name="one_Meltemi_1.json"
+    )
     assert sorted(at_once([lambda: validate(waiting.pk, EVALUATION) for _ in range(2)])) == [False, True]
 
 

@@ -7,15 +7,14 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from portal.actions import rejections
-from portal.actions.errors import ActionError, LimitReached
+from portal.actions.errors import ActionError, Invalid, LimitReached
 from portal.actions.membership import leave_team
-from portal.actions.rejections import REJECTED_AN_HOUR, REJECTED_IN_A_ROW, recognize, require_few_rejections
+from portal.actions.rejections import REJECTED_AN_HOUR, REJECTED_IN_A_ROW, require_few_rejections
+from portal.actions.submit import submit
 from portal.actions.teams import join_team, register_team
 from portal.actions.validate_only import validate_only
 from portal.models import FailedAttempt, Phase, Submission, Validation
 from portal.models.clock import database_now
-from portal.storage import store_upload
-from scoring.limits import UPLOAD_BYTES
 from tests.portal.world import EVALUATION, GOOD, captain, person, run_file, send_run, work_off
 
 SECOND = timedelta(seconds=1)
@@ -29,9 +28,10 @@ def unlimited(meltemi):
 
 
 def misnamed(user, team, at):
-    with store_upload([run_file(GOOD)], "no_such_name.json", UPLOAD_BYTES) as stored:
-        phase = team.shared_task.phases.get(slug="evaluation")
-        assert not recognize(user, team, phase, stored, at).report.ok
+    phase = team.shared_task.phases.get(slug="evaluation")
+    with pytest.raises(Invalid) as rejected:
+        submit(user, phase, at, content=[run_file(GOOD)], file_name="no_such_name.json")
+    assert rejected.value.code == "upload_refused"
 
 
 def test_ten_uploads_in_a_row_that_a_worker_rejects_are_limited(unlimited):

@@ -9,11 +9,8 @@ from portal.actions.runs import choose_official_run, withdraw_run
 from portal.actions.submit import submit
 from portal.evaluation.check import check_submission
 from portal.models import Phase, Run
-from portal.queries.uploads import inspect
-from portal.storage import store_upload
 from portal.web.board_address import choices_of
 from scoring import DefinitionError, load_definition
-from scoring.limits import UPLOAD_BYTES
 from tests.portal.world import EVALUATION, GOOD, PERFECT, POST, archive, at_once, board, captain, new_team, run_file
 from tests.portal.world import work_off as work
 
@@ -35,11 +32,8 @@ def team(db, slotted_folder):
 def send(team, *numbers, slot="", values=GOOD):
     files = {f"one_{team.name}_{number}.json": run_file(values) for number in numbers}
     name, body = next(iter(files.items())) if len(files) == 1 else (f"tiny_{team.name}.zip", archive(files))
-    with store_upload([body], name, UPLOAD_BYTES) as stored:
-        task = team.shared_task
-        phase = task.phases.get(slug="evaluation")
-        upload = inspect(task, stored, team, phase)
-        return submit(captain(team), task, phase, stored, upload, at=EVALUATION, slot=slot)
+    phase = team.shared_task.phases.get(slug="evaluation")
+    return submit(captain(team), phase, EVALUATION, content=[body], file_name=name, slot=slot)
 
 
 def slots(team):

@@ -1,12 +1,14 @@
 """Taking an upload: window, limits, numbers and repeated requests. Time is an argument."""
 
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
-from portal.actions.errors import ActionError, Conflict, Invalid, LimitReached, NotAllowed
+from portal.actions import intake
+from portal.actions.errors import ActionError, Conflict, Invalid, LimitReached, NotAllowed, TooLarge
 from portal.actions.import_shared_task import import_shared_task
-from portal.models import AuditEntry, Membership, Quota, Run, Submission, Team
+from portal.models import AuditEntry, FailedAttempt, Membership, Quota, Refusal, Run, Submission, Team, Validation
 from portal.queries.quota import remaining
 from tests.portal.world import (
     EVALUATION,
@@ -55,7 +57,7 @@ def test_the_window_is_half_open(meltemi):  # E58
     send_run(meltemi, GOOD, 1, phase.opens)
     send_run(meltemi, GOOD, 2, phase.closes - MILLISECOND)
     for number, at in enumerate([phase.opens - MILLISECOND, phase.closes], start=3):
-        with pytest.raises(NotAllowed, match="does not take runs") as refused:
+        with pytest.raises(NotAllowed, match="Evaluation doesn’t accept runs now") as refused:
             send_run(meltemi, GOOD, number, at)
         assert refused.value.code == "phase_closed"
     assert limits(meltemi, EVALUATION)["one"] == (2, 3)
@@ -169,15 +171,52 @@ def test_same_key_other_phase_or_slot_is_refused(meltemi, other):
     assert (refused.value.code, refused.value.http_status) == ("key_reused", 422)
 
 
-def test_wrong_name_stores_nothing(meltemi):
-    with pytest.raises(Invalid):
-        send(meltemi, "one_Sirocco_1.json", run_file(PERFECT), EVALUATION)
+def test_invalid_names_are_listed_and_counted_and_the_content_is_checked_all_the_same(meltemi):
+    with pytest.raises(Invalid) as error:
+        send(meltemi, " one_Sirocco_1.json", run_file(PERFECT), EVALUATION)
+    found = error.value.params
+    assert (error.value.code, found["file"]) == ("upload_refused", " one_Sirocco_1.json")
+    assert {problem["suggestion"] for problem in found["problems"]} == {"one_Meltemi_1.json"}
+    assert [run["track"] for run in found["runs"]] == ["one"]
+    assert found["validation"] == str(Validation.objects.get().pk)
+    assert set(Refusal.objects.values_list("code", "uploads")) == {(one["code"], 1) for one in found["problems"]}
+    assert FailedAttempt.objects.count() == 1
     assert not Submission.objects.exists()
+
+
+def test_after_the_deadline_names_are_not_judged(meltemi):
+    closes = meltemi.shared_task.phases.get(slug="evaluation").closes
+    with pytest.raises(NotAllowed) as error:
+        send(meltemi, "one_Sirocco_1.json", run_file(PERFECT), closes)
+    assert error.value.code == "phase_closed"
+    assert not FailedAttempt.objects.exists()
+    assert not Validation.objects.exists()
+    assert list(Refusal.objects.values_list("code", "uploads")) == [("phase_closed", 1)]
+
+
+def test_a_body_over_the_limit_is_counted_once_and_leaves_nothing(meltemi, monkeypatch, settings):
+    monkeypatch.setattr(intake, "UPLOAD_BYTES", 9)
+    with pytest.raises(TooLarge) as error:
+        send(meltemi, "one_Meltemi_1.json", run_file(PERFECT), EVALUATION)
+    assert (error.value.code, error.value.http_status, error.value.params) == ("too_large", 413, {"limit": 9})
+    assert list(Refusal.objects.values_list("code", "uploads")) == [("too_large", 1)]
+    assert not list((Path(settings.DATA_ROOT) / "incoming").iterdir())
+
+
+def test_no_rows_without_an_audit_entry(meltemi, monkeypatch):
+    def fail(*_, **__):
+        raise RuntimeError("no entry")
+
+    monkeypatch.setattr(type(AuditEntry.objects), "record", fail)
+    with pytest.raises(RuntimeError):
+        send_run(meltemi, GOOD, 1, EVALUATION)
+    assert not Submission.objects.exists()
+    assert limits(meltemi, EVALUATION)["one"] == (0, 3)
 
 
 def test_only_members_of_an_approved_team_submit(meltemi):
     Team.objects.update(state=Team.State.PENDING)
-    with pytest.raises(NotAllowed, match="waiting for approval"):
+    with pytest.raises(NotAllowed, match="isn’t approved yet"):
         send_run(meltemi, GOOD, 1, EVALUATION)
     Team.objects.update(state=Team.State.APPROVED)
     user = captain(meltemi)

@@ -5,6 +5,8 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
 from django.utils import timezone
 
 from portal.actions.errors import LimitReached, NotAllowed
@@ -14,9 +16,6 @@ from portal.models import AuditEntry, Phase, Submission
 from portal.models.clock import database_now
 from portal.models.quota import quota_day
 from portal.queries.tasks import task_page
-from portal.queries.uploads import inspect
-from portal.storage import store_upload
-from scoring.limits import UPLOAD_BYTES
 from tests.portal.world import EVALUATION, GOOD, POST, captain, new_team, run_file, send_run
 
 MILLISECOND = timedelta(milliseconds=1)
@@ -39,13 +38,12 @@ def test_a_deadline_that_is_moved_during_an_upload_holds_and_is_audited(tiny_fol
     day = (phase.closes + later).strftime("%Y-%m-%d %H:%M UTC")
     reimport(tiny_folder, 'closes: "2024-05-16 00:00 UTC"', f'closes: "{day}"')
     assert "closes" in str(AuditEntry.objects.filter(verb="import_shared_task").latest("pk").detail)
-    with store_upload([run_file(GOOD)], "one_Meltemi_1.json", UPLOAD_BYTES) as stored:
-        upload = inspect(meltemi.shared_task, stored, meltemi, phase)
-        if later > timedelta():
-            assert submit(captain(meltemi), meltemi.shared_task, phase, stored, upload, "", at).received_at == at
-        else:
-            with pytest.raises(NotAllowed):
-                submit(captain(meltemi), meltemi.shared_task, phase, stored, upload, "", at)
+    upload = {"content": [run_file(GOOD)], "file_name": "one_Meltemi_1.json"}
+    if later > timedelta():
+        assert submit(captain(meltemi), phase, at, **upload).received_at == at
+    else:
+        with pytest.raises(NotAllowed):
+            submit(captain(meltemi), phase, at, **upload)
 
 
 @pytest.mark.parametrize("minutes", [10, -10])
@@ -57,11 +55,17 @@ def test_a_web_servers_wrong_clock_decides_nothing(meltemi, monkeypatch, minutes
     monkeypatch.setattr(time, "time", lambda: seconds() + wrong.total_seconds())
     phases = Phase.objects.filter(slug="evaluation")
     phases.update(closes=right + timedelta(minutes=5))
-    run = send_run(meltemi, GOOD, 1, None)
-    assert abs(run.received_at - right) < timedelta(minutes=2)
+    client = Client()
+    client.force_login(captain(meltemi))
+
+    def upload(number):
+        file = SimpleUploadedFile(f"one_Meltemi_{number}.json", run_file(GOOD))
+        return client.post("/tasks/tiny/submit/", {"file": file, "phase": "evaluation"}).status_code
+
+    assert upload(1) == 303
+    assert abs(Submission.objects.get().received_at - right) < timedelta(minutes=2)
     phases.update(closes=right - timedelta(minutes=5))
-    with pytest.raises(NotAllowed):
-        send_run(meltemi, GOOD, 2, None)
+    assert upload(2) == 403
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,7 @@ from portal.evaluation import check, validate
 from portal.evaluation.child import ChildError
 from portal.models import AuditEntry, Phase, Quota, Run, Submission, Validation
 from portal.models.validation import KEPT, WAITS
-from portal.storage import files_to_validate, forget_file_to_validate, store_upload
-from scoring.limits import UPLOAD_BYTES
+from portal.storage import files_to_validate, forget_file_to_validate
 from tests.portal.world import (
     EVALUATION,
     GOOD,
@@ -41,9 +40,9 @@ def no_files_of_other_tests(db):
 
 def asked(team, name="one_Meltemi_1.json", body=None, at=EVALUATION, user=None, phase="evaluation"):
     """The validation, which waits for a worker."""
-    with store_upload([run_file(GOOD) if body is None else body], name, UPLOAD_BYTES) as stored:
-        there = Phase.objects.get(shared_task=team.shared_task, slug=phase)
-        return validate_only(user or captain(team), team.shared_task, there, stored, at)
+    there = Phase.objects.get(shared_task=team.shared_task, slug=phase)
+    content = [run_file(GOOD) if body is None else body]
+    return validate_only(user or captain(team), there, at, content=content, file_name=name)
 
 
 def tried(team, *given, at=EVALUATION, **named):
@@ -141,7 +140,8 @@ def test_limits_and_used_numbers_are_said_as_for_a_real_upload(meltemi):
         send_run(meltemi, GOOD, number, EVALUATION)
     assert tried(meltemi, "one_Meltemi_4.json").refused.code == "no_runs_left"
     closes = meltemi.shared_task.phases.get(slug="evaluation").closes
-    assert tried(meltemi, "one_Meltemi_4.json", at=closes).refused.code == "phase_closed"
+    in_time = asked(meltemi, "one_Meltemi_4.json", at=closes - MINUTE)
+    assert validated(in_time, closes).refused.code == "phase_closed"
     assert Quota.objects.get(team=meltemi, track__slug="one").used == 3
 
 
@@ -186,8 +186,16 @@ def test_the_rate_is_limited_for_each_person_by_the_hour(meltemi, monkeypatch):
 
 
 def test_people_without_a_team_check_at_home(meltemi):
-    with pytest.raises(NotAllowed):
+    with pytest.raises(NotAllowed) as error:
         asked(meltemi, user=person("Nobody"))
+    assert error.value.code == "no_team"
+
+
+def test_a_phase_that_is_closed_takes_no_file(meltemi):
+    with pytest.raises(NotAllowed) as error:
+        asked(meltemi, at=meltemi.shared_task.phases.get(slug="evaluation").closes)
+    assert error.value.code == "phase_closed"
+    assert not Validation.objects.exists()
 
 
 def test_a_check_that_hangs_fails_at_once_and_leaves_nothing(meltemi, monkeypatch):

@@ -47,9 +47,7 @@ from portal.queries.choices import Choices
 from portal.queries.leaderboard import Leaderboard, leaderboard
 from portal.queries.mails import facts as mail_facts
 from portal.queries.occasions import notices
-from portal.queries.uploads import inspect
-from portal.storage import store_upload, stored_name
-from scoring.limits import UPLOAD_BYTES
+from portal.storage import stored_name
 
 EVALUATION = datetime(2024, 5, 2, 12, tzinfo=UTC)  # the phase `evaluation` is open, its scores are hidden
 RELEASE = datetime(2024, 5, 24, 10, tzinfo=UTC)
@@ -136,10 +134,8 @@ def send(
     by: User | None = None,
 ) -> Submission:
     """What the upload page does, for its captain or for another member."""
-    with store_upload([body], name, UPLOAD_BYTES) as stored:
-        there = team.shared_task.phases.get(slug=phase)
-        upload = inspect(team.shared_task, stored, team, there)
-        return submit(by or captain(team), team.shared_task, there, stored, upload, key, at, slot)
+    there = team.shared_task.phases.get(slug=phase)
+    return submit(by or captain(team), there, at, content=[body], file_name=name, key=key, slot=slot)
 
 
 def send_run(team: Team, values: list[str], number: int, at: datetime, phase: str = "evaluation") -> Run:

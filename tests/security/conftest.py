@@ -12,8 +12,6 @@ from portal.actions.teams import join_team, register_team
 from portal.actions.validate_only import validate_only
 from portal.mail.unsubscribe import token
 from portal.models import GoldStandard, Run, SharedTask, Team, User
-from portal.storage import store_upload
-from scoring.limits import UPLOAD_BYTES
 from tests.portal.conftest import gated, gated_folder, smtp, tiny, tiny_folder
 from tests.portal.world import EVALUATION, GOOD, person, run_file, send_run, set_up_second_factor, sign
 
@@ -51,8 +49,10 @@ class World:
             self.people["organizer"], gated, EVALUATION, title="News", text="*Well*."
         )
         self.run: Run = send_run(self.bora, GOOD, 1, EVALUATION)
-        with store_upload([run_file(GOOD)], "one_Bora_2.json", UPLOAD_BYTES) as stored:
-            self.validation = validate_only(self.people["captain"], gated, self.run.phase, stored, EVALUATION)
+        content, name = [run_file(GOOD)], "one_Bora_2.json"
+        self.validation = validate_only(
+            self.people["captain"], self.run.phase, EVALUATION, content=content, file_name=name
+        )
 
     def _team(self, task: SharedTask, role: str, name: str) -> Team:
         team = register_team(self.people[role], task, EVALUATION, name=name, answers={"use": "research"})

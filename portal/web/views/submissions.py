@@ -14,23 +14,26 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from portal.actions.errors import ActionError, count_refusal
-from portal.actions.rejections import recognize
-from portal.actions.submit import submit as take
+from portal.actions.errors import ActionError
+from portal.actions.intake import PHASE_CLOSED, TOO_LARGE, UNSIGNED, too_large
+from portal.actions.roles import TAKING_PART
+from portal.actions.submit import UPLOAD_REJECTED
+from portal.actions.submit import submit as submit_upload
 from portal.actions.validate_only import validate_only
 from portal.models import Phase, Submission, Validation
 from portal.permissions import has_signed
 from portal.queries.quota import remaining
 from portal.queries.runs import SubmissionView, submission_view
 from portal.queries.uploads import right_names
-from portal.storage import StoredUpload, UploadTooLarge, store_upload
 from portal.web.access import SignedInRequest, own_team, tab_context
 from portal.web.bodies import BODY_BYTES, allow_large_file
 from portal.web.forms import UploadForm
 from scoring.limits import UPLOAD_BYTES
 
-Receiver = Callable[[SignedInRequest, dict[str, Any], Phase, StoredUpload], HttpResponse]
-"""What is done with a whole body: the page's context, the phase and the body to the answer."""
+Receiver = Callable[[SignedInRequest, dict[str, Any], Phase, dict[str, Any]], HttpResponse]
+"""What is done with a whole body: the page's context, the phase and the input of the action to the answer."""
+
+_SHOWN_BY_THE_PAGE = {code.code for code in (*TAKING_PART.errors, UNSIGNED)}  # it says what to do instead
 
 
 @never_cache  # Back brings a new key
@@ -38,11 +41,10 @@ Receiver = Callable[[SignedInRequest, dict[str, Any], Phase, StoredUpload], Http
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def submit(request: SignedInRequest, slug: str) -> HttpResponse:
-    """The page from which runs are sent, and the address to which they are sent."""
+    """The page from which runs are uploaded, and the address to which they are uploaded."""
     if request.method == "POST":
-        return _guarded(request, slug, _take)
-    context = _context(request, slug)
-    return render(request, "submit/upload.html", context)
+        return _guarded(request, slug, _submit)
+    return render(request, "submit/upload.html", _context(request, slug))
 
 
 @csrf_exempt  # as above
@@ -55,97 +57,68 @@ def validate(request: SignedInRequest, slug: str) -> HttpResponse:
 
 def _guarded(request: SignedInRequest, slug: str, then: Receiver) -> HttpResponse:
     if int(request.META.get("CONTENT_LENGTH") or 0) > BODY_BYTES:
-        return _too_large(request)
+        return _too_large(request, too_large())
     allow_large_file(request)
     return _receive(request, slug, then)
 
 
 @csrf_protect
 def _receive(request: SignedInRequest, slug: str, then: Receiver) -> HttpResponse:
-    sent = request.FILES  # reads the body; which phases are open is asked when it is in
+    sent = request.FILES  # reads the body; the time is asked when it is in
     context = _context(request, slug)
-    context |= _lateness(context, request.POST.get("phase", ""))
-    page, team = context["page"], context["team"]
-    form = UploadForm(request.POST, sent, phases=page.open_phases)
-    if team is None or context["must_sign"] or "late_for" in context or not page.open_phases:
-        return _whole_page(render(request, "submit/upload.html", context, status=HTTPStatus.FORBIDDEN))
+    page = context["page"]
+    form = UploadForm(request.POST, sent, phases=page.phases)
     if not form.is_valid():
-        context["form"] = form
-        return _whole_page(render(request, "submit/upload.html", context, status=HTTPStatus.UNPROCESSABLE_ENTITY))
-    phase = next(phase for phase in page.open_phases if phase.slug == form.cleaned_data["phase"])
-    context |= _limits(request, context, phase)
-    file = form.cleaned_data["file"]
+        return _upload_page(request, context | {"form": form}, HTTPStatus.UNPROCESSABLE_ENTITY)
+    values = form.cleaned_data
+    file, phase = values["file"], next(phase for phase in page.phases if phase.slug == values["phase"])
+    context |= _limits(request, context, phase) | {"key": values["key"], "slot": values["slot"], "file_name": file.name}
     try:
-        with store_upload(file.chunks(), file.name, UPLOAD_BYTES) as stored:
-            context |= {"key": form.cleaned_data["key"], "slot": form.cleaned_data["slot"]}
-            return then(request, context, phase, stored)
-    except UploadTooLarge:
-        return _too_large(request)
+        given = {"content": file.chunks(), "file_name": file.name, "slot": values["slot"]}
+        return then(request, context, phase, given)
+    except ActionError as error:
+        if error.code == TOO_LARGE.code:
+            return _too_large(request, error)
+        if error.code in _SHOWN_BY_THE_PAGE:
+            return _upload_page(request, context, HTTPStatus.FORBIDDEN)
+        if error.code == PHASE_CLOSED.code and (late := _lateness(context, phase)):
+            return _upload_page(request, context | late, HTTPStatus.FORBIDDEN)
+        template = "submit/refused.html" if then is _submit else "submit/upload.html"
+        return render(request, template, context | _explained(error), status=error.http_status)
 
 
-def _lateness(context: dict[str, Any], slug: str) -> dict[str, Any]:
-    """The phase for which a body came too late, and since when: it was open when the upload began."""
-    page, team = context["page"], context["team"]
-    phase = next((phase for phase in page.phases if phase.slug == slug and phase not in page.open_phases), None)
-    closed = phase.closes_for(team.pk) if phase is not None and team is not None else None
-    return {"late_for": phase, "late_since": closed} if closed is not None and closed <= context["at"] else {}
-
-
-def _validate(request: SignedInRequest, context: dict[str, Any], phase: Phase, stored: StoredUpload) -> HttpResponse:
-    shared_task = context["page"].shared_task
-    try:
-        validation = validate_only(request.user, shared_task, phase, stored, slot=context["slot"])
-    except ActionError as refused:
-        return render(request, "submit/upload.html", context | {"refused": refused}, status=refused.http_status)
-    if "HX-Request" in request.headers:
-        return render(request, "submit/_validation.html", context | {"validation": validation}, status=202)
-    response = redirect("validation", shared_task.slug, validation.pk)
-    response.status_code = HTTPStatus.SEE_OTHER
-    return response
-
-
-def _take(request: SignedInRequest, context: dict[str, Any], phase: Phase, stored: StoredUpload) -> HttpResponse:
-    shared_task = context["page"].shared_task
-    try:
-        upload = recognize(request.user, context["team"], phase, stored, context["at"])
-    except ActionError as refused:
-        return _not_accepted(request, context | {"file_name": stored.name}, refused)
-    context |= {
-        "file_name": stored.name,
-        "runs": upload.runs,
-        "problems": [problem.as_dict() for problem in upload.report],
-        "wrong_names": {problem.file for problem in upload.report.errors},
-    }
-    if not upload.report.ok:
-        context["validation"] = _content(request, context, phase, stored) if upload.runs else None
-        return render(request, "submit/refused.html", context, status=HTTPStatus.UNPROCESSABLE_ENTITY)
-    try:
-        at = context["at"]  # asked when the whole body was in
-        submission = take(request.user, shared_task, phase, stored, upload, context["key"], at, context["slot"])
-    except ActionError as refused:
-        return _not_accepted(request, context, refused)
-    address = reverse("submission", args=[shared_task.slug, submission.pk])
+def _submit(request: SignedInRequest, context: dict[str, Any], phase: Phase, given: dict[str, Any]) -> HttpResponse:
+    submission = submit_upload(request.user, phase, context["at"], key=context["key"], **given)
+    address = reverse("submission", args=[context["page"].shared_task.slug, submission.pk])
     if "HX-Request" in request.headers:
         return HttpResponse(headers={"HX-Redirect": address})
-    response = redirect(address)
-    response.status_code = HTTPStatus.SEE_OTHER
-    return response
+    return _see_other(redirect(address))
 
 
-def _not_accepted(request: HttpRequest, context: dict[str, Any], refused: ActionError) -> HttpResponse:
-    count_refusal([refused.code])
-    context |= {"message": refused.message, "is_used_up": refused.code == "no_runs_left"}
-    return render(request, "submit/refused.html", context, status=refused.http_status)
+def _validate(request: SignedInRequest, context: dict[str, Any], phase: Phase, given: dict[str, Any]) -> HttpResponse:
+    validation = validate_only(request.user, phase, context["at"], **given)
+    if "HX-Request" in request.headers:
+        return render(request, "submit/_validation.html", context | {"validation": validation}, status=202)
+    return _see_other(redirect("validation", context["page"].shared_task.slug, validation.pk))
 
 
-def _content(
-    request: SignedInRequest, context: dict[str, Any], phase: Phase, stored: StoredUpload
-) -> Validation | None:
-    """Have the content checked of an upload whose names are invalid; None where that cannot be done now."""
-    try:
-        return validate_only(request.user, context["page"].shared_task, phase, stored, context["at"])
-    except ActionError:
-        return None
+def _explained(error: ActionError) -> dict[str, Any]:
+    """What the page says about an error; an upload whose names are invalid lists their problems."""
+    if error.code != UPLOAD_REJECTED.code:
+        return {"refused": error, "message": error.message, "is_used_up": error.code == "no_runs_left"}
+    problems, validation = error.params["problems"], error.params["validation"]
+    return {
+        "runs": error.params["runs"],
+        "problems": problems,
+        "wrong_names": {problem["file"] for problem in problems if problem["severity"] == "error"},
+        "validation": Validation.objects.get(pk=validation) if validation else None,
+    }
+
+
+def _lateness(context: dict[str, Any], phase: Phase) -> dict[str, Any]:
+    """The phase for which a body came too late, and since when: it was open when the upload began."""
+    closed = phase.closes_for(context["team"].pk)
+    return {"late_for": phase, "late_since": closed} if closed is not None and closed <= context["at"] else {}
 
 
 @require_safe
@@ -180,7 +153,7 @@ def report(request: HttpRequest, slug: str, pk: str) -> JsonResponse:
 
 
 def _context(request: HttpRequest, slug: str) -> dict[str, Any]:
-    """Names and limits are found out when a page prints them: an upload that is taken shows none.
+    """Names, limits and the signature are looked up when a page prints them: an upload that is accepted shows none.
 
     Of several open phases the one whose scores wait for their release is chosen: the one that counts.
     """
@@ -191,7 +164,7 @@ def _context(request: HttpRequest, slug: str) -> dict[str, Any]:
     command = SimpleLazyObject(lambda: names.check_command)
     context |= {"team": own_team(page), "limit": UPLOAD_BYTES, "names": names, "check_command": command}
     context["has_slots"] = any(phase.contrastive is not None for phase in page.open_phases)
-    context["must_sign"] = not has_signed(request.user, page.shared_task)
+    context["must_sign"] = SimpleLazyObject(lambda: not has_signed(request.user, page.shared_task))
     return context | {"key": get_random_string(22)} | _limits(request, context, phase)
 
 
@@ -218,13 +191,20 @@ def _view_context(request: HttpRequest, slug: str, pk: str) -> dict[str, Any]:
     }
 
 
-def _too_large(request: HttpRequest) -> HttpResponse:
-    count_refusal(["too_large"])
-    context = {"limit": UPLOAD_BYTES}
-    return _whole_page(render(request, "413.html", context, status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE))
+def _too_large(request: HttpRequest, error: ActionError) -> HttpResponse:
+    return _whole_page(render(request, "413.html", error.params, status=error.http_status))
+
+
+def _upload_page(request: HttpRequest, context: dict[str, Any], status: HTTPStatus) -> HttpResponse:
+    return _whole_page(render(request, "submit/upload.html", context, status=status))
 
 
 def _whole_page(response: HttpResponse) -> HttpResponse:
     """Shown in place of the page even where HTMX asked for the findings alone."""
     response["HX-Retarget"] = response["HX-Reselect"] = "#main"
+    return response
+
+
+def _see_other(response: HttpResponse) -> HttpResponse:
+    response.status_code = HTTPStatus.SEE_OTHER
     return response

@@ -11,8 +11,6 @@ from django.urls import reverse
 from portal.actions.gold import add_gold_standard
 from portal.actions.validate_only import validate_only
 from portal.models import Evaluation, Run, SharedTask, Team
-from portal.storage import store_upload
-from scoring.limits import UPLOAD_BYTES
 from scoring.metrics import LoadedGold
 from scoring.score import Result
 from tests.canary import CANARY
@@ -98,8 +96,8 @@ def finding(team: Team, name: str, body: bytes) -> dict[str, Any]:
     """All that a team is told of an upload, by the check alone and by the real one."""
     shared_task = team.shared_task
     phase = shared_task.phases.get(slug="evaluation")
-    with store_upload([body], name, UPLOAD_BYTES) as stored:
-        report = validated(validate_only(captain(team), shared_task, phase, stored, EVALUATION), EVALUATION)
+    validation = validate_only(captain(team), phase, EVALUATION, content=[body], file_name=name)
+    report = validated(validation, EVALUATION)
     return {"ok": report.is_valid, "problems": report.problems, "runs": report.runs}
 
 

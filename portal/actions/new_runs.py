@@ -1,0 +1,152 @@
+"""The rows of an upload whose names are valid: the submission, its runs with number and slot, and their quota."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import timedelta
+
+from django.db import transaction
+from django.utils.translation import gettext_lazy as _
+
+from portal.actions.errors import Conflict, LimitReached
+from portal.actions.intake import PHASE_CLOSED, Sending, require_signature
+from portal.actions.rejections import lock_senders, require_few_rejections
+from portal.actions.slots import SLOT_ERRORS, fill_slots
+from portal.evaluation.limits import HINT_SECONDS
+from portal.models import Phase, Quota, Run, Submission, Track
+from portal.queries.quota import TrackLimits, remaining
+from portal.storage import UploadedFile
+from scoring import __version__ as scorer_version
+from scoring.uploads.inspection import RecognisedRun
+
+QUOTA_ATTEMPTS = 4  # at a phase that moves each time: no one moves one so often
+
+PHASE_MOVES = Conflict.declare(
+    "phase_moves",
+    _("The organizers are changing %(phase)s at this moment. Nothing was submitted: upload the file again."),
+)
+NO_RUNS_LEFT = {
+    (period, whose): LimitReached.declare("no_runs_left", sentence)
+    for period, whose, sentence in (
+        ("day", "team", _("Runs left today (UTC) for %(track)s: %(left)d of %(limit)d. This upload holds %(runs)d.")),
+        (
+            "phase",
+            "team",
+            _("Runs left for %(track)s in %(phase)s: %(left)d of %(limit)d. This upload holds %(runs)d."),
+        ),
+        (
+            "day",
+            "person",
+            _(
+                "Runs that you can still upload today (UTC) for %(track)s, counting those for your earlier teams: "
+                "%(left)d of %(limit)d. This upload holds %(runs)d."
+            ),
+        ),
+        (
+            "phase",
+            "person",
+            _(
+                "Runs that you can still upload for %(track)s in %(phase)s, counting those for your earlier teams: "
+                "%(left)d of %(limit)d. This upload holds %(runs)d."
+            ),
+        ),
+    )
+}
+NUMBER_TAKEN = Conflict.declare(
+    "run_number_taken", _("Run number %(number)d of %(track)s is used already. Free: %(free)s.")
+)
+NO_NUMBER_FREE = Conflict.declare(
+    "run_number_taken", _("Run number %(number)d of %(track)s is used already, and no number is free.")
+)
+NEW_RUN_ERRORS = (PHASE_MOVES, *NO_RUNS_LEFT.values(), NUMBER_TAKEN, NO_NUMBER_FREE, *SLOT_ERRORS)
+
+
+def add_runs(given: Sending, file: UploadedFile, recognized: Sequence[RecognisedRun], key: str) -> Submission:
+    """Submission, quota and runs, in the caller's transaction.
+
+    The row with the key comes first: another upload with it waits, quota untouched.
+    """
+    lock_senders(given.user, given.team)
+    require_few_rejections(given.user, given.team, given.at)
+    require_signature(given)
+    shared_task = given.team.shared_task
+    submission = Submission.objects.create(
+        shared_task=shared_task,
+        phase=given.phase,
+        team=given.team,
+        sent_by=given.user,
+        file_name=file.name,
+        size=file.size,
+        sha256=file.sha256,
+        idempotency_key=key,
+        slot=given.slot,
+        received_at=given.at,
+        definition_sha256=shared_task.definition_sha256,
+        scorer=scorer_version,
+        lease_ends=given.at + timedelta(seconds=HINT_SECONDS),
+    )
+    tracks = {track.slug: track for track in shared_task.tracks.all()}
+    by_track: dict[Track, list[RecognisedRun]] = defaultdict(list)
+    for run in recognized:
+        by_track[tracks[run.track]].append(run)
+    for track, runs in sorted(by_track.items(), key=lambda item: item[0].position):  # one order: no deadlocks
+        _reserve_quota(given, track, len(runs))
+        fill_slots(_numbered(submission, track, runs), given.slot, given.user, given.at)
+    return submission
+
+
+def rehearse(given: Sending, file: UploadedFile, recognized: Sequence[RecognisedRun]) -> list[TrackLimits]:
+    """What would be left of the limits after this upload; it raises what `submit` would, and leaves nothing behind."""
+    with transaction.atomic():
+        add_runs(given, file, recognized, "")
+        left = remaining(given.team, given.user, given.phase, given.at)
+        transaction.set_rollback(True)
+    return left
+
+
+def _reserve_quota(given: Sending, track: Track, runs: int) -> None:
+    """Reserve, or say why not. Where nothing forbids it any more, organizers have just moved the phase: try again."""
+    team, user, phase, at = given.team, given.user, given.phase, given.at
+    for _attempt in range(QUOTA_ATTEMPTS):
+        if Quota.objects.reserve(team, user, phase, track, runs, at):
+            return
+        phase.refresh_from_db()
+        if not phase.is_open(at, team.pk):
+            raise PHASE_CLOSED(phase=phase.title)
+        limits = next(line for line in remaining(team, user, phase, at) if line.track == track)
+        if limits.left is not None and limits.left < runs:
+            names = {"phase": phase.title, "track": track.title}
+            reached = NO_RUNS_LEFT[limits.period, limits.whose]
+            raise reached(**names, left=limits.left, limit=limits.limit, runs=runs)
+    raise PHASE_MOVES(phase=phase.title)
+
+
+def _numbered(submission: Submission, track: Track, found: list[RecognisedRun]) -> list[Run]:
+    """The quota row that was just updated keeps other uploads for this track out until the transaction ends."""
+    earlier = Run.objects.filter(team=submission.team, phase=submission.phase, track=track)
+    once = submission.phase.run_numbers == Phase.RunNumbers.ONCE
+    holding = Run.objects.holding_numbers(submission.team, submission.phase).filter(track=track)
+    used = set(holding.values_list("number", flat=True))
+    highest = max((number or 0 for number in earlier.values_list("number", flat=True)), default=0)
+    runs = []
+    for place, run in enumerate(found, start=1):
+        number = highest + place if run.number is None else run.number
+        if number in used:
+            numbers = submission.shared_task.definition.naming.numbers
+            free = ", ".join(str(one) for one in numbers if one not in used)
+            raise (NUMBER_TAKEN if free else NO_NUMBER_FREE)(number=number, track=track.title, free=free)
+        used.add(number)
+        runs.append(
+            Run(
+                track=track,
+                phase=submission.phase,
+                submission=submission,
+                team=submission.team,
+                name=run.name,
+                entry=run.entry,
+                number=number,
+                number_once=once,
+                file_sha256=submission.sha256,
+                received_at=submission.received_at,
+            )
+        )
+    return Run.objects.bulk_create(runs)
