@@ -1,72 +1,95 @@
 """Handing out data: the password of a team, and the record of each download."""
 
-from datetime import datetime
+from typing import Annotated
 
 from django.db import transaction
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _
+from pydantic import Field, SkipValidation
 
+from portal.actions.action import Act, action
 from portal.actions.errors import LimitReached, NotAllowed
-from portal.models import AuditEntry, Download, FailedAttempt, SharedTask, Team, User
-from portal.models.task import StoredDataset
+from portal.actions.roles import ANYONE, SIGNED_IN
+from portal.models import Download, FailedAttempt, SharedTask, Team
+from portal.models.task import DatasetDefinition, StoredDataset
 from portal.permissions import REMEDIES, Obstacle, Standing, standing
 
+OBSTACLES = {obstacle: NotAllowed.declare(obstacle, REMEDIES[obstacle]) for obstacle in Obstacle}
+WRONG_PASSWORD = NotAllowed.declare(
+    "wrong_password", _("That is not your team’s password. It is in the captain’s last mail.")
+)
+LAST_GUESS_WRONG = LimitReached.declare(WRONG_PASSWORD.code, WRONG_PASSWORD.sentence)
+TOO_MANY_GUESSES = LimitReached.declare(
+    "too_many_guesses",
+    _("Too many wrong passwords within an hour. Wait, or ask your captain to have a new password sent."),
+)
 
-def give_password(user: User, shared_task: SharedTask, guess: str, at: datetime) -> str:
+
+@action(
+    who=SIGNED_IN,
+    says=_("gave the data password"),
+    errors=[*OBSTACLES.values(), WRONG_PASSWORD, LAST_GUESS_WRONG, TOO_MANY_GUESSES],
+    atomic=False,
+)
+def give_password(
+    act: Act, shared_task: SharedTask, *, guess: Annotated[str, Field(max_length=200, title="Password")]
+) -> str:
     """The stamp of the team's password, for the session to remember, if the guess is right.
 
     A guess is counted before it is compared, so that guesses at once see each other, and forgotten if it is right.
-
-    Raises:
-        NotAllowed: the team takes no part, the agreement is not signed, or the guess is wrong.
-        LimitReached: too many wrong guesses of the person, or of the team, within an hour.
     """
-    own = standing(user, shared_task)
-    for obstacle in own.obstacles("password", None, at):
+    own = standing(act.user, shared_task)
+    for obstacle in own.obstacles("password", None, act.at):
         if obstacle != Obstacle.PASSWORD:
-            raise NotAllowed(obstacle, str(REMEDIES[obstacle]))
+            raise OBSTACLES[obstacle]()
     if own.team is None:
-        raise NotAllowed(Obstacle.PASSWORD, str(REMEDIES[Obstacle.PASSWORD]))
-    counted = _count_guess(user, own.team, at)
-    if not own.team.has_data_password(guess.strip()):
-        message = _("That is not your team's password. It is in the captain's last mail.")
-        is_last = FailedAttempt.objects.guesses_are_used_up(user, own.team, at)
-        raise (LimitReached if is_last else NotAllowed)("wrong_password", message)
-    counted.delete()
-    AuditEntry.objects.create(
-        actor=user, shared_task=shared_task, verb="give_password", subject=f"team {own.team.name}", at=at
-    )
+        raise OBSTACLES[Obstacle.PASSWORD]()
+    counted = _count_guess(act, own.team)
+    if not own.team.has_data_password(guess):
+        is_last = FailedAttempt.objects.guesses_are_used_up(act.user, own.team, act.at)
+        raise (LAST_GUESS_WRONG if is_last else WRONG_PASSWORD)()
+    with transaction.atomic():
+        counted.delete()
+        act.record(subject=own.team.audit_subject)
     return own.team.password_stamp
 
 
-def _count_guess(user: User, team: Team, at: datetime) -> FailedAttempt:
+def _count_guess(act: Act, team: Team) -> FailedAttempt:
     guesses = FailedAttempt.objects
-    if not guesses.guesses_are_used_up(user, team, at):
-        counted = guesses.add(user, team, FailedAttempt.Kind.DATA_PASSWORD, at)
-        if not guesses.exclude(pk=counted.pk).guesses_are_used_up(user, team, at):
+    if not guesses.guesses_are_used_up(act.user, team, act.at):
+        counted = guesses.add(act.user, team, FailedAttempt.Kind.DATA_PASSWORD, act.at)
+        if not guesses.exclude(pk=counted.pk).guesses_are_used_up(act.user, team, act.at):
             return counted
         counted.delete()
-    message = _("Too many wrong passwords within an hour. Wait, or ask your captain to have a new password sent.")
-    raise LimitReached("too_many_guesses", message)
+    raise TOO_MANY_GUESSES()
 
 
+@action(who=ANYONE, errors=OBSTACLES.values(), atomic=False)
 def record_download(
-    own: Standing,
+    act: Act,
     shared_task: SharedTask,
-    dataset: str,
-    stored: StoredDataset,
-    first_byte: int,
+    *,
+    own: SkipValidation[Standing],
+    dataset: SkipValidation[DatasetDefinition],
+    stored: SkipValidation[StoredDataset],
     address: str | None,
-    at: datetime,
+    first_byte: Annotated[int, Field(ge=0)] = 0,
 ) -> Download:
-    """Committed when this returns: whoever cannot be recorded gets no byte."""
+    """Committed when this returns: whoever may not have the file, or cannot be recorded, gets no byte.
+
+    `own` is the caller's `permissions.standing`, with the password's stamp where one was given.
+    """
+    if own.user != act.viewer:
+        raise ValueError("the standing of someone else")
+    for obstacle in own.obstacles(dataset.access, dataset.released, act.at):
+        raise OBSTACLES[obstacle]()
     with transaction.atomic(durable=True):
         return Download.objects.create(
             shared_task=shared_task,
-            dataset=dataset,
+            dataset=dataset.slug,
             sha256=stored.sha256,
             first_byte=first_byte,
-            user=own.user if own.user.is_authenticated else None,
+            user=act.actor,
             team=own.team,
             address=address,
-            at=at,
+            at=act.at,
         )

@@ -1,62 +1,59 @@
 """A new version of a dataset that the shared task has, between two imports of its folder."""
 
 from dataclasses import asdict
-from datetime import datetime
 
-from django.db import transaction
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _
+from pydantic import SkipValidation
 
+from portal.actions.action import Act, action
 from portal.actions.errors import Conflict, Invalid
-from portal.actions.organizing import require_organizer
-from portal.models import AuditEntry, SharedTask, User
+from portal.actions.roles import ORGANIZERS
+from portal.models import SharedTask
 from portal.models.task import DatasetDefinition, StoredDataset
 from portal.queries.records import times_taken
 from portal.storage import StoredUpload
 
 DATASET_BYTES = 1024**3
 
+EMPTY = Invalid.declare("empty", _("The file is empty."))
+FILE_OF_RULES = Conflict.declare(
+    "file_of_rules", _("Runs are checked by this file. Change it in the task’s folder and import that.")
+)
+SAME_FILE = Invalid.declare("same_file", _("This is the file that can be downloaded now. Choose another one."))
+TAKEN = Invalid.declare(
+    "taken", _("Someone has downloaded the present file. Confirm that you want to replace it all the same.")
+)
 
-@transaction.atomic
+
+@action(
+    who=ORGANIZERS,
+    says=_("replaced a dataset"),
+    errors=[EMPTY, FILE_OF_RULES, SAME_FILE, TAKEN],
+    locks=True,
+)
 def replace_dataset(
-    user: User,
+    act: Act,
     shared_task: SharedTask,
-    dataset: DatasetDefinition,
-    stored: StoredUpload,
-    at: datetime,
     *,
+    dataset: SkipValidation[DatasetDefinition],
+    stored: SkipValidation[StoredUpload],
     is_sure: bool = False,
 ) -> StoredDataset:
-    """Hand out another file from now on; who may have it stays as task.yaml says.
-
-    Raises:
-        NotAllowed: the user does not organize the task.
-        Invalid: the file is empty, or the one that is handed out already; or `is_sure` is wanting where somebody
-            has taken that one.
-        Conflict: tracks go by the dataset's file, so that it is a rule and comes with the folder.
-    """
-    require_organizer(user, shared_task)
+    """Let people download another file from now on; who may have it stays as task.yaml says."""
     if stored.size == 0:
-        raise Invalid("empty", _("The file is empty."))
+        raise EMPTY()
     if dataset.file in shared_task.definition.files_of_rules:
-        message = _("Runs are checked by this file: change it in the task's folder and import that.")
-        raise Conflict("file_of_rules", message)
-    shared_task = SharedTask.objects.select_for_update(no_key=True).get(pk=shared_task.pk)
+        raise FILE_OF_RULES()
     before = shared_task.stored_dataset(dataset.slug)
     if before is not None and before.sha256 == stored.sha256:
-        raise Invalid("same_file", _("This is the file that is handed out already."))
+        raise SAME_FILE()
     if before and times_taken(shared_task, dataset, before) and not is_sure:
-        raise Invalid("taken", _("Somebody has taken the file in use. Say that you are sure."))
+        raise TAKEN()
     original = (before.instead_of or before.sha256) if before else ""
-    now = StoredDataset(stored.sha256, stored.size, original, at.isoformat())
+    now = StoredDataset(stored.sha256, stored.size, original, act.at.isoformat())
     shared_task.dataset_files[dataset.slug] = asdict(now)
     shared_task.save(update_fields=["dataset_files"])
-    AuditEntry.objects.create(
-        actor=user,
-        shared_task=shared_task,
-        verb="replace_dataset",
-        subject=f"dataset {dataset.slug}",
-        detail={"before": before.sha256 if before else "", "sha256": now.sha256, "size": now.size},
-        at=at,
-    )
+    digests = {"before": before.sha256 if before else "", "sha256": now.sha256}
+    act.record(subject=f"dataset {dataset.slug}", **digests, size=now.size)
     stored.keep()
     return now

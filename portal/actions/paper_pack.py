@@ -1,24 +1,23 @@
 """Asking for the pack of an overview paper."""
 
-from datetime import datetime
-
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _
 
 from portal import jobs
+from portal.actions.action import Act, action
 from portal.actions.errors import NotAllowed
-from portal.models import PaperPack, Phase, User, Viewer
+from portal.actions.roles import ANYONE
+from portal.models import PaperPack, Phase
 from portal.paper.queue import packs_to_build, request_pack
 
+SCORES_HIDDEN = NotAllowed.declare("scores_hidden", _("The scores of %(phase)s are not released."))
 
-def ask_for_pack(viewer: Viewer, phase: Phase, at: datetime) -> PaperPack:
-    """The pack for the boards as they are now, which a worker builds unless that was asked for before.
 
-    Raises:
-        NotAllowed: the viewer does not see the phase's scores.
-    """
-    if not phase.scores_are_visible_to(viewer, at):
-        raise NotAllowed("scores_hidden", _("The scores of %(phase)s are not released.") % {"phase": phase.title})
-    pack = request_pack(phase, viewer if isinstance(viewer, User) else None, at)
+@action(who=ANYONE, errors=[SCORES_HIDDEN], repeatable=True, atomic=False)
+def ask_for_pack(act: Act, phase: Phase) -> PaperPack:
+    """The pack for the boards as they are now, which a worker builds unless that was asked for before."""
+    if act.viewer is None or not phase.scores_are_visible_to(act.viewer, act.at):
+        raise SCORES_HIDDEN(phase=phase.title)
+    pack = request_pack(phase, act.actor, act.at)
     if pack.state == PaperPack.State.QUEUED:
-        jobs.publish_packs(packs_to_build(at))
+        jobs.publish_packs(packs_to_build(act.at))
     return pack

@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from portal.actions.announcements import publish_announcement
+from portal.actions.datasets import replace_dataset
 from portal.actions.phases import grant_grace, move_phase
 from portal.actions.scores import apply_scores
 from portal.models import Phase, SharedTask, User
@@ -131,7 +132,7 @@ class DatasetForm(forms.Form):
     """Another file for a dataset."""
 
     file = forms.FileField(label=_("New file"), allow_empty_file=True, max_length=255)
-    is_sure = forms.BooleanField(label=_("I am sure: people have the file in use"), required=False)
+    is_sure = action_field(replace_dataset, "is_sure", label=_("Replace it: people have downloaded the present file"))
 
 
 class GoldForm(forms.Form):

@@ -17,7 +17,7 @@ def organizer(gated):
 
 def replace(user, task, content, slug="test", **options):
     with store_upload([content], "new.tsv", 100) as stored:
-        return replace_dataset(user, task, task.dataset(slug), stored, EVALUATION, **options)
+        return replace_dataset(user, task, EVALUATION, dataset=task.dataset(slug), stored=stored, **options)
 
 
 def handed_out(slug="test"):
@@ -37,7 +37,7 @@ def test_the_new_file_is_handed_out_and_the_old_ones_checksum_is_on_record(gated
 def test_a_file_that_somebody_has_is_replaced_only_when_one_is_sure(gated, organizer):
     taken = Download(shared_task=gated, dataset="test", sha256=gated.stored_dataset("test").sha256, at=EVALUATION)
     taken.save()
-    with pytest.raises(ActionError, match="Say that you are sure"):
+    with pytest.raises(ActionError, match="Confirm that you want to replace it"):
         replace(organizer, gated, b"second")
     replace(organizer, gated, b"second", is_sure=True)
     assert replace(organizer, gated, b"third").size == 5  # nobody has the second
@@ -74,7 +74,7 @@ def test_an_import_keeps_it_until_the_folder_has_another_file(gated, organizer, 
 @pytest.mark.parametrize(("content", "code"), [(b"", "empty"), (b"test\t0123456789\n" * 100, "same_file")])
 def test_what_is_no_new_version_is_refused(gated, organizer, content, code):
     with store_upload([content], "new.tsv", 10_000) as stored, pytest.raises(ActionError) as refused:
-        replace_dataset(organizer, gated, gated.dataset("test"), stored, EVALUATION)
+        replace_dataset(organizer, gated, EVALUATION, dataset=gated.dataset("test"), stored=stored)
     assert refused.value.code == code
 
 

@@ -48,14 +48,15 @@ def dataset(request: HttpRequest, slug: str, dataset: str) -> HttpResponseBase:
     if line.steps:
         return render(request, "data/refused.html", context, status=HTTPStatus.FORBIDDEN)
     if line.is_encrypted:
-        return encrypted(request, context, stored)
+        return encrypted(request, context, wanted, stored)
     if request.method == "POST":
         return HttpResponseNotAllowed(["GET", "HEAD"])
     part = wanted_range(request, stored)
     if part is None:
         return no_such_bytes(stored)
     if request.method != "HEAD":
-        record_download(own, page.shared_task, wanted.slug, stored, part.first, client_address(request), at)
+        given = {"own": own, "dataset": wanted, "stored": stored, "address": client_address(request)}
+        record_download(request.user, page.shared_task, at, **given, first_byte=part.first)
     return file_response(request, stored, part, line.file_name)
 
 

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods
 from portal.actions.data import give_password, record_download
 from portal.actions.errors import ActionError
 from portal.models import FailedAttempt, SharedTask
-from portal.models.task import StoredDataset
+from portal.models.task import DatasetDefinition, StoredDataset
 from portal.permissions import Obstacle
 from portal.queries.tasks import TaskPage
 from portal.web.access import SignedInRequest, client_address, tab_context
@@ -48,7 +48,9 @@ def password(request: SignedInRequest, slug: str) -> HttpResponse:
 
 
 @sensitive_variables("password")
-def encrypted(request: HttpRequest, context: dict[str, Any], stored: StoredDataset) -> HttpResponseBase:
+def encrypted(
+    request: HttpRequest, context: dict[str, Any], dataset: DatasetDefinition, stored: StoredDataset
+) -> HttpResponseBase:
     """Asks for the password, and answers with the file in a zip that the same password opens."""
     page, line, at = context["page"], context["line"], context["at"]
     if request.method != "POST":
@@ -59,8 +61,8 @@ def encrypted(request: HttpRequest, context: dict[str, Any], stored: StoredDatas
         password = _verified(request, page.shared_task, at)
     except ActionError as refused:
         return _refused(request, "data/encrypted.html", context, refused)
-    own = own_standing(request, page)
-    record_download(own, page.shared_task, line.slug, stored, 0, client_address(request), at)
+    own, address = own_standing(request, page), client_address(request)
+    record_download(request.user, page.shared_task, at, own=own, dataset=dataset, stored=stored, address=address)
     return encrypted_response(stored, line.file_name, password)
 
 
@@ -68,7 +70,7 @@ def encrypted(request: HttpRequest, context: dict[str, Any], stored: StoredDatas
 def _verified(request: HttpRequest, shared_task: SharedTask, at: datetime) -> str:
     """The password if it is the team's, remembered by its stamp."""
     password = request.POST.get("password", "").strip()
-    stamp = give_password(request.user, shared_task, password, at)  # type: ignore[arg-type] # refuses strangers
+    stamp = give_password(request.user, shared_task, at, guess=password)
     request.session[STAMPS] = {**request.session.get(STAMPS, {}), str(shared_task.pk): stamp}
     return password
 

@@ -53,7 +53,7 @@ def _replace(request: SignedInRequest, slug: str, dataset: str) -> HttpResponse:
     try:
         with store_upload(file.chunks(), file.name, DATASET_BYTES) as stored:
             is_sure = form.cleaned_data["is_sure"]
-            replace_dataset(request.user, shared_task, wanted, stored, context["at"], is_sure=is_sure)
+            replace_dataset(request.user, shared_task, context["at"], dataset=wanted, stored=stored, is_sure=is_sure)
     except UploadTooLarge as large:
         return render(request, "413.html", {"limit": large.limit}, status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
     except ActionError as refused:

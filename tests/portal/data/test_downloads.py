@@ -1,13 +1,18 @@
 """Downloads: the record that precedes the first byte, ranges, and who sends the file."""
 
 import csv
+from datetime import timedelta
 
 import pytest
+from django.contrib.auth.models import AnonymousUser
 from django.db import connection
 from django.test import Client
 
+from portal.actions.data import record_download
+from portal.actions.errors import NotAllowed
 from portal.actions.import_shared_task import import_shared_task
 from portal.models import Download, User
+from portal.permissions import standing
 from portal.storage import stored_name
 from tests.portal.data.gate import DATA, body
 from tests.portal.world import EVALUATION, sign
@@ -24,6 +29,29 @@ def test_the_record_says_who_what_when_and_where_from(gated, reader, cleo, clien
     assert Download.objects.count() == 1  # HEAD takes nothing
     Client().get(f"{DATA}sample/")
     assert (Download.objects.first().user, Download.objects.first().team) == (None, None)
+
+
+def test_whoever_may_not_have_a_file_gets_no_record(gated, cleo):
+    released = gated.dataset("later").released
+
+    def ask(user, slug, at=EVALUATION, of=None):
+        own, dataset = standing(of or user, gated), gated.dataset(slug)
+        given = {"dataset": dataset, "stored": gated.stored_dataset(slug), "address": None}
+        return record_download(user, gated, at, own=own, **given)
+
+    for user, slug, at, code in (
+        (AnonymousUser(), "training", EVALUATION, "signed-out"),
+        (cleo, "training", EVALUATION, "unsigned"),
+        (cleo, "test", EVALUATION, "pending"),
+        (cleo, "later", released - timedelta(milliseconds=1), "not-released"),
+    ):
+        with pytest.raises(NotAllowed) as error:
+            ask(user, slug, at)
+        assert error.value.code == code
+    sign(cleo, gated)
+    with pytest.raises(ValueError, match="someone else"):
+        ask(AnonymousUser(), "training", of=cleo)
+    assert not Download.objects.exists()
 
 
 def test_without_the_record_no_bytes(gated):  # C42

@@ -26,7 +26,7 @@ def test_obstacles_are_named_one_after_the_other(gated, cleo, organizer, smtp):
     assert obstacles(cleo, gated, "registered") == []
     approve_team(organizer, Team.objects.get(), EVALUATION)
     assert obstacles(cleo, gated, "password") == [Obstacle.PASSWORD]
-    stamp = give_password(cleo, gated, f" {latest_password(smtp)}\n", EVALUATION)
+    stamp = give_password(cleo, gated, EVALUATION, guess=f" {latest_password(smtp)}\n")
     assert obstacles(cleo, gated, "password", stamp=stamp) == []
     for state, obstacle in [("declined", Obstacle.DECLINED), ("withdrawn", Obstacle.WITHDRAWN)]:
         Team.objects.update(state=state)

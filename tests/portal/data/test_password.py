@@ -61,7 +61,7 @@ def test_wrong_guesses_shut_the_account_and_not_the_team(gated, reader, password
 
 @pytest.mark.django_db(transaction=True)
 def test_guesses_at_once_are_no_more_than_guesses_in_a_row(gated, password, cleo):
-    guesses = [lambda n=n: give_password(cleo, gated, f"guess {n}", EVALUATION) for n in range(GUESSES + 10)]
+    guesses = [lambda n=n: give_password(cleo, gated, EVALUATION, guess=f"guess {n}") for n in range(GUESSES + 10)]
     answers = at_once(guesses)
     assert FailedAttempt.objects.count() <= GUESSES
     assert {answer.code for answer in answers} <= {"wrong_password", "too_many_guesses"}
@@ -70,12 +70,12 @@ def test_guesses_at_once_are_no_more_than_guesses_in_a_row(gated, password, cleo
 def test_who_changes_teams_has_no_new_guesses(gated, password, cleo, organizer):
     for number in range(GUESSES):
         with pytest.raises(ActionError):
-            give_password(cleo, gated, f"guess {number}", EVALUATION)
+            give_password(cleo, gated, EVALUATION, guess=f"guess {number}")
     Team.objects.get().memberships.all().delete()
     other = register_team(cleo, gated, EVALUATION, name="Notus", answers={"use": "research"})
     approve_team(organizer, other, EVALUATION)
     with pytest.raises(LimitReached) as refused:
-        give_password(cleo, gated, "another guess", EVALUATION)
+        give_password(cleo, gated, EVALUATION, guess="another guess")
     assert refused.value.code == "too_many_guesses"
 
 
@@ -87,11 +87,11 @@ def test_many_accounts_of_a_team_share_its_guesses_and_its_other_members_go_on(g
     FailedAttempt.objects.bulk_create(rows)
     for number in range(1, FIRST_GUESSES + 1):
         with pytest.raises(LimitReached if number == FIRST_GUESSES else NotAllowed):
-            give_password(cleo, gated, f"guess {number}", EVALUATION)
+            give_password(cleo, gated, EVALUATION, guess=f"guess {number}")
     friend = person("Friend")
     join_team(friend, team.shared_task, EVALUATION, code=team.invitation_code)
     sign(friend, gated)
-    assert give_password(friend, gated, password, EVALUATION)
+    assert give_password(friend, gated, EVALUATION, guess=password)
 
 
 def test_a_rotated_password_ends_what_sessions_know(reader, password, cleo, smtp):  # C40
@@ -145,7 +145,7 @@ def test_the_password_page_says_what_comes_first(gated, reader, client):
     assert 'name="password"' not in text
     assert reader.get("/tasks/tiny/password/").status_code == 404
     with pytest.raises(NotAllowed):
-        give_password(person("Lone"), gated, "x", POST)
+        give_password(person("Lone"), gated, POST, guess="x")
 
 
 def test_a_password_is_renewed_by_captain_and_organizers_alone(gated, reader, password, organizer):

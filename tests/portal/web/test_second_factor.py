@@ -130,12 +130,13 @@ def test_the_home_page_says_nothing_else_of_what_waits(
     assert "failed on our side" in sign_in(oana).get("/").content.decode()
 
 
+NO_FILE: dict[str, Any] = {"dataset": None, "stored": None}
 ACTIONS: dict[str, Callable[[User, Phase, Team], Any]] = {
     "announce": lambda user, phase, team: publish_announcement(
         user, phase.shared_task, EVALUATION, title="News", text="Well."
     ),
     "approve": lambda user, phase, team: approve_team(user, team, EVALUATION),
-    "dataset": lambda user, phase, team: replace_dataset(user, phase.shared_task, None, None, EVALUATION),  # type: ignore[arg-type]
+    "dataset": lambda user, phase, team: replace_dataset(user, phase.shared_task, EVALUATION, **NO_FILE),
     "gold": lambda user, phase, team: upload_gold(
         user, phase.shared_task.tracks.all()[0], EVALUATION, split="test", sealed=[b""]
     ),
