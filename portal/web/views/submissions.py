@@ -69,7 +69,9 @@ def _receive(request: SignedInRequest, slug: str, then: Receiver) -> HttpRespons
     page = context["page"]
     form = UploadForm(request.POST, sent, phases=page.phases)
     if not form.is_valid():
-        return _upload_page(request, context | {"form": form}, HTTPStatus.UNPROCESSABLE_ENTITY)
+        may = submit_upload.allows(request.user, page.shared_task)
+        status = HTTPStatus.UNPROCESSABLE_ENTITY if may else HTTPStatus.FORBIDDEN
+        return _upload_page(request, context | {"form": form}, status)
     values = form.cleaned_data
     file, phase = values["file"], next(phase for phase in page.phases if phase.slug == values["phase"])
     context |= _limits(request, context, phase) | {"key": values["key"], "slot": values["slot"], "file_name": file.name}
