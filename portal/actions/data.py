@@ -33,7 +33,7 @@ TOO_MANY_GUESSES = LimitReached.declare(
 def give_password(
     act: Act, shared_task: SharedTask, *, guess: Annotated[str, Field(max_length=200, title="Password")]
 ) -> str:
-    """The stamp of the team's password, for the session to remember, if the guess is right.
+    """Verify the team's password; the answer is its stamp, for the session to remember.
 
     A guess is counted before it is compared, so that guesses at once see each other, and forgotten if it is right.
     """
@@ -74,7 +74,7 @@ def record_download(
     address: str | None,
     first_byte: Annotated[int, Field(ge=0)] = 0,
 ) -> Download:
-    """Committed when this returns: whoever may not have the file, or cannot be recorded, gets no byte.
+    """Record a download before its first byte, for those who may have the file. Committed when this returns.
 
     `own` is the caller's `permissions.standing`, with the password's stamp where one was given.
     """

@@ -12,9 +12,9 @@ from portal.paper.queue import packs_to_build, request_pack
 SCORES_HIDDEN = NotAllowed.declare("scores_hidden", _("The scores of %(phase)s are not released."))
 
 
-@action(who=ANYONE, errors=[SCORES_HIDDEN], repeatable=True, atomic=False)
+@action(who=ANYONE, errors=[SCORES_HIDDEN], atomic=False)
 def ask_for_pack(act: Act, phase: Phase) -> PaperPack:
-    """The pack for the boards as they are now, which a worker builds unless that was asked for before."""
+    """Have a worker build the pack for the boards as they are now, unless that was asked for before."""
     if act.viewer is None or not phase.scores_are_visible_to(act.viewer, act.at):
         raise SCORES_HIDDEN(phase=phase.title)
     pack = request_pack(phase, act.actor, act.at)

@@ -17,10 +17,7 @@ EVENTS = {
     "add_gold_standard": _("took a gold standard into use"),
     "admin_change": _("changed in the administration"),
     "admin_delete": _("deleted in the administration"),
-    "give_password": _("gave the data password"),
     "import_shared_task": _("imported the shared task"),
-    "replace_dataset": _("replaced a dataset"),
-    "submit": _("sent an upload"),
 }
 """Words for what is no action: workers, commands and Django's administration leave these entries."""
 

@@ -82,9 +82,9 @@ def test_a_file_to_validate_that_kills_its_check_counts_and_one_that_waited_in_v
 def test_what_waits_for_its_check_counts_so_that_no_more_than_the_limit_can_be_rejected(unlimited, monkeypatch):
     monkeypatch.setattr(rejections, "REJECTED_AN_HOUR", 4)
     user, phase = captain(unlimited), Phase.objects.get(slug="evaluation")
+    maybe = {"content": [run_file(["MAYBE"])], "file_name": "one_Meltemi_1.json"}
+    validate_only(user, phase, EVALUATION + SECOND, **maybe)
     misnamed(user, unlimited, EVALUATION)
-    with store_upload([run_file(["MAYBE"])], "one_Meltemi_1.json", UPLOAD_BYTES) as stored:
-        validate_only(user, unlimited.shared_task, phase, stored, EVALUATION + SECOND)
     for number in (1, 2):
         send_run(unlimited, ["MAYBE"], number, EVALUATION)
     with pytest.raises(LimitReached, match="3 files of you or your team wait") as refused:
