@@ -3,7 +3,8 @@
     python benchmarks/faults.py [--uploads 900] [--seconds 150] [--every 5] [--only WORD] [--json]
 
 PostgreSQL, Valkey, granian, a scoring worker of two processes and beat, on this machine. What gets no receipt is sent
-again with the same key, as a person would. A full disk is a web server whose files may not grow.
+again with the same key, as a person would. A full disk is a web server whose files may not grow. An outage, of database
+and broker for a minute, comes only where `--only` names it.
 """
 
 import argparse
@@ -25,13 +26,14 @@ import redis  # noqa: E402
 
 from benchmarks.installation import Installation, bodies, installation, machine, prepare  # noqa: E402
 from benchmarks.uploading import await_scores, judge, send_all, unfinished  # noqa: E402
-from tests.services import children  # noqa: E402
+from tests.services import children, wait_until  # noqa: E402
 
 DRAINED_SECONDS = 60  # aimed at
-TRIES = 60  # a second apart
+TRIES = 120  # a second apart
 TEAMS = 100
 FULL_DISK_BYTES = 64 * 1024  # less than a run
 DOWN_SECONDS = 1.5
+OUTAGE_SECONDS = 60
 
 
 def kill_worker(own: Installation) -> None:
@@ -76,6 +78,17 @@ def fill_disk(own: Installation) -> None:
     _limit_files(processes, resource.RLIM_INFINITY)
 
 
+def take_all_away(own: Installation) -> None:
+    """Once children check and score: their worker can write down nothing of what they find."""
+    pool = own.scorers[0]
+    wait_until(lambda: all(children(process) for process in children(pool.pid)), 60, "each process of the pool works")
+    own.database.stop(signal.SIGQUIT)
+    own.broker.kill()
+    time.sleep(OUTAGE_SECONDS)
+    own.database.start(fsync=True)
+    own.broker.start()
+
+
 Fault = Callable[[Installation], None]
 FAULTS: dict[str, Fault] = {
     "the worker killed, all its processes": kill_worker,
@@ -87,6 +100,7 @@ FAULTS: dict[str, Fault] = {
     "a process of the worker killed": kill_pool_process,
     "the broker killed": kill_broker,
 }
+OUTAGES: dict[str, Fault] = {"an outage of a minute": take_all_away}
 
 
 def main() -> None:
@@ -97,9 +111,10 @@ def main() -> None:
     parser.add_argument("--only", default="", metavar="WORD", help="only faults with that word in their name")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
-    faults = {what: fault for what, fault in FAULTS.items() if given.only in what}
+    named = {what: fault for what, fault in (FAULTS | OUTAGES).items() if given.only in what}
+    faults = named if given.only else FAULTS
     if not faults:
-        parser.error(f"no fault has {given.only!r} in its name: {'; '.join(FAULTS)}")
+        parser.error(f"no fault has {given.only!r} in its name: {'; '.join(FAULTS | OUTAGES)}")
     print(machine())
     with installation() as own:
         senders = prepare(own, TEAMS)
@@ -118,6 +133,7 @@ def main() -> None:
         is_drained = await_scores(_nothing_waits, 300)
         drained = time.monotonic() - ended
         lost, double = judge(own, uploads.receipts)
+        attempts, failed = _attempts_and_failed()
         if lost or double or not is_drained:
             print(own.logs(), file=sys.stderr)
     missing = given.uploads - len(set(uploads.receipts))
@@ -125,9 +141,11 @@ def main() -> None:
     answers = ", ".join(f"{n} × {status or 'none'}" for status, n in sorted(uploads.statuses.items()))
     print(f"answers: {answers}")
     print(f"every receipt has a row, a file with that SHA-256 and one evaluation: {lost} lost, {double} double")
+    print(f"{attempts} uploads and runs used an attempt, {failed} failed")
     print(f"drained after {drained:.1f} s (aim: {DRAINED_SECONDS})" if is_drained else "never drained")
     if given.json:
         result = {"uploads": len(set(uploads.receipts)), "faults": len(done), "lost": lost + missing, "double": double}
+        result |= {"attempts": attempts, "failed": failed}
         print(json.dumps(result | {"drained_s": round(drained, 1) if is_drained else None}))
 
 
@@ -158,6 +176,15 @@ def _nothing_waits() -> bool:
     except DatabaseError:  # our own connection did not survive
         connection.close()
         return False
+
+
+def _attempts_and_failed() -> tuple[int, int]:
+    """Uploads and runs whose content was blamed for an error, and those that were given up."""
+    from portal.models import Run, Submission
+
+    models = (Submission, Run)
+    blamed = sum(model.objects.filter(attempts__gt=0).count() for model in models)
+    return blamed, sum(model.objects.filter(state="failed").count() for model in models)
 
 
 def _kill(processes: Sequence[int]) -> None:

@@ -40,6 +40,12 @@ def test_nothing_is_lost_and_nothing_is_double() -> None:
     assert (result["uploads"], result["faults"]) == (80, 8)
 
 
+def test_database_and_broker_are_away_for_a_minute_while_runs_are_checked() -> None:
+    result = result_of("--uploads", "40", "--seconds", "6", "--every", "3", "--only", "outage")
+    assert (result["uploads"], result["faults"]) == (40, 1)
+    assert (result["attempts"], result["failed"]) == (0, 0)
+
+
 def test_the_database_is_stopped_at_once_during_uploads() -> None:  # G74
     result = result_of("--uploads", "40", "--seconds", "10", "--every", "3", "--only", "database")
     assert (result["uploads"], result["faults"]) == (40, 2)
