@@ -77,3 +77,9 @@ def test_an_unknown_target_shows_the_targets() -> None:
     done = subprocess.run(["./run", "dmeo"], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "./run demo" in done.stderr
+
+
+def test_an_unknown_option_of_setup_is_not_passed_over() -> None:
+    done = subprocess.run(["./run", "setup", "--smal"], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr == "./run setup has one option: --small.\n"
