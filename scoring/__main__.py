@@ -32,7 +32,7 @@ OTHER_COMMANDS = {
     "significance": "intervals, and groups of runs that the items cannot tell apart",
 }
 BROKEN_PIPE = 128 + 13  # as a shell says of a program that SIGPIPE has ended
-ITEMS_FAULTS = ("items-unreadable", "items-unknown-split")
+ITEMS_ERRORS = ("items-unreadable", "items-unknown-split")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -143,7 +143,7 @@ def _checked(path: Path, options: argparse.Namespace, definition: Definition) ->
     else:
         checked = check_upload(definition, path, path.name, options.team, options.split, options.items, listed)
         report = checked.report
-    if any(problem.code in ITEMS_FAULTS for problem in report.errors):
+    if any(problem.code in ITEMS_ERRORS for problem in report.errors):
         raise UsageError("The ids to check against cannot be read.", report)
     return report
 

@@ -23,7 +23,7 @@ from scoring import Definition, DefinitionError, load_definition
 from scoring import __version__ as scorer_version
 from scoring.definition import Phase as PhaseDefinition
 from scoring.definition import Track as TrackDefinition
-from scoring.definition.folder import faults_of_folder
+from scoring.definition.folder import errors_of_folder
 from scoring.gold.track_votes import agreement_of
 from scoring.metrics import describe
 from scoring.reports.printing import problem_line
@@ -86,7 +86,7 @@ def _sound_definition(folder: Path) -> Definition:
     except DefinitionError as error:
         raise FolderRefused("definition", [problem_line(problem) for problem in error.report]) from None
     gold = GoldStandard.objects.filter(track__shared_task__slug=definition.slug)
-    faults = faults_of_folder(definition, set(gold.values_list("track__slug", "split")))
+    faults = errors_of_folder(definition, set(gold.values_list("track__slug", "split")))
     if faults:
         raise FolderRefused("folder", faults)
     return definition

@@ -1,6 +1,6 @@
-"""Is a shared task's folder complete and sound? Its files, items, gold standards and baselines, all faults at once.
+"""Is a shared task's folder complete and sound? Its files, items, gold standards and baselines, all errors at once.
 
-The definition itself is judged by `load_definition`. The faults are for organizers: those of a gold file may quote it.
+`load_definition` judges the definition itself. The sentences are for organizers: those of a gold file may quote it.
 """
 
 from collections import Counter
@@ -21,13 +21,13 @@ from scoring.reports.problems import Report
 from scoring.score import GoldError, load_gold
 
 
-def faults_of_folder(definition: Definition, held_gold: Container[tuple[str, str]] = frozenset()) -> list[str]:
+def errors_of_folder(definition: Definition, held_gold: Container[tuple[str, str]] = frozenset()) -> list[str]:
     """Whatever keeps the folder from being used, a sentence each; none if all is well.
 
     Args:
         held_gold: track and split of each gold standard that is kept elsewhere, so that its file may be missing.
     """
-    return _Inspection(definition, held_gold).faults()
+    return _Inspection(definition, held_gold).errors()
 
 
 class _Inspection:
@@ -38,14 +38,14 @@ class _Inspection:
         self._held_gold = held_gold
         self._broken: set[Path] = set()
 
-    def faults(self) -> list[str]:
-        faults = [*self._faults_of_files(), *self._faults_of_pages(), *self._faults_of_items()]
+    def errors(self) -> list[str]:
+        errors = [*self._errors_of_files(), *self._errors_of_pages(), *self._errors_of_items()]
         for track in self._definition.tracks:
             for split in track.items:
-                faults += self._faults_of_answers(track, split)
-        return [*faults, *self._faults_of_votes(), *self._faults_of_languages()]
+                errors += self._errors_of_answers(track, split)
+        return [*errors, *self._errors_of_votes(), *self._errors_of_languages()]
 
-    def _faults_of_files(self) -> Iterator[str]:
+    def _errors_of_files(self) -> Iterator[str]:
         """Each file that task.yaml names must be there, whatever it is named for."""
         purposes: dict[Path, list[str]] = {}
         for path, purpose in self._named_files():
@@ -83,7 +83,7 @@ class _Inspection:
             for name, path in self._baselines(track, split):
                 yield path, f"the baseline {name} of the track {track.slug}, split {split}"
 
-    def _faults_of_pages(self) -> Iterator[str]:
+    def _errors_of_pages(self) -> Iterator[str]:
         """Pages and agreement are shown as text."""
         agreement = self._definition.agreement
         shown = [*self._definition.pages.values(), *([agreement.file] if agreement else [])]
@@ -93,7 +93,7 @@ class _Inspection:
             except UnicodeDecodeError as error:
                 yield f"{self._name(path)}: byte {error.start + 1} is not UTF-8. Save the file as UTF-8."
 
-    def _faults_of_items(self) -> Iterator[str]:
+    def _errors_of_items(self) -> Iterator[str]:
         tracks = self._definition.tracks
         files = {path: track for track in tracks for path in (*track.items.values(), *track.optional_items.values())}
         for path in self._sound(files):
@@ -108,20 +108,20 @@ class _Inspection:
             elif twice := [item for item, count in Counter(items.ids).items() if count > 1]:
                 yield f"{self._name(path)}: stand there more than once: {_listed(twice)}. Keep each id once."
 
-    def _faults_of_answers(self, track: Track, split: str) -> Iterator[str]:
+    def _errors_of_answers(self, track: Track, split: str) -> Iterator[str]:
         """Of gold and baselines; without readable items a gold standard is read all the same, baselines are not."""
         items = self._items(track, split)
         for gold in self._definition.gold:
             is_there = gold.file.exists() and gold.file not in self._broken
             if is_there and (gold.track, gold.split) == (track.slug, split):
-                yield from self._faults_of_gold(gold, items)
+                yield from self._errors_of_gold(gold, items)
         if items is not None:
             for name, path in self._baselines(track, split):
                 if path not in self._broken:
                     place = f"{self._name(path)} (baseline {name} of the track {track.slug}, split {split})"
-                    yield from _faults_of_baseline(place, path, track, items)
+                    yield from _errors_of_baseline(place, path, track, items)
 
-    def _faults_of_gold(self, gold: GoldFile, items: Items | None) -> Iterator[str]:
+    def _errors_of_gold(self, gold: GoldFile, items: Items | None) -> Iterator[str]:
         place = f"{self._name(gold.file)} (gold of the track {gold.track}, split {gold.split})"
         try:
             ids = load_gold(self._definition, gold.track, gold.file, gold.split).answers.ids
@@ -145,7 +145,7 @@ class _Inspection:
                     " Add them or, if they are not to be judged, write covers: listed for this gold in task.yaml."
                 )
 
-    def _faults_of_votes(self) -> Iterator[str]:
+    def _errors_of_votes(self) -> Iterator[str]:
         for votes in self._definition.votes:
             if votes.file.exists() and votes.file not in self._broken:
                 try:
@@ -153,7 +153,7 @@ class _Inspection:
                 except (VotesError, ValueError) as error:
                     yield f"{self._name(votes.file)} (votes on the track {votes.track}, split {votes.split}): {error}."
 
-    def _faults_of_languages(self) -> Iterator[str]:
+    def _errors_of_languages(self) -> Iterator[str]:
         for track in self._definition.tracks:
             for path in self._sound(track.item_languages.values()):
                 try:
@@ -181,8 +181,8 @@ class _Inspection:
         return path.relative_to(self._definition.folder).as_posix()
 
 
-def _faults_of_baseline(place: str, path: Path, track: Track, items: Items) -> Iterator[str]:
-    """Baselines are scored leniently, so what the official evaluators bear is no fault."""
+def _errors_of_baseline(place: str, path: Path, track: Track, items: Items) -> Iterator[str]:
+    """Baselines are scored leniently, so what the official evaluators tolerate is no error."""
     report = Report()
     read_run(track, path.read_bytes(), report, items=items.index, optional=items.optional, lenient=True)
     if not report.ok:

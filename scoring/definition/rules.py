@@ -6,10 +6,10 @@ from scoring.definition import Definition, GoldFile, Track
 from scoring.definition.yaml_values import Value, path_to
 from scoring.formats import FORMATS, answer_kind
 from scoring.metrics import registry
-from scoring.metrics.tree import faults_of
+from scoring.metrics.tree import errors_of_tree
 from scoring.reports.nearest import nearest
 from scoring.reports.problems import Problem, Report
-from scoring.uploads.name_rules import faults_of_rules
+from scoring.uploads.name_rules import errors_of_naming
 
 Steps = tuple[str | int, ...]
 Error = tuple[Steps, str, str | None]  # where, what, and what was probably meant instead
@@ -47,7 +47,7 @@ def _errors(definition: Definition, sound: Sound) -> Iterator[Error]:
         yield from _errors_of_track(track, place, sound)
     slugs = [track.slug for track in definition.tracks]
     if sound("naming") and _are_sound("slug", definition, sound):
-        for key, sentence in faults_of_rules(definition.naming, slugs):
+        for key, sentence in errors_of_naming(definition.naming, slugs):
             yield ("naming", key), sentence, None
     for place, dataset in enumerate(definition.datasets):
         if dataset.encrypted and dataset.access != "password" and sound("datasets", place, "access"):
@@ -83,7 +83,7 @@ def _errors_of_track(track: Track, place: int, sound: Sound) -> Iterator[Error]:
         sentence = f"{track.rank_by} is none of the track's metrics, which are {', '.join(keys)}"
         yield ("tracks", place, "rank_by"), sentence, nearest(track.rank_by, keys)
     if track.hierarchy is not None and ours("hierarchy") and sound("hierarchies"):
-        for sentence in faults_of(track.hierarchy):
+        for sentence in errors_of_tree(track.hierarchy):
             yield ("tracks", place, "hierarchy"), sentence, None
         if ours("format"):
             yield from _errors_of_classes(track, place)

@@ -5,8 +5,6 @@ key, is read again with patience: slower, and able to name every problem and its
 """
 
 import json
-import math
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -17,23 +15,10 @@ import msgspec
 from scoring.definition import FormatSpec
 from scoring.definition.keys import Key
 from scoring.definition.kinds import FLAG, WORD, by_name
+from scoring.formats.json_text import MISSING, RepeatedKeys, in_json, kind_in_words, parse, parse_lines
 from scoring.formats.reading import UTF8_MARK, Problems, Reading, are_too_many, decode, shown
 from scoring.reports.problems import Report
 
-EXCERPT = 20  # characters that show where a file is no JSON
-EXPECTED = {  # what the parser says, in words of ours
-    "Expecting value": "a value",
-    "Expecting property name": "a key in double quotes",
-    "Expecting ':'": "a colon",
-    "Expecting ','": "a comma or a closing bracket",
-    "Illegal trailing comma": "no comma before the closing bracket",
-    "Extra data": "the end of the file",
-    "Unterminated string": "a closing quotation mark",
-    "Invalid control character": "a closing quotation mark",
-    "Invalid \\": "another character after the backslash",
-}
-LONGEST_NUMBER = 40  # digits; anything longer is no label and no probability
-ODD_NUMBER = re.compile(rf"[0-9]{{{LONGEST_NUMBER + 1}}}|[0-9][eE]")  # what `int` and `float` may not be given as it is
 OBJECTS_AN_ENTRY = 3
 
 
@@ -76,32 +61,6 @@ class Records:
         """Where a value, or what stands under `keys` in it, is in the file."""
         number = self.numbers[row] if self.numbers else row + 1
         return ".".join((f"#{number}", self.value_key, *keys))
-
-
-MISSING = object()
-
-
-class Unusable:
-    """A number that JSON or 64 bits cannot hold, kept as the text that stood in the file."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-
-    def __str__(self) -> str:
-        return self.text
-
-
-def in_json(value: object) -> str:
-    """A value as it stands in a file, cut to length; an unusable number is marked, and freed of the quotes it gets."""
-    try:
-        text = json.dumps(value, ensure_ascii=False, default=lambda unusable: f"\0{unusable}\0")
-    except RecursionError:
-        return "…"
-    return shown(text.replace('"\\u0000', "").replace('\\u0000"', ""))
-
-
-class RepeatedKeys(dict[str, Any]):
-    """An object in which a key stood more than once."""
 
 
 RECORD_OPTIONS = (
@@ -198,11 +157,11 @@ def _read_patiently(data: bytes, shape: Shape, reading: Reading) -> Records | No
         return None
     if _is_laid_out_otherwise(text, shape, reading.report):
         return None
-    document = _parse_lines(text, reading.report) if shape.lines else _parse(text, reading.report)
+    document = parse_lines(text, reading.report) if shape.lines else parse(text, reading.report)
     if document is MISSING:
         return None
     if not isinstance(document, list) or not document:
-        found = "an empty list" if document == [] else _kind(document)
+        found = "an empty list" if document == [] else kind_in_words(document)
         reading.report.error("json-not-a-list", found=found)
         return None
     if are_too_many(len(document), reading.most_entries, reading.report):
@@ -214,7 +173,7 @@ def _read_patiently(data: bytes, shape: Shape, reading: Reading) -> Records | No
             _add(entry, number, shape, reading, records, problems)
         elif not problems.has_counted("json-not-an-object"):
             place = f"#{number}"
-            problems.add("json-not-an-object", place, path=place, item=place, found=_kind(entry))
+            problems.add("json-not-an-object", place, path=place, item=place, found=kind_in_words(entry))
     problems.report()
     return records
 
@@ -237,61 +196,10 @@ def _is_laid_out_otherwise(text: str, shape: Shape, report: Report) -> bool:
     first, _, rest = text.lstrip().partition("\n")
     if not (first.startswith("{") and rest.lstrip().startswith("{")):
         return False
-    if isinstance(_parse(first, Report()), dict):
+    if isinstance(parse(first, Report()), dict):
         report.error("json-lines-for-list", line=1)
         return True
     return False
-
-
-def _parse_lines(text: str, report: Report) -> object:
-    """The documents of a file that has one a line; MISSING, with the first problem reported, when a line is no JSON."""
-    documents = []
-    for number, line in enumerate(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), 1):
-        document = _parse(line, report, number) if line.strip() else None
-        if document is MISSING:
-            return MISSING
-        documents += [document] if line.strip() else []
-    return documents
-
-
-def _parse(text: str, report: Report, line: int = 1) -> object:
-    """The document as plain objects; MISSING, with the problem reported, when it is no JSON; `line` is its first."""
-    is_odd = ODD_NUMBER.search(text) is not None  # the parser's own numbers are a lot faster
-    try:
-        return json.loads(
-            text,
-            object_pairs_hook=_object,
-            parse_constant=Unusable,
-            parse_float=_float if is_odd else None,
-            parse_int=_int if is_odd else None,
-        )
-    except json.JSONDecodeError as error:
-        code = "json-truncated" if error.pos >= len(text.rstrip()) or "Unterminated" in error.msg else "json-syntax"
-        rest, *more = text[error.pos :].split("\n", 1)
-        report.error(
-            code,
-            line=error.lineno + line - 1,
-            column=error.colno,
-            found=shown(rest[:EXCERPT].strip()) or ("the end of the line" if more else "the end of the file"),
-            expected=next((own for start, own in EXPECTED.items() if error.msg.startswith(start)), "valid JSON"),
-        )
-    except RecursionError:
-        report.error("json-too-deep")
-    return MISSING
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    plain = dict(pairs)
-    return plain if len(plain) == len(pairs) else RepeatedKeys(pairs)
-
-
-def _int(digits: str) -> int | Unusable:
-    return int(digits) if len(digits) <= LONGEST_NUMBER else Unusable(digits)
-
-
-def _float(text: str) -> float | Unusable:
-    number = float(text)
-    return number if math.isfinite(number) else Unusable(text)
 
 
 def _add(
@@ -346,14 +254,3 @@ def _judge_keys(
         if key not in keys and not problems.has_counted("json-unknown-key"):
             where, path = f"{place} ({shown(key)})", f"{position}.{shown(key)}"
             problems.add("json-unknown-key", where, severity="warning", path=path, item=place, found=shown(key))
-
-
-def _kind(value: object) -> str:
-    """What a JSON value is, in words."""
-    if value is None or isinstance(value, bool):
-        return json.dumps(value)
-    if isinstance(value, str):
-        return f"the text {in_json(value)}"
-    if isinstance(value, int | float | Unusable):
-        return f"the number {in_json(value)}"
-    return "an object" if isinstance(value, dict) else "a list"

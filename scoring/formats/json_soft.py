@@ -15,17 +15,15 @@ from scoring.definition import FormatSpec
 from scoring.formats.decimals import is_decimal
 from scoring.formats.format import Format
 from scoring.formats.json_records import (
-    MISSING,
     RECORD_OPTIONS,
     Records,
-    RepeatedKeys,
-    in_json,
     object_type,
     read_records,
     records_suffix,
     shape_of,
     write_records,
 )
+from scoring.formats.json_text import MISSING, RepeatedKeys, in_json
 from scoring.formats.reading import Problems, Reading, are_too_many, check_ids, shown
 from scoring.formats.shares import SHARE_OPTIONS, judge_shares
 from scoring.reports.nearest import nearest

@@ -12,7 +12,7 @@ import numpy as np
 from scoring.answers import Matrix
 from scoring.definition.keys import Key
 from scoring.definition.kinds import FLAG, WORDS
-from scoring.formats.json_records import MISSING, in_json
+from scoring.formats.json_text import MISSING, in_json
 from scoring.formats.reading import Problems, Reading, shown, shown_cell
 from scoring.reports.nearest import nearest
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scoring.answers import Spans
-from scoring.formats.json_records import in_json
+from scoring.formats.json_text import in_json
 from scoring.formats.reading import Problems, Reading, shown, shown_cell
 from scoring.limits import MARKED_CHARACTERS, SPAN_CHARACTERS
 from scoring.reports.problems import Severity

@@ -17,14 +17,8 @@ from scoring.definition.keys import Key
 from scoring.definition.kinds import WORD, one_of
 from scoring.formats.delimited import split_plain
 from scoring.formats.format import Format, Size
-from scoring.formats.json_records import (
-    MISSING,
-    RECORD_OPTIONS,
-    read_records,
-    records_suffix,
-    shape_of,
-    write_records,
-)
+from scoring.formats.json_records import RECORD_OPTIONS, read_records, records_suffix, shape_of, write_records
+from scoring.formats.json_text import MISSING
 from scoring.formats.layout import LAYOUT_OPTIONS, ItemTable, layout_of, read_table, table_suffix, write_table
 from scoring.formats.reading import Problems, Reading, are_too_many, check_ids, decode, is_too_much, shown, shown_cell
 from scoring.formats.span_lists import Marks, Offsets, pairs_of_rows

@@ -48,16 +48,16 @@ def grow(columns: Sequence[str], hierarchy: Mapping[str, Sequence[str]] | None) 
     return Tree(classes, parents)
 
 
-def faults_of(hierarchy: Mapping[str, Sequence[str]]) -> list[str]:
+def errors_of_tree(hierarchy: Mapping[str, Sequence[str]]) -> list[str]:
     """Why `hierarchy` (parent → children) is no tree, in sentences; none if it is one."""
     pairs = [(child, parent) for parent, children in hierarchy.items() for child in children]
     parents = dict(reversed(pairs))
-    faults = [f"{child} has two parents, {parents[child]} and {own}" for child, own in pairs if parents[child] != own]
+    errors = [f"{child} has two parents, {parents[child]} and {own}" for child, own in pairs if parents[child] != own]
     for name in sorted(parents):
         above, seen = parents.get(name), {name}
         while above is not None and above not in seen:
             seen.add(above)
             above = parents.get(above)
         if above == name:
-            faults.append(f"{name} stands above itself")
-    return faults
+            errors.append(f"{name} stands above itself")
+    return errors

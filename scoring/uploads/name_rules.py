@@ -119,7 +119,7 @@ def _fullmatch(pattern: Pattern, name: str, fields: Mapping[str, str], waived: f
 _compiled = lru_cache(maxsize=2000)(re.compile)  # a name is tried with hundreds of them, more than `re` keeps
 
 
-def faults_of_rules(naming: Naming, slugs: Iterable[str]) -> Iterator[tuple[str, str]]:
+def errors_of_naming(naming: Naming, slugs: Iterable[str]) -> Iterator[tuple[str, str]]:
     """What is wrong with a definition's naming rules: a key, and a sentence about it."""
     run, archive, track = Pattern(naming.run), Pattern(naming.archive or ""), Pattern(naming.track)
     for key, pattern in (("run", run), ("archive", archive), ("track", track)):

@@ -12,7 +12,7 @@ from scoring import Definition, DefinitionError, check, check_upload, load_defin
 from scoring.__main__ import main
 from scoring.analysis.item_answers import item_answers
 from scoring.definition import MetricSpec, reference, schema
-from scoring.definition.folder import faults_of_folder
+from scoring.definition.folder import errors_of_folder
 from scoring.formats import FORMATS, write_run
 from scoring.gold.track_votes import rules_of
 from scoring.metrics.metric import LABELS
@@ -79,7 +79,7 @@ def test_runs_are_checked_and_scored(toys: Definition, tmp_path: Path) -> None:
     path.write_bytes(RUN)
     assert check_upload(toys, path, "one_Lak.toy", "Lak").ok
     assert score(toys, "one", RUN, tmp_path / "gold.toy").scores == {"accuracy": pytest.approx(2 / 3)}
-    assert faults_of_folder(toys, set()) == []
+    assert errors_of_folder(toys, set()) == []
 
 
 def test_metrics_judge_it_by_what_it_says(toys: Definition) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from scoring import Definition, DefinitionError, load_definition, score
 from scoring.__main__ import main
-from scoring.definition.folder import faults_of_folder
+from scoring.definition.folder import errors_of_folder
 from scoring.gold.check import check_gold
 from scoring.score import GoldError, load_gold
 
@@ -72,7 +72,7 @@ EVERY = SOME | {"i3": "Y", "i4": "N", "i5": "Y"}
 
 def test_gold_must_have_all_items_unless_it_is_declared(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
     definition = write("json-labels", labels(SOME))
-    (fault,) = faults_of_folder(definition)
+    (fault,) = errors_of_folder(definition)
     assert fault.startswith("gold (gold of the track one, split test): 3 of 6 items have gold; missing: i3, i4, i5. ")
     checked = check_gold(definition, "one", labels(SOME).encode())
     assert [problem.code for problem in checked.report] == ["gold-incomplete"]
@@ -86,7 +86,7 @@ def test_gold_must_have_all_items_unless_it_is_declared(write: Write, capsys: py
     assert main([*command, "--items", str(folder / "items.txt")]) == 2
     assert "leaves out i3, i4, i5" in "".join(capsys.readouterr())
     declared = write("json-labels", labels(SOME), covers=", covers: listed")
-    assert faults_of_folder(declared) == []
+    assert errors_of_folder(declared) == []
     assert check_gold(declared, "one", labels(SOME).encode()).report.ok
     assert score(declared, "one", labels(EVERY).encode(), labels(SOME).encode(), items=ITEMS).scores == {"f1:Y": 1}
     assert main([*command, "--items", str(folder / "items.txt")]) == 0
@@ -111,7 +111,7 @@ def test_items_may_be_read_once_only(write: Write) -> None:
 def test_items_that_a_gold_of_spans_leaves_out_have_no_spans(write: Write, covers: str) -> None:
     gold = {"i0": [1, 2], "i4": [7]}
     definition = write("spans", lines(gold), covers=covers)
-    assert faults_of_folder(definition) == []
+    assert errors_of_folder(definition) == []
     assert check_gold(definition, "one", lines(gold).encode()).counts == (2, 6)
     for given in (lines(gold).encode(), load_gold(definition, "one", lines(gold).encode())):
         right = score(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from scoring import DefinitionError, load_definition
-from scoring.definition.folder import faults_of_folder
+from scoring.definition.folder import errors_of_folder
 from scoring.gold.agreement import agreement_by_class
 from scoring.gold.track_votes import agreement_of, rules_of
 from tests.scoring.conftest import DEFINITION
@@ -55,5 +55,5 @@ def test_votes_are_on_a_track_s_classes(write_task: Callable[[str], Path], entry
 
 def test_a_folder_with_votes_for_something_else_is_refused(write_task: Callable[[str], Path]) -> None:
     definition = load_definition(write(write_task, "{track: task3-table, file: votes.json}", VOTES))
-    (fault,) = [fault for fault in faults_of_folder(definition) if "votes" in fault]
+    (fault,) = [fault for fault in errors_of_folder(definition) if "votes" in fault]
     assert fault.startswith("votes.json (votes on the track task3-table, split test): item d_0: 'none' is none of")

@@ -1,6 +1,6 @@
 import pytest
 
-from scoring.metrics.tree import faults_of
+from scoring.metrics.tree import errors_of_tree
 
 
 @pytest.mark.parametrize(
@@ -15,4 +15,4 @@ from scoring.metrics.tree import faults_of
     ],
 )
 def test_what_is_no_tree_is_named(hierarchy: dict[str, tuple[str, ...]], faults: list[str]) -> None:
-    assert faults_of(hierarchy) == faults
+    assert errors_of_tree(hierarchy) == faults

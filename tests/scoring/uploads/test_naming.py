@@ -8,7 +8,7 @@ import pytest
 from scoring import Definition
 from scoring.definition import Naming
 from scoring.uploads import naming
-from scoring.uploads.name_rules import Named, faults_of_rules
+from scoring.uploads.name_rules import Named, errors_of_naming
 
 
 def broken(named: Named) -> set[str]:
@@ -128,4 +128,4 @@ def test_no_name_takes_long(tiny: Definition, name: str) -> None:
     ],
 )
 def test_faults_of_the_rules_themselves(rules: Naming, word: str) -> None:
-    assert any(word in " ".join(fault) for fault in faults_of_rules(rules, ["one-hard", "one-soft"]))
+    assert any(word in " ".join(fault) for fault in errors_of_naming(rules, ["one-hard", "one-soft"]))

@@ -1,0 +1,111 @@
+"""JSON as plain objects that keep what a file says: repeated keys, numbers beyond 64 bits, and where it is no JSON."""
+
+import json
+import math
+import re
+from typing import Any
+
+from scoring.formats.reading import shown
+from scoring.reports.problems import Report
+
+EXCERPT = 20  # characters that show where a file is no JSON
+EXPECTED = {  # what the parser says, in words of ours
+    "Expecting value": "a value",
+    "Expecting property name": "a key in double quotes",
+    "Expecting ':'": "a colon",
+    "Expecting ','": "a comma or a closing bracket",
+    "Illegal trailing comma": "no comma before the closing bracket",
+    "Extra data": "the end of the file",
+    "Unterminated string": "a closing quotation mark",
+    "Invalid control character": "a closing quotation mark",
+    "Invalid \\": "another character after the backslash",
+}
+LONGEST_NUMBER = 40  # digits; anything longer is no label and no probability
+ODD_NUMBER = re.compile(rf"[0-9]{{{LONGEST_NUMBER + 1}}}|[0-9][eE]")  # what `int` and `float` may not be given as it is
+
+MISSING = object()
+
+
+class Unusable:
+    """A number that JSON or 64 bits cannot hold, kept as the text that stood in the file."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def in_json(value: object) -> str:
+    """A value as it stands in a file, cut to length; an unusable number is marked, and freed of the quotes it gets."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, default=lambda unusable: f"\0{unusable}\0")
+    except RecursionError:
+        return "…"
+    return shown(text.replace('"\\u0000', "").replace('\\u0000"', ""))
+
+
+class RepeatedKeys(dict[str, Any]):
+    """An object in which a key stood more than once."""
+
+
+def parse_lines(text: str, report: Report) -> object:
+    """The documents of a file that has one a line; MISSING, with the first problem reported, when a line is no JSON."""
+    documents = []
+    for number, line in enumerate(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), 1):
+        document = parse(line, report, number) if line.strip() else None
+        if document is MISSING:
+            return MISSING
+        documents += [document] if line.strip() else []
+    return documents
+
+
+def parse(text: str, report: Report, line: int = 1) -> object:
+    """The document as plain objects; MISSING, with the problem reported, when it is no JSON; `line` is its first."""
+    is_odd = ODD_NUMBER.search(text) is not None  # the parser's own numbers are a lot faster
+    try:
+        return json.loads(
+            text,
+            object_pairs_hook=_object,
+            parse_constant=Unusable,
+            parse_float=_float if is_odd else None,
+            parse_int=_int if is_odd else None,
+        )
+    except json.JSONDecodeError as error:
+        code = "json-truncated" if error.pos >= len(text.rstrip()) or "Unterminated" in error.msg else "json-syntax"
+        rest, *more = text[error.pos :].split("\n", 1)
+        report.error(
+            code,
+            line=error.lineno + line - 1,
+            column=error.colno,
+            found=shown(rest[:EXCERPT].strip()) or ("the end of the line" if more else "the end of the file"),
+            expected=next((own for start, own in EXPECTED.items() if error.msg.startswith(start)), "valid JSON"),
+        )
+    except RecursionError:
+        report.error("json-too-deep")
+    return MISSING
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    plain = dict(pairs)
+    return plain if len(plain) == len(pairs) else RepeatedKeys(pairs)
+
+
+def _int(digits: str) -> int | Unusable:
+    return int(digits) if len(digits) <= LONGEST_NUMBER else Unusable(digits)
+
+
+def _float(text: str) -> float | Unusable:
+    number = float(text)
+    return number if math.isfinite(number) else Unusable(text)
+
+
+def kind_in_words(value: object) -> str:
+    """What a JSON value is, in words."""
+    if value is None or isinstance(value, bool):
+        return json.dumps(value)
+    if isinstance(value, str):
+        return f"the text {in_json(value)}"
+    if isinstance(value, int | float | Unusable):
+        return f"the number {in_json(value)}"
+    return "an object" if isinstance(value, dict) else "a list"
