@@ -64,6 +64,12 @@ def test_a_run_is_scored_after_the_deadline(tiny, meltemi, organizer):
     assert retry_failed(organizer, tiny, RELEASE) == Retried(0, 0, [])
 
 
+def test_a_run_of_extra_time_comes_back_after_that_was_revoked(tiny, meltemi, organizer):
+    given_up(send_run(meltemi, GOOD, 1, EVALUATION))
+    tiny.phases.filter(slug="evaluation").update(closes=EVALUATION)
+    assert retry_failed(organizer, tiny, RELEASE) == Retried(1, 0, [])
+
+
 def test_administrators_hear_of_each_failure(tiny, meltemi, organizer):
     User.objects.create_user("ada@agon.example", name="Ada", is_staff=True)
     run = given_up(send_run(meltemi, GOOD, 1, EVALUATION))
