@@ -46,8 +46,9 @@ def test_nobody_is_in_two_teams_of_a_task(meltemi):
     assert Team.objects.count() == 2
 
 
-def test_invitation_must_be_real(meltemi):
-    for code in ("", "nonsense"):
+def test_invitation_must_be_real(meltemi, gated):
+    elsewhere = register_team(person("Cleo"), gated, EVALUATION, name="Bora", answers={"use": "research"})
+    for code in ("", "nonsense", elsewhere.invitation_code):
         with pytest.raises(NotAllowed):
             join_team(person(f"Milo{len(code)}"), meltemi.shared_task, EVALUATION, code=code)
     Team.objects.update(state=Team.State.DECLINED)

@@ -15,7 +15,7 @@ from portal.actions import membership
 from portal.actions.action import Action
 from portal.actions.errors import ActionError
 from portal.actions.papers import BIBTEX, give_paper
-from portal.actions.teams import join_team, register_team
+from portal.actions.teams import NAME_TAKEN, TEAM_NAME, join_team, register_team
 from portal.models import Team
 from portal.permissions import has_signed
 from portal.queries.teams import team_view
@@ -49,7 +49,7 @@ def _create(request: HttpRequest, slug: str) -> HttpResponse:
             answers=form.answers,
         )
     except ActionError as refused:
-        form.add_error("name" if refused.code in ("team_name", "team_name_taken") else None, refused.message)
+        form.add_error("name" if refused.code in (TEAM_NAME.code, NAME_TAKEN.code) else None, refused.message)
         return _page(request, context | {"form": form, "refusal": refused.message}, refused.http_status)
     return redirect("team", slug)
 

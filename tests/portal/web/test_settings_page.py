@@ -8,8 +8,9 @@ from allauth.usersessions.models import UserSession
 from django.test import Client
 from django.urls import reverse
 
+from portal.actions.account_settings import change_settings
 from portal.actions.accounts import delete_account
-from portal.actions.errors import Conflict
+from portal.actions.errors import Conflict, Invalid
 from portal.actions.membership import invite_by_mail
 from portal.actions.teams import join_team, register_team
 from portal.models import AuditEntry, OutgoingMail, Run, Team, User
@@ -68,6 +69,27 @@ def test_what_cannot_be_is_refused_and_nothing_is_saved(browser, cleo, wrong):
     response = browser.post(PAGE, values(affiliation="elsewhere") | wrong)
     assert response.status_code == 422
     assert "Nothing is saved yet" in response.content.decode()
+    cleo.refresh_from_db()
+    assert cleo.affiliation == "University of the Aegean"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "problem"),
+    [
+        ({"name": " "}, "Name is required."),
+        ({"country": "XX"}, "Country: Value 'XX' is not a valid choice."),
+        ({"time_zone": "Mars/Olympus"}, "Time zone: Choose a time zone from the list, for example Europe/Madrid."),
+        ({"language": "tlh"}, "Language: Value 'tlh' is not a valid choice."),
+    ],
+    ids=str,
+)
+def test_the_action_knows_the_limits_too(cleo, wrong, problem):
+    mails = dict.fromkeys(
+        ["mails_about_runs", "mails_about_deadlines", "mails_about_results", "mails_about_teams"], True
+    )
+    with pytest.raises(Invalid) as caught:
+        change_settings(cleo, cleo, EVALUATION, **values(affiliation="elsewhere") | mails | wrong)
+    assert caught.value.message == problem
     cleo.refresh_from_db()
     assert cleo.affiliation == "University of the Aegean"
 
