@@ -168,7 +168,7 @@ def test_a_captain_hands_over_before_leaving(meltemi, friend):
     leave_team(friend, meltemi, EVALUATION)
     meltemi.refresh_from_db()
     assert meltemi.state == "withdrawn"
-    assert verbs(meltemi)[-2:] == ["withdraw_team", "leave_team"]
+    assert verbs(meltemi)[-2:] == ["leave_team", "withdraw_team"]
 
 
 def test_a_team_is_handed_over_to_members_alone(meltemi):
