@@ -1,6 +1,7 @@
 """Kinds of values in task.yaml: texts, numbers, words, paths, and lists and mappings of them."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -20,7 +21,7 @@ WORD = Kind(Value.text, {"type": ["string", "number", "boolean"], "pattern": r"\
 
 
 def limited(kind: Kind[str], most: int) -> Kind[str]:
-    """A text of at most so many characters."""
+    """At most so many characters."""
 
     def read(value: Value) -> str:
         text = kind.read(value)
@@ -28,7 +29,7 @@ def limited(kind: Kind[str], most: int) -> Kind[str]:
             value.error("definition-rule", found=f"this has {len(text)} characters; at most {most} are allowed")
         return text
 
-    return Kind(read, {**kind.schema, "maxLength": most}, kind.name)
+    return Kind(read, {**kind.schema, "maxLength": most}, f"{kind.name}, at most {most} characters")
 
 
 def matching(pattern: str, expected: str, name: str) -> Kind[str]:
@@ -36,9 +37,9 @@ def matching(pattern: str, expected: str, name: str) -> Kind[str]:
     return Kind(lambda value: value.matching(pattern, expected), {"type": "string", "pattern": f"^({pattern})$"}, name)
 
 
-SLUG = limited(
-    matching(SLUG_PATTERN, "lower-case letters, digits and single hyphens, as in task1-hard", "slug"),
-    50,
+SLUG = replace(
+    limited(matching(SLUG_PATTERN, "lower-case letters, digits and single hyphens, as in task1-hard", "slug"), 50),
+    name="slug",
 )
 
 
@@ -55,7 +56,8 @@ def whole(most: int = LARGEST) -> Kind[int]:
             value.error("definition-rule", found=f"{number} is too much; the largest number here is {most}")
         return number
 
-    return Kind(read, {"type": "integer", "minimum": 0, "maximum": most}, "whole number")
+    name = "whole number" if most == LARGEST else f"whole number up to {most}"
+    return Kind(read, {"type": "integer", "minimum": 0, "maximum": most}, name)
 
 
 def number(above: float | None = None, example: str = "") -> Kind[float]:
@@ -71,7 +73,9 @@ def number(above: float | None = None, example: str = "") -> Kind[float]:
         return found
 
     schema: Schema = {"type": "number", "minimum": -LARGEST, "maximum": LARGEST}
-    return Kind(read, schema if above is None else {**schema, "exclusiveMinimum": above}, "number")
+    if above is None:
+        return Kind(read, schema, "number")
+    return Kind(read, {**schema, "exclusiveMinimum": above}, f"number greater than {above:g}")
 
 
 WHOLE = whole()
@@ -118,7 +122,7 @@ WORDS = many(WORD, each_once=True)
 
 
 def by_name(kind: Kind[T]) -> Kind[dict[str, T]]:
-    """A mapping with keys of one's own."""
+    """A mapping whose keys are free."""
 
     def read(value: Value) -> dict[str, T]:
         return {name: kind.read(below) for name, below in value.keys().items()}
@@ -144,7 +148,7 @@ def either(
 
 
 def _file(value: Value) -> Path:
-    """A path inside the folder, resolved; whether the file is there is judged by who needs it."""
+    """A path inside the folder, resolved. Whether the file exists is checked where it is needed."""
     text, folder = value.text(), value.document.folder
     try:
         path = (folder / text).resolve()

@@ -13,6 +13,7 @@ its parts work together; this page lists every key. It is generated from the cod
 
 - Values are read as text and then typed, so `YES`, `NO` and `1_0` mean what they say.
 - Paths are relative to the folder and stay in it.
+- A slug has lower-case letters, digits and single hyphens, at most 50 characters: `task1-hard`.
 - A moment has a date, a time and a zone: `"2027-05-01 00:00 AoE"`, `"2027-05-01 14:30 UTC"` or
   `"2027-05-01 14:30 Europe/Madrid"`.
 - Whatever is wrong is reported at once, each problem with its line.

@@ -98,7 +98,7 @@ def _read_hierarchy(value: Value) -> Hierarchy | None:
     return known.get(name)
 
 
-# What formats and metrics there are says the schema: both are registries that this module does not import.
+# The schema lists formats and metrics: both are registries that this module does not import.
 FORMAT = Kind(_read_format, {"$ref": "#/$defs/format"}, "run format")
 METRIC = Kind(_read_metric, {"$ref": "#/$defs/metric"}, "metric")
 SOME_METRICS = many(METRIC, least=1)

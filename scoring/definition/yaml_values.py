@@ -77,7 +77,7 @@ class Value:
 
     @property
     def nothing(self) -> "Value":
-        """An empty value here, whose problems nobody hears of: what a kind makes of it stands for a missing value."""
+        """An empty value whose problems are not reported. What a kind makes of it replaces a missing value."""
         document = Document(Report(), self.document.folder, self.document.formats, self.document.parts)
         return Value(yaml.ScalarNode("", ""), self.path, document)
 

@@ -288,5 +288,5 @@ PLACES = {
     ],
 )
 def test_several_tracks_as_one(by, expected):
-    rows = combined(Overall("all", "All", ("x", "y"), by), PLACES, high_is_good=True).rows
+    rows = combined(Overall(slug="all", title="All", tracks=("x", "y"), by=by), PLACES, high_is_good=True).rows
     assert [(row.rank, row.team, row.value) for row in rows] == expected
