@@ -83,5 +83,5 @@ def finish_phase(value: Value, values: Values) -> None:
     if values["contrastive"] is None:
         return
     if values["runs_per_track"] is not None:
-        value.at("runs_per_track").invalid("nothing beside slots, which say how many runs there are")
+        value.at("runs_per_track").invalid("no runs_per_track, since slots say how many runs there are")
     values["runs_per_track"] = 1 + values["contrastive"]

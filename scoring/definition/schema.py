@@ -42,12 +42,7 @@ def _variants(kind: str) -> Iterator[Schema]:
 def _metric() -> Schema:
     known = "|".join(map(re.escape, names()))  # those of installed packages included
     key = {"type": "string", "pattern": f"^({known})(:.+)?$"}
-    named = {
-        "type": "object",
-        "required": ["name"],
-        "properties": {"name": key},
-        "additionalProperties": WORD.schema,
-    }
+    named = {"type": "object", "required": ["name"], "properties": {"name": key}, "additionalProperties": WORD.schema}
     return {"anyOf": [key, named]}
 
 

@@ -6,18 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from scoring.definition.keys import Key, Kind, Values, declare, read_keys
-from scoring.definition.kinds import (
-    FILES_BY_SPLIT,
-    SLUG,
-    TEXT,
-    WHOLE,
-    WORD,
-    WORDS,
-    by_name,
-    limited,
-    many,
-    one_of,
-)
+from scoring.definition.kinds import FILES_BY_SPLIT, SLUG, TEXT, WHOLE, WORD, WORDS, by_name, limited, many, one_of
 from scoring.definition.yaml_values import Value
 from scoring.reports.nearest import nearest
 

@@ -73,12 +73,7 @@ LAYOUT_OPTIONS = (
     ),
     Key("layout", WORDS, "Order of the columns in a file without a header.", ()),
     Key("separator", SEPARATOR, "What separates two cells.", ","),
-    Key(
-        "header",
-        one_of("required", "optional", "none"),
-        "Whether the first line names the columns.",
-        "required",
-    ),
+    Key("header", one_of("required", "optional", "none"), "Whether the first line names the columns.", "required"),
     Key(
         "extra_columns",
         one_of("warn", "ignore", "reject"),
