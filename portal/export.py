@@ -13,7 +13,7 @@ from portal.models import BoardChange, Download
 from portal.queries.board_rows import Row
 from portal.queries.combined import CombinedRow
 from portal.queries.leaderboard import Leaderboard
-from portal.queries.overall import Cell, OverallBoard
+from portal.queries.overall import OverallBoard, TrackResult
 
 
 def defused(cell: str) -> str:
@@ -94,7 +94,7 @@ def overall_json(board: OverallBoard) -> bytes:
     return _json(body)
 
 
-def _cell(cell: Cell) -> dict[str, Any]:
+def _cell(cell: TrackResult) -> dict[str, Any]:
     return {"rank": cell.rank, "value": cell.value}
 
 

@@ -98,7 +98,7 @@ REMEDIES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class DataAccess:
     """A person's part in a shared task, as far as data depend on it; `knows_password` is the session's."""
 
     user: Viewer
@@ -127,10 +127,10 @@ class Standing:
         return found
 
 
-def standing(user: Viewer, shared_task: SharedTask, known_password: str = "") -> Standing:
+def data_access(user: Viewer, shared_task: SharedTask, known_password: str = "") -> DataAccess:
     """`known_password`: the `password_stamp` of the team whose password was given in this session, if one was."""
     team = team_of(user, shared_task)
-    return Standing(
+    return DataAccess(
         user=user,
         team=team,
         is_organizer=may_organize(user, shared_task),

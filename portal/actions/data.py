@@ -11,7 +11,7 @@ from portal.actions.errors import LimitReached, NotAllowed
 from portal.actions.roles import ANYONE, SIGNED_IN
 from portal.models import Download, FailedAttempt, SharedTask, Team
 from portal.models.task import DatasetDefinition, StoredDataset
-from portal.permissions import REMEDIES, Obstacle, Standing, standing
+from portal.permissions import REMEDIES, DataAccess, Obstacle, data_access
 
 OBSTACLES = {obstacle: NotAllowed.declare(obstacle, REMEDIES[obstacle]) for obstacle in Obstacle}
 WRONG_PASSWORD = NotAllowed.declare(
@@ -37,7 +37,7 @@ def give_password(
 
     A guess is counted before it is compared, so that guesses at once see each other, and forgotten if it is right.
     """
-    own = standing(act.user, shared_task)
+    own = data_access(act.user, shared_task)
     for obstacle in own.obstacles("password", None, act.at):
         if obstacle != Obstacle.PASSWORD:
             raise OBSTACLES[obstacle]()
@@ -68,7 +68,7 @@ def record_download(
     act: Act,
     shared_task: SharedTask,
     *,
-    own: SkipValidation[Standing],
+    own: SkipValidation[DataAccess],
     dataset: SkipValidation[DatasetDefinition],
     stored: SkipValidation[StoredDataset],
     address: str | None,

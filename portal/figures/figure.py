@@ -33,7 +33,7 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class PrintedValue:
     """A value as it is printed."""
 
     field: Field
@@ -73,6 +73,6 @@ class Figure:
         return CAN_DRAW
 
     @property
-    def cells(self) -> list[list[Cell]]:
+    def cells(self) -> list[list[PrintedValue]]:
         """The data as rows, in the order of the fields."""
-        return [[Cell(one, one.text(datum.get(one.key))) for one in self.fields] for datum in self.data]
+        return [[PrintedValue(one, one.text(datum.get(one.key))) for one in self.fields] for datum in self.data]

@@ -10,8 +10,7 @@ from portal.queries.columns import Column
 from portal.queries.combined import Combined
 from portal.queries.insights import Insights
 from portal.queries.leaderboard import Leaderboard
-from portal.queries.overall import Cell as TrackCell
-from portal.queries.overall import OverallBoard
+from portal.queries.overall import OverallBoard, TrackResult
 
 
 def board_table(board: Leaderboard) -> Table:
@@ -136,7 +135,7 @@ def combined_table(board: OverallBoard) -> Table:
     )
 
 
-def _placed(cell: TrackCell | None, column: Column) -> Cell:
+def _placed(cell: TrackResult | None, column: Column) -> Cell:
     if cell is None:
         return Cell("")
     rank = "" if cell.rank is None else f" ({cell.rank})"

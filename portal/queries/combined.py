@@ -9,7 +9,7 @@ from scoring.definition import Overall
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Placement:
     """What a team got in one track: its rank, its value, and how many were ranked there."""
 
     rank: int
@@ -43,7 +43,7 @@ class Combined:
 
 
 def combined(
-    rule: Overall, places: Mapping[str, Mapping[str, Place]], high_is_good: bool, own: str | None = None
+    rule: Overall, places: Mapping[str, Mapping[str, Placement]], high_is_good: bool, own: str | None = None
 ) -> Combined:
     """The ranking of that rule; `places` by team and track, `own` the name of the viewer's team.
 
@@ -57,7 +57,7 @@ def combined(
     return Combined(rule, tuple(sorted(rows, key=lambda row: (row.rank, row.team.casefold()))))
 
 
-def _value(rule: Overall, own: Mapping[str, Place]) -> float | None:
+def _value(rule: Overall, own: Mapping[str, Placement]) -> float | None:
     taken = [own[track] for track in rule.tracks if track in own]
     if rule.by == "borda":
         return float(sum(place.ranked - place.rank for place in taken)) if taken else None

@@ -19,7 +19,7 @@ SILENCE = timedelta(minutes=2)  # after which a lane counts as dead; it beats ev
 LATE = timedelta(minutes=10)  # for the oldest upload that waits: its lane is dead or far too slow
 
 
-class Standing(StrEnum):
+class HealthStatus(StrEnum):
     READY = "ready"
     DEGRADED = "degraded"  # uploads are taken and kept, but their scores are late
     UNREADY = "unready"  # no upload can be taken
@@ -29,7 +29,7 @@ class Standing(StrEnum):
 class Health:
     """Each part is `ok` or what is wrong with it, in words that hold no address and no secret."""
 
-    standing: Standing
+    status: HealthStatus
     parts: dict[str, str]
 
 
@@ -40,10 +40,10 @@ def health() -> Health:
     if needed["database"] == "ok":
         at = database_now()
         later |= _workers(at) | {"queue": _queue(at)}
-    standing = Standing.READY if set(later.values()) == {"ok"} else Standing.DEGRADED
+    status = HealthStatus.READY if set(later.values()) == {"ok"} else HealthStatus.DEGRADED
     if set(needed.values()) != {"ok"}:
-        standing = Standing.UNREADY
-    return Health(standing, needed | later)
+        status = HealthStatus.UNREADY
+    return Health(status, needed | later)
 
 
 def _said(test: Callable[[], object]) -> str:

@@ -9,7 +9,7 @@ from portal.models import Phase, Track, Viewer
 from portal.printing import language_name
 from portal.queries.choices import Choices
 from portal.queries.columns import Column
-from portal.queries.combined import Combined, Place, combined
+from portal.queries.combined import Combined, Placement, combined
 from portal.queries.leaderboard import Leaderboard, leaderboard
 from scoring.formats import answer_kind
 
@@ -23,7 +23,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class TrackResult:
     """A team's official run in a track; `is_first` where none ranks higher."""
 
     rank: int | None
@@ -37,7 +37,7 @@ class OverallRow:
 
     team: str
     is_own: bool
-    cells: tuple[Cell | None, ...]
+    cells: tuple[TrackResult | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class OverallBoard:
         return [(board.track, board.ranking_column) for board in self.boards]
 
     @property
-    def lines(self) -> list[tuple[OverallRow, list[tuple[Cell | None, tuple[Track, Column]]]]]:
+    def lines(self) -> list[tuple[OverallRow, list[tuple[TrackResult | None, tuple[Track, Column]]]]]:
         """Each row with each of its cells under its head."""
         return [(row, list(zip(row.cells, self.heads, strict=True))) for row in self.rows]
 
@@ -88,11 +88,11 @@ def _rows(boards: list[Leaderboard]) -> tuple[OverallRow, ...]:
     return tuple(sorted(rows, key=lambda row: (row.cells.count(None), row.team.casefold())))
 
 
-def _cells(board: Leaderboard) -> dict[str, Cell]:
+def _cells(board: Leaderboard) -> dict[str, TrackResult]:
     """By team; where all runs count, a team's best."""
-    found: dict[str, Cell] = {}
+    found: dict[str, TrackResult] = {}
     for row in board.rows:
-        found.setdefault(row.team, Cell(row.rank, row.scores.get(board.rank_by), row.rank == 1))
+        found.setdefault(row.team, TrackResult(row.rank, row.scores.get(board.rank_by), row.rank == 1))
     return found
 
 
@@ -100,13 +100,13 @@ def _combined(boards: list[Leaderboard]) -> tuple[Combined, ...]:
     """The task's own rankings over tracks that are all here."""
     by_slug = {board.track.slug: board for board in boards}
     rules = boards[0].track.shared_task.definition.overall
-    places: dict[str, dict[str, Place]] = {}
+    places: dict[str, dict[str, Placement]] = {}
     for slug, board in by_slug.items():
         cells = _cells(board)
         ranked = sum(cell.rank is not None for cell in cells.values())
         for team, cell in cells.items():
             if cell.rank is not None and cell.value is not None:
-                places.setdefault(team, {})[slug] = Place(cell.rank, cell.value, ranked)
+                places.setdefault(team, {})[slug] = Placement(cell.rank, cell.value, ranked)
     own = next((row.team for board in boards for row in board.rows if row.is_own), None)
     return tuple(
         combined(rule, places, by_slug[rule.tracks[0]].ranking_column.higher_is_better, own)

@@ -10,7 +10,7 @@ from portal.queries.leaderboard import Leaderboard, leaderboard
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RowOnBoard:
     """The run's row on its board, and the board; only of a run that stands there."""
 
     row: Row
@@ -26,10 +26,10 @@ class Earlier:
     reason: str
 
 
-def place(run: Run, viewer: Viewer, at: datetime) -> Place | None:
+def place(run: Run, viewer: Viewer, at: datetime) -> RowOnBoard | None:
     """Where the run stands on the board of official runs, for somebody who may see it."""
     board = leaderboard(run.track, run.phase, viewer, at, Choices(search=run.name, size=None))
-    return next((Place(row, board) for row in board.rows if row.run_id == run.pk), None)
+    return next((RowOnBoard(row, board) for row in board.rows if row.run_id == run.pk), None)
 
 
 def earlier_scores(run: Run, shown: Evaluation | None, viewer: Viewer, at: datetime) -> list[Earlier]:

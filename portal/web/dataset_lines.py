@@ -9,7 +9,7 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 
 from portal.models.task import DatasetDefinition
-from portal.permissions import REMEDIES, Obstacle, Standing, standing
+from portal.permissions import REMEDIES, DataAccess, Obstacle, data_access
 from portal.queries.tasks import TaskPage
 
 PACKED = (".bz2", ".gz", ".xz", ".zst")  # endings that stand behind another one
@@ -45,12 +45,12 @@ class DatasetLine:
         return not self.steps and self.size is not None
 
 
-def own_standing(request: HttpRequest, page: TaskPage) -> Standing:
+def own_access(request: HttpRequest, page: TaskPage) -> DataAccess:
     known = request.session.get(STAMPS, {}).get(str(page.shared_task.pk), "")
-    return standing(request.user, page.shared_task, known)
+    return data_access(request.user, page.shared_task, known)
 
 
-def dataset_line(page: TaskPage, dataset: DatasetDefinition, own: Standing, at: datetime) -> DatasetLine:
+def dataset_line(page: TaskPage, dataset: DatasetDefinition, own: DataAccess, at: datetime) -> DatasetLine:
     who = {
         "public": _("everybody"),
         "registered": _("members of a team"),

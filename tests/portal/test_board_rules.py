@@ -9,7 +9,7 @@ from portal.actions.import_shared_task import import_shared_task
 from portal.actions.membership import ask_again, withdraw_team
 from portal.evaluation.compare import METHOD, boards_to_refresh, compare_board
 from portal.models import Board, Evaluation, Phase, Team
-from portal.queries.combined import Place, combined
+from portal.queries.combined import Placement, combined
 from portal.queries.overall import overall
 from portal.queries.runs import official_runs_of, team_runs
 from portal.queries.ties import letter
@@ -272,10 +272,10 @@ def test_a_ranking_over_tracks_says_whose_it_is(tiny_folder, db, client):
 
 
 PLACES = {
-    "A": {"x": Place(1, 0.9, 3), "y": Place(3, 0.1, 3)},
-    "B": {"x": Place(2, 0.5, 3), "y": Place(1, 0.8, 3)},
-    "C": {"x": Place(3, 0.2, 3)},
-    "D": {"y": Place(2, 0.4, 3)},
+    "A": {"x": Placement(1, 0.9, 3), "y": Placement(3, 0.1, 3)},
+    "B": {"x": Placement(2, 0.5, 3), "y": Placement(1, 0.8, 3)},
+    "C": {"x": Placement(3, 0.2, 3)},
+    "D": {"y": Placement(2, 0.4, 3)},
 }
 
 

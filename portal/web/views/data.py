@@ -14,7 +14,7 @@ from portal.models import SharedTask
 from portal.queries.records import team_downloads
 from portal.queries.task_folder import folder_zip
 from portal.web.access import client_address, tab_context
-from portal.web.dataset_lines import dataset_line, own_standing
+from portal.web.dataset_lines import dataset_line, own_access
 from portal.web.files import file_response, no_such_bytes, wanted_range
 from portal.web.markdown import Heading
 from portal.web.views.data_password import encrypted
@@ -26,7 +26,7 @@ def data(request: HttpRequest, slug: str) -> HttpResponse:
     """The organizers' text, and every file with size, checksum, licence and what it asks for."""
     context = text_context(request, slug, "data", _("Data"))
     page, at = context["page"], context["at"]
-    own = own_standing(request, page)
+    own = own_access(request, page)
     datasets = page.shared_task.definition.datasets
     context["datasets"] = [dataset_line(page, dataset, own, at) for dataset in datasets]
     context["contents"] += [Heading("files", _("Files"))]
@@ -43,7 +43,7 @@ def dataset(request: HttpRequest, slug: str, dataset: str) -> HttpResponseBase:
     wanted, stored = page.shared_task.dataset(dataset), page.shared_task.stored_dataset(dataset)
     if wanted is None or stored is None:
         raise Http404
-    own = own_standing(request, page)
+    own = own_access(request, page)
     context["line"] = line = dataset_line(page, wanted, own, at)
     if line.steps:
         return render(request, "data/refused.html", context, status=HTTPStatus.FORBIDDEN)

@@ -20,7 +20,7 @@ from portal.models.task import DatasetDefinition, StoredDataset
 from portal.permissions import Obstacle
 from portal.queries.tasks import TaskPage
 from portal.web.access import SignedInRequest, client_address, tab_context
-from portal.web.dataset_lines import STAMPS, own_standing, step
+from portal.web.dataset_lines import STAMPS, own_access, step
 from portal.web.files import encrypted_response
 
 
@@ -40,7 +40,7 @@ def password(request: SignedInRequest, slug: str) -> HttpResponse:
             return _refused(request, "data/password.html", context, refused)
         messages.success(request, _("The password is right; it is not asked again until you sign out."))
         return redirect("task_data", slug)
-    obstacles = own_standing(request, page).obstacles("password", None, at)
+    obstacles = own_access(request, page).obstacles("password", None, at)
     context["steps"] = [step(page, obstacle) for obstacle in obstacles if obstacle != Obstacle.PASSWORD]
     context |= {"is_known": not obstacles, "is_shut": bool(obstacles) and _is_shut(request, page, at)}
     status = HTTPStatus.TOO_MANY_REQUESTS if context["is_shut"] else HTTPStatus.OK
@@ -61,7 +61,7 @@ def encrypted(
         password = _verified(request, page.shared_task, at)
     except ActionError as refused:
         return _refused(request, "data/encrypted.html", context, refused)
-    own, address = own_standing(request, page), client_address(request)
+    own, address = own_access(request, page), client_address(request)
     record_download(request.user, page.shared_task, at, own=own, dataset=dataset, stored=stored, address=address)
     return encrypted_response(stored, line.file_name, password)
 

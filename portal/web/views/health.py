@@ -13,7 +13,7 @@ from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
 from portal.models.clock import database_now
-from portal.queries.health import Standing, health
+from portal.queries.health import HealthStatus, health
 from portal.queries.metrics import metrics as figures
 
 
@@ -29,8 +29,8 @@ def healthz(request: HttpRequest) -> HttpResponse:
 def readyz(request: HttpRequest) -> JsonResponse:
     """503 where no upload can be taken; without broker or workers they can, and only their scores are late."""
     found = health()
-    status = HTTPStatus.SERVICE_UNAVAILABLE if found.standing == Standing.UNREADY else HTTPStatus.OK
-    return JsonResponse({"status": found.standing, "parts": found.parts}, status=status)
+    status = HTTPStatus.SERVICE_UNAVAILABLE if found.status == HealthStatus.UNREADY else HTTPStatus.OK
+    return JsonResponse({"status": found.status, "parts": found.parts}, status=status)
 
 
 class _Figures(Collector):

@@ -2,7 +2,7 @@
 
 import re
 
-from portal.permissions import standing
+from portal.permissions import data_access
 from tests.portal.world import EVALUATION, deliver, stored_path
 from tests.services import text_of
 
@@ -24,4 +24,4 @@ def status(client, name="test"):
 
 
 def obstacles(user, gated, access, at=EVALUATION, stamp=""):
-    return standing(user, gated, stamp).obstacles(access, None, at)
+    return data_access(user, gated, stamp).obstacles(access, None, at)

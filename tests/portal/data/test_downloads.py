@@ -12,7 +12,7 @@ from portal.actions.data import record_download
 from portal.actions.errors import NotAllowed
 from portal.actions.import_shared_task import import_shared_task
 from portal.models import Download, User
-from portal.permissions import standing
+from portal.permissions import data_access
 from portal.storage import stored_name
 from tests.portal.data.gate import DATA, body
 from tests.portal.world import EVALUATION, sign
@@ -35,7 +35,7 @@ def test_whoever_may_not_have_a_file_gets_no_record(gated, cleo):
     released = gated.dataset("later").released
 
     def ask(user, slug, at=EVALUATION, of=None):
-        own, dataset = standing(of or user, gated), gated.dataset(slug)
+        own, dataset = data_access(of or user, gated), gated.dataset(slug)
         given = {"dataset": dataset, "stored": gated.stored_dataset(slug), "address": None}
         return record_download(user, gated, at, own=own, **given)
 

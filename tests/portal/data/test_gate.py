@@ -9,7 +9,7 @@ from portal.actions.approval import approve_team, decline_team
 from portal.actions.data import give_password
 from portal.actions.import_shared_task import import_shared_task
 from portal.models import AuditEntry, Download, Team
-from portal.permissions import Obstacle, standing
+from portal.permissions import Obstacle, data_access
 from tests.portal.data.gate import DATA, PASSWORD_PAGE, body, latest_password, obstacles, status
 from tests.portal.world import EVALUATION, RELEASE, person, sign
 
@@ -41,7 +41,7 @@ def test_release_times_hold_for_all_but_organizers(gated, cleo, organizer):
     later = gated.dataset("later")
     before = RELEASE - timedelta(milliseconds=1)
     for user, at, found in [(cleo, before, [Obstacle.NOT_RELEASED]), (cleo, RELEASE, []), (organizer, before, [])]:
-        assert standing(user, gated).obstacles(later.access, later.released, at) == found
+        assert data_access(user, gated).obstacles(later.access, later.released, at) == found
 
 
 def test_from_nothing_to_the_file(gated, reader, password):

@@ -18,7 +18,7 @@ from portal.actions.papers import close_papers
 from portal.actions.phases import grant_grace, move_phase
 from portal.actions.release import put_release_back, release_scores, take_back_release
 from portal.models import AuditEntry, GoldUpload, Phase, Run, SharedTask, Submission, Team, User
-from portal.permissions import may_download_run, may_organize, organizes, standing
+from portal.permissions import data_access, may_download_run, may_organize, organizes
 from portal.queries.leaderboard import leaderboard
 from portal.queries.runs import team_runs
 from portal.web import urls
@@ -171,7 +171,7 @@ def test_queries_and_permissions_follow(user: User, run: Run) -> None:
             Run.objects.visible_to(user).filter(team=run.team).exists(),
             Submission.objects.visible_to(user).exists(),
             SharedTask.objects.organized_by(user).exists(),
-            standing(user, track.shared_task).is_organizer,
+            data_access(user, track.shared_task).is_organizer,
             leaderboard(track, run.phase, user, EVALUATION).visible,
             any(line.scores for line in team_runs(run.team, user, EVALUATION)) if run.team else False,
         ]
