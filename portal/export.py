@@ -10,9 +10,8 @@ from django.core.serializers.json import DjangoJSONEncoder
 
 from portal.figures.figure import Figure
 from portal.models import BoardChange, Download
-from portal.queries.board_rows import Row
+from portal.queries.board_table import BoardTable, Row
 from portal.queries.combined import CombinedRow
-from portal.queries.leaderboard import Leaderboard
 from portal.queries.overall import OverallBoard, TrackResult
 
 
@@ -21,20 +20,25 @@ def defused(cell: str) -> str:
     return f"'{cell}" if cell[:1] in tuple("=+-@\t\r") else cell
 
 
-def board_csv(board: Leaderboard) -> bytes:
+# A row in all exports: the word, and the field of `Row`.
+_ROW = {"rank": "rank", "kind": "kind", "team": "team", "run": "name", "number": "number"}
+_ROW |= {"method": "method", "system_type": "system", "slot": "slot"}
+
+
+def board_csv(board: BoardTable) -> bytes:
     """One row a run, one column a metric; an undefined score is an empty cell, as is the language of all items."""
     keys = [column.key for column in board.columns]
-    head = ["rank", "kind", "team", "run", "number", "method", "system_type", "slot", "received_at", *keys]
-    head += ["low", "high", "tie_group", "flags", "language", "gold_version", "scorer", "run_id"]
+    head = [*_ROW, "received_at", *keys, "low", "high", "tie_group", "flags"]
+    head += ["language", "gold_version", "scorer", "run_id"]
     return _table([head, *(_cells(row, keys, board) for row in board.rows)])
 
 
-def _cells(row: Row, keys: list[str], board: Leaderboard) -> list[Any]:
+def _cells(row: Row, keys: list[str], board: BoardTable) -> list[Any]:
     values = [row.scores.get(key) for key in keys]
-    words = [row.kind, row.team, row.name, row.number, row.method, row.system, row.slot]
     interval = row.interval or (None, None)
     versions = [" ".join(row.flags), board.language, board.gold_version, board.scorer, row.run_id]
-    return [row.rank, *words, row.received_at.isoformat(), *values, *interval, row.group, *versions]
+    words = [getattr(row, name) for name in _ROW.values()]
+    return [*words, row.received_at.isoformat(), *values, *interval, row.group, *versions]
 
 
 def overall_csv(board: OverallBoard) -> bytes:
@@ -123,7 +127,7 @@ def _table(lines: Iterable[list[Any]]) -> bytes:
     return text.getvalue().encode()
 
 
-def board_json(board: Leaderboard) -> bytes:
+def board_json(board: BoardTable) -> bytes:
     """The same rows, with what they were made from."""
     made = board.comparison
     body = {
@@ -166,13 +170,7 @@ def _json(body: dict[str, Any]) -> bytes:
 
 def _row(row: Row) -> dict[str, Any]:
     return {
-        "rank": row.rank,
-        "kind": row.kind,
-        "team": row.team,
-        "run": row.name,
-        "number": row.number,
-        "method": row.method,
-        "system_type": row.system,
+        **{word: getattr(row, name) for word, name in _ROW.items()},
         "slot": row.slot or None,
         "scores": row.scores,
         "interval": row.interval,

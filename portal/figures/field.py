@@ -6,16 +6,14 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from portal.figures.classes import class_figures, heat
-from portal.figures.figure import Datum, Field, Figure
+from portal.figures.figure import Datum, Field, Figure, run_datum
 from portal.figures.frame import WIDTH, Axis, axis
 from portal.figures.layers import Spec, layer, nominal, quantitative
 from portal.figures.scores import by_language, score_figures
-from portal.models import Run
 from portal.printing import score
-from portal.queries.board_rows import Row
+from portal.queries.board_table import BoardTable, Row
 from portal.queries.columns import Column
 from portal.queries.insights import Insights
-from portal.queries.leaderboard import Leaderboard
 
 _NAMES = nominal("name", sort=None)
 
@@ -37,7 +35,7 @@ def field_figures(insights: Insights) -> list[Figure]:
     return [figure for figure in found if figure is not None]
 
 
-def intervals(board: Leaderboard) -> Figure | None:
+def intervals(board: BoardTable) -> Figure | None:
     """Each run's score with its interval, and the letter of its tie group; None where no interval is known."""
     column = board.ranking_column
     data = [_with_interval(row, row.interval, column.key) for row in board.rows if row.interval is not None]
@@ -67,9 +65,7 @@ def intervals(board: Leaderboard) -> Figure | None:
 
 def _with_interval(row: Row, interval: tuple[float, float], key: str) -> Datum:
     low, high = interval
-    kind = "team" if row.kind == Run.Kind.TEAM else "baseline"
-    name, value = row.team or row.name, row.scores[key]
-    return {"name": name, "kind": kind, "value": value, "low": low, "high": high, "group": row.group}
+    return run_datum(row, value=row.scores[key], low=low, high=high, group=row.group)
 
 
 def _bounds(data: Sequence[Datum], *, of_teams: bool) -> list[float]:

@@ -7,10 +7,16 @@ from typing import Any
 from portal.figures.frame import narrowed
 from portal.figures.theme import config
 from portal.printing import score
+from portal.queries.board_table import Row
 
 CAN_DRAW = find_spec("vl_convert") is not None  # of the extra `figures`
 
 Datum = dict[str, Any]
+
+
+def run_datum(row: Row, **values: Any) -> Datum:
+    """What a figure's data say of a run."""
+    return {"name": row.label, "kind": "team" if row.is_team else "baseline", **values}
 
 
 @dataclass(frozen=True, slots=True)

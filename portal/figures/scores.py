@@ -6,27 +6,26 @@ from itertools import accumulate
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from portal.figures.figure import Datum, Field, Figure
+from portal.figures.figure import Datum, Field, Figure, run_datum
 from portal.figures.frame import HEIGHT, PLACES, PLANE, WIDTH, Axis, axis, label_places
 from portal.figures.layers import Spec, layer, nominal, quantitative
 from portal.models import Run
 from portal.printing import language_name, score
-from portal.queries.board_rows import Row
+from portal.queries.board_table import BoardTable
 from portal.queries.columns import Column
 from portal.queries.insights import Languages
-from portal.queries.leaderboard import Leaderboard
 
 _DAYS = {"format": "%-d %b", "labelOverlap": True, "tickCount": {"interval": "day", "step": 2}}
 
 
-def score_figures(board: Leaderboard, every_run: Leaderboard) -> list[Figure]:
+def score_figures(board: BoardTable, every_run: BoardTable) -> list[Figure]:
     """All that have a meaning for the track: `board` has the official runs, `every_run` all of them."""
     heads = {column.key: column for column in board.columns}
     found = [against(board, heads[across], heads[up]) for across, up in _pairs(board)]
     return [figure for figure in (*found, by_part(board), over_time(every_run)) if figure is not None]
 
 
-def _pairs(board: Leaderboard) -> Iterator[tuple[str, str]]:
+def _pairs(board: BoardTable) -> Iterator[tuple[str, str]]:
     """Recall and precision of the same thing; then the ranking metric against each other one."""
     keys = [column.key for column in board.columns]
     kinds = [key.removeprefix("recall") for key in keys if key.startswith("recall")]
@@ -38,12 +37,12 @@ def _pairs(board: Leaderboard) -> Iterator[tuple[str, str]]:
             yield board.rank_by, key
 
 
-def against(board: Leaderboard, across: Column, up: Column) -> Figure | None:
+def against(board: BoardTable, across: Column, up: Column) -> Figure | None:
     """One metric against another: a point a run; None where fewer than two runs of teams have both."""
     rows = [row for row in board.rows if row.scores.get(across.key) is not None and row.scores.get(up.key) is not None]
-    if sum(row.kind == Run.Kind.TEAM for row in rows) < 2:
+    if sum(row.is_team for row in rows) < 2:
         return None
-    data = [_point(row, across, up) for row in rows]
+    data = [run_datum(row, x=row.scores[across.key], y=row.scores[up.key]) for row in rows]
     shown, outside = _framed(data)
     title = _("%(up)s against %(across)s") % {"up": up.title, "across": across.title}
     return Figure(
@@ -60,11 +59,6 @@ def against(board: Leaderboard, across: Column, up: Column) -> Figure | None:
         data=shown + outside,
         drawing=_scatter(shown, across, up),
     )
-
-
-def _point(row: Row, across: Column, up: Column) -> Datum:
-    kind = "team" if row.kind == Run.Kind.TEAM else "baseline"
-    return {"name": row.team or row.name, "kind": kind, "x": row.scores[across.key], "y": row.scores[up.key]}
 
 
 def _framed(data: list[Datum]) -> tuple[list[Datum], list[Datum]]:
@@ -143,14 +137,14 @@ def _told(shown: Iterable[Datum], across: Column, up: Column) -> str:
     return f"{words} {best}"
 
 
-def by_part(board: Leaderboard) -> Figure | None:
+def by_part(board: BoardTable) -> Figure | None:
     """The same metric on parts of the items, as the groups of SSA 2023: a row a run, a point a part."""
     parts = [column for column in board.columns if ":" in column.key]
     bases = {column.key.split(":")[0] for column in parts}
     if len(parts) < 2 or len(bases) != 1:
         return None
     data = [
-        {"name": row.team or row.name, "part": column.key.split(":")[1], "value": row.scores.get(column.key)}
+        {"name": row.label, "part": column.key.split(":")[1], "value": row.scores.get(column.key)}
         for row in board.rows
         if row.kind != Run.Kind.GOLD
         for column in parts
@@ -216,10 +210,10 @@ def _dumbbells(across: str, parts: str) -> Spec:
     }
 
 
-def over_time(board: Leaderboard) -> Figure | None:
+def over_time(board: BoardTable) -> Figure | None:
     """The ranking score of every run by the time it came, and the best so far; None below two runs."""
-    column = next(one for one in board.columns if one.key == board.rank_by)
-    runs = [row for row in board.rows if row.kind == Run.Kind.TEAM and row.scores.get(column.key) is not None]
+    column = board.ranking_column
+    runs = [row for row in board.teams if row.scores.get(column.key) is not None]
     if len(runs) < 2:
         return None
     runs.sort(key=lambda row: row.received_at)

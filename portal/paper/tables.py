@@ -1,21 +1,22 @@
 """The tables of an overview paper: one a track, statistics of its field, and the tracks combined."""
 
+from collections.abc import Sequence
+
 from django.utils.translation import gettext as _
 
 from portal.models import Run
 from portal.paper.latex import Cell, Table
 from portal.printing import score
-from portal.queries.board_rows import Row
+from portal.queries.board_table import BoardTable, Row
 from portal.queries.columns import Column
 from portal.queries.combined import Combined
 from portal.queries.insights import Insights
-from portal.queries.leaderboard import Leaderboard
 from portal.queries.overall import OverallBoard, TrackResult
 
 
-def board_table(board: Leaderboard) -> Table:
+def board_table(board: BoardTable) -> Table:
     """Rank, team, run and every metric; the best of the teams in bold, letters for the groups of ties."""
-    best = {column.key: _best(board, column) for column in board.columns}
+    best = [board.best(column) for column in board.columns]
     return Table(
         label=f"tab:{board.track.slug}",
         caption=_("%(track)s, %(phase)s, ranked by %(metric)s. Runs with one letter do not differ significantly.")
@@ -30,25 +31,16 @@ def _head(column: Column) -> str:
     return f"{column.short} {'↑' if column.higher_is_better else '↓'}"
 
 
-def _row(row: Row, board: Leaderboard, best: dict[str, float | None]) -> list[Cell]:
-    is_team = row.kind == Run.Kind.TEAM
+def _row(row: Row, board: BoardTable, best: Sequence[float | None]) -> list[Cell]:
     kind = _("reference") if row.kind == Run.Kind.GOLD else _("baseline")
-    values = [
-        Cell(
-            score(row.scores.get(column.key), column.decimals),
-            bold=is_team and row.scores.get(column.key) is not None and row.scores[column.key] == best[column.key],
-        )
-        for column in board.columns
+    values = [(row.scores.get(column.key), column, one) for column, one in zip(board.columns, best, strict=True)]
+    printed = [
+        Cell(score(value, column.decimals), bold=row.is_team and value is not None and value == one)
+        for value, column, one in values
     ]
     rank = Cell("" if row.rank is None else str(row.rank))
-    names = (row.team, row.name) if is_team else (f"{row.name} ({kind})", "")
-    return [Cell(row.group), rank, *map(Cell, names), *values]
-
-
-def _best(board: Leaderboard, column: Column) -> float | None:
-    values = [row.scores.get(column.key) for row in board.rows if row.kind == Run.Kind.TEAM]
-    defined = [value for value in values if value is not None]
-    return (max if column.higher_is_better else min)(defined, default=None)
+    names = (row.team, row.name) if row.is_team else (f"{row.name} ({kind})", "")
+    return [Cell(row.group), rank, *map(Cell, names), *printed]
 
 
 def statistics_table(found: Insights) -> Table:

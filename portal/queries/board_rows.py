@@ -6,7 +6,7 @@ from base64 import b32encode
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.conf import settings
@@ -16,43 +16,14 @@ from django.db.models.functions import Cast
 from django.utils.translation import gettext as _
 
 from portal.models import Board, Evaluation, Phase, Run, Team, Track, Viewer
+from portal.queries.board_table import Row
 from portal.queries.choices import Choices
 from portal.queries.columns import Order, ranking_column
 from portal.queries.ladder import steps
 from portal.queries.languages import Scores
 
-Bracket = Literal["", "only", "first", "middle", "last"]
 Keys = Sequence[tuple[int, float | None]]  # evaluation and what ranks it, best first
 _KINDS = Case(When(run__kind=Run.Kind.GOLD, then=0), When(run__kind=Run.Kind.BASELINE, then=1), default=Value(2))
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A ranked run of a team, or an unranked reference. `scores` are at full precision, None where undefined."""
-
-    rank: int | None
-    kind: str  # one of Run.Kind
-    team: str  # or its alias; empty for baselines and the gold standard
-    name: str  # empty under an alias, as it may hold the team's name
-    number: int | None
-    method: str  # as the team calls it; may be empty
-    system: str  # one of Run.SystemType; may be empty
-    run_id: UUID
-    scores: Scores
-    flags: list[str]
-    received_at: datetime
-    slot: str = ""  # one of Run.Slot, where the phase has slots
-    is_own: bool = False  # of the viewer's team
-    interval: tuple[float, float] | None = None  # of the value that ranks
-    group: str = ""  # letter of the runs that the items cannot tell apart
-    bracket: Bracket = ""  # the group's, where its rows stand together
-    change: int | None = None  # ranks gained since the last release
-    is_new: bool = False  # was in no earlier release, where there is one
-
-    @property
-    def lost(self) -> int:
-        """Ranks lost since the last release."""
-        return -(self.change or 0)
 
 
 class Line(NamedTuple):
@@ -113,7 +84,7 @@ class Page:
 class Selection:
     """The evaluations that a board is about; `ranks` by evaluation, None where the metric is undefined.
 
-    `scores` stand in the place of theirs: what is told of them on a ladder, or those on the items of one language.
+    `scores` replace theirs: what is shown of them on a ladder, or those on the items of one language.
     """
 
     board: Board
@@ -139,9 +110,9 @@ def select_steps(board: Board, track: Track, choices: Choices, viewer: Viewer, a
     if choices.runs == "official":
         found = list({step.owner: step for step in found}.values())
     found.sort(key=lambda step: (step.key, step.received_at))
-    told = {step.evaluation: {track.definition.rank_by: track.score_of(step.key)} for step in found}
+    shown = {step.evaluation: {track.definition.rank_by: track.score_of(step.key)} for step in found}
     ranks = ranked([(step.evaluation, step.key) for step in found if step.is_teams], track)
-    return Selection(board, here.filter(pk__in=told), ranks, told, in_steps=True)
+    return Selection(board, here.filter(pk__in=shown), ranks, shown, in_steps=True)
 
 
 def select(board: Board, track: Track, choices: Choices, viewer: Viewer, at: datetime) -> Selection:
@@ -224,13 +195,13 @@ def page_of(found: QuerySet[Evaluation], selection: Selection, order: Order, cho
 
 def _sorted_page(lines: Iterable[Line], scores: Mapping[int, Scores], order: Order, choices: Choices) -> Page:
     """The same of scores that the database has not: given them all, it would look through all for every row."""
-    told = [line._replace(scores=scores.get(line.pk, {})) for line in lines]
+    found = [line._replace(scores=scores.get(line.pk, {})) for line in lines]
     kinds = (Run.Kind.GOLD, Run.Kind.BASELINE, Run.Kind.TEAM)
-    told.sort(key=lambda line: (order(line.scores), kinds.index(Run.Kind(line.kind)), line.received_at, line.name))
+    found.sort(key=lambda line: (order(line.scores), kinds.index(Run.Kind(line.kind)), line.received_at, line.name))
     if choices.size is None:
-        return Page(told, len(told))
-    number, pages = _nearest_page(choices.page, len(told), choices.size)
-    return Page(told[(number - 1) * choices.size : number * choices.size], len(told), number, pages)
+        return Page(found, len(found))
+    number, pages = _nearest_page(choices.page, len(found), choices.size)
+    return Page(found[(number - 1) * choices.size : number * choices.size], len(found), number, pages)
 
 
 def _nearest_page(page: int, count: int, size: int) -> tuple[int, int]:

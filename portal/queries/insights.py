@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from portal.models import Board, Evaluation, Phase, Run, Track, Viewer
-from portal.queries.board_rows import Row
+from portal.queries.board_table import Row
 from portal.queries.choices import Choices
 from portal.queries.columns import Column
 from portal.queries.items import missed_items
@@ -75,7 +75,7 @@ class Insights:
 def insights(track: Track, phase: Phase, viewer: Viewer, at: datetime) -> Insights:
     """What that viewer may see at that moment; empty parts where the board is hidden."""
     board, every_run = leaderboards(track, phase, viewer, at, Choices(size=None), Choices(runs="all", size=MANY))
-    teams = [row for row in board.rows if row.kind == Run.Kind.TEAM]
+    teams = board.teams
     values = {column.key: [row.scores.get(column.key) for row in teams] for column in board.columns}
     measured = [column for column in board.columns if any(value is not None for value in values[column.key])]
     shown = _shown(board)
@@ -105,7 +105,7 @@ def insights(track: Track, phase: Phase, viewer: Viewer, at: datetime) -> Insigh
 
 def _shown(board: Leaderboard) -> dict[UUID, str]:
     """Names of the rows but the gold standard's, best first."""
-    return {row.run_id: row.team or row.name for row in board.rows if row.kind != Run.Kind.GOLD}
+    return {row.run_id: row.label for row in board.rows if row.kind != Run.Kind.GOLD}
 
 
 def _evaluations(board: Leaderboard, shown: Mapping[UUID, str], viewer: Viewer, at: datetime) -> list[Evaluation]:

@@ -1,69 +1,37 @@
 """The leaderboard of one track in one phase: one gold version, one scorer version, never a mixture."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import NamedTuple
 
 from django.utils.translation import gettext as _
 
-from portal.models import Board, BoardChange, Evaluation, GoldStandard, Phase, ReleasedBoard, Run, Team, Track, Viewer
-from portal.queries.board_rows import Names, Row, Selection, page_of, rows, select, select_language, select_steps, shown
+from portal.models import Board, Evaluation, GoldStandard, Phase, ReleasedBoard, Run, Team, Track, Viewer
+from portal.queries.board_rows import Names, Selection, page_of, rows, select, select_language, select_steps, shown
+from portal.queries.board_table import BoardTable, Comparison, Row, released_ranks
 from portal.queries.choices import Choices
-from portal.queries.columns import Column, Order, columns, stepped_column
+from portal.queries.columns import Order, columns, stepped_column
 from portal.queries.languages import ByLanguage, by_language
 from portal.queries.ties import bracketed, groups_of
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """How intervals and tie groups were found; see `portal.evaluation.compare` for the methods."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leaderboard(BoardTable):
+    """A page of the board; `visible` False: no rows. `hidden_reason` says why not everyone sees it, or is empty."""
 
-    metric: str
-    rounds: int
-    seed: int
-    level: float
-    method: int = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Leaderboard:
-    """What the board shows; `visible` False: no rows. `hidden_reason` says why not everyone sees it, or is empty."""
-
-    track: Track
-    phase: Phase
     visible: bool
     hidden_reason: str
-    columns: list[Column]  # all of the track's; on a ladder the one that ranks
-    rows: list[Row]
-    rank_by: str  # key of the ranking column
-    gold_version: int | None
-    scorer: str
-    released: datetime | None
     pending: int = 0  # runs that have no score yet
-    rescored: tuple[int, int] | None = None  # while runs are scored anew: how many of how many are
-    comparison: Comparison | None = None
+    rescored: tuple[int, int] | None = None  # while runs are scored again: how many of how many are
     has_aliases: bool = False
-    since: int | None = None  # number of the release that `change` of a row is about
     count: int = 0  # of rows on all pages
     page: int = 1
     pages: int = 1
-    step: float | None = None  # of the ladder on which this viewer sees the scores
-    languages: Mapping[str, int | None] = field(default_factory=dict)  # as `ByLanguage.items`
-    language: str = ""  # of the items that the scores are about; else all
     releases: Sequence[ReleasedBoard] = ()  # newest first
-    changes: Sequence[BoardChange] = ()  # newest first
     unmade: int = 0  # runs, on all pages, that have no scores for that language yet
-
-    @property
-    def language_items(self) -> int | None:
-        return self.languages.get(self.language)
-
-    @property
-    def ranking_column(self) -> Column:
-        return next(column for column in self.columns if column.key == self.rank_by)
 
     @property
     def previous_page(self) -> int:
@@ -72,10 +40,6 @@ class Leaderboard:
     @property
     def next_page(self) -> int:
         return self.page + 1
-
-    @property
-    def has_groups(self) -> bool:
-        return any(row.group for row in self.rows)
 
 
 def default_phase(phases: Sequence[Phase], at: datetime) -> Phase | None:
@@ -211,7 +175,7 @@ def _order(result: Leaderboard, choices: Choices) -> Order:
 
 
 def _pending(track: Track, phase: Phase, board: Board | None) -> int:
-    """Runs that wait and have no score on the board: a rescoring is told apart."""
+    """Runs that wait and have no score on the board: not those that are scored again."""
     if board is None or board.gold is None:
         return Run.objects.pending(track.pk, phase.pk).count()
     return board.pending_runs().count()
@@ -240,10 +204,10 @@ def _last_release(board: Board, releases: Sequence[ReleasedBoard]) -> ReleasedBo
 
 def _compared_with(release: ReleasedBoard, lines: list[Row]) -> list[Row]:
     """With the ranks that each team has gained since."""
-    before = {row["team"]: row["rank"] for row in release.content["rows"] if row["kind"] == Run.Kind.TEAM}
+    before = released_ranks(release)
 
     def compared(row: Row) -> Row:
-        if row.kind != Run.Kind.TEAM:
+        if not row.is_team:
             return row
         rank = before.get(row.team)
         change = None if rank is None or row.rank is None else rank - row.rank

@@ -7,6 +7,7 @@ from django.utils.translation import gettext as _
 
 from portal.models import Phase, Track, Viewer
 from portal.printing import language_name
+from portal.queries.board_table import BoardTable
 from portal.queries.choices import Choices
 from portal.queries.columns import Column
 from portal.queries.combined import Combined, Placement, combined
@@ -29,6 +30,9 @@ class TrackResult:
     rank: int | None
     value: float | None
     is_first: bool
+
+
+Results = dict[str, TrackResult]  # by team
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +72,7 @@ def overall(tracks: list[Track], phase: Phase, viewer: Viewer, at: datetime, gro
     groups = _groups(tracks)
     chosen = [track for track in tracks if group in _groups_of(track)] or tracks
     boards = [leaderboard(track, phase, viewer, at, Choices(baselines=False, size=None)) for track in chosen]
+    results = [_results(board) for board in boards]
     first = boards[0]
     return OverallBoard(
         phase=phase,
@@ -75,34 +80,32 @@ def overall(tracks: list[Track], phase: Phase, viewer: Viewer, at: datetime, gro
         hidden_reason=first.hidden_reason,
         groups=groups,
         boards=tuple(boards),
-        rows=_rows(boards),
-        combined=_combined(boards),
+        rows=_rows(boards, results),
+        combined=_combined(boards, results),
         step=first.step,
     )
 
 
-def _rows(boards: list[Leaderboard]) -> tuple[OverallRow, ...]:
+def _rows(boards: list[Leaderboard], results: list[Results]) -> tuple[OverallRow, ...]:
     own = {row.team: row.is_own for board in boards for row in board.rows}
-    cells = [_cells(board) for board in boards]
-    rows = [OverallRow(team, is_own, tuple(column.get(team) for column in cells)) for team, is_own in own.items()]
+    rows = [OverallRow(team, is_own, tuple(column.get(team) for column in results)) for team, is_own in own.items()]
     return tuple(sorted(rows, key=lambda row: (row.cells.count(None), row.team.casefold())))
 
 
-def _cells(board: Leaderboard) -> dict[str, TrackResult]:
+def _results(board: BoardTable) -> Results:
     """By team; where all runs count, a team's best."""
-    found: dict[str, TrackResult] = {}
+    found: Results = {}
     for row in board.rows:
         found.setdefault(row.team, TrackResult(row.rank, row.scores.get(board.rank_by), row.rank == 1))
     return found
 
 
-def _combined(boards: list[Leaderboard]) -> tuple[Combined, ...]:
+def _combined(boards: list[Leaderboard], results: list[Results]) -> tuple[Combined, ...]:
     """The task's own rankings over tracks that are all here."""
     by_slug = {board.track.slug: board for board in boards}
     rules = boards[0].track.shared_task.definition.overall
     places: dict[str, dict[str, Placement]] = {}
-    for slug, board in by_slug.items():
-        cells = _cells(board)
+    for slug, cells in zip(by_slug, results, strict=True):
         ranked = sum(cell.rank is not None for cell in cells.values())
         for team, cell in cells.items():
             if cell.rank is not None and cell.value is not None:

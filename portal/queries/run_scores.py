@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from portal.models import AuditEntry, Evaluation, Run, Viewer
-from portal.queries.board_rows import Row
+from portal.queries.board_table import Row
 from portal.queries.choices import Choices
 from portal.queries.leaderboard import Leaderboard, leaderboard
 

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from string import ascii_uppercase
 
-from portal.queries.board_rows import Bracket, Row, Selection
+from portal.queries.board_rows import Selection
+from portal.queries.board_table import Bracket, Row
 
 
 def groups_of(selection: Selection) -> dict[int, str]:

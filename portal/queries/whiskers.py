@@ -1,10 +1,10 @@
-"""One scale for the intervals of a board: where a value stands between its ends, and round numbers to mark."""
+"""One scale for the intervals of a board: where a value lies between its ends, and round numbers to mark."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from portal.queries.board_rows import Row
+from portal.queries.board_table import Row
 
 _STEPS = (1, 2, 5, 10)
 _TICKS = 5  # or less
@@ -26,10 +26,10 @@ class Scale:
         return self.low <= value <= self.high
 
 
-def scale(rows: Sequence[Row], key: str) -> Scale | None:
+def scale(rows: Sequence[Row]) -> Scale | None:
     """Wide enough for the teams' intervals, and for references that are no farther off than these are wide."""
-    teams = _bounds([row for row in rows if row.kind == "team"])
-    others = _bounds([row for row in rows if row.kind != "team"])
+    teams = _bounds([row for row in rows if row.is_team])
+    others = _bounds([row for row in rows if not row.is_team])
     if not (teams or others):
         return None
     low, high = ends(teams or others, others)

@@ -8,10 +8,10 @@ from django.http import QueryDict
 
 from portal.models import Run
 from portal.printing import AOE
+from portal.queries.board_table import BoardTable
 from portal.queries.choices import PAGE_SIZE, Choices
 from portal.queries.columns import Column
 from portal.queries.items import ItemChoice
-from portal.queries.leaderboard import Leaderboard
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def _end_of(day: str) -> datetime | None:
         return None
 
 
-def heads(board: Leaderboard, choices: Choices) -> list[Head]:
+def heads(board: BoardTable, choices: Choices) -> list[Head]:
     """The ranking metric first, then those that were picked. A first click sorts from best to worst, a second back."""
     keys = {column.key for column in board.columns}
     sorted_by = choices.sort if choices.sort in keys else board.rank_by
@@ -71,7 +71,7 @@ def heads(board: Leaderboard, choices: Choices) -> list[Head]:
     return [_head(column, column.key == sorted_by, board, choices) for column in (board.ranking_column, *shown)]
 
 
-def _head(column: Column, is_sorted: bool, board: Leaderboard, choices: Choices) -> Head:
+def _head(column: Column, is_sorted: bool, board: BoardTable, choices: Choices) -> Head:
     best_first = column.higher_is_better  # high values first
     down = best_first if not is_sorted or choices.descending is None else choices.descending
     next_down = not down if is_sorted else best_first

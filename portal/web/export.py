@@ -6,17 +6,17 @@ from django.http import HttpResponse
 
 from portal import export
 from portal.models import Download, SharedTask
-from portal.queries.leaderboard import Leaderboard
+from portal.queries.board_table import BoardTable
 from portal.queries.overall import OverallBoard
 
 _TYPES = {"csv": "text/csv; charset=utf-8", "json": "application/json"}
 
 
-def as_csv(board: Leaderboard) -> HttpResponse:
+def as_csv(board: BoardTable) -> HttpResponse:
     return _file(export.board_csv(board), _name(board), "csv")
 
 
-def as_json(board: Leaderboard) -> HttpResponse:
+def as_json(board: BoardTable) -> HttpResponse:
     return _file(export.board_json(board), _name(board), "json")
 
 
@@ -37,7 +37,7 @@ def _file(content: bytes, name: str, ending: str) -> HttpResponse:
     return HttpResponse(content, content_type=_TYPES[ending], headers={"Content-Disposition": disposition})
 
 
-def _name(board: Leaderboard) -> str:
+def _name(board: BoardTable) -> str:
     parts = (board.track.shared_task.slug, board.track.slug, board.phase.slug, board.language)
     return "_".join(filter(None, parts))
 

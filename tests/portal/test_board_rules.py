@@ -149,7 +149,7 @@ def test_what_is_compared_when(field):
 
 def test_whiskers_share_a_scale_with_round_ticks(field):
     shown = compared(field)
-    found = scale(shown.rows, "accuracy")
+    found = scale(shown.rows)
     assert found.low < found.ticks[0] < found.ticks[-1] <= 1 < found.high
     assert [letter(group) for group in (1, 26, 27, 703)] == ["A", "Z", "AA", "AAA"]
 

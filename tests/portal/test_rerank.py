@@ -8,7 +8,8 @@ from portal.actions.import_shared_task import import_shared_task
 from portal.evaluation.compare import compare_board, is_to_be_kept
 from portal.evaluation.record import Scored, record_score
 from portal.models import Board, Evaluation, GoldStandard, Run
-from portal.queries.releases import keep_release, released_board
+from portal.queries.board_table import released_table
+from portal.queries.releases import keep_release
 from tests.portal.world import (
     EVALUATION,
     GOOD,
@@ -69,7 +70,7 @@ def test_the_board_follows_and_the_release_stays(field, tiny_folder):
     assert keep_release(the_board(), POST).number == 2
     assert not is_to_be_kept(the_board(), POST)
     first.refresh_from_db()
-    assert (first.content, ranked(released_board(first))) == (content, [(1, "Ostro"), (2, "Bora")])
+    assert (first.content, ranked(released_table(first))) == (content, [(1, "Ostro"), (2, "Bora")])
 
 
 def test_a_metric_that_low_values_win_turns_the_keys(field, tiny_folder):

@@ -43,6 +43,7 @@ from portal.models import (
 )
 from portal.models.signature import text_sha256
 from portal.paper.pack import pack
+from portal.queries.board_table import BoardTable
 from portal.queries.choices import Choices
 from portal.queries.leaderboard import Leaderboard, leaderboard
 from portal.queries.mails import facts as mail_facts
@@ -225,9 +226,9 @@ def pack_of(shared_task: SharedTask, at: datetime = RELEASE) -> zipfile.ZipFile:
     )
 
 
-def ranked(shown: Leaderboard) -> list[tuple[int | None, str]]:
+def ranked(shown: BoardTable) -> list[tuple[int | None, str]]:
     """The teams of a board with their ranks, in its order."""
-    return [(row.rank, row.team) for row in shown.rows if row.kind == Run.Kind.TEAM]
+    return [(row.rank, row.team) for row in shown.teams]
 
 
 def scored(team: Team, scores: Mapping[str, float | None], at: datetime, number: int = 1) -> Run:

@@ -8,7 +8,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
 from portal.printing import score
-from portal.queries.board_rows import Row
+from portal.queries.board_table import Row
 from portal.queries.columns import Column
 from portal.queries.whiskers import Scale
 from portal.web.board_address import Head
@@ -43,7 +43,7 @@ def whisker(row: Row, scale: Scale, column: Column) -> SafeString:
         words = format_html("‹ {}", _("off the scale")) if high < scale.low else format_html("{} ›", _("off the scale"))
         side = "below" if high < scale.low else "above"
         return format_html('<span class="off {}">{}</span>', side, words)
-    mark = format_html(_DISC if row.kind == "team" else _DIAMOND, scale.place(value))
+    mark = format_html(_DISC if row.is_team else _DIAMOND, scale.place(value))
     return format_html(
         '<svg class="whisker" role="img" aria-label="{}">{}<g class="marks">{}{}</g></svg>',
         _words(row, column),

@@ -13,17 +13,16 @@ from django.views.decorators.http import require_safe
 from portal.models import ReleasedBoard, Run
 from portal.queries.board_head import board_head
 from portal.queries.board_state import board_state
+from portal.queries.board_table import BoardTable, released_table
 from portal.queries.choices import Choices
-from portal.queries.leaderboard import Leaderboard
 from portal.queries.leaderboard import leaderboard as find_board
-from portal.queries.releases import released_board
 from portal.queries.whiskers import scale
 from portal.web import export
 from portal.web.access import tab_context
 from portal.web.board_address import choices_of, heads
 from portal.web.board_cache import kept_part, personal
 
-FORMATS: dict[str, Callable[[Leaderboard], HttpResponse]] = {"csv": export.as_csv, "json": export.as_json}
+FORMATS: dict[str, Callable[[BoardTable], HttpResponse]] = {"csv": export.as_csv, "json": export.as_json}
 
 
 @require_safe
@@ -57,13 +56,13 @@ def _board_text(request: HttpRequest, context: dict[str, Any], choices: Choices)
     return mark_safe(render_to_string("boards/_board.html", context | parts, request))  # noqa: S308 - a template's
 
 
-def table_parts(board: Leaderboard, choices: Choices) -> dict[str, Any]:
+def table_parts(board: BoardTable, choices: Choices) -> dict[str, Any]:
     """What the templates of a table need."""
     return {
         "board": board,
         "choices": choices,
         "heads": heads(board, choices),
-        "scale": scale(board.rows, board.rank_by) if board.comparison else None,
+        "scale": scale(board.rows) if board.comparison else None,
     }
 
 
@@ -76,7 +75,7 @@ def released(request: HttpRequest, slug: str, track: str, phase: str, number: in
     release = get_object_or_404(
         releases, track__shared_task__slug=slug, track__slug=track, phase__slug=phase, number=number
     )
-    board = released_board(release)
+    board = released_table(release)
     if file := FORMATS.get(request.GET.get("format", "")):
         return file(board)
     context |= table_parts(board, Choices()) | {"release": release, "track": release.track}

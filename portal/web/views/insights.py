@@ -31,7 +31,7 @@ def compare(request: HttpRequest, slug: str, track: str) -> HttpResponse:
     context = _context(request, slug, track)
     found = context["insights"]
     chosen = request.GET.getlist("run")
-    rows = {row.team or row.name: row for row in context["board"].rows}
+    rows = {row.label: row for row in context["board"].rows}
     context |= {
         "names": list(found.details),
         "chosen": {name: rows[name] for name in rows if name in chosen},

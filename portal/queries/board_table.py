@@ -1,0 +1,146 @@
+"""A leaderboard as plain values: what its page, exports, papers, figures and kept releases print."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from portal.models import BoardChange, Phase, ReleasedBoard, Run, Track
+from portal.queries.columns import Column
+from portal.queries.languages import Scores
+
+Bracket = Literal["", "only", "first", "middle", "last"]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A ranked run of a team, or an unranked reference. `scores` are at full precision, None where undefined."""
+
+    rank: int | None
+    kind: str  # one of Run.Kind
+    team: str  # or its alias; empty for baselines and the gold standard
+    name: str  # empty under an alias, as it may hold the team's name
+    number: int | None
+    method: str  # as the team calls it; may be empty
+    system: str  # one of Run.SystemType; may be empty
+    run_id: UUID
+    scores: Scores
+    flags: list[str]
+    received_at: datetime
+    slot: str = ""  # one of Run.Slot, where the phase has slots
+    is_own: bool = False  # of the viewer's team
+    interval: tuple[float, float] | None = None  # of the value that ranks
+    group: str = ""  # letter of the runs that the items cannot tell apart
+    bracket: Bracket = ""  # the group's, where its rows are next to each other
+    change: int | None = None  # ranks gained since the last release
+    is_new: bool = False  # was in no earlier release, where there is one
+
+    @property
+    def is_team(self) -> bool:
+        return self.kind == Run.Kind.TEAM
+
+    @property
+    def label(self) -> str:
+        """The team, or the name of a reference."""
+        return self.team or self.name
+
+    @property
+    def lost(self) -> int:
+        """Ranks lost since the last release."""
+        return -(self.change or 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """How intervals and tie groups were found; see `portal.evaluation.compare` for the methods."""
+
+    metric: str
+    rounds: int
+    seed: int
+    level: float
+    method: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoardTable:
+    """The rows in their order, with what the scores were made from."""
+
+    track: Track
+    phase: Phase
+    columns: list[Column]  # all of the track's; on a ladder the one that ranks
+    rows: list[Row]
+    rank_by: str  # key of the ranking column
+    gold_version: int | None
+    scorer: str
+    released: datetime | None
+    comparison: Comparison | None = None
+    since: int | None = None  # number of the release that `change` of a row is about
+    step: float | None = None  # of the ladder on which this viewer sees the scores
+    languages: Mapping[str, int | None] = field(default_factory=dict)  # as `ByLanguage.items`
+    language: str = ""  # of the items that the scores are about; else all
+    changes: Sequence[BoardChange] = ()  # newest first
+
+    @property
+    def language_items(self) -> int | None:
+        return self.languages.get(self.language)
+
+    @property
+    def ranking_column(self) -> Column:
+        return next(column for column in self.columns if column.key == self.rank_by)
+
+    @property
+    def has_groups(self) -> bool:
+        return any(row.group for row in self.rows)
+
+    @property
+    def teams(self) -> list[Row]:
+        return [row for row in self.rows if row.is_team]
+
+    def best(self, column: Column) -> float | None:
+        """The best value of a team in that column."""
+        values = [row.scores.get(column.key) for row in self.teams]
+        defined = [value for value in values if value is not None]
+        return (max if column.higher_is_better else min)(defined, default=None)
+
+
+def content_of(table: BoardTable) -> dict[str, Any]:
+    """What a release keeps of a table, as JSON holds it."""
+    rows = [asdict(row) | {"run_id": str(row.run_id), "received_at": row.received_at.isoformat()} for row in table.rows]
+    return {
+        "rank_by": table.rank_by,
+        "columns": [asdict(column) for column in table.columns],
+        "rows": rows,
+        "comparison": asdict(table.comparison) if table.comparison else None,
+        "since": table.since,
+    }
+
+
+def released_table(release: ReleasedBoard) -> BoardTable:
+    """The table as it was."""
+    content = release.content
+    made = content["comparison"]
+    return BoardTable(
+        track=release.track,
+        phase=release.phase,
+        columns=[Column(**column) for column in content["columns"]],
+        rows=[_row(row) for row in content["rows"]],
+        rank_by=content["rank_by"],
+        gold_version=release.gold.version,
+        scorer=release.scorer,
+        released=release.at,
+        comparison=Comparison(**made) if made else None,
+        since=content["since"],
+    )
+
+
+def released_ranks(release: ReleasedBoard) -> dict[str, int | None]:
+    """By team."""
+    return {row["team"]: row["rank"] for row in release.content["rows"] if row["kind"] == Run.Kind.TEAM}
+
+
+def _row(plain: dict[str, Any]) -> Row:
+    known = {one.name: plain[one.name] for one in fields(Row) if one.name in plain}  # others are newer
+    known["run_id"], known["received_at"] = UUID(known["run_id"]), datetime.fromisoformat(known["received_at"])
+    known["interval"] = tuple(known["interval"]) if known["interval"] else None
+    return Row(**known)

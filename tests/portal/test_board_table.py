@@ -1,0 +1,102 @@
+"""One table of a board: whatever prints it prints the same rows, in the same order, with the same values."""
+
+import csv
+import io
+import json
+from datetime import timedelta
+
+import pytest
+
+from portal.evaluation.compare import compare_board
+from portal.export import board_csv, board_json
+from portal.figures.field import intervals
+from portal.models import Board, SharedTask
+from portal.paper.tables import board_table
+from portal.printing import score
+from portal.queries.board_table import BoardTable, released_table
+from portal.queries.releases import keep_release
+from tests.portal.world import GOOD, PERFECT, POOR, RELEASE, board, with_teams
+
+# A row in words: rank, team or name of the reference, score, ends of its interval, tie group.
+Line = tuple[int | None, str, float | None, float | None, float | None, str]
+
+
+@pytest.fixture
+def released(tiny: SharedTask) -> SharedTask:
+    """Three teams, the last two of which tie; one metric of the last is undefined."""
+    with_teams(tiny, {"Ostro": PERFECT, "Meltemi": GOOD, "Sirocco": GOOD, "Notus": POOR})
+    compare_board(_row(), RELEASE)
+    keep_release(_row(), RELEASE + timedelta(minutes=1))
+    return tiny
+
+
+def _row() -> Board:
+    boards = Board.objects.select_related("track__shared_task", "phase__shared_task", "gold")
+    return boards.get(track__slug="one", phase__slug="evaluation")
+
+
+def lines(table: BoardTable) -> list[Line]:
+    return [
+        (row.rank, row.label, row.scores["accuracy"], *(row.interval or (None, None)), row.group) for row in table.rows
+    ]
+
+
+def in_csv(content: bytes) -> list[Line]:
+    def number(text: str) -> float | None:
+        return float(text) if text else None
+
+    return [
+        (
+            int(one["rank"]) if one["rank"] else None,
+            one["team"] or one["run"],
+            number(one["accuracy"]),
+            number(one["low"]),
+            number(one["high"]),
+            one["tie_group"],
+        )
+        for one in csv.DictReader(io.StringIO(content.decode()))
+    ]
+
+
+def in_json(content: bytes) -> list[Line]:
+    return [
+        (
+            one["rank"],
+            one["team"] or one["run"],
+            one["scores"]["accuracy"],
+            *(one["interval"] or (None, None)),
+            one["tie_group"],
+        )
+        for one in json.loads(content)["rows"]
+    ]
+
+
+def test_csv_json_and_the_kept_release_have_the_rows_of_the_page(released: SharedTask) -> None:
+    shown = board(released, RELEASE + timedelta(minutes=2))
+    expected = lines(shown)
+    assert len(expected) > 4
+    assert {line[5] for line in expected} > {""}
+    assert in_csv(board_csv(shown)) == in_json(board_json(shown)) == expected
+    kept = released_table(shown.releases[0])
+    assert lines(kept) == expected
+    assert kept.rows == shown.rows
+    assert (kept.columns, kept.rank_by, kept.comparison) == (shown.columns, shown.rank_by, shown.comparison)
+    assert board_csv(kept) == board_csv(shown)
+
+
+def test_papers_and_figures_have_them_too(released: SharedTask) -> None:
+    shown = board(released, RELEASE)
+    column = shown.ranking_column
+    place = 4 + shown.columns.index(column)
+    printed = [(row[0].text, row[1].text, row[place].text) for row in board_table(shown).rows]
+    assert printed == [
+        (row.group, "" if row.rank is None else str(row.rank), score(row.scores[column.key], column.decimals))
+        for row in shown.rows
+    ]
+    bold = {row[2].text for row in board_table(shown).rows if row[place].bold}
+    assert bold == {row.team for row in shown.teams if row.scores[column.key] == shown.best(column)} == {"Ostro"}
+    figure = intervals(shown)
+    assert figure is not None
+    assert [(one["name"], one["value"], one["low"], one["high"], one["group"]) for one in figure.data] == [
+        line[1:] for line in lines(shown) if line[3] is not None
+    ]
