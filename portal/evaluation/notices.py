@@ -1,4 +1,4 @@
-"""What a worker lets people know: rows of the outbox, written in the transaction of the deed. Jobs send them."""
+"""What a worker lets people know: rows of the outbox, written in the transaction of what happened. Jobs send them."""
 
 from collections.abc import Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Gold sealed anew after a change of keys: a worker's deed, since it takes the private keys."""
+"""Gold sealed again after a change of keys: a job for workers, which have the private keys."""
 
 from django.db import transaction
 

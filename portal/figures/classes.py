@@ -12,7 +12,7 @@ from portal.figures.layers import Spec, layer, nominal, quantitative
 
 _CELL = 58  # pixels
 _ROOM = 600  # pixels: what a page has for all cells side by side
-_DASHES = [[1, 0], [8, 3], [2, 2], [12, 3, 2, 3], [5, 5], [1, 4]]  # told apart without colour
+_DASHES = [[1, 0], [8, 3], [2, 2], [12, 3, 2, 3], [5, 5], [1, 4]]  # distinguishable without color
 _SHADES = {"domain": [0, 1], "interpolate": "rgb"}
 _CHANCE = [{"x": 0, "y": 0}, {"x": 1, "y": 1}]
 
@@ -79,7 +79,7 @@ def confusion(found: Mapping[str, Any], what: str = "") -> Figure:
         name=slugify(f"confusion {what}"),
         title=_("Confusion of %(what)s") % {"what": what} if what else _("Confusion"),
         caption=_("Items by gold label (row) and label of the run (column); shade and percentage by row."),
-        told=_("%(right)d of %(all)d items have the gold’s label.")
+        alt=_("%(right)d of %(all)d items have the gold’s label.")
         % {"right": right, "all": sum(one["count"] for one in data)},
         fields=(
             Field("row", _("Gold")),
@@ -110,7 +110,7 @@ def by_class(runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> Figure:
         name="by-class",
         title=_("F1 by class"),
         caption=_("A row a run, a column a class; – where neither gold nor run has the class."),
-        told=_("The table beneath has every value."),
+        alt=_("The table beneath has every value."),
         fields=(Field("row", _("Run of")), Field("column", _("Class")), Field("f1", "F1", 4)),
         data=data,
         drawing=heat(list(runs), classes, shown="words", shade="shade", across=_("class"), down=""),
@@ -133,7 +133,7 @@ def roc(found: Sequence[Mapping[str, Any]]) -> Figure | None:
             "Rising to the left of the dashed line, that of chance, is better. A positive item is one to which "
             "the gold gives more than one half."
         ),
-        told=_("A curve for each of %(names)s.") % {"names": ", ".join(dict.fromkeys(one["name"] for one in points))},
+        alt=_("A curve for each of %(names)s.") % {"names": ", ".join(dict.fromkeys(one["name"] for one in points))},
         fields=(
             Field("name", _("Class")),
             Field("x", _("False positive rate"), 4),

@@ -50,7 +50,7 @@ def intervals(board: BoardTable) -> Figure | None:
         name="intervals",
         title=_("%(metric)s with its interval") % {"metric": column.title},
         caption=f"{caption} {beyond}" if outside else caption,
-        told=_("The table beneath has every bound."),
+        alt=_("The table beneath has every bound."),
         fields=(
             Field("name", _("Run of")),
             Field("value", column.short, column.decimals),
@@ -108,7 +108,7 @@ def rank_ranges(found: Mapping[str, tuple[int, int]]) -> Figure | None:
         caption=_(
             "Of each run the ranks that 95 % of the bootstrap’s samples give it; a point is a rank that never moves."
         ),
-        told=_("The table beneath has the best and the worst rank of each run."),
+        alt=_("The table beneath has the best and the worst rank of each run."),
         fields=(Field("name", _("Run of")), Field("best", _("Best rank"), 0), Field("worst", _("Worst rank"), 0)),
         data=data,
         drawing={
@@ -166,7 +166,7 @@ def _square(name: str, title: str, caption: str, values: Mapping[str, Mapping[st
         name=name,
         title=title,
         caption=caption,
-        told=_("The table beneath has every value."),
+        alt=_("The table beneath has every value."),
         fields=(Field("row", _("Row")), Field("column", _("Column")), Field("value", _("Value"), 4)),
         data=data,
         drawing=heat(names, names, shown="words", shade="shade", across="", down=""),
@@ -182,7 +182,7 @@ def difficulty(counts: Sequence[int]) -> Figure | None:
         name="difficulty",
         title=_("Items by how many runs got them right"),
         caption=_("All compared runs, baselines left out."),
-        told=_("%(none)d items no run got right, %(all)d all of them.") % {"none": counts[0], "all": counts[-1]},
+        alt=_("%(none)d items no run got right, %(all)d all of them.") % {"none": counts[0], "all": counts[-1]},
         fields=(Field("runs", _("Runs that are right"), 0), Field("items", _("Items"), 0)),
         data=data,
         drawing={
@@ -207,7 +207,7 @@ def labels(found: Mapping[str, Any]) -> list[Figure]:
         name="labels",
         title=_("Labels of the gold standard"),
         caption=_("%(items)s items.") % {"items": f"{found['items']:,}"},
-        told=", ".join(f"{one['name']} {one['count']:g}" for one in data),
+        alt=", ".join(f"{one['name']} {one['count']:g}" for one in data),
         fields=(Field("name", _("Label")), Field("count", _("Items"), 0), Field("share", _("Share"), 4)),
         data=data,
         drawing={
@@ -244,7 +244,7 @@ def _company(found: Mapping[str, Any]) -> list[Figure]:
             name="co-occurrence",
             title=_("Labels that occur together"),
             caption=_("Items that have the labels of row and column; shade by share of the row’s."),
-            told=_("The table beneath has every count."),
+            alt=_("The table beneath has every count."),
             fields=(Field("row", _("Label")), Field("column", _("With")), Field("count", _("Items"), 0)),
             data=data,
             drawing=heat(classes, classes, shown="words", shade="share", across="", down=""),

@@ -50,14 +50,14 @@ class PrintedValue:
 class Figure:
     """A drawing and the very table that it is drawn from.
 
-    `drawing` is a Vega-Lite specification without data and config: marks name styles of `theme.config`. `told` says
+    `drawing` is a Vega-Lite specification without data and config: marks name styles of `theme.config`. `alt` says
     in words what an image's reader sees, for those who do not see it.
     """
 
     name: str  # a slug, in its address
     title: str
     caption: str
-    told: str
+    alt: str
     fields: tuple[Field, ...]
     data: list[Datum]
     drawing: dict[str, Any] = field(repr=False)
@@ -66,7 +66,7 @@ class Figure:
         """The whole specification; for a small screen one of its own."""
         return {
             "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
-            "description": f"{self.title}. {self.told}",
+            "description": f"{self.title}. {self.alt}",
             "data": {"values": self.data},
             "config": config(theme),
             "params": [{"name": "place", "value": "small" if is_small else "large"}],  # of labels

@@ -49,7 +49,7 @@ def against(board: BoardTable, across: Column, up: Column) -> Figure | None:
         name=f"{up.key}-against-{across.key}".replace(":", "-").replace("_", "-").lower(),
         title=title,
         caption=_outside_words(outside, across, up),
-        told=_told(shown, across, up),
+        alt=_alt(shown, across, up),
         fields=(
             Field("name", _("Run of")),
             Field("kind", _("Kind")),
@@ -120,7 +120,7 @@ def _outside_words(outside: list[Datum], across: Column, up: Column) -> str:
     return _("Outside the frame: %(names)s.") % {"names": ", ".join(named)}
 
 
-def _told(shown: Iterable[Datum], across: Column, up: Column) -> str:
+def _alt(shown: Iterable[Datum], across: Column, up: Column) -> str:
     """The best of both axes, by their direction."""
     teams = [datum for datum in shown if datum["kind"] == "team"]
     first, second = (
@@ -155,7 +155,7 @@ def by_part(board: BoardTable) -> Figure | None:
         name=f"{base}-by-part".replace("_", "-"),
         title=_("%(metric)s by group") % {"metric": title},
         caption="",
-        told=_("The table beneath has the values of each run for each group."),
+        alt=_("The table beneath has the values of each run for each group."),
         fields=(Field("name", _("Run of")), Field("part", _("Group")), Field("value", title, parts[0].decimals)),
         data=data,
         drawing=_dumbbells(title, _("Group")),
@@ -176,7 +176,7 @@ def by_language(found: Languages, column: Column) -> Figure:
         title=_("%(metric)s by the language of the items") % {"metric": column.title},
         caption=_("Each language is scored as if its items were the whole gold standard: %(items)s.")
         % {"items": items},
-        told=" ".join(_best_in(language_name(code), data, column) for code in codes),
+        alt=" ".join(_best_in(language_name(code), data, column) for code in codes),
         fields=(
             Field("name", _("Run of")),
             Field("part", _("Language")),
@@ -227,7 +227,7 @@ def over_time(board: BoardTable) -> Figure | None:
         name="over-time",
         title=_("%(metric)s over time") % {"metric": column.title},
         caption=_("Each point is a run when it came; the line is the best so far. Times are UTC."),
-        told=_("From %(first)s to %(last)s the best rose or fell to %(best)s.")
+        alt=_("From %(first)s to %(last)s the best rose or fell to %(best)s.")
         % {"first": data[0]["at"][:10], "last": data[-1]["at"][:10], "best": score(data[-1]["best"], column.decimals)},
         fields=(
             Field("at", _("Received")),

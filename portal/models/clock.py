@@ -18,7 +18,7 @@ def database_now() -> datetime:
     with connection.cursor() as cursor:
         cursor.execute(clock_question())
         (moment,) = cursor.fetchone()
-    return moment_told(moment)
+    return parse_db_time(moment)
 
 
 def clock_question() -> str:
@@ -26,7 +26,7 @@ def clock_question() -> str:
     return _QUESTIONS[connection.vendor]
 
 
-def moment_told(answer: str | datetime) -> datetime:
+def parse_db_time(answer: str | datetime) -> datetime:
     """The database's answer in UTC."""
     if isinstance(answer, str):
         return datetime.fromisoformat(answer).replace(tzinfo=UTC)

@@ -221,7 +221,7 @@ class Phase(models.Model):
     official = models.CharField(max_length=8, choices=Official)
     run_numbers = models.CharField(max_length=4, choices=RunNumbers, default=RunNumbers.ONCE)
     team_names = models.CharField(max_length=10, choices=TeamNames, default=TeamNames.SHOWN)
-    ladder_step = models.FloatField(null=True, blank=True)  # see `step_for`; None: scores are told as they are
+    ladder_step = models.FloatField(null=True, blank=True)  # see `step_for`; None: scores are shown as they are
 
     objects = PhaseQuerySet.as_manager()
 
@@ -288,7 +288,7 @@ class Phase(models.Model):
         return self.scores_are_public(at) or self.shared_task.is_organized_by(viewer)
 
     def step_at(self, at: datetime) -> float | None:
-        """By which step scores move at that moment (`scoring.analysis.ladder`); None: they are told as they are.
+        """By which step scores move at that moment (`scoring.analysis.ladder`); None: they are shown as they are.
 
         That is so until the phase has closed for everybody.
         """

@@ -1,4 +1,4 @@
-"""The one question that a board's address asks first: which phases there are, what is public now, what has changed."""
+"""State of a board in one query: its phases, what is public now, its revision."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,11 +9,11 @@ from typing import Any
 from django.db import connection
 
 from portal.models import Phase
-from portal.models.clock import clock_question, moment_told
+from portal.models.clock import clock_question, parse_db_time
 from portal.queries.leaderboard import default_phase
 
 _FIELDS = ("id", "slug", "title", "opens", "closes", "scores", "released", "official", "team_names", "ladder_step")
-_MOMENTS = ("opens", "closes", "released")  # told as text, which need not be read at every view
+_MOMENTS = ("opens", "closes", "released")  # read as text, which need not be parsed at every view
 _PHASES = f"""
 SELECT {", ".join(f"CAST(phase.{name} AS text)" if name in _MOMENTS else f"phase.{name}" for name in _FIELDS)},
 task.definition_sha256, (SELECT CAST(max(until) AS text) FROM portal_grace), ({{clock}}), {{revision}}
@@ -49,7 +49,7 @@ def board_head(shared_task: str, track: str | None, slug: str | None) -> BoardHe
     None where there is no such board. One SQL statement, written out: this is asked at every view of every board, and
     composing it, or making whole objects of its rows, would take longer than all the rest.
     """
-    clock = clock_question().replace("%", "%%")  # beside placeholders
+    clock = clock_question().replace("%", "%%")  # next to placeholders
     if track is None:
         question, names = _OF_ALL_TRACKS.format(clock=clock, revision=_SUM), [shared_task]
     else:
@@ -60,7 +60,7 @@ def board_head(shared_task: str, track: str | None, slug: str | None) -> BoardHe
         rows = cursor.fetchall()
     if not rows:
         return None
-    at = moment_told(rows[0][-2])
+    at = parse_db_time(rows[0][-2])
     phases = [_phase(row[: len(_FIELDS)]) for row in rows]
     phase = default_phase(phases, at) if slug is None else next((one for one in phases if one.slug == slug), None)
     return BoardHead(phase.slug, at, _state(phase, rows, at)) if phase else None
@@ -68,21 +68,21 @@ def board_head(shared_task: str, track: str | None, slug: str | None) -> BoardHe
 
 @lru_cache(maxsize=256)
 def _phase(row: tuple[Any, ...]) -> Phase:
-    """Kept, as phases seldom change; nobody changes these."""
+    """Kept, as phases rarely change; no one changes these."""
     phase = Phase(**dict(zip(_FIELDS, row, strict=True)))
     for name in _MOMENTS:
-        if (told := getattr(phase, name)) is not None:
-            setattr(phase, name, moment_told(told))
+        if (text := getattr(phase, name)) is not None:
+            setattr(phase, name, parse_db_time(text))
     return phase
 
 
 def _state(phase: Phase, rows: Sequence[Sequence[Any]], at: datetime) -> str | None:
-    """All that the statement told but the time itself, and what follows from that."""
+    """All that the statement found but the time itself, and what follows from that."""
     if not phase.scores_are_public(at):
         return None
-    told = [(*row[:-3], row[-1] if row[0] == phase.pk else None) for row in rows]
-    last_grace = rows[0][-3]  # of all phases: seldom is there one that has not ended, and then this phase's are asked
-    is_graced = last_grace is not None and moment_told(last_grace) > at
+    facts = [(*row[:-3], row[-1] if row[0] == phase.pk else None) for row in rows]
+    last_grace = rows[0][-3]  # of all phases: rarely has one not ended, and then this phase is asked
+    is_graced = last_grace is not None and parse_db_time(last_grace) > at
     ends = [phase.closes, phase.last_closing if is_graced else phase.closes]
     is_over = [end is not None and end <= at for end in ends]
-    return repr((phase.slug, told, is_over, phase.names_are_public(at), phase.step_at(at)))
+    return repr((phase.slug, facts, is_over, phase.names_are_public(at), phase.step_at(at)))

@@ -69,13 +69,13 @@ def ranking_column(track: Track) -> Column:
 
 
 def stepped_column(track: Track, step: float) -> Column:
-    """The only one to show on a ladder, with the decimals of its step: each further metric would tell more."""
+    """The only one to show on a ladder, with the decimals of its step: each further metric would reveal more."""
     _sign, _digits, exponent = Decimal(repr(step)).as_tuple()
     return replace(ranking_column(track), decimals=max(0, -int(exponent)))
 
 
-def told_score(track: Track, key: float, step: float) -> Score:
-    """What is told of a run on a ladder."""
+def shown_score(track: Track, key: float, step: float) -> Score:
+    """What is shown of a run on a ladder."""
     return Score(stepped_column(track, step), track.score_of(key), ranks=True)
 
 

@@ -1,4 +1,4 @@
-"""What a deed of an organizer brings with it, in sentences: said before it is done."""
+"""What an action of an organizer brings with it, in sentences: shown before it is done."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -45,7 +45,7 @@ def of_taking_back(phase: Phase, at: datetime) -> list[str]:
             _("No mail has gone out."),
         ]
     kept = ReleasedBoard.objects.filter(phase=phase).count()
-    told = OutgoingMail.objects.filter(phase=phase, kind=OutgoingMail.Kind.RELEASED).values("user").distinct().count()
+    count = OutgoingMail.objects.filter(phase=phase, kind=OutgoingMail.Kind.RELEASED).values("user").distinct().count()
     return [
         _("Scores leave all pages, exports and feeds at once; organizers still see them."),
         ngettext(
@@ -55,13 +55,13 @@ def of_taking_back(phase: Phase, at: datetime) -> list[str]:
         )
         % {"n": kept},
         _("Nobody has had a mail about the release; what people have seen or saved they keep.")
-        if not told
+        if not count
         else ngettext(
             "%(n)d person has had a mail about the release; what people have seen or saved they keep.",
             "%(n)d people have had a mail about the release; what people have seen or saved they keep.",
-            told,
+            count,
         )
-        % {"n": told},
+        % {"n": count},
         _("The way back: the page of releases puts it back. It gets its date again, and nobody a second mail."),
     ]
 

@@ -1,4 +1,4 @@
-"""Which runs made a step in a phase with a ladder, and what is told of them: all that may be seen while it is open.
+"""Which runs made a step in a phase with a ladder, and what is shown of them: all that may be seen while it is open.
 
 Every page, file and mail that shows scores reads boards (`leaderboard`) or runs (`runs`), and both ask here. A ladder
 is computed from scores that the viewer must not see, so nothing but its steps leaves this module.
@@ -20,7 +20,7 @@ _UNFINISHED = (Run.State.RECEIVED, Run.State.SCORING)
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A run with what is told of it: the key that ranks (see `Track.rank_key`), rounded."""
+    """A run with what is shown of it: the key that ranks (see `Track.rank_key`), rounded."""
 
     owner: int | UUID  # the team, or the run of nobody
     run: UUID
@@ -74,7 +74,7 @@ def steps(board: Board, runs: QuerySet[Run], viewer: Viewer, at: datetime) -> li
     ]
 
 
-def told(runs: Collection[Run], viewer: Viewer, at: datetime) -> dict[UUID, float]:
+def shown_keys(runs: Collection[Run], viewer: Viewer, at: datetime) -> dict[UUID, float]:
     """The keys that are shown of these runs and of their owners' others; without those that made no step."""
     phases, tracks = {run.phase_id for run in runs}, {run.track_id for run in runs}
     nobodys = {run.pk for run in runs if run.team_id is None}

@@ -9,7 +9,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from portal.models import Grace, Membership, OutgoingMail, Phase, Run, SharedTask, Signature, Team, User
 
-RELEASE_IS_NEWS = timedelta(days=7)  # so long may the schedule be down; who joins later is told nothing old
+RELEASE_IS_NEWS = timedelta(days=7)  # so long may the schedule be down; who joins later gets no old news
 _FIRST, _LAST = timedelta(hours=72), timedelta(hours=24)
 _STANDING = (Team.State.PENDING, Team.State.APPROVED)
 
@@ -36,7 +36,7 @@ def notices(at: datetime) -> Iterator[Notice]:
 def _deadlines(at: datetime) -> Iterator[Notice]:
     """72 and 24 hours ahead, to teams that had the data by then and have no valid run.
 
-    The occasion names the deadline: one that is moved, or to which grace adds, is told of again in its own time.
+    The occasion names the deadline: one that is moved, or to which grace adds, gets new mails in its own time.
     """
     graced = Exists(Grace.objects.filter(phase=OuterRef("pk"), until__gt=at, until__lte=at + _FIRST))
     near = Q(closes__gt=at, closes__lte=at + _FIRST) | Q(graced)
@@ -46,9 +46,9 @@ def _deadlines(at: datetime) -> Iterator[Notice]:
             if at < closes <= at + _FIRST:
                 kind, ahead = (Kind.DEADLINE_24, _LAST) if closes <= at + _LAST else (Kind.DEADLINE_72, _FIRST)
                 idle = teams.filter(~_has_valid_run(phase), state=Team.State.APPROVED)
-                told = idle.filter(downloads__at__lte=closes - ahead)
+                teams = idle.filter(downloads__at__lte=closes - ahead)
                 details = {"closes": closes.isoformat()}
-                yield from _to_members(kind, f"{phase.pk} {closes.isoformat()}", told, phase, details)
+                yield from _to_members(kind, f"{phase.pk} {closes.isoformat()}", teams, phase, details)
 
 
 def _closings(phase: Phase) -> Iterator[tuple[datetime, QuerySet[Team]]]:
@@ -77,7 +77,7 @@ def _releases(at: datetime) -> Iterator[Notice]:
         teams = teams.exclude(pk__in=Team.objects.shut_out(phase))
         if teams.exists():
             yield from _to_members(Kind.RELEASED, occasion, teams, phase, {})
-            organizers = phase.shared_task.organizers.filter(_untold("pk", Kind.RELEASED, occasion), is_active=True)
+            organizers = phase.shared_task.organizers.filter(_not_mailed("pk", Kind.RELEASED, occasion), is_active=True)
             for user in organizers:
                 yield Notice(user, Kind.RELEASED, occasion, {"shared_task": phase.shared_task, "phase": phase})
 
@@ -93,7 +93,7 @@ def _new_agreements() -> Iterator[Notice]:
         asked = Membership.objects.filter(
             Exists(signed), ~Exists(signed.filter(version=agreement.version)), team__state__in=_STANDING
         )
-        asked = asked.filter(_untold("user", Kind.AGREEMENT_CHANGED, occasion), shared_task=shared_task)
+        asked = asked.filter(_not_mailed("user", Kind.AGREEMENT_CHANGED, occasion), shared_task=shared_task)
         for member in asked.filter(user__is_active=True).select_related("user", "team"):
             about = {"shared_task": shared_task, "team": member.team, "details": {"version": agreement.version}}
             yield Notice(member.user, Kind.AGREEMENT_CHANGED, occasion, about)
@@ -102,12 +102,12 @@ def _new_agreements() -> Iterator[Notice]:
 def _to_members(
     kind: OutgoingMail.Kind, occasion: str, teams: QuerySet[Team], phase: Phase, details: dict[str, str]
 ) -> Iterator[Notice]:
-    members = Membership.objects.filter(_untold("user", kind, occasion), team__in=teams, user__is_active=True)
+    members = Membership.objects.filter(_not_mailed("user", kind, occasion), team__in=teams, user__is_active=True)
     for member in members.select_related("user", "team"):
         about = {"shared_task": phase.shared_task, "team": member.team, "phase": phase, "details": details}
         yield Notice(member.user, kind, occasion, about)
 
 
-def _untold(user: str, kind: OutgoingMail.Kind, occasion: str) -> Q:
+def _not_mailed(user: str, kind: OutgoingMail.Kind, occasion: str) -> Q:
     """`user` is the column that names the person."""
     return Q(~Exists(OutgoingMail.objects.filter(user=OuterRef(user), kind=kind, occasion=occasion)))

@@ -9,8 +9,8 @@ from typing import Any
 from django.db.models import Q, QuerySet
 
 from portal.models import Board, Evaluation, Phase, Run, Submission, Team, Viewer
-from portal.queries.columns import Score, scores, told_score
-from portal.queries.ladder import told
+from portal.queries.columns import Score, scores, shown_score
+from portal.queries.ladder import shown_keys
 from portal.queries.official import OfficialRun, official_runs
 from portal.queries.quota import TrackLimits, remaining
 from portal.queries.task_folder import home_command, items_option
@@ -144,7 +144,7 @@ def _lines(found: QuerySet[Run], viewer: Viewer, at: datetime) -> list[RunLine]:
     visible = {phase: phase.scores_are_visible_to(viewer, at) for phase in phases}  # for words
     step = {phase: phase.step_for(viewer, at) for phase in phases}
     evaluations = _shown_evaluations(runs, viewer, at)
-    keys = told([run for run in runs if step[run.phase] is not None], viewer, at)
+    keys = shown_keys([run for run in runs if step[run.phase] is not None], viewer, at)
     return [
         RunLine(
             run=run,
@@ -164,7 +164,7 @@ def _scores(run: Run, evaluation: Evaluation | None, key: float | None, step: fl
     """What it got, or on a ladder what is shown of that."""
     if evaluation is not None:
         return scores(run.track, evaluation.scores)
-    return [] if key is None or step is None else [told_score(run.track, key, step)]
+    return [] if key is None or step is None else [shown_score(run.track, key, step)]
 
 
 def _shown_evaluations(runs: Iterable[Run], viewer: Viewer, at: datetime) -> dict[Any, Evaluation]:

@@ -38,7 +38,7 @@ def test_confusion_counts_and_shares_are_the_run_s():
         ["YES", "NO", "0", "0.0000"],
         ["YES", "YES", "2", "1.0000"],
     ]
-    assert figure.told == "5 of 6 items have the gold’s label."
+    assert figure.alt == "5 of 6 items have the gold’s label."
 
 
 def test_a_drawing_says_what_its_table_says():

@@ -61,8 +61,8 @@ def deadline(context: Context, value: datetime, style: str = "line") -> SafeStri
 @register.simple_tag
 def closing_day(value: datetime) -> SafeString:
     """The day in AoE on which a window is said to close, as `deadline` says it: 15 May 2024 AoE"""
-    told = end_of_day(value).astimezone(AOE)
-    return format_html('<time datetime="{}">{} AoE</time>', told.isoformat(), format_date(told, "j M Y"))
+    last = end_of_day(value).astimezone(AOE)
+    return format_html('<time datetime="{}">{} AoE</time>', last.isoformat(), format_date(last, "j M Y"))
 
 
 @register.filter

@@ -69,11 +69,11 @@ def feed(request: HttpRequest, slug: str | None = None) -> HttpResponse:
     return HttpResponse(atom.writeString("utf-8"), content_type="application/atom+xml; charset=utf-8")
 
 
-def told(shared_task: SharedTask) -> list[tuple[Announcement, str]]:
+def published(shared_task: SharedTask) -> list[tuple[Announcement, str]]:
     """Each with its text as HTML, newest first."""
     return [(one, render_markdown(one.text)) for one in Announcement.objects.filter(shared_task=shared_task)]
 
 
 def _page(request: HttpRequest, context: dict[str, Any], status: int = 200) -> HttpResponse:
-    context |= {"told": told(context["page"].shared_task)}
+    context |= {"published": published(context["page"].shared_task)}
     return render(request, "organize/announcements.html", context, status=status)

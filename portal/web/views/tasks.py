@@ -16,14 +16,14 @@ from portal.queries.public import described
 from portal.web.access import tab_context
 from portal.web.markdown import Heading, contents, has_heading
 from portal.web.markdown import render as render_markdown
-from portal.web.views.announcements import told
+from portal.web.views.announcements import published
 
 
 @require_safe
 def overview(request: HttpRequest, slug: str) -> HttpResponse:
     context = text_context(request, slug, "overview", _("Overview"))
     shared_task, address = context["page"].shared_task, f"{settings.PUBLIC_URL}{reverse('task', args=[slug])}"
-    context |= {"announcements": told(shared_task)}
+    context |= {"announcements": published(shared_task)}
     context |= {"described": described(shared_task, address), "citation": citation(shared_task, address)}
     return render(request, "tasks/overview.html", context)
 
