@@ -110,9 +110,9 @@ def select_steps(board: Board, track: Track, choices: Choices, viewer: Viewer, a
     if choices.runs == "official":
         found = list({step.owner: step for step in found}.values())
     found.sort(key=lambda step: (step.key, step.received_at))
-    shown = {step.evaluation: {track.definition.rank_by: track.score_of(step.key)} for step in found}
+    scores = {step.evaluation: {track.definition.rank_by: track.score_of(step.key)} for step in found}
     ranks = ranked([(step.evaluation, step.key) for step in found if step.is_teams], track)
-    return Selection(board, here.filter(pk__in=shown), ranks, shown, in_steps=True)
+    return Selection(board, here.filter(pk__in=scores), ranks, scores, in_steps=True)
 
 
 def select(board: Board, track: Track, choices: Choices, viewer: Viewer, at: datetime) -> Selection:

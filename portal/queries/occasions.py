@@ -46,9 +46,9 @@ def _deadlines(at: datetime) -> Iterator[Notice]:
             if at < closes <= at + _FIRST:
                 kind, ahead = (Kind.DEADLINE_24, _LAST) if closes <= at + _LAST else (Kind.DEADLINE_72, _FIRST)
                 idle = teams.filter(~_has_valid_run(phase), state=Team.State.APPROVED)
-                teams = idle.filter(downloads__at__lte=closes - ahead)
+                with_data = idle.filter(downloads__at__lte=closes - ahead)
                 details = {"closes": closes.isoformat()}
-                yield from _to_members(kind, f"{phase.pk} {closes.isoformat()}", teams, phase, details)
+                yield from _to_members(kind, f"{phase.pk} {closes.isoformat()}", with_data, phase, details)
 
 
 def _closings(phase: Phase) -> Iterator[tuple[datetime, QuerySet[Team]]]:
