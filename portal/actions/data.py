@@ -76,10 +76,10 @@ def record_download(
 ) -> Download:
     """Record a download before its first byte, for those who may have the file. Committed when this returns.
 
-    `own` is the caller's `permissions.standing`, with the password's stamp where one was given.
+    `own` is the caller's `permissions.data_access`, with the password's stamp where one was given.
     """
     if own.user != act.viewer:
-        raise ValueError("the standing of someone else")
+        raise ValueError("the access of someone else")
     for obstacle in own.obstacles(dataset.access, dataset.released, act.at):
         raise OBSTACLES[obstacle]()
     with transaction.atomic(durable=True):
