@@ -72,7 +72,7 @@ def test_storage_away_while_uploads_are_checked(meltemi, administrators):
     assert Quota.objects.get(team=meltemi, day="").used == 3
     assert alerts().count() == 2  # one each
     away.rename(data)
-    work_off(EVALUATION + timedelta(hours=1))
+    work_off(EVALUATION + timedelta(hours=1), confined=True)
     assert {waits(run)[:2] for run in runs} == {("scored", 0)}
 
 
@@ -87,7 +87,7 @@ def test_the_sender_sees_that_an_upload_waits_for_us(meltemi):
     check_submission(submission.pk, EVALUATION)
     assert "A problem on our side" in client.get(page).content.decode()
     away.rename(file)
-    work_off(EVALUATION)
+    work_off(EVALUATION, confined=True)
     assert "A problem on our side" not in client.get(page).content.decode()
 
 
@@ -144,7 +144,7 @@ def test_items_that_cannot_be_read_are_no_attempt(meltemi, tiny):
     check_submission(second.submission.pk, EVALUATION)
     assert waits(second.submission) == ("received", 0, 1)
     away.rename(items)
-    work_off(EVALUATION)
+    work_off(EVALUATION, confined=True)
     assert waits(run)[0] == waits(second)[0] == "scored"
 
 
@@ -220,7 +220,7 @@ def test_bucket_that_answers_503(bucket, meltemi, settings, administrators):
     assert waits(run.submission) == ("received", 0, 2)
     assert alerts().count() == 2
     settings.STORAGES = working
-    work_off(EVALUATION)
+    work_off(EVALUATION, confined=True)
     assert waits(run)[:2] == ("scored", 0)
 
 

@@ -146,7 +146,7 @@ def test_quarantine_is_reported_to_administrators(meltemi, tiny, caplog, poison)
     Run.objects.filter(pk=run.pk).update(state="received", attempts=0)
     poison(run)
     for hour in range(3):
-        work_off(database_now() + timedelta(hours=hour))
+        work_off(database_now() + timedelta(hours=hour), confined=True)
     run.refresh_from_db()
     (mail,) = OutgoingMail.objects.filter(kind="alert")
     assert (run.state, mail.user) == ("failed", administrator)

@@ -5,10 +5,12 @@ import json
 import zipfile
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Barrier, BrokenBarrierError
 from typing import Any
+from unittest.mock import patch
 from uuid import uuid4
 
 from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
@@ -22,6 +24,7 @@ from portal.actions.errors import ActionError
 from portal.actions.submit import submit
 from portal.actions.teams import register_team
 from portal.actions.validate_only import ValidationReport, report_of
+from portal.evaluation import check, child, score
 from portal.evaluation.check import check_submission
 from portal.evaluation.record import Scored, record_score
 from portal.evaluation.score import score_run
@@ -152,14 +155,22 @@ def with_teams(shared_task: SharedTask, runs: Mapping[str, list[str]]) -> Shared
     return shared_task
 
 
-def work_off(at: datetime) -> None:
-    """A worker that does all there is to do."""
-    for submission in Submission.objects.filter(state=Submission.State.RECEIVED):
-        check_submission(submission.pk, at)
-    for run in Run.objects.filter(state=Run.State.RECEIVED):
-        score_run(run.pk, at)
-    for validation in Validation.objects.unfinished():
-        validate(validation.pk, at)
+def work_off(at: datetime, *, confined: bool = False) -> None:
+    """A worker that does all there is to do; `confined` with content that harms whoever reads it."""
+    with ExitStack() as patches:
+        for module in () if confined else (check, score):
+            patches.enter_context(patch.object(module, "run_limited", _run_here))
+        for submission in Submission.objects.filter(state=Submission.State.RECEIVED):
+            check_submission(submission.pk, at)
+        for run in Run.objects.filter(state=Run.State.RECEIVED):
+            score_run(run.pk, at)
+        for validation in Validation.objects.unfinished():
+            validate(validation.pk, at)
+
+
+def _run_here(function: Callable[[], Any], *_limits: Any) -> Any:
+    """What `run_limited` answers, without its child, which costs more than scoring four items."""
+    return child._unpack(child._answer(function), 0)
 
 
 def validated(validation: Validation, at: datetime) -> ValidationReport:
