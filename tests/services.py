@@ -26,14 +26,15 @@ from portal.management.valkey import HOST, free_port, valkey_command
 from tests.signed_s3 import KEY, REGION, SECRET
 
 ROOT = Path(__file__).resolve().parent.parent
+PATIENCE = 300  # seconds until a test gives up, on a slow machine with much other work; none waits longer than needed
 
 
-def wait_until(condition: Callable[[], Any], seconds: float, what: str) -> None:
+def wait_until(condition: Callable[[], Any], what: str) -> None:
     """Returns as soon as the condition holds; a TimeoutError names what did not happen."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + PATIENCE
     while not condition():
         if time.monotonic() > end:
-            raise TimeoutError(f"after {seconds} s: {what}")
+            raise TimeoutError(f"after {PATIENCE} s: {what}")
         time.sleep(0.05)
 
 
@@ -64,7 +65,7 @@ class Broker:
 
     def start(self) -> None:
         self._process = subprocess.Popen(valkey_command(self._folder, self._port))
-        wait_until(lambda: answers(self._port), 120, "Valkey listens")
+        wait_until(lambda: answers(self._port), "Valkey listens")
 
     @property
     def pid(self) -> int:
@@ -114,7 +115,7 @@ class Postgres:
         command = [self._programs / "postgres", "-D", self._folder, *options]
         with (self._folder / "log").open("ab") as log:
             self.process = subprocess.Popen(command, cwd=self._folder, stderr=log, **self._owner)
-        wait_until(self._accepts, 120, "PostgreSQL accepts connections")
+        wait_until(self._accepts, "PostgreSQL accepts connections")
 
     def stop(self, how: signal.Signals = signal.SIGINT) -> None:
         """SIGINT: a fast shutdown, which does not wait for its clients; SIGQUIT: at once, as after a crash."""
@@ -244,7 +245,7 @@ class S3:
     def start(self) -> None:
         command = [sys.executable, "-m", "tests.signed_s3", str(self._port)]
         self._process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        wait_until(lambda: answers(self._port), 120, "moto's server listens")
+        wait_until(lambda: answers(self._port), "moto's server listens")
 
     def kill(self) -> None:
         self._process.kill()

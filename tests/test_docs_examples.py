@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import ROOT
+from tests.services import PATIENCE
 
 PAGE = ROOT / "docs/scoring.md"
 FENCED = re.compile(r"^```(console|python|toml)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -74,7 +75,7 @@ class Replay:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 encoding="utf-8",
-                timeout=180,
+                timeout=PATIENCE,
             )
             yield source, wanted, run.stdout
 

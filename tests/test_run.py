@@ -9,13 +9,16 @@ from pathlib import Path
 
 from portal.management.valkey import HOST
 from tests.conftest import ROOT
+from tests.services import PATIENCE
 
 
 def demo(state: Path, *arguments: str, **environment: str) -> str:
     """The error of a demo that cannot start."""
     command = [sys.executable, "manage.py", "demo", *arguments]
     variables = os.environ | {"DJANGO_SETTINGS_MODULE": "portal.settings", "AGON_STATE": str(state)} | environment
-    done = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, timeout=180, check=False)
+    done = subprocess.run(
+        command, cwd=ROOT, env=variables, capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
     assert done.returncode == 1
     return done.stderr
 

@@ -9,7 +9,7 @@ import threading
 from portal.management.valkey import HOST, free_port
 from tests.bare.conftest import Machine
 from tests.bare.visitor import Visitor
-from tests.services import children, wait_until
+from tests.services import PATIENCE, children, wait_until
 
 BOARD = "/tasks/hateval2019/leaderboard/en-a/?phase=post-evaluation&format=json"
 
@@ -22,7 +22,7 @@ class Demo:
         self._process = machine.start("cd agon && exec ./run demo", PORT=str(port))
         self._reader = threading.Thread(target=self._read)
         self._reader.start()
-        wait_until(lambda: "Agon is ready" in self.log or not self._reader.is_alive(), 180, "the demo is ready")
+        wait_until(lambda: "Agon is ready" in self.log or not self._reader.is_alive(), "the demo is ready")
         assert "Agon is ready" in self.log
 
     def _read(self) -> None:
@@ -33,7 +33,7 @@ class Demo:
     def press_ctrl_c(self) -> None:
         (inner,) = children(self._process.pid)
         os.kill(inner, signal.SIGINT)
-        self._reader.join(timeout=120)
+        self._reader.join(timeout=PATIENCE)
         assert "Stopped." in self.log
         assert self._process.wait() == 0
 
@@ -53,7 +53,7 @@ def test_from_the_readme_to_a_scored_run(machine: Machine) -> None:
     tweets = visitor.get("/tasks/hateval2019/data/test-en/").splitlines()[1:]
     run = "".join(f"{tweet.split()[0]}\t0\n" for tweet in tweets)
     visitor.upload("hateval2019", "post-evaluation", "en_a.tsv", run.encode())
-    wait_until(lambda: "Meltemi" in teams_on(visitor), 120, "the run is scored and ranked")
+    wait_until(lambda: "Meltemi" in teams_on(visitor), "the run is scored and ranked")
     demo.press_ctrl_c()
 
     again = Demo(machine, port)

@@ -7,6 +7,8 @@ from http.client import HTTPResponse
 from http.cookiejar import CookieJar
 from urllib.parse import urlencode, urljoin
 
+from tests.services import PATIENCE
+
 
 class Visitor:
     def __init__(self, address: str, *handlers: urllib.request.BaseHandler) -> None:
@@ -43,6 +45,6 @@ class Visitor:
         if body is not None:
             request.add_header("Content-Type", kind)
             request.add_header("Referer", request.full_url)
-        answer = self._opener.open(request, timeout=120)
+        answer = self._opener.open(request, timeout=PATIENCE)
         assert isinstance(answer, HTTPResponse)
         return answer

@@ -17,10 +17,9 @@ from portal.management.programs import BEAT, WORKERS, web_command, worker_comman
 from portal.management.valkey import HOST, free_port
 from tests.canary import EYES, mark_gold
 from tests.conftest import ROOT
-from tests.services import Broker, answers, wait_until
+from tests.services import PATIENCE, Broker, answers, wait_until
 
 TASKS = ("detests2022", "exist2024")
-PATIENCE = 60_000  # ms, for a page on a machine that has other work; who needs longer says so
 # As root Chromium has no sandbox; the rest keeps it from calling home.
 CHROMIUM_FLAGS = (
     "--headless",
@@ -83,13 +82,13 @@ def portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Portal]:
                     _keep_open(Path(command[-1]) / "task.yaml")
             workers = [worker_command(name, lanes) for name, lanes in WORKERS.items()]
             programs += [start(command) for command in (web_command(port), *workers, BEAT)]
-            wait_until(lambda: answers(port), 120, f"the web server answers; see {folder / 'log'}")
+            wait_until(lambda: answers(port), f"the web server answers; see {folder / 'log'}")
             yield own
         finally:
             for program in programs:
                 program.terminate()
             for program in programs:
-                program.wait(60)
+                program.wait(PATIENCE)
             broker.kill()
     EYES.look("log of the programs", (folder / "log").read_bytes())
     EYES.look_at_folder(own.state)
@@ -108,7 +107,7 @@ def browser() -> Iterator[Browser]:
     executable = next((path for path in map(shutil.which, names) if path), None)
     if executable is None:
         pytest.skip("no Chromium is installed")
-    expect.set_options(timeout=PATIENCE)
+    expect.set_options(timeout=PATIENCE * 1000)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=executable, args=list(CHROMIUM_FLAGS))
         yield browser
@@ -127,7 +126,7 @@ def received(browser: Browser, folder: Path) -> Iterator[None]:
     def open_recorded(**options: Any) -> BrowserContext:
         recording = {"record_har_path": folder / f"{len(opened)}.har", "record_har_content": "embed"}
         opened.append(open_one(**recording | options))
-        opened[-1].set_default_timeout(PATIENCE)
+        opened[-1].set_default_timeout(PATIENCE * 1000)
         return opened[-1]
 
     with pytest.MonkeyPatch.context() as patch:

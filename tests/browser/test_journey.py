@@ -1,6 +1,5 @@
 """The main job as a newcomer does it: from sign-up to a rank."""
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,9 +8,9 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import Portal
 from tests.browser.visitor import create_team, sign_up, violations
+from tests.services import wait_until
 
 TASK = "/tasks/detests2022"
-SCORED = 120_000  # ms
 
 
 @pytest.fixture
@@ -105,9 +104,11 @@ def walk(
 
 def shows(page: Page, place: str, text: str, reload: bool) -> None:
     """Wait until the place has the text, which takes a worker."""
+
+    def is_there() -> bool:
+        page.reload()
+        return text in page.locator(place).inner_text()
+
     if reload:
-        deadline = time.monotonic() + SCORED / 1000
-        while text not in page.locator(place).inner_text() and time.monotonic() < deadline:
-            page.wait_for_timeout(500)
-            page.reload()
-    expect(page.locator(place)).to_contain_text(text, timeout=SCORED)
+        wait_until(is_there, f"{text} in {place}")
+    expect(page.locator(place)).to_contain_text(text)

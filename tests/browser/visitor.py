@@ -35,7 +35,7 @@ def sign_up(page: Page, portal: Portal, name: str) -> None:
 
 
 def latest_mail(portal: Portal, address: str) -> EmailMessage:
-    wait_until(lambda: portal.mails_to(address), 120, f"a mail to {address}")
+    wait_until(lambda: portal.mails_to(address), f"a mail to {address}")
     return email.message_from_bytes(portal.mails_to(address)[-1].read_bytes(), policy=email.policy.default)
 
 

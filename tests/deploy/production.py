@@ -17,6 +17,7 @@ from deploy.native import Native
 from tests.bare.visitor import Visitor
 from tests.canary import EYES
 from tests.conftest import ROOT
+from tests.services import PATIENCE
 
 HOST = "agon.example"
 ADDRESS = f"https://{HOST}"
@@ -69,7 +70,7 @@ class Production(Native):
     def connection(self, source: str = "127.0.0.1", service: str = "proxy") -> http.client.HTTPConnection:
         """For requests that no browser sends: to the proxy, or past it to a web service."""
         if service != "proxy":
-            return http.client.HTTPConnection(self.address(service), 8000, timeout=120)
+            return http.client.HTTPConnection(self.address(service), 8000, timeout=PATIENCE)
         return _Connection(HOST, self.address("proxy"), self._beside / "certificates/fullchain.pem", source)
 
     def python(self, service: str, program: str, *arguments: str) -> str:
@@ -80,7 +81,9 @@ class Production(Native):
 class _Connection(http.client.HTTPSConnection):
     """TLS to the proxy's address, whatever the name of the host."""
 
-    def __init__(self, host: str, address: str, authority: Path, source: str, timeout: float = 120, **_: Any) -> None:
+    def __init__(
+        self, host: str, address: str, authority: Path, source: str, timeout: float = PATIENCE, **_: Any
+    ) -> None:
         super().__init__(host, 443, timeout=timeout, context=ssl.create_default_context(cafile=str(authority)))
         self._address, self._source = address, source
 

@@ -13,6 +13,7 @@ import pytest
 from portal.management.valkey import announced, free_port
 from scoring.receipts import new_private_key
 from tests.conftest import ROOT
+from tests.services import PATIENCE
 
 ADDRESS = "https://agon.example"
 Start = Callable[[dict[str, str]], dict[str, Any]]
@@ -146,7 +147,9 @@ def test_a_small_installation_starts(tmp_path: Path) -> None:
 def test_djangos_own_check_finds_nothing(right: dict[str, str]) -> None:  # F71
     check = [sys.executable, "manage.py", "check", "--deploy", "--fail-level", "INFO"]
     environment = right | {"PATH": os.environ["PATH"]}
-    done = subprocess.run(check, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=180, check=False)
+    done = subprocess.run(
+        check, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
     assert "System check identified no issues" in done.stdout, done.stderr
     assert done.returncode == 0
 
@@ -160,7 +163,9 @@ COMMAND = [sys.executable, "manage.py", "migrate"]
 @pytest.mark.parametrize("program", [WEB, WORKER, BEAT, COMMAND], ids=["web", "worker", "beat", "command"])
 def test_every_program_ends_with_all_faults_at_once(program: list[str]) -> None:
     environment = {"AGON_URL": "http://agon.example", "DEBUG": "on", "AGON_STAET": "/state", "PATH": os.environ["PATH"]}
-    done = subprocess.run(program, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=180, check=False)
+    done = subprocess.run(
+        program, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
     assert done.returncode != 0
     assert "Traceback" not in done.stderr
     sentences = [line for line in done.stderr.splitlines() if line.startswith("- ")]

@@ -35,7 +35,7 @@ def test_a_broker_that_lost_everything_loses_no_run(
     Submission.objects.update(lease_ends=database_now())
     Run.objects.update(lease_ends=database_now())
     worker.start()
-    wait_until(all_are_scored, 120, "all runs are scored")
+    wait_until(all_are_scored, "all runs are scored")
     for run in Run.objects.all():
         assert run.evaluations.count() == 1
         assert (run.attempts, run.leases_lost) == (0, 0)
@@ -44,13 +44,13 @@ def test_a_broker_that_lost_everything_loses_no_run(
 def test_a_worker_outlives_its_broker(broker: Broker, worker: Worker, send: Callable[[int], Submission]) -> None:
     worker.start()
     send(1)
-    wait_until(all_are_scored, 120, "the first run and the baselines are scored")
+    wait_until(all_are_scored, "the first run and the baselines are scored")
     broker.kill()
     broker.lose_everything()
     send(2)
     broker.start()
     Submission.objects.update(lease_ends=database_now())
-    wait_until(all_are_scored, 120, "the second run is scored")
+    wait_until(all_are_scored, "the second run is scored")
     assert Run.objects.get(number=2).evaluations.count() == 1
 
 
@@ -67,15 +67,15 @@ def test_a_worker_all_of_whose_processes_work_while_its_broker_dies_goes_on(
     Run.objects.update(lease_ends=None)
     slow_runs(True)
     worker.start()
-    wait_until(lambda: len(worker.scorers) == 2, 120, "two runs are being scored")
+    wait_until(lambda: len(worker.scorers) == 2, "two runs are being scored")
     broker.kill()
     slow_runs(False)
     for process in worker.scorers:
         os.kill(process, signal.SIGKILL)  # so that both are done with now, while nobody can be told
     log = tmp_path / "worker.log"
-    wait_until(lambda: "Couldn't ack" in log.read_text() and not worker.busy, 120, "nothing can be acknowledged")
+    wait_until(lambda: "Couldn't ack" in log.read_text() and not worker.busy, "nothing can be acknowledged")
     broker.start()
-    wait_until(all_are_scored, 120, "all are scored")
+    wait_until(all_are_scored, "all are scored")
     assert [run.evaluations.count() for run in Run.objects.all()] == [1, 1, 1]
 
 
@@ -93,13 +93,13 @@ def test_a_new_process_of_the_pool_holds_no_connection_of_its_parent(
 ) -> None:
     worker.start()
     send(1)
-    wait_until(lambda: bool(worker.busy), 120, "a run is being scored")
+    wait_until(lambda: bool(worker.busy), "a run is being scored")
     killed = worker.busy
     for process in killed:
         os.kill(process, signal.SIGKILL)
     Submission.objects.update(lease_ends=database_now())
     Run.objects.update(lease_ends=database_now())
-    wait_until(all_are_scored, 120, "the first run and the baselines are scored")
+    wait_until(all_are_scored, "the first run and the baselines are scored")
     own = tcp_connections(worker.pid)
     assert own, "the worker talks to its broker"
     assert not [child for child in children(worker.pid) if tcp_connections(child) & own]

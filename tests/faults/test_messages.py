@@ -42,9 +42,7 @@ def test_the_same_message_ten_times(
     check_submission(checked.pk, database_now())
     jobs.publish_scores([run.pk for run in Run.objects.all()] * 10)
     worker.start()
-    wait_until(
-        lambda: scored() == Run.objects.count() and nothing_waits(queue), 120, "all is scored, no message is left"
-    )
+    wait_until(lambda: scored() == Run.objects.count() and nothing_waits(queue), "all is scored, no message is left")
     assert Evaluation.objects.count() == Run.objects.count()
     assert "came too late" not in (tmp_path / "worker.log").read_text()  # nothing was done twice
     for work in (*Run.objects.all(), *Submission.objects.all()):
@@ -62,18 +60,18 @@ def test_a_message_that_is_handed_out_again_in_mid_score(
     Run.objects.filter(kind=Run.Kind.BASELINE).delete()
     pipe = slow_runs(True)
     worker.start()
-    wait_until(lambda: len(worker.scorers) == 1, 120, "the run is being scored")
+    wait_until(lambda: len(worker.scorers) == 1, "the run is being scored")
     before = Run.objects.get()
     (message,) = (tag for tag in queue.hkeys("unacked") if str(before.pk) in queue.hget("unacked", tag).decode())
     queue.zadd(DELIVERED, {message: 0})  # long ago
     with app.connection_for_read() as another:  # any worker looks after the others' messages
         another.default_channel.qos.restore_visible(interval=1)
-    wait_until(lambda: nothing_waits(queue), 120, "the other process has taken it and found nothing to do")
+    wait_until(lambda: nothing_waits(queue), "the other process has taken it and found nothing to do")
     assert (len(worker.scorers), Run.objects.get().token) == (1, before.token)
     with pipe.open("wb") as other_end:
         slow_runs(False)
         other_end.write((folder / "baselines/en/random.csv").read_bytes())
-    wait_until(lambda: scored() == 1, 120, "the run is scored")
+    wait_until(lambda: scored() == 1, "the run is scored")
     assert (Run.objects.get().leases_lost, Evaluation.objects.count()) == (0, 1)
 
 
@@ -91,8 +89,8 @@ def test_a_poison_run_is_quarantined_and_the_others_flow(
     jobs.publish_scores([poison.pk])  # it comes first
     good = [send(number).runs.get().pk for number in (2, 3) * 4]
     worker.start()
-    wait_until(lambda: scored() == Run.objects.count() - 1, 120, "all but one are scored")
-    wait_until(lambda: Run.objects.get(pk=poison.pk).state == Run.State.FAILED, 120, "it is given up")
+    wait_until(lambda: scored() == Run.objects.count() - 1, "all but one are scored")
+    wait_until(lambda: Run.objects.get(pk=poison.pk).state == Run.State.FAILED, "it is given up")
     poison.refresh_from_db()
     others = Run.objects.filter(state=Run.State.SCORED)
     assert others.filter(finished_at__lt=poison.started_at).exists()  # they did not wait for its last attempt

@@ -25,10 +25,10 @@ def test_storage_that_hangs_loses_no_lease(
     Run.objects.update(lease_ends=None)
     slow_items(True)
     worker.start()
-    wait_until(lambda: Run.objects.get().postponed > 0, 180, "the run waits")
+    wait_until(lambda: Run.objects.get().postponed > 0, "the run waits")
     slow_items(False)
     Run.objects.filter(token__isnull=True).update(lease_ends=database_now())
-    wait_until(lambda: Run.objects.get().state == Run.State.SCORED, 180, "it is scored")
+    wait_until(lambda: Run.objects.get().state == Run.State.SCORED, "it is scored")
     assert (Run.objects.get().attempts, Run.objects.get().leases_lost) == (0, 0)
 
 
@@ -41,13 +41,13 @@ def test_storage_away_while_uploads_are_checked(
     stored = Path(settings.DATA_ROOT) / "files"
     away = stored.rename(stored.with_name("away"))
     worker.start()
-    wait_until(lambda: Submission.objects.filter(postponed__gt=0).count() == UPLOADS, 120, "all uploads wait")
-    wait_until(lambda: Submission.objects.filter(postponed__gt=1).exists(), 120, "one was tried again")
+    wait_until(lambda: Submission.objects.filter(postponed__gt=0).count() == UPLOADS, "all uploads wait")
+    wait_until(lambda: Submission.objects.filter(postponed__gt=1).exists(), "one was tried again")
     away.rename(stored)
     for work in (Submission, Run):  # when they are due again
         work.objects.filter(token__isnull=True).update(lease_ends=database_now())
     sent = Run.objects.filter(number__isnull=False)
-    wait_until(lambda: sent.filter(state=Run.State.SCORED).count() == UPLOADS, 180, "all are scored")
+    wait_until(lambda: sent.filter(state=Run.State.SCORED).count() == UPLOADS, "all are scored")
     used = Q(attempts__gt=0) | Q(leases_lost__gt=0) | Q(state="failed")
     assert not Submission.objects.filter(used).exists()
     assert not Run.objects.filter(used).exists()

@@ -25,7 +25,7 @@ def test_a_worker_builds_the_pack_that_somebody_asked_for(
     worker = Program(worker_command("worker", WORKERS["worker"]), own_environment(), tmp_path / "worker.log")
     worker.start()
     try:
-        wait_until(lambda: PaperPack.objects.get(pk=pack.pk).is_finished, 180, "the pack is built")
+        wait_until(lambda: PaperPack.objects.get(pk=pack.pk).is_finished, "the pack is built")
     finally:
         worker.kill()
         print((tmp_path / "worker.log").read_text())

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
-from tests.services import wait_until
+from tests.services import PATIENCE, wait_until
 
 # A leader with a child of its own in its group, as the worker and the web server have them.
 PROGRAM = "echo $$ >leader; sleep 300 & echo $! >child; wait"
@@ -37,7 +37,7 @@ def is_running(pid: int) -> bool:
 
 
 def pid_in(file: Path) -> int:
-    wait_until(lambda: file.exists() and file.read_text().endswith("\n"), 120, f"{file.name} is written")
+    wait_until(lambda: file.exists() and file.read_text().endswith("\n"), f"{file.name} is written")
     return int(file.read_text())
 
 
@@ -67,8 +67,8 @@ def test_all_programs_end_with_the_demo_and_no_other(
     assert is_running(leader)
     assert is_running(child)
     demo.send_signal(how)
-    demo.wait(timeout=60)
-    wait_until(lambda: not is_running(leader) and not is_running(child), 120, "leader and child are gone")
+    demo.wait(timeout=PATIENCE)
+    wait_until(lambda: not is_running(leader) and not is_running(child), "leader and child are gone")
     assert is_running(bystander)
 
 
@@ -76,7 +76,7 @@ def test_a_program_that_dies_is_named(demo: subprocess.Popen[str], tmp_path: Pat
     leader, child = pid_in(tmp_path / "leader"), pid_in(tmp_path / "child")
     pid_in(tmp_path / "two")  # it has said its word
     os.kill(leader, signal.SIGKILL)
-    output, _ = demo.communicate(timeout=60)
+    output, _ = demo.communicate(timeout=PATIENCE)
     assert "ended: one" in output
     assert "two    │ said" in output
     assert not is_running(child)

@@ -22,7 +22,7 @@ from portal.management.valkey import HOST, free_port
 from portal.models import Run, Submission, User, Validation
 from portal.web.bodies import BODY_BYTES
 from tests.faults.conftest import TEAM, own_environment
-from tests.services import Broker, Program, answers, children, wait_until
+from tests.services import PATIENCE, Broker, Program, answers, children, wait_until
 
 TOKEN, BOUNDARY = "a" * 32, "boundary"
 PIECE = b"x" * 65536
@@ -40,7 +40,7 @@ class Web(Program):
 
     def post(self, body: bytes | Iterator[bytes], number: int = 1, key: str = "", page: str = "submit") -> int:
         """The status; pieces are sent in chunks, without a length."""
-        connection = http.client.HTTPConnection(HOST, self.port, timeout=180)
+        connection = http.client.HTTPConnection(HOST, self.port, timeout=PATIENCE)
         form = self.form(body, number, key) if isinstance(body, bytes) else self._in_pieces(body, number, key)
         try:
             connection.request("POST", f"/tasks/ssa2023/{page}/", form, self.headers, encode_chunked=True)
@@ -80,7 +80,7 @@ def run_bytes(folder: Path) -> bytes:
 def web(send: Callable[[int], Submission], tmp_path: Path) -> Iterator[Web]:
     web = Web(tmp_path / "web.log")
     web.start()
-    wait_until(lambda: answers(web.port), 120, "the web server answers")
+    wait_until(lambda: answers(web.port), "the web server answers")
     yield web
     web.kill()
 
@@ -110,7 +110,7 @@ def test_who_was_cut_off_gets_the_same_receipt_at_the_retry(web: Web, run_bytes:
     form = web.form(run_bytes, 1, "cut")
     with socket.create_connection((HOST, web.port)) as cut:
         cut.sendall(web.head(len(form)) + form)
-        wait_until(lambda: sent() == 1, 120, "the upload is committed")
+        wait_until(lambda: sent() == 1, "the upload is committed")
     web.kill()
     web.start()
 
@@ -119,7 +119,7 @@ def test_who_was_cut_off_gets_the_same_receipt_at_the_retry(web: Web, run_bytes:
             return web.post(run_bytes, key="cut")
         return 0
 
-    wait_until(lambda: again() == 303, 120, "the retry gets its receipt")
+    wait_until(lambda: again() == 303, "the retry gets its receipt")
     assert sent() == 1
 
 
@@ -129,9 +129,9 @@ def test_a_server_that_still_loads_ends_when_it_is_told_to(tmp_path: Path) -> No
     web.start()
     assert web.process
     try:
-        wait_until(lambda: children(web.pid), 120, "its worker has begun")
+        wait_until(lambda: children(web.pid), "its worker has begun")
         web.process.terminate()
-        assert web.process.wait(60) == 0
+        assert web.process.wait(PATIENCE) == 0
     finally:
         web.kill()
 
@@ -192,7 +192,7 @@ def test_uploads_go_before_files_that_are_validated_only(
     worker = Program([*worker_command("worker", [Lane.SCORING], 1)], own_environment(), tmp_path / "worker.log")
     worker.start()
     try:
-        wait_until(lambda: Validation.objects.get().is_finished, 120, "the file is validated")
+        wait_until(lambda: Validation.objects.get().is_finished, "the file is validated")
     finally:
         worker.kill()
     validation = Validation.objects.get()

@@ -57,13 +57,13 @@ def test_no_run_is_lost_and_none_is_scored_twice(
     Run.objects.update(lease_ends=None)
     slow_runs(True)
     worker.start()
-    wait_until(lambda: len(worker.scorers) == 2, 120, "two runs are being scored")
+    wait_until(lambda: len(worker.scorers) == 2, "two runs are being scored")
     assert Run.objects.filter(state=Run.State.SCORING).count() == 2
     slow_runs(False)
     kill(worker)
     # When the leases have ended:
     Run.objects.filter(state=Run.State.SCORING).update(lease_ends=database_now())
-    wait_until(lambda: Run.objects.filter(state=Run.State.SCORED).count() == RUNS, 120, "all runs are scored")
+    wait_until(lambda: Run.objects.filter(state=Run.State.SCORED).count() == RUNS, "all runs are scored")
     used = Run.objects.aggregate(attempts=Sum("attempts"), leases_lost=Sum("leases_lost"))
     lost = used["attempts"] if kill is kill_scorers else used["leases_lost"]
     assert 1 <= lost == sum(used.values()) <= 2  # of two scorers, one may end in the moment before
@@ -85,9 +85,9 @@ def test_processes_that_start_slowly_get_to_work(broker: Broker, slow_worker: Pr
     """Celery watches those that it starts in place of others."""
     slow_worker.start()
     jobs.heartbeat.apply_async([Lane.SCORING])
-    wait_until(Heartbeat.objects.exists, 60, "a job was done")
+    wait_until(Heartbeat.objects.exists, "a job was done")
     Heartbeat.objects.all().delete()
     for process in children(slow_worker.pid):
         os.kill(process, signal.SIGKILL)
     jobs.heartbeat.apply_async([Lane.SCORING])
-    wait_until(Heartbeat.objects.exists, 60, "a job was done by a new process")
+    wait_until(Heartbeat.objects.exists, "a job was done by a new process")

@@ -32,6 +32,7 @@ from tests.portal.world import (
     send_run,
     work_off,
 )
+from tests.services import PATIENCE
 
 ADDRESS = "meltemi@example.org"
 
@@ -233,5 +234,5 @@ def test_of_two_workers_that_end_an_upload_at_once_one_tells(meltemi):
             time.sleep(0.5)
         return done
 
-    assert at_once([record_slowly, lambda: is_written.wait(60) and record(second)]) == [True, True]
+    assert at_once([record_slowly, lambda: is_written.wait(PATIENCE) and record(second)]) == [True, True]
     assert submission.mails.filter(kind="runs_scored").count() == 1

@@ -231,9 +231,9 @@ def test_a_child_that_waits_for_something_else_than_its_content():
 
 def test_a_child_that_is_stopped_from_outside():
     def stop():
-        wait_until(lambda: set(children(os.getpid())) - others, 30, "the child runs")
+        wait_until(lambda: set(children(os.getpid())) - others, "the child runs")
         (child,) = set(children(os.getpid())) - others
-        wait_until(lambda: os.getpriority(os.PRIO_PROCESS, child) >= before + CHILD_NICENESS, 30, "it is confined")
+        wait_until(lambda: os.getpriority(os.PRIO_PROCESS, child) >= before + CHILD_NICENESS, "it is confined")
         os.kill(child, signal.SIGTERM)
 
     before, others = os.getpriority(os.PRIO_PROCESS, 0), set(children(os.getpid()))
