@@ -3,9 +3,9 @@
 import io
 import json
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Barrier, BrokenBarrierError
@@ -157,9 +157,7 @@ def with_teams(shared_task: SharedTask, runs: Mapping[str, list[str]]) -> Shared
 
 def work_off(at: datetime, *, confined: bool = False) -> None:
     """A worker that does all there is to do; `confined` with content that harms whoever reads it."""
-    with ExitStack() as patches:
-        for module in () if confined else (check, score):
-            patches.enter_context(patch.object(module, "run_limited", _run_here))
+    with nullcontext() if confined else without_children():
         for submission in Submission.objects.filter(state=Submission.State.RECEIVED):
             check_submission(submission.pk, at)
         for run in Run.objects.filter(state=Run.State.RECEIVED):
@@ -168,8 +166,15 @@ def work_off(at: datetime, *, confined: bool = False) -> None:
             validate(validation.pk, at)
 
 
+@contextmanager
+def without_children() -> Iterator[None]:
+    """Check and score in this process, for content of the tests' own: a child costs more than scoring four items."""
+    with patch.object(check, "run_limited", _run_here), patch.object(score, "run_limited", _run_here):
+        yield
+
+
 def _run_here(function: Callable[[], Any], *_limits: Any) -> Any:
-    """What `run_limited` answers, without its child, which costs more than scoring four items."""
+    """What `run_limited` answers."""
     return child._unpack(child._answer(function), 0)
 
 
