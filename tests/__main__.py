@@ -4,9 +4,9 @@
     --durations   everything, then the time of each suite and the slowest tests
     --checks      no tests
 
-Suites that start programs mostly wait for them, so they run next to the others. PostgreSQL is started for the suites
-and stopped again; tests that need a Valkey start their own. In CI a test that cannot run counts as failed, unless
-all it lacks is `../shared` or debootstrap.
+Suites that start programs mostly wait for them, so they run next to the others, and so do the checks. PostgreSQL is
+started for the suites and stopped again; tests that need a Valkey start their own. In CI a test that cannot run counts
+as failed, unless all it lacks is `../shared` or debootstrap.
 """
 
 import os
@@ -19,6 +19,7 @@ import time
 import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -39,7 +40,10 @@ CHECKS = {
 }
 IN_PARALLEL = ("-n", str(min(os.cpu_count() or 1, 4)))
 # They start programs of their own and wait for them.
-WITH_PROGRAMS = ("tests/browser", "tests/faults", "tests/bare", "tests/deploy/test_native.py")
+WITH_PROGRAMS = {
+    "SQLite, programs": ("tests/faults", "tests/bare", "tests/deploy/test_native.py"),
+    "SQLite, browser": ("tests/browser",),
+}
 AGAIN_ON_POSTGRES = (
     "tests/faults/test_broker.py",
     "tests/faults/test_worker.py",
@@ -68,7 +72,7 @@ class Tally:
     passed: int = 0
     failed: list[str] = field(default_factory=list)
     skipped: Counter[str] = field(default_factory=Counter)  # reason → tests
-    seconds: dict[str, float] = field(default_factory=dict)  # suite → wall clock
+    seconds: dict[str, tuple[float, float]] = field(default_factory=dict)  # suite → wall clock, CPU
     cases: list[tuple[float, str]] = field(default_factory=list)  # seconds with setup and teardown, test
 
     def skip(self, reason: str, allowed: bool = False) -> None:
@@ -76,6 +80,10 @@ class Tally:
             self.failed.append(f"could not run: {reason}")
         else:
             self.skipped[reason] += 1
+
+    def add_checks(self, passed: Mapping[str, bool]) -> None:
+        self.passed += sum(passed.values())
+        self.failed += [f"check: {name}" for name, is_passed in passed.items() if not is_passed]
 
     def add_junit(self, report: Path, suite: str) -> None:
         for case in ET.parse(report).getroot().iter("testcase"):
@@ -92,8 +100,8 @@ class Tally:
 
     def print_durations(self) -> None:
         print("\nWhere the time went:")
-        for suite, seconds in self.seconds.items():
-            print(f"  {seconds:7.1f} s  {suite}")
+        for suite, (seconds, cpu) in self.seconds.items():
+            print(f"  {seconds:7.1f} s  {suite}, {cpu:.0f} s of CPU")
         for seconds, name in sorted(self.cases, reverse=True)[:SLOWEST]:
             print(f"  {seconds:7.1f} s  {name}")
 
@@ -106,19 +114,18 @@ class Tally:
         print(f"{self.passed} passed, {len(self.failed)} failed, {self.skipped.total()} skipped")
 
 
-def run_checks(tally: Tally) -> None:
+def run_checks() -> dict[str, bool]:
+    """Whether each check has passed; what a failed one says is printed."""
+    passed = {}
     with tempfile.TemporaryDirectory(prefix="agon-check-") as state:
         for name, command in CHECKS.items():
-            print(f"{name} ... ", end="", flush=True)
             started = time.monotonic()
             environment = os.environ | {"AGON_STATE": state}
             done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
-            print(f"{'failed' if done.returncode else 'ok'} ({time.monotonic() - started:.1f} s)")
-            if done.returncode:
-                print(done.stdout + done.stderr)
-                tally.failed.append(f"check: {name}")
-            else:
-                tally.passed += 1
+            passed[name] = done.returncode == 0
+            result, said = ("ok", "") if passed[name] else ("failed", f"{done.stdout}{done.stderr}\n")
+            print(f"{name} ... {result} ({time.monotonic() - started:.1f} s)\n{said}", end="", flush=True)
+    return passed
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +155,9 @@ class PytestRun:
         self._process.wait()
 
     def finish(self, tally: Tally) -> None:
-        code = self._process.wait()
-        tally.seconds[self._suite.name] = time.monotonic() - self._started
+        _, status, usage = os.wait4(self._process.pid, 0)
+        code = self._process.returncode = os.waitstatus_to_exitcode(status)
+        tally.seconds[self._suite.name] = time.monotonic() - self._started, usage.ru_utime + usage.ru_stime
         if self._log is not None:
             print(f"\n== {self._suite.name}\n{self._log.read_text(errors='replace')}", flush=True)
         if self._report.exists():
@@ -160,12 +168,14 @@ class PytestRun:
 
 def run_suites(tally: Tally) -> None:
     memory = {"TMPDIR": str(MEMORY)} if in_memory() else {}
-    ignored = [f"--ignore={path}" for path in WITH_PROGRAMS]
+    ignored = [f"--ignore={path}" for paths in WITH_PROGRAMS.values() for path in paths]
     suites = [Suite("SQLite", (*IN_PARALLEL, "tests", *ignored), memory)]
     with ExitStack() as cleanup:
         folder = Path(cleanup.enter_context(tempfile.TemporaryDirectory(prefix="agon-reports-")))
-        programs = PytestRun(Suite("SQLite, programs and browser", WITH_PROGRAMS), folder, is_live=False)
-        cleanup.callback(programs.kill)
+        checks = cleanup.enter_context(ThreadPoolExecutor(1)).submit(run_checks)
+        behind = [PytestRun(Suite(name, paths), folder, is_live=False) for name, paths in WITH_PROGRAMS.items()]
+        for run in behind:
+            cleanup.callback(run.kill)
         if postgres_programs() is None:
             tally.skip("everything on PostgreSQL: no server is installed")
         else:
@@ -177,7 +187,9 @@ def run_suites(tally: Tally) -> None:
             run = PytestRun(suite, folder)
             cleanup.callback(run.kill)
             run.finish(tally)
-        programs.finish(tally)
+        for run in behind:
+            run.finish(tally)
+        tally.add_checks(checks.result())
 
 
 def in_memory() -> bool:
@@ -209,8 +221,9 @@ def main(arguments: list[str]) -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the servers end as on Ctrl-C
     started = time.monotonic()
     tally = Tally()
-    run_checks(tally)
-    if arguments != ["--checks"]:
+    if arguments == ["--checks"]:
+        tally.add_checks(run_checks())
+    else:
         install_programs()
         run_suites(tally)
     if arguments == ["--durations"]:

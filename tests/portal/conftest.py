@@ -24,11 +24,21 @@ from tests.services import S3, Broker, MailServer
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """SQLite has one writer at a time: what needs `overlapping` ones is not there but in PostgreSQL's suite."""
+    """Run each test where it can differ: overlapping writers on PostgreSQL only, and there none without a database.
+
+    SQLite has one writer at a time.
+    """
     if connection.vendor == "sqlite":
         left_out = [item for item in items if "overlapping" in getattr(item, "fixturenames", ())]
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item not in left_out]
+    else:
+        left_out = [item for item in items if not _asks_for_the_database(item)]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in left_out]
+
+
+def _asks_for_the_database(item: pytest.Item) -> bool:
+    fixtures = getattr(item, "fixturenames", ())
+    return item.get_closest_marker("django_db") is not None or not {"db", "transactional_db"}.isdisjoint(fixtures)
 
 
 @pytest.fixture
