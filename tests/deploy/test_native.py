@@ -235,7 +235,7 @@ def test_a_rolling_restart_loses_nothing(services: Production) -> None:
     uploads, _, _ = states(services)
     captain, reader = services.captain("127.0.0.6"), services.visitor("127.0.0.8")
     names = "one_Meltemi_{}.json"
-    may_send = threading.Semaphore(0)  # while no worker runs, uploads wait for their check, of which 50 may
+    may_send = threading.Semaphore(0)  # while no worker runs, uploads wait for their check, and 30 may
 
     def upload(number: int) -> str:
         may_send.acquire()
@@ -246,7 +246,7 @@ def test_a_rolling_restart_loses_nothing(services: Production) -> None:
     sending.start()
     reading.start()
     for name in ("web", "web2", "worker", "beat", "background", "mailer"):
-        may_send.release(7)
+        may_send.release(4)
         services.restart(name)
     may_send.release()  # it may be waiting
     sending.stop()
