@@ -13,7 +13,7 @@ from typing import Any
 from unittest.mock import patch
 from uuid import uuid4
 
-from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
+from allauth.mfa.totp.internal.auth import TOTP, format_hotp_value, generate_totp_secret, hotp_value
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.db import connection
@@ -63,6 +63,7 @@ GOOD = ["YES", "YES", "NO", "NO"]  # 0.75
 POOR = ["NO", "NO", "NO", "NO"]  # 0.25
 
 MILLISECOND = timedelta(milliseconds=1)
+APP_TIME = 1_714_651_200  # Unix time
 
 
 def stored_path(sha256: str) -> Path:
@@ -92,6 +93,11 @@ def set_up_second_factor(user: User) -> str:
     secret = generate_totp_secret()
     TOTP.activate(user, secret)
     return secret
+
+
+def app_code(secret: str) -> str:
+    """What an app with that secret shows at `APP_TIME`, which the fixture `time_of_apps` makes now."""
+    return str(format_hotp_value(hotp_value(secret, APP_TIME // 30)))
 
 
 def new_team(shared_task: SharedTask, name: str) -> Team:

@@ -2,14 +2,16 @@
 
 from collections.abc import Callable
 from datetime import datetime
+from types import SimpleNamespace
 
 import pytest
+from allauth.mfa.totp.internal import auth
 from django.db import connection
 from django.test import Client
 
 from portal.actions.teams import join_team
 from portal.models import SharedTask, Team, User, clock
-from tests.portal.world import EVALUATION, captain, new_team, organizer_of, person
+from tests.portal.world import APP_TIME, EVALUATION, captain, new_team, organizer_of, person
 
 Clock = Callable[[datetime], None]
 CLOCK = {"postgresql": "SELECT timestamptz '{}'", "sqlite": "SELECT '{}'"}
@@ -25,6 +27,12 @@ def at(monkeypatch: pytest.MonkeyPatch) -> Clock:
         monkeypatch.setitem(clock._QUESTIONS, connection.vendor, CLOCK[connection.vendor].format(text + zone))
 
     return set_clock
+
+
+@pytest.fixture(autouse=True)
+def time_of_apps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For their codes the time stands still: none ends between reading and typing."""
+    monkeypatch.setattr(auth, "time", SimpleNamespace(time=lambda: APP_TIME))
 
 
 @pytest.fixture
