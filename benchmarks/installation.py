@@ -64,7 +64,7 @@ class Installation:
 
     def start_web(self) -> None:
         self.web.start()
-        wait_until(lambda: answers(self.port), 60, f"the web server answers; see {self.folder / 'web.log'}")
+        wait_until(lambda: answers(self.port), f"the web server answers; see {self.folder / 'web.log'}")
 
     def cpu_seconds(self) -> dict[str, float]:
         """Used so far by each part, its children included that have ended; this process is the sender."""

@@ -117,7 +117,7 @@ def _serving(application: str, environment: dict[str, str]) -> Iterator[int]:
     command = [*web_command(port, workers=2), application]
     server = subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     try:
-        wait_until(lambda: answers(port), 30, "granian listens")
+        wait_until(lambda: answers(port), "granian listens")
         time.sleep(2)  # until both processes have started
         yield port
     finally:

@@ -45,6 +45,7 @@ def _cut(font: str | BytesIO, letters: str, flavor: str | None = None) -> bytes:
     return cut.getvalue()
 
 
+@lru_cache  # figures of one kind mostly have the same letters, and cutting takes as long as drawing
 def _face(weight: int, letters: str) -> str:
     font = BytesIO(_latin(weight)) if _LATIN.issuperset(letters) else str(FOLDER / _FACES[weight])
     source = f"url(data:font/woff2;base64,{b64encode(_cut(font, letters, 'woff2')).decode()})"
