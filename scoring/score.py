@@ -60,7 +60,7 @@ class Result:
             ImportError: pandas is missing; the text says how to install it.
         """
         try:
-            from pandas import DataFrame  # noqa: PLC0415 - nobody else waits for it
+            from pandas import DataFrame  # noqa: PLC0415 - no one else waits for it
         except ImportError as missing:
             raise ImportError(f"to_pandas needs a package: {install_command(missing)}") from None
         return DataFrame([self.scores], dtype="float64")

@@ -1,4 +1,4 @@
-"""The Ladder: feedback on the same gold standard again and again, to which nobody can fit runs by trying.
+"""The Ladder: feedback on the same gold standard again and again, to which no one can fit runs by trying.
 
 Avrim Blum and Moritz Hardt: The Ladder: A Reliable Leaderboard for Machine Learning Competitions. ICML 2015,
 arXiv:1502.04585, Algorithm 1. A step of a fixed size suits every metric; the paper's variant without a parameter needs

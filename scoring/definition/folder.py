@@ -31,7 +31,7 @@ def errors_of_folder(definition: Definition, held_gold: Container[tuple[str, str
 
 
 class _Inspection:
-    """One look at a folder: what cannot be read is told once and not looked into."""
+    """One look at a folder: what cannot be read is reported once and not looked into."""
 
     def __init__(self, definition: Definition, held_gold: Container[tuple[str, str]]) -> None:
         self._definition = definition

@@ -1,7 +1,7 @@
 """How far annotators agree: pairwise agreement, Cohen's and Fleiss' kappa, Krippendorff's alpha, and all by class.
 
 Ratings are whole numbers of shape (items, annotators): one number a label, `MISSING` where the annotator did not rate
-the item. A coefficient that has no meaning (nobody rated the same item, or everybody always gave one label) is None.
+the item. A coefficient that has no meaning (no one rated the same item, or everyone always gave one label) is None.
 """
 
 from dataclasses import dataclass
