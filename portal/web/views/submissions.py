@@ -172,8 +172,9 @@ def _context(request: HttpRequest, slug: str) -> dict[str, Any]:
 
 def _limits(request: HttpRequest, context: dict[str, Any], phase: Phase | None) -> dict[str, Any]:
     team, at = context["team"], context["at"]
-    limits: Any = SimpleLazyObject(lambda: remaining(team, request.user, phase, at)) if team and phase else []
-    return {"chosen_phase": phase, "limits": limits}
+    phases = (context["page"].open_phases or [phase]) if team and phase else []
+    limits = SimpleLazyObject(lambda: [(one, remaining(team, request.user, one, at)) for one in phases])
+    return {"chosen_phase": phase, "limits_by_phase": limits}
 
 
 def _view_context(request: HttpRequest, slug: str, pk: str) -> dict[str, Any]:

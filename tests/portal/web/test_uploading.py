@@ -119,13 +119,16 @@ def test_names_to_copy_have_a_number_that_is_free(sender: Client, tiny: SharedTa
     assert [one.name for one in sender.get(PAGE).context["names"].runs] == ["one_Meltemi_2.json", "two_Meltemi_1.json"]
 
 
-def test_of_open_phases_the_one_that_counts_is_chosen(sender: Client, tiny: SharedTask) -> None:
+def test_of_open_phases_the_one_that_counts_is_chosen_and_the_limits_of_all_are_shown(
+    sender: Client, tiny: SharedTask
+) -> None:
     now = database_now()
     tiny.phases.filter(slug="without-gold").update(closes=now + timedelta(days=1))
     tiny.phases.filter(slug="evaluation").update(closes=now + timedelta(days=2), released=None)
     text = sender.get(PAGE).content.decode()
     assert 'value="evaluation" checked' in text
     assert "Runs left in Evaluation" in text
+    assert "Runs left today in Post-evaluation" in text
 
 
 def test_content_that_breaks_the_rules_is_listed_with_place_and_remedy(sender: Client) -> None:
@@ -140,7 +143,7 @@ def test_content_that_breaks_the_rules_is_listed_with_place_and_remedy(sender: C
     problems = sender.get(f"{page}report.json").json()
     assert not problems["ok"]
     assert {problem["severity"] for problem in problems["problems"]} == {"error"}
-    assert sender.get(PAGE).context["limits"][0].left == 2
+    assert sender.get(PAGE).context["limits_by_phase"][0][1][0].left == 2
 
 
 def try_out(client: Client, name: str, body: bytes, **extra: Any) -> Any:
