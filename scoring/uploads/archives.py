@@ -100,6 +100,11 @@ def _is_folder(entry: ZipEntry) -> bool:
     return _path(entry).endswith("/")
 
 
+def _points_out(entry: ZipEntry) -> bool:
+    path = _path(entry)
+    return ".." in path.split("/") or path.startswith("/") or re.match("[A-Za-z]:", path) is not None
+
+
 def _bare_name(entry: ZipEntry) -> str:
     """The name without folders, drives and hosts."""
     return re.split("[/:]", _path(entry))[-1]
@@ -109,8 +114,7 @@ def _check_entry(entry: ZipEntry, bare: Mapping[str, int], report: Report) -> No
     """Refuse what could be written or read outside the archive, and what cannot be read at all."""
     name = printable(entry.name)
     kind = stat.S_IFMT(entry.mode)
-    path = _path(entry)
-    if ".." in path.split("/") or path.startswith("/") or re.match("[A-Za-z]:", path):
+    if _points_out(entry):
         report.error("archive-path", file=name, found=name, suggestion=_suggested(entry, bare))
     if kind not in (0, stat.S_IFREG, stat.S_IFDIR) or (_is_folder(entry) and (entry.size or kind == stat.S_IFREG)):
         report.error("archive-special", file=name, found=name)
@@ -161,7 +165,7 @@ def _suggested(entry: ZipEntry, bare: Mapping[str, int]) -> str | None:
 
 def _archived(entry: ZipEntry, folder: str | None, bare: Mapping[str, int], report: Report) -> ArchivedFile:
     inner = _path(entry).removeprefix(f"{folder}/") if folder else _path(entry)
-    if "/" in inner:
+    if "/" in inner and not _points_out(entry):  # which is reported already
         name = printable(entry.name)
         report.error("archive-subfolder", file=name, found=name, suggestion=_suggested(entry, bare))
     return ArchivedFile(entry.name, inner.rsplit("/", 1)[-1], entry.size)

@@ -253,6 +253,11 @@ def test_runs_in_different_folders(packed: Callable[..., Path]) -> None:
     assert codes(packed({"one/two/a.tsv": RUN})) == ["archive-subfolder"]
 
 
+@pytest.mark.parametrize("path", ["../a.tsv", "one/../a.tsv", "/tmp/a.tsv", "..\\a.tsv"])
+def test_an_entry_that_points_out_of_the_archive_is_one_problem(packed: Callable[..., Path], path: str) -> None:
+    assert codes(packed({path: RUN, "b.tsv": RUN})) == ["archive-path"]
+
+
 def test_nothing_in_it(packed: Callable[..., Path]) -> None:
     assert codes(packed({})) == ["archive-empty"]
     assert codes(packed({"sub/": b""})) == ["archive-empty"]
