@@ -1,7 +1,6 @@
 """Whoever organizes a task sees and does what organizers can only with a second factor; the demo waives it."""
 
 from collections.abc import Callable
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -9,15 +8,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from portal.actions.announcements import publish_announcement
-from portal.actions.approval import approve_team
-from portal.actions.datasets import replace_dataset
-from portal.actions.errors import NotAllowed
-from portal.actions.gold import upload_gold
-from portal.actions.papers import close_papers
-from portal.actions.phases import grant_grace, move_phase
-from portal.actions.release import put_release_back, release_scores, take_back_release
-from portal.models import AuditEntry, GoldUpload, Phase, Run, SharedTask, Submission, Team, User
+from portal.models import Run, SharedTask, Submission, Team, User
 from portal.permissions import data_access, may_download_run, may_organize, organizes
 from portal.queries.leaderboard import leaderboard
 from portal.queries.runs import team_runs
@@ -25,7 +16,6 @@ from portal.web import urls
 from tests.portal.web.conftest import Clock
 from tests.portal.world import EVALUATION, GOOD, person, send_run, set_up_second_factor, work_off
 
-HOUR = timedelta(hours=1)
 BOARD = "/tasks/tiny/leaderboard/one/?phase=evaluation"
 
 
@@ -128,38 +118,6 @@ def test_the_home_page_says_nothing_else_of_what_waits(
     assert "failed on our side" not in text
     set_up_second_factor(oana)
     assert "failed on our side" in sign_in(oana).get("/").content.decode()
-
-
-NO_FILE: dict[str, Any] = {"dataset": None, "stored": None}
-ACTIONS: dict[str, Callable[[User, Phase, Team], Any]] = {
-    "announce": lambda user, phase, team: publish_announcement(
-        user, phase.shared_task, EVALUATION, title="News", text="Well."
-    ),
-    "approve": lambda user, phase, team: approve_team(user, team, EVALUATION),
-    "dataset": lambda user, phase, team: replace_dataset(user, phase.shared_task, EVALUATION, **NO_FILE),
-    "gold": lambda user, phase, team: upload_gold(
-        user, phase.shared_task.tracks.all()[0], EVALUATION, split="test", sealed=[b""]
-    ),
-    "papers": lambda user, phase, team: close_papers(user, phase.shared_task, EVALUATION),
-    "extra time": lambda user, phase, team: grant_grace(
-        user, phase, EVALUATION, team=team, until=EVALUATION + HOUR, reason="outage"
-    ),
-    "move": lambda user, phase, team: move_phase(
-        user, phase, EVALUATION, opens=phase.opens, closes=EVALUATION + HOUR, note="outage"
-    ),
-    "release": lambda user, phase, team: release_scores(user, phase, EVALUATION, when=None),
-    "take back": lambda user, phase, team: take_back_release(user, phase, EVALUATION),
-    "put back": lambda user, phase, team: put_release_back(user, phase, EVALUATION),
-}
-
-
-@pytest.mark.parametrize("name", ACTIONS)
-def test_every_action_of_organizers_is_refused(name: str, user: User, meltemi: Team) -> None:
-    entries = AuditEntry.objects.count()
-    with pytest.raises(NotAllowed, match="Set up a second factor first") as refused:
-        ACTIONS[name](user, meltemi.shared_task.phases.get(slug="evaluation"), meltemi)
-    assert refused.value.code == "no_second_factor"
-    assert (AuditEntry.objects.count(), GoldUpload.objects.count()) == (entries, 0)
 
 
 def test_queries_and_permissions_follow(user: User, run: Run) -> None:
