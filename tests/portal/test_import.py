@@ -8,7 +8,8 @@ from django.core.management import CommandError, call_command
 
 from portal.actions.errors import Conflict
 from portal.actions.import_shared_task import FolderRefused, import_shared_task
-from portal.models import AuditEntry, Evaluation, GoldStandard, Run, SharedTask, User
+from portal.models import AuditEntry, Evaluation, GoldStandard, Phase, Run, SharedTask, Signature, Track, User
+from scoring.definition.schema import schema
 from tests.portal.world import (
     EVALUATION,
     PERFECT,
@@ -31,6 +32,33 @@ def edit(folder, before, after):
 
 def counts():
     return [model.objects.count() for model in (SharedTask, GoldStandard, Run, AuditEntry)]
+
+
+@pytest.mark.parametrize(
+    ("model", "part", "keys"),
+    [
+        (SharedTask, (), ("slug", "title", "subtitle", "venue")),
+        (Track, ("tracks",), ("slug", "title")),
+        (Phase, ("phases",), ("slug", "title", "split")),
+        (GoldStandard, ("gold",), ("split",)),
+        (Run, ("baselines",), ("name",)),
+        (Signature, ("agreement",), ("version",)),
+    ],
+)
+def test_what_a_definition_may_hold_fits_its_column(model, part, keys):
+    properties = schema()["properties"]
+    for name in part:
+        properties = properties[name].get("items", properties[name])["properties"]
+    for key in keys:
+        assert properties[key]["maxLength"] <= model._meta.get_field(key).max_length
+
+
+def test_a_title_that_is_too_long_is_reported_before_anything_is_written(tiny, tiny_folder):
+    edit(tiny_folder, 'title: "Tiny"', f'title: "{"T" * 201}"')
+    before = counts()
+    with pytest.raises(FolderRefused, match="title: this has 201 characters; at most 200 are allowed"):
+        import_shared_task(tiny_folder, POST)
+    assert counts() == before
 
 
 def test_rows_follow_the_folder(tiny):
