@@ -144,14 +144,14 @@ def decode(data: bytes, report: Report) -> str | None:
     if encoding:
         report.error("not-utf8-but", found=encoding)
         return None
-    if not data.strip():
-        report.error("empty-file")
-        return None
     try:
         text = data.removeprefix(UTF8_MARK).decode()
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         report.error("not-utf8", line=line, found=f"byte 0x{data[error.start]:02x}")
+        return None
+    if not text or text.isspace():
+        report.error("empty-file")
         return None
     if "\0" in text:
         # Half of the bytes of UTF-16 without a mark are zero when the text is mostly ASCII.

@@ -261,6 +261,14 @@ def test_wrong_options_are_refused(task: Definition, old: str, new: str) -> None
 
 
 @pytest.mark.parametrize("track", RIGHT)
+@pytest.mark.parametrize("content", [b"\xef\xbb\xbf", "\u00a0\n".encode()])
+def test_a_file_of_nothing_but_a_mark_or_spaces_is_empty(task: Definition, track: str, content: bytes) -> None:
+    report = Report()
+    assert read_run(task.track(track), content, report, items=ItemIndex(ITEMS), lenient=True) is None
+    assert [problem.code for problem in report] == ["empty-file"]
+
+
+@pytest.mark.parametrize("track", RIGHT)
 @pytest.mark.parametrize("lenient", [False, True])
 @QUICK
 @given(data=st.data())
