@@ -54,7 +54,9 @@ def _page() -> Iterator[str]:
     yield from _errors(INPUT_ERRORS)
     actions = sorted(every_action().values(), key=lambda one: (one.__module__, one.name))
     for module, there in groupby(actions, inspect.getmodule):
-        yield f"\n## {_first_line(module).rstrip('.')}"
+        assert module is not None
+        title = module.__name__.rpartition(".")[2].replace("_", " ")
+        yield f"\n## {title.capitalize()}\n\n{_first_line(module)}"
         for one in there:
             yield from _section(one)
 
@@ -100,8 +102,10 @@ def _type(kind: Any) -> str:
             return " or ".join(inner)
         case builtins.dict:
             return "texts by key"
-        case abc.Mapping | abc.Iterable | builtins.list | builtins.tuple:
-            return f"several: {inner[0]}"
+        case builtins.list:
+            return f"list of {inner[0]}"
+        case abc.Iterable:
+            return f"{inner[0]} in pieces"
         case enum if inspect.isclass(enum) and issubclass(enum, Enum):
             return "one of: " + ", ".join(repr(one.value) for one in enum)
         case name:
