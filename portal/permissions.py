@@ -69,7 +69,7 @@ def may_change_run(user: Viewer, run: Run) -> bool:
 
 def team_of(user: Viewer, shared_task: SharedTask) -> Team | None:
     """The team of that task that the user is in, whatever its state."""
-    return Team.objects.filter(shared_task=shared_task, members=user.pk).first() if user.is_active else None
+    return shared_task.teams.filter(members=user.pk).first() if user.is_active else None
 
 
 class Obstacle(StrEnum):

@@ -79,14 +79,8 @@ def _receive(request: SignedInRequest, slug: str, then: Receiver) -> HttpRespons
         given = {"content": file.chunks(), "file_name": file.name, "slot": values["slot"]}
         return then(request, context, phase, given)
     except ActionError as error:
-        if error.code == TOO_LARGE.code:
-            return _too_large(request, error)
-        if error.code in _SHOWN_BY_THE_PAGE:
-            return _upload_page(request, context, HTTPStatus.FORBIDDEN)
-        if error.code == PHASE_CLOSED.code and (late := _lateness(context, phase)):
-            return _upload_page(request, context | late, HTTPStatus.FORBIDDEN)
         template = "submit/refused.html" if then is _submit else "submit/upload.html"
-        return render(request, template, context | _explained(error), status=error.http_status)
+        return _rejected(request, context, phase, error, template)
 
 
 def _submit(request: SignedInRequest, context: dict[str, Any], phase: Phase, given: dict[str, Any]) -> HttpResponse:
@@ -102,6 +96,18 @@ def _validate(request: SignedInRequest, context: dict[str, Any], phase: Phase, g
     if "HX-Request" in request.headers:
         return render(request, "submit/_validation.html", context | {"validation": validation}, status=202)
     return _see_other(redirect("validation", context["page"].shared_task.slug, validation.pk))
+
+
+def _rejected(
+    request: HttpRequest, context: dict[str, Any], phase: Phase, error: ActionError, template: str
+) -> HttpResponse:
+    if error.code == TOO_LARGE.code:
+        return _too_large(request, error)
+    if error.code in _SHOWN_BY_THE_PAGE:
+        return _upload_page(request, context, HTTPStatus.FORBIDDEN)
+    if error.code == PHASE_CLOSED.code and (late := _lateness(context, phase)):
+        return _upload_page(request, context | late, HTTPStatus.FORBIDDEN)
+    return render(request, template, context | _explained(error), status=error.http_status)
 
 
 def _explained(error: ActionError) -> dict[str, Any]:
