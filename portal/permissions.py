@@ -1,4 +1,4 @@
-"""Who may, and what stands in the way. When and how many runs is for phases and quotas to say."""
+"""Who may do what, and what is missing. Phases and quotas say when, and how many runs."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -63,7 +63,7 @@ def may_download_run(user: Viewer, run: Run) -> bool:
 
 
 def may_change_run(user: Viewer, run: Run) -> bool:
-    """Choosing, withdrawing and describing a run are for every member of its team, and for nobody else."""
+    """Choosing, withdrawing and describing a run are for every member of its team, and for no one else."""
     return run.team is not None and is_member(user, run.team)
 
 
@@ -73,7 +73,7 @@ def team_of(user: Viewer, shared_task: SharedTask) -> Team | None:
 
 
 class Obstacle(StrEnum):
-    """What stands between a person and a dataset; each can be removed, in this order."""
+    """What keeps a person from a dataset; each can be removed, in this order."""
 
     NOT_RELEASED = "not-released"
     SIGNED_OUT = "signed-out"

@@ -59,8 +59,8 @@ def _attempt(retry: Callable[[], int], name: str, left: list[str]) -> int:
     try:
         with transaction.atomic():
             return retry()
-    except ActionError as refused:
-        left.append(f"{name}: {refused.message}")
+    except ActionError as error:
+        left.append(f"{name}: {error.message}")
         return 0
 
 
@@ -109,7 +109,7 @@ def _require_free_number(run: Run) -> None:
 
 
 def _retry_gold(upload: GoldUpload, at: datetime) -> int:
-    """An older file never takes the place of a newer one."""
+    """An older file never replaces a newer one."""
     there = Q(track=upload.track_id, split=upload.split)
     sent = GoldUpload.objects.filter(there, received_at__gt=upload.received_at)
     newer = sent.exclude(state=GoldUpload.State.REJECTED)

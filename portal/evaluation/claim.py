@@ -31,7 +31,7 @@ def claim_gold(upload_id: UUID, at: datetime) -> UUID | None:
 
 
 def goes_by_this_scorer(shared_task: SharedTask) -> bool:
-    """Whether this worker's scorer counts for the shared task; where it does not, other workers will take the work."""
+    """Whether this worker's scorer counts for the shared task; where it does not, other workers claim the work."""
     if shared_task.scorer == scorer_version:
         return True
     log.warning("refused: another scorer counts", task=shared_task.slug, scorer=shared_task.scorer, own=scorer_version)

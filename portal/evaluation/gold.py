@@ -1,4 +1,4 @@
-"""New versions of gold standards: judged by a worker, since nobody else can open them, and then all is scored again."""
+"""New versions of gold standards: judged by a worker, which alone can open them; then all runs are scored again."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -93,7 +93,7 @@ def adopt(
     is_imported: bool = False,
     **detail: int,
 ) -> GoldStandard:
-    """The next version; whoever calls it asks for the scores of `runs_to_score` after the commit.
+    """The next version; the caller asks for the scores of `runs_to_score` after the commit.
 
     Args:
         counts: how many items it lists, of how many that runs must hold.

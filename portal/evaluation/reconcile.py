@@ -44,7 +44,7 @@ class Difference:
 
 
 def reconcile(shared_task: SharedTask, at: datetime, sample: int = 20, seed: int = 0) -> list[Difference]:
-    """Every difference; of all evaluations that count, a sample is computed anew and compared bit by bit.
+    """Every difference; of all evaluations that count, a sample is computed again and compared bit by bit.
 
     Work goes on meanwhile, so that one row may be seen before and another after it: what is found is looked for twice.
     """
@@ -137,22 +137,22 @@ def _states(shared_task: SharedTask) -> Iterator[Difference]:
 
 
 def _evaluations(shared_task: SharedTask) -> Iterator[Difference]:
-    """A scored run has exactly one evaluation by the pair that counts, a refused one has none."""
+    """A scored run has exactly one evaluation by the pair that counts, a rejected one has none."""
     for run in _runs(shared_task).filter(state=Run.State.SCORED).select_related("track", "phase"):
         gold = GoldStandard.objects.newest(run.track, run.phase.split)
         mine = run.evaluations.filter(gold=gold, scorer=shared_task.scorer)
         if (count := mine.count()) != 1:
             yield Difference("evaluations", f"run {run.pk}", f"{count} by the gold and scorer that count, expected 1")
     for run in _runs(shared_task).filter(state=Run.State.REJECTED, evaluations__isnull=False).distinct():
-        yield Difference("evaluations", f"run {run.pk}", "it was refused, and has scores")
+        yield Difference("evaluations", f"run {run.pk}", "it was rejected, and has scores")
 
 
 def _stuck(shared_task: SharedTask, at: datetime) -> Iterator[Difference]:
     long_ago = Q(received_at__lt=at - STUCK) & (Q(lease_ends__lt=at - STUCK) | Q(lease_ends__isnull=True, attempts=0))
     for submission in shared_task.submissions.filter(long_ago, state__in=("received", "checking")):
-        yield Difference("stuck", f"submission {submission.pk}", "nobody has taken it up: do sweep and workers run?")
+        yield Difference("stuck", f"submission {submission.pk}", "no worker has claimed it: do sweep and workers run?")
     for run in _runs(shared_task).filter(long_ago, Q(lease_ends__isnull=False), state__in=("received", "scoring")):
-        yield Difference("stuck", f"run {run.pk}", "nobody has taken it up: do sweep and workers run?")
+        yield Difference("stuck", f"run {run.pk}", "no worker has claimed it: do sweep and workers run?")
 
 
 def _quotas(shared_task: SharedTask) -> Iterator[Difference]:
@@ -182,11 +182,11 @@ def _sampled(shared_task: SharedTask, sample: int, seed: int) -> Iterator[Differ
         subject = f"run {evaluation.run_id} by gold {evaluation.gold.version}"
         try:
             again = compute(evaluation.run, evaluation.gold)
-        except (ChildError, DefinitionError, OSError) as fault:
-            yield Difference("score-not-repeated", subject, str(fault))
+        except (ChildError, DefinitionError, OSError) as error:
+            yield Difference("score-not-repeated", subject, str(error))
             continue
         if _bits(again.scores) != _bits(evaluation.scores):
-            yield Difference("score-differs", subject, "computed anew, it has other scores")
+            yield Difference("score-differs", subject, "computed again, it has other scores")
 
 
 def _bits(scores: dict[str, float | None]) -> dict[str, str | None]:

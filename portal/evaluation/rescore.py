@@ -17,10 +17,10 @@ _SCORED_OR_WAITING = (Run.State.RECEIVED, Run.State.SCORING, Run.State.SCORED)
 
 
 def ask_again(runs: RunQuerySet) -> int:
-    """Let these runs wait to be scored, and take them from whoever scores them now; returns how many.
+    """Let these runs wait to be scored, and end the claims of workers that score them now; returns how many.
 
-    Runs that wait are touched too: whoever claims one from now on waits for this transaction and sees what it changed.
-    Refused ones stay so, and a team's that were given up: their quota is back and their number may be another's.
+    Runs that wait are updated too: who claims one from now on waits for this transaction and sees what it changed.
+    Rejected ones stay so, and a team's that were given up: their quota is back and their number may be another's.
     """
     given_up = Q(state=Run.State.FAILED) & ~Q(kind=Run.Kind.TEAM)
     found = runs.filter(Q(state__in=_SCORED_OR_WAITING) | given_up)

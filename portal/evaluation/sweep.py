@@ -17,7 +17,7 @@ from portal.models.lease import LeaseQuerySet
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What is to be published: ids of uploads to check, of runs to score, of those for which nobody waits, of gold."""
+    """What is to be published: ids of uploads to check, of runs to score, of those for which no one waits, of gold."""
 
     submissions: list[UUID] = field(default_factory=list)
     runs: list[UUID] = field(default_factory=list)

@@ -62,7 +62,7 @@ def against(board: BoardTable, across: Column, up: Column) -> Figure | None:
 
 
 def _framed(data: list[Datum]) -> tuple[list[Datum], list[Datum]]:
-    """Points inside the frame, with where their label stands, and those outside."""
+    """Points inside the frame, with the place of their label, and those outside."""
     teams = [datum for datum in data if datum["kind"] == "team"]
     others = [datum for datum in data if datum["kind"] != "team"]
     horizontal = axis([one["x"] for one in teams], [one["x"] for one in others], WIDTH)

@@ -20,7 +20,7 @@ log = structlog.get_logger("portal.mail")
 
 ATTEMPTS = 8  # for an hour, then it is given up
 LEASE_SECONDS = 120  # longer than a mail server may take, and than a job may last
-RETRY_SECONDS = 30  # after the first fault; then twice as long each time
+RETRY_SECONDS = 30  # after the first error; then twice as long each time
 HINT_SECONDS = 20  # how long a published hint is trusted
 BATCH = 500
 
@@ -28,7 +28,7 @@ FindFacts = Callable[[OutgoingMail, datetime], MailFacts | None]
 
 
 def send(mail_id: UUID, at: datetime, find_facts: FindFacts) -> None:
-    """Send that mail unless it is sent, given up, or in other hands; without facts it has become needless."""
+    """Send that mail unless it is sent, given up or held by another worker; without facts it is canceled."""
     waiting = OutgoingMail.objects.filter(pk=mail_id, state=OutgoingMail.State.QUEUED, attempts__lt=ATTEMPTS)
     token = waiting.claim(at, LEASE_SECONDS, attempts=F("attempts") + 1)
     if token is None:
@@ -74,7 +74,7 @@ def _codes(error: Exception) -> list[int]:
 
 
 def _is_final(error: Exception) -> bool:
-    """Whether the mail server will never take this mail (5xx); 4xx, and all that is no answer to it, may pass."""
+    """Whether the mail server will never accept this mail (5xx); 4xx, and errors that are no answer, may pass."""
     codes = _codes(error)
     return bool(codes) and min(codes) >= 500
 

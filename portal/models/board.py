@@ -171,7 +171,7 @@ class ReleasedBoardQuerySet(models.QuerySet["ReleasedBoard"]):
 
 
 class ReleasedBoard(models.Model):
-    """A board as it was when its scores became public, or were made anew after that; it never changes."""
+    """A board as it was when its scores became public, or were changed after that; it never changes."""
 
     track = models.ForeignKey(Track, on_delete=models.PROTECT, related_name="released_boards")
     phase = models.ForeignKey(Phase, on_delete=models.PROTECT, related_name="released_boards")

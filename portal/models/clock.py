@@ -7,7 +7,7 @@ from time import monotonic
 from django.db import connection
 
 _QUESTIONS = {
-    # Not now(): within a transaction that stands still.
+    # Not now(): it does not move within a transaction.
     "postgresql": "SELECT clock_timestamp()",
     "sqlite": "SELECT strftime('%Y-%m-%d %H:%M:%f', 'now')",
 }

@@ -27,7 +27,7 @@ class GoldUpload(Evaluated):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     track = models.ForeignKey(Track, on_delete=models.CASCADE, related_name="gold_uploads")
     split = models.SlugField()
-    sealed_sha256 = models.CharField(max_length=64, blank=True)  # empty once a file that was not taken is deleted
+    sealed_sha256 = models.CharField(max_length=64, blank=True)  # empty once the file of a rejected upload is deleted
     is_imported = models.BooleanField(default=False)  # by a process without the key to compare it
     sent_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+")
     received_at = models.DateTimeField()

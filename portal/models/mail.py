@@ -72,10 +72,10 @@ class OutgoingMail(Leased):
     submission = models.ForeignKey(Submission, on_delete=models.CASCADE, null=True, related_name="mails")
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, null=True, related_name="mails")
     occasion = models.CharField(max_length=120, blank=True)  # what happened; once for a person and kind
-    details = models.JSONField(default=dict)  # what the text says beside the rows above, e.g. the reason; no secrets
+    details = models.JSONField(default=dict)  # what the text says besides the rows above, e.g. the reason; no secrets
     state = models.CharField(max_length=8, choices=State, default=State.QUEUED)
     attempts = models.PositiveSmallIntegerField(default=0, editable=False)
-    error = models.CharField(max_length=80, blank=True)  # kind of the last fault
+    error = models.CharField(max_length=80, blank=True)  # kind of the last error
     queued_at = models.DateTimeField()
     sent_at = models.DateTimeField(null=True)
 
@@ -100,7 +100,7 @@ class OutgoingMail(Leased):
 
     @property
     def wish(self) -> str:
-        """The field of `User` that says whether its person wants such mails; empty where nobody is asked."""
+        """The field of `User` that says whether its person wants such mails; empty where no one is asked."""
         return self.WISHES.get(self.kind, "")
 
     @property
@@ -110,7 +110,7 @@ class OutgoingMail(Leased):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A problem of an upload in its reader's language: where, what and how to mend it, and its code."""
+    """A problem of an upload in its reader's language: where, what, how to fix it, and its code."""
 
     place: str
     message: str
@@ -119,7 +119,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One run in words: its scores are empty while nobody but the organizers may see them."""
+    """One run in words: its scores are empty while only the organizers may see them."""
 
     run: Run
     scores: Sequence[tuple[str, str]]  # short name of the metric, value as printed
@@ -127,7 +127,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class MailFacts:
-    """What a mail says beside its own row, as it is at the moment of sending."""
+    """What a mail says besides its own row, as it is at the moment of sending."""
 
     receipt: Mapping[str, Any] | None = None
     findings: Sequence[Finding] = ()

@@ -108,7 +108,7 @@ class RunQuerySet(LeaseQuerySet["Run"]):
         return self.filter(track=track_id, phase=phase_id, withdrawn_at__isnull=True, state__in=states)
 
     def holding_numbers(self, team: Team, phase: Phase) -> Self:
-        """The team's runs whose numbers the phase takes no second time; none where numbers may be used again."""
+        """The team's runs whose numbers the phase accepts once; none where numbers may be used again."""
         if phase.run_numbers != Phase.RunNumbers.ONCE:
             return self.none()
         return self.filter(team=team, phase=phase).exclude(state__in=(Run.State.REJECTED, Run.State.FAILED))
@@ -128,7 +128,7 @@ class RunQuerySet(LeaseQuerySet["Run"]):
         return self.filter(accepted, Exists(gold))
 
     def eligible(self) -> Self:
-        """Runs that may stand for their team: neither withdrawn nor refused nor given up."""
+        """Runs that may be official: neither withdrawn nor rejected nor given up."""
         return self.filter(withdrawn_at__isnull=True).exclude(state__in=(Run.State.REJECTED, Run.State.FAILED))
 
 
@@ -246,5 +246,5 @@ class Run(Evaluated, Described):
 
     @property
     def is_eligible(self) -> bool:
-        """Whether the run may stand for its team; as `eligible`."""
+        """Whether the run may be official; as `eligible`."""
         return self.withdrawn_at is None and self.state not in (Run.State.REJECTED, Run.State.FAILED)

@@ -150,7 +150,7 @@ class Track(models.Model):
         return value if value is None else self._turned(value)
 
     def score_of(self, rank_key: float) -> float:
-        """The value for which such a key stands."""
+        """The value of such a key."""
         return self._turned(rank_key) + 0.0  # no -0.0
 
     def _turned(self, value: float) -> float:
@@ -159,7 +159,7 @@ class Track(models.Model):
 
 class PhaseQuerySet(models.QuerySet["Phase"]):
     def open(self, at: datetime, team_id: int | None = None) -> Self:
-        """Phases that take runs of that team at that moment: the window [opens, closes), and what grace adds."""
+        """Phases that accept runs of that team at that moment: the window [opens, closes), and what grace adds."""
         grace = Grace.objects.filter(Q(team__isnull=True) | Q(team=team_id), phase=OuterRef("pk"), until__gt=at)
         return self.filter(Q(closes__isnull=True) | Q(closes__gt=at) | Exists(grace), opens__lte=at)
 
@@ -213,7 +213,7 @@ class Phase(models.Model):
     closes = models.DateTimeField(null=True, blank=True)
     split = models.SlugField()
     runs_per_track = models.PositiveIntegerField(null=True, blank=True)
-    contrastive = models.PositiveIntegerField(null=True, blank=True)  # beside one primary run; None: no such slots
+    contrastive = models.PositiveIntegerField(null=True, blank=True)  # next to one primary run; None: no such slots
     runs_per_day = models.PositiveIntegerField(null=True, blank=True)
     scores = models.CharField(max_length=12, choices=Scores)
     released = models.DateTimeField(null=True, blank=True)
@@ -249,7 +249,7 @@ class Phase(models.Model):
         return self.opens <= at and (closes is None or at < closes)
 
     def is_settled(self, at: datetime) -> bool:
-        """Whether its runs stand as they are: from the release on or, where none is to come, from the closing on."""
+        """Whether its runs stay as they are: from the release on or, where none is to come, from the closing on."""
         if self.scores == self.Scores.ON_RELEASE:
             return self.scores_are_public(at)
         return self.has_closed(at)
@@ -264,7 +264,7 @@ class Phase(models.Model):
         return self.last_closing is not None and self.last_closing <= at
 
     def scores_are_public(self, at: datetime) -> bool:
-        """Whether everybody may see scores at that moment; the one place where a release takes effect."""
+        """Whether everyone may see scores at that moment; the one place where a release takes effect."""
         if self.scores == self.Scores.AT_ONCE:
             return self.opens <= at
         return self.scores == self.Scores.ON_RELEASE and self.released is not None and self.released <= at

@@ -36,7 +36,7 @@ class ValidationQuerySet(LeaseQuerySet["Validation"]):
 
 
 class Validation(Leased):
-    """One file that somebody wants to know the problems of; a person has one at a time."""
+    """One file to list the problems of; a person has one at a time."""
 
     class State(models.TextChoices):
         WAITING = "waiting"

@@ -47,7 +47,7 @@ def combined(
 ) -> Combined:
     """The ranking of that rule; `places` by team and track, `own` the name of the viewer's team.
 
-    `borda` adds, for each track, how many of those ranked there stand behind the rank. The means rank only teams that
+    `borda` adds, for each track, how many of those ranked there are behind the rank. The means rank only teams that
     are ranked in every track. Equal values share a rank, and the next is left out.
     """
     values = {team: value for team, own in places.items() if (value := _value(rule, own)) is not None}
@@ -58,12 +58,12 @@ def combined(
 
 
 def _value(rule: Overall, own: Mapping[str, Placement]) -> float | None:
-    taken = [own[track] for track in rule.tracks if track in own]
+    found = [own[track] for track in rule.tracks if track in own]
     if rule.by == "borda":
-        return float(sum(place.ranked - place.rank for place in taken)) if taken else None
-    if len(taken) < len(rule.tracks):
+        return float(sum(place.ranked - place.rank for place in found)) if found else None
+    if len(found) < len(rule.tracks):
         return None
-    return _mean([place.rank if rule.by == "mean-rank" else place.value for place in taken])
+    return _mean([place.rank if rule.by == "mean-rank" else place.value for place in found])
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -1,4 +1,4 @@
-"""Whether the portal can take uploads now, and whether what comes after them is alive."""
+"""Whether the portal can accept uploads now, and whether what evaluates them is alive."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,8 +21,8 @@ LATE = timedelta(minutes=10)  # for the oldest upload that waits: its lane is de
 
 class HealthStatus(StrEnum):
     READY = "ready"
-    DEGRADED = "degraded"  # uploads are taken and kept, but their scores are late
-    UNREADY = "unready"  # no upload can be taken
+    DEGRADED = "degraded"  # uploads are accepted and kept, but their scores are late
+    UNREADY = "unready"  # no upload can be accepted
 
 
 @dataclass(frozen=True, slots=True)

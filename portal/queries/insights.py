@@ -63,7 +63,7 @@ class Insights:
     statistics: list[tuple[Column, Summary]]  # of the metrics that some run has
     correlations: list[tuple[Column, list[float | None]]]  # a row and as many values a metric
     details: dict[str, dict[str, Any]]  # as `scoring.analysis.details.details`, by run
-    ranks: dict[str, tuple[int, int]]  # between which a run stands on resampled items
+    ranks: dict[str, tuple[int, int]]  # between which a run is on resampled items
     leads: list[LeadLine]  # of the best runs, over each other
     field: dict[str, Any]  # as `scoring.analysis.details.field_details`; empty until a worker made it
     evaluation_ids: dict[str, int]  # by run

@@ -22,7 +22,7 @@ _UNFINISHED = (Run.State.RECEIVED, Run.State.SCORING)
 class Step:
     """A run with what is shown of it: the key that ranks (see `Track.rank_key`), rounded."""
 
-    owner: int | UUID  # the team, or the run of nobody
+    owner: int | UUID  # the team, or the run without one
     run: UUID
     evaluation: int
     is_teams: bool

@@ -60,7 +60,7 @@ def leaderboard(
 
     Ranks count the runs of teams that `choices.runs` and `choices.until` select, by the track's ranking metric, its
     direction and its rule for ties, on all items or those of `choices.language`; nothing else that is chosen changes a
-    rank. Baselines and the gold standard have none and stand where their score puts them.
+    rank. Baselines and the gold standard have none and are listed where their score puts them.
     """
     return leaderboards(track, phase, viewer, at, choices or Choices())[0]
 

@@ -1,4 +1,4 @@
-"""What mails say beside their rows, read when they are sent: what is true then and everybody may see."""
+"""What mails say besides their rows, read when they are sent: what is true then and everyone may see."""
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
@@ -28,7 +28,7 @@ _EVERYBODY = AnonymousUser()  # whose eyes a mail looks with: it may be passed o
 
 
 def facts(mail: OutgoingMail, at: datetime) -> MailFacts | None:
-    """What that mail is to say now; None where nobody is to read it any more."""
+    """What that mail is to say now; None where it is no longer due."""
     is_true = mail.team is None or mail.kind not in _STATES or mail.team.state in _STATES[mail.kind]
     if not (is_true and _has_reader(mail)):
         return None
@@ -110,7 +110,7 @@ def _submission(mail: OutgoingMail) -> Submission:
 
 
 def _finding(found: dict[str, Any], language: str) -> Finding:
-    """The first place, a sentence that says what to mend and, where it does not, what was expected and the nearest."""
+    """The first place, a sentence that says what to fix and, where it does not, what was expected and the nearest."""
     problem = translate(Problem(**{**found, "places": tuple(found["places"])}), language)
     remedies = []
     if problem.expected and (expected := phrase(problem.expected, language)) not in problem.message:
@@ -130,7 +130,7 @@ def _place(problem: Problem) -> str:
 
 
 def _official_results(team: Team, phase: Phase, at: datetime) -> list[Result]:
-    """The runs that stand for the team, with what ranks them; all of its runs where all do."""
+    """The team's official runs, with what ranks them."""
     lines = [line for line in team_runs(team, _EVERYBODY, at) if line.run.phase_id == phase.pk]
     found = official_runs_of(lines, _EVERYBODY, at)
     official = {one.run.pk for one in found if one.run is not None}

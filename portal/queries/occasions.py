@@ -63,7 +63,7 @@ def _closings(phase: Phase) -> Iterator[tuple[datetime, QuerySet[Team]]]:
 
 
 def _has_valid_run(phase: Phase) -> Exists:
-    """Of a team: whether a run may stand for it in that phase."""
+    """Of a team: whether it has a run that may be official in that phase."""
     return Exists(Run.objects.eligible().filter(team=OuterRef("pk"), phase=phase))
 
 

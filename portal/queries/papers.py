@@ -12,13 +12,13 @@ _GIVEN = ~Q(bibtex="") | ~Q(paper="")
 
 
 def public_papers(shared_task: SharedTask, at: datetime) -> list[Team]:
-    """Teams with a paper that stand, under their names, on a board that everybody may see; by name."""
+    """Teams with a paper that are listed under their names on a board that everyone may see; by name."""
     phases = [one for one in shared_task.phases.all() if one.names_are_public(at)]
     shown = set[int]()
     on_boards = Evaluation.objects.visible_at_all(AnonymousUser(), at)
     for phase in phases:
-        on_boards_now = on_boards.filter(phase=phase, run__withdrawn_at__isnull=True, team__isnull=False)
-        shown |= set(on_boards_now.exclude(team__in=Team.objects.shut_out(phase)).values_list("team", flat=True))
+        listed = on_boards.filter(phase=phase, run__withdrawn_at__isnull=True, team__isnull=False)
+        shown |= set(listed.exclude(team__in=Team.objects.shut_out(phase)).values_list("team", flat=True))
     return list(_given(shared_task).filter(pk__in=shown))
 
 

@@ -11,7 +11,7 @@ from portal.queries.leaderboard import Leaderboard, leaderboard
 
 @dataclass(frozen=True, slots=True)
 class RowOnBoard:
-    """The run's row on its board, and the board; only of a run that stands there."""
+    """The run's row on its board, and the board; only of a run that appears there."""
 
     row: Row
     board: Leaderboard
@@ -27,7 +27,7 @@ class Earlier:
 
 
 def place(run: Run, viewer: Viewer, at: datetime) -> RowOnBoard | None:
-    """Where the run stands on the board of official runs, for somebody who may see it."""
+    """The run's row on the board of official runs, for someone who may see it."""
     board = leaderboard(run.track, run.phase, viewer, at, Choices(search=run.name, size=None))
     return next((RowOnBoard(row, board) for row in board.rows if row.run_id == run.pk), None)
 

@@ -1,4 +1,4 @@
-"""Groups of runs that the items cannot tell apart, as letters and brackets beside the rows."""
+"""Groups of runs that the items cannot tell apart, as letters and brackets next to the rows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -25,7 +25,7 @@ def letter(group: int) -> str:
 
 
 def bracketed(rows: Sequence[Row]) -> list[Row]:
-    """Rows that stand in the order of their ranks, with their groups' brackets; references between them are passed."""
+    """Rows in the order of their ranks, with their groups' brackets; references between them are passed."""
     places: dict[str, list[int]] = {}
     for place, row in enumerate(rows):
         if row.group:

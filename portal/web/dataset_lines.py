@@ -12,7 +12,7 @@ from portal.models.task import DatasetDefinition
 from portal.permissions import REMEDIES, DataAccess, Obstacle, data_access
 from portal.queries.tasks import TaskPage
 
-PACKED = (".bz2", ".gz", ".xz", ".zst")  # endings that stand behind another one
+PACKED = (".bz2", ".gz", ".xz", ".zst")  # endings that follow another one
 STAMPS = "data_passwords"  # key of the session: shared task → the stamp of the password that was given
 
 

@@ -38,7 +38,7 @@ def deadline(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
 
 
 def released(mail: OutgoingMail, found: MailFacts, at: datetime) -> Letter:
-    """To teams with what stands for them, to organizers without."""
+    """To teams with their official runs, to organizers without."""
     _own, names = _phase(mail)
     if mail.team is None:
         why = _("You get this mail because you organize %(task)s on Agon.") % names

@@ -69,7 +69,7 @@ def closing_day(value: datetime) -> SafeString:
 def since(end: datetime, start: datetime) -> str:
     """How long it took, to a tenth of a second where that matters: 4.2 s, 12 min
 
-    Nothing beyond a day: a run that is scored anew did not wait so long.
+    Nothing beyond a day: a run that is scored again did not wait so long.
     """
     took = max(timedelta(), end - start)
     if took > timedelta(days=1):

@@ -27,7 +27,7 @@ def healthz(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def readyz(request: HttpRequest) -> JsonResponse:
-    """503 where no upload can be taken; without broker or workers they can, and only their scores are late."""
+    """503 where no upload can be accepted; without broker or workers they can, and only their scores are late."""
     found = health()
     status = HTTPStatus.SERVICE_UNAVAILABLE if found.status == HealthStatus.UNREADY else HTTPStatus.OK
     return JsonResponse({"status": found.status, "parts": found.parts}, status=status)
