@@ -117,8 +117,8 @@ class LogEyes(logging.Handler):
 def _look_at_statement(execute: Callable[..., Any], sql: str, params: Any, many: bool, context: Any) -> Any:
     EYES.look("statement", sql)
     for values in (params or ()) if many else [params]:
-        for value in values.values() if isinstance(values, dict) else values or ():
-            EYES.look("database", getattr(value, "obj", value))  # psycopg cuts what it prints of JSON
+        row = values.values() if isinstance(values, dict) else values or ()
+        EYES.look("database", "\n".join(str(getattr(value, "obj", value)) for value in row))  # psycopg cuts JSON
     return execute(sql, params, many, context)
 
 
