@@ -287,7 +287,7 @@ def test_a_dataset_is_replaced_on_its_page(gated: SharedTask, sign_in: Callable[
     assert client.post(f"{page}sample/", {"file": SimpleUploadedFile("x", b"second")})["Location"] == page
     again = client.post(f"{page}sample/", {"file": SimpleUploadedFile("x", b"second")})
     assert again.status_code == 422
-    assert "handed out already" in again.content.decode()
+    assert "can be downloaded now" in again.content.decode()
     answer = Client().get("/tasks/gated/data/sample/")
     assert b"".join(answer.streaming_content) == b"second"  # type: ignore[attr-defined]
     third = {"file": SimpleUploadedFile("x", b"third")}
