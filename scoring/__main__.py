@@ -21,6 +21,7 @@ from scoring.reports.nearest import nearest
 from scoring.reports.printing import report_text, scores_text
 from scoring.reports.problems import Report, in_language
 from scoring.score import GoldError, score
+from scoring.uploads import naming
 from scoring.uploads.content import check_upload
 
 OTHER_COMMANDS = {
@@ -126,7 +127,9 @@ def _definition(folder: Path) -> Definition:
 
 
 def _check(options: argparse.Namespace, definition: Definition) -> int:
-    reports = {path: _checked(path, options, definition) for path in options.runs}
+    named = [naming.read(definition, path.name, options.team) for path in options.runs]
+    taken = {(run.track, run.number) for run in named if run and run.track}
+    reports = {path: _checked(path, options, definition, taken) for path in options.runs}
     whole = Report([problem for report in reports.values() for problem in report])
     if options.json:
         print_json(in_language(whole, options.lang).as_dict())
@@ -136,13 +139,18 @@ def _check(options: argparse.Namespace, definition: Definition) -> int:
     return VALID if whole.ok else INVALID
 
 
-def _checked(path: Path, options: argparse.Namespace, definition: Definition) -> Report:
+def _checked(
+    path: Path, options: argparse.Namespace, definition: Definition, taken: set[tuple[str, int | None]]
+) -> Report:
+    """`taken` grows by every run whose name is suggested, so that no other file is to have it."""
     listed = None if options.all else LISTED
     if options.track:
         report = check(definition, options.track, path, options.items, options.split, listed)
     else:
-        checked = check_upload(definition, path, path.name, options.team, options.split, options.items, listed)
+        checked = check_upload(definition, path, path.name, options.team, options.split, options.items, listed, taken)
         report = checked.report
+        suggested = [naming.read(definition, one.suggestion, options.team) for one in report if one.suggestion]
+        taken |= {(run.track, run.number) for run in suggested if run and run.track}
     if any(problem.code in ITEMS_ERRORS for problem in report.errors):
         raise UsageError("The ids to check against cannot be read.", report)
     return report

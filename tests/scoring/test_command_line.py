@@ -44,6 +44,14 @@ def test_check_by_name(folder: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert all(problem.keys() >= KEYS for problem in printed["problems"])
 
 
+def test_check_suggests_no_name_for_two_files(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names = ("task1_hard_Lak_NLP_1.json", "Task1_hard_Lak_NLP_1.json", "task1-hard_Lak_NLP_1.json")
+    files = [write(folder, name) for name in names]
+    _code, printed = run_json(capsys, "check", "--task", folder, "--team", "Lak_NLP", *files)
+    suggested = [problem["suggestion"] for problem in printed["problems"]]
+    assert len({names[0], *suggested}) == len(names)
+
+
 def test_check_for_a_track_judges_the_content_alone(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write(folder, "any name")
     assert run_json(capsys, "check", "--task", folder, "--track", "task1-hard", path)[0] == 0
