@@ -11,8 +11,8 @@ from django.utils.translation import gettext_lazy as _
 
 from portal.actions.action import Act, action
 from portal.actions.errors import Conflict
-from portal.actions.membership import leave_team
 from portal.actions.roles import OWN_ACCOUNT
+from portal.actions.team_members import leave_team
 from portal.models import AuditEntry, FailedAttempt, OutgoingMail, Team, User, Validation
 from portal.queries.personal_data import teams_to_hand_over
 

@@ -1,4 +1,4 @@
-"""Registering a team and joining one."""
+"""Registering a team, joining one, withdrawing it, asking again for one that was declined."""
 
 import re
 from collections.abc import Mapping
@@ -12,9 +12,9 @@ from pydantic import Field
 from portal.actions.action import Act, action
 from portal.actions.errors import Conflict, Invalid, NotAllowed
 from portal.actions.input import TOO_LONG, column
-from portal.actions.roles import SIGNED_IN
+from portal.actions.roles import CAPTAIN, SIGNED_IN
 from portal.actions.team_mails import notify_organizers, queue_mail
-from portal.models import Membership, OutgoingMail, SharedTask, Team, User
+from portal.models import Board, Membership, OutgoingMail, SharedTask, Team, User
 from portal.models.team_name import has_invisible_characters, name_key
 
 ANSWER_LENGTH = 1000  # characters of an answer to an organizers' question
@@ -23,6 +23,7 @@ ACTIVE = (Team.State.PENDING, Team.State.APPROVED)
 
 Answers = Annotated[dict[str, str], Field(title="Answers")]  # by the key of the organizers' question
 
+TEAM_STATE = Conflict.declare("team_state", _("This is not possible now. State of the team: %(state)s."))
 TEAM_NAME = Invalid.declare("team_name", _("Team names in this task must match %(rule)s."))
 INVISIBLE_CHARACTER = Invalid.declare(
     "team_name", _("The team name contains an invisible character, such as a mark of text direction. Type it again.")
@@ -106,6 +107,40 @@ def join_team(
         membership = _add_member(act, team, is_captain=False)
         act.record(subject=team.audit_subject)
     return membership
+
+
+@action(who=CAPTAIN, says=_("withdrew the team"), errors=[TEAM_STATE], locks=True)
+def withdraw_team(act: Act, team: Team) -> None:
+    """End the team's participation for good. Its runs leave the boards of open phases; its name stays taken."""
+    require_state(team, *ACTIVE, Team.State.DECLINED)
+    withdraw(act, team)
+    act.record()
+
+
+@action(who=CAPTAIN, says=_("asked again for the team"), errors=[TEAM_STATE, TEAM_ANSWERS], locks=True)
+def ask_again(
+    act: Act, team: Team, *, affiliation: Annotated[str, column(Team, "affiliation")] = "", answers: Answers
+) -> None:
+    """Ask the organizers again to approve a declined team, with new answers."""
+    require_state(team, Team.State.DECLINED)
+    team.affiliation, team.answers = affiliation, checked_answers(team.shared_task, answers)
+    team.state = Team.State.PENDING
+    team.save(update_fields=["affiliation", "answers", "state"])
+    act.record()
+    notify_organizers(team, act.at)
+
+
+def withdraw(act: Act, team: Team) -> None:
+    """Without its entry in the audit log."""
+    gone = {"state": Team.State.WITHDRAWN, "withdrawn_at": act.at, "data_password": "", "data_password_at": None}
+    Team.objects.filter(pk=team.pk).update(**gone)
+    Board.objects.filter(track__shared_task=team.shared_task).changed()
+
+
+def require_state(team: Team, *states: Team.State) -> None:
+    """Conflict in any other state."""
+    if team.state not in states:
+        raise TEAM_STATE(state=team.get_state_display())
 
 
 def check_team_name(shared_task: SharedTask, name: str) -> None:

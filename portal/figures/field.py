@@ -10,10 +10,10 @@ from portal.figures.figure import Datum, Field, Figure, run_datum
 from portal.figures.frame import WIDTH, Axis, axis
 from portal.figures.layers import Spec, layer, nominal, quantitative
 from portal.figures.scores import by_language, score_figures
-from portal.printing import score
 from portal.queries.board_table import BoardTable, Row
 from portal.queries.columns import Column
 from portal.queries.insights import Insights
+from portal.times_and_numbers import score
 
 _NAMES = nominal("name", sort=None)
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from portal.figures.frame import narrowed
 from portal.figures.theme import config
-from portal.printing import score
 from portal.queries.board_table import Row
+from portal.times_and_numbers import score
 
 CAN_DRAW = find_spec("vl_convert") is not None  # of the extra `figures`
 

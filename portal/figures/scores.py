@@ -10,10 +10,10 @@ from portal.figures.figure import Datum, Field, Figure, run_datum
 from portal.figures.frame import HEIGHT, PLACES, PLANE, WIDTH, Axis, axis, label_places
 from portal.figures.layers import Spec, layer, nominal, quantitative
 from portal.models import Run
-from portal.printing import language_name, score
 from portal.queries.board_table import BoardTable
 from portal.queries.columns import Column
 from portal.queries.insights import Languages
+from portal.times_and_numbers import language_name, score
 
 _DAYS = {"format": "%-d %b", "labelOverlap": True, "tickCount": {"interval": "day", "step": 2}}
 

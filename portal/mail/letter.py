@@ -9,7 +9,7 @@ from django.conf import settings
 from django.urls import reverse
 
 from portal.models import User
-from portal.printing import AOE, written, zone_of, zone_words
+from portal.times_and_numbers import AOE, written, zone_of, zone_words
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,14 +13,15 @@ from portal.models.heartbeat import Heartbeat
 from portal.models.items import GoldItems, RunItems, items_are_public
 from portal.models.mail import Finding, MailFacts, OutgoingMail, Result
 from portal.models.paper_pack import PaperPack
+from portal.models.phase import Grace, Phase
+from portal.models.phase_change import PhaseChange
 from portal.models.quota import Quota
 from portal.models.refusal import Refusal
 from portal.models.run import Run, Submission
 from portal.models.signature import Signature
-from portal.models.task import Grace, Phase, SharedTask, Track
+from portal.models.task import SharedTask, Track
 from portal.models.team import Membership, Team
 from portal.models.validation import Validation
-from portal.models.window import PhaseChange
 
 __all__ = [
     "Announcement",

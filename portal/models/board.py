@@ -17,8 +17,9 @@ from portal.models.account import Viewer
 from portal.models.evaluation import Evaluation
 from portal.models.gold import GoldStandard
 from portal.models.lease import ended
+from portal.models.phase import Phase
 from portal.models.run import Run, one_line
-from portal.models.task import Phase, Track
+from portal.models.task import Track
 
 PAIRS = ("gold", "scorer", "next_gold", "next_scorer")  # what a board shows, and what it shows next
 

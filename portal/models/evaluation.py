@@ -10,8 +10,8 @@ from django.db.models import Exists, F, OuterRef
 from portal.models.account import Viewer
 from portal.models.gold import GoldStandard
 from portal.models.official import official_id
+from portal.models.phase import Phase
 from portal.models.run import Run
-from portal.models.task import Phase
 from portal.models.team import Team
 
 

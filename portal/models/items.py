@@ -9,7 +9,8 @@ from django.db import models
 from portal.models.board import Board
 from portal.models.evaluation import Evaluation
 from portal.models.gold import GoldStandard
-from portal.models.task import Phase, Track
+from portal.models.phase import Phase
+from portal.models.task import Track
 
 
 def items_are_public(track: Track, split: str, at: datetime) -> bool:

@@ -13,8 +13,9 @@ from django.utils.translation import gettext_lazy as _
 
 from portal.models.account import User
 from portal.models.lease import Leased, LeaseQuerySet
+from portal.models.phase import Phase
 from portal.models.run import Run, Submission
-from portal.models.task import Phase, SharedTask
+from portal.models.task import SharedTask
 from portal.models.team import Team
 
 

@@ -10,8 +10,8 @@ from django.db.models import F, QuerySet, Subquery
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce
 
+from portal.models.phase import Phase
 from portal.models.run import Run
-from portal.models.task import Phase
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from django.db.models import Exists, F, OuterRef, Q, Subquery, Sum
 from portal.models.account import Viewer
 from portal.models.board import Board
 from portal.models.lease import Leased, LeaseQuerySet
-from portal.models.task import Phase
+from portal.models.phase import Phase
 
 
 class PaperPackQuerySet(LeaseQuerySet["PaperPack"]):

@@ -11,7 +11,8 @@ from django.db import models
 from django.db.models import F, Q
 
 from portal.models.account import User
-from portal.models.task import Phase, Track
+from portal.models.phase import Phase
+from portal.models.task import Track
 from portal.models.team import Team
 
 

@@ -13,7 +13,8 @@ from django.utils.translation import gettext_lazy as _
 from portal.models.account import Viewer
 from portal.models.gold import GoldStandard
 from portal.models.lease import Leased, LeaseQuerySet
-from portal.models.task import Phase, SharedTask, Track
+from portal.models.phase import Phase
+from portal.models.task import SharedTask, Track
 from portal.models.team import Team, web_address
 
 one_line = RegexValidator(r"^[^\x00-\x1f\x7f]*\Z", _("One line of text, please."))

@@ -12,7 +12,8 @@ from django.db.models.expressions import Combinable
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_lazy as _
 
-from portal.models.task import Grace, Phase, SharedTask
+from portal.models.phase import Grace, Phase
+from portal.models.task import SharedTask
 from portal.models.team_name import NAME_KEY_LENGTH
 
 web_address = URLValidator(["https", "http"])

@@ -10,7 +10,7 @@ from django.db.models import Q
 
 from portal.models.account import User, Viewer
 from portal.models.lease import Leased, LeaseQuerySet
-from portal.models.task import Phase
+from portal.models.phase import Phase
 from portal.models.team import Team
 
 WAITS = timedelta(hours=1)  # for a worker; then the file is deleted and the validation has failed

@@ -6,12 +6,12 @@ from django.utils.translation import gettext as _
 
 from portal.models import Run
 from portal.paper.latex import Cell, Table
-from portal.printing import score
 from portal.queries.board_table import BoardTable, Row
 from portal.queries.columns import Column
 from portal.queries.combined import Combined
 from portal.queries.insights import Insights
 from portal.queries.overall import OverallBoard, TrackResult
+from portal.times_and_numbers import score
 
 
 def board_table(board: BoardTable) -> Table:

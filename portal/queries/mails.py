@@ -8,10 +8,10 @@ from django.contrib.auth.models import AnonymousUser
 from django.utils.translation import gettext as _
 
 from portal.models import Finding, MailFacts, OutgoingMail, Phase, Result, Run, Signature, Submission, Team
-from portal.printing import count, score
 from portal.queries.columns import Score
 from portal.queries.receipts import receipt
 from portal.queries.runs import RunLine, official_runs_of, submission_view, team_runs
+from portal.times_and_numbers import count, score
 from scoring.reports.messages import phrase
 from scoring.reports.problems import Problem, translate
 

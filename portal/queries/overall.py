@@ -6,12 +6,12 @@ from datetime import datetime
 from django.utils.translation import gettext as _
 
 from portal.models import Phase, Track, Viewer
-from portal.printing import language_name
 from portal.queries.board_table import BoardTable
 from portal.queries.choices import Choices
 from portal.queries.columns import Column
 from portal.queries.combined import Combined, Placement, combined
 from portal.queries.leaderboard import Leaderboard, leaderboard
+from portal.times_and_numbers import language_name
 from scoring.formats import answer_kind
 
 

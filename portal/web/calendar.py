@@ -6,8 +6,8 @@ from datetime import datetime
 from django.utils.translation import gettext as _
 from icalendar import Calendar, Event
 
-from portal.printing import AOE, end_of_day, written
 from portal.queries.public import Date
+from portal.times_and_numbers import AOE, end_of_day, written
 
 
 def as_ics(dates: Iterable[Date], name: str, portal: str, at: datetime) -> bytes:

@@ -14,10 +14,10 @@ from portal.actions.phases import grant_grace, move_phase
 from portal.actions.scores import apply_scores
 from portal.models import Phase, SharedTask, User
 from portal.models.task import DatasetDefinition
-from portal.printing import AOE, zone_of
 from portal.queries.gold import GoldLine
 from portal.queries.records import times_taken
 from portal.queries.waiting_scores import WaitingScores
+from portal.times_and_numbers import AOE, zone_of
 from portal.web.action_fields import action_field
 
 _INPUT = "%Y-%m-%dT%H:%M"

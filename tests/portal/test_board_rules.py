@@ -6,7 +6,7 @@ import pytest
 
 from portal.actions.approval import approve_team, decline_team
 from portal.actions.import_shared_task import import_shared_task
-from portal.actions.membership import ask_again, withdraw_team
+from portal.actions.teams import ask_again, withdraw_team
 from portal.evaluation.compare import METHOD, boards_to_refresh, compare_board
 from portal.models import Board, Evaluation, Phase, Team
 from portal.queries.combined import Placement, combined

@@ -12,9 +12,9 @@ from portal.export import board_csv, board_json
 from portal.figures.field import intervals
 from portal.models import Board, SharedTask
 from portal.paper.tables import board_table
-from portal.printing import score
 from portal.queries.board_table import BoardTable, released_table
 from portal.queries.releases import keep_release
+from portal.times_and_numbers import score
 from tests.portal.world import GOOD, PERFECT, POOR, RELEASE, board, with_teams
 
 # A row in words: rank, team or name of the reference, score, ends of its interval, tie group.

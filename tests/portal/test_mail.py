@@ -6,9 +6,10 @@ from datetime import timedelta
 import pytest
 
 from portal.actions.approval import approve_team, decline_team
+from portal.actions.data_password import renew_password
 from portal.actions.errors import Conflict, NotAllowed
-from portal.actions.membership import invite_by_mail, renew_password, withdraw_team
-from portal.actions.teams import join_team, register_team
+from portal.actions.team_members import invite_by_mail
+from portal.actions.teams import join_team, register_team, withdraw_team
 from portal.mail import outbox
 from portal.models import AuditEntry, OutgoingMail, Team
 from portal.queries.mails import facts

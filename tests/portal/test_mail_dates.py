@@ -6,9 +6,9 @@ from datetime import timedelta
 import pytest
 
 from portal.actions.import_shared_task import import_shared_task
-from portal.actions.membership import leave_team
 from portal.actions.phases import grant_grace
 from portal.actions.runs import withdraw_run
+from portal.actions.team_members import leave_team
 from portal.actions.teams import join_team, register_team
 from portal.models import Download, OutgoingMail, Phase
 from portal.queries.occasions import notices

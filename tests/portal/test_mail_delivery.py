@@ -10,7 +10,7 @@ import pytest
 from django.db import connection
 
 from portal import jobs
-from portal.actions.membership import invite_by_mail
+from portal.actions.team_members import invite_by_mail
 from portal.celery import app
 from portal.evaluation.lanes import Lane
 from portal.mail import outbox

@@ -13,7 +13,7 @@ from portal.actions.approval import approve_team
 from portal.actions.teams import register_team
 from portal.mail.letters import LETTERS
 from portal.models import Evaluation, OutgoingMail, Phase, Team
-from portal.printing import score
+from portal.times_and_numbers import score
 from tests.portal.world import (
     EVALUATION,
     GOOD,

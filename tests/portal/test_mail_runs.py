@@ -9,7 +9,7 @@ from threading import Event
 import pytest
 from django.db import transaction
 
-from portal.actions.membership import hand_over, leave_team
+from portal.actions.team_members import hand_over, leave_team
 from portal.actions.teams import join_team
 from portal.evaluation.check import check_submission
 from portal.evaluation.claim import claim_run, claim_submission

@@ -9,9 +9,9 @@ from django.contrib.auth.models import AnonymousUser
 from django.db import connection, transaction
 
 from portal.actions.errors import LimitReached, NotAllowed
-from portal.actions.membership import INVITATIONS_A_DAY, invite_by_mail, leave_team, withdraw_team
 from portal.actions.submit import submit
-from portal.actions.teams import join_team, register_team
+from portal.actions.team_members import INVITATIONS_A_DAY, invite_by_mail, leave_team
+from portal.actions.teams import join_team, register_team, withdraw_team
 from portal.models import Board, Evaluation, Grace, Quota, Run, Submission, Team, User
 from portal.queries.organize import to_do
 from portal.queries.quota import remaining

@@ -8,9 +8,9 @@ from django.test import Client
 
 from portal.actions import rejections
 from portal.actions.errors import ActionError, Invalid, LimitReached
-from portal.actions.membership import leave_team
 from portal.actions.rejections import REJECTED_AN_HOUR, REJECTED_IN_A_ROW, require_few_rejections
 from portal.actions.submit import submit
+from portal.actions.team_members import leave_team
 from portal.actions.teams import join_team, register_team
 from portal.actions.validate_only import validate_only
 from portal.models import FailedAttempt, Phase, Submission, Validation

@@ -8,15 +8,8 @@ from allauth.account.models import EmailAddress
 from portal.actions.approval import approve_team, decline_team
 from portal.actions.errors import ActionError, Conflict, Invalid, LimitReached, NotAllowed
 from portal.actions.import_shared_task import import_shared_task
-from portal.actions.membership import (
-    INVITATIONS_A_DAY,
-    ask_again,
-    hand_over,
-    invite_by_mail,
-    leave_team,
-    withdraw_team,
-)
-from portal.actions.teams import join_team, register_team
+from portal.actions.team_members import INVITATIONS_A_DAY, hand_over, invite_by_mail, leave_team
+from portal.actions.teams import ask_again, join_team, register_team, withdraw_team
 from portal.models import AuditEntry, Membership, OutgoingMail, Team, User
 from portal.queries.teams import team_lines, team_view
 from tests.portal.world import EVALUATION, GOOD, POST, captain, deliver, new_team, organizer_of, person, send_run, sign

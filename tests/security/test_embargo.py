@@ -23,7 +23,7 @@ from portal.models import Board, Evaluation, OutgoingMail, Phase, ReleasedBoard,
 from portal.models.board import BoardQuerySet, ReleasedBoardQuerySet
 from portal.models.evaluation import EvaluationQuerySet
 from portal.models.paper_pack import PaperPackQuerySet
-from portal.models.task import PhaseQuerySet
+from portal.models.phase import PhaseQuerySet
 from portal.paper.build import build_pack
 from portal.paper.queue import request_pack
 from portal.queries.mails import facts

@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 
 from portal.mail.letter import Block, Letter, button, moment, page, points, text
 from portal.models import MailFacts, OutgoingMail, Phase
-from portal.printing import end_of_day, span
+from portal.times_and_numbers import end_of_day, span
 
 
 def deadline(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:

@@ -8,7 +8,7 @@ from django.utils.translation import ngettext
 
 from portal.mail.letter import Letter, button, facts, link, moment, page, points, text
 from portal.models import MailFacts, OutgoingMail, Phase, Result, Submission
-from portal.printing import file_size
+from portal.times_and_numbers import file_size
 
 
 def accepted(mail: OutgoingMail, found: MailFacts, at: datetime) -> Letter:

@@ -4,7 +4,12 @@ from typing import Any
 
 from django.core.management.commands import makemessages
 
-TRANSLATED = ("./portal/mail/letters/", "./portal/printing.py", "./portal/queries/mails.py", "./templates/mail/")
+TRANSLATED = (
+    "./portal/mail/letters/",
+    "./portal/times_and_numbers.py",
+    "./portal/queries/mails.py",
+    "./templates/mail/",
+)
 
 
 class Command(makemessages.Command):

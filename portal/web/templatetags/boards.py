@@ -7,10 +7,10 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
-from portal.printing import score
 from portal.queries.board_table import Row
 from portal.queries.columns import Column
 from portal.queries.whiskers import Scale
+from portal.times_and_numbers import score
 from portal.web.board_address import Head
 
 register = template.Library()

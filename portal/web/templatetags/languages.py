@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from django import template
 
-from portal.printing import language_name
+from portal.times_and_numbers import language_name
 
 register = template.Library()
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from django import template
 
-from portal.printing import count, file_size, score
+from portal.times_and_numbers import count, file_size, score
 
 register = template.Library()
 

@@ -10,7 +10,7 @@ from django.utils.dateformat import format as format_date
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from portal.printing import AOE, end_of_day, span, written, zone_of, zone_words
+from portal.times_and_numbers import AOE, end_of_day, span, written, zone_of, zone_words
 
 register = template.Library()
 

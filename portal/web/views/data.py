@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import etag, require_http_methods, require_safe
 
-from portal.actions.data import record_download
+from portal.actions.downloads import record_download
 from portal.models import SharedTask
 from portal.queries.records import team_downloads
 from portal.queries.task_folder import folder_zip

@@ -13,7 +13,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from django.views.decorators.http import require_http_methods
 
-from portal.actions.data import give_password, record_download
+from portal.actions.data_password import give_password
+from portal.actions.downloads import record_download
 from portal.actions.errors import ActionError
 from portal.models import FailedAttempt, SharedTask
 from portal.models.task import DatasetDefinition, StoredDataset

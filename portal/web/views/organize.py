@@ -13,8 +13,8 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST, require_safe
 
 from portal.actions.approval import approve_team, decline_team
+from portal.actions.data_password import renew_password
 from portal.actions.errors import ActionError
-from portal.actions.membership import renew_password
 from portal.actions.papers import close_papers, open_papers
 from portal.actions.registry import audit_words
 from portal.actions.retry import retry_failed

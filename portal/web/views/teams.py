@@ -11,11 +11,10 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
-from portal.actions import membership
+from portal.actions import data_password, team_members, teams
 from portal.actions.action import Action
 from portal.actions.errors import ActionError
 from portal.actions.papers import BIBTEX, give_paper
-from portal.actions.teams import NAME_TAKEN, TEAM_NAME, join_team, register_team
 from portal.models import Team
 from portal.permissions import has_signed
 from portal.queries.teams import team_view
@@ -40,7 +39,7 @@ def _create(request: HttpRequest, slug: str) -> HttpResponse:
     if not form.is_valid():
         return _page(request, context | {"form": form}, 422)
     try:
-        register_team(
+        teams.register_team(
             request.user,
             shared_task,
             context["at"],
@@ -49,7 +48,9 @@ def _create(request: HttpRequest, slug: str) -> HttpResponse:
             answers=form.answers,
         )
     except ActionError as refused:
-        form.add_error("name" if refused.code in (TEAM_NAME.code, NAME_TAKEN.code) else None, refused.message)
+        form.add_error(
+            "name" if refused.code in (teams.TEAM_NAME.code, teams.NAME_TAKEN.code) else None, refused.message
+        )
         return _page(request, context | {"form": form, "refusal": refused.message}, refused.http_status)
     return redirect("team", slug)
 
@@ -65,7 +66,7 @@ def join(request: SignedInRequest, slug: str, code: str) -> HttpResponse:
     if request.method != "POST":
         return render(request, "teams/join.html", context)
     try:
-        join_team(request.user, context["page"].shared_task, context["at"], code=code)
+        teams.join_team(request.user, context["page"].shared_task, context["at"], code=code)
     except ActionError as refused:
         return render(request, "teams/join.html", context | {"message": refused.message}, status=refused.http_status)
     return redirect("team", slug)
@@ -76,13 +77,13 @@ def join(request: SignedInRequest, slug: str, code: str) -> HttpResponse:
 def invite(request: SignedInRequest, slug: str) -> HttpResponse:
     address = request.POST.get("address", "").strip()
     done = _("The invitation to %(address)s is on its way.") % {"address": address}
-    return _do(request, _own_team(request, slug), membership.invite_by_mail, done, address=address)
+    return _do(request, _own_team(request, slug), team_members.invite_by_mail, done, address=address)
 
 
 @login_required
 @require_POST
 def leave(request: SignedInRequest, slug: str) -> HttpResponse:
-    return _do(request, _own_team(request, slug), membership.leave_team, _("You have left the team."))
+    return _do(request, _own_team(request, slug), team_members.leave_team, _("You have left the team."))
 
 
 @login_required
@@ -92,13 +93,13 @@ def hand_over(request: SignedInRequest, slug: str) -> HttpResponse:
     pk = request.POST.get("member", "")
     members = context["page"].team.memberships
     member = get_object_or_404(members, pk=int(pk) if pk.isdecimal() and len(pk) < 19 else 0)
-    return _do(request, context, membership.hand_over, _("The team has a new captain."), member=member)
+    return _do(request, context, team_members.hand_over, _("The team has a new captain."), member=member)
 
 
 @login_required
 @require_POST
 def withdraw(request: SignedInRequest, slug: str) -> HttpResponse:
-    return _do(request, _own_team(request, slug), membership.withdraw_team, _("The team is withdrawn."))
+    return _do(request, _own_team(request, slug), teams.withdraw_team, _("The team is withdrawn."))
 
 
 @login_required
@@ -111,7 +112,7 @@ def ask_again(request: SignedInRequest, slug: str) -> HttpResponse:
         return _page(request, context | {"form": form}, 422)
     done = _("The organizers are asked again.")
     affiliation = form.cleaned_data["affiliation"]
-    return _do(request, context, membership.ask_again, done, affiliation=affiliation, answers=form.answers)
+    return _do(request, context, teams.ask_again, done, affiliation=affiliation, answers=form.answers)
 
 
 @login_required
@@ -135,7 +136,7 @@ def paper(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_POST
 def renew_password(request: SignedInRequest, slug: str) -> HttpResponse:
     done = _("The old password has ended. A new one goes to the captain by mail.")
-    return _do(request, _own_team(request, slug), membership.renew_password, done)
+    return _do(request, _own_team(request, slug), data_password.renew_password, done)
 
 
 def _own_team(request: SignedInRequest, slug: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.db import connection
 from django.test import Client
 
-from portal.actions.data import record_download
+from portal.actions.downloads import record_download
 from portal.actions.errors import NotAllowed
 from portal.actions.import_shared_task import import_shared_task
 from portal.models import Download, User

@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import AnonymousUser
 
 from portal.actions.approval import approve_team, decline_team
-from portal.actions.data import give_password
+from portal.actions.data_password import give_password
 from portal.actions.import_shared_task import import_shared_task
 from portal.models import AuditEntry, Download, Team
 from portal.permissions import Obstacle, data_access

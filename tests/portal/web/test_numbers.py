@@ -1,6 +1,6 @@
 import pytest
 
-from portal.printing import count, file_size, score
+from portal.times_and_numbers import count, file_size, score
 from portal.web.templatetags.numbers import digest
 
 

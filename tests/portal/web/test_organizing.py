@@ -14,8 +14,8 @@ from portal.actions.teams import register_team
 from portal.evaluation.gold import check_gold_upload
 from portal.models import AuditEntry, GoldUpload, Grace, Phase, Run, SharedTask, Submission, Team, User
 from portal.models.clock import database_now
-from portal.printing import AOE
 from portal.storage import open_gold, sealed_gold
+from portal.times_and_numbers import AOE
 from portal.web.views import organize_gold
 from tests.portal.world import GOOD, captain, organizer_of, run_file
 

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 import pytest
 from django.template import Context
 
-from portal.printing import span
+from portal.times_and_numbers import span
 from portal.web.templatetags.times import closing_day, day, deadline, moment, since, time_left
 
 NOW = datetime(2024, 5, 16, 6, 47, 9, tzinfo=UTC)

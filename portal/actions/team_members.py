@@ -1,4 +1,4 @@
-"""What members and captains do with their team: invite, leave, hand over, withdraw, ask again, renew the password."""
+"""Who is in a team: inviting, leaving, handing over to another captain. Joining is in `teams`."""
 
 from datetime import timedelta
 from typing import Annotated
@@ -9,21 +9,21 @@ from django.utils.translation import gettext_lazy as _
 from portal.actions.action import Act, action
 from portal.actions.errors import Conflict, LimitReached, NotAllowed
 from portal.actions.input import column, passes
-from portal.actions.roles import CAPTAIN, CAPTAIN_OR_ORGANIZERS, MEMBERS
-from portal.actions.team_mails import captain_of, notify_organizers, queue_mail
+from portal.actions.roles import CAPTAIN, MEMBERS
+from portal.actions.team_mails import queue_mail
 from portal.actions.teams import (
     ACTIVE,
-    TEAM_ANSWERS,
+    TEAM_STATE,
     TEAMS_CLOSED,
-    Answers,
-    checked_answers,
     require_open_teams,
+    require_state,
+    withdraw,
+    withdraw_team,
 )
-from portal.models import AuditEntry, Board, Membership, OutgoingMail, Team
+from portal.models import AuditEntry, Membership, OutgoingMail, Team
 
 INVITATIONS_A_DAY = 20  # of one team, and of one person in a task, so that no one sends junk through the portal
 
-TEAM_STATE = Conflict.declare("team_state", _("This is not possible now. State of the team: %(state)s."))
 TOO_MANY_INVITATIONS = LimitReached.declare(
     "too_many_invitations",
     _("A team or a person can send %(limit)d invitations a day. Share the link, or try again tomorrow."),
@@ -32,7 +32,6 @@ HAND_OVER_FIRST = Conflict.declare(
     "hand_over_first", _("You are the captain: hand the team over to another member first.")
 )
 NO_OTHER_MEMBER = NotAllowed.declare("no_member", _("Choose another member of your team."))
-NO_PASSWORD = Conflict.declare("no_password", _("This team has no data password."))
 
 
 @action(
@@ -50,7 +49,7 @@ def invite_by_mail(
     ],
 ) -> OutgoingMail:
     """Send the team's link to an address; the person need not have an account yet."""
-    _require_state(team, *ACTIVE)
+    require_state(team, *ACTIVE)
     require_open_teams(team.shared_task, act.at)
     _require_few_invitations(act, team)
     act.record(address=address)
@@ -68,7 +67,7 @@ def leave_team(act: Act, team: Team) -> None:
     membership.delete()
     act.record()
     if is_last and team.state in ACTIVE:
-        _withdraw(act, team)
+        withdraw(act, team)
         AuditEntry.objects.record(act.actor, withdraw_team.name, team, act.at)
 
 
@@ -82,45 +81,6 @@ def hand_over(act: Act, team: Team, *, member: Membership) -> None:
     act.record(captain=member.user_id)
 
 
-@action(who=CAPTAIN, says=_("withdrew the team"), errors=[TEAM_STATE], locks=True)
-def withdraw_team(act: Act, team: Team) -> None:
-    """End the team's participation for good. Its runs leave the boards of open phases; its name stays taken."""
-    _require_state(team, *ACTIVE, Team.State.DECLINED)
-    _withdraw(act, team)
-    act.record()
-
-
-@action(who=CAPTAIN, says=_("asked again for the team"), errors=[TEAM_STATE, TEAM_ANSWERS], locks=True)
-def ask_again(
-    act: Act, team: Team, *, affiliation: Annotated[str, column(Team, "affiliation")] = "", answers: Answers
-) -> None:
-    """Ask the organizers again to approve a declined team, with new answers."""
-    _require_state(team, Team.State.DECLINED)
-    team.affiliation, team.answers = affiliation, checked_answers(team.shared_task, answers)
-    team.state = Team.State.PENDING
-    team.save(update_fields=["affiliation", "answers", "state"])
-    act.record()
-    notify_organizers(team, act.at)
-
-
-@action(who=CAPTAIN_OR_ORGANIZERS, says=_("renewed the data password"), errors=[TEAM_STATE, NO_PASSWORD], locks=True)
-def renew_password(act: Act, team: Team) -> None:
-    """End the team's password for the data at once and send a new one to the captain."""
-    _require_state(team, Team.State.APPROVED)
-    captain = captain_of(team)
-    if captain is None or not team.shared_task.has_password_data:
-        raise NO_PASSWORD()
-    Team.objects.filter(pk=team.pk).update(data_password="", data_password_at=None)
-    act.record()
-    waiting = team.mails.filter(
-        kind__in=(OutgoingMail.Kind.DATA_PASSWORD, OutgoingMail.Kind.TEAM_APPROVED),
-        state=OutgoingMail.State.QUEUED,
-        attempts=0,
-    )
-    if not waiting.exists():  # else the mail that waits will bring a new one
-        queue_mail(team, OutgoingMail.Kind.DATA_PASSWORD, captain, act.at)
-
-
 def _require_few_invitations(act: Act, team: Team) -> None:
     a_day_ago = act.at - timedelta(days=1)
     by_team = team.mails.filter(kind=OutgoingMail.Kind.INVITATION, queued_at__gt=a_day_ago)
@@ -129,14 +89,3 @@ def _require_few_invitations(act: Act, team: Team) -> None:
     )
     if max(by_team.count(), by_person.count()) >= INVITATIONS_A_DAY:
         raise TOO_MANY_INVITATIONS(limit=INVITATIONS_A_DAY)
-
-
-def _withdraw(act: Act, team: Team) -> None:
-    gone = {"state": Team.State.WITHDRAWN, "withdrawn_at": act.at, "data_password": "", "data_password_at": None}
-    Team.objects.filter(pk=team.pk).update(**gone)
-    Board.objects.filter(track__shared_task=team.shared_task).changed()
-
-
-def _require_state(team: Team, *states: Team.State) -> None:
-    if team.state not in states:
-        raise TEAM_STATE(state=team.get_state_display())

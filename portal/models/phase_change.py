@@ -3,7 +3,7 @@
 from django.conf import settings
 from django.db import models
 
-from portal.models.task import Phase
+from portal.models.phase import Phase
 
 
 class PhaseChange(models.Model):

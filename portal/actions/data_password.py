@@ -1,19 +1,23 @@
-"""Handing out data: the password of a team, and the record of each download."""
+"""The password of a team for its data: giving it, and having a new one sent to the captain.
+
+A password is made when the mail that brings it is sent (`portal.mail.letters.teams`); the team keeps its hash.
+"""
 
 from typing import Annotated
 
 from django.db import transaction
 from django.utils.translation import gettext_lazy as _
-from pydantic import Field, SkipValidation
+from pydantic import Field
 
 from portal.actions.action import Act, action
-from portal.actions.errors import LimitReached, NotAllowed
-from portal.actions.roles import ANYONE, SIGNED_IN
-from portal.models import Download, FailedAttempt, SharedTask, Team
-from portal.models.task import DatasetDefinition, StoredDataset
-from portal.permissions import REMEDIES, DataAccess, Obstacle, data_access
+from portal.actions.downloads import OBSTACLES
+from portal.actions.errors import Conflict, LimitReached, NotAllowed
+from portal.actions.roles import CAPTAIN_OR_ORGANIZERS, SIGNED_IN
+from portal.actions.team_mails import captain_of, queue_mail
+from portal.actions.teams import TEAM_STATE, require_state
+from portal.models import FailedAttempt, OutgoingMail, SharedTask, Team
+from portal.permissions import Obstacle, data_access
 
-OBSTACLES = {obstacle: NotAllowed.declare(obstacle, REMEDIES[obstacle]) for obstacle in Obstacle}
 WRONG_PASSWORD = NotAllowed.declare(
     "wrong_password", _("That is not your team’s password. It is in the captain’s last mail.")
 )
@@ -22,6 +26,7 @@ TOO_MANY_GUESSES = LimitReached.declare(
     "too_many_guesses",
     _("Too many wrong passwords within an hour. Wait, or ask your captain to have a new password sent."),
 )
+NO_PASSWORD = Conflict.declare("no_password", _("This team has no data password."))
 
 
 @action(
@@ -63,33 +68,19 @@ def _count_guess(act: Act, team: Team) -> FailedAttempt:
     raise TOO_MANY_GUESSES()
 
 
-@action(who=ANYONE, errors=OBSTACLES.values(), atomic=False)
-def record_download(
-    act: Act,
-    shared_task: SharedTask,
-    *,
-    own: SkipValidation[DataAccess],
-    dataset: SkipValidation[DatasetDefinition],
-    stored: SkipValidation[StoredDataset],
-    address: str | None,
-    first_byte: Annotated[int, Field(ge=0)] = 0,
-) -> Download:
-    """Record a download before its first byte, for those who may have the file. Committed when this returns.
-
-    `own` is the caller's `permissions.data_access`, with the password's stamp where one was given.
-    """
-    if own.user != act.viewer:
-        raise ValueError("the access of someone else")
-    for obstacle in own.obstacles(dataset.access, dataset.released, act.at):
-        raise OBSTACLES[obstacle]()
-    with transaction.atomic(durable=True):
-        return Download.objects.create(
-            shared_task=shared_task,
-            dataset=dataset.slug,
-            sha256=stored.sha256,
-            first_byte=first_byte,
-            user=act.actor,
-            team=own.team,
-            address=address,
-            at=act.at,
-        )
+@action(who=CAPTAIN_OR_ORGANIZERS, says=_("renewed the data password"), errors=[TEAM_STATE, NO_PASSWORD], locks=True)
+def renew_password(act: Act, team: Team) -> None:
+    """End the team's password for the data at once and send a new one to the captain."""
+    require_state(team, Team.State.APPROVED)
+    captain = captain_of(team)
+    if captain is None or not team.shared_task.has_password_data:
+        raise NO_PASSWORD()
+    Team.objects.filter(pk=team.pk).update(data_password="", data_password_at=None)
+    act.record()
+    waiting = team.mails.filter(
+        kind__in=(OutgoingMail.Kind.DATA_PASSWORD, OutgoingMail.Kind.TEAM_APPROVED),
+        state=OutgoingMail.State.QUEUED,
+        attempts=0,
+    )
+    if not waiting.exists():  # else the mail that waits will bring a new one
+        queue_mail(team, OutgoingMail.Kind.DATA_PASSWORD, captain, act.at)

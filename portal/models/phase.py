@@ -1,0 +1,177 @@
+"""Phases: when they accept runs (deadlines and extra time), and when their scores are public (the embargo)."""
+
+from datetime import datetime
+from typing import Self
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Exists, OuterRef, Q
+from django.utils.translation import gettext_lazy as _
+
+from portal.models.account import Viewer
+from portal.models.task import SharedTask
+
+
+class PhaseQuerySet(models.QuerySet["Phase"]):
+    def open(self, at: datetime, team_id: int | None = None) -> Self:
+        """Phases that accept runs of that team at that moment: the window [opens, closes), and what grace adds."""
+        grace = Grace.objects.filter(Q(team__isnull=True) | Q(team=team_id), phase=OuterRef("pk"), until__gt=at)
+        return self.filter(Q(closes__isnull=True) | Q(closes__gt=at) | Exists(grace), opens__lte=at)
+
+    def with_public_scores(self, at: datetime) -> Self:
+        """Phases whose scores everyone may see at that moment, if only in steps; as `Phase.scores_are_public`."""
+        at_once = Q(scores=Phase.Scores.AT_ONCE, opens__lte=at)
+        return self.filter(at_once | Q(scores=Phase.Scores.ON_RELEASE, released__lte=at))
+
+    def in_steps(self, at: datetime) -> Self:
+        """Phases whose scores move in steps at that moment; as `Phase.step_at`."""
+        extra_time = Exists(Grace.objects.filter(phase=OuterRef("pk"), until__gt=at))
+        return self.filter(Q(closes__isnull=True) | Q(closes__gt=at) | extra_time, ladder_step__isnull=False)
+
+    def with_visible_scores(self, viewer: Viewer, at: datetime) -> Self:
+        """Phases whose scores that viewer may see as they are at that moment: the one rule of the embargo."""
+        exact = Phase.objects.with_public_scores(at).exclude(pk__in=Phase.objects.in_steps(at))
+        organized = SharedTask.objects.organized_by(viewer)
+        return self.filter(Q(pk__in=exact) | Q(shared_task__in=organized))
+
+    def with_visible_steps(self, viewer: Viewer, at: datetime) -> Self:
+        """Phases of whose scores that viewer may see the steps of a ladder at that moment, and nothing else."""
+        found = self.filter(pk__in=Phase.objects.with_public_scores(at).in_steps(at))
+        return found.exclude(shared_task__in=SharedTask.objects.organized_by(viewer))
+
+
+class Phase(models.Model):
+    class Scores(models.TextChoices):
+        AT_ONCE = "at-once", _("shown at once")
+        ON_RELEASE = "on-release", _("shown on release")
+        NEVER = "never", _("never shown")
+
+    class Official(models.TextChoices):
+        BEST = "best", _("best run")
+        LAST = "last", _("last run")
+        CHOSEN = "chosen", _("chosen run")
+        ALL = "all", _("all runs")
+
+    class RunNumbers(models.TextChoices):
+        ONCE = "once", _("each number once")
+        FREE = "free", _("numbers again and again")
+
+    class TeamNames(models.TextChoices):
+        SHOWN = "shown", _("teams by name")
+        ON_RELEASE = "on-release", _("teams by alias until the release")
+
+    shared_task = models.ForeignKey(SharedTask, on_delete=models.CASCADE, related_name="phases")
+    slug = models.SlugField()
+    title = models.CharField(max_length=120)
+    position = models.PositiveSmallIntegerField()
+    opens = models.DateTimeField()
+    closes = models.DateTimeField(null=True, blank=True)
+    split = models.SlugField()
+    runs_per_track = models.PositiveIntegerField(null=True, blank=True)
+    contrastive = models.PositiveIntegerField(null=True, blank=True)  # next to one primary run; None: no such slots
+    runs_per_day = models.PositiveIntegerField(null=True, blank=True)
+    scores = models.CharField(max_length=12, choices=Scores)
+    released = models.DateTimeField(null=True, blank=True)
+    taken_back = models.DateTimeField(null=True, blank=True)  # a release that was public, and can be put back
+    official = models.CharField(max_length=8, choices=Official)
+    run_numbers = models.CharField(max_length=4, choices=RunNumbers, default=RunNumbers.ONCE)
+    team_names = models.CharField(max_length=10, choices=TeamNames, default=TeamNames.SHOWN)
+    ladder_step = models.FloatField(null=True, blank=True)  # see `step_for`; None: scores are shown as they are
+
+    objects = PhaseQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("position",)
+        constraints = [models.UniqueConstraint(fields=("shared_task", "slug"), name="phase_slug_once_a_task")]
+
+    def __str__(self) -> str:
+        return f"{self.shared_task.slug}/{self.slug}"
+
+    @property
+    def audit_subject(self) -> str:
+        return f"phase {self.slug}"
+
+    def closes_for(self, team_id: int | None) -> datetime | None:
+        """When it closes for that team, or for people without one."""
+        if self.closes is None:
+            return None
+        mine = (grace.until for grace in self.graces.all() if grace.team_id in (None, team_id))
+        return max([self.closes, *mine])
+
+    def is_open(self, at: datetime, team_id: int | None = None) -> bool:
+        """As `Phase.objects.open`, which decides."""
+        closes = self.closes_for(team_id)
+        return self.opens <= at and (closes is None or at < closes)
+
+    def is_settled(self, at: datetime) -> bool:
+        """Whether its runs stay as they are: from the release on or, where none is to come, from the closing on."""
+        if self.scores == self.Scores.ON_RELEASE:
+            return self.scores_are_public(at)
+        return self.has_closed(at)
+
+    @property
+    def last_closing(self) -> datetime | None:
+        """When it has closed for everybody."""
+        return None if self.closes is None else max([self.closes, *(grace.until for grace in self.graces.all())])
+
+    def has_closed(self, at: datetime) -> bool:
+        """Whether it accepts no more runs of anyone."""
+        return self.last_closing is not None and self.last_closing <= at
+
+    def scores_are_public(self, at: datetime) -> bool:
+        """Whether everyone may see scores at that moment; the one place where a release takes effect."""
+        if self.scores == self.Scores.AT_ONCE:
+            return self.opens <= at
+        return self.scores == self.Scores.ON_RELEASE and self.released is not None and self.released <= at
+
+    def keeps_scores(self, at: datetime) -> bool:
+        """Whether its boards show other scores only once organizers apply them.
+
+        So it is from the moment when public scores are final, also while a release is taken back.
+        """
+        return self.taken_back is not None or (self.scores_are_public(at) and self.is_settled(at))
+
+    def names_are_public(self, at: datetime) -> bool:
+        """Whether everybody may see which team is which on a board at that moment."""
+        return self.team_names == self.TeamNames.SHOWN or (self.released is not None and self.released <= at)
+
+    def scores_are_visible_to(self, viewer: Viewer, at: datetime) -> bool:
+        """Whether that person may see scores, if only in steps; for words and states.
+
+        Scores themselves are read through `Evaluation.objects.visible_to`.
+        """
+        return self.scores_are_public(at) or self.shared_task.is_organized_by(viewer)
+
+    def step_at(self, at: datetime) -> float | None:
+        """By which step scores move at that moment (`scoring.analysis.ladder`); None: they are shown as they are.
+
+        That is so until the phase has closed for everybody.
+        """
+        is_over = self.ladder_step is None or self.has_closed(at)
+        return None if is_over else self.ladder_step
+
+    def step_for(self, viewer: Viewer, at: datetime) -> float | None:
+        """As that person sees them; organizers see them always as they are."""
+        step = self.step_at(at)
+        return None if step is None or self.shared_task.is_organized_by(viewer) else step
+
+
+class Grace(models.Model):
+    """Time beyond the closing after an outage, for one team or, without a team, for all; everybody may know of it."""
+
+    phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="graces")
+    team = models.ForeignKey("portal.Team", on_delete=models.CASCADE, null=True, related_name="graces")
+    until = models.DateTimeField()
+    reason = models.CharField(max_length=300)
+    granted_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    granted_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ("-granted_at",)
+        constraints = [
+            models.UniqueConstraint(fields=("phase", "team"), name="one_grace_a_team"),
+            models.UniqueConstraint(fields=("phase",), condition=Q(team__isnull=True), name="one_grace_for_all"),
+        ]
+
+    def __str__(self) -> str:
+        return f"grace in {self.phase} for {self.team or 'all'}"
