@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ CHOSEN = re.compile(
     "time_zone|language|country|entry"
 )
 NEVER = {"base", "embed", "iframe", "math", "object"}
-TITLES = ("title", "subtitle", "venue", "label", "licence")
+VALUE = r'\b{}: ("[^"]*"|[^,}}\n]+)'
 
 
 @pytest.fixture
@@ -35,8 +36,11 @@ def gated_folder(gated_folder: Path) -> Path:
     """The folder's own words are hostile, too."""
     path = gated_folder / "task.yaml"
     text = path.read_text()
-    for key in TITLES:
-        text = re.sub(rf'\b{key}: ("[^"]*"|[^,}}\n]+)', lambda found, key=key: f"{key}: {json.dumps(HOSTILE)}", text)
+    for key in ("label", "licence"):
+        text = re.sub(VALUE.format(key), lambda _, key=key: f"{key}: {json.dumps(HOSTILE)}", text)
+    short = cycle(PAYLOADS)
+    for key in ("title", "subtitle", "venue"):  # of 120 characters at most
+        text = re.sub(VALUE.format(key), lambda _, key=key: f"{key}: {json.dumps(next(short))}", text)
     path.write_text(text)
     for page in (gated_folder / "pages").glob("*.md"):
         page.write_text("# A title\n\n" + "\n\n".join(PAYLOADS + MARKDOWN))
