@@ -17,7 +17,7 @@ from portal.actions.import_shared_task import import_shared_task  # noqa: E402 -
 from portal.models import (  # noqa: E402
     Board,
     Evaluation,
-    LoadedGold,
+    GoldStandard,
     Phase,
     Run,
     SharedTask,
@@ -48,7 +48,7 @@ def _first_runs(folder: Path, track_slug: str, phase_slug: str, teams: int) -> i
     at = database_now()
     task: SharedTask = import_shared_task(build("exist2024", folder / "exist2024"), at).shared_task
     track, phase = task.tracks.get(slug=track_slug), Phase.objects.get(shared_task=task, slug=phase_slug)
-    gold = LoadedGold.objects.get(track=track, split=phase.split)
+    gold = GoldStandard.objects.get(track=track, split=phase.split)
     user = User.objects.create_user("captain@example.org", name="Captain")
     for number in range(teams):
         name = f"Team-{number:03}"
