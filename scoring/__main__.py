@@ -127,9 +127,10 @@ def _definition(folder: Path) -> Definition:
 
 
 def _check(options: argparse.Namespace, definition: Definition) -> int:
-    named = [naming.read(definition, path.name, options.team) for path in options.runs]
-    taken = {(run.track, run.number) for run in named if run and run.track}
-    reports = {path: _checked(path, options, definition, taken) for path in options.runs}
+    names: dict[Path, set[str]] = {path.parent: set() for path in options.runs}
+    for path in options.runs:
+        names[path.parent].add(path.name)
+    reports = {path: _checked(path, options, definition, names[path.parent]) for path in options.runs}
     whole = Report([problem for report in reports.values() for problem in report])
     if options.json:
         print_json(in_language(whole, options.lang).as_dict())
@@ -139,21 +140,38 @@ def _check(options: argparse.Namespace, definition: Definition) -> int:
     return VALID if whole.ok else INVALID
 
 
-def _checked(
-    path: Path, options: argparse.Namespace, definition: Definition, taken: set[tuple[str, int | None]]
-) -> Report:
-    """`taken` grows by every run whose name is suggested, so that no other file is to have it."""
+def _checked(path: Path, options: argparse.Namespace, definition: Definition, names: set[str]) -> Report:
+    """`names` are those of the files next to it. It grows by every name that is suggested, so that no other gets it."""
     listed = None if options.all else LISTED
     if options.track:
         report = check(definition, options.track, path, options.items, options.split, listed)
     else:
-        checked = check_upload(definition, path, path.name, options.team, options.split, options.items, listed, taken)
-        report = checked.report
-        suggested = [naming.read(definition, one.suggestion, options.team) for one in report if one.suggestion]
-        taken |= {(run.track, run.number) for run in suggested if run and run.track}
+        report = _upload_report(path, options, definition, listed, set())
+        suggested = _suggested(report, path)
+        if suggested in names and (wanted := naming.read(definition, suggested, options.team)):
+            others = [naming.read(definition, name, options.team) for name in names]
+            taken = {(run.track, run.number) for run in others if run and run.track and run.team == wanted.team}
+            report = _upload_report(path, options, definition, listed, taken)
+            suggested = _suggested(report, path)
+        names.add(suggested)
     if any(problem.code in ITEMS_ERRORS for problem in report.errors):
         raise UsageError("The ids to check against cannot be read.", report)
     return report
+
+
+def _upload_report(
+    path: Path,
+    options: argparse.Namespace,
+    definition: Definition,
+    listed: int | None,
+    taken: set[tuple[str, int | None]],
+) -> Report:
+    return check_upload(definition, path, path.name, options.team, options.split, options.items, listed, taken).report
+
+
+def _suggested(report: Report, path: Path) -> str:
+    """The right name for the file itself; empty where it has one, or none is near."""
+    return next((one.suggestion for one in report if one.suggestion and one.file == path.name), "")
 
 
 def _score(options: argparse.Namespace, definition: Definition) -> int:

@@ -121,9 +121,12 @@ def run_checks() -> dict[str, bool]:
         for name, command in CHECKS.items():
             started = time.monotonic()
             environment = os.environ | {"AGON_STATE": state}
-            done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
-            passed[name] = done.returncode == 0
-            result, said = ("ok", "") if passed[name] else ("failed", f"{done.stdout}{done.stderr}\n")
+            try:
+                done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+                passed[name], said = done.returncode == 0, f"{done.stdout}{done.stderr}\n"
+            except OSError as error:
+                passed[name], said = False, f"{error}\n"
+            result, said = ("ok", "") if passed[name] else ("failed", said)
             print(f"{name} ... {result} ({time.monotonic() - started:.1f} s)\n{said}", end="", flush=True)
     return passed
 

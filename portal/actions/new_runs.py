@@ -61,11 +61,7 @@ NEW_RUN_ERRORS = (PHASE_MOVES, *NO_RUNS_LEFT.values(), NUMBER_TAKEN, NO_NUMBER_F
 
 
 def add_runs(given: Sending, file: UploadedFile, recognized: Sequence[RecognisedRun], key: str) -> Submission:
-    """Submission, quota and runs, in the caller's transaction.
-
-    The row with the key comes first: another upload with it waits, quota untouched.
-    """
-    lock_senders(given.user, given.team)
+    """Submission, quota and runs, in the caller's transaction, which holds the senders."""
     require_few_rejections(given.user, given.team, given.at)
     require_signature(given)
     shared_task = given.team.shared_task
@@ -97,6 +93,7 @@ def add_runs(given: Sending, file: UploadedFile, recognized: Sequence[Recognised
 def rehearse(given: Sending, file: UploadedFile, recognized: Sequence[RecognisedRun]) -> list[TrackLimits]:
     """What would be left of the limits after this upload; it raises what `submit` would, and leaves nothing behind."""
     with transaction.atomic():
+        lock_senders(given.user, given.team)
         add_runs(given, file, recognized, "")
         left = remaining(given.team, given.user, given.phase, given.at)
         transaction.set_rollback(True)

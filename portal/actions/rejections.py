@@ -60,7 +60,8 @@ def require_few_rejections(user: User, team: Team, at: datetime) -> None:
     An upload that waits for its check may be rejected, so it counts as well, but not toward those in a row. It does so
     for an hour at most: an outage holds no one back for longer.
     """
-    rejected, waiting = _rejected(user, team, at), _waiting(user, team, at)
+    waiting = _waiting(user, team, at)  # first: a worker that rejects one meanwhile lets it count twice, not never
+    rejected = _rejected(user, team, at)
     if rejected.most >= REJECTED_AN_HOUR:
         raise REJECTED_WITHIN_AN_HOUR(n=REJECTED_AN_HOUR)
     in_a_row = [one for one in rejected.own if one > at - _IN_A_ROW]

@@ -96,7 +96,10 @@ def _is_no_organizer(who: Viewer, target: Any) -> ErrorCode | None:
 
 
 def _is_neither(who: Viewer, target: Any) -> ErrorCode | None:
-    return None if may_organize(who, _shared_task(target)) else _is_no_captain(who, target)
+    if may_organize(who, _shared_task(target)):
+        return None
+    missing = _is_no_captain(who, target)
+    return NO_SECOND_FACTOR if missing and organizes(who, _shared_task(target)) else missing
 
 
 ANYONE = Role(_("anyone"), (), lambda _who, _target: None, on_server=True)
@@ -112,5 +115,7 @@ ORGANIZERS_OR_SERVER = Role(
     ORGANIZERS.name, ORGANIZERS.errors, _is_no_organizer, needs_second_factor=True, on_server=True
 )
 CAPTAIN_OR_ORGANIZERS = Role(
-    _("the captain of the team, or organizers of the task with a second factor"), (NO_MEMBER, NO_CAPTAIN), _is_neither
+    _("the captain of the team, or organizers of the task with a second factor"),
+    (NO_MEMBER, NO_CAPTAIN, NO_SECOND_FACTOR),
+    _is_neither,
 )

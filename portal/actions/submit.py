@@ -79,6 +79,7 @@ def _submitted(act: Act, given: Sending, stored: StoredUpload, key: str) -> Subm
     upload = inspect(given.team.shared_task, stored, given.team, given.phase)
     try:
         with transaction.atomic():
+            lock_senders(given.user, given.team)  # first: an upload with the same key waits for the other to be there
             if earlier := _sent_before(given, stored, key):
                 return earlier
             if upload.report.ok and upload.runs:
@@ -120,7 +121,6 @@ def _accepted(act: Act, given: Sending, stored: StoredUpload, upload: Upload, ke
 
 def _count(given: Sending) -> None:
     """Within the transaction: of several rejected uploads at once, those within the limits are reported."""
-    lock_senders(given.user, given.team)
     require_few_rejections(given.user, given.team, given.at)
     require_signature(given)
     require_open(given)

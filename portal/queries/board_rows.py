@@ -133,7 +133,8 @@ def select(board: Board, track: Track, choices: Choices, viewer: Viewer, at: dat
 
 def select_language(chosen: Selection, track: Track, scores: Mapping[int, Scores]) -> Selection:
     """The runs that `select` gave, ranked by these scores of theirs; who has none yet has no rank."""
-    received = dict(chosen.found.filter(team__isnull=False).values_list("pk", "run__received_at"))
+    in_order = chosen.found.filter(team__isnull=False).order_by("run__received_at", "run__name")
+    received = dict(in_order.values_list("pk", "run__received_at"))
     best_first = chosen.best_first
     order = sorted(received, key=lambda pk: (best_first(scores.get(pk, {})), received[pk]))
     keys = [(pk, track.rank_key(scores.get(pk, {}))) for pk in order]

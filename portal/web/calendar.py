@@ -12,6 +12,7 @@ from portal.times_and_numbers import AOE, end_of_day, written
 
 def as_ics(dates: Iterable[Date], name: str, portal: str, at: datetime) -> bytes:
     """The calendar; `portal` is the address of the pages."""
+    name = " ".join(name.split())
     uid = f"{name}@{portal.partition('://')[2]}"  # else a random one at every request
     events = [_event(date, portal, at) for date in dates]
     return Calendar.new(prodid="-//Agon//shared tasks//EN", name=name, uid=uid, subcomponents=events).to_ical()
@@ -25,7 +26,7 @@ def _event(date: Date, portal: str, at: datetime) -> Event:
         uid=f"{task.slug}-{phase.slug}-{date.kind}@{portal.partition('://')[2]}",
         stamp=task.imported_at,
         start=moment,
-        summary=f"{task.title}: {phase.title} {words[date.kind]}",
+        summary=" ".join(f"{task.title}: {phase.title} {words[date.kind]}".split()),
         description=f"{written(moment, AOE, at)} AoE",
         url=f"{portal}/tasks/{task.slug}/",
     )

@@ -96,6 +96,18 @@ def test_of_parallel_validations_of_one_person_one_is_admitted(meltemi):
     assert validated(admitted, EVALUATION).is_valid
 
 
+def test_parallel_uploads_with_one_key_are_one_at_a_limit_too(meltemi, monkeypatch):
+    monkeypatch.setattr(rejections, "REJECTED_AN_HOUR", 1)  # which the first one uses up while it waits for its check
+    phase, user = meltemi.shared_task.phases.get(slug="evaluation"), captain(meltemi)
+
+    def upload() -> Submission:
+        return submit(
+            user, phase, EVALUATION, content=[run_file(GOOD)], file_name="one_Meltemi_1.json", key="double click"
+        )
+
+    assert len(set(at_once([upload for _ in range(6)]))) == 1
+
+
 def test_of_parallel_uploads_with_wrong_names_the_limit_is_reported(meltemi):
     phase, user = meltemi.shared_task.phases.get(slug="evaluation"), captain(meltemi)
 

@@ -90,6 +90,8 @@ def test_the_command_asks_for_one_task_and_keeps_the_reason(run, tiny):
     assert run.evaluations.count() == 1  # once for a run, gold and scorer
     with pytest.raises(CommandError, match="There are: tiny"):
         call_command("rescore", "tinny")
+    with pytest.raises(CommandError, match="Use at most 300"):
+        call_command("rescore", "tiny", reason="x" * 301)
 
 
 def test_scores_that_come_out_otherwise_are_told_and_not_written(run, caplog):

@@ -52,6 +52,13 @@ def test_check_suggests_no_name_for_two_files(folder: Path, capsys: pytest.Captu
     assert len({names[0], *suggested}) == len(names)
 
 
+def test_check_suggests_each_team_its_own_number(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names = ("task1_hard_Alfa_1.json", "task1_hard_Beta_1.JSON", "task1_hard_Gamma_1.json.txt")
+    _code, printed = run_json(capsys, "check", "--task", folder, *(write(folder, name) for name in names))
+    suggested = {problem["suggestion"] for problem in printed["problems"] if problem["suggestion"]}
+    assert suggested == {"task1_hard_Beta_1.json", "task1_hard_Gamma_1.json"}
+
+
 def test_check_for_a_track_judges_the_content_alone(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write(folder, "any name")
     assert run_json(capsys, "check", "--task", folder, "--track", "task1-hard", path)[0] == 0

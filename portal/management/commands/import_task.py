@@ -24,7 +24,9 @@ class Command(BaseCommand):
                 count = len(refused.faults)
                 head = f"{folder}: not imported, {count} {'fault' if count == 1 else 'faults'}:"
                 raise CommandError("\n  ".join([head, *refused.faults])) from None
-            except (ActionError, OSError) as error:
+            except ActionError as error:
+                raise CommandError(f"{folder}: not imported: {error.message}") from None
+            except OSError as error:
                 raise CommandError(f"{folder}: not imported: {error}") from None
             for change in result.changes or ["nothing changed"]:
                 self.stdout.write(f"{result.shared_task.slug}: {change}")

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from portal.actions.errors import ActionError
 from portal.actions.scores import rescore
 from portal.models import SharedTask
 from portal.models.clock import database_now
@@ -21,5 +22,8 @@ class Command(BaseCommand):
         if shared_task is None:
             there = ", ".join(SharedTask.objects.values_list("slug", flat=True))
             raise CommandError(f"There is no shared task {task}. There are: {there}")
-        runs = rescore(None, shared_task, database_now(), reason=reason)
+        try:
+            runs = rescore(None, shared_task, database_now(), reason=reason)
+        except ActionError as error:
+            raise CommandError(error.message) from None
         self.stdout.write(f"{task}: {runs} runs wait to be scored again")

@@ -22,8 +22,10 @@ class Command(BaseCommand):
         call_command("migrate", verbosity=0)
         try:
             manifest = restore_backup(archive)
-        except (ActionError, OSError) as refused:
-            raise CommandError(f"{archive}: not restored: {refused}") from None
+        except ActionError as error:
+            raise CommandError(f"{archive}: not restored: {error.message}") from None
+        except OSError as error:
+            raise CommandError(f"{archive}: not restored: {error}") from None
         counts = f"{sum(manifest.rows.values())} rows, {len(manifest.members) - len(manifest.rows)} files"
         self.stdout.write(f"{archive} of {manifest.made_at}: {counts} are restored.")
         if manifest.receipt_key != receipt_key():

@@ -60,10 +60,10 @@ def encrypted(
         return render(request, "data/encrypted.html", context, status=status)
     try:
         password = _verified(request, page.shared_task, at)
+        own, address = own_access(request, page), client_address(request)
+        record_download(request.user, page.shared_task, at, own=own, dataset=dataset, stored=stored, address=address)
     except ActionError as refused:
         return _refused(request, "data/encrypted.html", context, refused)
-    own, address = own_access(request, page), client_address(request)
-    record_download(request.user, page.shared_task, at, own=own, dataset=dataset, stored=stored, address=address)
     return encrypted_response(stored, line.file_name, password)
 
 

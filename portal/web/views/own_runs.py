@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from portal.actions.errors import ActionError
+from portal.actions.input import InvalidInput
 from portal.actions.runs import choose_official_run, describe_run, withdraw_run
 from portal.models import Run
 from portal.models.clock import database_now
@@ -58,10 +59,14 @@ def describe(request: SignedInRequest, pk: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             describe_run(request.user, run, database_now(), **form.cleaned_data)
+        except InvalidInput as invalid:
+            for name, problem in invalid.problems.items():
+                form.add_error(name, problem.message)
         except ActionError as refused:
             return run_page(request, run, refused)
-        messages.success(request, _("What you say of %(run)s is kept.") % {"run": run.name})
-        return redirect("run", run.pk)
+        else:
+            messages.success(request, _("The description of %(run)s is saved.") % {"run": run.name})
+            return redirect("run", run.pk)
     context = tab_context(request, run.track.shared_task.slug, "runs") | {"run": run, "form": form}
     return render(request, "runs/describe.html", context, status=422 if request.method == "POST" else 200)
 

@@ -122,6 +122,10 @@ def test_a_run_is_described_and_shown_so(sender: Client, runs: list[Run]) -> Non
     wrong = sender.post(address, {"method": "XLM-T", "link": "javascript:alert(1)"})
     assert wrong.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
     assert Run.objects.get(pk=runs[0].pk).method == ""
+    for link, method in (("ftp://example.org/a", "XLM-T"), ("", "two\vlines")):
+        again = sender.post(address, {"method": method, "link": link, "description": "Kept in the form"})
+        assert again.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
+        assert "Kept in the form" in again.content.decode()
     fields = {"method": "<i>XLM-T</i>", "description": "two\nlines", "link": "example.org/x", "system_type": "other"}
     text = sender.post(address, fields, follow=True).content.decode()
     assert "&lt;i&gt;XLM-T&lt;/i&gt;" in text

@@ -117,3 +117,9 @@ def test_a_text_has_a_table_of_contents_whose_anchors_are_its_own() -> None:
     assert [heading.words for heading in contents(text)] == ["Main thing", "main", "<script>"]
     assert [f'id="{heading.anchor}"' in render(text) for heading in contents(text)] == [True] * 3
     assert [heading.anchor for heading in contents(text)][:2] == ["s1-main-thing", "s2-main"]
+
+
+def test_a_title_of_two_lines_is_one_in_the_calendar(tiny: SharedTask, client: Client) -> None:
+    SharedTask.objects.update(title="Two\nlines")
+    for address in ("/calendar.ics", "/tasks/tiny/calendar.ics"):
+        assert "SUMMARY:Two lines: " in client.get(address).content.decode()
