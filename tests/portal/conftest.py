@@ -34,8 +34,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         left_out = [item for item in items if not _asks_for_the_database(item)]
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item not in left_out]
-    # Before any figure: drawing one leaves threads and much address space in the process, which its children inherit.
-    items.sort(key=lambda item: item.path.name not in ("test_child.py", "test_sandbox.py"))
 
 
 def _asks_for_the_database(item: pytest.Item) -> bool:
