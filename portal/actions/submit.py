@@ -11,7 +11,7 @@ from pydantic import Field, SkipValidation
 
 from portal import jobs
 from portal.actions.action import Act, action
-from portal.actions.errors import ActionError, Invalid
+from portal.actions.errors import ActionError, Invalid, LimitReached
 from portal.actions.intake import (
     PHASE_CLOSED,
     TOO_LARGE,
@@ -76,6 +76,12 @@ def submit(
 
 
 def _submitted(act: Act, given: Sending, stored: StoredUpload, key: str) -> Submission:
+    try:
+        require_few_rejections(given.user, given.team, given.at)  # names take time to read; asked again under the lock
+    except LimitReached:
+        if earlier := _sent_before(given, stored, key):
+            return earlier
+        raise
     upload = inspect(given.team.shared_task, stored, given.team, given.phase)
     try:
         with transaction.atomic():

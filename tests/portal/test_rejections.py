@@ -56,6 +56,16 @@ def test_ten_uploads_in_a_row_with_wrong_names_are_limited(meltemi):
     assert FailedAttempt.objects.count() == REJECTED_IN_A_ROW
 
 
+def test_beyond_the_limit_no_names_are_read(meltemi, monkeypatch):
+    monkeypatch.setattr(rejections, "REJECTED_AN_HOUR", 1)
+    phase, bad = meltemi.shared_task.phases.get(slug="evaluation"), {"content": [b""], "file_name": "wrong.json"}
+    with pytest.raises(Invalid):
+        submit(captain(meltemi), phase, EVALUATION, **bad)
+    monkeypatch.setattr("portal.actions.submit.inspect", lambda *_: pytest.fail("names were read"))
+    with pytest.raises(LimitReached):
+        submit(captain(meltemi), phase, EVALUATION, **bad)
+
+
 @pytest.mark.parametrize("page", ["submit", "validate"])
 @pytest.mark.parametrize("name", ["no_such_name.json", "one_Meltemi_1.json"])
 def test_ten_bad_files_in_a_row_on_a_page_are_limited(unlimited, page, name):
