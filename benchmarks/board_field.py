@@ -46,7 +46,7 @@ def _first_runs(folder: Path, track_slug: str, phase_slug: str, teams: int) -> i
     if Run.objects.filter(kind="team").exists():
         return Run.objects.filter(team=Team.objects.first()).count()
     at = database_now()
-    task: SharedTask = import_shared_task(build("exist2024", folder / "exist2024"), at).shared_task
+    task: SharedTask = import_shared_task(None, build("exist2024", folder / "exist2024"), at).shared_task
     track, phase = task.tracks.get(slug=track_slug), Phase.objects.get(shared_task=task, slug=phase_slug)
     gold = GoldStandard.objects.get(track=track, split=phase.split)
     user = User.objects.create_user("captain@example.org", name="Captain")

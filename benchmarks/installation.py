@@ -120,7 +120,7 @@ def prepare(own: Installation, teams: int) -> list[Sender]:
     build_variants(folder)
     rules = folder / "task.yaml"
     rules.write_text(rules.read_text().replace("runs_per_day: 10", "runs_per_day: 100000"))
-    shared_task = import_shared_task(folder, database_now()).shared_task
+    shared_task = import_shared_task(None, folder, database_now()).shared_task
     Run.objects.all().delete()  # the baselines: they are not measured
     senders = [_sender(shared_task, number) for number in range(teams)]
     OutgoingMail.objects.all().delete()  # that a team takes part, with its password: nor are these

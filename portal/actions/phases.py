@@ -20,9 +20,6 @@ NOTICE = timedelta(hours=1)  # a deadline never comes nearer than this in one st
 RELEASED = Conflict.declare(
     "released", _("The scores of %(phase)s are public: it can accept no more runs. Take the release back first.")
 )
-RELEASED_BY_IMPORT = Conflict.declare(
-    "released", _("Its scores are public: it can accept no more runs. Take the release back first.")
-)
 ITEMS_PUBLIC = Conflict.declare(
     "items_public",
     _(
@@ -32,7 +29,6 @@ ITEMS_PUBLIC = Conflict.declare(
 )
 NOTHING_MOVED = Invalid.declare("nothing_moved", _("This is the window that it has already."))
 OPENED = Invalid.declare("opened", _("The opening can be moved only before it, and only to a time in the future."))
-HAS_OPENED = Invalid.declare("opened", _("It has opened already, so its opening cannot move to a time in the future."))
 NO_CLOSING = Invalid.declare("no_closing", _("Say when it closes."))
 NO_DEADLINE = Invalid.declare("no_closing", _("%(phase)s has no deadline, so it needs no extra time."))
 CLOSES_FIRST = Invalid.declare("closes_first", _("The phase must close after it opens."))
@@ -134,24 +130,6 @@ def revoke_grace(act: Act, phase: Phase, *, grace_id: int) -> datetime | None:
     return after
 
 
-def require_import(
-    phase: Phase, opens: datetime, closes: datetime | None, released: datetime | None, at: datetime
-) -> None:
-    """Let an import give a phase another window and release; dates of a phase that is over can be corrected.
-
-    Raises:
-        Invalid: the phase is open and would not be, or its deadline comes too near.
-        Conflict: it would accept runs while its scores are public.
-    """
-    is_public = phase.scores == Phase.Scores.ON_RELEASE and released is not None and released <= at
-    if is_public and (closes is None or closes > at):
-        raise RELEASED_BY_IMPORT()
-    if opens != phase.opens and phase.opens <= at < opens:
-        raise HAS_OPENED()
-    if not phase.has_closed(at):
-        _require_notice(phase, closes, at)
-
-
 def record_window(
     phase: Phase, opens: datetime, closes: datetime | None, note: str, by: User | None, at: datetime
 ) -> PhaseChange:
@@ -192,12 +170,12 @@ def _require_window(phase: Phase, opens: datetime, closes: datetime | None, at: 
         return
     if closes <= opens:
         raise CLOSES_FIRST()
-    _require_notice(phase, closes, at)
+    require_notice(phase, closes, at)
     if closes <= at:
         raise PAST()
 
 
-def _require_notice(phase: Phase, closes: datetime | None, at: datetime) -> None:
+def require_notice(phase: Phase, closes: datetime | None, at: datetime) -> None:
     is_nearer = closes is not None and (phase.closes is None or closes < phase.closes)
     if is_nearer and closes is not None and closes < at + NOTICE:
         raise DEADLINE_TOO_NEAR()

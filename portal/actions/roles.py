@@ -24,6 +24,7 @@ NO_ORGANIZER = NotAllowed.declare("no_organizer", _("Only the organizers of the 
 NO_SECOND_FACTOR = NotAllowed.declare(
     "no_second_factor", _("Set up a second factor first: organizers need more than a password.")
 )
+ONLY_ON_SERVER = NotAllowed.declare("server_only", _("Only a command on the server can do this."))
 NOT_ON_SERVER = NotAllowed.declare("people_only", _("Only a person with an account can do this."))
 
 
@@ -114,6 +115,7 @@ ORGANIZERS = Role(
 ORGANIZERS_OR_SERVER = Role(
     ORGANIZERS.name, ORGANIZERS.errors, _is_no_organizer, needs_second_factor=True, on_server=True
 )
+SERVER = Role(_("commands on the server"), (ONLY_ON_SERVER,), lambda _who, _target: ONLY_ON_SERVER, on_server=True)
 CAPTAIN_OR_ORGANIZERS = Role(
     _("the captain of the team, or organizers of the task with a second factor"),
     (NO_MEMBER, NO_CAPTAIN, NO_SECOND_FACTOR),

@@ -17,7 +17,6 @@ EVENTS = {
     "add_gold_standard": _("took a gold standard into use"),
     "admin_change": _("changed in the administration"),
     "admin_delete": _("deleted in the administration"),
-    "import_shared_task": _("imported the shared task"),
 }
 """Words for what is no action: workers, commands and Django's administration leave these entries."""
 

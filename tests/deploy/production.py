@@ -33,7 +33,7 @@ from portal.actions.import_shared_task import import_shared_task
 from portal.actions.teams import register_team
 from portal.models import User
 from portal.models.clock import database_now
-task = import_shared_task(Path(sys.argv[1]), database_now()).shared_task
+task = import_shared_task(None, Path(sys.argv[1]), database_now()).shared_task
 captain = User.objects.create_user("{CAPTAIN}", "{PASSWORD}", name="Cleo")
 EmailAddress.objects.create(user=captain, email=captain.email, verified=True, primary=True)
 register_team(captain, task, database_now(), name="Meltemi")

@@ -35,7 +35,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def shared_task(transactional_db: None, folder: Path) -> SharedTask:
-    return import_shared_task(folder, at=database_now()).shared_task
+    return import_shared_task(None, folder, database_now()).shared_task
 
 
 @pytest.fixture

@@ -86,13 +86,13 @@ def gated_folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def gated(db: None, gated_folder: Path) -> SharedTask:
     """A shared task with manual approval, questions, an agreement and data of every access."""
-    return import_shared_task(gated_folder, EVALUATION).shared_task
+    return import_shared_task(None, gated_folder, EVALUATION).shared_task
 
 
 @pytest.fixture
 def tiny(db: None, tiny_folder: Path) -> SharedTask:
     """The tiny shared task, imported; its baselines wait to be scored."""
-    return import_shared_task(tiny_folder, EVALUATION).shared_task
+    return import_shared_task(None, tiny_folder, EVALUATION).shared_task
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ import io
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
+from pathlib import Path
 from typing import Any, get_type_hints
 
 import pytest
@@ -29,6 +30,7 @@ class World:
     """One team of a gated task with a run, the people around it, and one target of each type."""
 
     task: SharedTask
+    folder: Path  # of another task, which is new
     people: dict[str, Any] = field(default_factory=dict)
     targets: dict[type, Any] = field(default_factory=dict)
 
@@ -52,6 +54,7 @@ class World:
         self.targets = {
             Announcement: Announcement(shared_task=self.task, title="News", text="Well."),
             GoldStandard: GoldStandard(track=run.track),
+            Path: self.folder,
             Phase: run.phase,
             Run: run,
             SharedTask: self.task,
@@ -62,14 +65,20 @@ class World:
             Wish: Wish(captain.pk, "mails_about_runs"),
         }
 
+    @property
+    def callers(self) -> dict[str, Any]:
+        """The people, and a command on the server."""
+        return self.people | {"server": None}
+
 
 @pytest.fixture
-def world(gated: SharedTask) -> World:
-    return World(gated)
+def world(gated: SharedTask, tiny_folder: Path) -> World:
+    return World(gated, tiny_folder)
 
 
 ORGANIZERS = {"organizer"}
 ORGANIZERS_OR_SERVER = {"organizer", "server"}
+SERVER = {"server"}
 CAPTAIN = {"captain"}
 TEAM = {"member", "captain"}
 OWN_ACCOUNT = {"captain"}  # the target is the captain's account
@@ -92,6 +101,7 @@ WHO_MAY = {
     "give_password": SIGNED_IN,
     "grant_grace": ORGANIZERS,
     "hand_over": CAPTAIN,
+    "import_shared_task": SERVER,
     "invite_by_mail": TEAM,
     "join_team": SIGNED_IN,
     "leave_team": TEAM,
@@ -121,11 +131,10 @@ WHO_MAY = {
 
 
 def test_who_may_do_what(world: World) -> None:
-    cast = world.people | {"server": None}
     found = {}
     for name, action in every_action().items():
         target = world.targets[_target_type(action)]
-        found[name] = {role for role, who in cast.items() if action.allows(who, target)}
+        found[name] = {role for role, who in world.callers.items() if action.allows(who, target)}
     assert found == WHO_MAY
 
 
@@ -173,6 +182,7 @@ CALLS: dict[str, tuple[str, Callable[[World], dict[str, Any]]]] = {
     "choose_official_run": ("member", lambda world: {}),
     "close_papers": ("organizer", lambda world: {}),
     "describe_run": ("member", lambda world: {"method": "XLM-T", "link": "https://example.org/"}),
+    "import_shared_task": ("server", lambda world: {}),
     "join_team": ("stranger", lambda world: {"code": world.targets[Team].invitation_code}),
     "open_papers": ("organizer", lambda world: {}),
     "sign_agreement": ("stranger", _agreement),
@@ -193,7 +203,7 @@ def test_a_second_call_changes_nothing(name: str, world: World) -> None:
         SharedTask.objects.update(papers_closed_at=EVALUATION)
 
     def call(at: Any) -> dict[str, str]:
-        action(world.people[role], world.targets[_target_type(action)], at, **given(world))
+        action(world.callers[role], world.targets[_target_type(action)], at, **given(world))
         return _rows()
 
     before = _rows()

@@ -28,7 +28,7 @@ def new_version(folder, version="2", text="# New terms\n"):
     (folder / "pages/terms.md").write_text(text)
     path = folder / "task.yaml"
     path.write_text(path.read_text().replace('version: "1"', f'version: "{version}"'))
-    return import_shared_task(folder, EVALUATION).shared_task
+    return import_shared_task(None, folder, EVALUATION).shared_task
 
 
 def test_a_signature_holds_all_that_it_proves(gated):
@@ -87,7 +87,7 @@ def test_a_new_version_asks_for_a_new_signature(team, gated_folder):
 
 def test_a_signed_text_is_not_changed_under_its_version(gated, gated_folder):
     (gated_folder / "pages/terms.md").write_text("# Terms\n\nA typo mended.\n")
-    task = import_shared_task(gated_folder, EVALUATION).shared_task  # nobody has signed yet
+    task = import_shared_task(None, gated_folder, EVALUATION).shared_task  # nobody has signed yet
     sign(person("Cleo"), task)
     with pytest.raises(Conflict, match="give this text a new version"):
         new_version(gated_folder, version="1")

@@ -21,7 +21,7 @@ def voted(tiny: SharedTask, tiny_folder: Path) -> SharedTask:
     (tiny_folder / "gold/votes.json").write_text(json.dumps(votes))
     path = tiny_folder / "task.yaml"
     path.write_text(path.read_text() + "votes: [{track: one, file: gold/votes.json}]\n")
-    result = import_shared_task(tiny_folder, EVALUATION)
+    result = import_shared_task(None, tiny_folder, EVALUATION)
     assert "track one: agreement of the annotators test" in result.changes
     send_run(new_team(tiny, "Ostro"), GOOD, 1, EVALUATION)
     work_off(EVALUATION)
@@ -41,7 +41,7 @@ def test_a_folder_without_the_votes_changes_nothing(voted: SharedTask, tiny_fold
     (tiny_folder / "gold/votes.json").unlink()
     before = voted.tracks.get(slug="one").agreement
     assert before["test"][0]["pairwise"] == 0.75
-    import_shared_task(tiny_folder, RELEASE)
+    import_shared_task(None, tiny_folder, RELEASE)
     assert voted.tracks.get(slug="one").agreement == before
 
 

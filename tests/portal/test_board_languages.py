@@ -40,7 +40,7 @@ def give_languages(folder: Path, languages: Iterable[str]) -> None:
     path = folder / "task.yaml"
     if "item_languages" not in path.read_text():
         path.write_text(path.read_text().replace("rank_by", "item_languages: data/languages.tsv\n    rank_by", 1))
-    import_shared_task(folder, EVALUATION)
+    import_shared_task(None, folder, EVALUATION)
 
 
 def make(at: str = "evaluation") -> None:
@@ -109,7 +109,7 @@ def test_it_can_be_sorted_and_searched_like_any(bilingual: SharedTask) -> None:
 def test_equal_scores_go_by_the_track_s_rule(bilingual: SharedTask, tiny_folder: Path) -> None:
     path = tiny_folder / "task.yaml"
     path.write_text(path.read_text().replace("rank_by: accuracy\n", "rank_by: accuracy\n    ties: earlier\n", 1))
-    import_shared_task(tiny_folder, EVALUATION)
+    import_shared_task(None, tiny_folder, EVALUATION)
     assert ranked(board(SharedTask.objects.get(), RELEASE, language="es")) == [
         (1, "Meltemi"),
         (2, "Sirocco"),

@@ -48,7 +48,7 @@ def field(tiny):
 def with_rule(folder, rule):
     path = folder / "task.yaml"
     path.write_text(path.read_text().replace("rank_by: accuracy\n", f"rank_by: accuracy\n    {rule}\n", 1))
-    return import_shared_task(folder, EVALUATION).shared_task
+    return import_shared_task(None, folder, EVALUATION).shared_task
 
 
 @pytest.mark.parametrize(
@@ -246,7 +246,7 @@ def test_a_ranking_over_tracks_says_whose_it_is(tiny_folder, db, client):
         file.write(
             'overall:\n  - {slug: all, title: Together, tracks: [one, two], by: borda, note: "The portal\'s own."}\n'
         )
-    send_run(new_team(import_shared_task(tiny_folder, EVALUATION).shared_task, "Ostro"), GOOD, 1, EVALUATION)
+    send_run(new_team(import_shared_task(None, tiny_folder, EVALUATION).shared_task, "Ostro"), GOOD, 1, EVALUATION)
     work_off(EVALUATION)
     team = Team.objects.get(name="Ostro")
     address = "/tasks/tiny/leaderboard/?phase=evaluation"

@@ -106,12 +106,12 @@ def test_a_definition_is_unpacked_once_a_machine(bucket, tiny, tmp_path):
 
 
 def test_importing_again_changes_nothing_in_the_bucket(bucket, gated_folder, db):
-    import_shared_task(gated_folder, EVALUATION)
+    import_shared_task(None, gated_folder, EVALUATION)
     before = sorted(bucket.names())
     assert (
         len([name for name in before if name.startswith("files/")]) == 6
     )  # five datasets; the baselines hold the same bytes
-    import_shared_task(gated_folder, EVALUATION)
+    import_shared_task(None, gated_folder, EVALUATION)
     assert sorted(bucket.names()) == before
 
 
@@ -202,7 +202,7 @@ def test_a_rotated_password_ends_links_too(gated_in_s3, client, smtp):  # C40
 def test_an_encrypted_file_comes_from_the_bucket_through_the_portal(bucket, gated_folder, db, client):
     path = gated_folder / "task.yaml"
     path.write_text(path.read_text().replace("access: password", "access: password, encrypted: true"))
-    import_shared_task(gated_folder, EVALUATION)
+    import_shared_task(None, gated_folder, EVALUATION)
     content = io.BytesIO(b"".join(encrypted_zip(bucket.open(stored_name_of("test")), "test.tsv", "a password")))
     with pyzipper.AESZipFile(content) as archive:
         archive.setpassword(b"a password")
@@ -242,7 +242,7 @@ def test_sealed_gold_has_a_bucket_of_its_own(s3, settings, tmp_path, tiny_folder
     options = {**s3.new_bucket(), "scratch": tmp_path / "gold"}
     place = {"BACKEND": "portal.objects.bucket.Bucket", "OPTIONS": options}
     settings.STORAGES = {**settings.STORAGES, "gold": place}
-    tiny = import_shared_task(tiny_folder, EVALUATION).shared_task
+    tiny = import_shared_task(None, tiny_folder, EVALUATION).shared_task
     golds = GoldStandard.objects.all()
     assert set(gold_objects().names()) == {gold.sealed_sha256 for gold in golds}
     assert all(sealed_gold(gold.sealed_sha256).startswith(b"AGON-GOLD") for gold in golds)

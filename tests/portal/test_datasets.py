@@ -55,19 +55,19 @@ def test_a_download_knows_what_became_of_its_file(gated, organizer, gated_folder
     path.write_text(
         path.read_text().replace("  - {slug: test, title: Test, file: data/test.tsv, access: password}\n", "")
     )
-    import_shared_task(gated_folder, EVALUATION)
+    import_shared_task(None, gated_folder, EVALUATION)
     assert taken().is_withdrawn
 
 
 def test_an_import_keeps_it_until_the_folder_has_another_file(gated, organizer, gated_folder):
     replace(organizer, gated, b"second")
-    assert import_shared_task(gated_folder, EVALUATION).changes == []
+    assert import_shared_task(None, gated_folder, EVALUATION).changes == []
     (gated_folder / "pages/terms.md").touch()
     (gated_folder / "data/training.tsv").write_text("another\n")
-    import_shared_task(gated_folder, EVALUATION)
+    import_shared_task(None, gated_folder, EVALUATION)
     assert (handed_out(), handed_out("training")) == (b"second", b"another\n")
     (gated_folder / "data/test.tsv").write_text("from the folder\n")
-    import_shared_task(gated_folder, EVALUATION)
+    import_shared_task(None, gated_folder, EVALUATION)
     assert handed_out() == b"from the folder\n"
 
 
@@ -83,6 +83,6 @@ def test_strangers_and_files_of_rules_are_refused(gated, organizer, gated_folder
         replace(person("Stranger"), gated, b"second")
     path = gated_folder / "task.yaml"
     path.write_text(path.read_text().replace("file: data/sample.tsv", "file: data/items.txt"))
-    task = import_shared_task(gated_folder, EVALUATION).shared_task
+    task = import_shared_task(None, gated_folder, EVALUATION).shared_task
     with pytest.raises(ActionError, match="import that"):
         replace(organizer, task, b"second", "sample")

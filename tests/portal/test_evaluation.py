@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 from django.conf import settings
 
-from portal.actions.gold import add_gold_standard
+from portal.actions.import_gold import add_gold_standard
 from portal.evaluation.check import check_submission
 from portal.evaluation.child import ChildError
 from portal.evaluation.claim import claim_run, claim_submission

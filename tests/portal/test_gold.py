@@ -9,7 +9,8 @@ from django.core.management import call_command
 from nacl.public import PrivateKey
 
 from portal.actions.errors import Conflict, Invalid, NotAllowed
-from portal.actions.gold import add_gold_standard, return_to_gold, upload_gold
+from portal.actions.gold import return_to_gold, upload_gold
+from portal.actions.import_gold import add_gold_standard
 from portal.actions.import_shared_task import import_shared_task
 from portal.evaluation.gold import check_gold_upload, drop_unused_gold
 from portal.evaluation.limits import ATTEMPTS
@@ -206,7 +207,7 @@ def test_gold_that_lists_some_items_is_accepted_where_the_folder_says_so(tiny, t
     (problem,) = uploaded(tiny, organizer, run_file(["YES", "NO"])).problems
     assert "has 2 of 4 items" in problem["message"]
     edit(tiny_folder, "file: gold/one.json", "file: gold/one.json, covers: listed")
-    import_shared_task(tiny_folder, EVALUATION)
+    import_shared_task(None, tiny_folder, EVALUATION)
     assert uploaded(tiny, organizer, run_file(["YES", "NO"])).state == "accepted"
     assert newest(tiny).counts == (2, 4)
     return_to_gold(organizer, GoldStandard.objects.get(track__slug="one", version=1), EVALUATION, is_sure=True)
@@ -251,13 +252,14 @@ def test_an_upload_whose_hint_was_lost_is_found(tiny, organizer):
 
 
 def test_an_import_without_the_key_leaves_the_comparison_to_a_worker(tiny, tiny_folder, web):
-    changes = import_shared_task(tiny_folder, EVALUATION).changes
+    changes = import_shared_task(None, tiny_folder, EVALUATION).changes
     assert changes == [f"gold {track} test: a worker compares it with version 1" for track in ("one", "two")]
     assert set(GoldUpload.objects.values_list("state", flat=True)) == {"received"}
 
 
 def test_the_first_gold_needs_no_key_to_be_taken(db, tiny_folder, web):
-    assert "gold one test: version 1, 4 of 4 items have gold" in import_shared_task(tiny_folder, EVALUATION).changes
+    changes = import_shared_task(None, tiny_folder, EVALUATION).changes
+    assert "gold one test: version 1, 4 of 4 items have gold" in changes
 
 
 def test_keys_change_and_the_old_one_is_needed_no_more(tiny, organizer, meltemi, settings, capsys):

@@ -6,8 +6,8 @@ import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
 
-from portal.actions.errors import Conflict
-from portal.actions.import_shared_task import FolderRefused, import_shared_task
+from portal.actions.errors import Conflict, Invalid
+from portal.actions.import_shared_task import import_shared_task
 from portal.models import AuditEntry, Evaluation, GoldStandard, Phase, Run, SharedTask, Signature, Track, User
 from scoring.definition.schema import schema
 from tests.portal.world import (
@@ -56,8 +56,8 @@ def test_what_a_definition_may_hold_fits_its_column(model, part, keys):
 def test_a_title_that_is_too_long_is_reported_before_anything_is_written(tiny, tiny_folder):
     edit(tiny_folder, 'title: "Tiny"', f'title: "{"T" * 201}"')
     before = counts()
-    with pytest.raises(FolderRefused, match="title: this has 201 characters; at most 200 are allowed"):
-        import_shared_task(tiny_folder, POST)
+    with pytest.raises(Invalid, match="title: this has 201 characters; at most 200 are allowed"):
+        import_shared_task(None, tiny_folder, POST)
     assert counts() == before
 
 
@@ -73,7 +73,7 @@ def test_rows_follow_the_folder(tiny):
 def test_second_import_changes_nothing(tiny, tiny_folder):
     work_off(EVALUATION)
     before = counts()
-    again = import_shared_task(tiny_folder, POST)
+    again = import_shared_task(None, tiny_folder, POST)
     assert again.changes == []
     assert counts() == before
     assert not Run.objects.filter(state="received", phase__split="test").exists()
@@ -91,7 +91,7 @@ def test_gold_is_not_among_the_public_files(tiny):
 def test_changes_are_told(tiny, tiny_folder):
     edit(tiny_folder, 'closes: "2024-05-16 00:00 UTC"', 'closes: "2024-05-17 00:00 UTC"')
     (tiny_folder / "pages" / "overview.md").write_text("# Another text\n")
-    changes = import_shared_task(tiny_folder, EVALUATION).changes
+    changes = import_shared_task(None, tiny_folder, EVALUATION).changes
     assert any(change.startswith("phase evaluation: closes 2024-05-16") for change in changes)
     assert any(change.startswith("shared task tiny: definition_sha256") for change in changes)
     assert len(changes) == 2
@@ -101,7 +101,7 @@ def test_changes_are_told(tiny, tiny_folder):
 def test_release_in_the_portal_outlives_an_import(tiny, tiny_folder):
     edit(tiny_folder, ', released: "2024-05-24 10:00 UTC"', "")
     tiny.phases.filter(slug="evaluation").update(released=POST)
-    import_shared_task(tiny_folder, EVALUATION)
+    import_shared_task(None, tiny_folder, EVALUATION)
     assert tiny.phases.get(slug="evaluation").released == POST
 
 
@@ -109,7 +109,7 @@ def test_new_gold_is_a_version_and_scores_all_again(tiny, tiny_folder, meltemi):
     send_run(meltemi, ["NO"] * 4, 1, EVALUATION)
     work_off(EVALUATION)
     (tiny_folder / "gold" / "one.json").write_bytes((tiny_folder / "gold" / "two.json").read_bytes())
-    changes = import_shared_task(tiny_folder, EVALUATION).changes
+    changes = import_shared_task(None, tiny_folder, EVALUATION).changes
     assert changes == ["gold one test: version 2, 4 of 4 items have gold"]
     admin = User.objects.create_user("admin@example.org", name="Admin", is_staff=True)
     set_up_second_factor(admin)
@@ -126,7 +126,7 @@ def test_new_gold_is_a_version_and_scores_all_again(tiny, tiny_folder, meltemi):
 def test_changed_baseline_is_made_anew(tiny, tiny_folder):
     work_off(EVALUATION)
     (tiny_folder / "baselines" / "one_yes.json").write_bytes(run_file(PERFECT))
-    changes = import_shared_task(tiny_folder, EVALUATION).changes
+    changes = import_shared_task(None, tiny_folder, EVALUATION).changes
     assert changes[1:] == ["baseline All yes: 3 rows removed", "baseline All yes: 3 rows new"]
     work_off(EVALUATION)
     assert [row.scores["accuracy"] for row in board(tiny, POST).rows if row.kind == "baseline"] == [1.0]
@@ -134,7 +134,7 @@ def test_changed_baseline_is_made_anew(tiny, tiny_folder):
 
 def test_folder_without_its_gold_changes_no_gold(tiny, tiny_folder):
     (tiny_folder / "gold" / "one.json").unlink()
-    assert import_shared_task(tiny_folder, EVALUATION).changes == []
+    assert import_shared_task(None, tiny_folder, EVALUATION).changes == []
 
 
 def test_missing_track_is_refused(tiny, tiny_folder):
@@ -142,18 +142,18 @@ def test_missing_track_is_refused(tiny, tiny_folder):
     edit(tiny_folder, "{track: two,", "{track: three,")
     (tiny_folder / "baselines" / "two_yes.json").rename(tiny_folder / "baselines" / "three_yes.json")
     with pytest.raises(Conflict, match="track two"):
-        import_shared_task(tiny_folder, EVALUATION)
+        import_shared_task(None, tiny_folder, EVALUATION)
     assert [track.slug for track in SharedTask.objects.get().tracks.all()] == ["one", "two"]
 
 
-def test_all_faults_of_a_definition_are_told_at_once(db, tiny_folder):
+def test_all_errors_of_a_definition_are_listed_at_once(db, tiny_folder):
     edit(tiny_folder, "year: 2024", "year: soon")
     edit(tiny_folder, "approval: automatic", "approval: never")
-    with pytest.raises(FolderRefused) as refused:
-        import_shared_task(tiny_folder, EVALUATION)
-    assert "soon" in refused.value.message or "year" in refused.value.message
-    assert len(refused.value.message.splitlines()) == 2
-    assert all(line.startswith("task.yaml, line ") for line in refused.value.faults)
+    with pytest.raises(Invalid) as error:
+        import_shared_task(None, tiny_folder, EVALUATION)
+    head, *problems = error.value.message.splitlines()
+    assert head == "The definition has errors:"
+    assert [problem.startswith("task.yaml, line ") for problem in problems] == [True, True]
     assert counts() == [0, 0, 0, 0]
 
 
@@ -165,7 +165,7 @@ def write(name, content):
     return lambda folder: (folder / name).write_bytes(content)
 
 
-FAULTS = {  # what was done to the folder → what the organizer must read
+ERRORS = {  # what was done to the folder → what the organizer must read
     "no page": (remove("pages/overview.md"), "pages/overview.md: there is no such file.*the page overview"),
     "page in Latin-1": (write("pages/overview.md", b"Espa\xf1a"), "pages/overview.md: byte 5 is not UTF-8"),
     "no items": (remove("data/items.txt"), "data/items.txt: there is no such file.*items of the track one, split test"),
@@ -190,43 +190,41 @@ FAULTS = {  # what was done to the folder → what the organizer must read
 }
 
 
-@pytest.mark.parametrize(("spoil", "told"), FAULTS.values(), ids=FAULTS)
-def test_a_fault_of_the_folder_is_named_and_nothing_is_written(db, tiny_folder, spoil, told):
+@pytest.mark.parametrize(("spoil", "message"), ERRORS.values(), ids=ERRORS)
+def test_an_error_of_the_folder_is_named_and_nothing_is_written(db, tiny_folder, spoil, message):
     kept = set(settings.STATE_ROOT.rglob("*"))
     spoil(tiny_folder)
-    with pytest.raises(FolderRefused) as refused:
-        import_shared_task(tiny_folder, EVALUATION)
-    assert any(re.match(f".*{told}", fault) for fault in refused.value.faults), refused.value.faults
+    with pytest.raises(Invalid) as error:
+        import_shared_task(None, tiny_folder, EVALUATION)
+    assert any(re.match(f".*{message}", line) for line in error.value.message.splitlines()), error.value.message
     assert counts() == [0, 0, 0, 0]
     assert set(settings.STATE_ROOT.rglob("*")) == kept
 
 
-def test_all_faults_of_the_folder_are_told_at_once(db, tiny_folder, capsys):
+def test_all_errors_of_the_folder_are_listed_at_once(db, tiny_folder, capsys):
     names = ("pages/overview.md", "gold/one.json", "baselines/one_yes.json")
     for name in names:
         (tiny_folder / name).unlink()
     (tiny_folder / "gold" / "two.json").write_text("nothing of JSON")
     with pytest.raises(CommandError) as failed:
         call_command("import_task", tiny_folder)
-    head, *faults = str(failed.value).splitlines()
-    assert head == f"{tiny_folder}: not imported, 4 faults:"
-    assert [fault.split(":")[0].strip().split(" (")[0] for fault in faults] == [*names, "gold/two.json"]
+    head, *problems = str(failed.value).splitlines()
+    assert head == f"{tiny_folder}: not imported. The files that the definition names have errors:"
+    assert [problem.split(":")[0].strip().split(" (")[0] for problem in problems] == [*names, "gold/two.json"]
     assert capsys.readouterr().out == ""
 
 
 def test_what_lenient_scoring_bears_is_no_fault(db, tiny_folder):
     (tiny_folder / "baselines" / "one_yes.json").write_text('[{"id": "a", "value": "YES"}]')
-    assert import_shared_task(tiny_folder, EVALUATION).changes
+    assert import_shared_task(None, tiny_folder, EVALUATION).changes
 
 
 def test_gold_without_some_items_is_refused_unless_it_is_declared(db, tiny_folder):
     (tiny_folder / "gold" / "one.json").write_text('[{"id": "a", "value": "YES"}, {"id": "c", "value": "NO"}]')
-    with pytest.raises(
-        FolderRefused, match=r"gold/one.json .*: 2 of 4 items have gold; missing: b, d\. .*covers: listed"
-    ):
-        import_shared_task(tiny_folder, EVALUATION)
+    with pytest.raises(Invalid, match=r"gold/one.json .*: 2 of 4 items have gold; missing: b, d\. .*covers: listed"):
+        import_shared_task(None, tiny_folder, EVALUATION)
     edit(tiny_folder, "file: gold/one.json", "file: gold/one.json, covers: listed")
-    changes = import_shared_task(tiny_folder, EVALUATION).changes
+    changes = import_shared_task(None, tiny_folder, EVALUATION).changes
     assert "gold one test: version 1, 2 of 4 items have gold" in changes
     assert "gold two test: version 1, 4 of 4 items have gold" in changes
 
@@ -235,8 +233,8 @@ def test_a_broken_folder_leaves_the_portal_as_it_was(tiny, tiny_folder):
     before = counts()
     edit(tiny_folder, 'title: "Tiny"', 'title: "Huge"')
     (tiny_folder / "data" / "items.txt").unlink()
-    with pytest.raises(FolderRefused, match=r"items\.txt"):
-        import_shared_task(tiny_folder, POST)
+    with pytest.raises(Invalid, match=r"items\.txt"):
+        import_shared_task(None, tiny_folder, POST)
     assert counts() == before
     assert SharedTask.objects.get().title == "Tiny"
 

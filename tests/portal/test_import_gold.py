@@ -5,8 +5,9 @@ import importlib
 import pytest
 from django.apps import apps
 
+from portal.actions.errors import Conflict
 from portal.actions.gold import return_to_gold, upload_gold
-from portal.actions.import_shared_task import FolderRefused, import_shared_task
+from portal.actions.import_shared_task import import_shared_task
 from portal.evaluation.gold import check_gold_upload, drop_unused_gold
 from portal.models import GoldStandard, GoldUpload
 from portal.queries.organize import to_do
@@ -51,7 +52,7 @@ def keyless(settings):
     def do(folder):
         kept = settings.GOLD_PUBLIC_KEY, settings.GOLD_PRIVATE_KEYS
         settings.GOLD_PUBLIC_KEY, settings.GOLD_PRIVATE_KEYS = as_text(public_key()), []
-        import_shared_task(folder, POST)
+        import_shared_task(None, folder, POST)
         settings.GOLD_PUBLIC_KEY, settings.GOLD_PRIVATE_KEYS = kept
         found = list(GoldUpload.objects.filter(state="received").order_by("track"))
         for waiting in found:
@@ -63,15 +64,16 @@ def keyless(settings):
 
 
 def test_an_unchanged_folder_keeps_a_fix_that_was_made_on_the_page(fixed, tiny_folder):
-    assert import_shared_task(tiny_folder, POST).changes == []
+    assert import_shared_task(None, tiny_folder, POST).changes == []
     assert (in_use(fixed).version, open_gold(in_use(fixed).sealed_sha256)) == (2, FIXED)
 
 
 def test_a_changed_folder_brings_a_version_and_the_next_fix_stays_as_well(tiny, organizer, tiny_folder):
     (tiny_folder / "gold/one.json").write_bytes(OTHER)
-    assert import_shared_task(tiny_folder, EVALUATION).changes == ["gold one test: version 2, 4 of 4 items have gold"]
+    changes = import_shared_task(None, tiny_folder, EVALUATION).changes
+    assert changes == ["gold one test: version 2, 4 of 4 items have gold"]
     upload(tiny, organizer, FIXED)
-    assert import_shared_task(tiny_folder, POST).changes == []
+    assert import_shared_task(None, tiny_folder, POST).changes == []
     assert in_use(tiny).version == 3
 
 
@@ -79,9 +81,9 @@ def test_gold_that_changed_in_the_folder_and_on_the_page_is_not_imported(fixed, 
     (tiny_folder / "gold/one.json").write_bytes(OTHER)
     path = tiny_folder / "task.yaml"
     path.write_text(path.read_text().replace('title: "Tiny"', 'title: "Huge"'))
-    with pytest.raises(FolderRefused, match="version 2 was put in its place on the page") as refused:
-        import_shared_task(tiny_folder, POST)
-    assert len(refused.value.faults) == 1
+    with pytest.raises(Conflict, match="version 2 was put in its place on the page") as error:
+        import_shared_task(None, tiny_folder, POST)
+    assert len(error.value.message.splitlines()[1:]) == 1
     fixed.refresh_from_db()
     assert (fixed.title, in_use(fixed).version) == ("Tiny", 2)
 
@@ -91,25 +93,25 @@ def test_each_way_out_of_that_conflict_works(fixed, organizer, tiny_folder):
     before = path.read_bytes()
     path.write_bytes(OTHER)
     upload(fixed, organizer, OTHER)  # the folder's
-    assert import_shared_task(tiny_folder, POST).changes == []
+    assert import_shared_task(None, tiny_folder, POST).changes == []
     upload(fixed, organizer, FIXED)
-    assert import_shared_task(tiny_folder, POST).changes == []  # compared with what both had last
+    assert import_shared_task(None, tiny_folder, POST).changes == []  # compared with what both had last
     assert in_use(fixed).version == 4
     path.write_bytes(before)
-    with pytest.raises(FolderRefused):
-        import_shared_task(tiny_folder, POST)
+    with pytest.raises(Conflict):
+        import_shared_task(None, tiny_folder, POST)
     return_to_gold(organizer, GoldStandard.objects.get(track__slug="one", version=3), EVALUATION)  # the imported one
-    assert import_shared_task(tiny_folder, POST).changes == ["gold one test: version 6, 4 of 4 items have gold"]
+    assert import_shared_task(None, tiny_folder, POST).changes == ["gold one test: version 6, 4 of 4 items have gold"]
     path.unlink()
     upload(fixed, organizer, FIXED)
-    assert import_shared_task(tiny_folder, POST).changes == []
+    assert import_shared_task(None, tiny_folder, POST).changes == []
 
 
 def test_gold_that_came_on_the_page_first_is_not_replaced_without_a_question(tiny, organizer, tiny_folder):
     GoldStandard.objects.update(is_imported=False)
     (tiny_folder / "gold/one.json").write_bytes(OTHER)
-    with pytest.raises(FolderRefused, match="was uploaded on the page"):
-        import_shared_task(tiny_folder, POST)
+    with pytest.raises(Conflict, match="was uploaded on the page"):
+        import_shared_task(None, tiny_folder, POST)
 
 
 def test_a_worker_compares_for_an_import_without_the_key(fixed, tiny_folder, keyless):

@@ -29,7 +29,7 @@ def published(tiny: SharedTask, tiny_folder: Path) -> SharedTask:
     path = tiny_folder / "task.yaml"
     text = path.read_text().replace("file: gold/one.json}", "file: gold/one.json, published: true}")
     path.write_text(text.replace('opens: "2024-06-01 00:00 UTC", split: test', f"{LATER}, split: test"))
-    task = import_shared_task(tiny_folder, EVALUATION).shared_task
+    task = import_shared_task(None, tiny_folder, EVALUATION).shared_task
     send_run(new_team(task, "Ostro"), GOOD, 1, EVALUATION)
     work_off(EVALUATION)
     return task

@@ -185,7 +185,7 @@ def test_lower_is_better_ranks_upwards(tiny_folder, db):
     for name in ("gold/one.json", "baselines/one_yes.json"):
         soft = [{"id": item, "value": {"YES": 1.0, "NO": 0.0}} for item in "abcd"]
         (tiny_folder / name).write_text(json.dumps(soft))
-    tiny = import_shared_task(tiny_folder, EVALUATION).shared_task
+    tiny = import_shared_task(None, tiny_folder, EVALUATION).shared_task
     for name, error in {"Meltemi": 0.5, "Ostro": 0.25}.items():
         scored(new_team(tiny, name), {"mae": error}, EVALUATION)
     shown = board(tiny, RELEASE)

@@ -219,7 +219,7 @@ def resigned(gated, gated_folder):
     path = gated_folder / "task.yaml"
     path.write_text(path.read_text().replace('agreement: {version: "1"', 'agreement: {version: "2"'))
     (gated_folder / "pages/terms.md").write_text("# Terms\n\nUse the data for research, and cite it.\n")
-    return import_shared_task(gated_folder, EVALUATION).shared_task
+    return import_shared_task(None, gated_folder, EVALUATION).shared_task
 
 
 def new_team_of(gated, name):

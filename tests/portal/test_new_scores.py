@@ -5,7 +5,7 @@ from django.test import Client
 
 from portal.actions import scores
 from portal.actions.errors import Conflict, Invalid, NotAllowed
-from portal.actions.gold import add_gold_standard
+from portal.actions.import_gold import add_gold_standard
 from portal.actions.release import put_release_back, take_back_release
 from portal.actions.scores import apply_scores
 from portal.evaluation import claim, compare, rescore, score

@@ -57,7 +57,7 @@ def test_home_asks_as_much_for_many_tasks_as_for_one(tiny, tiny_folder):
     text = path.read_text()
     for number in range(2, 5):
         path.write_text(text.replace("slug: tiny", f"slug: tiny{number}"))
-        copy = import_shared_task(tiny_folder, EVALUATION).shared_task
+        copy = import_shared_task(None, tiny_folder, EVALUATION).shared_task
         send_run(new_team(copy, f"Team{number}"), GOOD, 1, EVALUATION)
     assert len(shared_tasks(EVALUATION).open) == 4
     assert queries(lambda: shared_tasks(EVALUATION)) == for_one == 5

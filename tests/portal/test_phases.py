@@ -4,8 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from portal.actions.errors import ActionError, NotAllowed
-from portal.actions.import_shared_task import FolderRefused, import_shared_task
+from portal.actions.errors import ActionError, Invalid, NotAllowed
+from portal.actions.import_shared_task import import_shared_task
 from portal.actions.phases import NOTICE, grant_grace, move_phase, revoke_grace
 from portal.actions.release import put_release_back, release_scores, take_back_release
 from portal.models import AuditEntry, Grace, Phase, items_are_public
@@ -164,12 +164,12 @@ def test_an_import_keeps_what_was_moved_here_and_takes_what_the_folder_changed(p
     move_phase(organizer, phase, EVALUATION, opens=phase.opens, closes=late, note="why")
     release_scores(organizer, phase, EVALUATION, when=late)
     take_back_release(organizer, phase, EVALUATION)
-    assert import_shared_task(tiny_folder, EVALUATION).changes == []
+    assert import_shared_task(None, tiny_folder, EVALUATION).changes == []
     phase.refresh_from_db()
     assert (phase.closes, phase.released) == (late, None)
     path = tiny_folder / "task.yaml"
     path.write_text(path.read_text().replace('closes: "2024-05-16 00:00 UTC"', 'closes: "2024-05-20 00:00 UTC"'))
-    import_shared_task(tiny_folder, EVALUATION)
+    import_shared_task(None, tiny_folder, EVALUATION)
     phase.refresh_from_db()
     assert phase.closes.day == 20
 
@@ -258,8 +258,8 @@ def test_an_import_takes_no_time_away_at_one_stroke(tiny, tiny_folder, before, a
     edit(tiny_folder, 'title: "Tiny"', 'title: "Huge"')
     window = tiny.phases.filter(slug="evaluation").values_list("opens", "closes")
     kept = window.get()
-    with pytest.raises(FolderRefused, match=f"phase evaluation: .*{word}"):
-        import_shared_task(tiny_folder, EVALUATION)
+    with pytest.raises(Invalid, match=f"phase evaluation: .*{word}"):
+        import_shared_task(None, tiny_folder, EVALUATION)
     assert window.get() == kept
     tiny.refresh_from_db()
     assert tiny.title == "Tiny"
@@ -278,7 +278,7 @@ def test_an_import_may_move_a_deadline_an_hour_ahead_and_is_told_as_what_it_is(p
     assert "Extended on" in client.get(page).content.decode()
     edit(tiny_folder, CLOSES, 'closes: "2024-05-02 13:00 UTC"')
     edit(tiny_folder, ', released: "2024-05-24 10:00 UTC"', "")
-    import_shared_task(tiny_folder, EVALUATION)
+    import_shared_task(None, tiny_folder, EVALUATION)
     newest = phase.changes.first()
     assert (newest.closes_before, newest.closes_after) == (
         phase.closes + timedelta(days=4),
@@ -290,16 +290,16 @@ def test_an_import_may_move_a_deadline_an_hour_ahead_and_is_told_as_what_it_is(p
 
 def test_an_import_corrects_the_dates_of_a_phase_that_is_over(tiny, tiny_folder):
     edit(tiny_folder, CLOSES, 'closes: "2024-05-15 00:00 UTC"')
-    import_shared_task(tiny_folder, RELEASE)
+    import_shared_task(None, tiny_folder, RELEASE)
     assert tiny.phases.get(slug="evaluation").closes.day == 15
 
 
 def test_an_import_opens_no_phase_again_whose_scores_are_public(tiny, tiny_folder):
     edit(tiny_folder, CLOSES, 'closes: "2024-06-16 00:00 UTC"')
-    with pytest.raises(FolderRefused, match="scores are public"):
-        import_shared_task(tiny_folder, RELEASE)
+    with pytest.raises(Invalid, match="scores are public"):
+        import_shared_task(None, tiny_folder, RELEASE)
     edit(tiny_folder, 'released: "2024-05-24 10:00 UTC"', 'released: "2024-06-24 10:00 UTC"')
-    assert import_shared_task(tiny_folder, RELEASE)
+    assert import_shared_task(None, tiny_folder, RELEASE)
 
 
 @pytest.fixture
@@ -307,7 +307,7 @@ def public_items(tiny_folder, tiny, organizer):
     """Everyone can read the gold of the items of the phase `post`, which is over."""
     edit(tiny_folder, "file: gold/one.json}", "file: gold/one.json, published: true}")
     edit(tiny_folder, 'opens: "2024-06-01 00:00 UTC", split: test', f"{OVER}, split: test")
-    task = import_shared_task(tiny_folder, EVALUATION).shared_task
+    task = import_shared_task(None, tiny_folder, EVALUATION).shared_task
     assert items_are_public(task.tracks.get(slug="one"), "test", RELEASE)
     return task
 
@@ -324,10 +324,10 @@ def test_a_phase_stays_closed_while_the_gold_of_its_items_is_public(public_items
     )
     assert refusal(grant_grace, organizer, post, RELEASE, until=later, reason="an outage") == "items_public"
     edit(tiny_folder, OVER, OVER.replace("05-20", "06-20"))
-    with pytest.raises(FolderRefused, match=r"phase post: The gold .*published: false"):
-        import_shared_task(tiny_folder, RELEASE)
+    with pytest.raises(Invalid, match=r"phase post: The gold .*published: false"):
+        import_shared_task(None, tiny_folder, RELEASE)
     edit(tiny_folder, ", published: true", "")
-    import_shared_task(tiny_folder, RELEASE)
+    import_shared_task(None, tiny_folder, RELEASE)
     assert grant_grace(
         organizer, public_items.phases.get(slug="post"), RELEASE, team=None, until=later + timedelta(30), reason="late"
     )
@@ -339,5 +339,5 @@ def test_an_import_adds_no_open_phase_on_items_whose_gold_is_public(public_items
         "gold:\n",
         f"  - {{slug: new, {OVER.replace('05-20', '06-20')}, split: test, scores: at-once, official: best}}\ngold:\n",
     )
-    with pytest.raises(FolderRefused, match="phase new: The gold"):
-        import_shared_task(tiny_folder, RELEASE)
+    with pytest.raises(Invalid, match="phase new: The gold"):
+        import_shared_task(None, tiny_folder, RELEASE)

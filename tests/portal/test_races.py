@@ -56,7 +56,7 @@ def test_parallel_uploads_at_a_limit_admit_exactly_that_many_each_time(
 ):  # E55
     path = tiny_folder / "task.yaml"
     path.write_text(path.read_text().replace("[1, 2, 3, 4, 5]", str(list(range(1, ARRIVALS + 1)))))
-    shared_task = import_shared_task(tiny_folder, at).shared_task
+    shared_task = import_shared_task(None, tiny_folder, at).shared_task
     for number in range(rounds):
         team = new_team(shared_task, f"Team{number}")
         if number % 2:  # the row that counts is there: nobody waits for another to insert it

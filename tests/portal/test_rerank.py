@@ -50,7 +50,7 @@ def ranked_by(folder, metric, metrics="accuracy, f1_macro"):
     path = folder / "task.yaml"
     text = path.read_text().replace("metrics: [accuracy, f1_macro", f"metrics: [{metrics}", 1)
     path.write_text(text.replace("rank_by: accuracy", f"rank_by: {metric}", 1))
-    result = import_shared_task(folder, POST)
+    result = import_shared_task(None, folder, POST)
     return result.shared_task, result.changes
 
 

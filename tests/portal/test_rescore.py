@@ -8,7 +8,7 @@ from django.core.management import CommandError, call_command
 
 from portal import jobs
 from portal.actions import scores
-from portal.actions.gold import add_gold_standard
+from portal.actions.import_gold import add_gold_standard
 from portal.evaluation import claim, rescore, score
 from portal.evaluation.check import check_submission
 from portal.evaluation.lanes import Lane

@@ -26,7 +26,7 @@ def slotted_folder(tiny_folder):
 
 @pytest.fixture
 def team(db, slotted_folder):
-    return new_team(import_shared_task(slotted_folder, EVALUATION).shared_task, "Meltemi")
+    return new_team(import_shared_task(None, slotted_folder, EVALUATION).shared_task, "Meltemi")
 
 
 def send(team, *numbers, slot="", values=GOOD):

@@ -46,7 +46,7 @@ def sparse(db: None, tmp_path: Path) -> SharedTask:
     (tmp_path / "task.yaml").write_text(TASK, encoding="utf-8")
     (tmp_path / "items.txt").write_text("\n".join(ITEMS), encoding="utf-8")
     (tmp_path / "gold.txt").write_text("s0\t[[0, 3]]\ns1\t[[5, 9]]\n", encoding="utf-8")
-    result = import_shared_task(tmp_path, EVALUATION)
+    result = import_shared_task(None, tmp_path, EVALUATION)
     assert "gold spans test: version 1, 2 of 10 items have gold" in result.changes
     return result.shared_task
 

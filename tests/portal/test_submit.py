@@ -114,7 +114,7 @@ def test_numbers_belong_to_one_phase(meltemi):
 def test_where_numbers_are_free_one_may_come_again(tiny_folder, meltemi):
     path = tiny_folder / "task.yaml"
     path.write_text(path.read_text().replace("official: best}", "official: best, run_numbers: free}"))
-    changes = import_shared_task(tiny_folder, EVALUATION).changes
+    changes = import_shared_task(None, tiny_folder, EVALUATION).changes
     assert "phase post: run_numbers once → free" in changes
     assert [send_run(meltemi, GOOD, 1, POST, "post").number for _ in range(2)] == [1, 1]
     send_run(meltemi, GOOD, 1, EVALUATION)
@@ -239,7 +239,7 @@ def test_names_without_numbers_are_counted_by_the_portal(tiny_folder, meltemi):
     path = tiny_folder / "task.yaml"
     text = path.read_text().replace("{track}_{team}_{number}.json", "{track}_{team}.json")
     path.write_text(text.replace("  number: [1, 2, 3, 4, 5]\n", ""))
-    import_shared_task(tiny_folder, EVALUATION)
+    import_shared_task(None, tiny_folder, EVALUATION)
     meltemi.refresh_from_db()
     numbers = [send(meltemi, "one_Meltemi.json", run_file(GOOD), EVALUATION).runs.get().number for _ in range(2)]
     assert numbers == [1, 2]

@@ -82,7 +82,7 @@ def test_a_mail_about_a_team_that_was_approved_meanwhile_is_not_sent(pending, or
 def test_approval_by_mail_domain_asks_for_a_verified_address(db, gated_folder, address, is_verified, state):
     path = gated_folder / "task.yaml"
     path.write_text(path.read_text().replace("approval: manual", "approval: {domains: [uni.example]}"))
-    task = import_shared_task(gated_folder, EVALUATION).shared_task
+    task = import_shared_task(None, gated_folder, EVALUATION).shared_task
     user = person("Cleo")
     EmailAddress.objects.create(user=user, email=address, verified=is_verified)
     assert register_team(user, task, EVALUATION, name="Bora", answers=ANSWERS).state == state
@@ -239,7 +239,7 @@ def test_organizers_see_those_that_wait_first(gated, pending, django_assert_max_
 def test_a_captain_elsewhere_is_no_captain_here(meltemi, friend, tiny_folder):
     path = tiny_folder / "task.yaml"
     path.write_text(path.read_text().replace("slug: tiny", "slug: other"))
-    other = import_shared_task(tiny_folder, EVALUATION).shared_task
+    other = import_shared_task(None, tiny_folder, EVALUATION).shared_task
     away = register_team(friend, other, EVALUATION, name="Meltemi")
     join_team(captain(meltemi), away.shared_task, EVALUATION, code=away.invitation_code)
     with pytest.raises(NotAllowed):

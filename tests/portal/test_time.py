@@ -28,7 +28,7 @@ def reimport(folder, before, after, at=EVALUATION):
     text = path.read_text()
     assert before in text
     path.write_text(text.replace(before, after))
-    return import_shared_task(folder, at).shared_task
+    return import_shared_task(None, folder, at).shared_task
 
 
 @pytest.mark.parametrize("later", [DAY, -DAY])

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from django.urls import reverse
 
-from portal.actions.gold import add_gold_standard
+from portal.actions.import_gold import add_gold_standard
 from portal.actions.import_shared_task import import_shared_task
 from portal.evaluation.check import check_submission
 from portal.evaluation.score import score_run
@@ -26,7 +26,7 @@ def toxic_spans(db: None, shared: Path, tmp_path: Path) -> SharedTask:
     real = shared / "data" / "toxicspans2021" / "tsd_test.csv"
     if not real.is_file():
         pytest.skip(f"{real.name}, which may not be published here, is absent")
-    shared_task = import_shared_task(build("toxicspans2021", tmp_path / "task"), AT).shared_task
+    shared_task = import_shared_task(None, build("toxicspans2021", tmp_path / "task"), AT).shared_task
     with real.open(encoding="utf-8", newline="") as file:
         lines = [f"{number}\t{row['spans']}\n" for number, row in enumerate(csv.DictReader(file))]
     (tmp_path / "real.txt").write_text("".join(lines))

@@ -76,7 +76,7 @@ def hostile_task(folder: Path) -> SharedTask:
     (folder / "gold/labels.json").write_bytes(dump(LABELS))
     (folder / "gold/shares.json").write_bytes(dump(SHARES))
     (folder / "gold/table.csv").write_text(TABLE)
-    return import_shared_task(folder, EVALUATION).shared_task
+    return import_shared_task(None, folder, EVALUATION).shared_task
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from portal.actions.errors import ActionError
-from portal.actions.import_shared_task import FolderRefused, import_shared_task
+from portal.actions.import_shared_task import import_shared_task
 from portal.models.clock import database_now
 
 
@@ -19,14 +19,11 @@ class Command(BaseCommand):
     def handle(self, *args: Any, folders: list[Path], **options: Any) -> None:
         for folder in folders:
             try:
-                result = import_shared_task(folder, database_now())
-            except FolderRefused as refused:
-                count = len(refused.faults)
-                head = f"{folder}: not imported, {count} {'fault' if count == 1 else 'faults'}:"
-                raise CommandError("\n  ".join([head, *refused.faults])) from None
+                result = import_shared_task(None, folder, database_now())
             except ActionError as error:
-                raise CommandError(f"{folder}: not imported: {error.message}") from None
+                problems = error.message.replace("\n", "\n  ")
+                raise CommandError(f"{folder}: not imported. {problems}") from None
             except OSError as error:
-                raise CommandError(f"{folder}: not imported: {error}") from None
+                raise CommandError(f"{folder}: not imported. {error}") from None
             for change in result.changes or ["nothing changed"]:
                 self.stdout.write(f"{result.shared_task.slug}: {change}")

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from enum import Enum
 from itertools import groupby
+from pathlib import Path
 from typing import Any, get_args, get_origin
 
 from annotated_types import MaxLen, MinLen
@@ -21,6 +22,7 @@ from portal.actions.action import GONE, Action
 from portal.actions.errors import ErrorCode
 from portal.actions.input import INPUT_ERRORS
 from portal.actions.registry import every_action
+from portal.actions.roles import SERVER
 
 HEAD = """\
 # Actions
@@ -37,7 +39,7 @@ Any action can also raise these errors about its input:
 """
 
 _PARAMETER = re.compile(r"%\((\w+)\)[sd]")
-_NAMES = {str: "text", bool: "true or false", int: "number", datetime: "time", types.NoneType: "none"}
+_NAMES = {str: "text", bool: "true or false", int: "number", datetime: "time", Path: "folder", types.NoneType: "none"}
 
 
 class Command(BaseCommand):
@@ -63,7 +65,7 @@ def _page() -> Iterator[str]:
 
 def _section(action: Action[Any, Any, Any]) -> Iterator[str]:
     (_act, target, *_rest) = inspect.signature(inspect.unwrap(action)).parameters.values()
-    server = ", and commands on the server" if action.who.on_server else ""
+    server = ", and commands on the server" if action.who.on_server and action.who is not SERVER else ""
     factor = ". Needs a second factor" if action.who.needs_second_factor else ""
     yield f"\n### {action.name}\n\n{_first_line(action)}\n"
     yield f"- Target: {_type(target.annotation)}"
@@ -86,7 +88,7 @@ def _errors(errors: Iterable[ErrorCode]) -> Iterator[str]:
     for one in errors:
         # A plural has no text without numbers.
         text = str(one.sentence) or str(one.sentence % {"label": "{label}", "length": 2, "limit": 1})
-        text = _PARAMETER.sub(r"{\1}", text)
+        text = _PARAMETER.sub(r"{\1}", text).replace("\n", " ")
         yield f"| `{one.code}` | {one.error.http_status} | {text} |"
 
 

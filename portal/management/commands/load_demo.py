@@ -54,7 +54,7 @@ class Command(BaseCommand):
         started = time.monotonic()
         with tempfile.TemporaryDirectory(prefix="agon-demo-") as name:
             folder = build(slug, Path(name) / slug)
-            shared_task = import_shared_task(folder, at=database_now()).shared_task
+            shared_task = import_shared_task(None, folder, database_now()).shared_task
             shared_task.organizers.add(people[ORGANIZER])
             for team in TEAMS:
                 _form_team(shared_task, team, people[CAPTAIN] if team == TEAM else _captain_of(team))

@@ -98,7 +98,7 @@ def test_a_download_is_resumed_only_in_the_same_file(gated, client):
 def test_a_large_file_is_not_loaded(gated, gated_folder, client):
     with (gated_folder / "data/sample.tsv").open("wb") as file:
         file.truncate(32 * 1024 * 1024)
-    import_shared_task(gated_folder, EVALUATION)
+    import_shared_task(None, gated_folder, EVALUATION)
     pieces = client.get(f"{DATA}sample/").streaming_content
     sizes = [len(next(pieces)) for _ in range(3)]
     assert max(sizes) <= 1024 * 1024

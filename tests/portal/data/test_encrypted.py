@@ -7,7 +7,8 @@ import pytest
 import pyzipper
 
 from portal.actions.approval import approve_team
-from portal.actions.import_shared_task import FolderRefused, import_shared_task
+from portal.actions.errors import Invalid
+from portal.actions.import_shared_task import import_shared_task
 from portal.models import Download, Team
 from portal.models.failed_attempt import GUESSES
 from portal.web.encrypted_zip import encrypted_zip
@@ -103,8 +104,8 @@ def test_others_are_not_taken_by_post(gated, client):
 def test_only_data_with_a_password_can_be_encrypted(db, gated_folder):
     path = gated_folder / "task.yaml"
     path.write_text(path.read_text().replace("access: approved", "access: approved, encrypted: true"))
-    with pytest.raises(FolderRefused, match="only data with access: password"):
-        import_shared_task(gated_folder, EVALUATION)
+    with pytest.raises(Invalid, match="only data with access: password"):
+        import_shared_task(None, gated_folder, EVALUATION)
 
 
 def test_a_large_file_passes_in_pieces():

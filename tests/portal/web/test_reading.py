@@ -59,11 +59,11 @@ contact: {address: us@uni.example, mailing_list: "https://uni.example/list?a=1&b
 
 
 def test_every_page_of_a_task_says_how_to_reach_its_organizers(anybody: Client, db: None, tiny_folder: Path) -> None:
-    import_shared_task(tiny_folder, POST)
+    import_shared_task(None, tiny_folder, POST)
     assert "us@uni.example" not in anybody.get("/tasks/tiny/").content.decode()
     with (tiny_folder / "task.yaml").open("a") as file:
         file.write(CONTACT)
-    import_shared_task(tiny_folder, POST)
+    import_shared_task(None, tiny_folder, POST)
     for tab in TABS:
         text = anybody.get(f"/tasks/tiny/{tab}").content.decode()
         assert '<a href="mailto:us@uni.example">us@uni.example</a>' in text

@@ -50,7 +50,7 @@ def test_the_receipt_is_the_same_for_ever(sender: Client, tiny_folder: Path, sub
     before = sender.get(address(submission)).content
     work_off(POST)
     (tiny_folder / "pages" / "overview.md").write_text("# Changed")
-    import_shared_task(tiny_folder, EVALUATION)
+    import_shared_task(None, tiny_folder, EVALUATION)
     assert sender.get(address(submission)).content == before
 
 

@@ -1,0 +1,62 @@
+"""Baselines of a folder: their files, and the rows of the boards that are nobody's run."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from itertools import product
+from typing import Any
+
+from portal.models import Run, SharedTask
+from portal.storage import store_file
+from scoring import Definition
+
+Place = tuple[str, str, str]  # split, track, name of a baseline
+
+
+def store_baselines(definition: Definition) -> dict[Place, str]:
+    """SHA-256 of each baseline's run file, where the track has the split; the gold standard needs none and has none."""
+    splits = dict.fromkeys(phase.split for phase in definition.phases)
+    found = {}
+    for baseline, split, track in product(definition.baselines, splits, definition.tracks):
+        if baseline.files is None:
+            found[split, track.slug, baseline.name] = ""
+            continue
+        file = definition.folder / baseline.files.format(split=split, track=track.slug)
+        if file.exists():
+            found[split, track.slug, baseline.name] = store_file(file)
+    return found
+
+
+def import_baselines(shared_task: SharedTask, files: Mapping[Place, str], at: datetime) -> list[str]:
+    """Add and remove rows; one sentence for each baseline. New ones wait for a worker, changed ones are made again."""
+    wanted = {_identity(run): run for run in _baseline_runs(shared_task, files, at)}
+    rows = Run.objects.filter(track__shared_task=shared_task).exclude(kind=Run.Kind.TEAM)
+    there = {_identity(run): run for run in rows}
+    gone = [run for identity, run in there.items() if identity not in wanted]
+    new = [run for identity, run in wanted.items() if identity not in there]
+    rows.filter(pk__in=[run.pk for run in gone]).delete()
+    Run.objects.bulk_create(new)
+    removed, added = Counter(run.name for run in gone), Counter(run.name for run in new)
+    return [f"baseline {name}: {count} rows removed" for name, count in removed.items()] + [
+        f"baseline {name}: {count} rows new" for name, count in added.items()
+    ]
+
+
+def _identity(run: Run) -> tuple[Any, ...]:
+    return run.track_id, run.phase_id, run.name, run.file_sha256
+
+
+def _baseline_runs(shared_task: SharedTask, files: Mapping[Place, str], at: datetime) -> Iterable[Run]:
+    """One run a baseline, phase and track."""
+    tracks = {track.slug: track for track in shared_task.tracks.all()}
+    for phase, ((split, track, name), sha256) in product(shared_task.phases.all(), files.items()):
+        if phase.split == split:
+            yield Run(
+                kind=Run.Kind.BASELINE if sha256 else Run.Kind.GOLD,
+                track=tracks[track],
+                phase=phase,
+                name=name,
+                file_sha256=sha256,
+                sha256=sha256,
+                received_at=at,
+            )

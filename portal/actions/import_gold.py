@@ -1,0 +1,110 @@
+"""Gold standards of a folder, compared with what the last import brought and what is in use."""
+
+from datetime import datetime
+from pathlib import Path
+
+from django.db import transaction
+from django.utils.translation import gettext_lazy as _
+
+from portal import jobs
+from portal.actions.errors import ActionError, Conflict
+from portal.actions.gold import audit_words, leave_for_worker
+from portal.evaluation.gold import Versions, adopt, runs_to_score
+from portal.evaluation.lanes import Lane
+from portal.models import AuditEntry, GoldStandard, SharedTask, Track
+from portal.storage import can_open_gold, open_gold, store_gold
+from scoring import Definition
+from scoring.gold.check import check_gold
+
+GOLD_CHANGED_TWICE = Conflict.declare(
+    "gold_changed_twice", _("Gold has changed in the folder and on the page:\n%(problems)s")
+)
+NEVER_IMPORTED = Conflict.declare(
+    "gold_changed_twice",
+    _(
+        "gold %(track)s %(split)s: version %(version)d was uploaded on the page, and the folder has another file. "
+        "To use the folder’s, upload it on the page Gold, then import again."
+    ),
+)
+CHANGED_TWICE = Conflict.declare(
+    "gold_changed_twice",
+    _(
+        "gold %(track)s %(split)s: the file has changed since the last import, and version %(version)d was put in its "
+        "place on the page. To use the folder’s file, upload it on the page Gold, then import again. To keep "
+        "version %(version)d, restore the file of the last import (version %(imported)d), or remove it from the folder."
+    ),
+)
+
+
+def import_gold(shared_task: SharedTask, definition: Definition, at: datetime) -> list[str]:
+    """Add the gold standards that are new; one sentence for each change.
+
+    Raises:
+        Conflict: some have changed both in the folder and on the page; all are listed.
+    """
+    changes, problems = [], []
+    tracks = {track.slug: track for track in shared_task.tracks.all()}
+    for wanted in definition.gold:
+        track = tracks[wanted.track]
+        before = GoldStandard.objects.newest(track, wanted.split)
+        if before is not None and not wanted.file.exists():
+            continue  # a folder without its gold changes none
+        try:
+            gold = add_gold_standard(track, wanted.split, wanted.file, at)
+        except Conflict as conflict:
+            problems.append(conflict.message)
+            continue
+        if gold != before:
+            changes.append(f"gold {track.slug} {wanted.split}: version {gold.version}{_covered(gold)}")
+        elif not can_open_gold():
+            changes.append(f"gold {track.slug} {wanted.split}: a worker compares it with version {gold.version}")
+    if problems:
+        raise GOLD_CHANGED_TWICE(problems="\n".join(problems))
+    return changes
+
+
+def _covered(gold: GoldStandard) -> str:
+    return "" if gold.counts is None else ", {} of {} items have gold".format(*gold.counts)
+
+
+@transaction.atomic
+def add_gold_standard(track: Track, split: str, file: Path, at: datetime) -> GoldStandard:
+    """The newest version of a track's gold for that split, after the import of a file that was found sound.
+
+    It is compared with what the last import brought. The same file adds no version, so that gold which organizers
+    have replaced on the page since stays. Where the worker's key is not at hand to see that, the file is left for a
+    worker to compare, and the version is the old one for the moment.
+
+    Raises:
+        Conflict: both the file and the gold in use have changed since the last import.
+    """
+    versions = Versions.of(track, split)
+    if versions.newest is not None and not can_open_gold():
+        upload = leave_for_worker(track, split, store_gold(file), at, None, is_imported=True)
+        AuditEntry.objects.record(None, "upload_gold", track, at, **audit_words(upload))
+        return versions.newest
+    content = file.read_bytes()
+    if versions.newest is not None:
+        if _holds(versions.imported, content):
+            return versions.newest
+        if _holds(versions.newest, content):
+            GoldStandard.objects.filter(pk=versions.newest.pk).update(is_imported=True)
+            return versions.newest
+        if versions.have_parted:
+            raise _changed_twice(track, split, versions)
+    counts = check_gold(track.shared_task.definition, track.slug, file, split).counts
+    gold = adopt(track, split, store_gold(file), at, None, counts, is_imported=True)
+    transaction.on_commit(lambda: jobs.publish_scores(runs_to_score(track, split), Lane.BULK))
+    return gold
+
+
+def _holds(gold: GoldStandard | None, content: bytes) -> bool:
+    return gold is not None and open_gold(gold.sealed_sha256) == content
+
+
+def _changed_twice(track: Track, split: str, versions: Versions) -> ActionError:
+    assert versions.newest is not None
+    names = {"track": track.slug, "split": split, "version": versions.newest.version}
+    if versions.imported is None:
+        return NEVER_IMPORTED(**names)
+    return CHANGED_TWICE(**names, imported=versions.imported.version)

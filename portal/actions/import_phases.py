@@ -1,0 +1,88 @@
+"""Phases as a folder has them; what would surprise teams is not imported."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from portal.actions.errors import ActionError, Conflict, Invalid
+from portal.actions.phases import record_window, require_hidden_items, require_notice
+from portal.models import Phase, SharedTask
+from scoring.definition import Phase as PhaseDefinition
+
+WINDOW = Invalid.declare("window", _("These phases cannot change as the folder says:\n%(problems)s"))
+RELEASED = Conflict.declare(
+    "released", _("Its scores are public: it can accept no more runs. Take the release back first.")
+)
+HAS_OPENED = Invalid.declare("opened", _("It has opened already, so its opening cannot move to a time in the future."))
+
+
+def phase_fields(phase: PhaseDefinition, before: PhaseDefinition | None) -> dict[str, Any]:
+    """The row’s values. What organizers can change in the portal, too, is left out unless the folder has changed it."""
+    names = [
+        "slug",
+        "title",
+        "split",
+        "runs_per_track",
+        "contrastive",
+        "runs_per_day",
+        "scores",
+        "official",
+        "run_numbers",
+        "team_names",
+        "ladder_step",
+    ]
+    names += [name for name in ("opens", "closes") if before is None or getattr(before, name) != getattr(phase, name)]
+    if phase.released is not None and (before is None or before.released != phase.released):
+        names.append("released")
+    return {name: getattr(phase, name) for name in names}
+
+
+def record_windows(shared_task: SharedTask, wanted: Iterable[Mapping[str, Any]], at: datetime) -> None:
+    """Record each window that moves.
+
+    Raises:
+        Invalid: some may not move; all are listed.
+    """
+    there = {phase.slug: phase for phase in shared_task.phases.prefetch_related("graces")}
+    problems = []
+    for fields in wanted:
+        phase = there.get(fields["slug"])
+        try:
+            if phase is None:
+                require_hidden_items(Phase(shared_task=shared_task, **fields), fields["closes"], at)
+            else:
+                _move(phase, fields, at)
+        except ActionError as error:
+            problems.append(f"phase {fields['slug']}: {error.message}")
+    if problems:
+        raise WINDOW(problems="\n".join(problems))
+
+
+def _move(phase: Phase, fields: Mapping[str, Any], at: datetime) -> None:
+    opens, closes = fields.get("opens", phase.opens), fields.get("closes", phase.closes)
+    if (opens, closes) == (phase.opens, phase.closes):
+        return
+    _require_import(phase, opens, closes, fields.get("released", phase.released), at)
+    require_hidden_items(phase, closes, at)
+    record_window(phase, opens, closes, gettext("The organizers changed the task’s definition."), None, at)
+
+
+def _require_import(
+    phase: Phase, opens: datetime, closes: datetime | None, released: datetime | None, at: datetime
+) -> None:
+    """Let an import give a phase another window and release; dates of a phase that is over can be corrected.
+
+    Raises:
+        Invalid: the phase is open and would not be, or its deadline comes too near.
+        Conflict: it would accept runs while its scores are public.
+    """
+    is_public = phase.scores == Phase.Scores.ON_RELEASE and released is not None and released <= at
+    if is_public and (closes is None or closes > at):
+        raise RELEASED()
+    if opens != phase.opens and phase.opens <= at < opens:
+        raise HAS_OPENED()
+    if not phase.has_closed(at):
+        require_notice(phase, closes, at)
