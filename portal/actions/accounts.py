@@ -13,7 +13,7 @@ from portal.actions.action import Act, action
 from portal.actions.errors import Conflict
 from portal.actions.roles import OWN_ACCOUNT
 from portal.actions.team_members import leave_team
-from portal.models import AuditEntry, FailedAttempt, OutgoingMail, Team, User, Validation
+from portal.models import AccessToken, AuditEntry, FailedAttempt, OutgoingMail, Team, User, Validation
 from portal.queries.personal_data import teams_to_hand_over
 
 HAND_OVER_FIRST = Conflict.declare("hand_over_first", _("Hand over or withdraw these teams first: %(teams)s."))
@@ -77,7 +77,7 @@ def _forget_keys(user: User) -> None:
         session.end()
     for keys in (EmailAddress.objects, Authenticator.objects, SocialAccount.objects):
         keys.filter(user=user).delete()
-    for own in (Validation.objects, FailedAttempt.objects):
+    for own in (AccessToken.objects, Validation.objects, FailedAttempt.objects):
         own.filter(user=user).delete()
     user.organized_tasks.clear()
     user.groups.clear()

@@ -177,7 +177,7 @@ def _input_of(function: Callable[..., Any]) -> type[Input]:
 
 def _locked(target: Any) -> Any:
     """As it is now, until the transaction ends; rows that refer to it can still be added, so uploads go on."""
-    rows = type(target)._default_manager.select_for_update(of=("self",), no_key=True)
+    rows = target._meta.default_manager.select_for_update(of=("self",), no_key=True)
     if "shared_task" in {one.name for one in target._meta.fields}:
         rows = rows.select_related("shared_task")
     found = rows.filter(pk=target.pk).first()

@@ -12,7 +12,7 @@ from pydantic import Field
 from portal.actions.action import Act, action
 from portal.actions.downloads import OBSTACLES
 from portal.actions.errors import Conflict, LimitReached, NotAllowed
-from portal.actions.roles import CAPTAIN_OR_ORGANIZERS, SIGNED_IN
+from portal.actions.roles import CAPTAIN_OR_ORGANIZERS, READERS
 from portal.actions.team_mails import captain_of, queue_mail
 from portal.actions.teams import TEAM_STATE, require_state
 from portal.models import FailedAttempt, OutgoingMail, SharedTask, Team
@@ -30,7 +30,7 @@ NO_PASSWORD = Conflict.declare("no_password", _("This team has no data password.
 
 
 @action(
-    who=SIGNED_IN,
+    who=READERS,
     says=_("gave the data password"),
     errors=[*OBSTACLES.values(), WRONG_PASSWORD, LAST_GUESS_WRONG, TOO_MANY_GUESSES],
     atomic=False,

@@ -1,14 +1,14 @@
 """Who may call an action. A role says what is missing; `portal.permissions` holds the rules themselves."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from portal.actions.errors import ErrorCode, NotAllowed
-from portal.models import SharedTask, Team, User, Viewer
+from portal.models import AccessToken, SharedTask, Team, User, Viewer
 from portal.permissions import is_captain, is_member, may_organize, organizes, team_of
 
 SIGNED_OUT = NotAllowed.declare("signed_out", _("Sign in first."))
@@ -25,28 +25,54 @@ NO_SECOND_FACTOR = NotAllowed.declare(
     "no_second_factor", _("Set up a second factor first: organizers need more than a password.")
 )
 ONLY_ON_SERVER = NotAllowed.declare("server_only", _("Only a command on the server can do this."))
+TOKEN_SCOPE = NotAllowed.declare(
+    "token_scope", _("This token has the scope “%(scope)s”. Use a token with the scope “%(needed)s”.")
+)
+TOKEN_TASK = NotAllowed.declare("token_task", _("This token is only for the task %(task)s."))
+NOT_BY_TOKEN = NotAllowed.declare("not_by_token", _("No token can do this. Sign in on the website and do it there."))
+TOKEN_ERRORS = (TOKEN_SCOPE, TOKEN_TASK, NOT_BY_TOKEN)
+"""What any action can raise for a person who asks by a token."""
 NOT_ON_SERVER = NotAllowed.declare("people_only", _("Only a person with an account can do this."))
 
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """`missing` gives the error for a person who may not do something to a target, or None."""
+    """`missing` gives the error for a person who may not do something to a target, or None.
+
+    `scope` is what a token must be good for; None: no token is.
+    """
 
     name: str | Promise
     errors: tuple[ErrorCode, ...]
     missing: Callable[[Viewer, Any], ErrorCode | None]
     needs_second_factor: bool = False
     on_server: bool = False  # commands on the server may call it without an account
+    scope: AccessToken.Scope | None = AccessToken.Scope.SUBMIT
 
     def check(self, who: Viewer | None, target: Any) -> None:
-        """Raise the error that `missing` gives."""
+        """Raise the error that `missing` gives, or one of TOKEN_ERRORS."""
         if who is None:
             if not self.on_server:
                 raise NOT_ON_SERVER()
             return
+        if isinstance(who, User) and who.token is not None:
+            self._check_token(who.token, target)
         error = self.missing(who, target)
         if error is not None:
             raise error()
+
+    def _check_token(self, token: AccessToken, target: Any) -> None:
+        if self.scope is None:
+            raise NOT_BY_TOKEN()
+        if not token.allows(self.scope):
+            raise TOKEN_SCOPE(scope=token.scope, needed=self.scope)
+        require_task(token, _shared_task(target))
+
+
+def require_task(token: AccessToken, shared_task: SharedTask) -> None:
+    """Raise TOKEN_TASK where the token is for another shared task."""
+    if not token.is_for(shared_task):
+        raise TOKEN_TASK(task=token.shared_task)
 
 
 def _shared_task(target: Any) -> SharedTask:
@@ -103,19 +129,28 @@ def _is_neither(who: Viewer, target: Any) -> ErrorCode | None:
     return NO_SECOND_FACTOR if missing and organizes(who, _shared_task(target)) else missing
 
 
-ANYONE = Role(_("anyone"), (), lambda _who, _target: None, on_server=True)
+ANYONE = Role(_("anyone"), (), lambda _who, _target: None, on_server=True, scope=AccessToken.Scope.READ)
 SIGNED_IN = Role(_("people with an account"), (SIGNED_OUT,), _is_signed_out)
-OWN_ACCOUNT = Role(_("the person whose account it is"), (SIGNED_OUT, NOT_OWN_ACCOUNT), _is_not_own)
+READERS = replace(SIGNED_IN, scope=AccessToken.Scope.READ)
+OWN_ACCOUNT = Role(_("the person whose account it is"), (SIGNED_OUT, NOT_OWN_ACCOUNT), _is_not_own, scope=None)
 MEMBERS = Role(_("members of the team"), (NO_MEMBER,), _is_no_member)
 TAKING_PART = Role(_("members of a team that takes part"), (SIGNED_OUT, NO_TEAM, TEAM_NOT_APPROVED), _takes_no_part)
 CAPTAIN = Role(_("the captain of the team"), (NO_MEMBER, NO_CAPTAIN), _is_no_captain)
 ORGANIZERS = Role(
-    _("organizers of the task"), (NO_ORGANIZER, NO_SECOND_FACTOR), _is_no_organizer, needs_second_factor=True
+    _("organizers of the task"),
+    (NO_ORGANIZER, NO_SECOND_FACTOR),
+    _is_no_organizer,
+    needs_second_factor=True,
+    scope=AccessToken.Scope.ORGANIZE,
 )
-ORGANIZERS_OR_SERVER = Role(
-    ORGANIZERS.name, ORGANIZERS.errors, _is_no_organizer, needs_second_factor=True, on_server=True
+ORGANIZERS_OR_SERVER = replace(ORGANIZERS, on_server=True)
+SERVER = Role(
+    _("commands on the server"),
+    (ONLY_ON_SERVER,),
+    lambda _who, _target: ONLY_ON_SERVER,
+    on_server=True,
+    scope=None,
 )
-SERVER = Role(_("commands on the server"), (ONLY_ON_SERVER,), lambda _who, _target: ONLY_ON_SERVER, on_server=True)
 CAPTAIN_OR_ORGANIZERS = Role(
     _("the captain of the team, or organizers of the task with a second factor"),
     (NO_MEMBER, NO_CAPTAIN, NO_SECOND_FACTOR),

@@ -1,5 +1,6 @@
 """The nouns of the portal."""
 
+from portal.models.access_token import AccessToken
 from portal.models.account import User, Viewer
 from portal.models.announcement import Announcement
 from portal.models.audit import AuditEntry
@@ -24,6 +25,7 @@ from portal.models.team import Membership, Team
 from portal.models.validation import Validation
 
 __all__ = [
+    "AccessToken",
     "Announcement",
     "AuditEntry",
     "Board",

@@ -1,6 +1,6 @@
 """People: one account a mail address."""
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 from zoneinfo import available_timezones
 
 from django.conf import settings
@@ -9,6 +9,11 @@ from django.core.exceptions import ValidationError
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 from django_countries.fields import CountryField
+
+from portal.models.clock import database_now
+
+if TYPE_CHECKING:
+    from portal.models.access_token import AccessToken
 
 SECOND_FACTORS = ("totp", "webauthn")  # kinds of allauth's `Authenticator`; recovery codes come with one of these
 
@@ -40,8 +45,9 @@ class UserManager(BaseUserManager["User"]):
         """The user, if signing in needs more than a password; the demo, with its published passwords, asks no one.
 
         Each session of such an account has used a second factor, or set up the first: see `portal.web.second_factors`.
+        A token stands for such a session where it may organize.
         """
-        if user.pk is None:
+        if user.pk is None or (user.token is not None and not user.token.allows("organize")):
             return self.none()
         found = self.filter(pk=user.pk)
         return found if settings.DEMO else found.filter(authenticator__type__in=SECOND_FACTORS)
@@ -65,11 +71,22 @@ class User(AbstractBaseUser, PermissionsMixin):
 
     objects: ClassVar[UserManager] = UserManager()
 
+    _password: str | None  # a new one, until it is saved
+    token: "AccessToken | None" = None  # by which the person asks now; None in a session
+
     USERNAME_FIELD = "email"
     REQUIRED_FIELDS: ClassVar[list[str]] = ["name"]
 
     def __str__(self) -> str:
         return self.name or self.email
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """With a new password, or when the account is deactivated, its access tokens end."""
+        reason = "deactivated" if not self.is_active else "password" if self._password is not None else ""
+        is_known = self.pk is not None
+        super().save(*args, **kwargs)
+        if reason and is_known:
+            self.access_tokens.end(database_now(), reason)
 
     @property
     def audit_subject(self) -> str:

@@ -54,8 +54,13 @@ class SharedTaskQuerySet(models.QuerySet["SharedTask"]):
         return self if user.is_staff else self.filter(organizers=user.pk)
 
     def organized_by(self, user: Viewer) -> Self:
-        """Of these, tasks that the user may see and change as an organizer: without a second factor, none."""
-        return self.assigned_to(user).filter(Exists(User.objects.with_second_factor(user)))
+        """Of these, tasks that the user may see and change as an organizer: without a second factor, none.
+
+        With a token for one task, no other.
+        """
+        found = self.assigned_to(user).filter(Exists(User.objects.with_second_factor(user)))
+        token = user.token if isinstance(user, User) else None
+        return found if token is None or token.shared_task_id is None else found.filter(pk=token.shared_task_id)
 
 
 class SharedTask(models.Model):

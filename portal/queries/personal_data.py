@@ -9,6 +9,7 @@ from portal.models import OutgoingMail, Run, Team, User
 # What opens the account is no information about the person, and would be a danger in a file.
 _SECRETS = {
     "user": {"password"},
+    "accesstoken": {"sha256"},
     "authenticator": {"data"},
     "usersession": {"session_key", "data"},
 }

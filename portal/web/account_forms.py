@@ -9,11 +9,12 @@ from allauth.socialaccount.forms import SignupForm as AllauthConnectedSignupForm
 from django import forms
 from django.contrib.auth.hashers import make_password
 from django.http import HttpRequest, HttpResponse
-from django.utils.translation import get_language_from_request
+from django.utils.translation import get_language_from_request, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 
+from portal.actions.access_tokens import create_token
 from portal.actions.account_settings import change_settings
-from portal.models import User
+from portal.models import SharedTask, User
 from portal.models.account import languages, time_zones
 from portal.web.action_fields import action_field
 
@@ -127,3 +128,30 @@ class SettingsForm(PersonForm):
     @property
     def person_fields(self) -> list[forms.BoundField]:
         return [field for field in self if not field.name.startswith("mails_")]
+
+
+_LIFETIMES = (7, 30, 90, 365)  # days
+
+
+class TokenForm(forms.Form):
+    """A new access token: what for, what it may do, and for how long."""
+
+    name = action_field(
+        create_token, "name", label=_("Name"), help_text=_("What it is for, such as “CI of our system”.")
+    )
+    scope = action_field(
+        create_token, "scope", label=_("Scope"), help_text=_("Organizing needs a second factor on your account.")
+    )
+    shared_task = forms.ModelChoiceField(
+        SharedTask.objects.all(),
+        to_field_name="slug",
+        label=_("Only for this task"),
+        required=False,
+        empty_label=_("all tasks"),
+    )
+    days = forms.TypedChoiceField(
+        label=_("Expires after"),
+        choices=[(days, ngettext_lazy("%d day", "%d days", days) % days) for days in _LIFETIMES],
+        coerce=int,
+        initial=90,
+    )

@@ -4,6 +4,7 @@ from django.urls import path, re_path, register_converter
 
 from portal.figures.render import FORMATS
 from portal.web.views import (
+    access_tokens,
     agreement,
     announcements,
     boards,
@@ -55,6 +56,8 @@ urlpatterns = [
     path("settings/", settings.settings, name="settings"),
     path("settings/export/", settings.export_data, name="export_data"),
     path("settings/sessions/<int:pk>/end/", settings.end_one_session, name="end_session"),
+    path("settings/tokens/", access_tokens.access_tokens, name="access_tokens"),
+    path("settings/tokens/<int:pk>/revoke/", access_tokens.revoke, name="revoke_token"),
     path("settings/mail-code/", mail_code.mail_code, name="mail_code"),
     path("settings/delete/", settings.delete, name="delete_account"),
     path("mails/stop/<str:token>/", mails.stop, name="stop_mails"),

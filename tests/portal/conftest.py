@@ -14,6 +14,7 @@ from portal.actions.action import Action
 from portal.actions.errors import ActionError
 from portal.actions.import_shared_task import import_shared_task
 from portal.actions.input import INPUT_ERRORS
+from portal.actions.roles import TOKEN_ERRORS
 from portal.evaluation.limits import CHILD_MEMORY
 from portal.models import Run, SharedTask, Team
 from portal.objects.bucket import Bucket
@@ -164,7 +165,7 @@ def errors_are_declared(monkeypatch: pytest.MonkeyPatch) -> None:
         try:
             return call(self, *args, **given)
         except ActionError as error:
-            if error.code not in {one.code for one in (*self.errors, *INPUT_ERRORS)}:
+            if error.code not in {one.code for one in (*self.errors, *INPUT_ERRORS, *TOKEN_ERRORS)}:
                 raise AssertionError(f"{self.name} does not declare {error.code}") from error
             raise
 

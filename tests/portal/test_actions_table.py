@@ -16,7 +16,7 @@ from portal.actions.approval import approve_team
 from portal.actions.registry import every_action
 from portal.actions.teams import join_team, register_team
 from portal.mail.unsubscribe import Wish
-from portal.models import Announcement, GoldStandard, Phase, Run, SharedTask, Team, Track, User
+from portal.models import AccessToken, Announcement, GoldStandard, Phase, Run, SharedTask, Team, Track, User
 from portal.models.rows import dump, tables
 from portal.models.signature import text_sha256
 from tests.portal.world import EVALUATION, GOOD, organizer_of, person, send_run, sign
@@ -52,6 +52,9 @@ class World:
         run = send_run(team, GOOD, 1, EVALUATION)
         about_captain = {"user": captain, "session_key": "s", "ip": "192.0.2.1", "user_agent": "", "data": {}}
         self.targets = {
+            AccessToken: AccessToken.objects.issue(
+                captain, "0" * 30, EVALUATION, name="CI", scope="read", task=None, days=1
+            )[0],
             Announcement: Announcement(shared_task=self.task, title="News", text="Well."),
             GoldStandard: GoldStandard(track=run.track),
             Path: self.folder,
@@ -94,6 +97,7 @@ WHO_MAY = {
     "choose_official_run": TEAM,
     "close_papers": ORGANIZERS,
     "decline_team": ORGANIZERS,
+    "create_token": OWN_ACCOUNT,
     "delete_account": OWN_ACCOUNT,
     "describe_run": TEAM,
     "end_session": OWN_ACCOUNT,
@@ -118,6 +122,7 @@ WHO_MAY = {
     "retry_failed": ORGANIZERS_OR_SERVER,
     "return_to_gold": ORGANIZERS,
     "revoke_grace": ORGANIZERS,
+    "revoke_token": OWN_ACCOUNT,
     "sign_agreement": SIGNED_IN,
     "stop_mails": EVERYONE,
     "submit": TEAM,
@@ -185,6 +190,7 @@ CALLS: dict[str, tuple[str, Callable[[World], dict[str, Any]]]] = {
     "import_shared_task": ("server", lambda world: {}),
     "join_team": ("stranger", lambda world: {"code": world.targets[Team].invitation_code}),
     "open_papers": ("organizer", lambda world: {}),
+    "revoke_token": ("captain", lambda world: {}),
     "sign_agreement": ("stranger", _agreement),
     "stop_mails": ("anonymous", lambda world: {}),
     "withdraw_run": ("member", lambda world: {"reason": "Wrong file."}),

@@ -87,6 +87,7 @@ class World:
             "put_back": task | {"phase": "evaluation"},
             "return_to_gold": task | {"pk": self.gold.pk},
             "end_session": {"pk": 1},
+            "revoke_token": {"pk": 1},
             "run": {"pk": self.run.pk},
             "run_file": {"pk": self.run.pk},
             "insights": task | {"track": "one"},

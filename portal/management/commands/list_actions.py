@@ -22,7 +22,7 @@ from portal.actions.action import GONE, Action
 from portal.actions.errors import ErrorCode
 from portal.actions.input import INPUT_ERRORS
 from portal.actions.registry import every_action
-from portal.actions.roles import SERVER
+from portal.actions.roles import SERVER, TOKEN_ERRORS
 
 HEAD = """\
 # Actions
@@ -35,7 +35,10 @@ whether the person may do it, runs, and adds an entry to the audit log. An error
 
 An action that is *repeatable* changes nothing when it is called again with the same input.
 
-Any action can also raise these errors about its input:
+A person may also ask by an access token. Its scope, `read`, `submit` or `organize`, limits what it can do; each scope
+includes those before it.
+
+Any action can also raise these errors about its input, and about the token that it is asked by:
 """
 
 _PARAMETER = re.compile(r"%\((\w+)\)[sd]")
@@ -53,7 +56,7 @@ class Command(BaseCommand):
 
 def _page() -> Iterator[str]:
     yield HEAD
-    yield from _errors(INPUT_ERRORS)
+    yield from _errors((*INPUT_ERRORS, *TOKEN_ERRORS))
     actions = sorted(every_action().values(), key=lambda one: (one.__module__, one.name))
     for module, there in groupby(actions, inspect.getmodule):
         assert module is not None
@@ -70,6 +73,7 @@ def _section(action: Action[Any, Any, Any]) -> Iterator[str]:
     yield f"\n### {action.name}\n\n{_first_line(action)}\n"
     yield f"- Target: {_type(target.annotation)}"
     yield f"- Who: {action.who.name}{server}{factor}"
+    yield f"- Scope of a token: {action.who.scope or 'none, no token can do this'}"
     yield f"- Audit log: {action.says or 'no entry'}"
     if action.repeatable:
         yield "- Repeatable"

@@ -1,0 +1,127 @@
+"""Access tokens: what a script shows to act for a person. Only its SHA-256 is kept.
+
+A token reads `agon_`, 30 letters and digits, and 6 of a checksum, so that scanners recognize one that has leaked.
+"""
+
+import hashlib
+import hmac
+import re
+import string
+import zlib
+from datetime import datetime, timedelta
+from typing import Self
+
+from django.conf import settings
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from portal.models.account import User
+from portal.models.audit import AuditEntry
+from portal.models.task import SharedTask
+
+SECRET_LENGTH = 30  # letters and digits: 178 bits
+_DIGITS = string.digits + string.ascii_letters
+_FORM = re.compile(r"agon_([0-9A-Za-z]{30})([0-9A-Za-z]{6})")
+_SHOWN = 13  # characters by which its owner recognizes a token
+_USES_KEPT_EVERY = timedelta(minutes=1)
+
+
+def token_text(secret: str) -> str:
+    """The token with these SECRET_LENGTH random letters and digits."""
+    left, digits = zlib.crc32(secret.encode()), ""
+    for _place in range(6):
+        left, digit = divmod(left, len(_DIGITS))
+        digits = _DIGITS[digit] + digits
+    return f"agon_{secret}{digits}"
+
+
+def is_well_formed(text: str) -> bool:
+    """Whether the text can be a token: form and checksum agree."""
+    found = _FORM.fullmatch(text)
+    return found is not None and token_text(found[1]) == text
+
+
+class AccessTokenQuerySet(models.QuerySet["AccessToken"]):
+    def valid(self, at: datetime) -> Self:
+        """Neither revoked nor expired, of accounts that are active."""
+        return self.filter(revoked_at__isnull=True, expires_at__gt=at, user__is_active=True)
+
+    def find(self, text: str, at: datetime) -> "AccessToken | None":
+        """The valid token of that text. The secret part is compared in constant time."""
+        if not is_well_formed(text):
+            return None
+        found = self.valid(at).select_related("user", "shared_task").filter(shown=text[:_SHOWN]).first()
+        if found is None or not hmac.compare_digest(found.sha256, _sha256(text)):
+            return None
+        return found
+
+    def issue(
+        self, user: User, secret: str, at: datetime, *, name: str, scope: str, task: SharedTask | None, days: int
+    ) -> tuple["AccessToken", str]:
+        """A new token, and its text, which is nowhere else."""
+        text = token_text(secret)
+        until = at + timedelta(days=days)
+        kept = {"shown": text[:_SHOWN], "sha256": _sha256(text), "created_at": at, "expires_at": until}
+        return self.create(user=user, name=name, scope=scope, shared_task=task, **kept), text
+
+    def end(self, at: datetime, reason: str) -> None:
+        """Revoke those that are not, each with an entry in the audit log."""
+        for token in self.filter(revoked_at__isnull=True):
+            token.revoke(at)
+            AuditEntry.objects.record(token.user, "revoke_token", token, at, name=token.name, reason=reason)
+
+
+class AccessToken(models.Model):
+    """Lets a script do what its owner may, within `scope` and, where it has one, within a shared task."""
+
+    class Scope(models.TextChoices):
+        """Each includes those before it."""
+
+        READ = "read", _("Read")
+        SUBMIT = "submit", _("Read and take part: submit runs, manage the team")
+        ORGANIZE = "organize", _("Read, take part and organize")
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="access_tokens")
+    name = models.CharField(_("Name"), max_length=80)
+    scope = models.CharField(_("Scope"), max_length=8, choices=Scope)
+    shared_task = models.ForeignKey(SharedTask, on_delete=models.CASCADE, null=True, related_name="+")  # None: all
+    shown = models.CharField(max_length=_SHOWN, unique=True)  # its beginning
+    sha256 = models.CharField(max_length=64)
+    created_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    last_used_at = models.DateTimeField(null=True)
+    revoked_at = models.DateTimeField(null=True)
+
+    objects = AccessTokenQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("-created_at",)
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.shown}…)"
+
+    @property
+    def audit_subject(self) -> str:
+        return f"token {self.shown}"
+
+    def allows(self, scope: str) -> bool:
+        """Whether it is good for that scope."""
+        ladder = AccessToken.Scope.values
+        return ladder.index(scope) <= ladder.index(self.scope)
+
+    def is_for(self, shared_task: SharedTask) -> bool:
+        """Whether it is good for that shared task."""
+        return self.shared_task_id in (None, shared_task.pk)
+
+    def revoke(self, at: datetime) -> None:
+        self.revoked_at = at
+        self.save(update_fields=["revoked_at"])
+
+    def used(self, at: datetime) -> None:
+        """Note the use, at most once a minute: most requests write nothing."""
+        if self.last_used_at is None or self.last_used_at <= at - _USES_KEPT_EVERY:
+            AccessToken.objects.filter(pk=self.pk).update(last_used_at=at)
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

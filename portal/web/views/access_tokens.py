@@ -1,0 +1,47 @@
+"""A person's access tokens: creating one, whose text is shown this once, and revoking one."""
+
+from allauth.account.decorators import reauthentication_required
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+
+from portal.actions.access_tokens import create_token, revoke_token
+from portal.actions.errors import ActionError
+from portal.models.clock import database_now
+from portal.web.access import SignedInRequest
+from portal.web.account_forms import TokenForm
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+@reauthentication_required(allow_get=True)
+@never_cache
+def access_tokens(request: SignedInRequest) -> HttpResponse:
+    """The valid tokens, and a form for another."""
+    at = database_now()
+    form = TokenForm(request.POST if request.method == "POST" else None)
+    context = {"form": form, "at": at, "tokens": request.user.access_tokens.valid(at).select_related("shared_task")}
+    if request.method != "POST":
+        return render(request, "settings/tokens.html", context)
+    if not form.is_valid():
+        return render(request, "settings/tokens.html", context, status=422)
+    try:
+        context["created"], context["text"] = create_token(request.user, request.user, at, **form.cleaned_data)
+    except ActionError as error:
+        form.add_error("scope" if error.code == "no_second_factor" else None, error.message)
+        return render(request, "settings/tokens.html", context, status=error.http_status)
+    return render(request, "settings/tokens.html", context | {"form": TokenForm()})
+
+
+@login_required
+@require_POST
+def revoke(request: SignedInRequest, pk: int) -> HttpResponse:
+    """End one of the person's tokens."""
+    token = get_object_or_404(request.user.access_tokens, pk=pk)
+    revoke_token(request.user, token, database_now())
+    messages.success(request, _("%(name)s is revoked.") % {"name": token.name})
+    return redirect("access_tokens")
