@@ -19,7 +19,7 @@ class MetricSpec:
 
     name: str
     part: str | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     @property
     def key(self) -> str:

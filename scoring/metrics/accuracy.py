@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from scoring.definition import MetricSpec
 from scoring.metrics.comparison import MatrixComparison
 from scoring.metrics.counts import marks
-from scoring.metrics.metric import LABELS, TABLE, Contributions, Example, Metric, Part, share_of
+from scoring.metrics.metric import LABELS, TABLE, Contributions, Example, Metric, Part, Share, share_of
 
 
 def _accuracy(comparison: MatrixComparison, spec: MetricSpec) -> float | None:
@@ -31,21 +31,13 @@ def _system_precision_contributions(comparison: MatrixComparison, spec: MetricSp
     return share_of(own.hits.sum(axis=1), own.given + own.given_outside / max(1, len(own.given)))
 
 
-def _right(comparison: MatrixComparison) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+@Share
+def _exact_match_ratio(comparison: MatrixComparison, spec: MetricSpec) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Which items the run gets right in every class or column, and which the gold judges."""
     own = len(comparison.gold.matrix.columns)
     judged = np.logical_not(comparison.gold.absent[:, :own].any(axis=1))
     right: NDArray[np.bool_] = (comparison.gold.values[:, :own] == comparison.run[:, :own]).all(axis=1)
     return right & judged & comparison.answered & ~comparison.run[:, own:].any(axis=1), judged
-
-
-def _exact_match_ratio(comparison: MatrixComparison, spec: MetricSpec) -> float | None:
-    right, judged = _right(comparison)
-    return float(right.sum() / judged.sum()) if judged.any() else None
-
-
-def _exact_match_contributions(comparison: MatrixComparison, spec: MetricSpec) -> Contributions:
-    return share_of(*_right(comparison))
 
 
 _GOLD = {"1": "yes", "2": "yes", "3": "no", "4": "no"}
@@ -86,8 +78,8 @@ EXACT_MATCH_RATIO = Metric(
     short="EMR",
     formula="items right in every class or column / gold items",
     source="Basile et al. (2019), SemEval-2019 Task 5 (HatEval), section 4.2; Kazawa et al. (2005)",
-    compute=_exact_match_ratio,
-    contributions=_exact_match_contributions,
+    compute=_exact_match_ratio.compute,
+    contributions=_exact_match_ratio.contributions,
     example=Example(
         kind="table",
         gold={"1": "HS 1, TR 1", "2": "HS 1, TR 0", "3": "HS 0, TR 0"},

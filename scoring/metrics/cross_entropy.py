@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from scoring.definition import MetricSpec
 from scoring.metrics.comparison import MatrixComparison
 from scoring.metrics.loaded_gold import LoadedGold
-from scoring.metrics.metric import SOFT, Contributions, Example, Metric, Numbers, mean_of
+from scoring.metrics.metric import SOFT, Example, Mean, Metric, Numbers
 
 _SMOOTHED = 0.001  # stands for a weight of 0, before an item's weights are made to sum to 1
 
@@ -23,21 +23,14 @@ def _gold_distribution(gold: LoadedGold) -> Numbers:
     return _distribution(gold.values.astype(np.float64), ~gold.absent)
 
 
-def _entropies(comparison: MatrixComparison) -> Numbers:
+@Mean
+def _entropies(comparison: MatrixComparison, spec: MetricSpec) -> Numbers:
     """The cross entropy of each item, in bits."""
     gold = comparison.gold.once(_gold_distribution)
     run = _distribution(comparison.run.astype(np.float64), ~comparison.absent)[:, : gold.shape[1]]
     logarithms = np.log2(run, out=np.zeros_like(run), where=run > 0)
     entropies: Numbers = -(gold * logarithms).sum(axis=1)
     return entropies
-
-
-def _cross_entropy(comparison: MatrixComparison, spec: MetricSpec) -> float | None:
-    return float(comparison.once(_entropies).mean()) if len(comparison.gold) else None
-
-
-def _contributions(comparison: MatrixComparison, spec: MetricSpec) -> Contributions:
-    return mean_of(comparison.once(_entropies))
 
 
 CROSS_ENTROPY = Metric(
@@ -47,8 +40,8 @@ CROSS_ENTROPY = Metric(
     formula="mean over items of −Σ_c g_c log2 a_c; weights of 0 count 0.001, then an item's sum to 1; labels that a "
     "run lacks count 0, so that it must hold them all",
     source="PyEvALL 0.2.11, CrossEntropy",
-    compute=_cross_entropy,
-    contributions=_contributions,
+    compute=_entropies.compute,
+    contributions=_entropies.contributions,
     example=Example(
         kind="soft",
         gold={"1": "a 0.5, b 0.5", "2": "a 0.25, b 0.75"},

@@ -5,7 +5,7 @@ import numpy as np
 from scoring.definition import MetricSpec
 from scoring.metrics.comparison import MatrixComparison
 from scoring.metrics.loaded_gold import LoadedGold
-from scoring.metrics.metric import SOFT, Contributions, Example, Metric, Numbers, mean_of, share_of
+from scoring.metrics.metric import SOFT, Example, Mean, Metric, Numbers, Share
 
 
 def _shares(weights: Numbers) -> Numbers:
@@ -27,7 +27,8 @@ def _gains(part: Numbers, other: Numbers) -> Numbers:
     return gains
 
 
-def _divergences(comparison: MatrixComparison) -> tuple[Numbers, Numbers]:
+@Share
+def _divergences(comparison: MatrixComparison, spec: MetricSpec) -> tuple[Numbers, Numbers]:
     """The divergence of each item, and 1 where the gold has any weight for it."""
     known = comparison.gold.once(_gold_shares)
     gold = np.hstack([known, np.zeros((len(known), comparison.extra))])
@@ -37,29 +38,13 @@ def _divergences(comparison: MatrixComparison) -> tuple[Numbers, Numbers]:
     return values * judged, judged.astype(np.float64)
 
 
-def _jensen_shannon(comparison: MatrixComparison, spec: MetricSpec) -> float | None:
-    values, judged = comparison.once(_divergences)
-    return float(values.sum() / judged.sum()) if judged.any() else None
-
-
-def _jensen_shannon_contributions(comparison: MatrixComparison, spec: MetricSpec) -> Contributions:
-    return share_of(*comparison.once(_divergences))
-
-
-def _squares(comparison: MatrixComparison) -> Numbers:
+@Mean
+def _squares(comparison: MatrixComparison, spec: MetricSpec) -> Numbers:
     """Σ_c (g_c − a_c)² of each item."""
     known = len(comparison.gold.tree.classes)
     own = ((comparison.gold.values - comparison.run[:, :known]) ** 2).sum(axis=1)
     unknown: Numbers = own + (comparison.run[:, known:] ** 2).sum(axis=1)
     return unknown
-
-
-def _brier(comparison: MatrixComparison, spec: MetricSpec) -> float | None:
-    return float(comparison.once(_squares).mean()) if len(comparison.gold) else None
-
-
-def _brier_contributions(comparison: MatrixComparison, spec: MetricSpec) -> Contributions:
-    return mean_of(comparison.once(_squares))
 
 
 JENSEN_SHANNON = Metric(
@@ -69,8 +54,8 @@ JENSEN_SHANNON = Metric(
     formula="mean over items of (KL(g ∥ m) + KL(a ∥ m)) / 2 in bits, m = (g + a) / 2, an item's weights made to sum "
     "to 1; 1 for an item without weights in the run, items without weights in the gold left out",
     source="Lin (1991), Divergence measures based on the Shannon entropy; scipy, jensenshannon (its square)",
-    compute=_jensen_shannon,
-    contributions=_jensen_shannon_contributions,
+    compute=_divergences.compute,
+    contributions=_divergences.contributions,
     example=Example(
         kind="soft",
         gold={"1": "a 1, b 0", "2": "a 0.5, b 0.5"},
@@ -88,8 +73,8 @@ BRIER = Metric(
     short="Brier",
     formula="mean over items of Σ_c (g_c − a_c)²; weights that a run lacks count 0",
     source="Brier (1950), Verification of forecasts expressed in terms of probability",
-    compute=_brier,
-    contributions=_brier_contributions,
+    compute=_squares.compute,
+    contributions=_squares.contributions,
     example=Example(
         kind="soft",
         gold={"1": "a 1, b 0", "2": "a 0.5, b 0.5"},

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from scoring.definition import MetricSpec
 from scoring.metrics.comparison import MatrixComparison
-from scoring.metrics.metric import SOFT, TABLE, Contributions, Example, Metric, Numbers, Part, share_of
+from scoring.metrics.metric import SOFT, TABLE, Contributions, Example, Metric, Numbers, Part, Share
 
 Errors = tuple[Numbers, NDArray[np.int64]]  # of each item: the sum over its cells, and how many of them the gold judges
 
@@ -26,36 +26,25 @@ def _differences(comparison: MatrixComparison, column: str | None) -> tuple[Numb
     return np.where(judged, comparison.run[:, at].astype(np.float64) - gold.values[:, at], 0.0), judged
 
 
-def _absolute(comparison: MatrixComparison, column: str | None) -> Errors:
-    differences, judged = _differences(comparison, column)
+@Share
+def _absolute(comparison: MatrixComparison, spec: MetricSpec) -> Errors:
+    differences, judged = _differences(comparison, spec.part)
     return np.abs(differences).sum(axis=1), np.count_nonzero(judged, axis=1)
 
 
-def _squared(comparison: MatrixComparison, column: str | None) -> Errors:
-    differences, judged = _differences(comparison, column)
+@Share
+def _squared(comparison: MatrixComparison, spec: MetricSpec) -> Errors:
+    differences, judged = _differences(comparison, spec.part)
     return (differences**2).sum(axis=1), np.count_nonzero(judged, axis=1)
 
 
-def _mean(errors: Errors) -> float | None:
-    sums, cells = errors
-    return float(sums.sum() / cells.sum()) if cells.any() else None
-
-
-def _mae(comparison: MatrixComparison, spec: MetricSpec) -> float | None:
-    return _mean(comparison.once(_absolute, spec.part))
-
-
-def _mae_contributions(comparison: MatrixComparison, spec: MetricSpec) -> Contributions:
-    return share_of(*comparison.once(_absolute, spec.part))
-
-
 def _rmse(comparison: MatrixComparison, spec: MetricSpec) -> float | None:
-    square = _mean(comparison.once(_squared, spec.part))
+    square = _squared.compute(comparison, spec)
     return None if square is None else sqrt(square)
 
 
 def _rmse_contributions(comparison: MatrixComparison, spec: MetricSpec) -> Contributions:
-    squares = share_of(*comparison.once(_squared, spec.part))
+    squares = _squared.contributions(comparison, spec)
     return Contributions(squares.values, lambda sums: np.sqrt(squares.combine(sums)))
 
 
@@ -65,8 +54,8 @@ MAE = Metric(
     short="MAE",
     formula="mean of |g − a|: over the items of a column, or over items and the gold's classes",
     source="PyEvALL 0.2.11, MAE; scikit-learn, mean_absolute_error",
-    compute=_mae,
-    contributions=_mae_contributions,
+    compute=_absolute.compute,
+    contributions=_absolute.contributions,
     example=Example(
         kind="table",
         gold={"1": "score 2", "2": "score 5", "3": "score 4"},

@@ -14,7 +14,7 @@ from scoring.metrics.classes import class_sets, gold_classes, weigh
 from scoring.metrics.comparison import MatrixComparison
 from scoring.metrics.counts import total
 from scoring.metrics.loaded_gold import LoadedGold
-from scoring.metrics.metric import LABELS, TABLE, Contributions, Example, Metric, Numbers, mean_of
+from scoring.metrics.metric import LABELS, TABLE, Example, Mean, Metric, Numbers
 
 _A, _B = 0.55, 1.5  # Jain et al. (2016), section 3
 
@@ -39,30 +39,16 @@ def _values(comparison: MatrixComparison, known: Numbers, unknown: float, root: 
     return values
 
 
-def _hierarchical(comparison: MatrixComparison) -> Numbers:
+@Mean
+def _hierarchical(comparison: MatrixComparison, spec: MetricSpec) -> Numbers:
     return _values(comparison, np.ones(comparison.gold.once(gold_classes).shape[1]), unknown=1.0, root=1.0)
 
 
-def _propensity(comparison: MatrixComparison) -> Numbers:
+@Mean
+def _propensity(comparison: MatrixComparison, spec: MetricSpec) -> Numbers:
     items = len(comparison.gold)
     unknown, root = _inverse_propensity(np.array([0, items]), items).tolist()
     return _values(comparison, comparison.gold.once(_propensity_weights), unknown, root)
-
-
-def _hierarchical_f(comparison: MatrixComparison, spec: MetricSpec) -> float | None:
-    return float(comparison.once(_hierarchical).mean()) if len(comparison.gold) else None
-
-
-def _propensity_f(comparison: MatrixComparison, spec: MetricSpec) -> float | None:
-    return float(comparison.once(_propensity).mean()) if len(comparison.gold) else None
-
-
-def _hierarchical_contributions(comparison: MatrixComparison, spec: MetricSpec) -> Contributions:
-    return mean_of(comparison.once(_hierarchical))
-
-
-def _propensity_contributions(comparison: MatrixComparison, spec: MetricSpec) -> Contributions:
-    return mean_of(comparison.once(_propensity))
 
 
 HIERARCHICAL_F = Metric(
@@ -71,8 +57,8 @@ HIERARCHICAL_F = Metric(
     short="HF",
     formula="mean over items of 2 |A ∩ G| / (|A| + |G|), sets with all ancestors and the root",
     source="Kiritchenko et al. (2004); Ariza-Casabona et al. (2022), DETESTS, section 4",
-    compute=_hierarchical_f,
-    contributions=_hierarchical_contributions,
+    compute=_hierarchical.compute,
+    contributions=_hierarchical.contributions,
     example=Example(
         kind="labels",
         gold={"1": "dog", "2": "tree"},
@@ -90,8 +76,8 @@ PROPENSITY_F = Metric(
     short="Prop-F",
     formula="as the hierarchical F-measure, each class weighing 1 + (log2 N − 1) 2.5^0.55 exp(−0.55 log2(N_c + 1.5))",
     source="Jain et al. (2016), KDD; Ariza-Casabona et al. (2022), DETESTS, section 4",
-    compute=_propensity_f,
-    contributions=_propensity_contributions,
+    compute=_propensity.compute,
+    contributions=_propensity.contributions,
     example=Example(
         kind="labels",
         gold={"1": "a", "2": "b"},

@@ -20,7 +20,7 @@ from scoring.metrics.comparison import MatrixComparison
 from scoring.metrics.distinct import distinct
 from scoring.metrics.icm import CONTRAST_OPTIONS, Contrast, contrast_of, normalise, normalised
 from scoring.metrics.loaded_gold import LoadedGold
-from scoring.metrics.metric import SOFT, Contributions, Example, Metric, Numbers, mean_of
+from scoring.metrics.metric import SOFT, Contributions, Example, Mean, Metric, Numbers
 from scoring.metrics.normal import upper_tail
 
 _FEW = 8  # where a weight occurs more often than this in a class, look its information up
@@ -94,19 +94,16 @@ def _values(comparison: MatrixComparison, contrast: Contrast) -> Numbers:
     return values
 
 
-def _icm_soft(comparison: MatrixComparison, spec: MetricSpec) -> float | None:
-    return float(comparison.once(_values, contrast_of(spec)).mean()) if len(comparison.gold) else None
+@Mean
+def _icm_soft(comparison: MatrixComparison, spec: MetricSpec) -> Numbers:
+    return comparison.once(_values, contrast_of(spec))
 
 
 def _icm_soft_norm(comparison: MatrixComparison, spec: MetricSpec) -> float | None:
     if not len(comparison.gold):
         return None
     best = contrast_of(spec).of_itself * float(comparison.gold.once(_gold_sums).mean())
-    return normalise(_icm_soft(comparison, spec), best)
-
-
-def _contributions(comparison: MatrixComparison, spec: MetricSpec) -> Contributions:
-    return mean_of(comparison.once(_values, contrast_of(spec)))
+    return normalise(_icm_soft.compute(comparison, spec), best)
 
 
 def _norm_contributions(comparison: MatrixComparison, spec: MetricSpec) -> Contributions:
@@ -124,8 +121,8 @@ ICM_SOFT = Metric(
     formula="mean over items of α1 I(A) + α2 I(G) − β I(A ∪ G), by default 2, 2, 3; I(c, w) = −log2 P(weight ≥ w) by a "
     "normal tail",
     source="Plaza et al. (2023), Overview of EXIST 2023; PyEvALL 0.2.11, ICMSoft",
-    compute=_icm_soft,
-    contributions=_contributions,
+    compute=_icm_soft.compute,
+    contributions=_icm_soft.contributions,
     example=Example(
         kind="soft",
         gold={"1": "a 0.5", "2": "a 0.5", "3": "a 0.5", "4": "a 0.5"},

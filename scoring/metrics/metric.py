@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from scoring.answers import AnswerKind
 from scoring.definition import MetricSpec
+from scoring.metrics.comparison import Compared
 
 Numbers = NDArray[np.float64]
 AnswerKinds = frozenset[AnswerKind]
@@ -63,6 +64,36 @@ def share_of(parts: NDArray[Any], wholes: NDArray[Any]) -> Contributions:
     """The contributions to a metric that is Σ parts / Σ wholes, both of shape (items,); undefined where both are 0."""
     sums_of = np.column_stack([parts, wholes]).astype(np.float64)
     return Contributions(sums_of, lambda sums: ratios(sums[..., 0], sums[..., 1]))
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """Decorates a function of comparison and spec that gives each item's value (items,): the metric is their mean."""
+
+    values: Callable[[Any, MetricSpec], Numbers]
+
+    def compute(self, comparison: Compared, spec: MetricSpec) -> float | None:
+        return float(self._of(comparison, spec).mean()) if len(comparison.gold) else None
+
+    def contributions(self, comparison: Compared, spec: MetricSpec) -> Contributions:
+        return mean_of(self._of(comparison, spec))
+
+    def _of(self, comparison: Compared, spec: MetricSpec) -> Numbers:
+        return comparison.once(self.values, spec)
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """The same for each item's part and whole, both of shape (items,): the metric is Σ parts / Σ wholes."""
+
+    parts: Callable[[Any, MetricSpec], tuple[NDArray[Any], NDArray[Any]]]
+
+    def compute(self, comparison: Compared, spec: MetricSpec) -> float | None:
+        parts, wholes = comparison.once(self.parts, spec)
+        return float(parts.sum() / wholes.sum()) if wholes.any() else None
+
+    def contributions(self, comparison: Compared, spec: MetricSpec) -> Contributions:
+        return share_of(*comparison.once(self.parts, spec))
 
 
 class Part(Enum):

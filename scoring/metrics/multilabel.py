@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scoring.definition import MetricSpec
 from scoring.metrics.comparison import MatrixComparison
 from scoring.metrics.loaded_gold import LoadedGold
-from scoring.metrics.metric import LABELS, TABLE, Contributions, Example, Metric, ratios, share_of
+from scoring.metrics.metric import LABELS, TABLE, Example, Metric, Share, ratios
 
 Shares = tuple[NDArray[np.float64], NDArray[np.bool_]]  # of each item, and whether it is judged
 
@@ -20,7 +20,8 @@ def _judged(gold: LoadedGold) -> NDArray[np.bool_]:
     return np.logical_not(gold.absent[:, :own].any(axis=1))
 
 
-def _wrong(comparison: MatrixComparison) -> Shares:
+@Share
+def _wrong(comparison: MatrixComparison, spec: MetricSpec) -> Shares:
     """The share of an item's labels that are wrong; a label that the gold does not know adds to both."""
     own = len(comparison.gold.matrix.columns)
     wrong = comparison.gold.values[:, :own] != comparison.run[:, :own]
@@ -30,7 +31,8 @@ def _wrong(comparison: MatrixComparison) -> Shares:
     return (np.count_nonzero(wrong, axis=1) + unknown) / np.maximum(1, own + unknown) * judged, judged
 
 
-def _shared(comparison: MatrixComparison) -> Shares:
+@Share
+def _shared(comparison: MatrixComparison, spec: MetricSpec) -> Shares:
     """The labels that gold and run share over those that either has; 1 where both have none."""
     own = len(comparison.gold.matrix.columns)
     gold, run = comparison.gold.values[:, :own] == 1, comparison.run[:, :own] == 1
@@ -40,35 +42,14 @@ def _shared(comparison: MatrixComparison) -> Shares:
     return share * (judged & comparison.answered), judged
 
 
-def _mean(shares: Shares) -> float | None:
-    values, judged = shares
-    return float(values.sum() / judged.sum()) if judged.any() else None
-
-
-def _hamming_loss(comparison: MatrixComparison, spec: MetricSpec) -> float | None:
-    return _mean(_wrong(comparison))
-
-
-def _hamming_contributions(comparison: MatrixComparison, spec: MetricSpec) -> Contributions:
-    return share_of(*_wrong(comparison))
-
-
-def _jaccard(comparison: MatrixComparison, spec: MetricSpec) -> float | None:
-    return _mean(_shared(comparison))
-
-
-def _jaccard_contributions(comparison: MatrixComparison, spec: MetricSpec) -> Contributions:
-    return share_of(*_shared(comparison))
-
-
 HAMMING_LOSS = Metric(
     name="hamming_loss",
     title="Hamming loss",
     short="Hamming",
     formula="mean over items of the share of labels that are wrong",
     source="Tsoumakas and Katakis (2007), Multi-label classification: an overview; scikit-learn, hamming_loss",
-    compute=_hamming_loss,
-    contributions=_hamming_contributions,
+    compute=_wrong.compute,
+    contributions=_wrong.contributions,
     example=Example(
         kind="labels",
         gold={"1": "a b", "2": "c", "3": "a", "4": "b"},
@@ -86,8 +67,8 @@ JACCARD = Metric(
     short="Jaccard",
     formula="mean over items of |A ∩ G| / |A ∪ G|; 1 where both are empty",
     source="Jaccard (1912); scikit-learn, jaccard_score with average='samples'",
-    compute=_jaccard,
-    contributions=_jaccard_contributions,
+    compute=_shared.compute,
+    contributions=_shared.contributions,
     example=Example(
         kind="labels",
         gold={"1": "a b", "2": "c"},

@@ -4,8 +4,6 @@ The mean is over the gold's queries: one that a run lacks counts 0, and so does 
 Documents that the gold does not judge are not relevant. A cutoff such as `ndcg:10` looks at the first 10 documents.
 """
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,19 +13,16 @@ from scoring.metrics.loaded_gold import LoadedGold
 from scoring.metrics.metric import (
     RANKINGS,
     AnyNumber,
-    Contributions,
     Example,
+    Mean,
     Metric,
     Numbers,
     Options,
     Part,
-    mean_of,
     number,
     per_row,
     ratios,
 )
-
-PerQuery = Callable[[RankingComparison, MetricSpec], Numbers]
 
 
 def _cutoff(spec: MetricSpec) -> float:
@@ -51,15 +46,18 @@ def _sum(comparison: RankingComparison, values: Numbers) -> Numbers:
     return per_row(comparison.owners, values, len(comparison.gold))
 
 
+@Mean
 def _precision(comparison: RankingComparison, spec: MetricSpec) -> Numbers:
     return _sum(comparison, _found(comparison, spec)) / _cutoff(spec)
 
 
+@Mean
 def _recall(comparison: RankingComparison, spec: MetricSpec) -> Numbers:
     relevant = comparison.gold.once(_relevant_in_gold, number(spec, "relevant", 1.0))
     return ratios(_sum(comparison, _found(comparison, spec)), relevant, 0.0)
 
 
+@Mean
 def _average_precision(comparison: RankingComparison, spec: MetricSpec) -> Numbers:
     found = _found(comparison, spec)
     so_far = np.cumsum(found)
@@ -68,6 +66,7 @@ def _average_precision(comparison: RankingComparison, spec: MetricSpec) -> Numbe
     return ratios(_sum(comparison, found * (so_far - before) / comparison.ranks), relevant, 0.0)
 
 
+@Mean
 def _reciprocal_rank(comparison: RankingComparison, spec: MetricSpec) -> Numbers:
     best = np.zeros(len(comparison.gold))
     np.maximum.at(best, comparison.owners, _found(comparison, spec) / comparison.ranks)
@@ -87,24 +86,11 @@ def _best_gain(gold: LoadedGold, cutoff: float) -> Numbers:
     return per_row(owners, _gains(ranking.scores[order], ranks, cutoff), len(gold))
 
 
+@Mean
 def _ndcg(comparison: RankingComparison, spec: MetricSpec) -> Numbers:
     cutoff = _cutoff(spec)
     gain = _sum(comparison, _gains(comparison.relevance, comparison.ranks, cutoff))
     return ratios(gain, comparison.gold.once(_best_gain, cutoff), 0.0)
-
-
-def _mean(values: PerQuery) -> Callable[[RankingComparison, MetricSpec], float | None]:
-    def compute(comparison: RankingComparison, spec: MetricSpec) -> float | None:
-        return float(values(comparison, spec).mean()) if len(comparison.gold) else None
-
-    return compute
-
-
-def _contributions(values: PerQuery) -> Callable[[RankingComparison, MetricSpec], Contributions]:
-    def contributions(comparison: RankingComparison, spec: MetricSpec) -> Contributions:
-        return mean_of(values(comparison, spec))
-
-    return contributions
 
 
 _GOLD = {"q": "d1 2, d2 0, d3 1"}
@@ -113,7 +99,7 @@ _GRADED: Options = {"relevant": AnyNumber(low=0.0)}
 
 
 def _metric(
-    name: str, title: str, short: str, formula: str, values: PerQuery, part: Part, example: Example, options: Options
+    name: str, title: str, short: str, formula: str, values: Mean, part: Part, example: Example, options: Options
 ) -> Metric:
     return Metric(
         name=name,
@@ -121,8 +107,8 @@ def _metric(
         short=short,
         formula=formula,
         source="trec_eval; ir_measures (MacAvaney et al., 2022)",
-        compute=_mean(values),
-        contributions=_contributions(values),
+        compute=values.compute,
+        contributions=values.contributions,
         example=example,
         kinds=RANKINGS,
         part=part,

@@ -8,7 +8,7 @@ import numpy as np
 
 from scoring.definition import MetricSpec
 from scoring.metrics.comparison import SpanComparison
-from scoring.metrics.metric import SPANS, Contributions, Example, Metric, Numbers, mean_of, per_row, ratios, share_of
+from scoring.metrics.metric import SPANS, Contributions, Example, Mean, Metric, Numbers, Share, per_row, ratios
 from scoring.metrics.spans import Intervals, both_marked, same_ends
 
 
@@ -21,12 +21,9 @@ def item_f1(comparison: SpanComparison) -> Numbers:
     return ratios(2 * hits, marked, 1.0)
 
 
-def _span_f1(comparison: SpanComparison, spec: MetricSpec) -> float | None:
-    return float(comparison.once(item_f1).mean()) if len(comparison.gold) else None
-
-
-def _span_f1_contributions(comparison: SpanComparison, spec: MetricSpec) -> Contributions:
-    return mean_of(comparison.once(item_f1))
+@Mean
+def _span_f1(comparison: SpanComparison, spec: MetricSpec) -> Numbers:
+    return comparison.once(item_f1)
 
 
 def _counts(comparison: SpanComparison, side: Intervals) -> Numbers:
@@ -34,20 +31,12 @@ def _counts(comparison: SpanComparison, side: Intervals) -> Numbers:
     return np.bincount(side.owners, minlength=len(comparison.gold)).astype(np.float64)
 
 
-def _exact(comparison: SpanComparison) -> tuple[Numbers, Numbers]:
+@Share
+def _exact(comparison: SpanComparison, spec: MetricSpec) -> tuple[Numbers, Numbers]:
     """Of each item: twice the spans that both sides have, and the spans of both."""
     both = comparison.once(both_marked)
     hits = per_row(both.run.owners, same_ends(both.gold, both.run), len(comparison.gold))
     return 2 * hits, _counts(comparison, both.gold) + _counts(comparison, both.run)
-
-
-def _span_f1_exact(comparison: SpanComparison, spec: MetricSpec) -> float | None:
-    hits, spans = comparison.once(_exact)
-    return float(hits.sum() / spans.sum()) if spans.any() else None
-
-
-def _exact_contributions(comparison: SpanComparison, spec: MetricSpec) -> Contributions:
-    return share_of(*comparison.once(_exact))
 
 
 def _covered(comparison: SpanComparison) -> Numbers:
@@ -88,8 +77,8 @@ SPAN_F1 = Metric(
     short="F1",
     formula="mean over items of 2 |A ∩ G| / (|A| + |G|) on character offsets; 1 where both are empty",
     source="Pavlopoulos et al. (2021), SemEval-2021 Task 5, section 4; Da San Martino et al. (2019)",
-    compute=_span_f1,
-    contributions=_span_f1_contributions,
+    compute=_span_f1.compute,
+    contributions=_span_f1.contributions,
     example=Example(
         "spans", _GOLD, _RUN, 0.9, "item 1 shares 4 characters of 4 and 6, item 2 is empty: (8/10 + 1) / 2"
     ),
@@ -103,8 +92,8 @@ SPAN_F1_EXACT = Metric(
     formula="2 · spans of the run that the gold has with the same ends / (spans of the run + spans of the gold), over "
     "all items together; undefined where there is no span at all",
     source="Tjong Kim Sang and De Meulder (2003), CoNLL-2003 shared task",
-    compute=_span_f1_exact,
-    contributions=_exact_contributions,
+    compute=_exact.compute,
+    contributions=_exact.contributions,
     example=Example("spans", _GOLD, _RUN, 0.5, "one span, 8–9, of two and two: 2 · 1 / (2 + 2)"),
     kinds=SPANS,
 )

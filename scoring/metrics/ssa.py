@@ -9,36 +9,28 @@ from numpy.typing import NDArray
 
 from scoring.definition import MetricSpec
 from scoring.metrics.comparison import MatrixComparison
-from scoring.metrics.metric import TABLE, Contributions, Example, Metric, Part, share_of
+from scoring.metrics.metric import TABLE, Contributions, Example, Metric, Part, Share, share_of
 
 
-def _agreement(comparison: MatrixComparison, group: str | None) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+@Share
+def _agreement(comparison: MatrixComparison, spec: MetricSpec) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Which tuples got the same labels, and which are of the group."""
     gold = comparison.gold
     chosen = np.logical_and.reduce(gold.absent, axis=1)
-    if group is not None:
+    if spec.part is not None:
         groups = gold.matrix.extra.get("group", [""] * len(gold))
-        chosen &= np.array([own == group for own in groups], bool)
+        chosen &= np.array([own == spec.part for own in groups], bool)
     same: NDArray[np.bool_] = ((comparison.run == comparison.run[:, :1]) & ~comparison.absent).all(axis=1)
     return same & chosen, chosen
 
 
-def _accuracy(comparison: MatrixComparison, spec: MetricSpec) -> float | None:
-    same, chosen = comparison.once(_agreement, spec.part)
-    return float(same.sum() / chosen.sum()) if chosen.any() else None
-
-
 def _bias(comparison: MatrixComparison, spec: MetricSpec) -> float | None:
-    accuracy = _accuracy(comparison, spec)
+    accuracy = _agreement.compute(comparison, spec)
     return None if accuracy is None else 1 - accuracy
 
 
-def _accuracy_contributions(comparison: MatrixComparison, spec: MetricSpec) -> Contributions:
-    return share_of(*comparison.once(_agreement, spec.part))
-
-
 def _bias_contributions(comparison: MatrixComparison, spec: MetricSpec) -> Contributions:
-    same, chosen = comparison.once(_agreement, spec.part)
+    same, chosen = _agreement.parts(comparison, spec)
     return share_of(chosen & ~same, chosen)
 
 
@@ -53,8 +45,8 @@ SSA_ACCURACY = Metric(
     short="SSA",
     formula="tuples whose sentences got the same label / tuples",
     source=_SOURCE,
-    compute=_accuracy,
-    contributions=_accuracy_contributions,
+    compute=_agreement.compute,
+    contributions=_agreement.contributions,
     example=Example("table", _GOLD, _RUN, 0.75, "three tuples of four"),
     kinds=TABLE,
     part=Part.GROUP,
