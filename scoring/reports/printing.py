@@ -4,6 +4,7 @@ import textwrap
 from collections.abc import Iterator, Mapping
 
 from scoring.reports.messages import word
+from scoring.reports.messages.counts import noun
 from scoring.reports.problems import Problem, Report, translate
 
 WIDTH = 100
@@ -33,19 +34,19 @@ def scores_text(scores: Mapping[str, float | None]) -> str:
 
 def _verdict(report: Report, name: str, language: str) -> str:
     parts = [word("invalid" if report.errors else "valid", language)]
-    for problems, kind in ((report.errors, "error"), (report.warnings, "warning")):
+    for problems, kind in ((report.errors, "errors"), (report.warnings, "warnings")):
         if problems:
-            parts.append(f"{len(problems)} {word(kind if len(problems) == 1 else f'{kind}s', language)}")
+            parts.append(f"{len(problems)} {noun(kind, len(problems), language)}")
     return f"{name}: {', '.join(parts)}."
 
 
 def _lines(problem: Problem, language: str) -> Iterator[str]:
     place = [problem.file] if problem.file else []
     if problem.line:
-        place.append(f"{word('line', language)} {problem.line}")
+        place.append(f"{noun('lines', 1, language)} {problem.line}")
     elif problem.item:
-        place.append(f"{word('item', language)} {problem.item}" + (f" ({problem.path})" if problem.path else ""))
-    yield " · ".join([word(problem.severity, language), problem.code, *([", ".join(place)] if place else [])])
+        place.append(f"{noun('items', 1, language)} {problem.item}" + (f" ({problem.path})" if problem.path else ""))
+    yield " · ".join([noun(f"{problem.severity}s", 1, language), problem.code, *([", ".join(place)] if place else [])])
     yield textwrap.fill(translate(problem, language).message, WIDTH, initial_indent="  ", subsequent_indent="  ")
     if problem.suggestion:
         yield f"  {word('nearest right one', language)}: {problem.suggestion}"

@@ -5,8 +5,9 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from scoring.limits import LISTED
-from scoring.reports.messages import TABLES, phrase
+from scoring.reports.messages import phrase, sentence
 from scoring.reports.messages.counts import PLACES, UNITS, and_more
+from scoring.reports.messages.en import MESSAGES
 
 Severity = Literal["error", "warning"]
 
@@ -100,7 +101,7 @@ class Report:
 
 def translate(problem: Problem, language: str) -> Problem:
     """The problem with its sentence in one of `messages.LANGUAGES`; one of a code of its own stays as it is."""
-    known = problem.code in TABLES[language] and problem.message == _message(problem)
+    known = problem.code in MESSAGES and problem.message == _message(problem)
     return replace(problem, message=_message(problem, language)) if known else problem
 
 
@@ -110,7 +111,7 @@ def in_language(report: Report, language: str) -> Report:
 
 
 def _message(problem: Problem, language: str = "en") -> str:
-    """The code's sentence with the problem's own fields in it, so that a translation is one more table by code."""
+    """The code's sentence with the problem's own fields in it."""
     listed = ", ".join(phrase(place, language) for place in problem.places)
     if problem.count > len(problem.places):
         left_out = and_more(problem.unit, problem.count - len(problem.places), language)
@@ -119,4 +120,4 @@ def _message(problem: Problem, language: str = "en") -> str:
     for name in ("found", "expected"):
         text = getattr(problem, name)
         fields[name] = phrase(text, language) if text else text
-    return TABLES[language][problem.code].format(count=problem.count, places=listed, **fields)
+    return sentence(problem.code, language).format(count=problem.count, places=listed, **fields)

@@ -1,38 +1,47 @@
 """The sentences for all problems by code, in every language that reports speak.
 
 A code never changes its meaning. The placeholders are the fields of `scoring.reports.problems.Problem`, with
-`places` as a list in words. `found`, `expected` and `places` may hold a few words of English of their own: `PHRASES`
-says them otherwise.
+`places` as a list in words. `found`, `expected` and `places` may hold a few words of English of their own: `PHRASES`.
+English stands in the code, the other languages in the catalogues of `scoring/locale` (gettext), read when asked for.
 """
 
 import re
-from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache
+from gettext import NullTranslations, translation
+from pathlib import Path
 
-from scoring.reports.messages import en, es, pt
+from scoring.reports.messages.en import MESSAGES, PHRASES
 
 LANGUAGES = ("en", "es", "pt")
-TABLES: Mapping[str, Mapping[str, str]] = {"en": en.MESSAGES, "es": es.MESSAGES, "pt": pt.MESSAGES}
-PHRASES: Mapping[str, Mapping[str, str]] = {"en": {}, "es": es.PHRASES, "pt": pt.PHRASES}
-_WORDS: Mapping[str, Mapping[str, str]] = {"en": {}, "es": es.WORDS, "pt": pt.WORDS}
+CATALOGUES = Path(__file__).parents[2] / "locale"
+
+
+@cache
+def catalogue(language: str) -> NullTranslations:
+    """The translations of all English texts; in English each is its own."""
+    return NullTranslations() if language == "en" else translation("scoring", CATALOGUES, [language])
+
+
+def sentence(code: str, language: str = "en") -> str:
+    """What a code says, with placeholders."""
+    return catalogue(language).gettext(MESSAGES[code])
 
 
 def word(english: str, language: str) -> str:
     """A word of the printed report."""
-    return _WORDS[language].get(english, english)
+    return catalogue(language).gettext(english)
 
 
 def phrase(english: str, language: str) -> str:
     """What was found or expected, where it is said in words of ours; all else stays as it is."""
-    for pattern, translated in _phrases(language):
-        match = pattern.fullmatch(english)
-        if match:
-            return translated.format(*(phrase(part, language) for part in match.groups()))
+    for pattern, known in _patterns() if language != "en" else ():
+        if match := pattern.fullmatch(english):
+            return word(known, language).format(*(phrase(part, language) for part in match.groups()))
     return english
 
 
-@lru_cache(maxsize=len(LANGUAGES))
-def _phrases(language: str) -> list[tuple[re.Pattern[str], str]]:
-    """Patterns, the most definite first, so that `{}: {}` takes what no other does."""
-    phrases = sorted(PHRASES[language].items(), key=lambda pair: -len(pair[0]))
-    return [(re.compile(re.escape(english).replace(r"\{\}", "(.+?)"), re.DOTALL), own) for english, own in phrases]
+@cache
+def _patterns() -> list[tuple[re.Pattern[str], str]]:
+    """The phrases as patterns, the most definite first, so that `{}: {}` takes what no other does."""
+    phrases = sorted(PHRASES, key=len, reverse=True)
+    return [(re.compile(re.escape(known).replace(r"\{\}", "(.+?)"), re.DOTALL), known) for known in phrases]

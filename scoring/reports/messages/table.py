@@ -2,7 +2,8 @@
 
 import re
 
-from scoring.reports.messages import LANGUAGES, TABLES
+from scoring.reports.messages import LANGUAGES, sentence
+from scoring.reports.messages.en import MESSAGES
 
 INTRODUCTION = """# Codes of problems
 
@@ -15,8 +16,8 @@ Spanish and Portuguese (`agon check --lang es`). In italics stands what a report
 def as_markdown() -> str:
     """The table, one row a code in the order in which a file is judged."""
     rows = [INTRODUCTION, f"| code | {' | '.join(LANGUAGES)} |", f"| --- |{' --- |' * len(LANGUAGES)}"]
-    for code in TABLES["en"]:
-        sentences = [_cell(TABLES[language][code]) for language in LANGUAGES]
+    for code in MESSAGES:
+        sentences = [_cell(sentence(code, language)) for language in LANGUAGES]
         rows += [f"| `{code}` | {' | '.join(sentences)} |"]
     return "\n".join(rows) + "\n"
 

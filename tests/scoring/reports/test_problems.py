@@ -1,13 +1,15 @@
 """The table of codes: complete, used, and translatable by its placeholders alone."""
 
+import gettext
 import re
 import string
 
+import polib
 import pytest
 
-from scoring.reports.messages import LANGUAGES, PHRASES, TABLES
-from scoring.reports.messages.counts import NOUNS, PLACES, UNITS, counted
-from scoring.reports.messages.en import MESSAGES
+from scoring.reports.messages import CATALOGUES, LANGUAGES
+from scoring.reports.messages.counts import NOUNS, UNITS, counted
+from scoring.reports.messages.en import MESSAGES, PHRASES
 from scoring.reports.problems import Problem, Report, translate
 from tests.conftest import ROOT
 
@@ -37,15 +39,25 @@ def placeholders(message: str) -> list[str]:
     return sorted(name for _, name, _, _ in string.Formatter().parse(message) if name is not None)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_every_language_has_every_code_with_the_same_placeholders(language: str) -> None:
-    table = TABLES[language]
-    assert table.keys() == MESSAGES.keys()
-    assert {code: placeholders(text) for code, text in table.items()} == {
-        code: placeholders(text) for code, text in MESSAGES.items()
-    }
-    assert PHRASES[language].keys() == (PHRASES["es"].keys() if language != "en" else set())
-    assert all(placeholders(english) == placeholders(own) for english, own in PHRASES[language].items())
+@pytest.mark.parametrize("language", [language for language in LANGUAGES if language != "en"])
+def test_a_catalogue_has_every_text_with_the_same_placeholders_and_is_compiled(language: str) -> None:
+    folder = CATALOGUES / language / "LC_MESSAGES"
+    written = polib.pofile(str(folder / "scoring.po"))
+    assert written.percent_translated() == 100
+    assert len({entry.msgid for entry in written}) == len(written)
+    words = {"valid", "invalid", "nearest right one", "{} more {}", "… and {}"}
+    assert {entry.msgid for entry in written if not entry.msgid_plural} == {*MESSAGES.values(), *PHRASES, *words}
+    assert {entry.msgid_plural: entry.msgid for entry in written if entry.msgid_plural} == NOUNS
+    assert all(placeholders(entry.msgid) == placeholders(entry.msgstr) for entry in written if not entry.msgid_plural)
+    with (folder / "scoring.mo").open("rb") as file:
+        compiled = gettext.GNUTranslations(file)
+    for entry in written:
+        if entry.msgid_plural:
+            found = [compiled.ngettext(entry.msgid, entry.msgid_plural, count) for count in (1, 2)]
+            assert found == [entry.msgstr_plural[0], entry.msgstr_plural[1]]
+        else:
+            assert compiled.gettext(entry.msgid) == entry.msgstr
+    assert len(polib.mofile(str(folder / "scoring.mo"))) == len(written)
 
 
 def test_a_problem_is_said_in_other_languages() -> None:
@@ -81,8 +93,7 @@ def test_a_taken_over_problem_gets_the_file_it_lacks() -> None:
 
 def test_what_is_counted_is_named_in_every_language() -> None:
     assert UNITS.keys() <= MESSAGES.keys()
-    assert NOUNS.keys() == set(LANGUAGES)
-    assert all(nouns.keys() == {*UNITS.values(), PLACES} for nouns in NOUNS.values())
+    assert NOUNS.keys() >= set(UNITS.values())
     report = Report()
     report.error("missing-items", count=2576, places=("a", "b"))
     report.error("ragged-row", count=1, places=("line 3: 1 cell",), expected="2 cells")
