@@ -31,7 +31,7 @@ TOO_MANY_INVITATIONS = LimitReached.declare(
 HAND_OVER_FIRST = Conflict.declare(
     "hand_over_first", _("You are the captain: hand the team over to another member first.")
 )
-NO_OTHER_MEMBER = NotAllowed.declare("no_member", _("Choose another member of your team."))
+NO_OTHER_MEMBER = NotAllowed.declare("no_other_member", _("Choose another member of your team."))
 
 
 @action(

@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 from allauth.account.models import EmailAddress
+from allauth.usersessions.models import UserSession
+from django.contrib.auth.models import AnonymousUser
 from django.test import Client
 
 from portal.actions.announcements import publish_announcement
@@ -11,7 +13,7 @@ from portal.actions.approval import approve_team
 from portal.actions.teams import join_team, register_team
 from portal.actions.validate_only import validate_only
 from portal.mail.unsubscribe import token
-from portal.models import GoldStandard, Run, SharedTask, Team, User
+from portal.models import AccessToken, GoldStandard, Run, SharedTask, Team, User
 from tests.portal.conftest import gated, gated_folder, smtp, tiny, tiny_folder
 from tests.portal.world import EVALUATION, GOOD, person, run_file, send_run, set_up_second_factor, sign
 
@@ -28,6 +30,7 @@ class World:
     """The shared task `gated` with a scored-to-be run of the team Bora, and people by role."""
 
     def __init__(self, gated: SharedTask, tiny: SharedTask) -> None:
+        self.task = gated
         self.people = {role: person(role) for role in ROLES[1:]}
         self.people["administrator"].is_staff = self.people["administrator"].is_superuser = True
         self.people["administrator"].save()
@@ -53,6 +56,10 @@ class World:
         self.validation = validate_only(
             self.people["captain"], self.run.phase, EVALUATION, content=content, file_name=name
         )
+        about = {"session_key": "other", "ip": "192.0.2.1", "user_agent": "", "data": {}}
+        self.session = UserSession.objects.create(user=self.people["captain"], **about)
+        issued = {"name": "CI", "scope": AccessToken.Scope.READ, "task": None, "days": 1}
+        self.token, _text = AccessToken.objects.issue(self.people["captain"], "0" * 30, EVALUATION, **issued)
 
     def _team(self, task: SharedTask, role: str, name: str) -> Team:
         team = register_team(self.people[role], task, EVALUATION, name=name, answers={"use": "research"})
@@ -60,6 +67,10 @@ class World:
         sign(self.people[role], task)
         team.refresh_from_db()
         return team
+
+    def who(self, role: str) -> Any:
+        """Whom a view sees in the requests of `client(role)`."""
+        return AnonymousUser() if role in ("anonymous", "unverified") else self.people[role]
 
     def arguments(self, name: str) -> dict[str, Any]:
         """What the address of that name is filled in with: Bora's things in the task that it takes part in."""
@@ -86,8 +97,8 @@ class World:
             "take_back": task | {"phase": "evaluation"},
             "put_back": task | {"phase": "evaluation"},
             "return_to_gold": task | {"pk": self.gold.pk},
-            "end_session": {"pk": 1},
-            "revoke_token": {"pk": 1},
+            "end_session": {"pk": self.session.pk},
+            "revoke_token": {"pk": self.token.pk},
             "run": {"pk": self.run.pk},
             "run_file": {"pk": self.run.pk},
             "insights": task | {"track": "one"},

@@ -1,37 +1,34 @@
-"""Every address × method × role against the table beside this file. A new address without a row fails. # B28
+"""Who may do what at each address: as the actions that it calls declare, and as the table next to this file says.
 
-A cell is the status of an empty request. The addresses of `/admin/` have a rule of their own below.
+A cell of the table is the status of an empty request. It has rows for the pages that people read and for those of
+allauth; the addresses of `/admin/` have a rule of their own below. What has neither a row nor an action is closed.
 """
 
 import csv
-from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.cache import cache
 from django.db import transaction
+from django.http.response import HttpResponseBase
 from django.test import Client
-from django.urls import URLPattern, URLResolver, get_resolver, reverse
+from django.urls import reverse
 from django.urls.exceptions import NoReverseMatch
 
+from portal.actions.action import Action
+from portal.actions.errors import ActionError
+from portal.actions.input import InvalidInput
+from portal.actions.registry import every_action
+from tests.security.action_addresses import BY_OTHER_RULES, CALLS, Call, addresses, called_actions
 from tests.security.conftest import ROLES, World
 
 TABLE = Path(__file__).with_name("access.csv")
 METHODS = ("GET", "POST")
 OTHER_METHODS = ("PUT", "PATCH", "DELETE")
 
-
-def addresses(resolver: URLResolver | None = None, namespace: str = "") -> Iterator[tuple[str, URLPattern]]:
-    """Name and pattern of every address that the portal answers."""
-    for pattern in (resolver or get_resolver()).url_patterns:
-        if isinstance(pattern, URLResolver):
-            yield from addresses(pattern, f"{pattern.namespace}:" if pattern.namespace else namespace)
-        else:
-            yield f"{namespace}{pattern.name or pattern.pattern}", pattern
-
-
 NAMES = list(dict.fromkeys(name for name, _ in addresses() if not name.startswith("admin:")))
-
+OWN_NAMES = [name for name, pattern in addresses() if pattern.callback.__module__.startswith("portal.")]
 
 ADMIN = [
     reverse(name, kwargs=dict.fromkeys(pattern.pattern.converters, "1"))
@@ -45,9 +42,9 @@ def table() -> dict[tuple[str, str], dict[str, str]]:
         return {(row["address"], row["method"]): row for row in csv.DictReader(file)}
 
 
-def status(world: World, role: str, name: str, method: str, **options: bool) -> int:
-    """Of an empty request; what it changed is undone."""
-    arguments = world.arguments(name)
+def answer(world: World, role: str, name: str, method: str, **options: Any) -> HttpResponseBase:
+    """To a request with this `data`; what it changed is undone."""
+    arguments = world.arguments(name) | options.get("arguments", {})
     try:
         address = reverse(name, kwargs=arguments)
     except NoReverseMatch:
@@ -56,13 +53,33 @@ def status(world: World, role: str, name: str, method: str, **options: bool) -> 
     before = transaction.savepoint()
     client = world.client(role)
     client.handler.enforce_csrf_checks = options.get("csrf", False)
-    found: int = client.generic(method, address).status_code
+    post = options.get("data")
+    found = client.generic(method, address) if post is None else client.post(address, post)
     transaction.savepoint_rollback(before)
     return found
 
 
-def test_every_address_has_its_rows() -> None:
-    assert {(name, method) for name in NAMES for method in METHODS} == set(table())
+def status(world: World, role: str, name: str, method: str, **options: bool) -> int:
+    return answer(world, role, name, method, **options).status_code
+
+
+def is_closed(response: HttpResponseBase) -> bool:
+    """Whether the answer is no, or the way to the page for signing in."""
+    if response.status_code == 302:
+        return response.headers["Location"].startswith(reverse("account_login"))
+    return response.status_code in (403, 404, 405)
+
+
+def test_the_table_has_rows_for_what_others_wrote_and_none_for_what_actions_decide() -> None:
+    rows, others = set(table()), set(NAMES) - set(OWN_NAMES)
+    assert {(name, method) for name in others for method in METHODS} <= rows
+    assert {name for name, _method in rows} <= set(NAMES)
+    assert not rows & {(name, "POST") for name, _action in CALLS}
+    assert set(OWN_NAMES) <= {name for name, _ in (*rows, *CALLS)}  # a new address needs a row, or an action
+
+
+def test_every_action_that_an_address_calls_is_called_here() -> None:
+    assert called_actions() == set(CALLS) | BY_OTHER_RULES
 
 
 @pytest.mark.parametrize("role", ROLES)
@@ -72,15 +89,63 @@ def test_each_role_meets_what_the_table_says(world: World, role: str) -> None:
     assert found == expected
 
 
-def own_names() -> list[str]:
-    return [name for name, pattern in addresses() if pattern.callback.__module__.startswith("portal.")]
+class Passed:
+    """The actions whose role let the caller in, whatever came of it."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.names: set[str] = set()
+        call = Action.__call__
+
+        def noted(action: Action[Any, Any, Any], *args: Any, **given: Any) -> Any:
+            try:
+                result = call(action, *args, **given)
+            except ActionError as error:
+                is_before = isinstance(error, InvalidInput) or error.code in {one.code for one in action.who.errors}
+                self.names |= set() if is_before else {action.name}
+                raise
+            self.names.add(action.name)
+            return result
+
+        monkeypatch.setattr(Action, "__call__", noted)
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_each_role_may_do_what_the_declarations_say(world: World, role: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let in are those whom the action's role let in, and those who are asked for what an empty form lacks.
+
+    A form that has no row in the table is shown to those who may send it.
+    """
+    passed, rows = Passed(monkeypatch), table()
+    expected, found = {}, {}
+    for (name, action), call in CALLS.items():
+        passed.names.clear()
+        data, arguments = call.data(world, world.who(role)), call.arguments
+        posted = answer(world, role, name, "POST", data=data, arguments=arguments)
+        found[name, action] = {action in passed.names or not is_closed(posted)}
+        if (name, "GET") not in rows:
+            form = answer(world, role, name, "GET", arguments=arguments)
+            found[name, action] |= set() if form.status_code == 405 else {not is_closed(form)}
+        expected[name, action] = {may(world, role, action, call)}
+    assert found == expected
+
+
+def may(world: World, role: str, action: str, call: Call) -> bool:
+    """As the action's declaration says."""
+    who = world.who(role)
+    target = call.target(world, who)
+    is_for = not call.roles or role in call.roles
+    return is_for and target is not None and every_action()[action].allows(who, target)
 
 
 @pytest.mark.parametrize("role", ["anonymous", "captain", "administrator"])
-def test_other_methods_do_nothing(world: World, role: str) -> None:
-    for name in own_names():
-        for method in OTHER_METHODS:
-            assert status(world, role, name, method) in (302, 404, 405), (name, method)
+def test_what_has_neither_a_row_nor_an_action_is_closed(world: World, role: str) -> None:
+    posts = {(name, "POST") for name, _action in CALLS}
+    gets = {(name, "GET") for name, _action in CALLS}
+    for name in OWN_NAMES:
+        for method in (*METHODS, *OTHER_METHODS):
+            if (name, method) not in {*table(), *posts, *gets}:
+                response = answer(world, role, name, method)
+                assert is_closed(response) or response.status_code == 308, (name, method, response.status_code)
 
 
 def test_no_post_without_a_token(world: World) -> None:  # F68
@@ -88,7 +153,7 @@ def test_no_post_without_a_token(world: World) -> None:  # F68
 
     And an old address, which does nothing but lead to the new one.
     """
-    taken = [name for name in own_names() if status(world, "captain", name, "POST", csrf=True) not in (403, 404, 405)]
+    taken = [name for name in OWN_NAMES if status(world, "captain", name, "POST", csrf=True) not in (403, 404, 405)]
     assert set(taken) == {"stop_mails", "check_only"}
 
 

@@ -43,7 +43,7 @@ _SHOWN_BY_THE_PAGE = {code.code for code in (*TAKING_PART.errors, UNSIGNED)}  # 
 def submit(request: SignedInRequest, slug: str) -> HttpResponse:
     """The page from which runs are uploaded, and the address to which they are uploaded."""
     if request.method == "POST":
-        return _guarded(request, slug, _submit)
+        return _guarded(request, slug, _submit, "submit/refused.html")
     return render(request, "submit/upload.html", _context(request, slug))
 
 
@@ -52,25 +52,24 @@ def submit(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_POST
 def validate(request: SignedInRequest, slug: str) -> HttpResponse:
     """Keep a file until a worker has checked it, and lead to where its report appears."""
-    return _guarded(request, slug, _validate)
+    return _guarded(request, slug, _validate, "submit/upload.html")
 
 
-def _guarded(request: SignedInRequest, slug: str, then: Receiver) -> HttpResponse:
+def _guarded(request: SignedInRequest, slug: str, then: Receiver, template: str) -> HttpResponse:
     if int(request.META.get("CONTENT_LENGTH") or 0) > BODY_BYTES:
         return _too_large(request, too_large())
     allow_large_file(request)
-    return _receive(request, slug, then)
+    return _receive(request, slug, then, template)
 
 
 @csrf_protect
-def _receive(request: SignedInRequest, slug: str, then: Receiver) -> HttpResponse:
+def _receive(request: SignedInRequest, slug: str, then: Receiver, template: str) -> HttpResponse:
     sent = request.FILES  # reads the body; the time is asked when it is in
     context = _context(request, slug)
     page = context["page"]
     form = UploadForm(request.POST, sent, phases=page.phases)
     if not form.is_valid():
-        may = submit_upload.allows(request.user, page.shared_task)
-        status = HTTPStatus.UNPROCESSABLE_ENTITY if may else HTTPStatus.FORBIDDEN
+        status = HTTPStatus.UNPROCESSABLE_ENTITY if context["team"] else HTTPStatus.FORBIDDEN
         return _upload_page(request, context | {"form": form}, status)
     values = form.cleaned_data
     file, phase = values["file"], next(phase for phase in page.phases if phase.slug == values["phase"])
@@ -79,7 +78,6 @@ def _receive(request: SignedInRequest, slug: str, then: Receiver) -> HttpRespons
         given = {"content": file.chunks(), "file_name": file.name, "slot": values["slot"]}
         return then(request, context, phase, given)
     except ActionError as error:
-        template = "submit/refused.html" if then is _submit else "submit/upload.html"
         return _rejected(request, context, phase, error, template)
 
 
