@@ -69,14 +69,20 @@ def _run(arguments: Sequence[str]) -> int:
             if not path.is_file():
                 raise UsageError(f"There is no file {path}.")
         return int(options.command(options, definition))
+    except GoldError as error:
+        return _refuse(options, "The gold standard cannot be used.", error.report)
     except UsageError as error:
-        if options.json:
-            report = in_language(error.report or Report(), options.lang)
-            print_json({"ok": False, "problems": report.as_dict()["problems"]})
-        print(f"agon: {error}", file=sys.stderr)
-        if error.report:
-            print(report_text(error.report, language=options.lang), file=sys.stderr)
-        return USAGE
+        return _refuse(options, str(error), error.report)
+
+
+def _refuse(options: argparse.Namespace, why: str, report: Report | None) -> int:
+    if options.json:
+        translated = in_language(report or Report(), options.lang)
+        print_json({"ok": False, "problems": translated.as_dict()["problems"]})
+    print(f"agon: {why}", file=sys.stderr)
+    if report:
+        print(report_text(report, language=options.lang), file=sys.stderr)
+    return USAGE
 
 
 def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
@@ -186,8 +192,6 @@ def _score(options: argparse.Namespace, definition: Definition) -> int:
             split=options.split,
             listed=None if options.all else LISTED,
         )
-    except GoldError as error:
-        raise UsageError("The gold standard cannot be used.", error.report) from None
     except OSError as error:
         raise UsageError(f"{error.filename}: {error.strerror}.") from None
     if options.json:

@@ -1,6 +1,8 @@
 """Commands of the command line, one a file, and what they share."""
 
 import json
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,12 @@ class UsageError(Exception):
 def print_json(content: dict[str, Any]) -> None:
     """One object on one line."""
     print(json.dumps(content, ensure_ascii=False))
+
+
+def by_name(paths: Sequence[Path]) -> dict[str, Path]:
+    """The files by name, or by the whole path where several have that name."""
+    names = Counter(path.name for path in paths)
+    return {path.name if names[path.name] == 1 else str(path): path for path in paths}
 
 
 def read_text(path: Path) -> str:

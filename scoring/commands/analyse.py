@@ -10,14 +10,14 @@ from pathlib import Path
 from scoring.analysis.confusion import by_class, class_table, confusion, labels
 from scoring.analysis.field import disagreement, missed_by_all, summary, summary_table
 from scoring.answers import Matrix
-from scoring.commands import VALID, UsageError, print_json
+from scoring.commands import VALID, UsageError, by_name, print_json
 from scoring.definition import Definition, Track
 from scoring.formats import answer_kind, read_run
 from scoring.metrics import Comparison, LoadedGold, compare, compute, describe
 from scoring.metrics.comparison import MatrixComparison
 from scoring.reports.problems import Report
 from scoring.reports.tables import TextTable
-from scoring.score import GoldError, load_gold
+from scoring.score import load_gold
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -32,22 +32,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, definition: Definition) -> int:
     """Print every table that has a meaning for the track."""
     track = definition.track(options.track)
-    try:
-        gold = load_gold(definition, options.track, options.gold, options.split, options.items)
-    except GoldError as error:
-        raise UsageError("The gold standard cannot be used.", error.report) from None
-    comparisons = {_name(path, options.runs): _read(path, track, gold) for path in options.runs}
+    gold = load_gold(definition, options.track, options.gold, options.split, options.items)
+    comparisons = {name: _read(path, track, gold) for name, path in by_name(options.runs).items()}
     tables = list(_tables(track, gold, comparisons, options.best))
     if options.json:
         print_json({"tables": [{"title": table.title, "head": table.head, "rows": table.rows} for table in tables]})
     else:
         print("\n\n".join(table.as_text() for table in tables))
     return VALID
-
-
-def _name(path: Path, paths: list[Path]) -> str:
-    """The file's name, or its whole path where another has that name too."""
-    return path.name if [other.name for other in paths].count(path.name) == 1 else str(path)
 
 
 def _read(path: Path, track: Track, gold: LoadedGold) -> Comparison:

@@ -6,13 +6,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import get_args
 
-from scoring.commands import INVALID, VALID, UsageError, print_json
+from scoring.commands import INVALID, VALID, UsageError, by_name, print_json
 from scoring.definition import Definition, MetricSpec
 from scoring.metrics import Comparison, compare, describe
 from scoring.reports.printing import report_text
 from scoring.reports.problems import Report
 from scoring.reports.tables import TextTable
-from scoring.score import GoldError, load_gold, run_answers
+from scoring.score import load_gold, run_answers
 from scoring.significance import ROUNDS, GroupedRun, Interval, intervals, tie_groups
 from scoring.significance.paired_tests import Method
 
@@ -69,18 +69,13 @@ def _metric(options: argparse.Namespace, definition: Definition) -> MetricSpec:
 
 def _read(options: argparse.Namespace, definition: Definition) -> tuple[dict[str, Comparison], Report]:
     """The runs compared with the gold, by name, and what is wrong with them."""
-    try:
-        gold = load_gold(definition, options.track, options.gold, options.split, options.items)
-    except GoldError as error:
-        raise UsageError("The gold standard cannot be used.", error.report) from None
+    gold = load_gold(definition, options.track, options.gold, options.split, options.items)
     count_outside = definition.track(options.track).items_outside_gold == "count"
     report, runs = Report(), {}
-    names = [path.name for path in options.runs]
-    for path in options.runs:
+    for name, path in by_name(options.runs).items():
         answers, own = run_answers(definition, options.track, path, gold, options.items, options.lenient, options.split)
         report.extend(own)
         if answers is not None:
-            name = path.name if names.count(path.name) == 1 else str(path)
             runs[name] = compare(gold, answers, count_outside=count_outside)
     return runs, report
 

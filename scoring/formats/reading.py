@@ -3,7 +3,7 @@
 import gc
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -62,25 +62,11 @@ class Problems:
         self._report = report
         self._kinds: dict[str, ProblemsOfKind] = {}
 
-    def add(
-        self,
-        code: str,
-        place: str,
-        *,
-        severity: Severity = "error",
-        line: int | None = None,
-        column: int | None = None,
-        path: str | None = None,
-        item: str | None = None,
-        found: str | None = None,
-        expected: str | None = None,
-        suggestion: str | Callable[[], str | None] | None = None,
-    ) -> None:
-        """Keep a problem's place; all else only of the first of its kind, a suggestion that is called for included."""
+    def add(self, code: str, place: str, *, severity: Severity = "error", **fields: Any) -> None:
+        """Keep a problem's place; all else only of the first of its kind, where a field may be a function to call."""
         kind = self._kinds.get(code)
         if kind is None:
-            first = {"line": line, "column": column, "path": path, "item": item, "found": found, "expected": expected}
-            first["suggestion"] = suggestion() if callable(suggestion) else suggestion
+            first = {name: value() if callable(value) else value for name, value in fields.items()}
             kind = self._kinds[code] = ProblemsOfKind(severity, first)
         kind.count += 1
         if self._report.listed is None or len(kind.places) < self._report.listed:

@@ -111,7 +111,7 @@ class Part(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A metric worked out by hand: answers by item (`scoring.metrics.examples` reads them), the value, and why.
+    """A metric worked out by hand, shown in docs/metrics.md and computed by a test: answers by item, value, and why.
 
     Labels stand as `b c`, spans as `3 4 5`, all else as `a 0.5, b 1`, with `?` where nothing is known.
     """

@@ -10,7 +10,7 @@ from scoring.metrics import describe
 from scoring.metrics.comparison import Comparison
 from scoring.significance.confidence_intervals import percentiles
 from scoring.significance.inputs import ROUNDS, defined_values, field_of_runs, require_valid
-from scoring.significance.paired_tests import Method, PairedTests, Seed
+from scoring.significance.paired_tests import Method, Seed, paired_p_values
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +46,15 @@ def paired_test(
     values = defined_values(runs, spec)
     if len(values) < len(runs):
         return None
-    test = PairedTests.of(field_of_runs(runs, values, spec), method, rounds, seed)
+    field, rng = field_of_runs(runs, values, spec), np.random.default_rng(seed)
+    if method == "bootstrap":
+        samples = field.resampled(rng, rounds)
+        differences = samples[0] - samples[1]
+    else:
+        differences = field.exchanged(rng, rounds)
+    p_value = paired_p_values(differences[None], field.observed[:1] - field.observed[1:], method)
     lead = values["first"] - values["second"]
-    return PairedTest(
-        lead=lead if describe(spec).higher_is_better else -lead,
-        p_value=float(test.p_values(0, [1])[0]),
-    )
+    return PairedTest(lead if describe(spec).higher_is_better else -lead, float(p_value[0]))
 
 
 def leads(
@@ -67,14 +70,15 @@ def leads(
     if len(values) < 2:
         return {}
     samples = field_of_runs(runs, values, spec).resampled(np.random.default_rng(seed), rounds)
-    test = PairedTests.on(samples, np.array(list(values.values())))
+    observed = np.array(list(values.values()))
     sign = 1 if describe(spec).higher_is_better else -1
     found: dict[str, dict[str, Lead]] = {}
     for place, (name, value) in enumerate(values.items()):
         later = list(values)[place + 1 :]
-        p_values = test.p_values(place, range(place + 1, len(values))).tolist()
+        differences = samples[place] - samples[place + 1 :]
+        p_values = paired_p_values(differences, value - observed[place + 1 :]).tolist()
         found[name] = {}
-        for row, (other, p_value) in enumerate(zip(later, p_values, strict=True), start=place + 1):
-            bounds = percentiles(sign * (value - values[other]), sign * (samples[place] - samples[row]), level)
+        for other, sample, p_value in zip(later, differences, p_values, strict=True):
+            bounds = percentiles(sign * (value - values[other]), sign * sample, level)
             found[name][other] = Lead(bounds.value, bounds.low, bounds.high, p_value)
     return found

@@ -28,7 +28,6 @@ _MANTISSA = 52  # bits; one less than float64 has, as two sums are added
 _PARTS = 1000  # of the items that are left out one after the other where a metric is recomputed
 _ORDER_SEED = 0  # of the items, before they are parted
 _WHOLE = 1 << 24  # float32 holds every whole number up to this
-Differences = Callable[[int, Sequence[int]], Numbers]
 
 
 class RunField(Protocol):
@@ -55,8 +54,8 @@ class RunField(Protocol):
         Units are items or, where there are too many to leave out each, parts of them of equal size.
         """
 
-    def exchanged(self, rng: np.random.Generator, rounds: int) -> Differences:
-        """A function of a run and others that gives differences (others, rounds): the run's value less another's.
+    def exchanged(self, rng: np.random.Generator, rounds: int) -> Numbers:
+        """Of a field of two runs the differences (rounds,), the first one's value less the other's.
 
         In each round, each item's answers of the two were exchanged or not, with equal chances.
         """
@@ -176,24 +175,11 @@ class _Sums:
             without[:, run] = self.combine(rest[:, own])
         return _jackknife(self.observed, without)
 
-    def exchanged(self, rng: np.random.Generator, rounds: int) -> Differences:
-        sums = np.empty((self.columns.shape[1], rounds))
-        at = 0
-        for coins in _coins(rng, len(self.columns), rounds):
-            sums[:, at : at + len(coins)] = self._totals(coins)
-            at += len(coins)
-        totals = self.columns.sum(axis=0, dtype=np.float64)[:, None]
-
-        def differences(run: int, others: Sequence[int]) -> Numbers:
-            own = self.places[run]
-            kept = sums[own]
-            result = np.empty((len(others), rounds))
-            for line, other in zip(result, (self.places[other] for other in others), strict=True):
-                moved = sums[other] - kept
-                line[:] = self.combine((totals[own] + moved).T) - self.combine((totals[other] - moved).T)
-            return result
-
-        return differences
+    def exchanged(self, rng: np.random.Generator, rounds: int) -> Numbers:
+        first, second = self.places
+        sums = np.hstack([self._totals(coins) for coins in _coins(rng, self.items, rounds)])
+        totals, moved = self.columns.sum(axis=0, dtype=np.float64)[:, None], sums[second] - sums[first]
+        return self.combine((totals[first] + moved).T) - self.combine((totals[second] - moved).T)
 
     def _totals(self, weights: NDArray[Any]) -> Numbers:
         """Sums of the columns, shape (columns, samples), over items weighted (samples, items)."""
@@ -244,9 +230,10 @@ class _Recomputed:
         parts = np.array_split(order, min(self.items, _PARTS))
         return _jackknife(self.observed, np.array([self._on_sample(np.setdiff1d(order, part)) for part in parts]))
 
-    def exchanged(self, rng: np.random.Generator, rounds: int) -> Differences:
-        coins = np.concatenate([np.packbits(piece, axis=1) for piece in _coins(rng, self.items, rounds)])
-        return lambda run, others: np.array([self._differences(run, other, coins) for other in others])
+    def exchanged(self, rng: np.random.Generator, rounds: int) -> Numbers:
+        one, other = self._runs
+        coins = (coin for piece in _coins(rng, self.items, rounds) for coin in piece)
+        return np.array([self._value(_exchange(one, other, c)) - self._value(_exchange(other, one, c)) for c in coins])
 
     def _value(self, run: MatrixComparison) -> float:
         value = compute(run, self._spec)
@@ -256,11 +243,6 @@ class _Recomputed:
         gold = self._runs[0].gold.select(rows)
         values = {place: self._value(self._runs[place].select(rows, gold)) for place in sorted(set(self.alike))}
         return [values[place] for place in self.alike]
-
-    def _differences(self, first: int, second: int, coins: NDArray[np.uint8]) -> list[float]:
-        one, other = self._runs[first], self._runs[second]
-        rounds = (np.unpackbits(row, count=len(one.gold)).view(np.bool_) for row in coins)
-        return [self._value(_exchange(one, other, coin)) - self._value(_exchange(other, one, coin)) for coin in rounds]
 
 
 def _under(columns: tuple[str, ...], comparison: MatrixComparison) -> MatrixComparison:

@@ -18,10 +18,14 @@ def entries(values: str) -> bytes:
     return f"[{', '.join(parts)}]".encode()
 
 
-def test_types_are_shipped() -> None:
+def test_types_and_translations_are_shipped() -> None:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
-    assert settings["package-data"] == {"scoring": ["py.typed"], "agon": ["py.typed"]}
-    assert all((ROOT / package / "py.typed").exists() for package in settings["package-data"])
+    assert settings["package-data"] == {
+        "scoring": ["py.typed", "locale/*/LC_MESSAGES/*.mo"],
+        "agon": ["py.typed"],
+    }
+    for package, patterns in settings["package-data"].items():
+        assert all(list((ROOT / package).glob(pattern)) for pattern in patterns)
 
 
 def test_a_missing_gold_file_is_a_gold_error(tiny: Definition, tmp_path: Path) -> None:

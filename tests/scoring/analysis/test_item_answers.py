@@ -6,7 +6,7 @@ import pytest
 from scoring.analysis.item_answers import ItemAnswers, item_answers
 from scoring.answers import Matrix
 from scoring.metrics import LoadedGold, compare
-from scoring.metrics.examples import read_answers
+from tests.scoring.metrics.examples import read_answers
 
 
 def beside(kind: str, gold: dict[str, str], run: dict[str, str]) -> ItemAnswers:

@@ -10,8 +10,8 @@ from scoring.analysis.languages import by_language, read_languages
 from scoring.definition import MetricSpec
 from scoring.definition.folder import errors_of_folder
 from scoring.metrics import LoadedGold, compare, compute
-from scoring.metrics.examples import read_answers
 from tests.scoring.conftest import DEFINITION
+from tests.scoring.metrics.examples import read_answers
 
 GOLD = {"1": "A", "2": "B", "3": "A", "4": "B"}
 RUN = {"4": "A", "3": "A", "2": "B", "1": "B"}

@@ -9,8 +9,8 @@ from ir_measures import AP, RR, P, R, nDCG
 
 from scoring.definition import MetricSpec
 from scoring.metrics import describe
-from scoring.metrics.examples import read_answers
 from tests.scoring.metrics.answers import value
+from tests.scoring.metrics.examples import read_answers
 
 MEASURES = {
     "ndcg": nDCG,

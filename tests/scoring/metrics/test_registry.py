@@ -9,9 +9,9 @@ import pytest
 from scoring.answers import Answers, Matrix, Ranking, Spans
 from scoring.definition import FormatSpec, MetricSpec, Track
 from scoring.metrics import METRICS, LoadedGold, compare, compute, contributions, describe
-from scoring.metrics.examples import worked
 from scoring.metrics.metric import Metric, Part
 from scoring.metrics.registry import validate
+from tests.scoring.metrics.examples import worked
 
 HIERARCHY = {"b": ("c", "d"), "a": ()}
 COLUMNS = ("a", "b", "c")

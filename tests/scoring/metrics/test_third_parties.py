@@ -64,7 +64,7 @@ def python(code: str, installed: Path, root: Path) -> str:
 def test_it_is_found_described_and_computed(installed: Path, root: Path) -> None:
     code = (
         "from scoring.definition import MetricSpec\n"
-        "from scoring.metrics.examples import worked\n"
+        "from tests.scoring.metrics.examples import worked\n"
         "spec = MetricSpec('always')\n"
         "print(describe(spec).key, describe(spec).title, compute(worked(get('accuracy').example), spec))"
     )

@@ -107,7 +107,7 @@ def test_signs_of_a_mean_are_exchanged_answers() -> None:
     right = (runs[0].run == runs[0].gold.values).all(axis=1)
     np.testing.assert_allclose(both.pseudo_values()[:, 0], right, atol=1e-12)
     flipped = sign_flips(both.pseudo_values(), np.random.default_rng(6), 40)
-    exchanged = both.exchanged(np.random.default_rng(6), 40)(0, [1])[0]
+    exchanged = both.exchanged(np.random.default_rng(6), 40)
     np.testing.assert_allclose(flipped[0] - flipped[1], -exchanged, atol=1e-12)
 
 

@@ -118,13 +118,12 @@ def test_sums_of_contributions_are_the_metric_computed_anew(key: str) -> None:
     """On every sample, and for every exchange of answers."""
     name, _, part = key.partition(":")
     spec = MetricSpec(name, part or None)
-    runs = list(field([0.3, 0.6, 0.3], items=40).values())
+    runs = list(field([0.3, 0.6], items=40).values())
     sums, anew = field_of(runs, spec), _Recomputed(runs, spec)
     assert type(sums) is not type(anew)
     rngs = [np.random.default_rng(8) for _ in range(4)]
     np.testing.assert_allclose(sums.resampled(rngs[0], 50), anew.resampled(rngs[1], 50), atol=1e-9)
-    ours, peers = sums.exchanged(rngs[2], 50)(0, [1, 2]), anew.exchanged(rngs[3], 50)(0, [1, 2])
-    np.testing.assert_allclose(ours, peers, atol=1e-9)
+    np.testing.assert_allclose(sums.exchanged(rngs[2], 50), anew.exchanged(rngs[3], 50), atol=1e-9)
 
 
 def test_samples_do_not_depend_on_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
