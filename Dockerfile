@@ -18,4 +18,6 @@ COPY templates templates
 COPY locale locale
 COPY static static
 RUN AGON_STATE=/tmp/state AGON_STATIC=/agon/collected python manage.py collectstatic --noinput && rm -r /tmp/state
+ARG AGON_REVISION
+ENV AGON_REVISION=$AGON_REVISION AGON_STATE=/state
 USER agon

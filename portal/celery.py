@@ -12,13 +12,15 @@ from typing import Any
 
 import structlog
 from celery import Celery
+from celery.beat import PersistentScheduler, ScheduleEntry
 from celery.signals import celeryd_init, setup_logging, task_prerun, worker_process_init, worker_ready
 from django.conf import settings
 from django.db import close_old_connections
+from kombu import Producer
 
 from portal.evaluation.confinement import missing_protection
-from portal.evaluation.lanes import Lane
-from portal.evaluation.limits import OTHER_NICENESS, SCORING_NICENESS
+from portal.evaluation.lanes import Lane, message_list
+from portal.evaluation.limits import OTHER_NICENESS, REGULAR_PRIORITY, REGULAR_WAITING, SCORING_NICENESS
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
 # The child processes that score inherit one thread a job; numerical libraries would start one a core.
@@ -29,6 +31,17 @@ log = structlog.get_logger("portal.worker")
 app = Celery("agon")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(["portal"], related_name="jobs")
+app.autodiscover_tasks(["portal"], related_name="worker")
+
+
+class Beat(PersistentScheduler):
+    """Publishes regular work, up to a few messages that no worker has taken: one sweep finds all that waits."""
+
+    def apply_async(self, entry: ScheduleEntry, producer: Producer, advance: bool = True, **options: Any) -> Any:
+        lane = self.app.amqp.router.route(entry.options, entry.task, entry.args, entry.kwargs)["queue"].name
+        if producer.channel.client.llen(message_list(lane, REGULAR_PRIORITY)) >= REGULAR_WAITING:
+            return None
+        return super().apply_async(entry, producer=producer, advance=advance, **options)
 
 
 @setup_logging.connect

@@ -1,10 +1,12 @@
 """The environment, read with care: every fault is kept, so that all are told at once and nothing starts half right."""
 
 import os
+import subprocess
 import sys
 from collections.abc import Iterable
 from difflib import get_close_matches
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import environ
@@ -82,6 +84,16 @@ class Environment(environ.FileAwareEnv):
         """End this process with all that is wrong, if anything is."""
         if self._faults:
             sys.exit("\n- ".join(["Agon does not start with these settings:", *self._faults]))
+
+
+def checked_out_revision(folder: Path) -> str:
+    """The commit of a git clone, which may be another user's; empty where there is no clone or no git."""
+    command = ["git", "-c", f"safe.directory={folder}", "rev-parse", "--verify", "HEAD"]
+    try:
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    except OSError:
+        return ""
+    return done.stdout.strip()
 
 
 def _named(variables: Iterable[str]) -> list[str]:

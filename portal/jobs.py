@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from collections.abc import Iterable
+from socket import gethostname
 from time import monotonic
 from uuid import UUID
 
@@ -16,10 +17,11 @@ from portal.evaluation.check import check_submission as check
 from portal.evaluation.compare import boards_to_refresh, compare_board, is_to_be_kept
 from portal.evaluation.gold import check_gold_upload, drop_unused_gold
 from portal.evaluation.items import boards_to_publish, publish_items
-from portal.evaluation.lanes import Lane
+from portal.evaluation.lanes import Lane, message_list
 from portal.evaluation.limits import (
     COMPARE_JOB_SECONDS,
     GIVE_WAY_SECONDS,
+    HINT_PRIORITY,
     JOB_SECONDS,
     PACK_JOB_SECONDS,
     PACK_SECONDS,
@@ -33,8 +35,8 @@ from portal.evaluation.rescore import adopt_scorer
 from portal.evaluation.score import score_run as score
 from portal.evaluation.sweep import sweep as find_work
 from portal.mail import outbox
-from portal.models import Board, Heartbeat, OutgoingMail, SharedTask
-from portal.models.clock import database_now
+from portal.models import Board, Heartbeat, OutgoingMail, SharedTask, WorkerHost
+from portal.models.clock import clock_offset, database_now
 from portal.paper.queue import packs_to_build
 from portal.queries.mails import facts as mail_facts
 from portal.queries.occasions import notices
@@ -78,7 +80,9 @@ def remind() -> None:
 
 @app.task(name="portal.heartbeat")
 def heartbeat(lane: str) -> None:
-    Heartbeat.objects.beat(lane, database_now())
+    at = database_now()
+    Heartbeat.objects.beat(lane, at)
+    WorkerHost.objects.report(gethostname(), lane, at, clock_offset())
 
 
 @app.task(name="portal.sweep")
@@ -153,6 +157,7 @@ def reconcile() -> None:
     """Nightly. The seed is the day, so that every night another sample is computed anew."""
     at = database_now()
     log.info("gold files that were not taken are deleted", files=drop_unused_gold())
+    WorkerHost.objects.forget(at)
     log.info("files of validations that are over are deleted", files=validation.forget_leftovers())
     for shared_task in SharedTask.objects.all():
         differences = [str(found) for found in find_differences(shared_task, at, seed=at.toordinal())]
@@ -219,9 +224,9 @@ _publisher = _Publisher()
 
 
 def _is_empty(lane: Lane) -> bool:
-    """Whether no message waits there but validations, for which nothing waits.
+    """Whether no hint waits there but validations, for which nothing waits.
 
     While some do, work goes on, and hints given again would only make the queue longer.
     """
     with app.connection_for_read() as connection:
-        return bool(connection.default_channel.client.llen(lane) == 0)
+        return bool(connection.default_channel.client.llen(message_list(lane, HINT_PRIORITY)) == 0)

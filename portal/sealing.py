@@ -18,6 +18,7 @@ from portal.secret import kept_secret
 
 _MARK = b"AGON-GOLD-1\n"
 _ID = 8  # bytes of a key's id
+HEAD_BYTES = len(_MARK) + _ID  # of a sealed file: they say for whom it was sealed
 _BOX = sodium.crypto_secretstream_xchacha20poly1305_KEYBYTES + sodium.crypto_box_SEALBYTES
 _HEADER = sodium.crypto_secretstream_xchacha20poly1305_HEADERBYTES
 _TAG_MESSAGE = sodium.crypto_secretstream_xchacha20poly1305_TAG_MESSAGE
@@ -105,6 +106,11 @@ def unseal(sealed: bytes, keys: Sequence[PrivateKey] | None = None) -> bytes:
 def sealed_for(sealed: bytes) -> bytes:
     """The id of the key that opens it."""
     return sealed[len(_MARK) : len(_MARK) + _ID]
+
+
+def has_key_for(sealed: bytes) -> bool:
+    """Whether this process has the key that opens it; its head is enough to say so."""
+    return sealed_for(sealed) in {key_id(key.public_key) for key in private_keys()}
 
 
 def _messages(body: bytes, key: PrivateKey) -> bytes:

@@ -11,14 +11,16 @@ from celery.schedules import crontab
 from csp.constants import NONE, SELF
 from django.core.management.utils import get_random_secret_key
 
-from portal.environment import Environment
+from portal.environment import Environment, checked_out_revision
 from portal.evaluation.lanes import Lane
 from portal.evaluation.limits import (
     BROKER_SECONDS,
     HEARTBEAT_SECONDS,
+    HINT_PRIORITY,
     JOB_SECONDS,
     PACKS_SECONDS,
     REFRESH_SECONDS,
+    REGULAR_PRIORITY,
     REMIND_SECONDS,
     SWEEP_SECONDS,
     VISIBILITY_SECONDS,
@@ -28,6 +30,9 @@ from portal.secret import kept_secret
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = Environment()
+
+# What runs here: an image is told at its making; a clone knows.
+REVISION = env.str("AGON_REVISION", default="") or checked_out_revision(BASE_DIR)
 
 # Where people find the portal; links in mails begin so. Never taken from a request, whose Host anybody can write.
 # A portal that answers to a name that is not this machine's own is public: then nothing may be left to chance.
@@ -367,6 +372,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
     "max_retries": 0,
 }
 CELERY_TASK_DEFAULT_QUEUE = Lane.SCORING
+CELERY_TASK_DEFAULT_PRIORITY = HINT_PRIORITY
 CELERY_TASK_QUEUES: dict[str, dict[str, str]] = {lane: {} for lane in Lane}
 _LANES = {
     Lane.MAIL: ("send_mail", "sweep_mails", "remind"),
@@ -387,8 +393,10 @@ CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 CELERY_WORKER_PROC_ALIVE_TIMEOUT = 60  # the default of 4 s kills, again and again, what starts slowly on a busy machine
 CELERY_DB_REUSE_MAX = sys.maxsize  # a new connection for each job would cost more than the job: see portal/celery.py
 CELERY_BEAT_SCHEDULE_FILENAME = str(STATE_ROOT / "beat-schedule")
+CELERY_BEAT_SCHEDULER = "portal.celery:Beat"
+# No message expires: that would go by the clock of the worker's machine.
 CELERY_BEAT_SCHEDULE = {
-    name: {"task": f"portal.{name}", "schedule": seconds, "options": {"expires": seconds}}
+    name: {"task": f"portal.{name}", "schedule": seconds, "options": {"priority": REGULAR_PRIORITY}}
     for name, seconds in (
         ("sweep", SWEEP_SECONDS),
         ("sweep_mails", SWEEP_SECONDS),
@@ -401,11 +409,15 @@ CELERY_BEAT_SCHEDULE = {
         "task": "portal.heartbeat",
         "args": [lane],
         "schedule": HEARTBEAT_SECONDS,
-        "options": {"queue": lane, "expires": HEARTBEAT_SECONDS},
+        "options": {"queue": lane, "priority": REGULAR_PRIORITY},
     }
     for lane in Lane
 }
-CELERY_BEAT_SCHEDULE["reconcile"] = {"task": "portal.reconcile", "schedule": crontab(minute=23, hour=3)}
+CELERY_BEAT_SCHEDULE["reconcile"] = {
+    "task": "portal.reconcile",
+    "schedule": crontab(minute=23, hour=3),
+    "options": {"priority": REGULAR_PRIORITY},
+}
 
 # Logs on standard error: lines to read, or JSON for a collector.
 

@@ -16,7 +16,17 @@ from typing import Self
 from uuid import UUID
 
 from portal.objects.interface import data_objects, gold_objects
-from portal.sealing import Sealer, has_private_key, key_id, public_key, seal, sealed_for, unseal
+from portal.sealing import (
+    HEAD_BYTES,
+    Sealer,
+    has_key_for,
+    has_private_key,
+    key_id,
+    public_key,
+    seal,
+    sealed_for,
+    unseal,
+)
 
 STALE_SECONDS = 24 * 3600  # nobody writes to a draft that long without a change to it
 _PIECE = 1024 * 1024  # bytes
@@ -187,6 +197,12 @@ def reseal_gold(sealed_sha256: str) -> str | None:
 def can_open_gold() -> bool:
     """Whether this process has the worker's key."""
     return has_private_key()
+
+
+def can_open_this_gold(sealed_sha256: str) -> bool:
+    """Whether this process has the key for which that was sealed; `OSError` where it cannot be read."""
+    with closing(gold_objects().open(sealed_sha256)) as file:
+        return has_key_for(file.read(HEAD_BYTES))
 
 
 def _write(chunks: Iterable[bytes], folder: Path, limit: int | None = None) -> tuple[Path, str, int]:

@@ -16,6 +16,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO
 
+from django.conf import settings
+
+from portal import __version__
 from portal.models import GoldStandard, GoldUpload, Run, SharedTask, Submission, rows
 from portal.models.task import definition_name
 from portal.objects.interface import Objects, data_objects, gold_objects
@@ -23,7 +26,6 @@ from portal.queries.receipts import public_key as receipt_key
 from portal.sealing import as_text
 from portal.sealing import public_key as gold_key
 from portal.storage import stored_name
-from scoring import __version__
 
 MANIFEST = "manifest.json"
 DATABASE, DATA, GOLD = "database", "data", "gold"  # folders of the archive
@@ -42,13 +44,14 @@ class Member:
 class Manifest:
     """What the archive holds; by it a restore judges whether it is whole."""
 
-    agon: str  # the engine's version
+    agon: str  # the portal's version
     made_at: str
     migrations: list[str]
     receipt_key: str  # public; the private one is to be kept elsewhere, as is that of the gold
     gold_key: str  # public
     rows: dict[str, int] = field(default_factory=dict)  # of each table
     members: dict[str, Member] = field(default_factory=dict)
+    revision: str = ""  # the commit of the code, where it is known
     faults: list[str] = field(default_factory=list)  # files that rows name and that are missing or damaged
 
 
@@ -64,6 +67,7 @@ class _Names:
 def write_backup(target: Path, at: datetime) -> Manifest:
     """Make the archive at that path, where nothing may be yet; it has its name only when it is whole."""
     manifest = Manifest(__version__, at.isoformat(), rows.migrations(), receipt_key(), as_text(gold_key()))
+    manifest.revision = settings.REVISION
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as scratch:
         draft = Path(scratch) / target.name
         draft.touch(mode=_FILE_MODE)

@@ -7,9 +7,10 @@ import shutil
 import tarfile
 import tempfile
 from collections import defaultdict
+from collections.abc import Mapping
 from io import TextIOWrapper
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, Any
 
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -45,13 +46,11 @@ def _sound_manifest(archive: tarfile.TarFile) -> Manifest:
     """Every byte is read and compared before any is used."""
     try:
         content = json.load(_opened(archive, MANIFEST))
+        _require_our_tables(content)
         content["members"] = {name: Member(**member) for name, member in content["members"].items()}
         manifest = Manifest(**content)
     except (KeyError, TypeError, ValueError):
         raise Invalid("no_backup", _("This is no backup, or it is cut off: its manifest is missing.")) from None
-    if manifest.migrations != rows.migrations():
-        message = _("The backup is of Agon %(theirs)s with other tables: restore it with that version, then upgrade.")
-        raise Invalid("other_version", message % {"theirs": manifest.agon})
     there = {entry.name for entry in archive if entry.name != MANIFEST}
     damaged = sorted(there ^ manifest.members.keys())
     damaged += [
@@ -62,6 +61,17 @@ def _sound_manifest(archive: tarfile.TarFile) -> Manifest:
     if damaged:
         raise Invalid("damaged", _("The backup is damaged: %(names)s.") % {"names": ", ".join(damaged[:20])})
     return manifest
+
+
+def _require_our_tables(content: Mapping[str, Any]) -> None:
+    """Before anything else is understood of the manifest, as another version may write other things into it."""
+    if content["migrations"] != rows.migrations():
+        message = _(
+            "The backup is of Agon %(theirs)s (%(revision)s) with other tables. Restore it with that version, then"
+            " upgrade: docs/storage-and-backup.md says how."
+        )
+        theirs = {"theirs": content["agon"], "revision": content.get("revision") or content["made_at"][:10]}
+        raise Invalid("other_version", message % theirs)
 
 
 def _require_empty(manifest: Manifest) -> None:
@@ -115,7 +125,12 @@ def _load_rows(archive: tarfile.TarFile, manifest: Manifest) -> None:
     for table in rows.tables():
         label = table._meta.label_lower
         with TextIOWrapper(_opened(archive, f"{DATABASE}/{label}.jsonl"), encoding="utf-8") as lines:
-            if rows.load(table, lines) != manifest.rows[label]:
+            try:
+                count = rows.load(table, lines)
+            except rows.MissingColumn as missing:
+                message = _("The backup lacks %(column)s: it was made before Agon 0.1.0 and cannot be restored.")
+                raise Invalid("other_version", message % {"column": missing}) from None
+            if count != manifest.rows[label]:
                 raise Invalid("damaged", _("The backup is damaged: %(names)s.") % {"names": label})
     rows.go_on_counting()
 

@@ -10,3 +10,8 @@ class Lane(StrEnum):
     SCORING = "scoring"  # uploads and the runs in them, as they come
     BULK = "bulk"  # rescoring, baselines, reconciliation
     MAIL = "mail"
+
+
+def message_list(lane: str, priority: int) -> str:
+    """The list in which Redis keeps the lane's messages of that priority, by Celery's naming."""
+    return f"{lane}\x06\x16{priority}" if priority else lane

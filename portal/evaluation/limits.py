@@ -24,11 +24,16 @@ RETRY_SECONDS = (
 POSTPONE_SECONDS = 300  # at most, after an error of ours
 REMIND_AFTER = 288  # postponements of the same work, about a day: then administrators are reminded
 LEASES_LOST = 4  # workers that die with the same work, before the one after them is the last to try
-VALIDATION_PRIORITY = 9  # of its message: Redis hands out 0 first, which all others have
+# Of messages: Redis hands out 0 first. Regular work (sweeps, heartbeats) is short and goes before any rush of hints.
+REGULAR_PRIORITY = 0
+HINT_PRIORITY = 3
+VALIDATION_PRIORITY = 9
+REGULAR_WAITING = 20  # messages of regular work that wait in a lane: then no more are added, as no worker takes them
 HINT_SECONDS = 20  # how long a published hint is trusted before the sweep publishes another
 SWEEP_SECONDS = 5
 REMIND_SECONDS = 60  # between two looks at what dates bring
 HEARTBEAT_SECONDS = 30  # of each lane's workers
+PROBE_SECONDS = 5  # between two looks of a worker at what it lacks
 SWEEP_BATCH = 500
 
 COMPARE_SECONDS = 200  # wall clock and CPU of one comparison of a board's runs

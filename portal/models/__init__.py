@@ -23,6 +23,7 @@ from portal.models.signature import Signature
 from portal.models.task import SharedTask, Track
 from portal.models.team import Membership, Team
 from portal.models.validation import Validation
+from portal.models.worker_host import WorkerHost
 
 __all__ = [
     "AccessToken",
@@ -59,5 +60,6 @@ __all__ = [
     "User",
     "Validation",
     "Viewer",
+    "WorkerHost",
     "items_are_public",
 ]

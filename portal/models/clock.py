@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from time import monotonic
+from time import monotonic, time
 
 from django.db import connection
 
@@ -19,6 +19,13 @@ def database_now() -> datetime:
         cursor.execute(clock_question())
         (moment,) = cursor.fetchone()
     return parse_db_time(moment)
+
+
+def clock_offset() -> float:
+    """Seconds that this machine's clock is ahead of the database's, to half the time that the question took."""
+    before = time()
+    database = database_now().timestamp()
+    return (before + time()) / 2 - database
 
 
 def clock_question() -> str:

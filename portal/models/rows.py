@@ -16,7 +16,11 @@ from django.db.models import JSONField, Model
 
 Table = type[Model]
 
-LEFT_OUT = ("sessions.Session", "usersessions.UserSession")  # who was signed in signs in again
+LEFT_OUT = (  # who was signed in signs in again; each worker reports its machine again
+    "sessions.Session",
+    "usersessions.UserSession",
+    "portal.WorkerHost",
+)
 MADE_BY_MIGRATING = ("contenttypes.ContentType", "auth.Permission")  # there in an empty database too
 _BATCH = 500
 _BEGIN = {"sqlite": "BEGIN", "postgresql": "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"}
@@ -60,10 +64,17 @@ def dump(table: Table, file: TextIO) -> int:
     return count
 
 
+class MissingColumn(Exception):
+    """A row has no value for a column; the text is `table.column`."""
+
+
 def load(table: Table, lines: Iterable[str]) -> int:
     """Insert the rows as they were, whatever the model would make of them; how many they are.
 
     Within a transaction, at whose end the database looks at references.
+
+    Raises:
+        MissingColumn: the rows are of a table of another version.
     """
     fields = table._meta.concrete_fields
     quote = connection.ops.quote_name
@@ -73,7 +84,11 @@ def load(table: Table, lines: Iterable[str]) -> int:
     count = 0
     with connection.cursor() as cursor:
         for batch in _batches(map(json.loads, lines)):
-            cursor.executemany(insert, [[_value(field, row[field.attname]) for field in fields] for row in batch])
+            try:
+                values = [[_value(field, row[field.attname]) for field in fields] for row in batch]
+            except KeyError as missing:
+                raise MissingColumn(f"{table._meta.db_table}.{missing.args[0]}") from None
+            cursor.executemany(insert, values)
             count += len(batch)
     return count
 

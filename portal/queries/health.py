@@ -9,13 +9,15 @@ import redis
 from django.conf import settings
 from django.db import Error
 
-from portal.models import Heartbeat
-from portal.models.clock import database_now
+from portal.models import Heartbeat, WorkerHost
+from portal.models.clock import clock_offset, database_now
+from portal.models.schema import missing_migrations
 from portal.objects.interface import data_objects
 from portal.queries.backlog import backlogs
 
 BROKER_SECONDS = 1
 SILENCE = timedelta(minutes=2)  # after which a lane counts as dead; it beats every half minute
+CLOCK_SECONDS = 5  # that a machine's clock may be off
 LATE = timedelta(minutes=10)  # for the oldest upload that waits: its lane is dead or far too slow
 
 
@@ -39,7 +41,9 @@ def health() -> Health:
     later = {"broker": _said(_try_broker)}
     if needed["database"] == "ok":
         at = database_now()
-        later |= _workers(at) | {"queue": _queue(at)}
+        needed["schema"] = "; ".join(missing_migrations()) or "ok"
+    if needed.get("schema") == "ok":
+        later |= _workers(at) | {"queue": _queue(at), "clocks": _clocks(at)}
     status = HealthStatus.READY if set(later.values()) == {"ok"} else HealthStatus.DEGRADED
     if set(needed.values()) != {"ok"}:
         status = HealthStatus.UNREADY
@@ -69,8 +73,21 @@ def _try_broker() -> None:
 
 
 def _workers(at: datetime) -> dict[str, str]:
+    """A lane is silent, or one of its workers lacks what it needs and accepts no work."""
     beats = dict(Heartbeat.objects.values_list("lane", "at"))
-    return {f"worker {lane}": _beating(beats.get(lane), at) for lane in settings.CELERY_TASK_QUEUES}
+    found = {f"worker {lane}": _beating(beats.get(lane), at) for lane in settings.CELERY_TASK_QUEUES}
+    for worker in WorkerHost.objects.filter(at__gte=at - SILENCE).exclude(missing=[]).order_by("lane"):
+        found[f"worker {worker.lane}"] = "accepts no work: " + " ".join(worker.missing)
+    return found
+
+
+def _clocks(at: datetime) -> str:
+    """Times of the database count; a clock that is off shows in logs, certificates and signed links."""
+    workers = WorkerHost.objects.filter(at__gte=at - SILENCE).values_list("clock_offset", flat=True)
+    most = max([clock_offset(), *workers], key=abs)
+    if abs(most) <= CLOCK_SECONDS:
+        return "ok"
+    return f"a machine's clock is {abs(most):.0f} s {'ahead of' if most > 0 else 'behind'} the database's"
 
 
 def _beating(last: datetime | None, at: datetime) -> str:

@@ -1,16 +1,20 @@
 """The figures for Prometheus, counted from the rows: the same whichever web process is asked, and after a restart."""
 
 import shutil
+from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from socket import gethostname
 
 from django.conf import settings
 from django.db.models import Count, DurationField, ExpressionWrapper, F, Q, QuerySet, Sum
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 
-from portal.models import Heartbeat, OutgoingMail, Refusal, Run, Submission
+from portal import __version__
+from portal.models import Heartbeat, OutgoingMail, Refusal, Run, Submission, WorkerHost
+from portal.models.clock import clock_offset
 from portal.queries.backlog import backlogs
-from scoring import __version__
+from scoring import __version__ as scorer_version
 
 SCORING_SECONDS = (0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60)
 WAITING_SECONDS = (0.5, 1, 2, 5, 10, 30, 60, 120, 300, 900, 3600)
@@ -29,10 +33,11 @@ def metrics(at: datetime) -> Iterator[Metric]:
     yield _histogram(scored, "started_at", "agon_scoring_seconds", "Scoring of a run.", SCORING_SECONDS)
     yield _histogram(scored, "received_at", "agon_upload_to_score_seconds", "Upload to score.", WAITING_SECONDS)
     yield _heartbeats(at)
+    yield from _hosts(at)
     free = shutil.disk_usage(settings.STATE_ROOT).free
     yield GaugeMetricFamily("agon_disk_free_bytes", "Free space where the state lies.", value=free)
-    info = GaugeMetricFamily("agon_info", "What runs here.", labels=["scorer"])
-    info.add_metric([__version__], 1)
+    info = GaugeMetricFamily("agon_info", "What runs here.", labels=["version", "revision", "scorer"])
+    info.add_metric([__version__, settings.REVISION, scorer_version], 1)
     yield info
 
 
@@ -76,3 +81,19 @@ def _heartbeats(at: datetime) -> Metric:
     for heartbeat in Heartbeat.objects.order_by("lane"):
         family.add_metric([heartbeat.lane], max(0.0, (at - heartbeat.at).total_seconds()))
     return family
+
+
+def _hosts(at: datetime) -> Iterator[Metric]:
+    """Of the machines that were heard of within two minutes, and of the one that answers."""
+    words = "Seconds that a machine's clock is ahead of the database's."
+    offset = GaugeMetricFamily("agon_clock_offset_seconds", words, labels=["host", "lane"])
+    offset.add_metric([gethostname(), "web"], clock_offset())
+    words = "Workers that accept no work, as their machine lacks what it needs."
+    waiting = GaugeMetricFamily("agon_workers_not_ready", words, labels=["lane"])
+    unable: Counter[str] = Counter()
+    for worker in WorkerHost.objects.filter(at__gte=at - timedelta(minutes=2)):
+        offset.add_metric([worker.host, worker.lane], worker.clock_offset)
+        unable[worker.lane] += bool(worker.missing)
+    for lane in settings.CELERY_TASK_QUEUES:
+        waiting.add_metric([lane], unable[lane])
+    return iter((offset, waiting))

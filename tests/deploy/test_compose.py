@@ -13,8 +13,8 @@ from tests.deploy.production import VARIABLES
 
 FILE = ROOT / "docker-compose.yml"
 AGON = ("web", "web2", "worker", "background", "mailer", "beat", "migrate")
-# For a developer's machine or the demo; or the compose file gives it by another way.
-NOT_IN_PRODUCTION = {"DEBUG", "AGON_DEMO", "FORCE_COLOR"}
+# For a developer's machine or the demo; or the image has it.
+NOT_IN_PRODUCTION = {"DEBUG", "AGON_DEMO", "FORCE_COLOR", "AGON_REVISION"}
 
 
 def variables(environment: dict[str, str]) -> set[str]:

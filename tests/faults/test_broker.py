@@ -10,7 +10,8 @@ import redis
 from django.conf import settings
 
 from portal.evaluation.check import check_submission
-from portal.evaluation.lanes import Lane
+from portal.evaluation.lanes import Lane, message_list
+from portal.evaluation.limits import HINT_PRIORITY
 from portal.models import Run, Submission
 from portal.models.clock import database_now
 from tests.faults.conftest import Worker
@@ -26,7 +27,7 @@ def test_a_broker_that_lost_everything_loses_no_run(
 ) -> None:
     send(1)
     send(2)
-    assert redis.Redis.from_url(settings.CELERY_BROKER_URL).llen(Lane.SCORING) >= 2
+    assert redis.Redis.from_url(settings.CELERY_BROKER_URL).llen(message_list(Lane.SCORING, HINT_PRIORITY)) >= 2
     broker.kill()
     send(3)  # is taken although nobody can be told of it
     broker.lose_everything()

@@ -10,8 +10,8 @@ from django.conf import settings
 from portal import jobs
 from portal.celery import app
 from portal.evaluation.check import check_submission
-from portal.evaluation.lanes import Lane
-from portal.evaluation.limits import ATTEMPTS, CHILD_MEMORY
+from portal.evaluation.lanes import Lane, message_list
+from portal.evaluation.limits import ATTEMPTS, CHILD_MEMORY, HINT_PRIORITY
 from portal.models import Evaluation, OutgoingMail, Quota, Run, Submission, User
 from portal.models.clock import database_now
 from portal.storage import stored_name
@@ -31,7 +31,7 @@ def scored() -> int:
 
 
 def nothing_waits(queue: redis.Redis) -> bool:
-    return queue.llen(Lane.SCORING) == 0 and queue.zcard(DELIVERED) == 0
+    return queue.llen(message_list(Lane.SCORING, HINT_PRIORITY)) == 0 and queue.zcard(DELIVERED) == 0
 
 
 def test_the_same_message_ten_times(

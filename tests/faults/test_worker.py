@@ -1,19 +1,23 @@
 """The worker killed in mid-score: no run is lost, none is scored twice. # G72"""
 
 import os
+import shutil
 import signal
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import redis
+from django.conf import settings
 from django.db.models import Sum
 
 from portal import jobs
 from portal.evaluation.check import check_submission
-from portal.evaluation.lanes import Lane
+from portal.evaluation.lanes import Lane, message_list
+from portal.evaluation.limits import HINT_PRIORITY
 from portal.management.programs import worker_command
-from portal.models import Heartbeat, Run, Submission
+from portal.models import Heartbeat, Run, Submission, WorkerHost
 from portal.models.clock import database_now
 from tests.faults.conftest import Worker, own_environment
 from tests.services import Broker, Program, children, wait_until
@@ -68,6 +72,39 @@ def test_no_run_is_lost_and_none_is_scored_twice(
     lost = used["attempts"] if kill is kill_scorers else used["leases_lost"]
     assert 1 <= lost == sum(used.values()) <= 2  # of two scorers, one may end in the moment before
     assert [run.evaluations.count() for run in Run.objects.all()] == [1, 1, 1]
+
+
+@pytest.fixture
+def worker_elsewhere(tmp_path: Path, transactional_db: None) -> Iterator[Program]:
+    """A worker on a machine that has neither the portal's data nor its key: its AGON_STATE is another folder."""
+    log = tmp_path / "elsewhere.log"
+    worker = Program(worker_command("elsewhere"), own_environment() | {"AGON_STATE": str(tmp_path / "elsewhere")}, log)
+    yield worker
+    worker.kill()
+    print(log.read_text())
+
+
+def test_a_machine_without_data_and_key_takes_no_work_until_it_has_them(
+    broker: Broker, worker_elsewhere: Program, send: Callable[[int], Submission], tmp_path: Path
+) -> None:
+    submission = send(1)
+    queue = redis.Redis.from_url(settings.CELERY_BROKER_URL)
+    hinted = queue.llen(message_list(Lane.SCORING, HINT_PRIORITY))
+    assert hinted > 0
+    worker_elsewhere.start()
+    log = tmp_path / "elsewhere.log"
+    wait_until(lambda: log.exists() and "accepts no work yet" in log.read_text(), "it says that it lacks something")
+    lacks = WorkerHost.objects.get(lane=Lane.SCORING).missing
+    assert [sentence.partition(":")[0] for sentence in lacks] == ["The data are not here", "Gold is not here"]
+    assert queue.llen(message_list(Lane.SCORING, HINT_PRIORITY)) == hinted
+    submission.refresh_from_db()
+    assert (submission.state, submission.token, submission.postponed) == (Submission.State.RECEIVED, None, 0)
+    for name in ("data", "gold", "gold-private-key"):  # somebody mounts the volume
+        place = tmp_path / "elsewhere" / name
+        shutil.rmtree(place) if place.is_dir() else place.unlink(missing_ok=True)
+        place.symlink_to(settings.STATE_ROOT / name)
+    wait_until(lambda: Run.objects.get(submission=submission).state == Run.State.SCORED, "the run is scored")
+    assert not WorkerHost.objects.exclude(missing=[]).exists()
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """Backup and restore: rows to the microsecond, files by their hashes, all or nothing, into an empty portal only."""
 
+import hashlib
 import io
 import json
 import os
@@ -14,7 +15,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from portal.actions.backup import write_backup
+from portal import __version__
+from portal.actions.backup import MANIFEST, write_backup
 from portal.actions.errors import ActionError
 from portal.actions.restore import restore_backup
 from portal.evaluation.reconcile import reconcile
@@ -218,14 +220,56 @@ def test_no_key_and_no_session_is_in_it(backup, settings, client):
     assert "PUBLIC KEY" in manifest_of(backup)["receipt_key"]
 
 
+def rewritten(backup, name, change):
+    """A backup one of whose members is changed, and its digest in the manifest with it."""
+    target = backup.with_name("rewritten.tar")
+    with tarfile.open(backup) as old, tarfile.open(target, "w") as new:
+        bodies = {entry.name: old.extractfile(entry).read() for entry in old}
+        bodies[name] = change(bodies[name])
+        manifest = json.loads(bodies[MANIFEST])
+        if name != MANIFEST:
+            manifest["members"][name] = {"sha256": hashlib.sha256(bodies[name]).hexdigest(), "size": len(bodies[name])}
+            bodies[MANIFEST] = json.dumps(manifest).encode()
+        for member, body in bodies.items():
+            entry = tarfile.TarInfo(member)
+            entry.size = len(body)
+            new.addfile(entry, io.BytesIO(body))
+    return target
+
+
+def test_a_backup_says_which_version_made_it(backup, settings):
+    manifest = manifest_of(backup)
+    assert (manifest["agon"], manifest["revision"]) == (__version__, settings.REVISION)
+    assert len(settings.REVISION) == 40
+
+
+def test_a_backup_whose_rows_lack_a_column_is_refused_as_a_whole(backup, somewhere_else):
+    older = rewritten(backup, "database/portal.team.jsonl", lambda rows: rows.replace(b'"affiliation"', b'"other"'))
+    somewhere_else()
+    with pytest.raises(ActionError, match=r"The backup lacks portal_team.affiliation: it was made before Agon 0.1.0"):
+        restore_backup(older)
+    assert rows.is_empty()
+
+
+def test_a_manifest_of_another_version_is_not_a_damaged_one(backup, somewhere_else):
+    def change(body):
+        return json.dumps(json.loads(body) | {"migrations": ["portal.9999_x"], "members": "other", "more": 1}).encode()
+
+    newer = rewritten(backup, MANIFEST, change)
+    somewhere_else()
+    with pytest.raises(ActionError, match="with other tables"):
+        restore_backup(newer)
+
+
 def test_another_version_of_the_tables_is_refused(backup, somewhere_else):
+    backup = rewritten(backup, MANIFEST, lambda body: json.dumps(json.loads(body) | {"revision": "0123abcd"}).encode())
     somewhere_else()
     with connection.cursor() as cursor:
         cursor.execute(
             "INSERT INTO django_migrations (app, name, applied) VALUES ('portal', '9999_x', %s)", [EVALUATION]
         )
     try:
-        with pytest.raises(ActionError, match="restore it with that version"):
+        with pytest.raises(ActionError, match=r"of Agon \S+ \(0123abcd\) with other tables. Restore it with"):
             restore_backup(backup)
     finally:
         with connection.cursor() as cursor:

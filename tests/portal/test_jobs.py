@@ -9,8 +9,9 @@ from datetime import timedelta
 import pytest
 
 from portal import jobs
-from portal.evaluation.lanes import Lane
-from portal.evaluation.limits import GIVE_WAY_SECONDS
+from portal.celery import Beat, app
+from portal.evaluation.lanes import Lane, message_list
+from portal.evaluation.limits import GIVE_WAY_SECONDS, HINT_PRIORITY, REGULAR_WAITING
 from portal.models import Board, Run, Submission
 from portal.models.clock import database_now
 from tests.portal.world import GOOD, send_run
@@ -20,7 +21,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 def hints(queue, lane=Lane.SCORING):
     """(job, id) of every message, oldest first, and the queue emptied."""
-    messages = [json.loads(message) for message in reversed(queue.lrange(lane, 0, -1))]
+    messages = [json.loads(message) for message in reversed(queue.lrange(message_list(lane, HINT_PRIORITY), 0, -1))]
     queue.flushall()
     return [(message["headers"]["task"], message["headers"]["argsrepr"]) for message in messages]
 
@@ -39,6 +40,21 @@ def test_a_worker_gives_way_within_its_session_and_as_one_of_many(queues, nicene
     own, session = done.stdout.split("\n", 1)
     assert int(own) == os.nice(0) + niceness
     assert session.strip() == "False" or f"nice {niceness}" in session
+
+
+def test_no_clock_of_a_machine_makes_regular_work_expire():
+    assert [name for name, entry in app.conf.beat_schedule.items() if "expires" in entry["options"]] == []
+
+
+def test_regular_work_goes_before_hints_and_does_not_pile_up_without_workers(queue):
+    beat = Beat(app, lazy=True)
+    entries = {name: beat.Entry(name=name, app=app, **entry) for name, entry in app.conf.beat_schedule.items()}
+    with app.producer_or_acquire() as producer:
+        for _ in range(REGULAR_WAITING + 5):
+            for name in ("sweep", "heartbeat mail", "sweep_mails"):
+                beat.apply_async(entries[name], producer=producer, advance=False)
+    assert [queue.llen(lane) for lane in (Lane.SCORING, Lane.MAIL, Lane.BULK)] == [REGULAR_WAITING, REGULAR_WAITING, 0]
+    assert hints(queue) == []
 
 
 @pytest.fixture
@@ -68,7 +84,7 @@ def test_sweep_publishes_what_lost_its_hint(run, queue):
 
 
 def test_messages_hold_ids_and_nothing_else(run, queue):  # D45
-    (message,) = queue.lrange(Lane.SCORING, 0, -1)
+    (message,) = queue.lrange(message_list(Lane.SCORING, HINT_PRIORITY), 0, -1)
     assert run.name.encode() not in message
     assert run.team.name.encode() not in message
 
@@ -76,12 +92,12 @@ def test_messages_hold_ids_and_nothing_else(run, queue):  # D45
 def test_boards_are_compared_when_no_upload_waits(run, queue):
     jobs.check_submission(str(run.submission.pk))
     jobs.score_run(str(run.pk))
-    queue.rpush(Lane.SCORING, "a hint")
+    queue.rpush(message_list(Lane.SCORING, HINT_PRIORITY), "a hint")
     jobs.refresh_boards()
-    assert queue.llen(Lane.BULK) == 0
+    assert queue.llen(message_list(Lane.BULK, HINT_PRIORITY)) == 0
     queue.flushall()
     jobs.refresh_boards()
-    assert queue.llen(Lane.BULK) > 0
+    assert queue.llen(message_list(Lane.BULK, HINT_PRIORITY)) > 0
 
 
 def test_each_board_is_hinted_at_once_and_compared_by_one_worker(run, queue):

@@ -12,7 +12,8 @@ from django.db import connection
 from portal import jobs
 from portal.actions.team_members import invite_by_mail
 from portal.celery import app
-from portal.evaluation.lanes import Lane
+from portal.evaluation.lanes import Lane, message_list
+from portal.evaluation.limits import HINT_PRIORITY
 from portal.mail import outbox
 from portal.models import Download, OutgoingMail, Phase
 from portal.models.clock import database_now
@@ -120,7 +121,9 @@ def test_from_the_deed_to_the_mailbox_by_what_stands_on_the_queue(meltemi, queue
     """The worker's part, message by message: a hint from the deed, one from the sweep, one from the schedule."""
 
     def work():
-        messages = [json.loads(message) for message in reversed(queue.lrange(Lane.MAIL, 0, -1))]
+        messages = [
+            json.loads(message) for message in reversed(queue.lrange(message_list(Lane.MAIL, HINT_PRIORITY), 0, -1))
+        ]
         queue.flushall()
         for message in messages:
             app.tasks[message["headers"]["task"]](*ast.literal_eval(message["headers"]["argsrepr"]))

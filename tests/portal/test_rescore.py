@@ -11,7 +11,8 @@ from portal.actions import scores
 from portal.actions.import_gold import add_gold_standard
 from portal.evaluation import claim, rescore, score
 from portal.evaluation.check import check_submission
-from portal.evaluation.lanes import Lane
+from portal.evaluation.lanes import Lane, message_list
+from portal.evaluation.limits import HINT_PRIORITY
 from portal.evaluation.rescore import adopt_scorer
 from portal.evaluation.score import score_run
 from portal.evaluation.sweep import sweep
@@ -131,14 +132,14 @@ def test_what_nobody_waits_for_goes_into_the_bulk_lane(run, meltemi, tiny):
 def test_the_sweep_adds_nothing_to_a_lane_in_which_messages_wait(run, tiny, queue):
     scores.rescore(None, tiny, EVALUATION, reason="again")
     jobs.sweep()
-    waiting = queue.llen(Lane.BULK)
+    waiting = queue.llen(message_list(Lane.BULK, HINT_PRIORITY))
     assert waiting == Run.objects.scorable().count()
     Run.objects.update(lease_ends=None)
     jobs.sweep()
-    assert queue.llen(Lane.BULK) == waiting
+    assert queue.llen(message_list(Lane.BULK, HINT_PRIORITY)) == waiting
     queue.flushall()
     jobs.sweep()
-    assert queue.llen(Lane.BULK) == waiting
+    assert queue.llen(message_list(Lane.BULK, HINT_PRIORITY)) == waiting
 
 
 def test_gold_swapped_under_load_names_its_version_each_time(run, tiny_folder):  # G84

@@ -8,6 +8,8 @@ import pytest
 from portal.actions import intake
 from portal.actions.errors import ActionError, Conflict, Invalid, LimitReached, NotAllowed, TooLarge
 from portal.actions.import_shared_task import import_shared_task
+from portal.evaluation.lanes import Lane, message_list
+from portal.evaluation.limits import HINT_PRIORITY
 from portal.models import AuditEntry, FailedAttempt, Membership, Quota, Refusal, Run, Submission, Team, Validation
 from portal.queries.quota import remaining
 from tests.portal.world import (
@@ -255,11 +257,11 @@ def test_broker_down_at_commit(meltemi):  # G82
 @pytest.mark.django_db(transaction=True)
 def test_hint_follows_the_commit(meltemi, queue):
     send(meltemi, "one_Meltemi_1.json", run_file(GOOD), EVALUATION)
-    assert queue.llen("scoring") == 1
+    assert queue.llen(message_list(Lane.SCORING, HINT_PRIORITY)) == 1
 
 
 @pytest.mark.django_db(transaction=True)
 def test_refusal_publishes_nothing(meltemi, queue):
     with pytest.raises(NotAllowed):
         send(meltemi, "one_Meltemi_1.json", run_file(GOOD), POST)
-    assert queue.llen("scoring") == 0
+    assert queue.llen(message_list(Lane.SCORING, HINT_PRIORITY)) == 0

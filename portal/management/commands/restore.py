@@ -8,6 +8,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from portal.actions.errors import ActionError
 from portal.actions.restore import restore_backup
+from portal.models.schema import schema_problems
 from portal.queries.receipts import public_key as receipt_key
 from portal.sealing import as_text, public_key
 
@@ -20,6 +21,8 @@ class Command(BaseCommand):
 
     def handle(self, *, archive: Path, **_: Any) -> None:
         call_command("migrate", verbosity=0)
+        if problems := schema_problems():
+            raise CommandError(" ".join(problems))
         try:
             manifest = restore_backup(archive)
         except ActionError as error:

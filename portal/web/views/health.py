@@ -12,6 +12,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_l
 from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
+from portal import __version__
 from portal.models.clock import database_now
 from portal.queries.health import HealthStatus, health
 from portal.queries.metrics import metrics as figures
@@ -20,8 +21,9 @@ from portal.queries.metrics import metrics as figures
 @never_cache
 @require_safe
 def healthz(request: HttpRequest) -> HttpResponse:
-    """Whether this process answers and its database does."""
-    return HttpResponse(f"ok {database_now():%Y-%m-%dT%H:%M:%SZ}\n", content_type="text/plain")
+    """Whether this process answers and its database does, and which version it is."""
+    version = f"agon {__version__} {settings.REVISION[:12]}".rstrip()
+    return HttpResponse(f"ok {database_now():%Y-%m-%dT%H:%M:%SZ} {version}\n", content_type="text/plain")
 
 
 @never_cache

@@ -2,14 +2,18 @@
 
 import csv
 import io
+import tomllib
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 from django.template.loader import render_to_string
 from django.test import Client
 
+from portal import __version__
 from portal.actions.import_shared_task import import_shared_task
 from portal.models import SharedTask, Team
+from tests.conftest import ROOT
 from tests.portal.world import GOOD, PERFECT, POST, send_run, work_off
 
 TABS = ["", "data/", "evaluation/", "terms/", "leaderboard/one/", "team/"]
@@ -86,7 +90,11 @@ def test_the_page_for_a_fault_of_ours_needs_neither_request_nor_database() -> No
 
 
 def test_healthz(anybody: Client, db: None) -> None:
-    assert anybody.get("/healthz").content.startswith(b"ok ")
+    status, _time, program, version, revision = anybody.get("/healthz").content.decode().split()
+    assert (status, program, version, revision) == ("ok", "agon", __version__, settings.REVISION[:12])
+    stated = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert version == stated
+    assert f"## {version.partition('.dev')[0]}" in (ROOT / "CHANGELOG.md").read_text()
 
 
 def test_the_policy_of_every_page_forbids_inline_code(anybody: Client, tiny: SharedTask) -> None:

@@ -1,0 +1,54 @@
+"""What a machine lacks for the work of a lane: a worker asks before it takes a message away from others."""
+
+from collections.abc import Iterator
+
+from django.db import DatabaseError
+
+from portal.evaluation.lanes import Lane
+from portal.models import GoldStandard, SharedTask
+from portal.models.schema import schema_problems
+from portal.models.task import definition_name
+from portal.objects.interface import data_objects, gold_objects
+from portal.storage import can_open_gold, can_open_this_gold
+
+PROBED = 20  # of the newest: one that is there shows that this is the portal's storage; reconcile looks at all
+
+
+def missing_for(lane: Lane) -> list[str]:
+    """What the machine lacks, in sentences that say what to do; empty where a worker can start."""
+    try:
+        return schema_problems() or [*_storage(), *(() if lane == Lane.MAIL else _key())]
+    except DatabaseError as error:
+        return [f"The database does not answer ({type(error).__name__}): check DATABASE_URL."]
+
+
+def _storage() -> Iterator[str]:
+    """One definition of many that is not there concerns its shared task alone."""
+    try:
+        data_objects().probe()
+        names = map(definition_name, _newest(SharedTask, "definition_sha256"))
+        is_there = [data_objects().has_folder(name) for name in names]
+    except OSError as error:
+        yield f"Data cannot be stored ({error.strerror or type(error).__name__}): check AGON_STATE or AGON_S3_…"
+        return
+    if is_there and not any(is_there):
+        yield "The data are not here: no definition of a shared task is found. Check AGON_STATE or AGON_S3_BUCKET."
+
+
+def _key() -> Iterator[str]:
+    if not can_open_gold():
+        yield "The key to gold is missing: set AGON_GOLD_PRIVATE_KEY_FILE."
+        return
+    newest = _newest(GoldStandard, "sealed_sha256")
+    try:
+        there = [sealed for sealed in newest if gold_objects().has(sealed)]
+        if newest and not there:
+            yield "Gold is not here: no gold standard is found. Check AGON_STATE or AGON_S3_GOLD_BUCKET."
+        elif there and not any(map(can_open_this_gold, there)):
+            yield "The key opens no gold standard: AGON_GOLD_PRIVATE_KEY_FILE is the key of another portal."
+    except OSError as error:
+        yield f"Gold cannot be read ({error.strerror or type(error).__name__}): check AGON_S3_GOLD_…"
+
+
+def _newest(table: type[SharedTask | GoldStandard], field: str) -> list[str]:
+    return list(table.objects.order_by("-pk").values_list(field, flat=True)[:PROBED])

@@ -1,0 +1,42 @@
+"""What a worker does before its first message: it waits until its machine has all that its lanes need."""
+
+import socket
+from contextlib import suppress
+from time import sleep
+
+import structlog
+from celery.signals import worker_init
+from celery.worker import WorkController
+from django.db import DatabaseError, connections
+
+from portal.evaluation.lanes import Lane
+from portal.evaluation.limits import PROBE_SECONDS
+from portal.evaluation.probe import missing_for
+from portal.models import WorkerHost
+from portal.models.clock import clock_offset, database_now
+
+log = structlog.get_logger("portal.worker")
+
+
+@worker_init.connect
+def wait_until_able(sender: WorkController, **_: object) -> None:
+    """Each message that a worker took before would be work that it keeps from another."""
+    lanes = [Lane(queue) for queue in sender.app.amqp.queues.consume_from]
+    said: list[str] = []
+    while missing := probe(lanes):
+        if missing != said:
+            log.error("this worker accepts no work yet", missing=missing)
+            said = missing
+        sleep(PROBE_SECONDS)
+    if said:
+        log.warning("this worker has all that it needs and starts")
+
+
+def probe(lanes: list[Lane]) -> list[str]:
+    """What this machine lacks for these lanes; /readyz and `manage.py doctor` say it, too."""
+    lacks = {lane: missing_for(lane) for lane in lanes}
+    with suppress(DatabaseError):  # away, or without that table yet
+        for lane, missing in lacks.items():
+            WorkerHost.objects.report(socket.gethostname(), lane, database_now(), clock_offset(), missing)
+    connections.close_all()  # the pool is forked next
+    return list(dict.fromkeys(sentence for missing in lacks.values() for sentence in missing))
