@@ -40,7 +40,8 @@ def size_of_columns(spec: FormatSpec) -> Size:
 class Format:
     """A run format: all that the engine knows of it.
 
-    `read` returns None when it reported an error; `write` makes a file that `read` takes for the same answers.
+    `read` returns None when it reported an error; `write` makes a file that `read` takes for the same answers. In the
+    spec they find every option, those that task.yaml leaves out with the default of their key.
     `finish` may change the options that were read, and report on them.
     """
 

@@ -16,7 +16,7 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
     """Read labels into a boolean matrix with one column a class."""
     errors_before = len(reading.report.errors)
     classes: tuple[str, ...] = spec.options["classes"]
-    multi = spec.options.get("multi", False)
+    multi = spec.options["multi"]
     one: Any = Literal[classes]
     records = read_records(
         data,
@@ -39,7 +39,7 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
 def write(answers: Matrix, spec: FormatSpec) -> str:
     """The label of each item, or the list of its labels."""
     labels = answers.labels()
-    return write_records(answers.ids, labels if spec.options.get("multi") else (own[0] for own in labels), spec)
+    return write_records(answers.ids, labels if spec.options["multi"] else (own[0] for own in labels), spec)
 
 
 JSON_LABELS = Format(

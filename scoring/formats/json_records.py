@@ -33,7 +33,7 @@ class Shape:
     value_key: str
     constants: tuple[tuple[str, str], ...]
     value_type: Any
-    lines: bool = False  # one object a line, and no list about them
+    lines: bool  # one object a line, and no list about them
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -73,28 +73,23 @@ RECORD_OPTIONS = (
 
 def write_records(ids: Sequence[str], values: Iterable[Any], spec: FormatSpec) -> str:
     """A JSON object an item: in a list, or each in its line."""
-    id_key, value_key = spec.options.get("id", "id"), spec.options.get("value", "value")
-    constants = spec.options.get("constants", {})
-    records = ({**constants, id_key: item, value_key: value} for item, value in zip(ids, values, strict=True))
+    options = spec.options
+    pairs = zip(ids, values, strict=True)
+    records = ({**options["constants"], options["id"]: item, options["value"]: value} for item, value in pairs)
     lines = [json.dumps(record, ensure_ascii=False) for record in records]
-    return "\n".join([*lines, ""]) if spec.options.get("lines") else "[\n" + ",\n".join(lines) + "\n]\n"
+    return "\n".join([*lines, ""]) if options["lines"] else "[\n" + ",\n".join(lines) + "\n]\n"
 
 
 def records_suffix(options: Mapping[str, Any]) -> str:
     """What the names of such files end in."""
-    return ".jsonl" if options.get("lines") else ".json"
+    return ".jsonl" if options["lines"] else ".json"
 
 
 def shape_of(spec: FormatSpec, value_type: Any) -> Shape:
     """The shape that a format's options ask for."""
-    constants: Mapping[str, str] = spec.options.get("constants", {})
-    return Shape(
-        id_key=spec.options.get("id", "id"),
-        value_key=spec.options.get("value", "value"),
-        constants=tuple(sorted(constants.items())),
-        value_type=value_type,
-        lines=spec.options.get("lines", False),
-    )
+    options = spec.options
+    constants = tuple(sorted(options["constants"].items()))
+    return Shape(options["id"], options["value"], constants, value_type, options["lines"])
 
 
 def read_records(data: bytes, shape: Shape, reading: Reading, strings_in: Callable[[list[Any]], int]) -> Records | None:

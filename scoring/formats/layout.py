@@ -28,17 +28,6 @@ SEPARATORS_BY_NAME = {"comma": ",", "tab": "\t", "semicolon": ";", "bar": "|", "
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
-    """How a file's columns are found; `order` is that of a file without a header (empty: as they are asked for)."""
-
-    id: tuple[str, ...]
-    separator: str
-    header: str
-    extra_columns: str
-    order: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class ItemTable:
     """The rows below the header, the items that they are for, and where the columns stand."""
 
@@ -83,42 +72,32 @@ LAYOUT_OPTIONS = (
 )
 
 
-def layout_of(options: Mapping[str, Any]) -> Layout:
-    """The layout that a format's options ask for."""
-    return Layout(
-        id=options["id"],
-        separator=options.get("separator", ","),
-        header=options.get("header", "required"),
-        extra_columns=options.get("extra_columns", "warn"),
-        order=options.get("layout", ()),
-    )
-
-
 def read_table(
-    data: bytes, layout: Layout, columns: Sequence[str], reading: Reading, dispensable: Collection[str] = ()
+    data: bytes, options: Mapping[str, Any], columns: Sequence[str], reading: Reading, dispensable: Collection[str] = ()
 ) -> ItemTable | None:
     """Cut a file into rows and find the id's and the other columns; None, with the problems reported, where one lacks.
 
     Args:
+        options: those of LAYOUT_OPTIONS, and others.
         columns: names in the file's header.
         dispensable: those of them that the file may lack; they then have no place.
     """
-    report = reading.report
+    report, separator, header = reading.report, options["separator"], options["header"]
     text = decode(data, report)
-    if text is None or is_too_much(text, layout.separator, reading) or _is_for_excel(text, layout.separator, report):
+    if text is None or is_too_much(text, separator, reading) or _is_for_excel(text, separator, report):
         return None
-    rows = split(text, layout.separator, report)
+    rows = split(text, separator, report)
     if rows is None:
         return None
-    needed = (*layout.id, *columns)
-    order = layout.order or needed
+    needed = (*options["id"], *columns)
+    order = options["layout"] or needed
     first = rows.first
-    if has_other_separator(first, len(order), layout.separator, report):
+    if has_other_separator(first, len(order), separator, report):
         return None
-    named = is_header(first, (*order, *needed)) if layout.header == "optional" else layout.header == "required"
+    named = is_header(first, (*order, *needed)) if header == "optional" else header == "required"
     if named:
         wanted = [name for name in needed if name in first or name not in dispensable]
-        places = find_columns(first, wanted, layout.separator, layout.extra_columns, reading)
+        places = find_columns(first, wanted, separator, options["extra_columns"], reading)
         rows = rows.without_first()
     else:
         places = {name: order.index(name) for name in needed}
@@ -132,20 +111,20 @@ def read_table(
         return None
     if not check_widths(rows, len(first) if named else len(order), report):
         return None
-    parts = [rows.column(places[name]) for name in layout.id]
+    parts = [rows.column(places[name]) for name in options["id"]]
     ids = parts[0] if len(parts) == 1 else list(map("_".join, zip(*parts, strict=True)))
     return ItemTable(rows, ids, places)
 
 
 def write_table(ids: Sequence[str], columns: Mapping[str, Sequence[Any]], options: Mapping[str, Any]) -> str:
     """A line an item. An id of several columns is taken apart from the right: only its first part may hold `_`."""
-    layout = layout_of(options)
-    parts = zip(*(item.rsplit("_", len(layout.id) - 1) for item in ids), strict=True)
-    known = {**dict(zip(layout.id, parts, strict=True)), **columns}
-    order = layout.order or tuple(known)
+    names = options["id"]
+    parts = zip(*(item.rsplit("_", len(names) - 1) for item in ids), strict=True)
+    known = {**dict(zip(names, parts, strict=True)), **columns}
+    order = options["layout"] or tuple(known)
     text = io.StringIO()
-    writer = csv.writer(text, delimiter=layout.separator, lineterminator="\n")
-    if layout.header == "required":
+    writer = csv.writer(text, delimiter=options["separator"], lineterminator="\n")
+    if options["header"] == "required":
         writer.writerow(order)
     writer.writerows(zip(*(known[name] for name in order), strict=True))
     return text.getvalue()
@@ -153,7 +132,7 @@ def write_table(ids: Sequence[str], columns: Mapping[str, Sequence[Any]], option
 
 def table_suffix(options: Mapping[str, Any]) -> str:
     """What the names of such files end in."""
-    return ".tsv" if options.get("separator") == "\t" else ".csv"
+    return ".tsv" if options["separator"] == "\t" else ".csv"
 
 
 def _is_for_excel(text: str, separator: str, report: Report) -> bool:

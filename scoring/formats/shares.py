@@ -11,13 +11,10 @@ from scoring.definition.keys import Key
 from scoring.definition.kinds import NUMBER, WORDS
 from scoring.formats.reading import Reading, shown
 
-TOLERANCE = 1e-3
-
-
 SHARE_OPTIONS = (
     Key("classes", WORDS, "The labels."),
     Key("sum", NUMBER, "What the shares of an item add up to. Without it they can add up to anything.", None),
-    Key("tolerance", NUMBER, "How far the sum may be off.", TOLERANCE),
+    Key("tolerance", NUMBER, "How far the sum may be off.", 1e-3),
 )
 
 
@@ -47,12 +44,12 @@ def judge_shares(
             **_first_of(places, row, [f"{shown(places[row])}: {columns[at]} {values[row, at]:g}" for row, at in first]),
             count=len(outside),
         )
-    total = spec.options.get("sum")
+    total = spec.options["sum"]
     if total is None:
         return
     sums = values.sum(axis=1) + (0 if others is None else others)
     # A hair's breadth more than the tolerance: decimal shares are not exact in binary.
-    wrong = np.nonzero(np.abs(sums - total) > spec.options.get("tolerance", TOLERANCE) + 1e-9)[0].tolist()
+    wrong = np.nonzero(np.abs(sums - total) > spec.options["tolerance"] + 1e-9)[0].tolist()
     if wrong:
         first = wrong[: reading.report.listed]
         reading.report.add(

@@ -19,7 +19,7 @@ from scoring.formats.delimited import split_plain
 from scoring.formats.format import Format, Size
 from scoring.formats.json_records import RECORD_OPTIONS, read_records, records_suffix, shape_of, write_records
 from scoring.formats.json_text import MISSING
-from scoring.formats.layout import LAYOUT_OPTIONS, ItemTable, layout_of, read_table, table_suffix, write_table
+from scoring.formats.layout import LAYOUT_OPTIONS, ItemTable, read_table, table_suffix, write_table
 from scoring.formats.reading import Problems, Reading, are_too_many, check_ids, decode, is_too_much, shown, shown_cell
 from scoring.formats.span_lists import Marks, Offsets, pairs_of_rows
 
@@ -53,7 +53,7 @@ OPTIONS = (
 
 def size(spec: FormatSpec) -> Size:
     """How large a run may be for each of its items."""
-    entries = limits.SPANS_AN_ITEM if spec.options.get("spans") == "rows" else limits.ENTRIES_AN_ITEM
+    entries = limits.SPANS_AN_ITEM if spec.options["spans"] == "rows" else limits.ENTRIES_AN_ITEM
     return Size(entries, cells=limits.OFFSETS_AN_ITEM, bytes=limits.SPANS_BYTES_AN_ITEM)
 
 
@@ -63,8 +63,8 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Spans | None:
     if are_too_many(data.count(b","), reading.most_cells, reading.report):
         return None
     problems = Problems(reading.report)
-    read_file = {"plain": _read_plain, "table": _read_cells, "json": _read_json}[spec.options.get("file", "plain")]
-    if spec.options.get("spans") == "rows":
+    read_file = {"plain": _read_plain, "table": _read_cells, "json": _read_json}[spec.options["file"]]
+    if spec.options["spans"] == "rows":
         read_file = _read_rows
     marks = read_file(data, spec, reading, problems)
     if marks is None:
@@ -77,7 +77,7 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Spans | None:
 
 
 def _offsets(spec: FormatSpec) -> Offsets:
-    return Offsets(spec.options.get("spans", "offsets") != "offsets", spec.options.get("end") == "inclusive")
+    return Offsets(spec.options["spans"] != "offsets", spec.options["end"] == "inclusive")
 
 
 def _read_plain(data: bytes, spec: FormatSpec, reading: Reading, problems: Problems) -> Marks | None:
@@ -104,7 +104,7 @@ def _read_plain(data: bytes, spec: FormatSpec, reading: Reading, problems: Probl
 
 def _read_cells(data: bytes, spec: FormatSpec, reading: Reading, problems: Problems) -> Marks | None:
     name = spec.options["value"]
-    table = read_table(data, layout_of(spec.options), (name,), reading)
+    table = read_table(data, spec.options, (name,), reading)
     if table is None:
         return None
     return Marks.of_cells(table.ids, table.column(name), table.rows.lines, _offsets(spec), problems)
@@ -113,7 +113,7 @@ def _read_cells(data: bytes, spec: FormatSpec, reading: Reading, problems: Probl
 def _read_rows(data: bytes, spec: FormatSpec, reading: Reading, problems: Problems) -> Marks | None:
     """A row a span: rows of the same item belong together, and one with empty cells says that it has none."""
     names = (spec.options["start"], spec.options["stop"])
-    table = read_table(data, layout_of(spec.options), names, reading)
+    table = read_table(data, spec.options, names, reading)
     if table is None:
         return None
     pairs, lines = _pairs_by_item(table, names, problems)
@@ -160,16 +160,15 @@ def write(answers: Spans, spec: FormatSpec) -> str:
     options = spec.options
     lists: list[list[Any]] = [
         answers.offsets(row)
-        if options.get("spans", "offsets") == "offsets"
-        else [[begin, end - (options.get("end") == "inclusive")] for begin, end in answers.pairs(row)]
+        if options["spans"] == "offsets"
+        else [[begin, end - (options["end"] == "inclusive")] for begin, end in answers.pairs(row)]
         for row in range(len(answers.ids))
     ]
-    file = options.get("file", "plain")
-    if file == "json":
+    if options["file"] == "json":
         return write_records(answers.ids, lists, spec)
-    if file == "plain":
+    if options["file"] == "plain":
         return "".join(f"{item}\t{json.dumps(own)}\n" for item, own in zip(answers.ids, lists, strict=True))
-    if options.get("spans") != "rows":
+    if options["spans"] != "rows":
         return write_table(answers.ids, {options["value"]: list(map(json.dumps, lists))}, options)
     rows = [(item, *pair) for item, own in zip(answers.ids, lists, strict=True) for pair in own or [("", "")]]
     ids, starts, stops = zip(*rows, strict=True)
@@ -178,10 +177,9 @@ def write(answers: Spans, spec: FormatSpec) -> str:
 
 def suffix(options: Mapping[str, Any]) -> str:
     """What the names of such files end in."""
-    file = options.get("file", "plain")
-    if file == "plain":
+    if options["file"] == "plain":
         return ".txt"
-    return table_suffix(options) if file == "table" else records_suffix(options)
+    return table_suffix(options) if options["file"] == "table" else records_suffix(options)
 
 
 SPANS = Format(

@@ -15,7 +15,7 @@ from scoring.definition.yaml_values import Value
 from scoring.formats.decimals import decimals, is_decimal
 from scoring.formats.format import Format
 from scoring.formats.labels import WITH_POINT, report_decimal_point
-from scoring.formats.layout import LAYOUT_OPTIONS, ItemTable, layout_of, read_table, table_suffix, write_table
+from scoring.formats.layout import LAYOUT_OPTIONS, ItemTable, read_table, table_suffix, write_table
 from scoring.formats.reading import Problems, Reading, check_ids, shown, shown_cell
 from scoring.reports.problems import Severity
 
@@ -111,7 +111,7 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
     errors_before = len(reading.report.errors)
     group = (options.group,) if options.group else ()
     dispensable = options.names if group and reading.role == "gold" else ()
-    table = read_table(data, layout_of(spec.options), options.names + group, reading, dispensable)
+    table = read_table(data, spec.options, options.names + group, reading, dispensable)
     if table is None:
         return None
     values, absent = _values(table, options, reading)

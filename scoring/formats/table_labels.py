@@ -7,7 +7,7 @@ from scoring.definition.kinds import WORD
 from scoring.definition.yaml_values import Value
 from scoring.formats.format import Format
 from scoring.formats.labels import LABEL_OPTIONS, Labels
-from scoring.formats.layout import LAYOUT_OPTIONS, layout_of, read_table, table_suffix, write_table
+from scoring.formats.layout import LAYOUT_OPTIONS, read_table, table_suffix, write_table
 from scoring.formats.reading import Reading, check_ids
 
 
@@ -31,13 +31,12 @@ OPTIONS = (
 def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
     """Read labels into a boolean matrix with one column a class."""
     errors_before = len(reading.report.errors)
-    multi = spec.options.get("multi", False)
-    name = spec.options.get("label", "label")
-    table = read_table(data, layout_of(spec.options), (name,), reading)
+    multi, name = spec.options["multi"], spec.options["label"]
+    table = read_table(data, spec.options, (name,), reading)
     if table is None:
         return None
     cells = table.column(name)
-    values = [cell.split(spec.options.get("between", " ")) if cell else [] for cell in cells] if multi else cells
+    values = [cell.split(spec.options["between"]) if cell else [] for cell in cells] if multi else cells
     labels = Labels(table.ids, values, spec.options["classes"], multi)
     if multi or not set(cells) <= set(labels.classes):
         labels.judge(table.ids, reading, table.rows.lines)
@@ -47,9 +46,8 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
 
 def write(answers: Matrix, spec: FormatSpec) -> str:
     """The label of each item, or its labels in one cell."""
-    between = spec.options.get("between", " ")
-    labels = list(map(between.join, answers.labels()))
-    return write_table(answers.ids, {spec.options.get("label", "label"): labels}, spec.options)
+    labels = list(map(spec.options["between"].join, answers.labels()))
+    return write_table(answers.ids, {spec.options["label"]: labels}, spec.options)
 
 
 TABLE_LABELS = Format(

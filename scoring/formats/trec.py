@@ -20,19 +20,18 @@ from scoring.formats.decimals import decimals, is_decimal
 from scoring.formats.format import Format, Size
 from scoring.formats.reading import Problems, Reading, check_ids, decode, is_too_much, shown
 
-DEPTH = 1000  # documents a query, as in TREC
 RUN = ("query", "Q0", "document", "rank", "score", "tag")
 JUDGEMENTS = ("query", "0", "document", "relevance")
 TAG = "agon"  # of the system, in the last field of runs that are written here
 INTEGER = re.compile(r"-?[0-9]{1,9}")
 
 
-OPTIONS = (Key("depth", WHOLE, "How many documents a query may have.", DEPTH),)
+OPTIONS = (Key("depth", WHOLE, "How many documents a query may have.", 1000),)  # as in TREC
 
 
 def size(spec: FormatSpec) -> Size:
     """How large a run may be for each query."""
-    depth = int(spec.options.get("depth", DEPTH))
+    depth = int(spec.options["depth"])
     return Size(entries=2 * depth, cells=16 * depth, bytes=limits.DOCUMENT_BYTES * depth)
 
 
@@ -40,7 +39,7 @@ def read_run(data: bytes, spec: FormatSpec, reading: Reading) -> Ranking | None:
     """Read a run's documents and scores; the gold standard of such a track is a file of judgements."""
     if reading.role == "gold":
         return read_judgements(data, spec, reading)
-    return _read(data, RUN, "score", reading, spec.options.get("depth", DEPTH))
+    return _read(data, RUN, "score", reading, spec.options["depth"])
 
 
 def read_judgements(data: bytes, spec: FormatSpec, reading: Reading) -> Ranking | None:
@@ -162,10 +161,9 @@ def _report_depth(queries: list[str], counts: NDArray[np.int64], depth: int, rea
 
 def write_run(answers: Ranking, spec: FormatSpec) -> str:
     """The best documents first, as many as a run may have; of equal ones the order that trec_eval gives them."""
-    depth = spec.options.get("depth", DEPTH)
     lines = []
     for item, documents in zip(answers.ids, _documents(answers), strict=True):
-        best = sorted(documents, key=lambda document: (document[1], document[0]), reverse=True)[:depth]
+        best = sorted(documents, key=lambda document: (document[1], document[0]), reverse=True)[: spec.options["depth"]]
         lines += [f"{item} Q0 {name} {rank} {score} {TAG}\n" for rank, (name, score) in enumerate(best, 1)]
     return "".join(lines)
 

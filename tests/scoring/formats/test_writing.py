@@ -8,8 +8,10 @@ import pytest
 
 from scoring.answers import Answers, Matrix, Ranking, Spans
 from scoring.baselines.trivial import empty_spans, every_character, majority
-from scoring.definition import Definition, FormatSpec, Track
-from scoring.formats import read_run, suffix, write_run
+from scoring.definition import Definition, Track
+from scoring.definition.tracks import FORMAT
+from scoring.definition.yaml_values import parse_document
+from scoring.formats import FORMATS, read_run, suffix, write_run
 from scoring.items.index import ItemIndex
 from scoring.reports.problems import Report
 from tests.scoring.formats.test_formats import ITEMS, RIGHT, task
@@ -21,8 +23,13 @@ TABLE = Matrix(["1_1", "1_2", "2_1"], ("HS", "TR"), np.array([[0, 1], [0, 1], [1
 
 
 def track(kind: str, **options: object) -> Track:
-    fields: dict[str, object] = dict.fromkeys(Track.__dataclass_fields__)
-    return Track(**(fields | {"format": FormatSpec(kind, options)}))  # type: ignore[arg-type]
+    """With the format that a task.yaml with these options has."""
+    report = Report()
+    value = parse_document(json.dumps({"kind": kind, **options}), report, formats=FORMATS)
+    assert value is not None
+    fields: dict[str, object] = dict.fromkeys(Track.__dataclass_fields__) | {"format": FORMAT.read(value)}
+    assert list(report) == []
+    return Track(**fields)  # type: ignore[arg-type]
 
 
 def read_back(where: Track, path: Path, ids: list[str]) -> Answers:
@@ -73,11 +80,11 @@ def test_what_is_read_and_written_reads_alike(task: Definition, name: str, tmp_p
         (track("table", id=("comment", "sentence"), columns=("HS", "TR")), TABLE),
         (track("table", id=("id",), columns=("HS", "TR"), separator="\t", header="optional"), TABLE),
         (
-            track("table", id=("id",), columns=("hate", "target"), headers=("HS", "TR"), separator="|"),
+            track("table", id=("id",), columns={"HS": "hate", "TR": "target"}, separator="|"),
             Matrix(["a_1", "b"], ("hate", "target"), np.array([[0, 1], [1, 0]])),
         ),
         (
-            track("table", id=("id",), columns=("mood",), numbers=True, layout=("mood", "id"), header="none"),
+            track("table", id=("id",), columns=("mood",), values="number", layout=("mood", "id"), header="none"),
             Matrix(["1", "2"], ("mood",), np.array([[-1.5], [1e-7]])),
         ),
         (
@@ -143,11 +150,11 @@ def test_what_the_gold_lacks_stays_empty(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("where", "ending"),
     [
-        (track("json-labels"), ".json"),
-        (track("json-soft", lines=True), ".jsonl"),
-        (track("table-soft", separator="\t"), ".tsv"),
-        (track("table-labels"), ".csv"),
-        (track("spans", file="table", separator="\t"), ".tsv"),
+        (track("json-labels", classes=("A",)), ".json"),
+        (track("json-soft", classes=("A",), lines=True), ".jsonl"),
+        (track("table-soft", id="id", classes=("A",), separator="\t"), ".tsv"),
+        (track("table-labels", id="id", classes=("A",)), ".csv"),
+        (track("spans", file="table", id="id", separator="\t"), ".tsv"),
         (track("spans", file="json"), ".json"),
         (track("spans"), ".txt"),
         (track("trec-run"), ".txt"),
