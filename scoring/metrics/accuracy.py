@@ -43,49 +43,49 @@ def _exact_match_ratio(comparison: MatrixComparison, spec: MetricSpec) -> tuple[
 _GOLD = {"1": "yes", "2": "yes", "3": "no", "4": "no"}
 _RUN = {"1": "yes", "2": "no", "3": "no"}
 
-ACCURACY = Metric(
-    name="accuracy",
-    title="Accuracy",
-    short="Acc",
-    formula="right items / gold items; an item without an answer is wrong",
-    source="PyEvALL 0.2.11, Accuracy; scikit-learn, accuracy_score",
-    compute=_accuracy,
-    contributions=_accuracy_contributions,
-    example=Example("labels", _GOLD, _RUN, 0.5, "two items of four; item 4 has no answer"),
-    kinds=LABELS | TABLE,
-    part=Part.COLUMN,
-    single_label=True,
-)
-
-SYSTEM_PRECISION = Metric(
-    name="system_precision",
-    title="System precision",
-    short="SP",
-    formula="right items / items answered; undefined where nothing is answered",
-    source="PyEvALL 0.2.11, SystemPrecision",
-    compute=_system_precision,
-    contributions=_system_precision_contributions,
-    example=Example("labels", _GOLD, _RUN, 2 / 3, "two items of the three answered"),
-    kinds=LABELS | TABLE,
-    part=Part.COLUMN,
-    single_label=True,
-    counts_outside=True,
-)
-
-EXACT_MATCH_RATIO = Metric(
-    name="exact_match_ratio",
-    title="Exact match ratio",
-    short="EMR",
-    formula="items right in every class or column / gold items",
-    source="Basile et al. (2019), SemEval-2019 Task 5 (HatEval), section 4.2; Kazawa et al. (2005)",
-    compute=_exact_match_ratio.compute,
-    contributions=_exact_match_ratio.contributions,
-    example=Example(
-        kind="table",
-        gold={"1": "HS 1, TR 1", "2": "HS 1, TR 0", "3": "HS 0, TR 0"},
-        run={"1": "HS 1, TR 0", "2": "HS 1, TR 0", "3": "HS 0, TR 0"},
-        value=2 / 3,
-        why="items 2 and 3 are right in both columns, item 1 in one only",
+METRICS = (
+    Metric(
+        name="accuracy",
+        title="Accuracy",
+        short="Acc",
+        formula="right items / gold items; an item without an answer is wrong",
+        source="PyEvALL 0.2.11, Accuracy; scikit-learn, accuracy_score",
+        compute=_accuracy,
+        contributions=_accuracy_contributions,
+        example=Example("labels", _GOLD, _RUN, 0.5, "two items of four; item 4 has no answer"),
+        kinds=LABELS | TABLE,
+        part=Part.COLUMN,
+        single_label=True,
     ),
-    kinds=LABELS | TABLE,
+    Metric(
+        name="system_precision",
+        title="System precision",
+        short="SP",
+        formula="right items / items answered; undefined where nothing is answered",
+        source="PyEvALL 0.2.11, SystemPrecision",
+        compute=_system_precision,
+        contributions=_system_precision_contributions,
+        example=Example("labels", _GOLD, _RUN, 2 / 3, "two items of the three answered"),
+        kinds=LABELS | TABLE,
+        part=Part.COLUMN,
+        single_label=True,
+        counts_outside=True,
+    ),
+    Metric(
+        name="exact_match_ratio",
+        title="Exact match ratio",
+        short="EMR",
+        formula="items right in every class or column / gold items",
+        source="Basile et al. (2019), SemEval-2019 Task 5 (HatEval), section 4.2; Kazawa et al. (2005)",
+        compute=_exact_match_ratio.compute,
+        contributions=_exact_match_ratio.contributions,
+        example=Example(
+            kind="table",
+            gold={"1": "HS 1, TR 1", "2": "HS 1, TR 0", "3": "HS 0, TR 0"},
+            run={"1": "HS 1, TR 0", "2": "HS 1, TR 0", "3": "HS 0, TR 0"},
+            value=2 / 3,
+            why="items 2 and 3 are right in both columns, item 1 in one only",
+        ),
+        kinds=LABELS | TABLE,
+    ),
 )

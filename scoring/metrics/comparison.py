@@ -1,22 +1,32 @@
 """A run compared with the gold standard, item by item: all that a metric sees."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scoring.answers import Answers, Matrix, Ranking, Spans, as_trec_eval
+from scoring.answers import AnswerKind, Answers, Matrix, Ranking, Spans, as_trec_eval
 from scoring.metrics.loaded_gold import LoadedGold, Remembering, Values, spread
 
 
-class Compared(Remembering):
+class Compared(Remembering, ABC):
     """A run compared with a gold standard; what all kinds of answers share."""
 
     gold: LoadedGold
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({len(self.gold)} items)"
+
+    @abstractmethod
+    def kinds(self, numbers: bool) -> frozenset[AnswerKind]:
+        """What such answers may be, to a metric that judges tables of any numbers or (`numbers` false) does not."""
+
+    @abstractmethod
+    def by_chance(self, order: NDArray[np.intp]) -> Self:
+        """Each item with the run's answers of another, by `order`; with none, where answers belong to their item."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -40,6 +50,15 @@ class MatrixComparison(Compared):
         """Whether an item has more than one label, in the gold or in the run."""
         return self.gold.once(_gold_has_several) or _has_several(self.run)
 
+    def kinds(self, numbers: bool) -> frozenset[AnswerKind]:
+        dtype = self.gold.matrix.values.dtype
+        if dtype.kind == "f":
+            return frozenset({"soft", "table"} if numbers else {"soft"})
+        return frozenset({"labels"} if dtype == np.bool_ else {"table"})
+
+    def by_chance(self, order: NDArray[np.intp]) -> "MatrixComparison":
+        return replace(self, run=self.run[order], absent=self.absent[order], answered=self.answered[order])
+
     def position(self, column: str) -> int:
         """Where a column stands; ValueError where there is none of that name."""
         return self.columns.index(column)
@@ -61,6 +80,12 @@ class SpanComparison(Compared):
     ends: NDArray[np.int64]
     owners: NDArray[np.intp]
 
+    def kinds(self, numbers: bool) -> frozenset[AnswerKind]:
+        return frozenset({"spans"})
+
+    def by_chance(self, order: NDArray[np.intp]) -> "SpanComparison":
+        return replace(self, begins=self.begins[:0], ends=self.ends[:0], owners=self.owners[:0])
+
 
 @dataclass(frozen=True, repr=False)
 class RankingComparison(Compared):
@@ -75,6 +100,12 @@ class RankingComparison(Compared):
     owners: NDArray[np.intp]
     ranks: NDArray[np.int64]
     relevance: NDArray[np.float64]
+
+    def kinds(self, numbers: bool) -> frozenset[AnswerKind]:
+        return frozenset({"rankings"})
+
+    def by_chance(self, order: NDArray[np.intp]) -> "RankingComparison":
+        return replace(self, owners=self.owners[:0], ranks=self.ranks[:0], relevance=self.relevance[:0])
 
 
 Comparison = MatrixComparison | SpanComparison | RankingComparison

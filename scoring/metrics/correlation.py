@@ -76,44 +76,45 @@ def _pearson_of_sums(sums: Numbers) -> Numbers:
     return np.where(varied, np.clip((items * both - gold * run) / scale, -1.0, 1.0), np.nan)
 
 
-PEARSON = Metric(
-    name="pearson",
-    title="Pearson's correlation",
-    short="Pearson",
-    formula="cov(g, a) / (σ_g σ_a); undefined where either is constant",
-    source="Pearson (1895); scipy.stats.pearsonr",
-    compute=_pearson,
-    contributions=_pearson_contributions,
-    example=Example(
-        kind="table",
-        gold={"1": "score 1", "2": "score 2", "3": "score 3"},
-        run={"1": "score 1", "2": "score 3", "3": "score 2"},
-        value=0.5,
-        why="deviations −1, 0, 1 and −1, 1, 0: (1 + 0 + 0) / √(2 · 2)",
+METRICS = (
+    Metric(
+        name="pearson",
+        title="Pearson's correlation",
+        short="Pearson",
+        formula="cov(g, a) / (σ_g σ_a); undefined where either is constant",
+        source="Pearson (1895); scipy.stats.pearsonr",
+        compute=_pearson,
+        contributions=_pearson_contributions,
+        example=Example(
+            kind="table",
+            gold={"1": "score 1", "2": "score 2", "3": "score 3"},
+            run={"1": "score 1", "2": "score 3", "3": "score 2"},
+            value=0.5,
+            why="deviations −1, 0, 1 and −1, 1, 0: (1 + 0 + 0) / √(2 · 2)",
+        ),
+        kinds=TABLE,
+        numbers=True,
+        part=Part.COLUMN,
+        low=-1.0,
     ),
-    kinds=TABLE,
-    numbers=True,
-    part=Part.COLUMN,
-    low=-1.0,
-)
-
-SPEARMAN = Metric(
-    name="spearman",
-    title="Spearman's rank correlation",
-    short="Spearman",
-    formula="Pearson's correlation of the ranks, equal numbers sharing the mean of theirs; undefined where either is "
-    "constant",
-    source="Spearman (1904); scipy.stats.spearmanr",
-    compute=_spearman,
-    example=Example(
-        kind="table",
-        gold={"1": "score 10", "2": "score 20", "3": "score 70"},
-        run={"1": "score 1", "2": "score 9", "3": "score 8"},
-        value=0.5,
-        why="ranks 1, 2, 3 and 1, 3, 2: deviations −1, 0, 1 and −1, 1, 0: 1 / √(2 · 2)",
+    Metric(
+        name="spearman",
+        title="Spearman's rank correlation",
+        short="Spearman",
+        formula="Pearson's correlation of the ranks, equal numbers sharing the mean of theirs; undefined where either "
+        "is constant",
+        source="Spearman (1904); scipy.stats.spearmanr",
+        compute=_spearman,
+        example=Example(
+            kind="table",
+            gold={"1": "score 10", "2": "score 20", "3": "score 70"},
+            run={"1": "score 1", "2": "score 9", "3": "score 8"},
+            value=0.5,
+            why="ranks 1, 2, 3 and 1, 3, 2: deviations −1, 0, 1 and −1, 1, 0: 1 / √(2 · 2)",
+        ),
+        kinds=TABLE,
+        numbers=True,
+        part=Part.COLUMN,
+        low=-1.0,
     ),
-    kinds=TABLE,
-    numbers=True,
-    part=Part.COLUMN,
-    low=-1.0,
 )

@@ -33,23 +33,25 @@ def _entropies(comparison: MatrixComparison, spec: MetricSpec) -> Numbers:
     return entropies
 
 
-CROSS_ENTROPY = Metric(
-    name="cross_entropy",
-    title="Cross entropy",
-    short="CE",
-    formula="mean over items of −Σ_c g_c log2 a_c; weights of 0 count 0.001, then an item's sum to 1; labels that a "
-    "run lacks count 0, so that it must hold them all",
-    source="PyEvALL 0.2.11, CrossEntropy",
-    compute=_entropies.compute,
-    contributions=_entropies.contributions,
-    example=Example(
-        kind="soft",
-        gold={"1": "a 0.5, b 0.5", "2": "a 0.25, b 0.75"},
-        run={"1": "a 0.5, b 0.5", "2": "a 0.5, b 0.5"},
-        value=1.0,
-        why="log2 of 1/2 is −1 throughout: (0.5 + 0.5 + 0.25 + 0.75) / 2",
+METRICS = (
+    Metric(
+        name="cross_entropy",
+        title="Cross entropy",
+        short="CE",
+        formula="mean over items of −Σ_c g_c log2 a_c; weights of 0 count 0.001, then an item's sum to 1; labels that "
+        "a run lacks count 0, so that it must hold them all",
+        source="PyEvALL 0.2.11, CrossEntropy",
+        compute=_entropies.compute,
+        contributions=_entropies.contributions,
+        example=Example(
+            kind="soft",
+            gold={"1": "a 0.5, b 0.5", "2": "a 0.25, b 0.75"},
+            run={"1": "a 0.5, b 0.5", "2": "a 0.5, b 0.5"},
+            value=1.0,
+            why="log2 of 1/2 is −1 throughout: (0.5 + 0.5 + 0.25 + 0.75) / 2",
+        ),
+        kinds=SOFT,
+        higher_is_better=False,
+        high=None,
     ),
-    kinds=SOFT,
-    higher_is_better=False,
-    high=None,
 )

@@ -85,44 +85,45 @@ def _mean_of(area: Area) -> Callable[[MatrixComparison, MetricSpec], float | Non
 _GOLD = {"1": "yes 1", "2": "yes 0", "3": "yes 1", "4": "yes 0"}
 _RUN = {"1": "yes 0.9", "2": "yes 0.7", "3": "yes 0.6", "4": "yes 0.1"}
 
-ROC_AUC = Metric(
-    name="roc_auc",
-    title="Area under the ROC curve",
-    short="AUC",
-    formula="P(a positive item's weight > a negative one's) + P(equal) / 2; mean over the classes where none is named; "
-    "undefined where the gold has no positive or no negative item",
-    source="Fawcett (2006), An introduction to ROC analysis; scikit-learn, roc_auc_score",
-    compute=_mean_of(_area_under_roc),
-    example=Example(
-        kind="soft",
-        gold=_GOLD,
-        run=_RUN,
-        value=0.75,
-        why="of four pairs of a positive and a negative item, three are in order",
-        part="yes",
+METRICS = (
+    Metric(
+        name="roc_auc",
+        title="Area under the ROC curve",
+        short="AUC",
+        formula="P(a positive item's weight > a negative one's) + P(equal) / 2; mean over the classes where none is "
+        "named; undefined where the gold has no positive or no negative item",
+        source="Fawcett (2006), An introduction to ROC analysis; scikit-learn, roc_auc_score",
+        compute=_mean_of(_area_under_roc),
+        example=Example(
+            kind="soft",
+            gold=_GOLD,
+            run=_RUN,
+            value=0.75,
+            why="of four pairs of a positive and a negative item, three are in order",
+            part="yes",
+        ),
+        kinds=SOFT | TABLE,
+        numbers=True,
+        part=Part.SCORED,
     ),
-    kinds=SOFT | TABLE,
-    numbers=True,
-    part=Part.SCORED,
-)
-
-AVERAGE_PRECISION = Metric(
-    name="average_precision",
-    title="Average precision",
-    short="AP",
-    formula="Σ_i (R_i − R_i−1) P_i over the steps of the precision–recall curve; mean over the classes where none is "
-    "named; undefined where the gold has no positive item",
-    source="scikit-learn, average_precision_score",
-    compute=_mean_of(_average_precision),
-    example=Example(
-        kind="soft",
-        gold=_GOLD,
-        run=_RUN,
-        value=(1 + 2 / 3) / 2,
-        why="the positive items are the first and the third: (1/1 + 2/3) / 2",
-        part="yes",
+    Metric(
+        name="average_precision",
+        title="Average precision",
+        short="AP",
+        formula="Σ_i (R_i − R_i−1) P_i over the steps of the precision–recall curve; mean over the classes where none "
+        "is named; undefined where the gold has no positive item",
+        source="scikit-learn, average_precision_score",
+        compute=_mean_of(_average_precision),
+        example=Example(
+            kind="soft",
+            gold=_GOLD,
+            run=_RUN,
+            value=(1 + 2 / 3) / 2,
+            why="the positive items are the first and the third: (1/1 + 2/3) / 2",
+            part="yes",
+        ),
+        kinds=SOFT | TABLE,
+        numbers=True,
+        part=Part.SCORED,
     ),
-    kinds=SOFT | TABLE,
-    numbers=True,
-    part=Part.SCORED,
 )

@@ -47,42 +47,43 @@ def _squares(comparison: MatrixComparison, spec: MetricSpec) -> Numbers:
     return unknown
 
 
-JENSEN_SHANNON = Metric(
-    name="jensen_shannon",
-    title="Jensen–Shannon divergence",
-    short="JSD",
-    formula="mean over items of (KL(g ∥ m) + KL(a ∥ m)) / 2 in bits, m = (g + a) / 2, an item's weights made to sum "
-    "to 1; 1 for an item without weights in the run, items without weights in the gold left out",
-    source="Lin (1991), Divergence measures based on the Shannon entropy; scipy, jensenshannon (its square)",
-    compute=_divergences.compute,
-    contributions=_divergences.contributions,
-    example=Example(
-        kind="soft",
-        gold={"1": "a 1, b 0", "2": "a 0.5, b 0.5"},
-        run={"1": "a 0, b 1", "2": "a 0.5, b 0.5"},
-        value=0.5,
-        why="item 1 is as far off as can be, 1 bit; item 2 is right: (1 + 0) / 2",
+METRICS = (
+    Metric(
+        name="jensen_shannon",
+        title="Jensen–Shannon divergence",
+        short="JSD",
+        formula="mean over items of (KL(g ∥ m) + KL(a ∥ m)) / 2 in bits, m = (g + a) / 2, an item's weights made to "
+        "sum to 1; 1 for an item without weights in the run, items without weights in the gold left out",
+        source="Lin (1991), Divergence measures based on the Shannon entropy; scipy, jensenshannon (its square)",
+        compute=_divergences.compute,
+        contributions=_divergences.contributions,
+        example=Example(
+            kind="soft",
+            gold={"1": "a 1, b 0", "2": "a 0.5, b 0.5"},
+            run={"1": "a 0, b 1", "2": "a 0.5, b 0.5"},
+            value=0.5,
+            why="item 1 is as far off as can be, 1 bit; item 2 is right: (1 + 0) / 2",
+        ),
+        kinds=SOFT,
+        higher_is_better=False,
     ),
-    kinds=SOFT,
-    higher_is_better=False,
-)
-
-BRIER = Metric(
-    name="brier",
-    title="Brier score",
-    short="Brier",
-    formula="mean over items of Σ_c (g_c − a_c)²; weights that a run lacks count 0",
-    source="Brier (1950), Verification of forecasts expressed in terms of probability",
-    compute=_squares.compute,
-    contributions=_squares.contributions,
-    example=Example(
-        kind="soft",
-        gold={"1": "a 1, b 0", "2": "a 0.5, b 0.5"},
-        run={"1": "a 0.5, b 0.5", "2": "a 0.5, b 0.5"},
-        value=0.25,
-        why="item 1 is off by 1/2 twice: (1/4 + 1/4 + 0) / 2",
+    Metric(
+        name="brier",
+        title="Brier score",
+        short="Brier",
+        formula="mean over items of Σ_c (g_c − a_c)²; weights that a run lacks count 0",
+        source="Brier (1950), Verification of forecasts expressed in terms of probability",
+        compute=_squares.compute,
+        contributions=_squares.contributions,
+        example=Example(
+            kind="soft",
+            gold={"1": "a 1, b 0", "2": "a 0.5, b 0.5"},
+            run={"1": "a 0.5, b 0.5", "2": "a 0.5, b 0.5"},
+            value=0.25,
+            why="item 1 is off by 1/2 twice: (1/4 + 1/4 + 0) / 2",
+        ),
+        kinds=SOFT,
+        higher_is_better=False,
+        high=None,
     ),
-    kinds=SOFT,
-    higher_is_better=False,
-    high=None,
 )

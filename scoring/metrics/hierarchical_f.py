@@ -51,39 +51,41 @@ def _propensity(comparison: MatrixComparison, spec: MetricSpec) -> Numbers:
     return _values(comparison, comparison.gold.once(_propensity_weights), unknown, root)
 
 
-HIERARCHICAL_F = Metric(
-    name="hierarchical_f",
-    title="Hierarchical F-measure",
-    short="HF",
-    formula="mean over items of 2 |A ∩ G| / (|A| + |G|), sets with all ancestors and the root",
-    source="Kiritchenko et al. (2004); Ariza-Casabona et al. (2022), DETESTS, section 4",
-    compute=_hierarchical.compute,
-    contributions=_hierarchical.contributions,
-    example=Example(
-        kind="labels",
-        gold={"1": "dog", "2": "tree"},
-        run={"1": "cat", "2": "tree"},
-        value=5 / 6,
-        why="item 1 shares animal and the root of three classes each: (2 · 2 / (3 + 3) + 1) / 2",
-        hierarchy={"animal": ("dog", "cat"), "tree": ()},
+METRICS = (
+    Metric(
+        name="hierarchical_f",
+        title="Hierarchical F-measure",
+        short="HF",
+        formula="mean over items of 2 |A ∩ G| / (|A| + |G|), sets with all ancestors and the root",
+        source="Kiritchenko et al. (2004); Ariza-Casabona et al. (2022), DETESTS, section 4",
+        compute=_hierarchical.compute,
+        contributions=_hierarchical.contributions,
+        example=Example(
+            kind="labels",
+            gold={"1": "dog", "2": "tree"},
+            run={"1": "cat", "2": "tree"},
+            value=5 / 6,
+            why="item 1 shares animal and the root of three classes each: (2 · 2 / (3 + 3) + 1) / 2",
+            hierarchy={"animal": ("dog", "cat"), "tree": ()},
+        ),
+        kinds=LABELS | TABLE,
     ),
-    kinds=LABELS | TABLE,
-)
-
-PROPENSITY_F = Metric(
-    name="propensity_f",
-    title="Propensity F-measure",
-    short="Prop-F",
-    formula="as the hierarchical F-measure, each class weighing 1 + (log2 N − 1) 2.5^0.55 exp(−0.55 log2(N_c + 1.5))",
-    source="Jain et al. (2016), KDD; Ariza-Casabona et al. (2022), DETESTS, section 4",
-    compute=_propensity.compute,
-    contributions=_propensity.contributions,
-    example=Example(
-        kind="labels",
-        gold={"1": "a", "2": "b"},
-        run={"1": "b", "2": "b"},
-        value=0.75,
-        why="of two gold items each class and the root weigh 1, as log2 2 = 1: (2 · 1 / (2 + 2) + 1) / 2",
+    Metric(
+        name="propensity_f",
+        title="Propensity F-measure",
+        short="Prop-F",
+        formula="as the hierarchical F-measure, each class weighing 1 + (log2 N − 1) 2.5^0.55 exp(−0.55 log2(N_c + "
+        "1.5))",
+        source="Jain et al. (2016), KDD; Ariza-Casabona et al. (2022), DETESTS, section 4",
+        compute=_propensity.compute,
+        contributions=_propensity.contributions,
+        example=Example(
+            kind="labels",
+            gold={"1": "a", "2": "b"},
+            run={"1": "b", "2": "b"},
+            value=0.75,
+            why="of two gold items each class and the root weigh 1, as log2 2 = 1: (2 · 1 / (2 + 2) + 1) / 2",
+        ),
+        kinds=LABELS | TABLE,
     ),
-    kinds=LABELS | TABLE,
 )

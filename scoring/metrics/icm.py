@@ -152,43 +152,46 @@ def _norm_contributions(comparison: MatrixComparison, spec: MetricSpec) -> Contr
 
 _GOLD = {"1": "a", "2": "a", "3": "b", "4": "b"}
 
-ICM = Metric(
-    name="icm",
-    title="Information contrast model",
-    short="ICM",
-    formula="mean over items of α1 I(A) + α2 I(G) − β I(A ∪ G), by default 2, 2, 3; I(c) = −log2 P(c), P = 1/N for "
-    "classes not in the gold",
-    source="Amigó and Delgado (2022), Evaluating extreme hierarchical multi-label classification, ACL; PyEvALL 0.2.11",
-    compute=_icm,
-    example=Example(
-        kind="labels",
-        gold=_GOLD,
-        run={"1": "a", "2": "b", "3": "b", "4": "b"},
-        value=0.25,
-        why="a and b have P = 1/2, so 1 bit; items 1, 3 and 4 give 2 + 2 − 3 · 1 = 1, item 2 gives 2 + 2 − 3 · 2 = −2",
+METRICS = (
+    Metric(
+        name="icm",
+        title="Information contrast model",
+        short="ICM",
+        formula="mean over items of α1 I(A) + α2 I(G) − β I(A ∪ G), by default 2, 2, 3; I(c) = −log2 P(c), P = 1/N for "
+        "classes not in the gold",
+        source="Amigó and Delgado (2022), Evaluating extreme hierarchical multi-label classification, ACL; PyEvALL "
+        "0.2.11",
+        compute=_icm,
+        example=Example(
+            kind="labels",
+            gold=_GOLD,
+            run={"1": "a", "2": "b", "3": "b", "4": "b"},
+            value=0.25,
+            why="a and b have P = 1/2, so 1 bit; items 1, 3 and 4 give 2 + 2 − 3 · 1 = 1, item 2 gives 2 + 2 − 3 · 2 = "
+            "−2",
+        ),
+        contributions=_contributions,
+        kinds=LABELS | TABLE,
+        options=CONTRAST_OPTIONS,
+        low=None,
+        high=None,
     ),
-    contributions=_contributions,
-    kinds=LABELS | TABLE,
-    options=CONTRAST_OPTIONS,
-    low=None,
-    high=None,
-)
-
-ICM_NORM = Metric(
-    name="icm_norm",
-    title="Normalised information contrast model",
-    short="ICM-Norm",
-    formula="max(0, (ICM(A, G) + ICM(G, G)) / (2 ICM(G, G))); undefined where all gold items have the same classes",
-    source="PyEvALL 0.2.11, ICMNorm",
-    compute=_icm_norm,
-    example=Example(
-        kind="labels",
-        gold=_GOLD,
-        run={"1": "a", "2": "b", "3": "b", "4": "b"},
-        value=0.625,
-        why="ICM is 1/4, of the gold compared with itself 1: (1/4 + 1) / 2",
+    Metric(
+        name="icm_norm",
+        title="Normalised information contrast model",
+        short="ICM-Norm",
+        formula="max(0, (ICM(A, G) + ICM(G, G)) / (2 ICM(G, G))); undefined where all gold items have the same classes",
+        source="PyEvALL 0.2.11, ICMNorm",
+        compute=_icm_norm,
+        example=Example(
+            kind="labels",
+            gold=_GOLD,
+            run={"1": "a", "2": "b", "3": "b", "4": "b"},
+            value=0.625,
+            why="ICM is 1/4, of the gold compared with itself 1: (1/4 + 1) / 2",
+        ),
+        contributions=_norm_contributions,
+        kinds=LABELS | TABLE,
+        options=CONTRAST_OPTIONS,
     ),
-    contributions=_norm_contributions,
-    kinds=LABELS | TABLE,
-    options=CONTRAST_OPTIONS,
 )

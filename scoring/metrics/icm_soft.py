@@ -114,38 +114,39 @@ def _norm_contributions(comparison: MatrixComparison, spec: MetricSpec) -> Contr
 
 _GOLD = {"1": "a 1, b 0", "2": "a 0.5, b 0.5", "3": "a 0.5, b 0.5", "4": "a 0, b 1"}
 
-ICM_SOFT = Metric(
-    name="icm_soft",
-    title="Information contrast model, soft",
-    short="ICM-Soft",
-    formula="mean over items of α1 I(A) + α2 I(G) − β I(A ∪ G), by default 2, 2, 3; I(c, w) = −log2 P(weight ≥ w) by a "
-    "normal tail",
-    source="Plaza et al. (2023), Overview of EXIST 2023; PyEvALL 0.2.11, ICMSoft",
-    compute=_icm_soft.compute,
-    contributions=_icm_soft.contributions,
-    example=Example(
-        kind="soft",
-        gold={"1": "a 0.5", "2": "a 0.5", "3": "a 0.5", "4": "a 0.5"},
-        run={"1": "a 0.5", "2": "a 0.5", "3": "a 0.75", "4": "a 0.75"},
-        value=-1.0,
-        why="0.5 is all that the gold gives, 0 bits; 0.75 is beyond, log2 4 = 2 bits: 2 · (2 · 2 + 0 − 3 · 2) / 4",
+METRICS = (
+    Metric(
+        name="icm_soft",
+        title="Information contrast model, soft",
+        short="ICM-Soft",
+        formula="mean over items of α1 I(A) + α2 I(G) − β I(A ∪ G), by default 2, 2, 3; I(c, w) = −log2 P(weight ≥ w) "
+        "by a normal tail",
+        source="Plaza et al. (2023), Overview of EXIST 2023; PyEvALL 0.2.11, ICMSoft",
+        compute=_icm_soft.compute,
+        contributions=_icm_soft.contributions,
+        example=Example(
+            kind="soft",
+            gold={"1": "a 0.5", "2": "a 0.5", "3": "a 0.5", "4": "a 0.5"},
+            run={"1": "a 0.5", "2": "a 0.5", "3": "a 0.75", "4": "a 0.75"},
+            value=-1.0,
+            why="0.5 is all that the gold gives, 0 bits; 0.75 is beyond, log2 4 = 2 bits: 2 · (2 · 2 + 0 − 3 · 2) / 4",
+        ),
+        options=CONTRAST_OPTIONS,
+        kinds=SOFT,
+        low=None,
+        high=None,
     ),
-    options=CONTRAST_OPTIONS,
-    kinds=SOFT,
-    low=None,
-    high=None,
-)
-
-ICM_SOFT_NORM = Metric(
-    name="icm_soft_norm",
-    title="Normalised information contrast model, soft",
-    short="ICM-Soft-Norm",
-    formula="max(0, (ICM-Soft(A, G) + ICM-Soft(G, G)) / (2 ICM-Soft(G, G))); may exceed 1",
-    source="PyEvALL 0.2.11, ICMSoftNorm",
-    compute=_icm_soft_norm,
-    contributions=_norm_contributions,
-    example=Example("soft", _GOLD, _GOLD, 1.0, "the gold compared with itself: (b + b) / 2 b"),
-    options=CONTRAST_OPTIONS,
-    kinds=SOFT,
-    high=None,
+    Metric(
+        name="icm_soft_norm",
+        title="Normalised information contrast model, soft",
+        short="ICM-Soft-Norm",
+        formula="max(0, (ICM-Soft(A, G) + ICM-Soft(G, G)) / (2 ICM-Soft(G, G))); may exceed 1",
+        source="PyEvALL 0.2.11, ICMSoftNorm",
+        compute=_icm_soft_norm,
+        contributions=_norm_contributions,
+        example=Example("soft", _GOLD, _GOLD, 1.0, "the gold compared with itself: (b + b) / 2 b"),
+        options=CONTRAST_OPTIONS,
+        kinds=SOFT,
+        high=None,
+    ),
 )

@@ -67,39 +67,40 @@ def _matthews_contributions(comparison: MatrixComparison, spec: MetricSpec) -> C
 _GOLD = {"1": "yes", "2": "yes", "3": "no", "4": "no"}
 _RUN = {"1": "yes", "2": "no", "3": "no", "4": "no"}
 
-KAPPA = Metric(
-    name="kappa",
-    title="Cohen's kappa",
-    short="Kappa",
-    formula="(A − E) / (1 − E); A = accuracy, E = Σ_c run_c · gold_c / n²; undefined where E = 1 (one class only)",
-    source="Cohen (1960); PyEvALL 0.2.11, Kappa",
-    compute=_of(_kappa),
-    example=Example("labels", _GOLD, _RUN, 0.5, "A = 3/4, E = (2 · 1 + 2 · 3) / 16 = 1/2: (1/4) / (1/2)"),
-    contributions=_contributions(_kappa),
-    kinds=LABELS | TABLE,
-    part=Part.COLUMN,
-    single_label=True,
-    low=-1.0,
-)
-
-MCC = Metric(
-    name="mcc",
-    title="Matthews correlation coefficient",
-    short="MCC",
-    formula="(n · hits − Σ_c run_c gold_c) / √((n² − Σ_c run_c²) (n² − Σ_c gold_c²)); "
-    "0 where the run has one class only, undefined where the gold has; no answer is a class of its own",
-    source="Gorodkin (2004), Comparing two K-category assignments; scikit-learn, matthews_corrcoef",
-    compute=_of(_matthews),
-    example=Example(
-        kind="labels",
-        gold=_GOLD,
-        run=_RUN,
-        value=1 / 3**0.5,
-        why="(4 · 3 − (1 · 2 + 3 · 2)) / √((16 − 1 − 9) (16 − 4 − 4)) = 4 / √48",
+METRICS = (
+    Metric(
+        name="kappa",
+        title="Cohen's kappa",
+        short="Kappa",
+        formula="(A − E) / (1 − E); A = accuracy, E = Σ_c run_c · gold_c / n²; undefined where E = 1 (one class only)",
+        source="Cohen (1960); PyEvALL 0.2.11, Kappa",
+        compute=_of(_kappa),
+        example=Example("labels", _GOLD, _RUN, 0.5, "A = 3/4, E = (2 · 1 + 2 · 3) / 16 = 1/2: (1/4) / (1/2)"),
+        contributions=_contributions(_kappa),
+        kinds=LABELS | TABLE,
+        part=Part.COLUMN,
+        single_label=True,
+        low=-1.0,
     ),
-    contributions=_matthews_contributions,
-    kinds=LABELS | TABLE,
-    part=Part.COLUMN,
-    single_label=True,
-    low=-1.0,
+    Metric(
+        name="mcc",
+        title="Matthews correlation coefficient",
+        short="MCC",
+        formula="(n · hits − Σ_c run_c gold_c) / √((n² − Σ_c run_c²) (n² − Σ_c gold_c²)); "
+        "0 where the run has one class only, undefined where the gold has; no answer is a class of its own",
+        source="Gorodkin (2004), Comparing two K-category assignments; scikit-learn, matthews_corrcoef",
+        compute=_of(_matthews),
+        example=Example(
+            kind="labels",
+            gold=_GOLD,
+            run=_RUN,
+            value=1 / 3**0.5,
+            why="(4 · 3 − (1 · 2 + 3 · 2)) / √((16 − 1 − 9) (16 − 4 − 4)) = 4 / √48",
+        ),
+        contributions=_matthews_contributions,
+        kinds=LABELS | TABLE,
+        part=Part.COLUMN,
+        single_label=True,
+        low=-1.0,
+    ),
 )

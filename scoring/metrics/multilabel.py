@@ -42,39 +42,40 @@ def _shared(comparison: MatrixComparison, spec: MetricSpec) -> Shares:
     return share * (judged & comparison.answered), judged
 
 
-HAMMING_LOSS = Metric(
-    name="hamming_loss",
-    title="Hamming loss",
-    short="Hamming",
-    formula="mean over items of the share of labels that are wrong",
-    source="Tsoumakas and Katakis (2007), Multi-label classification: an overview; scikit-learn, hamming_loss",
-    compute=_wrong.compute,
-    contributions=_wrong.contributions,
-    example=Example(
-        kind="labels",
-        gold={"1": "a b", "2": "c", "3": "a", "4": "b"},
-        run={"1": "a", "2": "c", "3": "a", "4": "c"},
-        value=0.25,
-        why="of three labels, item 1 has one wrong and item 4 has two: (1/3 + 2/3) / 4",
+METRICS = (
+    Metric(
+        name="hamming_loss",
+        title="Hamming loss",
+        short="Hamming",
+        formula="mean over items of the share of labels that are wrong",
+        source="Tsoumakas and Katakis (2007), Multi-label classification: an overview; scikit-learn, hamming_loss",
+        compute=_wrong.compute,
+        contributions=_wrong.contributions,
+        example=Example(
+            kind="labels",
+            gold={"1": "a b", "2": "c", "3": "a", "4": "b"},
+            run={"1": "a", "2": "c", "3": "a", "4": "c"},
+            value=0.25,
+            why="of three labels, item 1 has one wrong and item 4 has two: (1/3 + 2/3) / 4",
+        ),
+        kinds=LABELS | TABLE,
+        higher_is_better=False,
     ),
-    kinds=LABELS | TABLE,
-    higher_is_better=False,
-)
-
-JACCARD = Metric(
-    name="jaccard",
-    title="Jaccard similarity",
-    short="Jaccard",
-    formula="mean over items of |A ∩ G| / |A ∪ G|; 1 where both are empty",
-    source="Jaccard (1912); scikit-learn, jaccard_score with average='samples'",
-    compute=_shared.compute,
-    contributions=_shared.contributions,
-    example=Example(
-        kind="labels",
-        gold={"1": "a b", "2": "c"},
-        run={"1": "a", "2": "c"},
-        value=0.75,
-        why="item 1 shares one label of two: (1/2 + 1) / 2",
+    Metric(
+        name="jaccard",
+        title="Jaccard similarity",
+        short="Jaccard",
+        formula="mean over items of |A ∩ G| / |A ∪ G|; 1 where both are empty",
+        source="Jaccard (1912); scikit-learn, jaccard_score with average='samples'",
+        compute=_shared.compute,
+        contributions=_shared.contributions,
+        example=Example(
+            kind="labels",
+            gold={"1": "a b", "2": "c"},
+            run={"1": "a", "2": "c"},
+            value=0.75,
+            why="item 1 shares one label of two: (1/2 + 1) / 2",
+        ),
+        kinds=LABELS | TABLE,
     ),
-    kinds=LABELS | TABLE,
 )

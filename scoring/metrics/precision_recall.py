@@ -228,25 +228,26 @@ def _family(name: str, title: str, short: str, score: Score) -> tuple[Metric, ..
     )
 
 
-PRECISIONS = _family("precision", "Precision", "P", _precision)
-RECALLS = _family("recall", "Recall", "R", _recall)
-F1S = _family("f1", "F1", "F1", _f1)
-
-F1_MACRO_MEAN = Metric(
-    name="f1_macro_mean",
-    title="Mean of the columns' macro F1",
-    short="Mean F1",
-    formula="mean over the columns of the table of their macro F1",
-    source="Basile et al. (2019), SemEval-2019 Task 5 (HatEval), section 4.2",
-    compute=_f1_macro_mean,
-    contributions=_f1_macro_mean_contributions,
-    example=Example(
-        kind="table",
-        gold={"1": "HS 1, TR 1", "2": "HS 0, TR 0"},
-        run={"1": "HS 1, TR 0", "2": "HS 0, TR 0"},
-        value=2 / 3,
-        why="HS: 1; TR: (0 + 2/3) / 2 = 1/3; (1 + 1/3) / 2",
+METRICS = (
+    *_family("precision", "Precision", "P", _precision),
+    *_family("recall", "Recall", "R", _recall),
+    *_family("f1", "F1", "F1", _f1),
+    Metric(
+        name="f1_macro_mean",
+        title="Mean of the columns' macro F1",
+        short="Mean F1",
+        formula="mean over the columns of the table of their macro F1",
+        source="Basile et al. (2019), SemEval-2019 Task 5 (HatEval), section 4.2",
+        compute=_f1_macro_mean,
+        contributions=_f1_macro_mean_contributions,
+        example=Example(
+            kind="table",
+            gold={"1": "HS 1, TR 1", "2": "HS 0, TR 0"},
+            run={"1": "HS 1, TR 0", "2": "HS 0, TR 0"},
+            value=2 / 3,
+            why="HS: 1; TR: (0 + 2/3) / 2 = 1/3; (1 + 1/3) / 2",
+        ),
+        kinds=TABLE,
+        counts_outside=True,
     ),
-    kinds=TABLE,
-    counts_outside=True,
 )

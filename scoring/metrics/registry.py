@@ -1,4 +1,4 @@
-"""Every metric by name. A new one is a file next to this and a line in the table, or a package of its own.
+"""Every metric by name. A new family is a file next to this and a word in FAMILIES, or a package of its own.
 
 Such a package names its `Metric` under the entry points `agon.metrics`: `my_metric = "package:MY_METRIC"`.
 """
@@ -6,8 +6,6 @@ Such a package names its `Metric` under the entry points `agon.metrics`: `my_met
 import math
 from dataclasses import replace
 from functools import cache
-
-import numpy as np
 
 from scoring.definition import MetricSpec, Track
 from scoring.formats import FORMATS, answer_kind
@@ -28,64 +26,29 @@ from scoring.metrics import (
     span_f1,
     ssa,
 )
-from scoring.metrics.comparison import Comparison, MatrixComparison, RankingComparison, SpanComparison
-from scoring.metrics.metric import (
-    LABELS,
-    RANKINGS,
-    SOFT,
-    SPANS,
-    TABLE,
-    AnswerKinds,
-    AnyNumber,
-    Contributions,
-    Metric,
-    MetricInfo,
-    Part,
-)
+from scoring.metrics.comparison import Comparison, MatrixComparison
+from scoring.metrics.metric import AnswerKinds, AnyNumber, Contributions, Metric, MetricInfo, Part
 from scoring.reports.nearest import nearest
 
 ENTRY_POINTS = "agon.metrics"
-METRICS: dict[str, Metric] = {
-    metric.name: metric
-    for metric in (
-        accuracy.ACCURACY,
-        accuracy.SYSTEM_PRECISION,
-        accuracy.EXACT_MATCH_RATIO,
-        kappa.KAPPA,
-        kappa.MCC,
-        *precision_recall.PRECISIONS,
-        *precision_recall.RECALLS,
-        *precision_recall.F1S,
-        precision_recall.F1_MACRO_MEAN,
-        icm.ICM,
-        icm.ICM_NORM,
-        icm_soft.ICM_SOFT,
-        icm_soft.ICM_SOFT_NORM,
-        cross_entropy.CROSS_ENTROPY,
-        divergence.JENSEN_SHANNON,
-        divergence.BRIER,
-        errors.MAE,
-        errors.RMSE,
-        correlation.PEARSON,
-        correlation.SPEARMAN,
-        curves.ROC_AUC,
-        curves.AVERAGE_PRECISION,
-        multilabel.HAMMING_LOSS,
-        multilabel.JACCARD,
-        hierarchical_f.HIERARCHICAL_F,
-        hierarchical_f.PROPENSITY_F,
-        span_f1.SPAN_F1,
-        span_f1.SPAN_F1_EXACT,
-        span_f1.SPAN_F1_PARTIAL,
-        ranked.NDCG,
-        ranked.MAP,
-        ranked.MRR,
-        ranked.PRECISION_AT,
-        ranked.RECALL_AT,
-        ssa.SSA_ACCURACY,
-        ssa.SSA_BIAS,
-    )
-}
+FAMILIES = (
+    accuracy,
+    kappa,
+    precision_recall,
+    icm,
+    icm_soft,
+    cross_entropy,
+    divergence,
+    errors,
+    correlation,
+    curves,
+    multilabel,
+    hierarchical_f,
+    span_f1,
+    ranked,
+    ssa,
+)
+METRICS: dict[str, Metric] = {metric.name: metric for family in FAMILIES for metric in family.METRICS}
 
 
 def find(name: str) -> Metric | None:
@@ -160,7 +123,7 @@ def _suited(spec: MetricSpec, comparison: Comparison) -> Metric:
     metric = get(spec.name)
     if metric.part is Part.CLASS and not spec.part:
         raise ValueError(f"{spec.name} is of one class: name it, as in {spec.name}:YES")
-    kinds = _kinds_of(comparison, metric)
+    kinds = comparison.kinds(metric.numbers)
     if not kinds & metric.kinds:
         raise ValueError(f"{spec.key} judges {_listed(metric.kinds)} runs; this comparison is of {_listed(kinds)} runs")
     if metric.single_label and isinstance(comparison, MatrixComparison) and comparison.has_several_labels:
@@ -169,18 +132,6 @@ def _suited(spec: MetricSpec, comparison: Comparison) -> Metric:
             " exact_match_ratio, jaccard and hamming_loss judge these."
         )
     return metric
-
-
-def _kinds_of(comparison: Comparison, metric: Metric) -> AnswerKinds:
-    """What such answers may be; a table of any numbers is none for a metric that judges labels."""
-    if isinstance(comparison, SpanComparison):
-        return SPANS
-    if isinstance(comparison, RankingComparison):
-        return RANKINGS
-    dtype = comparison.gold.matrix.values.dtype
-    if dtype.kind == "f":
-        return SOFT | TABLE if metric.numbers else SOFT
-    return LABELS if dtype == np.bool_ else TABLE
 
 
 def formats_of(kinds: AnswerKinds) -> list[str]:

@@ -71,42 +71,43 @@ def _partial_contributions(comparison: SpanComparison, spec: MetricSpec) -> Cont
 _GOLD = {"1": "0 1 2 3 8 9", "2": ""}
 _RUN = {"1": "0 1 8 9", "2": ""}
 
-SPAN_F1 = Metric(
-    name="span_f1",
-    title="Character F1, mean over the items",
-    short="F1",
-    formula="mean over items of 2 |A ∩ G| / (|A| + |G|) on character offsets; 1 where both are empty",
-    source="Pavlopoulos et al. (2021), SemEval-2021 Task 5, section 4; Da San Martino et al. (2019)",
-    compute=_span_f1.compute,
-    contributions=_span_f1.contributions,
-    example=Example(
-        "spans", _GOLD, _RUN, 0.9, "item 1 shares 4 characters of 4 and 6, item 2 is empty: (8/10 + 1) / 2"
+METRICS = (
+    Metric(
+        name="span_f1",
+        title="Character F1, mean over the items",
+        short="F1",
+        formula="mean over items of 2 |A ∩ G| / (|A| + |G|) on character offsets; 1 where both are empty",
+        source="Pavlopoulos et al. (2021), SemEval-2021 Task 5, section 4; Da San Martino et al. (2019)",
+        compute=_span_f1.compute,
+        contributions=_span_f1.contributions,
+        example=Example(
+            "spans", _GOLD, _RUN, 0.9, "item 1 shares 4 characters of 4 and 6, item 2 is empty: (8/10 + 1) / 2"
+        ),
+        kinds=SPANS,
     ),
-    kinds=SPANS,
-)
-
-SPAN_F1_EXACT = Metric(
-    name="span_f1_exact",
-    title="Span F1, exact",
-    short="Exact F1",
-    formula="2 · spans of the run that the gold has with the same ends / (spans of the run + spans of the gold), over "
-    "all items together; undefined where there is no span at all",
-    source="Tjong Kim Sang and De Meulder (2003), CoNLL-2003 shared task",
-    compute=_exact.compute,
-    contributions=_exact.contributions,
-    example=Example("spans", _GOLD, _RUN, 0.5, "one span, 8–9, of two and two: 2 · 1 / (2 + 2)"),
-    kinds=SPANS,
-)
-
-SPAN_F1_PARTIAL = Metric(
-    name="span_f1_partial",
-    title="Span F1, partial",
-    short="Partial F1",
-    formula="2 P R / (P + R); P = mean over the run's spans of the share that the gold marks, R = mean over the gold's "
-    "spans of the share that the run marks, over all items together; undefined where there is no span at all",
-    source="Da San Martino et al. (2020), SemEval-2020 Task 11, section 4.1",
-    compute=_span_f1_partial,
-    contributions=_partial_contributions,
-    example=Example("spans", _GOLD, _RUN, 6 / 7, "P = (1 + 1) / 2, R = (1/2 + 1) / 2: 2 · 1 · 0.75 / 1.75"),
-    kinds=SPANS,
+    Metric(
+        name="span_f1_exact",
+        title="Span F1, exact",
+        short="Exact F1",
+        formula="2 · spans of the run that the gold has with the same ends / (spans of the run + spans of the gold), "
+        "over all items together; undefined where there is no span at all",
+        source="Tjong Kim Sang and De Meulder (2003), CoNLL-2003 shared task",
+        compute=_exact.compute,
+        contributions=_exact.contributions,
+        example=Example("spans", _GOLD, _RUN, 0.5, "one span, 8–9, of two and two: 2 · 1 / (2 + 2)"),
+        kinds=SPANS,
+    ),
+    Metric(
+        name="span_f1_partial",
+        title="Span F1, partial",
+        short="Partial F1",
+        formula="2 P R / (P + R); P = mean over the run's spans of the share that the gold marks, R = mean over the "
+        "gold's spans of the share that the run marks, over all items together; undefined where there is no span at "
+        "all",
+        source="Da San Martino et al. (2020), SemEval-2020 Task 11, section 4.1",
+        compute=_span_f1_partial,
+        contributions=_partial_contributions,
+        example=Example("spans", _GOLD, _RUN, 6 / 7, "P = (1 + 1) / 2, R = (1/2 + 1) / 2: 2 · 1 · 0.75 / 1.75"),
+        kinds=SPANS,
+    ),
 )

@@ -39,31 +39,32 @@ _SOURCE = "Vargas et al. (2023), Socially responsible hate speech detection, RAN
 _GOLD = dict.fromkeys("1234", "a ?, b ?")
 _RUN = {"1": "a 1, b 1", "2": "a 0, b 1", "3": "a 0, b 0", "4": "a 1, b 1"}
 
-SSA_ACCURACY = Metric(
-    name="ssa_accuracy",
-    title="Agreement within tuples",
-    short="SSA",
-    formula="tuples whose sentences got the same label / tuples",
-    source=_SOURCE,
-    compute=_agreement.compute,
-    contributions=_agreement.contributions,
-    example=Example("table", _GOLD, _RUN, 0.75, "three tuples of four"),
-    kinds=TABLE,
-    part=Part.GROUP,
-    flags_constant=True,
-)
-
-SSA_BIAS = Metric(
-    name="ssa_bias",
-    title="Bias",
-    short="Bias",
-    formula="1 − ssa_accuracy",
-    source=_SOURCE,
-    compute=_bias,
-    contributions=_bias_contributions,
-    example=Example("table", _GOLD, _RUN, 0.25, "one tuple of four"),
-    kinds=TABLE,
-    part=Part.GROUP,
-    higher_is_better=False,
-    flags_constant=True,
+METRICS = (
+    Metric(
+        name="ssa_accuracy",
+        title="Agreement within tuples",
+        short="SSA",
+        formula="tuples whose sentences got the same label / tuples",
+        source=_SOURCE,
+        compute=_agreement.compute,
+        contributions=_agreement.contributions,
+        example=Example("table", _GOLD, _RUN, 0.75, "three tuples of four"),
+        kinds=TABLE,
+        part=Part.GROUP,
+        flags_constant=True,
+    ),
+    Metric(
+        name="ssa_bias",
+        title="Bias",
+        short="Bias",
+        formula="1 − ssa_accuracy",
+        source=_SOURCE,
+        compute=_bias,
+        contributions=_bias_contributions,
+        example=Example("table", _GOLD, _RUN, 0.25, "one tuple of four"),
+        kinds=TABLE,
+        part=Part.GROUP,
+        higher_is_better=False,
+        flags_constant=True,
+    ),
 )

@@ -14,14 +14,13 @@ What wrong items would add is found by giving items the answers of other items, 
 interval too.
 """
 
-from dataclasses import replace
 from math import sqrt
 from statistics import NormalDist
 
 import numpy as np
 
 from scoring.definition import MetricSpec
-from scoring.metrics.comparison import Comparison, MatrixComparison, SpanComparison
+from scoring.metrics.comparison import Comparison
 from scoring.metrics.metric import Contributions, Numbers
 from scoring.metrics.registry import contributions, get
 
@@ -108,7 +107,8 @@ def _widened(comparison: Comparison, spec: MetricSpec, value: float, error: floa
 
 def _chance(comparison: Comparison, spec: MetricSpec) -> tuple[Numbers, Numbers] | None:
     """What each item adds beyond the mean (items,), and by how much that changes when it is answered by chance."""
-    parts, other = contributions(comparison, spec), contributions(_answered_by_chance(comparison), spec)
+    order = np.random.default_rng(_ORDER_SEED).permutation(len(comparison.gold))
+    parts, other = contributions(comparison, spec), contributions(comparison.by_chance(order), spec)
     if parts is None or other is None:
         return None
     items, total = len(parts.values), parts.values.sum(axis=0)
@@ -116,15 +116,6 @@ def _chance(comparison: Comparison, spec: MetricSpec) -> tuple[Numbers, Numbers]
     without = parts.combine((total - parts.values) * (items / max(1, items - 1)))
     changed = parts.combine(total - parts.values + other.values)
     return np.nan_to_num((items - 1) * (value - without)), np.nan_to_num(items * (changed - value))
-
-
-def _answered_by_chance(comparison: Comparison) -> Comparison:
-    """Each item with the answers of another; spans and rankings, which belong to their item, are left out instead."""
-    if isinstance(comparison, MatrixComparison):
-        order = np.random.default_rng(_ORDER_SEED).permutation(len(comparison.gold))
-        return replace(comparison, **{name: getattr(comparison, name)[order] for name in ("run", "absent", "answered")})
-    names = ("begins", "ends", "owners") if isinstance(comparison, SpanComparison) else ("owners", "ranks", "relevance")
-    return replace(comparison, **{name: getattr(comparison, name)[:0] for name in names})
 
 
 def _student(normal: float, freedom: int) -> float:

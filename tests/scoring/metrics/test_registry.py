@@ -10,7 +10,8 @@ from scoring.answers import Answers, Matrix, Ranking, Spans
 from scoring.definition import FormatSpec, MetricSpec, Track
 from scoring.metrics import METRICS, LoadedGold, compare, compute, contributions, describe
 from scoring.metrics.metric import Metric, Part
-from scoring.metrics.registry import validate
+from scoring.metrics.registry import FAMILIES, validate
+from tests.conftest import ROOT
 from tests.scoring.metrics.examples import worked
 
 HIERARCHY = {"b": ("c", "d"), "a": ()}
@@ -182,6 +183,12 @@ def test_the_worked_example(name: str) -> None:
     assert compute(worked(example), MetricSpec(name, example.part, example.options)) == pytest.approx(
         example.value, abs=1e-12
     )
+
+
+def test_every_family_is_listed_and_every_name_once() -> None:
+    declaring = {path.stem for path in (ROOT / "scoring/metrics").glob("*.py") if "\nMETRICS = (" in path.read_text()}
+    assert declaring == {family.__name__.rpartition(".")[2] for family in FAMILIES}
+    assert sum(len(family.METRICS) for family in FAMILIES) == len(METRICS)
 
 
 @pytest.mark.parametrize("name", METRICS)
