@@ -65,8 +65,12 @@ def _placed(row: CombinedRow | None) -> tuple[Any, Any]:
 
 
 def overall_json(board: OverallBoard) -> bytes:
+    return as_json(overall_content(board))
+
+
+def overall_content(board: OverallBoard) -> dict[str, Any]:
     """The same, with what the scores were made from."""
-    body = {
+    return {
         "shared_task": board.phase.shared_task.slug,
         "phase": board.phase.slug,
         "ladder_step": board.step,
@@ -95,7 +99,6 @@ def overall_json(board: OverallBoard) -> bytes:
             for one in board.combined
         ],
     }
-    return _json(body)
 
 
 def _cell(cell: TrackResult) -> dict[str, Any]:
@@ -128,9 +131,13 @@ def _table(lines: Iterable[list[Any]]) -> bytes:
 
 
 def board_json(board: BoardTable) -> bytes:
+    return as_json(board_content(board))
+
+
+def board_content(board: BoardTable) -> dict[str, Any]:
     """The same rows, with what they were made from."""
     made = board.comparison
-    body = {
+    return {
         "shared_task": board.track.shared_task.slug,
         "track": board.track.slug,
         "phase": board.phase.slug,
@@ -149,7 +156,6 @@ def board_json(board: BoardTable) -> bytes:
         ],
         "rows": [_row(row) for row in board.rows],
     }
-    return _json(body)
 
 
 def _change(change: BoardChange) -> dict[str, Any]:
@@ -164,7 +170,7 @@ def _change(change: BoardChange) -> dict[str, Any]:
     }
 
 
-def _json(body: dict[str, Any]) -> bytes:
+def as_json(body: dict[str, Any]) -> bytes:
     return json.dumps(body, cls=DjangoJSONEncoder, indent=1, ensure_ascii=False).encode()
 
 

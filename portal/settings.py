@@ -221,6 +221,11 @@ CACHES = {
         "LOCATION": STATE_ROOT / "figures",
         "OPTIONS": {"MAX_ENTRIES": 5000},
     },
+    "rates": {  # requests to the API, counted in each web process: see portal/api/rates.py
+        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+        "LOCATION": "rates",
+        "OPTIONS": {"MAX_ENTRIES": 100_000},
+    },
     "boards": {
         "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
         "LOCATION": "boards",

@@ -1,4 +1,4 @@
-"""Where every address begins; the portal's own pages are in `portal.web.urls`."""
+"""Where every address begins; the portal's own pages are in `portal.web.urls`, the API in `portal.api.urls`."""
 
 from allauth.account.views import email
 from allauth.mfa.totp.views import activate_totp
@@ -7,6 +7,7 @@ from allauth.urls import build_provider_urlpatterns
 from django.contrib import admin
 from django.urls import include, path
 
+from portal.api.views import error
 from portal.permissions import changes_address_by_mail, enrolls_by_mail
 from portal.web.mail_codes import mail_code_required
 from portal.web.views import errors
@@ -22,6 +23,8 @@ urlpatterns = [
     path("accounts/sessions/", include("allauth.usersessions.urls")),
     path("accounts/3rdparty/", include("allauth.socialaccount.urls")),
     path("accounts/", include(build_provider_urlpatterns())),
+    path("api/v1/", include("portal.api.urls")),
+    path("errors/<slug:code>/", error, name="error"),
     path("", include("portal.web.urls")),
 ]
 handler403 = errors.forbidden

@@ -84,11 +84,12 @@ def input_error(error: ValidationError, model: type[BaseModel]) -> InvalidInput:
         name = str(found["loc"][0]) if found["loc"] else ""
         known = model.model_fields.get(name)
         label = (known and known.title) or capfirst(name.replace("_", " "))
-        problems.setdefault(name, _problem(found, label))
+        problems.setdefault(name, problem_of(found, label))
     return InvalidInput(problems)
 
 
-def _problem(found: Any, label: str) -> Any:
+def problem_of(found: Any, label: str) -> Any:
+    """One of pydantic's errors in our words."""
     context = found.get("ctx", {})
     match found["type"]:
         case "string_too_long":

@@ -1,4 +1,4 @@
-"""All actions, whichever of their modules a process has imported so far."""
+"""All actions and their errors, whichever of their modules a process has imported so far."""
 
 from collections.abc import Mapping
 from importlib import import_module
@@ -9,6 +9,9 @@ from typing import Any
 from django.utils.functional import Promise
 
 from portal.actions.action import ACTIONS, Action
+from portal.actions.errors import ErrorCode
+from portal.actions.input import INPUT_ERRORS
+from portal.actions.roles import TOKEN_ERRORS
 
 
 def every_action() -> dict[str, Action[Any, Any, Any]]:
@@ -17,6 +20,15 @@ def every_action() -> dict[str, Action[Any, Any, Any]]:
     for module in iter_modules([str(Path(__file__).parent)]):
         import_module(f"{package}.{module.name}")
     return dict(sorted(ACTIONS.items()))
+
+
+def every_error() -> dict[str, list[tuple[str, ErrorCode]]]:
+    """By code: the actions that can raise it, each with its sentence there; no name where any action can."""
+    found: dict[str, list[tuple[str, ErrorCode]]] = {}
+    of_any = [("", one) for one in (*INPUT_ERRORS, *TOKEN_ERRORS)]
+    for name, one in [*of_any, *((name, one) for name, action in every_action().items() for one in action.errors)]:
+        found.setdefault(one.code, []).append((name, one))
+    return found
 
 
 def audit_words() -> Mapping[str, str | Promise]:

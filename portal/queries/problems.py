@@ -1,12 +1,22 @@
 """Counts of problems in words, for pages: what each counts is named."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
+from scoring.reports.messages import sentence
 from scoring.reports.messages.counts import PLACES, UNITS, and_more, counted, more
+from scoring.reports.messages.en import MESSAGES
 
 Problem = dict[str, Any]  # as `scoring.reports.problems.Problem.as_dict`
+
+
+def meaning(code: str) -> str | None:
+    """The sentence of a problem's code, with `…` for what a report fills in; None where there is no such code."""
+    if code not in MESSAGES:
+        return None
+    return re.sub(r"\{(\w+)(![a-z])?\}", "…", sentence(code, "en"))
 
 
 def more_places(problem: Problem, listed: int) -> str:

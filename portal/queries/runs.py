@@ -83,7 +83,7 @@ class RunView:
 
 def team_runs(team: Team, viewer: Viewer, at: datetime) -> list[RunLine]:
     """All runs of a team, newest first."""
-    return _lines(Run.objects.filter(team=team), viewer, at)
+    return run_lines(Run.objects.filter(team=team), viewer, at)
 
 
 def official_runs_of(lines: Iterable[RunLine], viewer: Viewer, at: datetime) -> list[OfficialRun]:
@@ -95,7 +95,7 @@ def official_runs_of(lines: Iterable[RunLine], viewer: Viewer, at: datetime) -> 
 
 def submission_view(submission: Submission, viewer: Viewer, at: datetime) -> SubmissionView:
     """An upload that the viewer may see: what was found in it and how far it has come."""
-    lines = _lines(Run.objects.filter(submission=submission).order_by("track__position", "number"), viewer, at)
+    lines = run_lines(Run.objects.filter(submission=submission).order_by("track__position", "number"), viewer, at)
     problems = [*submission.problems, *(problem for line in lines for problem in line.problems)]
     severities = Counter(problem["severity"] for problem in problems)
     is_checked = submission.state not in (Submission.State.RECEIVED, Submission.State.CHECKING)
@@ -117,7 +117,7 @@ def submission_view(submission: Submission, viewer: Viewer, at: datetime) -> Sub
 def run_view(run: Run, viewer: Viewer, at: datetime) -> RunView:
     """A run that the viewer may see."""
     same = Q(pk=run.pk) if run.team_id is None else Q(team=run.team_id, phase=run.phase_id, track=run.track_id)
-    lines = _lines(Run.objects.filter(same), viewer, at)
+    lines = run_lines(Run.objects.filter(same), viewer, at)
     line = next(line for line in lines if line.run == run)
     official = None if run.team_id is None else official_runs_of(lines, viewer, at)[0]
     is_eligible = official is not None and line.run.is_eligible
@@ -134,7 +134,8 @@ def run_view(run: Run, viewer: Viewer, at: datetime) -> RunView:
     )
 
 
-def _lines(found: QuerySet[Run], viewer: Viewer, at: datetime) -> list[RunLine]:
+def run_lines(found: QuerySet[Run], viewer: Viewer, at: datetime) -> list[RunLine]:
+    """Runs that the viewer may see, each with what the viewer sees of its scores."""
     runs = list(
         found.select_related(
             "track__shared_task", "phase__shared_task", "submission", "team", "chosen_by", "withdrawn_by"

@@ -7,6 +7,7 @@ bytes through a socket twice, and could be read by others.
 
 import hashlib
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 from http import HTTPStatus
 
@@ -23,10 +24,7 @@ from django.utils.translation import get_language
 from portal.queries.board_head import BoardHead, board_head
 
 _LONGEST_QUERY = 500  # characters; nobody fills the memory with addresses
-_HEADERS = {
-    "Cache-Control": "no-cache",
-    "Vary": "Cookie, Accept-Language",
-}  # a browser asks each time if its copy holds
+_HEADERS = {"Cache-Control": "no-cache"}  # a browser asks each time if its copy holds
 _PERSONAL = (settings.SESSION_COOKIE_NAME, "messages")
 
 
@@ -37,9 +35,10 @@ def kept_boards(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable
     """
 
     def middleware(request: HttpRequest) -> HttpResponse:
-        if "/leaderboard/" not in request.path_info or any(cookie in request.COOKIES for cookie in _PERSONAL):
+        address = _board_at(request.path_info) if "/leaderboard" in request.path_info else None
+        if address is None or address.is_personal(request):
             return get_response(request)
-        key = _key_of(request)
+        key = _key_of(request, address)
         if key is None:
             return get_response(request)
         kept = caches["boards"].get(key)
@@ -47,7 +46,8 @@ def kept_boards(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable
             response = get_response(request)
             if response.status_code != HTTPStatus.OK or request.method != "GET":
                 return response
-            kept = response.content, dict(response.headers) | {"ETag": quote_etag(key)} | _HEADERS
+            headers = {name: value for name, value in response.items() if not name.startswith("RateLimit")}
+            kept = response.content, headers | {"ETag": quote_etag(key)} | _HEADERS | {"Vary": address.varies_by}
             caches["boards"].set(key, kept)
         content, headers = kept
         page = HttpResponse(content, headers=headers)
@@ -56,32 +56,55 @@ def kept_boards(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable
     return middleware
 
 
-def _key_of(request: HttpRequest) -> str | None:
+@dataclass(frozen=True, slots=True)
+class _Address:
+    """The address of a board: a page, or of the API, where a token says who reads."""
+
+    shared_task: str
+    track: str | None  # None: all of them
+    is_api: bool
+
+    @property
+    def varies_by(self) -> str:
+        return "Authorization, Accept" if self.is_api else "Cookie, Accept-Language"
+
+    def is_personal(self, request: HttpRequest) -> bool:
+        if self.is_api:
+            return "Authorization" in request.headers
+        return any(cookie in request.COOKIES for cookie in _PERSONAL)
+
+
+def _key_of(request: HttpRequest, address: _Address) -> str | None:
     """None for everything but a board that everybody may see now."""
-    board = _board_at(request.path_info)
-    if board is None or request.method not in ("GET", "HEAD"):
+    if request.method not in ("GET", "HEAD"):
         return None
     request.get_host()  # whose answer is that a stranger's name for us is refused
     # The question itself shows whether the connection lives: no other is asked before it, as it is for other pages.
     connection.health_check_done = True  # type: ignore[attr-defined]
     try:
-        head = board_head(*board, request.GET.get("phase"))
+        head = board_head(address.shared_task, address.track, request.GET.get("phase"))
     except OperationalError:
         connection.close_if_unusable_or_obsolete()
         return None
-    return board_key(request, head) if head else None
+    parts = [wants_csv(request)] if address.is_api else []
+    return board_key(request, head, *parts) if head else None
 
 
 @lru_cache(maxsize=1000)
-def _board_at(path: str) -> tuple[str, str | None] | None:
-    """Shared task and track (None: all of them) of a board's address."""
+def _board_at(path: str) -> _Address | None:
     try:
         match = resolve(path)
     except Resolver404:
         return None
-    if match.url_name not in ("leaderboard", "leaderboards"):
+    if match.url_name not in ("leaderboard", "leaderboards", "leaderboard_csv"):
         return None
-    return match.kwargs["slug"], match.kwargs.get("track")
+    is_api = match.namespace == "api"
+    return _Address(match.kwargs["task" if is_api else "slug"], match.kwargs.get("track"), is_api)
+
+
+def wants_csv(request: HttpRequest) -> bool:
+    """Whether the API is asked for a table as CSV rather than as JSON."""
+    return request.get_preferred_type(["application/json", "text/csv"]) == "text/csv"
 
 
 def board_key(request: HttpRequest, head: BoardHead, *parts: object) -> str | None:

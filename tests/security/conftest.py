@@ -30,7 +30,7 @@ class World:
     """The shared task `gated` with a scored-to-be run of the team Bora, and people by role."""
 
     def __init__(self, gated: SharedTask, tiny: SharedTask) -> None:
-        self.task = gated
+        self.task, self.tiny = gated, tiny
         self.people = {role: person(role) for role in ROLES[1:]}
         self.people["administrator"].is_staff = self.people["administrator"].is_superuser = True
         self.people["administrator"].save()
@@ -98,6 +98,7 @@ class World:
             "put_back": task | {"phase": "evaluation"},
             "return_to_gold": task | {"pk": self.gold.pk},
             "end_session": {"pk": self.session.pk},
+            "error": {"code": "not_found"},
             "revoke_token": {"pk": self.token.pk},
             "run": {"pk": self.run.pk},
             "run_file": {"pk": self.run.pk},

@@ -1,7 +1,8 @@
 """Who may do what at each address: as the actions that it calls declare, and as the table next to this file says.
 
 A cell of the table is the status of an empty request. It has rows for the pages that people read and for those of
-allauth; the addresses of `/admin/` have a rule of their own below. What has neither a row nor an action is closed.
+allauth; the addresses of `/admin/` have a rule of their own below, those of the API a table of their own
+(`test_api_access.py`). What has neither a row nor an action is closed.
 """
 
 import csv
@@ -27,8 +28,10 @@ TABLE = Path(__file__).with_name("access.csv")
 METHODS = ("GET", "POST")
 OTHER_METHODS = ("PUT", "PATCH", "DELETE")
 
-NAMES = list(dict.fromkeys(name for name, _ in addresses() if not name.startswith("admin:")))
-OWN_NAMES = [name for name, pattern in addresses() if pattern.callback.__module__.startswith("portal.")]
+NAMES = list(dict.fromkeys(name for name, _ in addresses() if not name.startswith(("admin:", "api:"))))
+OWN_NAMES = [
+    name for name, pattern in addresses() if name in NAMES and pattern.callback.__module__.startswith("portal.")
+]
 
 ADMIN = [
     reverse(name, kwargs=dict.fromkeys(pattern.pattern.converters, "1"))

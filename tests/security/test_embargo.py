@@ -28,9 +28,12 @@ from portal.paper.build import build_pack
 from portal.paper.queue import request_pack
 from portal.queries.mails import facts
 from portal.queries.releases import keep_release
+from tests.portal.script import Script
 from tests.portal.web.conftest import Clock
 from tests.portal.web.conftest import at as at
 from tests.portal.world import EVALUATION, GOOD, POST, RELEASE, person, send_run, work_off
+from tests.security.api import NAMES as API_NAMES
+from tests.security.api import address_of as api_address_of
 from tests.security.conftest import World
 from tests.security.pages import address_of
 from tests.security.test_access import ADMIN, NAMES
@@ -63,9 +66,20 @@ SHOWS = {  # where, once a phase is released, and to whom; nowhere else and to n
     "submission": OWN,
     "submission_status": OWN,
     "mail": MEMBERS,
+    "api:leaderboard": EVERYONE,
+    "api:leaderboard_csv": EVERYONE,
+    "api:leaderboards": EVERYONE,
+    "api:released_leaderboard": EVERYONE,
+    "api:run": EVERYONE,
+    "api:runs": MEMBERS | ORGANIZERS,
+    "api:submission": OWN,
     "admin": frozenset(("admin",)),
 }
-UNRELEASED = {"released_board", "insights_figure"}  # not there without a release, or not of every field of runs
+UNRELEASED = {
+    "released_board",
+    "insights_figure",
+    "api:released_leaderboard",
+}  # not there without a release, or not of every field of runs
 BOARDS = ("leaderboard", "leaderboards", "insights", "compare", "insights_figure", "released_board")
 QUERIES = ("", "&format=csv", "&format=json", "&runs=all", "&sort=accuracy")
 
@@ -150,6 +164,9 @@ def _seen_by(world: World, role: str, user: User | None, now: datetime) -> Itera
     caches["boards"].clear()
     for name, address in _addresses(world, is_admin=role == "admin"):
         yield from (Sighting(role, name, phase) for phase in _phases_in(_content(client.get(address))))
+    ask = Script(user, "organize")
+    for name, address in _api_addresses(world):
+        yield from (Sighting(role, name, phase) for phase in _phases_in(_content(ask(address))))
     if user is not None:
         yield from (Sighting(role, "mail", phase) for phase in _phases_in(_mails_to(user, now)))
 
@@ -192,6 +209,20 @@ def _addresses(world: World, *, is_admin: bool) -> Iterator[tuple[str, str]]:
         yield from (("admin", address) for address in ADMIN)
         for one in Evaluation.objects.filter(phase__shared_task__slug="gated", team__isnull=False):
             yield "admin", reverse("admin:portal_evaluation_change", args=[one.pk])
+
+
+def _api_addresses(world: World) -> Iterator[tuple[str, str]]:
+    """Of everything that the API reads: each list, each run and upload, each board with its choices."""
+    runs = Run.objects.filter(track__shared_task__slug="gated", evaluations__isnull=False).exclude(team__name="Notus")
+    for name in API_NAMES:
+        for run in runs if name in ("api:run", "api:run_items", "api:run_file") else ():
+            yield name, reverse(name, args=["gated", run.pk])
+        uploads = {run.submission_id for run in runs} - {None}
+        for upload in uploads if name in ("api:submission", "api:report", "api:receipt") else ():
+            yield name, reverse(name, args=["gated", upload])
+        choices = [f"?phase={phase}{query}" for phase in SCORES for query in ("", "&runs=all", "&sort=accuracy")]
+        for choice in choices if name.startswith("api:leaderboard") else [""]:
+            yield name, api_address_of(world, name) + choice
 
 
 def _content(answer: Any) -> str:
@@ -241,12 +272,21 @@ def test_scores_are_shown_where_and_when_they_may_be(
 
 
 CLOSED = {  # what a captain sees of hidden phases where a gate lets everything through, and where
-    (PhaseQuerySet, "with_visible_scores"): ("evaluation", shown_to("captain") - UNRELEASED | {"released_board"}),
-    (PhaseQuerySet, "with_visible_steps"): ("post in steps", {"leaderboard", "leaderboards", "insights", "compare"}),
+    (PhaseQuerySet, "with_visible_scores"): (
+        "evaluation",
+        shown_to("captain") - UNRELEASED | {"released_board", "api:released_leaderboard"},
+    ),
+    (PhaseQuerySet, "with_visible_steps"): (
+        "post in steps",
+        {"leaderboard", "leaderboards", "insights", "compare", "api:leaderboard", "api:leaderboards"},
+    ),
     (EvaluationQuerySet, "visible_to"): ("evaluation", shown_to("captain") - UNRELEASED - {"paper"}),
-    (EvaluationQuerySet, "visible_in_steps"): ("post in steps", {"leaderboard", "team_runs", "run", "mail"}),
+    (EvaluationQuerySet, "visible_in_steps"): (
+        "post in steps",
+        {"leaderboard", "team_runs", "run", "mail", "api:leaderboard", "api:run"},
+    ),
     (BoardQuerySet, "visible_to"): ("without-gold", {"leaderboard"}),
-    (ReleasedBoardQuerySet, "public"): ("evaluation", {"released_board"}),
+    (ReleasedBoardQuerySet, "public"): ("evaluation", {"released_board", "api:released_leaderboard"}),
     (PaperPackQuerySet, "visible_to"): ("evaluation", {"paper"}),
 }
 

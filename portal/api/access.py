@@ -1,0 +1,82 @@
+"""What an address begins with: the shared task, and what is for people with an account or for organizers."""
+
+from typing import Any
+
+from django.http import Http404
+from django.shortcuts import get_object_or_404
+
+from portal.actions.roles import ORGANIZERS, SIGNED_OUT, require_task
+from portal.api.door import ApiRequest
+from portal.models import Phase, Run, SharedTask, Submission, Team, Track, User, Validation
+from portal.permissions import team_of
+from portal.queries.tasks import TaskPage, task_page
+
+
+def person(request: ApiRequest) -> User:
+    """Whoever asks, by a token.
+
+    Raises:
+        ActionError: SIGNED_OUT.
+    """
+    if not isinstance(request.user, User):
+        raise SIGNED_OUT()
+    return request.user
+
+
+def find_task(request: ApiRequest, slug: str) -> SharedTask:
+    """The shared task of the address.
+
+    Raises:
+        ActionError: TOKEN_TASK, where the token is for another one.
+    """
+    found = get_object_or_404(SharedTask.objects.prefetch_related("tracks"), slug=slug)
+    if isinstance(request.user, User) and request.user.token is not None:
+        require_task(request.user.token, found)
+    return found
+
+
+def find_page(request: ApiRequest, slug: str) -> TaskPage:
+    """The task with its phases, and the reader's part in it."""
+    return task_page(find_task(request, slug), request.user, request.at)
+
+
+def organized(request: ApiRequest, slug: str) -> SharedTask:
+    """The task, for its organizers; the role says what is missing."""
+    found = find_task(request, slug)
+    person(request)
+    ORGANIZERS.check(request.user, found)
+    return found
+
+
+def own_team(request: ApiRequest, slug: str) -> Team:
+    """The team of whoever asks."""
+    team = team_of(person(request), find_task(request, slug))
+    if team is None:
+        raise Http404
+    return team
+
+
+def find_phase(request: ApiRequest, slug: str, phase: str) -> Phase:
+    return get_object_or_404(Phase, shared_task=find_task(request, slug), slug=phase)
+
+
+def find_track(request: ApiRequest, slug: str, track: str) -> Track:
+    return get_object_or_404(Track, shared_task=find_task(request, slug), slug=track)
+
+
+def find_run(request: ApiRequest, slug: str, run: Any) -> Run:
+    """A run that the one who asks may see."""
+    visible = Run.objects.visible_to(request.user).select_related("track__shared_task", "phase", "team")
+    return get_object_or_404(visible, pk=run, track__shared_task=find_task(request, slug))
+
+
+def find_submission(request: ApiRequest, slug: str, submission: Any) -> Submission:
+    person(request)
+    visible = Submission.objects.visible_to(request.user).select_related("phase", "team", "sent_by", "shared_task")
+    return get_object_or_404(visible, pk=submission, shared_task=find_task(request, slug))
+
+
+def find_validation(request: ApiRequest, slug: str, validation: Any) -> Validation:
+    person(request)
+    visible = Validation.objects.visible_to(request.user).select_related("phase__shared_task", "team", "user")
+    return get_object_or_404(visible, pk=validation, phase__shared_task=find_task(request, slug))

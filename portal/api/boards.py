@@ -1,0 +1,161 @@
+"""Leaderboards, as JSON in pages or as CSV whole; those that everybody may see are kept (`web.board_cache`)."""
+
+from dataclasses import replace
+from datetime import date
+from typing import Annotated, Any, Literal
+
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from ninja import Query, Router
+from pydantic import BaseModel, Field
+
+from portal import export
+from portal.api.access import find_page, find_task
+from portal.api.door import ApiRequest
+from portal.api.paging import bad_cursor, note_next
+from portal.api.routes import file, read
+from portal.api.schemas import BoardAnswer, OverallAnswer, ReleaseAnswer, ReleasedBoardAnswer
+from portal.models import ReleasedBoard, Run
+from portal.queries import overall as overall_queries
+from portal.queries.board_head import BoardHead, board_head
+from portal.queries.board_table import released_table
+from portal.queries.choices import PAGE_SIZE
+from portal.queries.leaderboard import Leaderboard
+from portal.queries.leaderboard import leaderboard as find_board
+from portal.queries.public import releases as public_releases
+from portal.queries.tasks import TaskPage
+from portal.web.board_address import choices_of
+from portal.web.board_cache import personal, wants_csv
+
+Slug = Annotated[str | None, Field(max_length=50, description="A phase; without it, the one that the page opens with")]
+
+router = Router(tags=["Leaderboards"])
+
+
+class Board(BaseModel):
+    """Which runs of a board, as on its page: nothing here changes a rank but `runs`, `as_of` and `language`."""
+
+    phase: Slug = None
+    runs: Literal["official", "all"] = "official"
+    search: Annotated[str, Field(max_length=200, description="Part of a team’s name, a run’s name or a method")] = ""
+    system: Run.SystemType | Literal[""] = ""
+    slot: Run.Slot | Literal[""] = ""
+    language: Annotated[str, Field(max_length=16, description="Of the items that are scored")] = ""
+    sort: Annotated[str, Field(max_length=100, description="A metric; with “-” before it, from high to low")] = ""
+    as_of: Annotated[date | None, Field(description="With the runs received by the end of that day (AoE)")] = None
+    cursor: Annotated[str, Field(max_length=500, description="From `next` of the page before")] = ""
+    limit: Annotated[int, Field(ge=1, le=1000, description="Rows on a page")] = PAGE_SIZE
+
+
+class Overall(BaseModel):
+    """Which phase."""
+
+    phase: Slug = None
+
+
+CSV = {"text/csv": {"schema": {"type": "string", "contentMediaType": "text/csv"}}}
+AS_CSV_TOO = {"responses": {200: {"content": CSV}}}
+
+
+@read(router, "/tasks/{slug:task}/leaderboards/{slug:track}", BoardAnswer, openapi_extra=AS_CSV_TOO)
+def leaderboard(request: ApiRequest, task: str, track: str, query: Query[Board]) -> HttpResponse:
+    """A track's leaderboard in a phase, as you may see it.
+
+    With `Accept: text/csv` the whole table as CSV. Before the release it has no rows for anyone but organizers.
+    """
+    head, board = _board(request, task, track, query, whole=wants_csv(request))
+    if wants_csv(request):
+        return personal(_csv(export.board_csv(board)), head)
+    if board.page < board.pages:
+        note_next(request, str(board.page + 1))
+    more = {
+        "count": board.count,
+        "next": getattr(request, "next_page", None),
+        "hidden_reason": board.hidden_reason,
+    }
+    return personal(_json(export.board_content(board) | more), head)
+
+
+@read(
+    router,
+    "/tasks/{slug:task}/leaderboards/{slug:track}.csv",
+    None,
+    openapi_extra=file("text/csv", "The whole leaderboard"),
+)
+def leaderboard_csv(request: ApiRequest, task: str, track: str, query: Query[Board]) -> HttpResponse:
+    """The same, as CSV."""
+    head, board = _board(request, task, track, query, whole=True)
+    return personal(_csv(export.board_csv(board)), head)
+
+
+@read(router, "/tasks/{slug:task}/leaderboards", OverallAnswer, openapi_extra=AS_CSV_TOO)
+def leaderboards(request: ApiRequest, task: str, query: Query[Overall]) -> HttpResponse:
+    """The tracks side by side in one phase, and the rankings over several of them; also as CSV."""
+    page = find_page(request, task)
+    head = board_head(task, None, query.phase)
+    if head is None:
+        raise Http404
+    chosen = next(one for one in page.phases if one.slug == head.phase)
+    board = overall_queries.overall(page.tracks, chosen, request.user, head.at)
+    if wants_csv(request):
+        return personal(_csv(export.overall_csv(board)), head)
+    return personal(_json(export.overall_content(board)), head)
+
+
+@read(router, "/tasks/{slug:task}/releases", list[ReleaseAnswer])
+def releases(request: ApiRequest, task: str) -> list[ReleaseAnswer]:
+    """Leaderboards that were released, each kept as it was; newest first."""
+    found = find_task(request, task)
+    return [
+        ReleaseAnswer(
+            track=one.track.slug,
+            phase=one.phase.slug,
+            number=one.number,
+            at=one.at,
+            gold_version=one.gold.version,
+            scorer=one.scorer,
+            address=reverse("api:released_leaderboard", args=[task, one.track.slug, one.phase.slug, one.number]),
+        )
+        for one in public_releases(request.at, found)
+    ]
+
+
+@read(
+    router,
+    "/tasks/{slug:task}/releases/{slug:track}/{slug:phase}/{int:number}",
+    ReleasedBoardAnswer,
+    openapi_extra=AS_CSV_TOO,
+)
+def released_leaderboard(request: ApiRequest, task: str, track: str, phase: str, number: int) -> HttpResponse:
+    """A released leaderboard as it was."""
+    rows = ReleasedBoard.objects.public(request.at).select_related("track__shared_task", "phase__shared_task", "gold")
+    wanted = {"track__slug": track, "phase__slug": phase, "number": min(number, 2**31 - 1)}
+    board = released_table(get_object_or_404(rows, track__shared_task=find_task(request, task), **wanted))
+    return _csv(export.board_csv(board)) if wants_csv(request) else _json(export.board_content(board))
+
+
+def _board(request: ApiRequest, task: str, track: str, query: Board, *, whole: bool) -> tuple[BoardHead, Leaderboard]:
+    page: TaskPage = find_page(request, task)
+    head = board_head(task, track, query.phase)
+    if head is None:
+        raise Http404
+    if query.cursor and not (query.cursor.isdecimal() and len(query.cursor) < 6):
+        raise bad_cursor()
+    choices = replace(
+        choices_of(request.GET),
+        baselines=True,
+        page=int(query.cursor or 1),
+        size=None if whole else query.limit,
+    )
+    chosen = next(one for one in page.tracks if one.slug == track)
+    phase = next(one for one in page.phases if one.slug == head.phase)
+    return head, find_board(chosen, phase, request.user, head.at, choices)
+
+
+def _json(content: dict[str, Any]) -> HttpResponse:
+    return HttpResponse(export.as_json(content), content_type="application/json")
+
+
+def _csv(content: bytes) -> HttpResponse:
+    return HttpResponse(content, content_type="text/csv; charset=utf-8")

@@ -1,0 +1,121 @@
+"""What every request passes: who asks by which token, how often, and what every answer carries."""
+
+import logging
+from collections.abc import Callable
+from datetime import datetime
+from functools import wraps
+from hashlib import sha256
+from http import HTTPStatus
+from typing import Any
+
+from django.contrib.auth.models import AnonymousUser
+from django.core.exceptions import BadRequest, RequestDataTooBig, SuspiciousOperation
+from django.core.signals import got_request_exception
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.utils.cache import get_conditional_response, patch_vary_headers
+from django.utils.http import quote_etag
+from django.views.decorators.csrf import csrf_exempt
+
+from portal.actions.errors import ActionError
+from portal.actions.intake import TOO_LARGE
+from portal.actions.roles import SIGNED_OUT
+from portal.api import problems, rates
+from portal.models import AccessToken, User, Viewer
+from portal.models.clock import database_now
+from portal.permissions import Obstacle
+from portal.web.access import client_address
+from scoring.limits import UPLOAD_BYTES
+
+View = Callable[..., HttpResponseBase]
+
+_log = logging.getLogger("django.request")
+_SAFE = ("GET", "HEAD", "OPTIONS")
+
+
+class ApiRequest(HttpRequest):
+    """A request that has passed the door; `user` is whoever the token stands for, never the session's."""
+
+    user: Viewer
+    at: datetime
+    next_page: str  # address, of a list that goes on
+
+
+def guarded(view: View) -> View:
+    """The view behind the door. Cookies count for nothing here, so no other site can ask in a reader's name."""
+
+    @csrf_exempt
+    @wraps(view)
+    def answer(request: HttpRequest, *args: Any, **arguments: Any) -> HttpResponseBase:
+        usage = None
+        try:
+            request.at = database_now()  # type: ignore[attr-defined]
+            usage = _enter(request)
+            if usage.is_over:
+                raise problems.TOO_MANY_REQUESTS(limit=usage.limit, seconds=usage.seconds)
+            if request.method not in _SAFE and not request.user.is_authenticated:
+                raise problems.NO_TOKEN()  # before the body is read
+            response = view(request, *args, **arguments)
+        except Exception as error:  # every answer of the API is a problem in JSON, also those of bugs
+            response = answer_to(error, request)
+        return _finished(request, response, usage)
+
+    return answer
+
+
+def answer_to(error: Exception, request: HttpRequest) -> HttpResponse:
+    """The problem that an exception means; what is none of ours is logged and is an error on our side."""
+    match error:
+        case ActionError(code=SIGNED_OUT.code | Obstacle.SIGNED_OUT) if not request.user.is_authenticated:
+            return problems.problem_response(problems.NO_TOKEN())
+        case ActionError():
+            return problems.problem_response(error)
+        case Http404():
+            return problems.problem_response(problems.NOT_FOUND())
+        case RequestDataTooBig():
+            return problems.problem_response(TOO_LARGE(limit=UPLOAD_BYTES))
+        case BadRequest() | SuspiciousOperation():
+            return problems.problem_response(problems.NOT_READABLE(expected=""))
+    got_request_exception.send(sender=None, request=request)
+    _log.error("Internal Server Error: %s", request.path, exc_info=error, extra={"status_code": 500})
+    return problems.problem_response(problems.SERVER_ERROR())
+
+
+def _enter(request: HttpRequest) -> rates.Usage:
+    """Set the request's user, and count the request."""
+    request.user = AnonymousUser()
+    at: datetime = request.at  # type: ignore[attr-defined]
+    address = client_address(request) or ""
+    text = request.headers.get("Authorization", "")
+    if not text:
+        return rates.count(f"address:{address}", rates.REQUESTS, at.timestamp())
+    scheme, _, given = text.partition(" ")
+    token = AccessToken.objects.find(given.strip(), at) if scheme.lower() == "bearer" else None
+    if token is None:
+        wrong = rates.count(f"wrong:{address}", rates.WRONG_TOKENS, at.timestamp())
+        if wrong.is_over:
+            raise problems.TOO_MANY_REQUESTS(limit=wrong.limit, seconds=wrong.seconds)
+        raise problems.BAD_TOKEN()
+    token.used(at)
+    user: User = token.user
+    user.token = token
+    request.user = user
+    return rates.count(f"token:{token.pk}", rates.REQUESTS, at.timestamp())
+
+
+def _finished(request: HttpRequest, response: HttpResponseBase, usage: rates.Usage | None) -> HttpResponseBase:
+    """With the headers of every answer; 304 where the one who asks has it already."""
+    if response.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        allowed = response["Allow"]
+        response = problems.problem_response(problems.WRONG_METHOD(allowed=allowed), Allow=allowed)
+    for name, value in (usage.headers if usage else {}).items():
+        response[name] = value
+    if next_page := getattr(request, "next_page", ""):
+        response["Link"] = f'<{next_page}>; rel="next"'
+    patch_vary_headers(response, ["Authorization", "Accept"])
+    response.setdefault("Cache-Control", "private, no-cache")
+    if request.method not in _SAFE or response.status_code != HTTPStatus.OK or not isinstance(response, HttpResponse):
+        return response
+    if not response.has_header("ETag"):
+        response["ETag"] = quote_etag(sha256(response.content).hexdigest()[:32])
+    return get_conditional_response(request, etag=response["ETag"], response=response) or response

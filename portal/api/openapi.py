@@ -1,0 +1,25 @@
+"""The specification as ninja derives it, made to say what is really answered."""
+
+from typing import Any
+
+from portal.api.problems import MEDIA_TYPE
+
+_TOKEN = {
+    "type": "http",
+    "scheme": "bearer",
+    "description": "An access token, created under Settings → Access tokens. Public addresses need none.",
+}
+READS = ("get", "head")
+
+
+def specification(found: dict[str, Any]) -> dict[str, Any]:
+    """With problems in their own media type, the token, and without what HEAD repeats of GET."""
+    for methods in found["paths"].values():
+        methods.pop("head", None)
+        for method, operation in methods.items():
+            operation["security"] = [{}, {"token": []}] if method in READS else [{"token": []}]
+            for status, answer in operation["responses"].items():
+                if int(status) >= 400:
+                    answer["content"] = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    found["components"]["securitySchemes"] = {"token": _TOKEN}
+    return found

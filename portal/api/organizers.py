@@ -1,0 +1,116 @@
+"""What only organizers see: teams, gold standards, new scores that wait, downloads, the audit log."""
+
+from typing import Any
+
+from django.http import HttpResponse
+from ninja import Query, Router
+
+from portal import export
+from portal.api.access import organized
+from portal.api.door import ApiRequest
+from portal.api.paging import Page, Paging, as_page, page_of
+from portal.api.routes import file, read
+from portal.api.schemas import (
+    AuditAnswer,
+    EffectAnswer,
+    GoldAnswer,
+    GoldVersionAnswer,
+    OrganizedTeamAnswer,
+    WaitingScoresAnswer,
+)
+from portal.models import AuditEntry, GoldStandard, User
+from portal.queries.gold import GoldLine, gold_lines
+from portal.queries.records import downloads as all_downloads
+from portal.queries.teams import team_lines
+from portal.queries.waiting_scores import waiting_scores
+
+router = Router(tags=["Organizers"])
+
+
+@read(router, "/tasks/{slug:task}/organize/teams", list[OrganizedTeamAnswer])
+def organized_teams(request: ApiRequest, task: str) -> list[OrganizedTeamAnswer]:
+    """All teams: those that wait for approval first."""
+    return [
+        OrganizedTeamAnswer(
+            id=line.team.pk,
+            name=line.team.name,
+            state=line.team.state,
+            affiliation=line.team.affiliation,
+            answers=line.team.answers,
+            members=[str(member.user) for member in line.members],
+            runs=line.runs,
+            flags=[str(flag) for flag in line.flags],
+            created_at=line.team.created_at,
+        )
+        for line in team_lines(organized(request, task))
+    ]
+
+
+@read(router, "/tasks/{slug:task}/organize/gold", list[GoldAnswer])
+def gold(request: ApiRequest, task: str) -> list[GoldAnswer]:
+    """Which gold standard each track has, and what became of the last upload; nothing of the gold itself."""
+    return [_gold(line) for line in gold_lines(organized(request, task), request.at)]
+
+
+@read(router, "/tasks/{slug:task}/organize/scores", list[WaitingScoresAnswer])
+def new_scores(request: ApiRequest, task: str) -> list[WaitingScoresAnswer]:
+    """Released leaderboards with new scores, which you can apply."""
+    found = organized(request, task)
+    assert isinstance(request.user, User)
+    return [
+        WaitingScoresAnswer(
+            key=one.key,
+            track=one.board.track.slug,
+            phase=one.board.phase.slug,
+            scored=one.scored,
+            count=one.count,
+            effect=EffectAnswer.model_validate(one.effect) if one.effect else None,
+        )
+        for one in waiting_scores(found, request.user, request.at)
+    ]
+
+
+@read(
+    router,
+    "/tasks/{slug:task}/organize/downloads.csv",
+    None,
+    openapi_extra=file("text/csv", "One row a request for a file"),
+)
+def downloads(request: ApiRequest, task: str) -> HttpResponse:
+    """Who downloaded which data, when."""
+    content = export.downloads_csv(all_downloads(organized(request, task)))
+    return HttpResponse(content, content_type="text/csv; charset=utf-8")
+
+
+@read(router, "/tasks/{slug:task}/organize/audit", Page[AuditAnswer])
+def audit(request: ApiRequest, task: str, paging: Query[Paging], verb: str = "") -> dict[str, Any]:
+    """Who did what, when; newest first."""
+    rows = AuditEntry.objects.filter(shared_task=organized(request, task)).select_related("actor")
+    found = page_of(request, rows.filter(verb=verb) if verb else rows, ("-at", "-pk"), paging)
+    return as_page(
+        request,
+        [
+            AuditAnswer(
+                at=one.at,
+                actor=str(one.actor) if one.actor else None,
+                verb=one.verb,
+                subject=one.subject,
+                detail=one.detail,
+            )
+            for one in found
+        ],
+    )
+
+
+def _gold(line: GoldLine) -> GoldAnswer:
+    def version(one: GoldStandard) -> GoldVersionAnswer:
+        return GoldVersionAnswer(id=one.pk, version=one.version)
+
+    return GoldAnswer(
+        track=line.track.slug,
+        split=line.split,
+        newest=version(line.newest) if line.newest else None,
+        former=[version(one) for one in line.former],
+        upload_state=line.upload.state if line.upload else None,
+        upload_problems=line.upload.problems if line.upload else [],
+    )

@@ -1,0 +1,139 @@
+"""Your team, its uploads and runs, and what you had validated; organizers see those of all teams."""
+
+from typing import Any
+from uuid import UUID
+
+from django.http import Http404, HttpResponse, JsonResponse
+from django.utils.http import content_disposition_header
+from ninja import Query, Router
+
+from portal.actions.validate_only import report_of
+from portal.api.access import find_run, find_submission, find_task, find_validation, own_team, person
+from portal.api.door import ApiRequest
+from portal.api.paging import Page, Paging, as_page, bad_cursor, note_next, page_of
+from portal.api.routes import file, read
+from portal.api.schemas import (
+    ItemsAnswer,
+    ReportAnswer,
+    RunAnswer,
+    SubmissionAnswer,
+    SubmissionSummary,
+    TeamAnswer,
+    ValidationAnswer,
+)
+from portal.models import Run, Submission
+from portal.permissions import may_download_run
+from portal.queries.items import ItemChoice, item_table
+from portal.queries.receipts import receipt as receipt_of
+from portal.queries.runs import RunLine, run_lines, run_view, submission_view
+from portal.queries.uploads import run_body
+
+router = Router()
+
+
+@read(router, "/tasks/{slug:task}/team", TeamAnswer, tags=["Team"])
+def team(request: ApiRequest, task: str) -> TeamAnswer:
+    """Your team in the task."""
+    found = own_team(request, task)
+    members = found.memberships.select_related("user").order_by("-is_captain", "joined_at")
+    return TeamAnswer.of(found, list(members))
+
+
+@read(router, "/tasks/{slug:task}/submissions", Page[SubmissionSummary], tags=["Submissions"])
+def submissions(request: ApiRequest, task: str, paging: Query[Paging]) -> dict[str, Any]:
+    """The uploads of your team, or of all teams where you organize; newest first."""
+    shared_task = find_task(request, task)
+    person(request)
+    rows = Submission.objects.visible_to(request.user).filter(shared_task=shared_task).select_related("phase")
+    found = page_of(request, rows, ("-received_at", "-pk"), paging)
+    return as_page(request, [SubmissionSummary.of(one) for one in found])
+
+
+@read(router, "/tasks/{slug:task}/submissions/{uuid:submission}", SubmissionAnswer, tags=["Submissions"])
+def submission(request: ApiRequest, task: str, submission: UUID) -> SubmissionAnswer:
+    """An upload, its runs and every problem: poll it until `is_finished`."""
+    found = find_submission(request, task, submission)
+    return SubmissionAnswer.seen(submission_view(found, request.user, request.at))
+
+
+@read(router, "/tasks/{slug:task}/submissions/{uuid:submission}/report", ReportAnswer, tags=["Submissions"])
+def report(request: ApiRequest, task: str, submission: UUID) -> dict[str, Any]:
+    """The problems as `agon check --json` prints them."""
+    view = submission_view(find_submission(request, task, submission), request.user, request.at)
+    problems = [*view.submission.problems, *(problem for line in view.runs for problem in line.run.problems)]
+    return {"ok": view.state != Submission.State.REJECTED, "state": view.state, "problems": problems}
+
+
+@read(router, "/tasks/{slug:task}/submissions/{uuid:submission}/receipt", dict[str, Any], tags=["Submissions"])
+def receipt(request: ApiRequest, task: str, submission: UUID) -> JsonResponse:
+    """The signed receipt: the same at every asking, and `agon receipt verify` checks it."""
+    found = find_submission(request, task, submission)
+    return JsonResponse(receipt_of(found), json_dumps_params={"indent": 1, "ensure_ascii": False})
+
+
+@read(router, "/tasks/{slug:task}/validations/{uuid:validation}", ValidationAnswer, tags=["Submissions"])
+def validation(request: ApiRequest, task: str, validation: UUID) -> ValidationAnswer:
+    """The report of a file that you had validated only: poll it until `is_finished`."""
+    found = find_validation(request, task, validation)
+    return ValidationAnswer.of(found, report_of(found, request.at))
+
+
+@read(router, "/tasks/{slug:task}/runs", Page[RunAnswer], tags=["Runs"])
+def runs(request: ApiRequest, task: str, paging: Query[Paging], phase: str = "", track: str = "") -> dict[str, Any]:
+    """The runs of your team, or of all teams where you organize; newest first. `phase` and `track` filter them."""
+    shared_task = find_task(request, task)
+    person(request)
+    own = Run.objects.visible_to(request.user).filter(kind=Run.Kind.TEAM, track__shared_task=shared_task)
+    wanted = {name: slug for name, slug in (("phase__slug", phase), ("track__slug", track)) if slug}
+    found = page_of(request, own.filter(**wanted), ("-received_at", "-pk"), paging)
+    lines = {line.run.pk: line for line in run_lines(_of(found), request.user, request.at)}
+    return as_page(request, [RunAnswer.of(lines[one.pk]) for one in found])
+
+
+@read(router, "/tasks/{slug:task}/runs/{uuid:run}", RunAnswer, tags=["Runs"])
+def run(request: ApiRequest, task: str, run: UUID) -> RunAnswer:
+    """A run of your team, or a baseline."""
+    line: RunLine = run_view(find_run(request, task, run), request.user, request.at).line
+    return RunAnswer.of(line)
+
+
+@read(
+    router,
+    "/tasks/{slug:task}/runs/{uuid:run}/file",
+    None,
+    tags=["Runs"],
+    openapi_extra=file("application/octet-stream", "The run"),
+)
+def run_file(request: ApiRequest, task: str, run: UUID) -> HttpResponse:
+    """The run as it was uploaded, out of its archive where it came in one."""
+    found = find_run(request, task, run)
+    if not may_download_run(request.user, found):
+        raise Http404
+    name = content_disposition_header(as_attachment=True, filename=found.name) or ""
+    headers = {"Content-Disposition": name}
+    return HttpResponse(run_body(found), content_type="application/octet-stream", headers=headers)
+
+
+@read(router, "/tasks/{slug:task}/runs/{uuid:run}/items", ItemsAnswer, tags=["Runs"])
+def run_items(request: ApiRequest, task: str, run: UUID, paging: Query[Paging], items: str = "") -> ItemsAnswer:
+    """What the run and the gold standard say of each item, once the task publishes them.
+
+    `items=wrong` lists those that are not wholly right. `limit` has no effect here.
+    """
+    if paging.cursor and not (paging.cursor.isdecimal() and len(paging.cursor) < 8):
+        raise bad_cursor()
+    found = find_run(request, task, run)
+    view = run_view(found, request.user, request.at)
+    if view.evaluation is None:
+        raise Http404
+    choice = ItemChoice(which=items, page=paging.cursor)
+    table = item_table(found.track, found.phase, {found.name: view.evaluation.pk}, choice, request.at)
+    if table is None:
+        raise Http404
+    if table.page.has_next():
+        note_next(request, str(table.page.next_page_number()))
+    return ItemsAnswer.of(table, getattr(request, "next_page", None))
+
+
+def _of(found: list[Run]) -> Any:
+    return Run.objects.filter(pk__in=[one.pk for one in found])

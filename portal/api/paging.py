@@ -1,0 +1,94 @@
+"""Lists in pages: each names the address of the next, which goes on after the last row, whatever came in before it."""
+
+import json
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated, Any, Generic, TypeVar
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.db.models import Model, Q, QuerySet
+from django.utils.translation import gettext as _
+from pydantic import BaseModel, Field
+
+from portal.actions.input import NOT_VALID
+from portal.api.door import ApiRequest
+
+Row = TypeVar("Row", bound=Model)
+Item = TypeVar("Item")
+
+
+class Paging(BaseModel):
+    """Which part of a list."""
+
+    cursor: Annotated[str, Field(max_length=500, description="From `next` of the page before")] = ""
+    limit: Annotated[int, Field(ge=1, le=200, description="Items on a page")] = 50
+
+
+class Page(BaseModel, Generic[Item]):
+    """Part of a list."""
+
+    items: list[Item]
+    next: str | None = Field(description="Address of the next page; null on the last one")
+
+
+def page_of(request: ApiRequest, rows: QuerySet[Row], order: Sequence[str], paging: Paging) -> list[Row]:
+    """The rows of that page; notes on the request where the list goes on.
+
+    `order` names columns that together are unique, with `-` before those that fall.
+    """
+    names = [name.lstrip("-") for name in order]
+    if paging.cursor:
+        rows = rows.filter(_after(rows, order, _read(rows, names, paging.cursor)))
+    found = list(rows.order_by(*order)[: paging.limit + 1])
+    if len(found) > paging.limit:
+        found.pop()
+        note_next(request, _written([getattr(found[-1], name) for name in names]))
+    return found
+
+
+def note_next(request: ApiRequest, cursor: str) -> None:
+    """Where the list goes on: in the answer and its header `Link`."""
+    query = request.GET.copy()
+    query["cursor"] = cursor
+    request.next_page = f"{settings.PUBLIC_URL}{request.path}?{query.urlencode()}"
+
+
+def as_page(request: ApiRequest, items: Sequence[Any]) -> dict[str, Any]:
+    """What a page answers; the items are turned into its type where it is written."""
+    return {"items": items, "next": getattr(request, "next_page", None)}
+
+
+def bad_cursor() -> Exception:
+    return NOT_VALID(label="cursor", reason=_("Use the address in “next” of the page before."))
+
+
+def _after(rows: QuerySet[Row], order: Sequence[str], values: Sequence[Any]) -> Q:
+    after, same = Q(), Q()
+    for name, value in zip(order, values, strict=True):
+        column, step = name.lstrip("-"), "lt" if name.startswith("-") else "gt"
+        after |= same & Q(**{f"{column}__{step}": value})
+        same &= Q(**{column: value})
+    return after
+
+
+def _written(values: Sequence[Any]) -> str:
+    plain = [value.isoformat() if isinstance(value, datetime) else str(value) for value in values]
+    return urlsafe_b64encode(json.dumps(plain).encode()).decode().rstrip("=")
+
+
+def _read(rows: QuerySet[Row], names: Sequence[str], cursor: str) -> list[Any]:
+    try:
+        plain = json.loads(urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+        values = [_column(rows, name).to_python(text) for name, text in zip(names, plain, strict=True)]
+    except (ValueError, TypeError, ValidationError):
+        raise bad_cursor() from None
+    if None in values:
+        raise bad_cursor()
+    return values
+
+
+def _column(rows: QuerySet[Row], name: str) -> Any:
+    meta = rows.model._meta
+    return meta.pk if name == "pk" else meta.get_field(name)

@@ -1,0 +1,146 @@
+"""Errors as `application/problem+json` (RFC 9457): the `type` is the address of the page that explains the code."""
+
+import json
+from http import HTTPStatus
+from typing import Any
+
+from django.conf import settings
+from django.core.serializers.json import DjangoJSONEncoder
+from django.http import HttpResponse
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+from pydantic import BaseModel, Field
+
+from portal.actions.errors import ActionError, ErrorCode, LimitReached
+from portal.actions.input import InvalidInput
+from portal.actions.roles import SIGNED_OUT
+
+MEDIA_TYPE = "application/problem+json"
+RETRY_SECONDS = 60  # after a limit of an action, whose own windows are longer
+
+
+class Unauthorized(ActionError):
+    """The token is missing or not valid."""
+
+    http_status = 401
+
+
+class NotFound(ActionError):
+    """There is no such thing, or this person may not know of it."""
+
+    http_status = 404
+
+
+class WrongMethod(ActionError):
+    """The address has no such method."""
+
+    http_status = 405
+
+
+class BadRequest(ActionError):
+    """The request cannot be read."""
+
+    http_status = 400
+
+
+class WrongMedia(ActionError):
+    """The body is of another type."""
+
+    http_status = 415
+
+
+class NoSuchRange(ActionError):
+    """The file has no such bytes."""
+
+    http_status = 416
+
+
+class ServerError(ActionError):
+    """An error of ours."""
+
+    http_status = 500
+
+
+NO_TOKEN = Unauthorized.declare(SIGNED_OUT.code, _("Send an access token: “Authorization: Bearer agon_…”."))
+BAD_TOKEN = Unauthorized.declare(
+    "token_invalid", _("This access token is not valid: it is incomplete, expired or revoked. Create a new one.")
+)
+NOT_FOUND = NotFound.declare("not_found", _("There is nothing at this address, or you may not see it."))
+WRONG_METHOD = WrongMethod.declare("method_not_allowed", _("Use one of these methods: %(allowed)s."))
+NOT_READABLE = BadRequest.declare("not_readable", _("The body of the request cannot be read. %(expected)s"))
+WRONG_MEDIA = WrongMedia.declare("media_type", _("Send the body as %(expected)s."))
+NO_SUCH_RANGE = NoSuchRange.declare("range", _("The file has %(size)d bytes. Ask for some of these."))
+TOO_MANY_REQUESTS = LimitReached.declare(
+    "too_many_requests", _("More than %(limit)d requests within a minute. Wait %(seconds)d seconds.")
+)
+SERVER_ERROR = ServerError.declare("server_error", _("This is an error on our side. Try again later."))
+
+OWN_ERRORS: tuple[ErrorCode, ...] = (
+    NO_TOKEN,
+    BAD_TOKEN,
+    NOT_FOUND,
+    WRONG_METHOD,
+    NOT_READABLE,
+    WRONG_MEDIA,
+    NO_SUCH_RANGE,
+    TOO_MANY_REQUESTS,
+    SERVER_ERROR,
+)
+"""What the API itself can answer; all other errors are those of actions."""
+
+
+class FieldProblem(BaseModel):
+    """What is wrong with one part of the input."""
+
+    field: str
+    code: str
+    detail: str
+
+
+class Problem(BaseModel):
+    """An error, as RFC 9457 has it, with its code and what its sentence is filled in with."""
+
+    type: str = Field(description="Address of the page that explains the code")
+    title: str
+    status: int
+    detail: str = Field(description="What is wrong, and how to fix it")
+    code: str
+    params: dict[str, Any] = Field(default_factory=dict, description="Values in the sentence")
+    errors: list[FieldProblem] = Field(default_factory=list, description="Every problem of the input")
+    problems: list[dict[str, Any]] = Field(default_factory=list, description="Every problem of an uploaded file")
+
+
+def problem_response(error: ActionError, **headers: str) -> HttpResponse:
+    """The answer to a request that was not done."""
+    params = dict(error.params)
+    body = {
+        "type": f"{settings.PUBLIC_URL}{reverse('error', args=[error.code])}",
+        "title": HTTPStatus(error.http_status).phrase,
+        "status": error.http_status,
+        "detail": error.message,
+        "code": error.code,
+        "problems": params.pop("problems", []),
+        "params": {} if isinstance(error, InvalidInput) else params,
+        "errors": _field_problems(error),
+    }
+    content = json.dumps(body, cls=_Encoder, ensure_ascii=False, indent=1)
+    if error.http_status == HTTPStatus.TOO_MANY_REQUESTS:
+        headers = {"Retry-After": str(params.get("seconds", RETRY_SECONDS))} | headers
+    if error.http_status == HTTPStatus.UNAUTHORIZED:
+        headers = {"WWW-Authenticate": 'Bearer realm="Agon"'} | headers
+    return HttpResponse(content, status=error.http_status, content_type=MEDIA_TYPE, headers=headers)
+
+
+class _Encoder(DjangoJSONEncoder):
+    def default(self, o: Any) -> Any:
+        """Whatever a sentence is filled in with that JSON has no word for: its text."""
+        try:
+            return super().default(o)
+        except TypeError:
+            return str(o)
+
+
+def _field_problems(error: ActionError) -> list[dict[str, str]]:
+    if not isinstance(error, InvalidInput):
+        return []
+    return [{"field": name, "code": one.code, "detail": one.message} for name, one in error.problems.items()]

@@ -1,0 +1,39 @@
+"""How addresses are declared: what a reading one has in common with all others."""
+
+from collections.abc import Callable
+from typing import Any
+
+from ninja import Router
+
+from portal.api.problems import Problem
+
+PROBLEMS = dict.fromkeys((401, 403, 404, 422, 429), Problem)
+"""What any address can answer instead."""
+
+Declared = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def read(router: Router, path: str, answer: Any, **options: Any) -> Declared:
+    """An address to GET; the function's name is that of the operation, its docstring the description."""
+
+    def declare(view: Callable[..., Any]) -> Callable[..., Any]:
+        summary, _, rest = (view.__doc__ or "").partition("\n")
+        operation = router.api_operation(
+            ["GET", "HEAD"],
+            path,
+            response={200: answer, **PROBLEMS},
+            operation_id=view.__name__,
+            url_name=view.__name__,
+            summary=summary.rstrip("."),
+            description=rest.strip() or None,
+            **options,
+        )
+        return operation(view)
+
+    return declare
+
+
+def file(media_type: str, description: str) -> dict[str, Any]:
+    """For `openapi_extra`: the answer is a file."""
+    schema = {"type": "string", "contentMediaType": media_type}
+    return {"responses": {200: {"description": description, "content": {media_type: {"schema": schema}}}}}

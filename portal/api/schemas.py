@@ -1,0 +1,698 @@
+"""What the API answers, as types: OpenAPI describes them, and what a query gives is written by them."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from portal.actions.validate_only import ValidationReport
+from portal.api.paging import Page
+from portal.models import Membership, Phase, SharedTask, Submission, Team, Track, Validation
+from portal.queries.columns import columns
+from portal.queries.items import ItemTable
+from portal.queries.quota import TrackLimits
+from portal.queries.runs import RunLine, SubmissionView
+from portal.queries.tasks import TaskPage
+
+Problems = list[dict[str, Any]]  # each as `scoring.reports.problems.Problem.as_dict`
+
+
+class Answer(BaseModel):
+    """Read from the attributes of what a query gives, where they have the same names."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+
+class TaskSummary(Answer):
+    """A shared task in the list."""
+
+    slug: str
+    title: str
+    subtitle: str
+    venue: str
+    year: int
+    languages: list[str]
+
+
+class MetricAnswer(Answer):
+    """A metric of a track."""
+
+    key: str
+    title: str
+    higher_is_better: bool
+
+
+class TrackAnswer(BaseModel):
+    """A track, with what its runs look like and what ranks them."""
+
+    slug: str
+    title: str
+    description: str
+    format: str = Field(description="Kind of the run file")
+    splits: list[str] = Field(description="Splits that have items")
+    rank_by: str
+    metrics: list[MetricAnswer]
+
+    @classmethod
+    def of(cls, track: Track) -> "TrackAnswer":
+        rules = track.definition
+        return cls(
+            slug=track.slug,
+            title=track.title,
+            description=rules.description,
+            format=rules.format.kind,
+            splits=list(rules.items),
+            rank_by=rules.rank_by,
+            metrics=[MetricAnswer.model_validate(column) for column in columns(track)],
+        )
+
+
+class LimitAnswer(BaseModel):
+    """What is left of the run limit of a track."""
+
+    track: str
+    used: int
+    limit: int | None = Field(description="null: no limit")
+    left: int | None
+    period: str = Field(description="phase, or day (UTC)")
+    whose: str = Field(description="team, or person: whoever has used more of it")
+
+    @classmethod
+    def of(cls, line: TrackLimits) -> "LimitAnswer":
+        return cls(
+            track=line.track.slug,
+            used=line.used,
+            limit=line.limit,
+            left=line.left,
+            period=line.period,
+            whose=line.whose,
+        )
+
+
+class PhaseAnswer(BaseModel):
+    """A phase: its window, its limits, and when its scores are public."""
+
+    slug: str
+    title: str
+    split: str
+    opens: datetime
+    closes: datetime | None
+    closes_for_you: datetime | None = Field(description="With the extra time of your team")
+    is_open: bool = Field(description="Whether it accepts runs of your team now")
+    scores: str = Field(description="at-once, on-release or never")
+    scores_are_public: bool
+    released: datetime | None
+    official: str = Field(description="Which run is official: best, last, chosen or all")
+    runs_per_track: int | None
+    runs_per_day: int | None
+    limits: list[LimitAnswer] = Field(description="What is left for you; empty without a team that takes part")
+    leaderboards: list[str] = Field(description="Addresses, one a track")
+
+    @classmethod
+    def of(
+        cls, phase: Phase, page: TaskPage, at: datetime, limits: list[TrackLimits], boards: list[str]
+    ) -> "PhaseAnswer":
+        team = page.team.pk if page.team else None
+        is_public = phase.scores_are_public(at)
+        return cls(
+            slug=phase.slug,
+            title=phase.title,
+            split=phase.split,
+            opens=phase.opens,
+            closes=phase.closes,
+            closes_for_you=phase.closes_for(team),
+            is_open=phase.is_open(at, team),
+            scores=phase.scores,
+            scores_are_public=is_public,
+            released=phase.released if is_public else None,
+            official=phase.official,
+            runs_per_track=phase.runs_per_track,
+            runs_per_day=phase.runs_per_day,
+            limits=[LimitAnswer.of(line) for line in limits],
+            leaderboards=boards,
+        )
+
+
+class AgreementAnswer(BaseModel):
+    """The data agreement; send its `sha256` back to sign this very text."""
+
+    version: str
+    text: str
+    sha256: str
+    is_signed: bool
+
+
+class QuestionAnswer(Answer):
+    """What the organizers ask of each new team."""
+
+    key: str
+    label: str
+    required: bool
+    choices: list[str]
+
+
+class TaskAnswer(TaskSummary):
+    """A shared task."""
+
+    tracks: list[TrackAnswer]
+    current_phase: str | None = Field(description="The open phase that closes first")
+    team_name_rule: str = Field(description="Regular expression that a team's name matches in full")
+    questions: list[QuestionAnswer]
+    has_agreement: bool
+    has_password_data: bool
+    papers_closed: bool
+    your_team: str | None
+    you_organize: bool
+
+    @classmethod
+    def of(cls, page: TaskPage) -> "TaskAnswer":
+        task = page.shared_task
+        rules = task.definition
+        return cls(
+            **TaskSummary.model_validate(task).model_dump(),
+            tracks=[TrackAnswer.of(track) for track in page.tracks],
+            current_phase=page.current_phase.slug if page.current_phase else None,
+            team_name_rule=rules.team.name,
+            questions=[QuestionAnswer.model_validate(one) for one in rules.team.questions],
+            has_agreement=rules.agreement is not None,
+            has_password_data=task.has_password_data,
+            papers_closed=task.papers_closed_at is not None,
+            your_team=page.team.name if page.team else None,
+            you_organize=page.is_organizer,
+        )
+
+
+class ObstacleAnswer(BaseModel):
+    """What keeps you from a file, and how to remove it."""
+
+    code: str
+    detail: str
+
+
+class DatasetAnswer(BaseModel):
+    """A file of the task's data."""
+
+    slug: str
+    title: str
+    file_name: str = Field(description="Under which it is saved")
+    size: int | None = Field(description="Bytes; null where the file is missing")
+    sha256: str = Field(description="Empty before the release")
+    licence: str
+    access: str = Field(description="public, registered, approved or password")
+    released: datetime | None = Field(description="When it is released; null once it is")
+    is_encrypted: bool = Field(description="Sent as a zip that your team's password opens")
+    obstacles: list[ObstacleAnswer] = Field(description="What you have to do first; empty: you may download it")
+    file: str = Field(description="Address of the file")
+
+
+class AnnouncementAnswer(BaseModel):
+    """What the organizers told everybody; `text` is Markdown."""
+
+    id: int
+    title: str
+    text: str
+    by: str
+    at: datetime
+
+
+class MemberAnswer(BaseModel):
+    """Someone in a team."""
+
+    id: int = Field(description="Of the membership, to hand the team over")
+    name: str
+    is_captain: bool
+
+    @classmethod
+    def of(cls, member: Membership) -> "MemberAnswer":
+        return cls(id=member.pk, name=str(member.user), is_captain=member.is_captain)
+
+
+class TeamAnswer(BaseModel):
+    """A team as its members see it."""
+
+    id: int
+    name: str
+    state: str = Field(description="pending, approved, declined or withdrawn")
+    affiliation: str
+    reason: str = Field(description="Why it was declined")
+    answers: dict[str, Any]
+    members: list[MemberAnswer]
+    invitation_code: str
+    bibtex: str
+    paper: str
+    created_at: datetime
+
+    @classmethod
+    def of(cls, team: Team, members: list[Membership]) -> "TeamAnswer":
+        return cls(
+            id=team.pk,
+            name=team.name,
+            state=team.state,
+            affiliation=team.affiliation,
+            reason=team.reason,
+            answers=team.answers,
+            members=[MemberAnswer.of(member) for member in members],
+            invitation_code=team.invitation_code,
+            bibtex=team.bibtex,
+            paper=team.paper,
+            created_at=team.created_at,
+        )
+
+
+class RunAnswer(BaseModel):
+    """A run: what became of it, and its scores once you may see them."""
+
+    id: UUID
+    kind: str = Field(description="team, baseline or gold")
+    name: str
+    number: int | None
+    track: str
+    phase: str
+    team: str | None
+    submission: UUID | None
+    sha256: str
+    items: int | None
+    state: str = Field(description="received, scoring, scored, rejected or failed")
+    is_finished: bool
+    slot: str | None
+    is_chosen: bool
+    is_withdrawn: bool
+    withdrawal_reason: str
+    method: str
+    description: str
+    link: str
+    system_type: str
+    received_at: datetime
+    finished_at: datetime | None
+    problems: Problems
+    scores: dict[str, float | None] = Field(description="By metric; empty where you may not see them (yet)")
+    scores_are_hidden: bool
+    ladder_step: float | None = Field(description="Scores move in such steps until the phase has closed")
+    flags: list[str]
+
+    @classmethod
+    def of(cls, line: RunLine) -> "RunAnswer":
+        run = line.run
+        return cls(
+            id=run.pk,
+            kind=run.kind,
+            name=run.name,
+            number=run.number,
+            track=run.track.slug,
+            phase=run.phase.slug,
+            team=run.team.name if run.team else None,
+            submission=run.submission_id,
+            sha256=run.sha256,
+            items=run.items,
+            state=line.state,
+            is_finished=line.is_finished,
+            slot=run.slot,
+            is_chosen=run.chosen_at is not None,
+            is_withdrawn=run.withdrawn_at is not None,
+            withdrawal_reason=run.withdrawal_reason,
+            method=run.method,
+            description=run.description,
+            link=run.link,
+            system_type=run.system_type,
+            received_at=run.received_at,
+            finished_at=run.finished_at,
+            problems=run.problems,
+            scores={score.column.key: score.value for score in line.scores},
+            scores_are_hidden=line.scores_are_hidden,
+            ladder_step=line.step,
+            flags=line.flags,
+        )
+
+
+class SubmissionSummary(Answer):
+    """An upload in the list."""
+
+    id: UUID
+    phase: str
+    file_name: str
+    size: int
+    sha256: str
+    state: str = Field(description="received, checking, accepted, rejected or failed")
+    received_at: datetime
+
+    @classmethod
+    def of(cls, submission: Submission) -> "SubmissionSummary":
+        return cls(
+            id=submission.pk,
+            phase=submission.phase.slug,
+            file_name=submission.file_name,
+            size=submission.size,
+            sha256=submission.sha256,
+            state=submission.state,
+            received_at=submission.received_at,
+        )
+
+
+class SubmissionAnswer(SubmissionSummary):
+    """An upload, its runs, and every problem."""
+
+    slot: str
+    is_finished: bool = Field(description="Whether nothing more happens by itself")
+    is_delayed: bool = Field(description="Whether an error of ours makes it wait")
+    errors: int
+    warnings: int
+    problems: Problems = Field(description="About the upload as a whole; a run has its own")
+    runs: list[RunAnswer]
+    limits: list[LimitAnswer]
+
+    @classmethod
+    def seen(cls, view: SubmissionView) -> "SubmissionAnswer":
+        return cls(
+            **SubmissionSummary.of(view.submission).model_dump(),
+            slot=view.submission.slot,
+            is_finished=view.finished,
+            is_delayed=view.is_delayed,
+            errors=view.errors,
+            warnings=view.warnings,
+            problems=view.submission.problems,
+            runs=[RunAnswer.of(line) for line in view.runs],
+            limits=[LimitAnswer.of(line) for line in view.remaining],
+        )
+
+
+class ReportAnswer(BaseModel):
+    """The problems as `agon check --json` prints them, of the upload and its runs."""
+
+    ok: bool
+    state: str
+    problems: Problems
+
+
+class ValidatedRunAnswer(BaseModel):
+    """A run in a file that was validated only."""
+
+    name: str
+    track: str
+    number: int | None
+    items: int | None
+    is_valid: bool
+    problems: Problems
+
+
+class RefusalAnswer(BaseModel):
+    """What limits, run numbers or the window say to a valid file now."""
+
+    code: str
+    detail: str
+
+
+class ValidationAnswer(BaseModel):
+    """A file that is validated only: poll this address until `state` is done or failed."""
+
+    id: UUID
+    phase: str
+    file_name: str
+    sha256: str
+    state: str = Field(description="waiting, running, done or failed")
+    is_finished: bool
+    received_at: datetime
+    is_valid: bool | None = Field(description="null until there is a report")
+    would_be_accepted: bool | None
+    refused: RefusalAnswer | None
+    problems: Problems
+    runs: list[ValidatedRunAnswer]
+    limits: list[LimitAnswer] = Field(description="What would be left after submitting it")
+
+    @classmethod
+    def of(cls, validation: Validation, report: ValidationReport | None) -> "ValidationAnswer":
+        refused = report.refused if report else None
+        return cls(
+            id=validation.pk,
+            phase=validation.phase.slug,
+            file_name=validation.file_name,
+            sha256=validation.sha256,
+            state=validation.state,
+            is_finished=validation.state in (Validation.State.DONE, Validation.State.FAILED),
+            received_at=validation.received_at,
+            is_valid=report.is_valid if report else None,
+            would_be_accepted=report.would_be_accepted if report else None,
+            refused=RefusalAnswer(code=refused.code, detail=refused.message) if refused else None,
+            problems=report.problems if report else [],
+            runs=[
+                ValidatedRunAnswer(
+                    name=one.run.name,
+                    track=one.run.track,
+                    number=one.run.number,
+                    items=one.items,
+                    is_valid=one.is_valid,
+                    problems=one.problems,
+                )
+                for one in (report.runs if report else [])
+            ],
+            limits=[LimitAnswer.of(line) for line in (report.left if report else [])],
+        )
+
+
+class ItemAnswer(BaseModel):
+    """What a run and the gold standard say of an item."""
+
+    id: str
+    gold: list[str]
+    answer: list[str]
+    value: float | None = Field(description="From 0 (wrong) to 1 (right); null where nothing is judged")
+
+
+class ItemsAnswer(Page[ItemAnswer]):
+    """The items of a run, where the task publishes them."""
+
+    measure: str
+    right: int = Field(description="Items that are wholly right")
+    judged: int
+
+    @classmethod
+    def of(cls, table: ItemTable, next_page: str | None) -> "ItemsAnswer":
+        items = [
+            ItemAnswer(id=item.id, gold=item.gold, answer=answer.parts, value=answer.value)
+            for item in table.items
+            for answer in item.answers
+        ]
+        return cls(items=items, next=next_page, measure=table.measure, right=table.right[0], judged=table.judged)
+
+
+class BoardRow(BaseModel):
+    """A ranked run of a team, or an unranked reference."""
+
+    rank: int | None
+    kind: str = Field(description="team, baseline or gold")
+    team: str = Field(description="Or its alias; empty for baselines and the gold standard")
+    run: str
+    number: int | None
+    method: str
+    system_type: str
+    slot: str | None
+    scores: dict[str, float | None]
+    interval: list[float] | None
+    tie_group: str
+    flags: list[str]
+    received_at: datetime
+    run_id: UUID
+
+
+class ChangeAnswer(BaseModel):
+    """New scores that the organizers applied after the release."""
+
+    at: datetime
+    note: str
+    gold_version: list[int]
+    scorer: list[str]
+    runs: int
+    ranks: int
+
+
+class IntervalsAnswer(BaseModel):
+    """How the intervals were found."""
+
+    level: float
+    rounds: int
+    seed: int
+
+
+class ReleasedBoardAnswer(BaseModel):
+    """A released leaderboard as it was."""
+
+    shared_task: str
+    track: str
+    phase: str
+    rank_by: str
+    gold_version: int | None
+    scorer: str
+    released: datetime | None
+    changelog: list[ChangeAnswer]
+    ladder_step: float | None
+    language: str | None
+    language_items: int | None
+    intervals: IntervalsAnswer | None
+    metrics: list[MetricAnswer]
+    rows: list[BoardRow]
+
+
+class BoardAnswer(ReleasedBoardAnswer):
+    """A page of a leaderboard, with what its scores were made from."""
+
+    count: int = Field(description="Rows on all pages")
+    next: str | None
+    hidden_reason: str = Field(description="Why not everyone sees it; empty once its scores are public")
+
+
+class CellAnswer(BaseModel):
+    """A team's official run in a track."""
+
+    rank: int | None
+    value: float | None
+
+
+class OverallRowAnswer(BaseModel):
+    """A team in all tracks."""
+
+    team: str
+    tracks: dict[str, CellAnswer]
+
+
+class OverallTrackAnswer(BaseModel):
+    """A track of the overall board."""
+
+    track: str
+    rank_by: str
+    gold_version: int | None
+    scorer: str
+    changelog: list[ChangeAnswer]
+
+
+class CombinedRowAnswer(BaseModel):
+    """A team's place in a ranking over several tracks."""
+
+    rank: int | None
+    team: str
+    value: float | None
+
+
+class CombinedAnswer(BaseModel):
+    """A ranking over several tracks."""
+
+    slug: str
+    title: str
+    tracks: list[str]
+    by: str
+    rows: list[CombinedRowAnswer]
+
+
+class OverallAnswer(BaseModel):
+    """The tracks side by side in one phase."""
+
+    shared_task: str
+    phase: str
+    ladder_step: float | None
+    tracks: list[OverallTrackAnswer]
+    rows: list[OverallRowAnswer]
+    overall: list[CombinedAnswer]
+
+
+class ReleaseAnswer(BaseModel):
+    """A leaderboard that was released, kept as it was."""
+
+    track: str
+    phase: str
+    number: int
+    at: datetime
+    gold_version: int
+    scorer: str
+    address: str
+
+
+class TokenAnswer(BaseModel):
+    """The token of this request."""
+
+    name: str
+    scope: str
+    task: str | None = Field(description="The only task that it is for; null: all tasks")
+    expires_at: datetime
+
+
+class OwnTeamAnswer(BaseModel):
+    """A team that you are in."""
+
+    task: str
+    team: str
+    state: str
+    is_captain: bool
+
+
+class MeAnswer(BaseModel):
+    """Whose token it is, and what it is good for."""
+
+    name: str
+    email: str
+    token: TokenAnswer
+    teams: list[OwnTeamAnswer]
+    organizes: list[str] = Field(description="Tasks that this token lets you organize")
+
+
+class OrganizedTeamAnswer(BaseModel):
+    """A team as the organizers see it."""
+
+    id: int
+    name: str
+    state: str
+    affiliation: str
+    answers: dict[str, Any]
+    members: list[str]
+    runs: int
+    flags: list[str]
+    created_at: datetime
+
+
+class GoldVersionAnswer(BaseModel):
+    """A version of a gold standard; nothing in it comes from the gold itself."""
+
+    id: int
+    version: int
+
+
+class GoldAnswer(BaseModel):
+    """Which gold standard a track has for a split."""
+
+    track: str
+    split: str
+    newest: GoldVersionAnswer | None
+    former: list[GoldVersionAnswer]
+    upload_state: str | None = Field(description="What became of the file that was uploaded last")
+    upload_problems: Problems
+
+
+class EffectAnswer(Answer):
+    """What applying new scores changes."""
+
+    runs: int
+    ranks: int
+    missing: int
+
+
+class WaitingScoresAnswer(BaseModel):
+    """A released leaderboard with new scores; `key` names them, to apply them."""
+
+    key: str
+    track: str
+    phase: str
+    scored: int
+    count: int
+    effect: EffectAnswer | None = Field(description="null while runs wait for their scores")
+
+
+class AuditAnswer(BaseModel):
+    """Who did what, when."""
+
+    at: datetime
+    actor: str | None
+    verb: str
+    subject: str
+    detail: dict[str, Any]
+
+
+def summary(task: SharedTask) -> TaskSummary:
+    return TaskSummary.model_validate(task)

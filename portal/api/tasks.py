@@ -1,0 +1,237 @@
+"""Shared tasks, their phases, data, agreement and announcements; and whose token it is."""
+
+from datetime import datetime
+from typing import Any
+
+from django.http import Http404, HttpResponse
+from django.http.response import HttpResponseBase
+from django.urls import reverse
+from django.views.decorators.debug import sensitive_variables
+from ninja import Query, Router
+
+from portal.actions.data_password import give_password
+from portal.actions.downloads import OBSTACLES, record_download
+from portal.api.access import find_page, find_task, person
+from portal.api.door import ApiRequest
+from portal.api.paging import Page, Paging, as_page, page_of
+from portal.api.problems import NO_SUCH_RANGE, problem_response
+from portal.api.routes import file, read
+from portal.api.schemas import (
+    AgreementAnswer,
+    AnnouncementAnswer,
+    DatasetAnswer,
+    MeAnswer,
+    ObstacleAnswer,
+    OwnTeamAnswer,
+    PhaseAnswer,
+    TaskAnswer,
+    TaskSummary,
+    TokenAnswer,
+)
+from portal.models import Announcement, SharedTask, Signature
+from portal.models.signature import text_sha256
+from portal.models.task import DatasetDefinition
+from portal.permissions import DataAccess, data_access
+from portal.queries.quota import remaining
+from portal.queries.task_folder import folder_zip
+from portal.queries.tasks import TaskPage
+from portal.web.access import client_address
+from portal.web.dataset_lines import DatasetLine, dataset_line
+from portal.web.files import encrypted_response, file_response, no_such_bytes, wanted_range
+
+DATA_PASSWORD = "X-Data-Password"
+"""The header with a team's data password, where a file needs it."""
+
+router = Router(tags=["Tasks"])
+
+
+@read(router, "/me", MeAnswer, tags=["You"])
+def me(request: ApiRequest) -> MeAnswer:
+    """Whose token it is, and what it is good for."""
+    user = person(request)
+    token = user.token
+    assert token is not None
+    only = {} if token.shared_task is None else {"shared_task": token.shared_task}
+    memberships = user.memberships.filter(**only).select_related("team", "shared_task").order_by("shared_task__slug")
+    return MeAnswer(
+        name=user.name,
+        email=user.email,
+        token=TokenAnswer(
+            name=token.name,
+            scope=token.scope,
+            task=token.shared_task.slug if token.shared_task else None,
+            expires_at=token.expires_at,
+        ),
+        teams=[
+            OwnTeamAnswer(
+                task=one.shared_task.slug, team=one.team.name, state=one.team.state, is_captain=one.is_captain
+            )
+            for one in memberships
+        ],
+        organizes=list(SharedTask.objects.organized_by(user).order_by("slug").values_list("slug", flat=True)),
+    )
+
+
+@read(router, "/tasks", Page[TaskSummary])
+def tasks(request: ApiRequest, paging: Query[Paging]) -> dict[str, Any]:
+    """All shared tasks, newest year first."""
+    found = page_of(request, SharedTask.objects.all(), ("-year", "slug"), paging)
+    return as_page(request, [TaskSummary.model_validate(one) for one in found])
+
+
+@read(router, "/tasks/{slug:task}", TaskAnswer)
+def task(request: ApiRequest, task: str) -> TaskAnswer:
+    """A shared task with its tracks."""
+    return TaskAnswer.of(find_page(request, task))
+
+
+@read(router, "/tasks/{slug:task}/phases", list[PhaseAnswer])
+def phases(request: ApiRequest, task: str) -> list[PhaseAnswer]:
+    """The phases in their order, each with its limits and the addresses of its leaderboards."""
+    page = find_page(request, task)
+    team = page.team if page.team is not None and page.team.takes_part else None
+
+    def answer(one: Any) -> PhaseAnswer:
+        limits = remaining(team, request.user, one, request.at) if team else []
+        boards = [f"{reverse('api:leaderboard', args=[task, track.slug])}?phase={one.slug}" for track in page.tracks]
+        return PhaseAnswer.of(one, page, request.at, limits, boards)
+
+    return [answer(one) for one in page.phases]
+
+
+@read(
+    router,
+    "/tasks/{slug:task}/folder.zip",
+    None,
+    openapi_extra=file("application/zip", "The rules, the pages and the public item ids: what `agon check` needs"),
+)
+def folder(request: ApiRequest, task: str) -> HttpResponse:
+    """What anyone needs to check runs on their own machine."""
+    found = find_task(request, task)
+    headers = {
+        "Content-Disposition": f'attachment; filename="{task}.zip"',
+        "ETag": f'"{found.definition_sha256}"',
+    }
+    return HttpResponse(folder_zip(found), content_type="application/zip", headers=headers)
+
+
+@read(router, "/tasks/{slug:task}/announcements", Page[AnnouncementAnswer])
+def announcements(request: ApiRequest, task: str, paging: Query[Paging]) -> dict[str, Any]:
+    """What the organizers told everybody, newest first."""
+    rows = Announcement.objects.filter(shared_task=find_task(request, task)).select_related("by")
+    found = page_of(request, rows, ("-at", "-pk"), paging)
+    return as_page(
+        request,
+        [AnnouncementAnswer(id=one.pk, title=one.title, text=one.text, by=str(one.by), at=one.at) for one in found],
+    )
+
+
+@read(router, "/tasks/{slug:task}/agreement", AgreementAnswer, tags=["Data"])
+def agreement(request: ApiRequest, task: str) -> AgreementAnswer:
+    """The data agreement as it is now."""
+    found = find_task(request, task)
+    rules = found.definition.agreement
+    if rules is None:
+        raise Http404
+    text = rules.file.read_text(encoding="utf-8")
+    is_signed = Signature.objects.current(request.user, found) is not None
+    return AgreementAnswer(version=rules.version, text=text, sha256=text_sha256(text), is_signed=is_signed)
+
+
+@read(router, "/tasks/{slug:task}/datasets", list[DatasetAnswer], tags=["Data"])
+def datasets(request: ApiRequest, task: str) -> list[DatasetAnswer]:
+    """Every file of the task's data, and what keeps you from it."""
+    page = find_page(request, task)
+    own = data_access(request.user, page.shared_task)
+    return [_dataset(page, one, own, request.at) for one in page.shared_task.definition.datasets]
+
+
+@read(router, "/tasks/{slug:task}/datasets/{slug:dataset}", DatasetAnswer, tags=["Data"])
+def dataset(request: ApiRequest, task: str, dataset: str) -> DatasetAnswer:
+    """A file of the task's data, and what keeps you from it."""
+    page = find_page(request, task)
+    own = data_access(request.user, page.shared_task)
+    return _dataset(page, _definition(page, dataset), own, request.at)
+
+
+@read(
+    router,
+    "/tasks/{slug:task}/datasets/{slug:dataset}/file",
+    None,
+    tags=["Data"],
+    openapi_extra=file("application/octet-stream", "The file")
+    | {
+        "parameters": [
+            {
+                "in": "header",
+                "name": DATA_PASSWORD,
+                "required": False,
+                "schema": {"type": "string"},
+                "description": "The data password of your team, where the file needs one",
+            }
+        ]
+    },
+)
+@sensitive_variables("password")
+def dataset_file(request: ApiRequest, task: str, dataset: str) -> HttpResponseBase:
+    """The file itself, whole or a range of its bytes (`Range`), so that a download can be resumed.
+
+    Where data are kept in S3, the answer is a redirect to a link that holds for a minute.
+    """
+    page = find_page(request, task)
+    wanted, stored = _definition(page, dataset), page.shared_task.stored_dataset(dataset)
+    if stored is None:
+        raise Http404
+    password = request.headers.get(DATA_PASSWORD, "") if wanted.access == "password" else ""
+    stamp = give_password(person(request), page.shared_task, request.at, guess=password) if password else ""
+    own = data_access(request.user, page.shared_task, stamp)
+    for obstacle in own.obstacles(wanted.access, wanted.released, request.at):
+        raise OBSTACLES[obstacle]()
+    line = dataset_line(page, wanted, own, request.at)
+    part = wanted_range(request, stored)
+    if part is None and not line.is_encrypted:
+        range_of = no_such_bytes(stored)["Content-Range"]
+        return problem_response(NO_SUCH_RANGE(size=stored.size), **{"Content-Range": range_of})
+    if request.method != "HEAD":
+        first_byte = part.first if part and not line.is_encrypted else 0
+        record_download(
+            request.user,
+            page.shared_task,
+            request.at,
+            own=own,
+            dataset=wanted,
+            stored=stored,
+            address=client_address(request),
+            first_byte=first_byte,
+        )
+    if line.is_encrypted:
+        return encrypted_response(stored, line.file_name, password)
+    assert part is not None
+    return file_response(request, stored, part, line.file_name)
+
+
+def _definition(page: TaskPage, slug: str) -> DatasetDefinition:
+    found = page.shared_task.dataset(slug)
+    if found is None:
+        raise Http404
+    return found
+
+
+def _dataset(page: TaskPage, dataset: DatasetDefinition, own: DataAccess, at: datetime) -> DatasetAnswer:
+    line: DatasetLine = dataset_line(page, dataset, own, at)
+    return DatasetAnswer(
+        slug=line.slug,
+        title=line.title,
+        file_name=line.file_name,
+        size=line.size,
+        sha256=line.sha256,
+        licence=line.licence,
+        access=dataset.access,
+        released=line.released,
+        is_encrypted=line.is_encrypted,
+        obstacles=[
+            ObstacleAnswer(code=obstacle, detail=OBSTACLES[obstacle]().message)
+            for obstacle in own.obstacles(dataset.access, dataset.released, at)
+        ],
+        file=reverse("api:dataset_file", args=[page.shared_task.slug, dataset.slug]),
+    )

@@ -1,0 +1,79 @@
+"""The addresses of the API, each behind the door."""
+
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import URLPattern, re_path
+from django.utils.text import capfirst
+from ninja import NinjaAPI
+from ninja.errors import HttpError
+from ninja.errors import ValidationError as InvalidRequest
+
+from portal.actions.input import InvalidInput, problem_of
+from portal.api import boards, organizers, own, problems, tasks
+from portal.api.door import answer_to, guarded
+from portal.api.openapi import specification
+
+
+class Api(NinjaAPI):
+    """Ninja's, with errors in the words of the actions, and a specification that says what is really answered."""
+
+    def validation_error_from_error_contexts(self, error_contexts: list[Any]) -> InvalidRequest:
+        found: dict[str, Any] = {}
+        for context in error_contexts:
+            flat = context.model.__ninja_flatten_map_reverse__
+            for one in context.pydantic_validation_error.errors(include_url=False):
+                place = [str(part) for part in flat.get(one["loc"], one["loc"])]
+                name = ".".join(place[1:]) or "".join(place)
+                found.setdefault(name, problem_of(one, capfirst(name.replace("_", " "))))
+        return Rejected(InvalidInput(found))
+
+    def get_openapi_schema(self, **options: Any) -> Any:
+        return specification(super().get_openapi_schema(**options))
+
+
+class Rejected(InvalidRequest):
+    """What ninja raises for input that is not valid, with the error to answer."""
+
+    def __init__(self, error: InvalidInput) -> None:
+        super().__init__([])
+        self.error = error
+
+
+def _answer(request: HttpRequest, error: Any) -> HttpResponse:
+    match error:
+        case Rejected():
+            return answer_to(error.error, request)
+        case HttpError():
+            return answer_to(problems.NOT_READABLE(expected=error.message), request)
+    return answer_to(error, request)
+
+
+api = Api(
+    title="Agon",
+    version="1",
+    description="Shared tasks: data, runs, scores and leaderboards. All that a page can do, a script can do.",
+    urls_namespace="api",
+    openapi_url="/openapi.json",
+    docs_url=None,
+)
+for kind in (Exception, Http404, HttpError, InvalidRequest):
+    api.add_exception_handler(kind, _answer)
+for part in (tasks, boards, own, organizers):
+    api.add_router("", part.router)
+
+
+@guarded
+def _nothing(_request: HttpRequest) -> HttpResponse:
+    raise Http404
+
+
+def _addresses() -> list[URLPattern]:
+    found = [pattern for pattern in api.urls[0] if isinstance(pattern, URLPattern)]
+    for pattern in found:
+        pattern.callback = guarded(pattern.callback)
+    return [*found, re_path("", _nothing, name="nothing")]
+
+
+app_name = "api"
+urlpatterns = _addresses()

@@ -1,0 +1,40 @@
+"""Pages about the API: what each code of an error means."""
+
+import re
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from portal.actions.errors import ErrorCode
+from portal.actions.registry import every_error
+from portal.api.problems import OWN_ERRORS
+from portal.queries.problems import meaning
+
+_PARAMETER = re.compile(r"%\(\w+\)[sd]")
+
+
+@require_safe
+def error(request: HttpRequest, code: str) -> HttpResponse:
+    """What a code means, and which actions answer with it: where the `type` of a problem leads."""
+    of_actions = every_error().get(code, [])
+    meanings = [*(one for one in OWN_ERRORS if one.code == code), *(one for _action, one in of_actions)]
+    context = {
+        "code": code,
+        "meaning": meaning(code),
+        "answers": [{"status": status, "sentence": text} for text, status in _sentences(meanings).items()],
+        "actions": sorted({action for action, _one in of_actions if action}),
+    }
+    if not meanings and context["meaning"] is None:
+        raise Http404
+    return render(request, "errors/error.html", context)
+
+
+def _sentences(codes: list[ErrorCode]) -> dict[str, int]:
+    """Each sentence once, with its status; `…` stands for what it is filled in with."""
+    return {_PARAMETER.sub("…", _text(one)): one.error.http_status for one in codes}
+
+
+def _text(one: ErrorCode) -> str:
+    """A plural has no text without numbers."""
+    return str(one.sentence) or str(one.sentence % {"label": "…", "length": 2, "limit": 1})

@@ -1,0 +1,15 @@
+"""The clock stands in the phase `evaluation`, and nobody has asked anything yet."""
+
+import pytest
+from django.core.cache import caches
+
+from tests.portal.web.conftest import Clock, at
+from tests.portal.world import EVALUATION
+
+__all__ = ["at"]
+
+
+@pytest.fixture(autouse=True)
+def no_requests_so_far(at: Clock) -> None:
+    at(EVALUATION)
+    caches["rates"].clear()

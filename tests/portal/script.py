@@ -1,0 +1,35 @@
+"""A script that asks the API by a token, as tests need it."""
+
+import json
+from datetime import timedelta
+from typing import Any
+
+from django.test import Client
+
+from portal.models import AccessToken, SharedTask, User
+from tests.portal.world import EVALUATION
+
+BASE = "/api/v1"
+_SECRETS = (f"{number:030d}"[::-1] for number in range(1, 10**8))
+
+
+def token_of(user: User, scope: str = "submit", task: SharedTask | None = None) -> str:
+    """A token that is valid at all times of the tests."""
+    at, days = EVALUATION - timedelta(days=400), 800
+    _, text = AccessToken.objects.issue(user, next(_SECRETS), at, name="CI", scope=scope, task=task, days=days)
+    return text
+
+
+class Script:
+    """Asks by a token, or without one where it has no `user`."""
+
+    def __init__(self, user: User | None = None, scope: str = "submit", task: SharedTask | None = None) -> None:
+        self._headers = {"Authorization": f"Bearer {token_of(user, scope, task)}"} if user else {}
+
+    def __call__(self, path: str, method: str = "GET", body: Any = None, **headers: str) -> Any:
+        """The answer; `body` as bytes or, of anything else, as JSON; `headers` with `_` for `-`."""
+        wanted = self._headers | {name.replace("_", "-"): value for name, value in headers.items()}
+        media = wanted.pop("Content-Type", "application/json")
+        data = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
+        address = path if path.startswith("/api/") else BASE + path
+        return Client().generic(method, address, data, content_type=media, headers=wanted)

@@ -1,0 +1,63 @@
+"""Every address of the API, filled in with Bora's things, and the tokens by which people of each role ask."""
+
+from typing import Any
+
+from django.core.cache import cache, caches
+from django.db import transaction
+from django.urls import reverse
+
+from tests.portal.script import Script
+from tests.security.action_addresses import addresses
+from tests.security.conftest import World
+
+READ = ("GET", "HEAD")
+TOKENS = (
+    "anonymous", "teamless:read", "teamless:submit", "pending:submit", "member:read", "member:submit", "captain:submit",
+    "captain:organize", "rival:submit", "other_organizer:organize", "password_organizer:organize", "organizer:read",
+    "organizer:submit", "organizer:organize", "elsewhere:organize", "administrator:organize",
+)  # fmt: skip
+"""Role and scope; `elsewhere` is the organizer by a token for another shared task."""
+
+NAMES = [name for name, _ in addresses() if name.startswith("api:")]
+
+
+def arguments(world: World, name: str) -> dict[str, Any]:
+    """What the address of that name is filled in with."""
+    known = {
+        "task": "gated",
+        "track": "one",
+        "phase": "evaluation",
+        "dataset": "development",
+        "number": 1,
+        "run": world.run.pk,
+        "submission": world.run.submission_id,
+        "validation": world.validation.pk,
+    }
+    pattern = next(pattern for other, pattern in addresses() if other == name)
+    return {one: known[one] for one in pattern.pattern.converters}
+
+
+def address_of(world: World, name: str) -> str:
+    if name == "api:nothing":
+        return "/api/v1/nothing"
+    return reverse(name, kwargs=arguments(world, name))
+
+
+def script(world: World, token: str) -> Script:
+    """Asks as that role by a token of that scope."""
+    role, _, scope = token.partition(":")
+    if role == "anonymous":
+        return Script()
+    if role == "elsewhere":
+        return Script(world.people["organizer"], scope, world.tiny)
+    return Script(world.people[role], scope)
+
+
+def status(world: World, token: str, name: str, method: str) -> int:
+    """Of an empty request; what it changed is undone."""
+    cache.clear()
+    caches["rates"].clear()
+    before = transaction.savepoint()
+    found: int = script(world, token)(address_of(world, name), method).status_code
+    transaction.savepoint_rollback(before)
+    return found
