@@ -150,6 +150,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "portal.web.sign_in.limits",
+    "portal.web.middleware.unavailable",
 ]
 
 ROOT_URLCONF = "portal.urls"

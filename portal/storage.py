@@ -8,13 +8,14 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, closing, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 from uuid import UUID
 
+from portal.objects.folder import require_space
 from portal.objects.interface import data_objects, gold_objects
 from portal.sealing import (
     HEAD_BYTES,
@@ -31,6 +32,10 @@ from portal.sealing import (
 STALE_SECONDS = 24 * 3600  # nobody writes to a draft that long without a change to it
 _PIECE = 1024 * 1024  # bytes
 _TO_VALIDATE = "validations/"
+
+
+class StorageUnavailable(OSError):
+    """Nothing can be stored now: the disk is nearly full or read-only, or the bucket does not answer."""
 
 
 class UploadTooLarge(Exception):
@@ -58,11 +63,13 @@ class StoredUpload(UploadedFile):
 
     def keep(self) -> None:
         """Put the body at its address, durably; the same bytes may be there already."""
-        data_objects().put(self.path, stored_name(self.sha256))
+        with _storing():
+            data_objects().put(self.path, stored_name(self.sha256))
 
     def keep_to_validate(self, key: UUID) -> None:
         """Put the body where a worker finds it, under a name of its own: it is deleted soon, other uploads are not."""
-        data_objects().put(self.path, _name_to_validate(key))
+        with _storing():
+            data_objects().put(self.path, _name_to_validate(key))
 
     def discard(self) -> None:
         """Delete the temporary file; nothing happens when the body was kept."""
@@ -79,7 +86,10 @@ class StoredUpload(UploadedFile):
 
 def store_upload(chunks: Iterable[bytes], name: str, limit: int) -> StoredUpload:
     """Write a body to a temporary file, hashed and synced; `UploadTooLarge` beyond `limit` bytes."""
-    draft, sha256, size = _write(chunks, data_objects().drafts(), limit)
+    with _storing():
+        folder = data_objects().drafts()
+        require_space(folder)
+        draft, sha256, size = _write(chunks, folder, limit)
     return StoredUpload(name, sha256, size, draft)
 
 
@@ -170,8 +180,11 @@ def gold_sealer() -> Sealer:
 
 def store_sealed_gold(sealed: Iterable[bytes]) -> str:
     """Keep a gold standard that was sealed on its way here; the SHA-256 of what was stored, which tells of nothing."""
-    draft, sha256, _size = _write(sealed, gold_objects().drafts())
-    gold_objects().put(draft, sha256)
+    with _storing():
+        folder = gold_objects().drafts()
+        require_space(folder)
+        draft, sha256, _size = _write(sealed, folder)
+        gold_objects().put(draft, sha256)
     return sha256
 
 
@@ -203,6 +216,14 @@ def can_open_this_gold(sealed_sha256: str) -> bool:
     """Whether this process has the key for which that was sealed; `OSError` where it cannot be read."""
     with closing(gold_objects().open(sealed_sha256)) as file:
         return has_key_for(file.read(HEAD_BYTES))
+
+
+@contextmanager
+def _storing() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise StorageUnavailable(*error.args) from error
 
 
 def _write(chunks: Iterable[bytes], folder: Path, limit: int | None = None) -> tuple[Path, str, int]:

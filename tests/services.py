@@ -141,14 +141,14 @@ def postgres(folder: Path) -> Iterator[str]:
 class Program:
     """One of Agon's programs in a process group of its own; it can be killed and started again."""
 
-    def __init__(self, command: Sequence[str], environment: Mapping[str, str], log: Path) -> None:
-        self._command, self._environment, self._log = command, environment, log
+    def __init__(self, command: Sequence[str], environment: Mapping[str, str], log: Path, folder: Path = ROOT) -> None:
+        self._command, self._environment, self._log, self._folder = command, environment, log, folder
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
         with self._log.open("ab") as log:
             self.process = subprocess.Popen(
-                self._command, cwd=ROOT, env=self._environment, stdout=log, stderr=log, start_new_session=True
+                self._command, cwd=self._folder, env=self._environment, stdout=log, stderr=log, start_new_session=True
             )
 
     @property

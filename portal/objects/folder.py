@@ -1,5 +1,6 @@
 """Objects as files of this machine, or of a volume that all machines see."""
 
+import errno
 import os
 import shutil
 import tempfile
@@ -8,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+SPARE_BYTES = 256 * 1024**2  # of the disk, that no upload may use
 DRAFTS = "incoming"  # in the same file system, so that a draft is renamed and not copied
 
 
@@ -68,8 +70,15 @@ class Folder:
                 yield name.as_posix()
 
 
+def require_space(folder: Path) -> None:
+    """`OSError` where the disk is nearly full: the rest is for the database, and for evaluating what was accepted."""
+    if shutil.disk_usage(folder).free < SPARE_BYTES:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder))
+
+
 def write_probe(folder: Path) -> None:
-    """A few bytes, synced and gone again; `OSError` where the disk is full, broken or read-only."""
+    """A few bytes, synced and gone again; `OSError` where the disk is nearly full, broken or read-only."""
+    require_space(folder)
     with tempfile.TemporaryFile(dir=folder) as file:
         file.write(b"ready?")
         file.flush()

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from socket import gethostname
 
 import redis
 from django.conf import settings
@@ -17,6 +18,7 @@ from portal.queries.backlog import backlogs
 
 BROKER_SECONDS = 1
 SILENCE = timedelta(minutes=2)  # after which a lane counts as dead; it beats every half minute
+WEB = "web"  # the lane of machines that answer here
 CLOCK_SECONDS = 5  # that a machine's clock may be off
 LATE = timedelta(minutes=10)  # for the oldest upload that waits: its lane is dead or far too slow
 
@@ -36,13 +38,11 @@ class Health:
 
 
 def health() -> Health:
-    """The database and the storage are what an upload needs; the rest is found again by the sweep when it is back."""
-    needed = {"database": _database(), "storage": _said(data_objects().probe)}
+    """Database and storage are what an upload needs, and both are written to; the sweep finds the rest later."""
+    needed = _database() | {"storage": _said(data_objects().probe)}
     later = {"broker": _said(_try_broker)}
-    if needed["database"] == "ok":
-        at = database_now()
-        needed["schema"] = "; ".join(missing_migrations()) or "ok"
     if needed.get("schema") == "ok":
+        at = database_now()
         later |= _workers(at) | {"queue": _queue(at), "clocks": _clocks(at)}
     status = HealthStatus.READY if set(later.values()) == {"ok"} else HealthStatus.DEGRADED
     if set(needed.values()) != {"ok"}:
@@ -53,17 +53,26 @@ def health() -> Health:
 def _said(test: Callable[[], object]) -> str:
     try:
         test()
-    except (OSError, redis.RedisError) as error:
+    except OSError as error:
+        return error.strerror or type(error).__name__  # no path and no address
+    except redis.RedisError as error:
         return type(error).__name__
     return "ok"
 
 
-def _database() -> str:
+def _database() -> dict[str, str]:
+    """Whether it answers, has the tables and accepts a row: that of this machine, like a worker's."""
     try:
-        database_now()
+        at = database_now()
     except Error as error:
-        return type(error).__name__
-    return "ok"
+        return {"database": type(error).__name__}
+    if missing := missing_migrations():
+        return {"database": "ok", "schema": " ".join(missing)}
+    try:
+        WorkerHost.objects.report(gethostname(), WEB, at, clock_offset())
+    except Error as error:
+        return {"database": f"accepts no writes ({type(error).__name__})", "schema": "ok"}
+    return {"database": "ok", "schema": "ok"}
 
 
 def _try_broker() -> None:

@@ -87,7 +87,7 @@ def _hosts(at: datetime) -> Iterator[Metric]:
     """Of the machines that were heard of within two minutes, and of the one that answers."""
     words = "Seconds that a machine's clock is ahead of the database's."
     offset = GaugeMetricFamily("agon_clock_offset_seconds", words, labels=["host", "lane"])
-    offset.add_metric([gethostname(), "web"], clock_offset())
+    offset.add_metric([gethostname(), "metrics"], clock_offset())
     words = "Workers that accept no work, as their machine lacks what it needs."
     waiting = GaugeMetricFamily("agon_workers_not_ready", words, labels=["lane"])
     unable: Counter[str] = Counter()

@@ -2,14 +2,24 @@
 
 import re
 from collections.abc import Callable
+from http import HTTPStatus
 from uuid import uuid4
 
 import structlog
-from django.http import HttpRequest, HttpResponseBadRequest
+from django.db import InterfaceError, InternalError, OperationalError
+from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, JsonResponse
 from django.http.response import HttpResponseBase
+from django.template.loader import render_to_string
+
+from portal.storage import StorageUnavailable
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase]
 
+log = structlog.get_logger("portal.web")
+
+RETRY_SECONDS = 60
+_UNAVAILABLE = "Agon can’t save anything right now. Nothing was changed. Try again in a minute."
+_READ_ONLY = "25006"  # PostgreSQL's error code read_only_sql_transaction
 _REQUEST_ID = re.compile(r"[0-9a-f-]{16,64}")
 # What pages here never do, no page that got in by a trick does either.
 _UNUSED = ("camera", "display-capture", "geolocation", "microphone", "payment", "usb")
@@ -28,6 +38,37 @@ def request_id(get_response: GetResponse) -> Callable[[HttpRequest], HttpRespons
         return response
 
     return middleware
+
+
+def unavailable(get_response: GetResponse) -> Callable[[HttpRequest], HttpResponseBase]:
+    """Answer 503 while the database or the storage accepts nothing: the same request, sent again later, succeeds."""
+
+    def middleware(request: HttpRequest) -> HttpResponseBase:
+        return get_response(request)
+
+    def process_exception(request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        if not _is_an_outage(exception):
+            return None
+        log.error("unavailable", path=request.path, error=type(exception).__name__, reason=str(exception))
+        headers = {"Retry-After": str(RETRY_SECONDS), "Cache-Control": "no-store"}
+        if request.path.startswith("/api/"):
+            answer: HttpResponse = JsonResponse({"code": "unavailable", "message": _UNAVAILABLE})
+        else:
+            answer = HttpResponse(render_to_string("503.html"))  # without the request: nothing asks the database
+        answer.status_code = HTTPStatus.SERVICE_UNAVAILABLE
+        for name, value in headers.items():
+            answer[name] = value
+        return answer
+
+    middleware.process_exception = process_exception  # type: ignore[attr-defined]
+    return middleware
+
+
+def _is_an_outage(error: Exception) -> bool:
+    """PostgreSQL calls a write to a read-only database an internal error."""
+    if isinstance(error, InternalError):
+        return getattr(error.__cause__, "sqlstate", None) == _READ_ONLY
+    return isinstance(error, (StorageUnavailable, OperationalError, InterfaceError))
 
 
 def no_nul(get_response: GetResponse) -> Callable[[HttpRequest], HttpResponseBase]:

@@ -60,7 +60,7 @@ def test_a_storage_that_cannot_be_written(client, broker: Broker, beating: None,
     location.touch()
     place = {"BACKEND": "portal.objects.folder.Folder", "OPTIONS": {"location": location}}
     settings.STORAGES = settings.STORAGES | {"data": place}
-    assert standing(client) == (503, "unready", {"storage": "NotADirectoryError"})
+    assert standing(client) == (503, "unready", {"storage": "Not a directory"})
 
 
 @pytest.fixture
