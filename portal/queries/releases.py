@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from django.contrib.auth.models import AnonymousUser
+from django.db import transaction
 from django.db.models import Max
 
 from portal.models import Board, ReleasedBoard
@@ -11,6 +12,7 @@ from portal.queries.choices import Choices
 from portal.queries.leaderboard import leaderboard
 
 
+@transaction.atomic
 def keep_release(board: Board, at: datetime) -> ReleasedBoard:
     """Keep the board as everyone sees it now; the first one is dated as it was released."""
     assert board.gold is not None

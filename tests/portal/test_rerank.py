@@ -108,3 +108,12 @@ def test_a_run_that_was_being_scored_meanwhile_ranks_by_the_new_rules(field, tin
     assert late.evaluations.get().rank_key == -0.3
     assert not record_score(lacking, lacking.token, gold, field.scorer, Scored({"accuracy": 0.5}, [], {}), POST)
     assert not lacking.evaluations.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_worker_keeps_a_release_and_says_that_the_board_has_changed(field):
+    """A job runs in no transaction, and PostgreSQL locks rows in one alone."""
+    compare_board(the_board(), RELEASE)
+    revision = the_board().revision
+    keep_release(the_board(), RELEASE)
+    assert the_board().revision > revision
