@@ -16,7 +16,7 @@ from portal.actions.access_tokens import create_token
 from portal.actions.account_settings import change_settings
 from portal.models import SharedTask, User
 from portal.models.account import languages, time_zones
-from portal.web.action_fields import action_field
+from portal.web.action_forms import ActionForm, action_field
 
 
 class LoginForm(AllauthLoginForm):
@@ -27,7 +27,7 @@ class LoginForm(AllauthLoginForm):
         self.fields["remember"].label = _("Keep me signed in for two weeks")
 
 
-class PersonForm(forms.Form):
+class PersonForm(ActionForm):
     """Who someone is to teams and organizers."""
 
     name = action_field(

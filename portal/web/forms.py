@@ -6,12 +6,12 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from portal.actions.errors import Invalid
-from portal.actions.papers import give_paper
+from portal.actions.papers import BIBTEX, give_paper
 from portal.actions.runs import describe_run, withdraw_run
 from portal.actions.submit import submit
-from portal.actions.teams import ANSWER_LENGTH, check_team_name, register_team
+from portal.actions.teams import ANSWER_LENGTH, NAME_TAKEN, TEAM_NAME, check_team_name, register_team
 from portal.models import Phase, SharedTask, Submission, Team
-from portal.web.action_fields import action_field
+from portal.web.action_forms import ActionForm, action_field
 from scoring.receipts import RECEIPT_BYTES
 
 
@@ -34,13 +34,13 @@ class UploadForm(forms.Form):
         choices.choices = [(phase.slug, phase.title) for phase in phases]
 
 
-class WithdrawalForm(forms.Form):
+class WithdrawalForm(ActionForm):
     """Why a run is withdrawn."""
 
     reason = action_field(withdraw_run, "reason", help_text=_("In a few words. Your team and the organizers read it."))
 
 
-class DescriptionForm(forms.Form):
+class DescriptionForm(ActionForm):
     """The system behind a run."""
 
     method = action_field(
@@ -79,8 +79,10 @@ class ReceiptForm(forms.Form):
         return values
 
 
-class TeamForm(forms.Form):
+class TeamForm(ActionForm):
     """A new team; whether the name is free is for the action to say."""
+
+    fields_of_errors = {TEAM_NAME.code: "name", NAME_TAKEN.code: "name"}
 
     name = action_field(
         register_team,
@@ -116,14 +118,16 @@ class TeamForm(forms.Form):
             raise forms.ValidationError(refused.message) from None
         return name
 
-    @property
-    def answers(self) -> dict[str, str]:
-        """Key of the question → answer, of a form that is valid."""
-        return {question.key: self.cleaned_data[f"answer-{question.key}"] for question in self._questions}
+    def clean(self) -> dict[str, Any]:
+        """With the answers together, by the key of their question."""
+        values = super().clean() or {}
+        return values | {"answers": {one.key: values.pop(f"answer-{one.key}", "") for one in self._questions}}
 
 
-class PaperForm(forms.Form):
+class PaperForm(ActionForm):
     """How a team's system is cited; whether the entry is valid is for the action to say."""
+
+    fields_of_errors = {BIBTEX.code: "bibtex"}
 
     bibtex = action_field(
         give_paper,

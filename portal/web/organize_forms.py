@@ -9,7 +9,8 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from portal.actions.announcements import publish_announcement
-from portal.actions.datasets import replace_dataset
+from portal.actions.datasets import EMPTY, FILE_OF_RULES, SAME_FILE, TAKEN, replace_dataset
+from portal.actions.gold import PUBLIC_SCORES
 from portal.actions.phases import grant_grace, move_phase
 from portal.actions.scores import apply_scores
 from portal.models import Phase, SharedTask, User
@@ -18,7 +19,7 @@ from portal.queries.gold import GoldLine
 from portal.queries.records import times_taken
 from portal.queries.waiting_scores import WaitingScores
 from portal.times_and_numbers import AOE, zone_of
-from portal.web.action_fields import action_field
+from portal.web.action_forms import ActionForm, action_field
 
 _INPUT = "%Y-%m-%dT%H:%M"
 
@@ -44,7 +45,7 @@ class MomentField(forms.DateTimeField):
         return value.replace(tzinfo=None) if isinstance(value, datetime) else value
 
 
-class AnnouncementForm(forms.Form):
+class AnnouncementForm(ActionForm):
     """An announcement to publish."""
 
     title = action_field(publish_announcement, "title", label=_("Title"))
@@ -57,7 +58,7 @@ class AnnouncementForm(forms.Form):
     )
 
 
-class ZonedForm(forms.Form):
+class ZonedForm(ActionForm):
     """A form with moments, all in the zone that is chosen in it; one that is left as it stood stays that moment."""
 
     zone = forms.ChoiceField(
@@ -76,7 +77,7 @@ class ZonedForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         values = super().clean() or {}
-        zone = self._zones.get(values.get("zone", ""))
+        zone = self._zones.get(values.pop("zone", ""))
         for name in [name for name, field in self.fields.items() if isinstance(field, MomentField)]:
             local = values.get(name)
             if zone is None or not isinstance(local, datetime):
@@ -128,15 +129,19 @@ class ReleaseForm(ZonedForm):
     field_order = ("when", "zone")
 
 
-class DatasetForm(forms.Form):
+class DatasetForm(ActionForm):
     """Another file for a dataset."""
+
+    fields_of_errors = {TAKEN.code: "is_sure", EMPTY.code: "file", FILE_OF_RULES.code: "file", SAME_FILE.code: "file"}
 
     file = forms.FileField(label=_("New file"), allow_empty_file=True, max_length=255)
     is_sure = action_field(replace_dataset, "is_sure", label=_("Replace it: people have downloaded the present file"))
 
 
-class GoldForm(forms.Form):
+class GoldForm(ActionForm):
     """A gold file for one track and split."""
+
+    fields_of_errors = {PUBLIC_SCORES.code: "is_sure"}
 
     target = forms.TypedChoiceField(label=_("For"))
     file = forms.FileField(label=_("Gold file"), allow_empty_file=True, max_length=255)
@@ -155,7 +160,7 @@ class GoldForm(forms.Form):
             self.fields["is_sure"].widget = forms.HiddenInput()
 
 
-class ScoresForm(forms.Form):
+class ScoresForm(ActionForm):
     """Leaderboards whose new scores are applied, and why; `cleaned_data["boards"]` are lines of the page."""
 
     boards = forms.TypedMultipleChoiceField(

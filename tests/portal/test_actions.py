@@ -11,7 +11,7 @@ from portal.actions.errors import Conflict
 from portal.actions.input import InvalidInput
 from portal.actions.roles import ANYONE, ORGANIZERS, SIGNED_IN
 from portal.models import Announcement, AuditEntry, SharedTask
-from portal.web.action_fields import action_field
+from portal.web.action_forms import action_field
 from tests.portal.world import EVALUATION, organizer_of, person
 
 TAKEN = Conflict.declare("taken", "There is one already.")

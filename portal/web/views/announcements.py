@@ -1,7 +1,5 @@
 """What organizers tell everybody: their page for it, and the feeds."""
 
-from typing import Any
-
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -13,7 +11,6 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from portal.actions.announcements import publish_announcement, take_back_announcement
-from portal.actions.errors import ActionError
 from portal.models import Announcement, SharedTask
 from portal.queries.public import FEED
 from portal.web.access import SignedInRequest, organizer_context
@@ -26,18 +23,13 @@ from portal.web.organize_forms import AnnouncementForm
 def announcements(request: SignedInRequest, slug: str) -> HttpResponse:
     """All there are, and a form for another."""
     context = organizer_context(request, slug, "announcements")
-    if request.method != "POST":
-        return _page(request, context | {"form": AnnouncementForm()})
-    form = AnnouncementForm(request.POST)
-    if not form.is_valid():
-        return _page(request, context | {"form": form}, 422)
-    try:
-        publish_announcement(request.user, context["page"].shared_task, context["at"], **form.cleaned_data)
-    except ActionError as refused:
-        form.add_error(None, refused.message)
-        return _page(request, context | {"form": form}, refused.http_status)
-    messages.success(request, _("Everybody can read it now, on the task's page and in its feed."))
-    return redirect("announcements", slug)
+    shared_task = context["page"].shared_task
+    form = AnnouncementForm(request.POST if request.method == "POST" else None)
+    if form.carry_out(lambda given: publish_announcement(request.user, shared_task, context["at"], **given)):
+        messages.success(request, _("Everybody can read it now, on the task's page and in its feed."))
+        return redirect("announcements", slug)
+    context |= {"form": form, "published": published(shared_task)}
+    return render(request, "organize/announcements.html", context, status=form.status)
 
 
 @login_required
@@ -72,8 +64,3 @@ def feed(request: HttpRequest, slug: str | None = None) -> HttpResponse:
 def published(shared_task: SharedTask) -> list[tuple[Announcement, str]]:
     """Each with its text as HTML, newest first."""
     return [(one, render_markdown(one.text)) for one in Announcement.objects.filter(shared_task=shared_task)]
-
-
-def _page(request: HttpRequest, context: dict[str, Any], status: int = 200) -> HttpResponse:
-    context |= {"published": published(context["page"].shared_task)}
-    return render(request, "organize/announcements.html", context, status=status)

@@ -12,7 +12,6 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_POST, require_safe
 
 from portal.actions.datasets import DATASET_BYTES, replace_dataset
-from portal.actions.errors import ActionError
 from portal.queries.records import downloads as all_downloads
 from portal.queries.records import downloads_page
 from portal.storage import UploadTooLarge, store_upload
@@ -47,18 +46,17 @@ def _replace(request: SignedInRequest, slug: str, dataset: str) -> HttpResponse:
     if wanted is None:
         raise Http404
     form = dataset_form(shared_task, wanted, request.POST, request.FILES)
-    if not form.is_valid():
-        return _page(request, context, {dataset: form}, HTTPStatus.UNPROCESSABLE_ENTITY)
-    file = form.cleaned_data["file"]
-    try:
+
+    def replace_it(given: dict[str, Any]) -> None:
+        file, is_sure = given["file"], given["is_sure"]
         with store_upload(file.chunks(), file.name, DATASET_BYTES) as stored:
-            is_sure = form.cleaned_data["is_sure"]
             replace_dataset(request.user, shared_task, context["at"], dataset=wanted, stored=stored, is_sure=is_sure)
+
+    try:
+        if not form.carry_out(replace_it):
+            return _page(request, context, {dataset: form}, form.status)
     except UploadTooLarge as large:
         return render(request, "413.html", {"limit": large.limit}, status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
-    except ActionError as refused:
-        form.add_error("is_sure" if refused.code == "taken" else "file", refused.message)
-        return _page(request, context, {dataset: form}, refused.http_status)
     messages.success(request, _("%(dataset)s is handed out in its new version.") % {"dataset": wanted.title})
     return redirect("organize_data", slug)
 

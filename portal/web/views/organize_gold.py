@@ -5,7 +5,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -37,22 +37,23 @@ def gold(request: SignedInRequest, slug: str) -> HttpResponse:
 def _answer(request: SignedInRequest, slug: str, handler: SealingHandler) -> HttpResponse:
     context = organizer_context(request, slug, "gold")
     context["lines"] = lines = gold_lines(context["page"].shared_task, context["at"])
-    if request.method != "POST":
-        return _page(request, context, GoldForm(lines=lines))
-    form = GoldForm(request.POST, request.FILES, lines=lines)
+    sent = (request.POST, request.FILES) if request.method == "POST" else ()
+    context["form"] = form = GoldForm(*sent, lines=lines)
     if handler.is_too_large:
         return render(request, "413.html", {"limit": GOLD_BYTES}, status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
-    if not form.is_valid():
-        return _page(request, context, form, HTTPStatus.UNPROCESSABLE_ENTITY)
-    line, sealed, is_sure = (form.cleaned_data[name] for name in ("target", "file", "is_sure"))
-    try:
-        upload_gold(request.user, line.track, context["at"], split=line.split, sealed=sealed.chunks(), is_sure=is_sure)
-    except ActionError as refused:
-        form.add_error("is_sure" if refused.code == "public_scores" else None, refused.message)
-        context["effects"] = of_another_gold(line, context["at"])
-        return _page(request, context, form, refused.http_status)
-    messages.success(request, _("The gold is received and sealed. A worker looks at it; this page says what it finds."))
-    return redirect("organize_gold", slug)
+
+    def upload(given: dict[str, Any]) -> None:
+        line, sealed, is_sure = given["target"], given["file"].chunks(), given["is_sure"]
+        upload_gold(request.user, line.track, context["at"], split=line.split, sealed=sealed, is_sure=is_sure)
+
+    if form.carry_out(upload):
+        messages.success(
+            request, _("The gold is received and sealed. A worker looks at it; this page says what it finds.")
+        )
+        return redirect("organize_gold", slug)
+    if form.refused:
+        context["effects"] = of_another_gold(form.cleaned_data["target"], context["at"])
+    return render(request, "organize/gold.html", context | {"limit": GOLD_BYTES}, status=form.status)
 
 
 @login_required
@@ -85,7 +86,3 @@ def return_to(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
         % {"version": renewed.version, "before": former.version},
     )
     return redirect("organize_gold", slug)
-
-
-def _page(request: HttpRequest, context: dict[str, Any], form: GoldForm, status: int = HTTPStatus.OK) -> HttpResponse:
-    return render(request, "organize/gold.html", context | {"form": form, "limit": GOLD_BYTES}, status=status)

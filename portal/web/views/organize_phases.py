@@ -31,21 +31,8 @@ def move(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
     """Give a phase another window."""
     context, found = _phase(request, slug, phase)
     form = window_form(found, request.user, request.POST)
-    if not form.is_valid():
-        return _page(request, context, {("move", found.slug): form}, status=HTTPStatus.UNPROCESSABLE_ENTITY)
-    values = form.cleaned_data
-    try:
-        move_phase(
-            request.user,
-            found,
-            context["at"],
-            opens=values["opens"],
-            closes=values["closes"],
-            note=values["note"],
-        )
-    except ActionError as refused:
-        form.add_error(None, refused.message)
-        return _page(request, context, {("move", found.slug): form}, status=refused.http_status)
+    if not form.carry_out(lambda given: move_phase(request.user, found, context["at"], **given)):
+        return _page(request, context, {("move", found.slug): form}, form.status)
     messages.success(request, _("%(phase)s has its new window; the task's dates say so.") % {"phase": found.title})
     return redirect("organize_phases", slug)
 
@@ -56,21 +43,8 @@ def grace(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
     """Take runs beyond the closing, of one team or of all."""
     context, found = _phase(request, slug, phase)
     form = grace_form(found, request.user, request.POST)
-    if not form.is_valid():
-        return _page(request, context, {("grace", found.slug): form}, status=HTTPStatus.UNPROCESSABLE_ENTITY)
-    values = form.cleaned_data
-    try:
-        grant_grace(
-            request.user,
-            found,
-            context["at"],
-            team=values["team"],
-            until=values["until"],
-            reason=values["reason"],
-        )
-    except ActionError as refused:
-        form.add_error(None, refused.message)
-        return _page(request, context, {("grace", found.slug): form}, status=refused.http_status)
+    if not form.carry_out(lambda given: grant_grace(request.user, found, context["at"], **given)):
+        return _page(request, context, {("grace", found.slug): form}, form.status)
     messages.success(request, _("Extra time is granted, and the task's dates show it."))
     return redirect("organize_phases", slug)
 

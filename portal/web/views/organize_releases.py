@@ -33,19 +33,14 @@ def release(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
     """Make scores public: at a time to come or, once that is confirmed, now."""
     context, found = _phase(request, slug, phase)
     form = release_form(found, request.user, request.POST)
-    if not form.is_valid():
-        return _page(request, context, {found.slug: form}, status=HTTPStatus.UNPROCESSABLE_ENTITY)
-    when = form.cleaned_data["when"]
-    look = next((look for look in _looks(request, context) if look.phase == found), None)
-    if when is None and "confirmed" not in request.POST and look and look.is_closed:
-        title = _("Release the scores of %(phase)s now") % {"phase": found.title}
-        fields = {"zone": form.cleaned_data["zone"], "confirmed": "yes"}
-        return _confirm(request, context, title, of_release(look), fields)
-    try:
-        release_scores(request.user, found, context["at"], when=when)
-    except ActionError as refused:
-        form.add_error(None, refused.message)
-        return _page(request, context, {found.slug: form}, status=refused.http_status)
+    if form.is_valid() and form.cleaned_data["when"] is None and "confirmed" not in request.POST:
+        look = next((look for look in _looks(request, context) if look.phase == found), None)
+        if look and look.is_closed:
+            title = _("Release the scores of %(phase)s now") % {"phase": found.title}
+            fields = {"zone": request.POST["zone"], "confirmed": "yes"}
+            return _confirm(request, context, title, of_release(look), fields)
+    if not form.carry_out(lambda given: release_scores(request.user, found, context["at"], **given)):
+        return _page(request, context, {found.slug: form}, form.status)
     messages.success(request, _("The release of %(phase)s is set.") % {"phase": found.title})
     return redirect("organize_releases", slug)
 

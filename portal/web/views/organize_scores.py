@@ -1,6 +1,6 @@
 """New scores of released leaderboards: what they would change, and the form that applies them."""
 
-from http import HTTPStatus
+from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -9,7 +9,6 @@ from django.shortcuts import redirect, render
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods
 
-from portal.actions.errors import ActionError
 from portal.actions.scores import apply_scores
 from portal.queries.waiting_scores import waiting_scores
 from portal.web.access import SignedInRequest, organizer_context
@@ -24,18 +23,13 @@ def scores(request: SignedInRequest, slug: str) -> HttpResponse:
     shared_task, at = context["page"].shared_task, context["at"]
     context["lines"] = lines = waiting_scores(shared_task, request.user, at)
     context["form"] = form = ScoresForm(request.POST if request.method == "POST" else None, lines=lines)
-    if request.method != "POST":
-        return render(request, "organize/scores.html", context)
-    if not form.is_valid():
-        return render(request, "organize/scores.html", context, status=HTTPStatus.UNPROCESSABLE_ENTITY)
-    try:
-        changes = apply_scores(
-            request.user, shared_task, at, wanted=form.cleaned_data["boards"], note=form.cleaned_data["note"]
-        )
-    except ActionError as refused:
-        form.add_error(None, refused.message)
-        return render(request, "organize/scores.html", context, status=refused.http_status)
-    count = len(changes)
+
+    def apply(given: dict[str, Any]) -> None:
+        apply_scores(request.user, shared_task, at, wanted=given["boards"], note=given["note"])
+
+    if not form.carry_out(apply):
+        return render(request, "organize/scores.html", context, status=form.status)
+    count = len(form.cleaned_data["boards"])
     done = ngettext("%(n)d leaderboard shows its new scores.", "%(n)d leaderboards show their new scores.", count)
     messages.success(request, done % {"n": count})
     return redirect("organize_scores", slug)

@@ -9,12 +9,12 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from portal.actions.errors import ActionError
-from portal.actions.input import InvalidInput
 from portal.actions.runs import choose_official_run, describe_run, withdraw_run
 from portal.models import Run
 from portal.models.clock import database_now
 from portal.permissions import may_change_run
 from portal.web.access import SignedInRequest, tab_context
+from portal.web.action_forms import ActionForm
 from portal.web.forms import DescriptionForm, WithdrawalForm
 from portal.web.views.runs import find_run, run_page
 
@@ -37,16 +37,11 @@ def choose(request: SignedInRequest, pk: str) -> HttpResponse:
 def withdraw(request: SignedInRequest, pk: str) -> HttpResponse:
     """What withdrawing means, and the form that does it."""
     run = _own_run(request, pk)
-    form = WithdrawalForm(request.POST or None)
-    if request.method == "POST" and form.is_valid():
-        try:
-            withdraw_run(request.user, run, database_now(), **form.cleaned_data)
-        except ActionError as refused:
-            return run_page(request, run, refused)
+    form = WithdrawalForm(request.POST if request.method == "POST" else None)
+    if form.carry_out(lambda given: withdraw_run(request.user, run, database_now(), **given)):
         messages.success(request, _("%(run)s is withdrawn.") % {"run": run.name})
         return redirect("run", run.pk)
-    context = tab_context(request, run.track.shared_task.slug, "runs") | {"run": run, "form": form}
-    return render(request, "runs/withdraw.html", context, status=422 if request.method == "POST" else 200)
+    return _form_page(request, run, form, "runs/withdraw.html")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -55,20 +50,18 @@ def describe(request: SignedInRequest, pk: str) -> HttpResponse:
     """Method, description, link and type of the system behind a run."""
     run = _own_run(request, pk)
     initial = {name: getattr(run, name) for name in DescriptionForm.base_fields}
-    form = DescriptionForm(request.POST or None, initial=initial)
-    if request.method == "POST" and form.is_valid():
-        try:
-            describe_run(request.user, run, database_now(), **form.cleaned_data)
-        except InvalidInput as invalid:
-            for name, problem in invalid.problems.items():
-                form.add_error(name, problem.message)
-        except ActionError as refused:
-            return run_page(request, run, refused)
-        else:
-            messages.success(request, _("The description of %(run)s is saved.") % {"run": run.name})
-            return redirect("run", run.pk)
+    form = DescriptionForm(request.POST if request.method == "POST" else None, initial=initial)
+    if form.carry_out(lambda given: describe_run(request.user, run, database_now(), **given)):
+        messages.success(request, _("The description of %(run)s is saved.") % {"run": run.name})
+        return redirect("run", run.pk)
+    return _form_page(request, run, form, "runs/describe.html")
+
+
+def _form_page(request: SignedInRequest, run: Run, form: ActionForm, template: str) -> HttpResponse:
+    if form.refused:
+        return run_page(request, run, form.refused)
     context = tab_context(request, run.track.shared_task.slug, "runs") | {"run": run, "form": form}
-    return render(request, "runs/describe.html", context, status=422 if request.method == "POST" else 200)
+    return render(request, template, context, status=form.status)
 
 
 def _own_run(request: SignedInRequest, pk: str) -> Run:

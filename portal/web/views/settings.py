@@ -29,8 +29,7 @@ def settings(request: SignedInRequest) -> HttpResponse:
     """Everything about one's account on one page, or a link away."""
     values = request.POST if request.method == "POST" else None
     form = SettingsForm(values, initial=model_to_dict(request.user, SettingsForm.base_fields))
-    if form.is_valid():
-        change_settings(request.user, request.user, database_now(), **form.cleaned_data)
+    if form.carry_out(lambda given: change_settings(request.user, request.user, database_now(), **given)):
         messages.success(request, _("Saved."))
         return redirect("settings")
     context = {
@@ -38,7 +37,7 @@ def settings(request: SignedInRequest) -> HttpResponse:
         "has_second_factor": request.user.has_second_factor,
         "has_providers": bool(get_adapter().list_providers(request)),
     }
-    return render(request, "settings/settings.html", context, status=422 if form.errors else 200)
+    return render(request, "settings/settings.html", context, status=form.status)
 
 
 @login_required

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from portal.actions import data_password, team_members, teams
 from portal.actions.action import Action
 from portal.actions.errors import ActionError
-from portal.actions.papers import BIBTEX, give_paper
+from portal.actions.papers import give_paper
 from portal.models import Team
 from portal.permissions import has_signed
 from portal.queries.teams import team_view
@@ -36,23 +36,10 @@ def _create(request: HttpRequest, slug: str) -> HttpResponse:
     context = tab_context(request, slug, "team")
     shared_task = context["page"].shared_task
     form = TeamForm(request.POST, shared_task=shared_task)
-    if not form.is_valid():
-        return _page(request, context | {"form": form}, 422)
-    try:
-        teams.register_team(
-            request.user,
-            shared_task,
-            context["at"],
-            name=form.cleaned_data["name"],
-            affiliation=form.cleaned_data["affiliation"],
-            answers=form.answers,
-        )
-    except ActionError as refused:
-        form.add_error(
-            "name" if refused.code in (teams.TEAM_NAME.code, teams.NAME_TAKEN.code) else None, refused.message
-        )
-        return _page(request, context | {"form": form, "refusal": refused.message}, refused.http_status)
-    return redirect("team", slug)
+    if form.carry_out(lambda given: teams.register_team(request.user, shared_task, context["at"], **given)):
+        return redirect("team", slug)
+    refusal = form.refused.message if form.refused else ""
+    return _page(request, context | {"form": form, "refusal": refusal}, form.status)
 
 
 @login_required
@@ -109,10 +96,8 @@ def ask_again(request: SignedInRequest, slug: str) -> HttpResponse:
     context = _own_team(request, slug)
     form = AgainForm(request.POST, team=context["page"].team)
     if not form.is_valid():
-        return _page(request, context | {"form": form}, 422)
-    done = _("The organizers are asked again.")
-    affiliation = form.cleaned_data["affiliation"]
-    return _do(request, context, teams.ask_again, done, affiliation=affiliation, answers=form.answers)
+        return _page(request, context | {"form": form}, form.status)
+    return _do(request, context, teams.ask_again, _("The organizers are asked again."), **form.cleaned_data)
 
 
 @login_required
@@ -121,13 +106,8 @@ def paper(request: SignedInRequest, slug: str) -> HttpResponse:
     """How the team is cited; problems with the entry are shown next to the field."""
     context = _own_team(request, slug)
     form = PaperForm(request.POST)
-    if not form.is_valid():
-        return _page(request, context | {"paper_form": form}, 422)
-    try:
-        give_paper(request.user, context["page"].team, context["at"], **form.cleaned_data)
-    except ActionError as refused:
-        form.add_error("bibtex" if refused.code == BIBTEX.code else None, refused.message)
-        return _page(request, context | {"paper_form": form}, refused.http_status)
+    if not form.carry_out(lambda given: give_paper(request.user, context["page"].team, context["at"], **given)):
+        return _page(request, context | {"paper_form": form}, form.status)
     messages.success(request, _("Your paper is saved."))
     return redirect("team", slug)
 

@@ -1,0 +1,59 @@
+"""Forms for actions: fields with the limits that an action declares for its input, and its errors next to them."""
+
+from collections.abc import Callable, Mapping
+from enum import Enum
+from http import HTTPStatus
+from typing import Any, get_args
+
+from annotated_types import MaxLen, MinLen
+from django import forms
+from django.db.models import Choices
+
+from portal.actions.action import Action
+from portal.actions.errors import ActionError
+from portal.actions.input import InvalidInput
+
+
+def action_field(action: Action[Any, Any, Any], name: str, **options: Any) -> forms.Field:
+    """A field for that input: a choice for an enumeration, a checkbox for a bool, else a text. `options` add to it."""
+    declared = action.Input.model_fields[name]
+    limits = {type(one): one for one in declared.metadata}
+    is_required = declared.is_required() and (MinLen not in limits or limits[MinLen].min_length > 0)
+    options = {"label": declared.title, "required": is_required} | options
+    kind = declared.annotation
+    choices = next((one for one in (kind, *get_args(kind)) if isinstance(one, type) and issubclass(one, Enum)), None)
+    if choices is not None and issubclass(choices, Choices):
+        blank = [] if options["required"] else [("", "–")]
+        return forms.ChoiceField(choices=[*blank, *choices.choices], **options)
+    if kind is bool:
+        return forms.BooleanField(**options | {"required": False})
+    limit = limits[MaxLen].max_length if MaxLen in limits else None
+    return forms.CharField(max_length=limit, **options)
+
+
+class ActionForm(forms.Form):
+    """A form whose values an action gets. What the action says against them is an error of the form."""
+
+    fields_of_errors: Mapping[str, str] = {}  # code of an error → the field next to which it is shown
+    refused: ActionError | None = None  # the action's error, where it is not about one input
+
+    def carry_out(self, act: Callable[[dict[str, Any]], object]) -> bool:
+        """Call the action with the values; False where they are not valid or the action raises an error."""
+        if not self.is_valid():
+            return False
+        try:
+            act(self.cleaned_data)
+        except InvalidInput as invalid:
+            for name, problem in invalid.problems.items():
+                self.add_error(name if name in self.fields else None, problem.message)
+        except ActionError as refused:
+            self.refused = refused
+            self.add_error(self.fields_of_errors.get(refused.code), refused.message)
+        return not self.errors
+
+    @property
+    def status(self) -> int:
+        """Of the page that shows the form."""
+        if self.refused is not None:
+            return self.refused.http_status
+        return HTTPStatus.UNPROCESSABLE_ENTITY if self.errors else HTTPStatus.OK
