@@ -52,59 +52,41 @@ class RecordAdmin(ShownFieldsAdmin):
     def has_add_permission(self, request: HttpRequest, obj: object = None) -> bool:
         return False
 
-    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return False
+    has_change_permission = has_delete_permission = has_add_permission
 
 
-@admin.register(Submission)
-class SubmissionAdmin(RecordAdmin):
-    list_display = ("file_name", "team", "shared_task", "phase", "state", "received_at")
-    list_filter = ("shared_task", "state")
-    search_fields = ("file_name", "team__name", "sha256")
-
-
-@admin.register(Run)
-class RunAdmin(RecordAdmin):
-    list_display = ("name", "kind", "team", "track", "phase", "state", "attempts", "postponed", "received_at")
-    list_filter = ("track__shared_task", "kind", "state")
-    search_fields = ("name", "team__name", "sha256")
-
-
-@admin.register(Evaluation)
-class EvaluationAdmin(RecordAdmin):
-    list_display = ("run", "gold", "scorer", "created_at")
-
-
-@admin.register(GoldStandard)
-class GoldStandardAdmin(RecordAdmin):
-    list_display = ("track", "split", "version", "created_at")
-
-
-@admin.register(AuditEntry)
-class AuditEntryAdmin(RecordAdmin):
-    list_display = ("at", "actor", "shared_task", "verb", "subject")
-    list_filter = ("shared_task", "verb")
-
-
-@admin.register(OutgoingMail)
-class OutgoingMailAdmin(RecordAdmin):
-    list_display = ("queued_at", "kind", "address", "shared_task", "team", "state", "attempts", "sent_at")
-    list_filter = ("shared_task", "kind", "state")
-
-
-@admin.register(Signature)
-class SignatureAdmin(RecordAdmin):
-    list_display = ("signed_at", "typed_name", "user", "shared_task", "version")
-    list_filter = ("shared_task", "version")
-
-
-@admin.register(Download)
-class DownloadAdmin(RecordAdmin):
-    list_display = ("at", "user", "team", "shared_task", "dataset", "address")
-    list_filter = ("shared_task", "dataset")
+RECORDS: dict[type[Model], dict[str, tuple[str, ...]]] = {
+    Submission: {
+        "list_display": ("file_name", "team", "shared_task", "phase", "state", "received_at"),
+        "list_filter": ("shared_task", "state"),
+        "search_fields": ("file_name", "team__name", "sha256"),
+    },
+    Run: {
+        "list_display": ("name", "kind", "team", "track", "phase", "state", "attempts", "postponed", "received_at"),
+        "list_filter": ("track__shared_task", "kind", "state"),
+        "search_fields": ("name", "team__name", "sha256"),
+    },
+    Evaluation: {"list_display": ("run", "gold", "scorer", "created_at")},
+    GoldStandard: {"list_display": ("track", "split", "version", "created_at")},
+    AuditEntry: {
+        "list_display": ("at", "actor", "shared_task", "verb", "subject"),
+        "list_filter": ("shared_task", "verb"),
+    },
+    OutgoingMail: {
+        "list_display": ("queued_at", "kind", "address", "shared_task", "team", "state", "attempts", "sent_at"),
+        "list_filter": ("shared_task", "kind", "state"),
+    },
+    Signature: {
+        "list_display": ("signed_at", "typed_name", "user", "shared_task", "version"),
+        "list_filter": ("shared_task", "version"),
+    },
+    Download: {
+        "list_display": ("at", "user", "team", "shared_task", "dataset", "address"),
+        "list_filter": ("shared_task", "dataset"),
+    },
+}
+for record, shown in RECORDS.items():
+    admin.site.register(record, RecordAdmin, **shown)
 
 
 class AuditedAdmin(ShownFieldsAdmin):

@@ -111,13 +111,11 @@ def _end_of_value(text: str, at: int) -> int:
     depth = 0
     for place in range(at, len(text)):
         depth += {"{": 1, "}": -1}.get(text[place], 0)
-        if depth < 0 or (depth == 0 and place > at and (opening == "{" or text[place] == '"')):
+        if depth == 0 and place > at and (opening == "{" or text[place] == '"'):
+            return place + 1
+        if depth < 0:
             break
-    else:
-        raise BibtexError(_after(text, at, _("this value has no end: braces do not match")))
-    if depth < 0:
-        raise BibtexError(_after(text, at, _("this value has no end: braces do not match")))
-    return place + 1
+    raise BibtexError(_after(text, at, _("this value has no end: braces do not match")))
 
 
 def _faults(name: str, value: str) -> Iterator[str]:

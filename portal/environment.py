@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterable
 from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,6 +15,7 @@ from environ.fileaware_mapping import FileAwareMapping
 OWN = "AGON_"  # variables that are Agon's alone, so that a wrong name is noticed
 _FILE = "_FILE"
 _BOOLEANS = {*environ.Env.BOOLEAN_TRUE_STRINGS, "false", "off", "n", "no", "0", ""}
+_KINDS = {bool: "true or false", int: "a whole number", list: "names with commas between them"}
 
 
 class Environment(environ.FileAwareEnv):
@@ -37,7 +37,7 @@ class Environment(environ.FileAwareEnv):
                 f"{var}{_FILE} names {os.environ[var + _FILE]}, which cannot be read: {error.strerror}."
             )
         except (ValueError, ImproperlyConfigured):
-            self._faults.append(f"{var} is not what it should be: {_words(cast)}.")
+            self._faults.append(f"{var} is not what it should be: {_KINDS.get(cast, 'see the guide')}.")
         return default
 
     def _read(self, var: str, cast: Any, default: Any, parse_default: bool) -> Any:
@@ -77,7 +77,7 @@ class Environment(environ.FileAwareEnv):
         """A variable of ours that nobody has asked for is a wrong name."""
         for name in sorted(os.environ):
             if name.startswith(OWN) and name not in self.asked and name.removesuffix(_FILE) not in self.asked:
-                near = get_close_matches(name, _named(self.asked), n=1)
+                near = get_close_matches(name, [*self.asked, *(known + _FILE for known in self.asked)], n=1)
                 self._faults.append(f"{name} is no variable of Agon{f': {near[0]}?' if near else '.'}")
 
     def exit_if_refused(self) -> None:
@@ -94,13 +94,3 @@ def checked_out_revision(folder: Path) -> str:
     except OSError:
         return ""
     return done.stdout.strip()
-
-
-def _named(variables: Iterable[str]) -> list[str]:
-    return [name for variable in variables for name in (variable, variable + _FILE)]
-
-
-def _words(cast: Any) -> str:
-    return {bool: "true or false", int: "a whole number", list: "names with commas between them"}.get(
-        cast, "see the guide"
-    )

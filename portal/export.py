@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Iterable
+from itertools import chain
 from typing import Any
 
 from django.core.serializers.json import DjangoJSONEncoder
@@ -52,15 +53,14 @@ def overall_csv(board: OverallBoard) -> bytes:
     lines = [
         [
             row.team,
-            *(part for cell in row.cells for part in ((cell.rank, cell.value) if cell else ("", ""))),
-            *(part for one in places for part in _placed(one.get(row.team))),
+            *chain.from_iterable(map(_placed, [*row.cells, *(one.get(row.team) for one in places)])),
         ]
         for row in board.rows
     ]
     return _table([head, *lines])
 
 
-def _placed(row: CombinedRow | None) -> tuple[Any, Any]:
+def _placed(row: TrackResult | CombinedRow | None) -> tuple[Any, Any]:
     return (row.rank, row.value) if row else ("", "")
 
 
@@ -85,7 +85,10 @@ def overall_content(board: OverallBoard) -> dict[str, Any]:
             for one in board.boards
         ],
         "rows": [
-            {"team": row.team, "tracks": {head[0].slug: _cell(cell) for cell, head in cells if cell}}
+            {
+                "team": row.team,
+                "tracks": {head[0].slug: {"rank": cell.rank, "value": cell.value} for cell, head in cells if cell},
+            }
             for row, cells in board.lines
         ],
         "overall": [
@@ -99,10 +102,6 @@ def overall_content(board: OverallBoard) -> dict[str, Any]:
             for one in board.combined
         ],
     }
-
-
-def _cell(cell: TrackResult) -> dict[str, Any]:
-    return {"rank": cell.rank, "value": cell.value}
 
 
 def figure_csv(figure: Figure) -> bytes:

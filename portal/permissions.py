@@ -2,21 +2,11 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 
+from django.db.models import TextChoices
 from django.utils.translation import gettext_lazy as _
 
 from portal.models import Run, SharedTask, Signature, Team, User, Viewer
-
-
-def organizes(user: Viewer, shared_task: SharedTask) -> bool:
-    """Whether the user is an organizer of that task, or an administrator: to explain what else is needed."""
-    return shared_task.is_assigned_to(user)
-
-
-def may_organize(user: Viewer, shared_task: SharedTask) -> bool:
-    """Whether the user may see and change what organizers can: organizes the task and has a second factor."""
-    return shared_task.is_organized_by(user)
 
 
 def lacks_second_factor(user: Viewer) -> bool:
@@ -59,7 +49,7 @@ def may_download_run(user: Viewer, run: Run) -> bool:
     """
     if run.kind == Run.Kind.GOLD or not may_see_run(user, run):
         return False
-    return run.kind == Run.Kind.TEAM or may_organize(user, run.track.shared_task)
+    return run.kind == Run.Kind.TEAM or run.shared_task.is_organized_by(user)
 
 
 def may_change_run(user: Viewer, run: Run) -> bool:
@@ -72,29 +62,17 @@ def team_of(user: Viewer, shared_task: SharedTask) -> Team | None:
     return shared_task.teams.filter(members=user.pk).first() if user.is_active else None
 
 
-class Obstacle(StrEnum):
-    """What keeps a person from a dataset; each can be removed, in this order."""
+class Obstacle(TextChoices):
+    """What keeps a person from a dataset; each can be removed, in this order, as its label says."""
 
-    NOT_RELEASED = "not-released"
-    SIGNED_OUT = "signed-out"
-    NO_TEAM = "no-team"
-    PENDING = "pending"
-    DECLINED = "declined"
-    WITHDRAWN = "withdrawn"
-    UNSIGNED = "unsigned"
-    PASSWORD = "password"
-
-
-REMEDIES = {
-    Obstacle.NOT_RELEASED: _("Come back when it is released."),
-    Obstacle.SIGNED_OUT: _("Sign in first; this file is for teams."),
-    Obstacle.NO_TEAM: _("Create a team or join one."),
-    Obstacle.PENDING: _("Wait for the organizers: your team is not approved yet, and its captain gets a mail."),
-    Obstacle.DECLINED: _("Ask the organizers again: they declined your team, and its page says why."),
-    Obstacle.WITHDRAWN: _("Leave your team and join another: it is withdrawn and gets no more data."),
-    Obstacle.UNSIGNED: _("Sign the data agreement."),
-    Obstacle.PASSWORD: _("Give your team's password; it came to the captain by mail."),
-}
+    NOT_RELEASED = "not-released", _("Come back when it is released.")
+    SIGNED_OUT = "signed-out", _("Sign in first; this file is for teams.")
+    NO_TEAM = "no-team", _("Create a team or join one.")
+    PENDING = "pending", _("Wait for the organizers: your team is not approved yet, and its captain gets a mail.")
+    DECLINED = "declined", _("Ask the organizers again: they declined your team, and its page says why.")
+    WITHDRAWN = "withdrawn", _("Leave your team and join another: it is withdrawn and gets no more data.")
+    UNSIGNED = "unsigned", _("Sign the data agreement.")
+    PASSWORD = "password", _("Give your team's password; it came to the captain by mail.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +111,7 @@ def data_access(user: Viewer, shared_task: SharedTask, known_password: str = "")
     return DataAccess(
         user=user,
         team=team,
-        is_organizer=may_organize(user, shared_task),
+        is_organizer=shared_task.is_organized_by(user),
         has_signed=has_signed(user, shared_task),
         knows_password=team is not None and team.password_stamp == known_password != "",
     )

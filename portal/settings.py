@@ -4,6 +4,7 @@ import re
 import sys
 from datetime import timedelta
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import Any
 from urllib.parse import quote, urlsplit
 
@@ -135,7 +136,6 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "portal.web.middleware.request_id",
     "portal.web.middleware.headers",
     "portal.web.middleware.no_nul",
     "django.middleware.security.SecurityMiddleware",
@@ -169,17 +169,7 @@ TEMPLATES = [
             ],
             "libraries": {
                 name: f"portal.web.templatetags.{name}"
-                for name in (
-                    "boards",
-                    "fields",
-                    "icons",
-                    "languages",
-                    "numbers",
-                    "problems",
-                    "public",
-                    "sessions",
-                    "times",
-                )
+                for _finder, name, _is_package in iter_modules([str(BASE_DIR / "portal/web/templatetags")])
             },
         },
     },
@@ -346,7 +336,6 @@ if GOLD_BUCKET:
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", "English"), ("es", "Español"), ("pt", "Português")]  # of mails; pages speak English
 LOCALE_PATHS = [BASE_DIR / "locale"]
-USE_TZ = True
 TIME_ZONE = "UTC"
 
 # Mail: over SMTP; the demo writes files.

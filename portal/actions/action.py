@@ -70,29 +70,16 @@ class Act:
 class Action(Generic[T, P, R]):
     """A declared action; call it with who, what it is done to, when, and the input by name."""
 
-    def __init__(
-        self,
-        function: Callable[Concatenate[Act, T, P], R],
-        *,
-        who: Role,
-        says: str | Promise,
-        errors: Iterable[ErrorCode],
-        repeatable: bool,
-        locks: bool,
-        atomic: bool,
-        on_race: Callable[..., R] | None,
-    ) -> None:
+    def __init__(self, function: Callable[Concatenate[Act, T, P], R], declared: "Declaration") -> None:
         update_wrapper(self, function)
         self.name = function.__name__
-        self.who = who
-        self.says = says
-        self.errors = (*errors, *who.errors, *((GONE,) if locks else ()))
-        self.repeatable = repeatable
+        self.who = declared.who
+        self.says = declared.says
+        self.errors = (*declared.errors, *declared.who.errors, *((GONE,) if declared.locks else ()))
+        self.repeatable = declared.repeatable
         self.Input = _input_of(function)
         self._function = function
-        self._locks = locks
-        self._atomic = atomic
-        self._on_race = on_race
+        self._declared = declared
 
     def __call__(self, who: Viewer | None, target: T, at: datetime, *args: P.args, **given: P.kwargs) -> R:
         """Do it.
@@ -103,15 +90,15 @@ class Action(Generic[T, P, R]):
         act = Act(who, at, self, target)
         values = self._checked(given)
         try:
-            with transaction.atomic() if self._atomic else nullcontext():
-                if self._locks:
+            with transaction.atomic() if self._declared.atomic else nullcontext():
+                if self._declared.locks:
                     act.target = target = _locked(target)
                 self.who.check(who, target)
                 return self._function(act, target, *args, **values)
         except IntegrityError:
-            if self._on_race is None:
+            if self._declared.on_race is None:
                 raise
-            return self._on_race(act, target, **values)
+            return self._declared.on_race(act, target, **values)
 
     def allows(self, who: Viewer, target: T) -> bool:
         """Whether that person may do it as far as roles go; limits and times are for the call."""
@@ -129,17 +116,9 @@ class Action(Generic[T, P, R]):
         return {name: getattr(model, name) for name in self.Input.model_fields}
 
 
-def action(
-    *,
-    who: Role,
-    says: str | Promise = "",
-    errors: Iterable[ErrorCode] = (),
-    repeatable: bool = False,
-    locks: bool = False,
-    atomic: bool = True,
-    on_race: Callable[..., Any] | None = None,
-) -> Callable[[Callable[Concatenate[Act, T, P], R]], Action[T, P, R]]:
-    """Declare a function as an action.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declaration:
+    """Declares a function as an action.
 
     `who` may call it, and whether that takes a second factor. `says` is its line in the audit log ("withdrew a run");
     empty where it leaves none. `errors` are all that it can raise apart from those of the role and of the input.
@@ -148,21 +127,20 @@ def action(
     answers where a unique constraint says that another call was as quick.
     """
 
-    def declare(function: Callable[Concatenate[Act, T, P], R]) -> Action[T, P, R]:
-        declared = Action(
-            function,
-            who=who,
-            says=says,
-            errors=errors,
-            repeatable=repeatable,
-            locks=locks,
-            atomic=atomic,
-            on_race=on_race,
-        )
-        ACTIONS[declared.name] = declared
+    who: Role
+    says: str | Promise = ""
+    errors: Iterable[ErrorCode] = ()
+    repeatable: bool = False
+    locks: bool = False
+    atomic: bool = True
+    on_race: Callable[..., Any] | None = None
+
+    def __call__(self, function: Callable[Concatenate[Act, T, P], R]) -> Action[T, P, R]:
+        ACTIONS[function.__name__] = declared = Action(function, self)
         return declared
 
-    return declare
+
+action = Declaration
 
 
 def _input_of(function: Callable[..., Any]) -> type[Input]:

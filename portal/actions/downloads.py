@@ -10,9 +10,9 @@ from portal.actions.errors import NotAllowed
 from portal.actions.roles import ANYONE
 from portal.models import Download, SharedTask
 from portal.models.task import DatasetDefinition, StoredDataset
-from portal.permissions import REMEDIES, DataAccess, Obstacle
+from portal.permissions import DataAccess, Obstacle
 
-OBSTACLES = {obstacle: NotAllowed.declare(obstacle, REMEDIES[obstacle]) for obstacle in Obstacle}
+OBSTACLES = {obstacle: NotAllowed.declare(obstacle.value, obstacle.label) for obstacle in Obstacle}
 
 
 @action(who=ANYONE, errors=OBSTACLES.values(), atomic=False)

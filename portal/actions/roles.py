@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from portal.actions.errors import ErrorCode, NotAllowed
 from portal.models import AccessToken, SharedTask, Team, User, Viewer
-from portal.permissions import is_captain, is_member, may_organize, organizes, team_of
+from portal.permissions import is_captain, is_member, team_of
 
 SIGNED_OUT = NotAllowed.declare("signed_out", _("Sign in first."))
 NOT_OWN_ACCOUNT = NotAllowed.declare("not_own_account", _("You can do this only with your own account."))
@@ -117,16 +117,17 @@ def _is_no_captain(who: Viewer, target: Any) -> ErrorCode | None:
 
 def _is_no_organizer(who: Viewer, target: Any) -> ErrorCode | None:
     shared_task = _shared_task(target)
-    if may_organize(who, shared_task):
+    if shared_task.is_organized_by(who):
         return None
-    return NO_SECOND_FACTOR if organizes(who, shared_task) else NO_ORGANIZER
+    return NO_SECOND_FACTOR if shared_task.is_assigned_to(who) else NO_ORGANIZER
 
 
 def _is_neither(who: Viewer, target: Any) -> ErrorCode | None:
-    if may_organize(who, _shared_task(target)):
+    shared_task = _shared_task(target)
+    if shared_task.is_organized_by(who):
         return None
     missing = _is_no_captain(who, target)
-    return NO_SECOND_FACTOR if missing and organizes(who, _shared_task(target)) else missing
+    return NO_SECOND_FACTOR if missing and shared_task.is_assigned_to(who) else missing
 
 
 ANYONE = Role(_("anyone"), (), lambda _who, _target: None, on_server=True, scope=AccessToken.Scope.READ)

@@ -104,7 +104,7 @@ def keep_to_validate(given: Sending, stored: StoredUpload) -> Validation:
     The row comes first, so that no file is left without one: a row without its file fails, and says so.
     """
     at = given.at
-    if Validation.objects.recent(given.user, at, _AN_HOUR).count() >= VALIDATIONS_AN_HOUR:
+    if Validation.objects.filter(user=given.user, received_at__gt=at - _AN_HOUR).count() >= VALIDATIONS_AN_HOUR:
         raise TOO_MANY_VALIDATIONS(n=VALIDATIONS_AN_HOUR)
     expire(at)  # where no worker runs, none else does it
     try:

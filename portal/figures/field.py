@@ -10,7 +10,7 @@ from portal.figures.figure import Datum, Field, Figure, run_datum
 from portal.figures.frame import WIDTH, Axis, axis
 from portal.figures.layers import Spec, layer, nominal, quantitative
 from portal.figures.scores import by_language, score_figures
-from portal.queries.board_table import BoardTable, Row
+from portal.queries.board_table import BoardTable
 from portal.queries.columns import Column
 from portal.queries.insights import Insights
 from portal.times_and_numbers import score
@@ -38,7 +38,11 @@ def field_figures(insights: Insights) -> list[Figure]:
 def intervals(board: BoardTable) -> Figure | None:
     """Each run's score with its interval, and the letter of its tie group; None where no interval is known."""
     column = board.ranking_column
-    data = [_with_interval(row, row.interval, column.key) for row in board.rows if row.interval is not None]
+    data = [
+        run_datum(row, value=row.scores[column.key], low=row.interval[0], high=row.interval[1], group=row.group)
+        for row in board.rows
+        if row.interval is not None
+    ]
     if not data:
         return None
     frame = axis(_bounds(data, of_teams=True) or [0.0, 1.0], _bounds(data, of_teams=False), WIDTH)
@@ -61,11 +65,6 @@ def intervals(board: BoardTable) -> Figure | None:
         data=data,
         drawing=_whiskers([datum["name"] for datum in shown], f"{column.short} →", frame),
     )
-
-
-def _with_interval(row: Row, interval: tuple[float, float], key: str) -> Datum:
-    low, high = interval
-    return run_datum(row, value=row.scores[key], low=low, high=high, group=row.group)
 
 
 def _bounds(data: Sequence[Datum], *, of_teams: bool) -> list[float]:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Literal
 
 from django.conf import settings
@@ -41,27 +42,11 @@ class Letter:
     attachment: tuple[str, str] | None = None
 
 
-def text(words: str) -> Block:
-    return Block("text", words)
-
-
-def quote(words: str) -> Block:
-    """What somebody else wrote, of any length."""
-    return Block("quote", words)
-
-
-def secret(words: str) -> Block:
-    """A line to be copied as it stands."""
-    return Block("secret", words)
-
-
-def link(words: str, url: str) -> Block:
-    return Block("link", words, url)
-
-
-def button(words: str, url: str) -> Block:
-    """What to do next: one a letter."""
-    return Block("button", words, url)
+text = partial(Block, "text")
+quote = partial(Block, "quote")  # what someone else wrote, of any length
+secret = partial(Block, "secret")  # a line to copy as it is
+link = partial(Block, "link")
+button = partial(Block, "button")  # what to do next: one a letter
 
 
 def facts(*rows: tuple[str, str]) -> Block:

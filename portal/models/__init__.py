@@ -14,8 +14,7 @@ from portal.models.heartbeat import Heartbeat
 from portal.models.items import GoldItems, RunItems, items_are_public
 from portal.models.mail import Finding, MailFacts, OutgoingMail, Result
 from portal.models.paper_pack import PaperPack
-from portal.models.phase import Grace, Phase
-from portal.models.phase_change import PhaseChange
+from portal.models.phase import Grace, Phase, PhaseChange
 from portal.models.quota import Quota
 from portal.models.refusal import Refusal
 from portal.models.run import Run, Submission
@@ -24,42 +23,3 @@ from portal.models.task import SharedTask, Track
 from portal.models.team import Membership, Team
 from portal.models.validation import Validation
 from portal.models.worker_host import WorkerHost
-
-__all__ = [
-    "AccessToken",
-    "Announcement",
-    "AuditEntry",
-    "Board",
-    "BoardChange",
-    "Download",
-    "Evaluation",
-    "FailedAttempt",
-    "Finding",
-    "GoldItems",
-    "GoldStandard",
-    "GoldUpload",
-    "Grace",
-    "Heartbeat",
-    "MailFacts",
-    "Membership",
-    "OutgoingMail",
-    "PaperPack",
-    "Phase",
-    "PhaseChange",
-    "Quota",
-    "Refusal",
-    "ReleasedBoard",
-    "Result",
-    "Run",
-    "RunItems",
-    "SharedTask",
-    "Signature",
-    "Submission",
-    "Team",
-    "Track",
-    "User",
-    "Validation",
-    "Viewer",
-    "WorkerHost",
-    "items_are_public",
-]

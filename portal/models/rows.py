@@ -6,6 +6,7 @@ Django's own dumps cut times to milliseconds, and a receipt's signature covers t
 import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from typing import Any, TextIO
 
 from django.apps import apps
@@ -81,9 +82,10 @@ def load(table: Table, lines: Iterable[str]) -> int:
     columns = ", ".join(quote(str(field.column)) for field in fields)
     marks = ", ".join(["%s"] * len(fields))
     insert = f"INSERT INTO {quote(table._meta.db_table)} ({columns}) VALUES ({marks})"
+    rows = map(json.loads, lines)
     count = 0
     with connection.cursor() as cursor:
-        for batch in _batches(map(json.loads, lines)):
+        while batch := list(islice(rows, _BATCH)):
             try:
                 values = [[_value(field, row[field.attname]) for field in fields] for row in batch]
             except KeyError as missing:
@@ -108,14 +110,3 @@ def _text(field: Any, row: Model) -> Any:
 def _value(field: Any, value: Any) -> Any:
     made = value if value is None or isinstance(field, JSONField) else field.to_python(value)
     return field.get_db_prep_save(made, connection)
-
-
-def _batches(rows: Iterable[Any]) -> Iterator[list[Any]]:
-    batch = []
-    for row in rows:
-        batch.append(row)
-        if len(batch) == _BATCH:
-            yield batch
-            batch = []
-    if batch:
-        yield batch

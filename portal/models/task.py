@@ -117,11 +117,11 @@ class SharedTask(models.Model):
         return closing is not None and closing <= at
 
     def is_assigned_to(self, user: Viewer) -> bool:
-        """As `SharedTaskQuerySet.assigned_to`."""
+        """As `SharedTaskQuerySet.assigned_to`: to explain what else is needed."""
         return SharedTask.objects.filter(pk=self.pk).assigned_to(user).exists()
 
     def is_organized_by(self, user: Viewer) -> bool:
-        """As `SharedTaskQuerySet.organized_by`."""
+        """As `SharedTaskQuerySet.organized_by`: whether the user may see and change what organizers can."""
         return SharedTask.objects.filter(pk=self.pk).organized_by(user).exists()
 
 

@@ -1,14 +1,14 @@
 """Uploads that are validated only: a row and a file for a short time, which count nowhere."""
 
 import uuid
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Self
 
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from portal.models.account import User, Viewer
+from portal.models.account import Viewer
 from portal.models.lease import Leased, LeaseQuerySet
 from portal.models.phase import Phase
 from portal.models.team import Team
@@ -29,10 +29,6 @@ class ValidationQuerySet(LeaseQuerySet["Validation"]):
     def rejected_or_fatal(self) -> Self:
         """Those of invalid files, and those whose content killed the child that checked it; outages don't count."""
         return self.filter(Q(report__ok=False) | Q(killed_check=True))
-
-    def recent(self, user: User, at: datetime, within: timedelta) -> Self:
-        """Those that the person asked for within that time."""
-        return self.filter(user=user, received_at__gt=at - within)
 
 
 class Validation(Leased):

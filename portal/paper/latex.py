@@ -44,14 +44,13 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table* of a paper: `align` has a letter a column; after the rows of `rules` (counted from 1) stands a rule."""
+    """A table* of a paper: `align` has a letter a column."""
 
     label: str
     caption: str
     align: str
     head: Sequence[str]
     rows: Sequence[Sequence[Cell]]
-    rules: Sequence[int] = ()
 
     def latex(self) -> str:
         """The environment, to be `\\input`; it needs the package booktabs."""
@@ -64,10 +63,7 @@ class Table:
             _line([escaped(name) for name in self.head]),
             r"\midrule",
         ]
-        for number, row in enumerate(self.rows, start=1):
-            lines.append(_line([cell.latex() for cell in row]))
-            if number in self.rules:
-                lines.append(r"\midrule")
+        lines += [_line([cell.latex() for cell in row]) for row in self.rows]
         return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table*}", ""])
 
 

@@ -59,7 +59,9 @@ def pack(
 
     `progress` is called with the number of tracks that are done, before each and after the last.
     """
-    return _zipped(_entries(tracks, phase, viewer, at, address, progress), phase.released or phase.opens)
+    moment = phase.released or phase.opens  # of all, so that the same content gives the same bytes
+    entries = _entries(tracks, phase, viewer, at, address, progress)
+    return iter(stream_zip((path, moment, S_IFREG | 0o644, ZIP_32, [content]) for path, content in entries))
 
 
 def _entries(
@@ -157,8 +159,3 @@ def _released(phase: Phase, at: datetime) -> str:
     if phase.released > at:
         return _("Scores will be released: %(released)s. Until then only organizers see them.") % when
     return _("Scores were released: %(released)s.") % when
-
-
-def _zipped(entries: Iterable[Entry], moment: datetime) -> Iterator[bytes]:
-    """Each entry as soon as it is made; all have one date, so that the same content gives the same bytes."""
-    yield from stream_zip((path, moment, S_IFREG | 0o644, ZIP_32, [content]) for path, content in entries)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -99,10 +100,7 @@ def _details(label: str, value: Any) -> Iterator[Detail]:
 def _detail(label: str, text: str) -> Detail:
     if _DIGEST.fullmatch(text) or _UUID.fullmatch(text):
         return Detail(label, long_id=text)
-    if "T" in text:
-        try:
-            moment = datetime.fromisoformat(text)
-        except ValueError:
-            return Detail(label, text)
-        return Detail(label, moment=moment) if moment.tzinfo else Detail(label, text)
+    with suppress(ValueError):
+        if "T" in text and (moment := datetime.fromisoformat(text)).tzinfo:
+            return Detail(label, moment=moment)
     return Detail(label, text)

@@ -1,24 +1,18 @@
 """The metrics of a track as the columns of a table, and how they sort."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
 
 from portal.models import Track
-from scoring.metrics import describe
+from scoring.metrics import MetricInfo, describe
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class Column(MetricInfo):
     """One metric: the key of its scores, its short and long name, and how to read it."""
 
-    key: str
-    short: str
-    title: str
-    higher_is_better: bool
     decimals: int
-    formula: str
-    source: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,19 +41,7 @@ class Order:
 def columns(track: Track) -> list[Column]:
     """The track's metrics in the order of its definition."""
     definition = track.definition
-    infos = [describe(spec) for spec in definition.metrics]
-    return [
-        Column(
-            key=info.key,
-            short=info.short,
-            title=info.title,
-            higher_is_better=info.higher_is_better,
-            decimals=definition.decimals,
-            formula=info.formula,
-            source=info.source,
-        )
-        for info in infos
-    ]
+    return [Column(**asdict(describe(spec)), decimals=definition.decimals) for spec in definition.metrics]
 
 
 def ranking_column(track: Track) -> Column:

@@ -1,6 +1,6 @@
 """Several tracks as one ranking."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
@@ -63,8 +63,4 @@ def _value(rule: Overall, own: Mapping[str, Placement]) -> float | None:
         return float(sum(place.ranked - place.rank for place in found)) if found else None
     if len(found) < len(rule.tracks):
         return None
-    return _mean([place.rank if rule.by == "mean-rank" else place.value for place in found])
-
-
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values)
+    return sum(place.rank if rule.by == "mean-rank" else place.value for place in found) / len(found)

@@ -1,36 +1,31 @@
-"""The home page: every shared task, by what it asks of a reader now."""
+"""The home page: every shared task, by what it asks of a reader now, and the reader's next step."""
 
 from dataclasses import dataclass
 from datetime import datetime
 from operator import attrgetter
 
-from django.db.models import Count, Q
+from django.db.models import Count, F, Q
 
-from portal.models import Phase, Run, SharedTask
+from portal.models import Phase, Run, SharedTask, Team, Track, Viewer
 
 
 @dataclass(frozen=True, slots=True)
 class TaskLine:
     """One shared task in a list.
 
-    `deadline` is the moment that matters next: the closing of `deadline_phase` where that is open, its opening where
-    it is to come, and its past closing otherwise; both are None where the task has no phase that closes.
-    `is_taking_runs` also holds in a phase that stays open. `boards` are (title, slug) of the tracks whose leaderboard
-    shows scores to everybody.
+    `deadline` is the moment that matters next: the closing of `phase` where that is open, its opening where it is to
+    come, and its past closing otherwise; both are None where the task has no phase that closes. `is_taking_runs` also
+    holds in a phase that stays open. `boards` are the tracks whose leaderboard shows scores to everybody.
     """
 
-    slug: str
-    title: str
-    subtitle: str
-    venue: str
-    languages: tuple[str, ...]
-    tracks: int
-    teams: int
+    task: SharedTask
+    tracks: list[Track]
+    teams: int  # approved ones
     runs: int
-    deadline_phase: str | None
+    phase: Phase | None
     deadline: datetime | None
     is_taking_runs: bool
-    boards: tuple[tuple[str, str], ...]
+    boards: list[Track]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,18 +83,14 @@ def shared_tasks(at: datetime, wish: Wish | None = None) -> HomeLists:
         tracks = list(task.tracks.all())
         list_.append(
             TaskLine(
-                slug=task.slug,
-                title=task.title,
-                subtitle=task.subtitle,
-                venue=task.venue,
-                languages=tuple(task.languages),
-                tracks=len(tracks),
+                task=task,
+                tracks=tracks,
                 teams=task.approved_teams,
                 runs=runs.get(task.pk, 0),
-                deadline_phase=phase.title if phase else None,
+                phase=phase,
                 deadline=deadline,
                 is_taking_runs=any(phase.is_open(at) for phase in phases),
-                boards=tuple((track.title, track.slug) for track in tracks) if has_public_scores else (),
+                boards=tracks if has_public_scores else [],
             )
         )
     lists.open.sort(key=attrgetter("deadline"))
@@ -125,3 +116,29 @@ def _place(lists: HomeLists, phase: Phase | None, at: datetime) -> tuple[list[Ta
     if phase.opens > at:
         return lists.coming, phase.opens
     return (lists.open if phase.is_open(at) else lists.past), phase.closes
+
+
+@dataclass(frozen=True, slots=True)
+class NextStep:
+    """An open phase of a task in which the reader's team takes part, and how many scored runs it has there."""
+
+    team: Team
+    shared_task: SharedTask
+    phase: Phase
+    scored_runs: int
+
+
+def next_step(user: Viewer, at: datetime) -> NextStep | None:
+    """Of all open phases of the user's approved teams, the one that closes first; None where there is none."""
+    if not user.is_authenticated:
+        return None
+    teams = Team.objects.filter(members=user.pk, state=Team.State.APPROVED)
+    phases = Phase.objects.open(at).filter(shared_task__in=teams.values("shared_task"))
+    phase = (
+        phases.select_related("shared_task").order_by(F("closes").asc(nulls_last=True), "-shared_task__year").first()
+    )
+    if phase is None:
+        return None
+    team = teams.get(shared_task=phase.shared_task)
+    scored = Run.objects.filter(team=team, phase=phase, state=Run.State.SCORED)
+    return NextStep(team, phase.shared_task, phase, scored.count())

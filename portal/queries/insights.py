@@ -78,7 +78,7 @@ def insights(track: Track, phase: Phase, viewer: Viewer, at: datetime) -> Insigh
     teams = board.teams
     values = {column.key: [row.scores.get(column.key) for row in teams] for column in board.columns}
     measured = [column for column in board.columns if any(value is not None for value in values[column.key])]
-    shown = _shown(board)
+    shown = {row.run_id: row.label for row in board.rows if row.kind != Run.Kind.GOLD}  # best first
     evaluations = _evaluations(board, shown, viewer, at)
     names = {str(evaluation.pk): shown[evaluation.run_id] for evaluation in evaluations}
     kept = _kept(board, viewer, at)
@@ -101,11 +101,6 @@ def insights(track: Track, phase: Phase, viewer: Viewer, at: datetime) -> Insigh
         agreement=track.agreement.get(phase.split, []) if board.visible and board.gold_version else [],
         missed=_missed(field.get("missed", ()), board, at),
     )
-
-
-def _shown(board: Leaderboard) -> dict[UUID, str]:
-    """Names of the rows but the gold standard's, best first."""
-    return {row.run_id: row.label for row in board.rows if row.kind != Run.Kind.GOLD}
 
 
 def _evaluations(board: Leaderboard, shown: Mapping[UUID, str], viewer: Viewer, at: datetime) -> list[Evaluation]:
@@ -134,17 +129,9 @@ def _leads(
     names: Mapping[str, str],
 ) -> list[LeadLine]:
     return [
-        LeadLine(
-            names[one],
-            names[other],
-            found[0],
-            found[1],
-            found[2],
-            found[3],
-            disagreement.get(names[one], {}).get(names[other]),
-        )
+        LeadLine(names[one], names[other], lead, low, high, p_value, disagreement.get(names[one], {}).get(names[other]))
         for one, others in leads.items()
-        for other, found in others.items()
+        for other, (lead, low, high, p_value) in others.items()
         if one in names and other in names
     ]
 
@@ -155,18 +142,9 @@ def _languages(kept: Board, board: Leaderboard, rows: list[Row], names: Mapping[
         return None
     items = [(language, count) for language, count in sorted(found.items.items()) if count is not None]
     own = {names[pk]: scores for pk, scores in found.scores.items() if pk in names}
-    return Languages(
-        items,
-        [
-            (
-                row.team,
-                row.scores.get(board.rank_by),
-                [own[row.team][language].get(board.rank_by) for language, _ in items],
-            )
-            for row in rows
-            if row.team in own
-        ],
-    )
+    shown = [(row.team, row.scores.get(board.rank_by), own[row.team]) for row in rows if row.team in own]
+    by = board.rank_by
+    return Languages(items, [(name, whole, [parts[code].get(by) for code, _ in items]) for name, whole, parts in shown])
 
 
 def _missed(found: Sequence[Mapping[str, Any]], board: Leaderboard, at: datetime) -> Missed | None:

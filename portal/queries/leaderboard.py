@@ -33,14 +33,6 @@ class Leaderboard(BoardTable):
     releases: Sequence[ReleasedBoard] = ()  # newest first
     unmade: int = 0  # runs, on all pages, that have no scores for that language yet
 
-    @property
-    def previous_page(self) -> int:
-        return self.page - 1
-
-    @property
-    def next_page(self) -> int:
-        return self.page + 1
-
 
 def default_phase(phases: Sequence[Phase], at: datetime) -> Phase | None:
     """The phase a board opens with: the last one with public scores, else the last that has opened, else the first.
@@ -228,3 +220,21 @@ def hidden_reason(phase: Phase, at: datetime) -> str:
     if phase.scores == Phase.Scores.NEVER:
         return _("The organizers do not publish the scores of this phase.")
     return _("The scores stay hidden until the organizers release them.")
+
+
+def board_state(board: Leaderboard, choices: Choices, at: datetime) -> str:
+    """One of `portal.web.templatetags.icons`; never final while a score is to come or anything can still change."""
+    phase = board.phase
+    if choices.until is not None and choices.until <= at:
+        return "earlier"
+    if board.rescored is not None:
+        return "rescoring"
+    if phase.opens > at:
+        return "coming"
+    if phase.last_closing is None:
+        return "stays-open"
+    if at < phase.last_closing:
+        return "open"
+    if board.pending:
+        return "scoring"
+    return "final" if phase.is_settled(at) else "closed"

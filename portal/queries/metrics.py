@@ -2,9 +2,11 @@
 
 import shutil
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
+from functools import partial
 from socket import gethostname
+from typing import Any
 
 from django.conf import settings
 from django.db.models import Count, DurationField, ExpressionWrapper, F, Q, QuerySet, Sum
@@ -16,53 +18,53 @@ from portal.models.clock import clock_offset
 from portal.queries.backlog import backlogs
 from scoring import __version__ as scorer_version
 
+Family = type[CounterMetricFamily] | type[GaugeMetricFamily]
+
 SCORING_SECONDS = (0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60)
 WAITING_SECONDS = (0.5, 1, 2, 5, 10, 30, 60, 120, 300, 900, 3600)
 
 
 def metrics(at: datetime) -> Iterator[Metric]:
     """All of them; `docs/for-administrators.md` says what to watch."""
-    yield _by(Submission.objects.all(), "shared_task__slug", "agon_uploads", "Uploads taken.", counter=True)
-    yield _by(Submission.objects.all(), "state", "agon_submissions", "Uploads by state.")
-    runs = Run.objects.filter(kind=Run.Kind.TEAM)
-    yield _by(runs, "state", "agon_runs", "Runs of teams by state; failed ones are ours to look at.")
-    yield _by(OutgoingMail.objects.all(), "state", "agon_mails", "Mails by state.")
-    yield _refusals()
-    yield from _backlogs(at)
+    uploads, runs = Submission.objects.all(), Run.objects.filter(kind=Run.Kind.TEAM)
     scored = runs.filter(state=Run.State.SCORED)
+    waiting = backlogs(at)
+    silences = ((one.lane, max(0.0, (at - one.at).total_seconds())) for one in Heartbeat.objects.order_by("lane"))
+    yield _counter("agon_uploads", "Uploads taken.", ["shared_task"], _counts(uploads, "shared_task__slug"))
+    yield _gauge("agon_submissions", "Uploads by state.", ["state"], _counts(uploads, "state"))
+    words = "Runs of teams by state; failed ones are ours to look at."
+    yield _gauge("agon_runs", words, ["state"], _counts(runs, "state"))
+    yield _gauge("agon_mails", "Mails by state.", ["state"], _counts(OutgoingMail.objects.all(), "state"))
+    yield _counter(
+        "agon_refusals", "Refused uploads by code.", ["code"], Refusal.objects.values_list("code", "uploads")
+    )
+    yield _gauge("agon_queue_length", "Work that waits.", ["work"], ((one.work, one.waiting) for one in waiting))
+    ages = ((one.work, one.age) for one in waiting)
+    yield _gauge("agon_queue_age_seconds", "For how long the oldest of it has waited.", ["work"], ages)
     yield _histogram(scored, "started_at", "agon_scoring_seconds", "Scoring of a run.", SCORING_SECONDS)
     yield _histogram(scored, "received_at", "agon_upload_to_score_seconds", "Upload to score.", WAITING_SECONDS)
-    yield _heartbeats(at)
+    yield _gauge("agon_heartbeat_age_seconds", "Silence of a lane's workers.", ["lane"], silences)
     yield from _hosts(at)
     free = shutil.disk_usage(settings.STATE_ROOT).free
     yield GaugeMetricFamily("agon_disk_free_bytes", "Free space where the state lies.", value=free)
-    info = GaugeMetricFamily("agon_info", "What runs here.", labels=["version", "revision", "scorer"])
-    info.add_metric([__version__, settings.REVISION, scorer_version], 1)
-    yield info
+    running = (__version__, settings.REVISION, scorer_version, 1)
+    yield _gauge("agon_info", "What runs here.", ["version", "revision", "scorer"], [running])
 
 
-def _by(rows: QuerySet, field: str, name: str, words: str, counter: bool = False) -> Metric:
-    label = "shared_task" if field == "shared_task__slug" else field
-    family = (CounterMetricFamily if counter else GaugeMetricFamily)(name, words, labels=[label])
-    for value, count in rows.order_by(field).values_list(field).annotate(count=Count("pk")):
-        family.add_metric([value], count)
+def _counts(rows: QuerySet, field: str) -> QuerySet:
+    """How many rows each value of that column has."""
+    return rows.order_by(field).values_list(field).annotate(count=Count("pk"))
+
+
+def _family(kind: Family, name: str, words: str, labels: list[str], rows: Iterable[tuple[Any, ...]]) -> Metric:
+    """`rows` have a value of each label, and the figure for these."""
+    family = kind(name, words, labels=labels)
+    for *values, figure in rows:
+        family.add_metric(values, figure)
     return family
 
 
-def _refusals() -> Metric:
-    family = CounterMetricFamily("agon_refusals", "Refused uploads by code.", labels=["code"])
-    for code, uploads in Refusal.objects.values_list("code", "uploads"):
-        family.add_metric([code], uploads)
-    return family
-
-
-def _backlogs(at: datetime) -> Iterator[Metric]:
-    length = GaugeMetricFamily("agon_queue_length", "Work that waits.", labels=["work"])
-    age = GaugeMetricFamily("agon_queue_age_seconds", "For how long the oldest of it has waited.", labels=["work"])
-    for backlog in backlogs(at):
-        length.add_metric([backlog.work], backlog.waiting)
-        age.add_metric([backlog.work], backlog.age)
-    return iter((length, age))
+_counter, _gauge = partial(_family, CounterMetricFamily), partial(_family, GaugeMetricFamily)
 
 
 def _histogram(runs: QuerySet, since: str, name: str, words: str, bounds: tuple[float, ...]) -> Metric:
@@ -76,24 +78,13 @@ def _histogram(runs: QuerySet, since: str, name: str, words: str, bounds: tuple[
     return HistogramMetricFamily(name, words, buckets=[*buckets, ("+Inf", found["all"])], sum_value=total)
 
 
-def _heartbeats(at: datetime) -> Metric:
-    family = GaugeMetricFamily("agon_heartbeat_age_seconds", "Silence of a lane's workers.", labels=["lane"])
-    for heartbeat in Heartbeat.objects.order_by("lane"):
-        family.add_metric([heartbeat.lane], max(0.0, (at - heartbeat.at).total_seconds()))
-    return family
-
-
 def _hosts(at: datetime) -> Iterator[Metric]:
     """Of the machines that were heard of within two minutes, and of the one that answers."""
+    workers = WorkerHost.objects.filter(at__gte=at - timedelta(minutes=2))
+    offsets = [(gethostname(), "metrics", clock_offset()), *((one.host, one.lane, one.clock_offset) for one in workers)]
     words = "Seconds that a machine's clock is ahead of the database's."
-    offset = GaugeMetricFamily("agon_clock_offset_seconds", words, labels=["host", "lane"])
-    offset.add_metric([gethostname(), "metrics"], clock_offset())
+    yield _gauge("agon_clock_offset_seconds", words, ["host", "lane"], offsets)
+    unable = Counter(one.lane for one in workers if one.missing)
     words = "Workers that accept no work, as their machine lacks what it needs."
-    waiting = GaugeMetricFamily("agon_workers_not_ready", words, labels=["lane"])
-    unable: Counter[str] = Counter()
-    for worker in WorkerHost.objects.filter(at__gte=at - timedelta(minutes=2)):
-        offset.add_metric([worker.host, worker.lane], worker.clock_offset)
-        unable[worker.lane] += bool(worker.missing)
-    for lane in settings.CELERY_TASK_QUEUES:
-        waiting.add_metric([lane], unable[lane])
-    return iter((offset, waiting))
+    lanes = ((lane, unable[lane]) for lane in settings.CELERY_TASK_QUEUES)
+    yield _gauge("agon_workers_not_ready", words, ["lane"], lanes)

@@ -20,15 +20,13 @@ UNFINISHED = (Run.State.RECEIVED, Run.State.SCORING)
 
 @dataclass(frozen=True, slots=True)
 class RunLine:
-    """One run in a table. `problems` are as `Problem.as_dict`; `scores_are_hidden` says why it has no scores.
+    """One run in a table; `scores_are_hidden` says why it has no scores.
 
     `step` is that of the ladder on which the viewer sees scores: then only runs that made a step have one.
     """
 
     run: Run
     state: str  # one of Run.State
-    state_label: str
-    problems: list[dict[str, Any]]
     scores: list[Score]
     flags: list[str]
     scores_are_hidden: bool
@@ -49,10 +47,8 @@ class SubmissionView:
 
     submission: Submission
     state: str  # one of Submission.State
-    state_label: str
     runs: list[RunLine]
-    problems: list[dict[str, Any]]  # about the upload as a whole; a run's own are on its line
-    all_problems: list[dict[str, Any]]
+    problems: list[dict[str, Any]]  # of the upload and all its runs
     finished: bool
     remaining: list[TrackLimits]
     errors: int  # of the upload and all its runs
@@ -96,18 +92,16 @@ def official_runs_of(lines: Iterable[RunLine], viewer: Viewer, at: datetime) -> 
 def submission_view(submission: Submission, viewer: Viewer, at: datetime) -> SubmissionView:
     """An upload that the viewer may see: what was found in it and how far it has come."""
     lines = run_lines(Run.objects.filter(submission=submission).order_by("track__position", "number"), viewer, at)
-    problems = [*submission.problems, *(problem for line in lines for problem in line.problems)]
+    problems = [*submission.problems, *(problem for line in lines for problem in line.run.problems)]
     severities = Counter(problem["severity"] for problem in problems)
     is_checked = submission.state not in (Submission.State.RECEIVED, Submission.State.CHECKING)
     return SubmissionView(
         submission=submission,
         state=submission.state,
-        state_label=submission.get_state_display(),
         runs=lines,
-        problems=submission.problems,
         finished=is_checked and all(line.is_finished for line in lines),
         remaining=remaining(submission.team, viewer, submission.phase, at),
-        all_problems=problems,
+        problems=problems,
         errors=severities["error"],
         warnings=severities["warning"],
         scored=sum(line.state == Run.State.SCORED for line in lines),
@@ -150,8 +144,6 @@ def run_lines(found: QuerySet[Run], viewer: Viewer, at: datetime) -> list[RunLin
         RunLine(
             run=run,
             state=run.state,
-            state_label=run.get_state_display(),
-            problems=run.problems,
             scores=_scores(run, evaluations.get(run.pk), keys.get(run.pk), step[run.phase]),
             flags=evaluations[run.pk].flags if run.pk in evaluations else [],
             scores_are_hidden=not visible[run.phase],

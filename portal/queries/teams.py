@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from operator import attrgetter
 
 from django.utils.translation import gettext as _
 
@@ -97,7 +98,9 @@ class TeamLine:
 def team_lines(shared_task: SharedTask) -> list[TeamLine]:
     """All teams: those that wait first, oldest first, then the others by name."""
     teams = list(shared_task.teams.select_related("shared_task").prefetch_related("memberships__user", "runs"))
-    teams.sort(key=lambda team: (team.state != Team.State.PENDING, "" if _waits(team) else team.name.lower(), team.pk))
+    waiting = [team for team in teams if team.state == Team.State.PENDING]
+    others = [team for team in teams if team.state != Team.State.PENDING]
+    teams = sorted(waiting, key=attrgetter("pk")) + sorted(others, key=lambda team: (team.name.lower(), team.pk))
     withdrawn = [team for team in teams if team.withdrawn_at is not None]
     phases = list(shared_task.phases.prefetch_related("graces")) if withdrawn else []
     elsewhere = _senders_elsewhere(shared_task)
@@ -141,7 +144,3 @@ def _senders_elsewhere(shared_task: SharedTask) -> dict[int, list[str]]:
             message = _("%(person)s has also uploaded runs for %(teams)s.")
             found[team].append(message % {"person": people[person], "teams": others})
     return found
-
-
-def _waits(team: Team) -> bool:
-    return team.state == Team.State.PENDING

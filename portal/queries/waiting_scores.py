@@ -48,7 +48,8 @@ def waiting_scores(shared_task: SharedTask, organizer: User, at: datetime) -> li
 
 def effect_of(board: Board, organizer: User, at: datetime) -> Effect:
     """How the board would change, of what the organizer may see."""
-    after = _with_next(board)
+    after = copy(board)
+    after.show_next()
     scores, new_scores = _scores(board, organizer, at), _scores(after, organizer, at)
     ranks, new_ranks = _ranks(board, organizer, at), _ranks(after, organizer, at)
     return Effect(
@@ -56,12 +57,6 @@ def effect_of(board: Board, organizer: User, at: datetime) -> Effect:
         ranks=sum(rank != new_ranks[owner] for owner, rank in ranks.items() if owner in new_ranks),
         missing=len(scores.keys() - new_scores.keys()),
     )
-
-
-def _with_next(board: Board) -> Board:
-    after = copy(board)
-    after.show_next()
-    return after
 
 
 def _scores(board: Board, organizer: User, at: datetime) -> dict[UUID, Scores]:

@@ -25,15 +25,11 @@ class SignedInRequest(HttpRequest):
     second_factor_waived: bool  # the demo asks for none, and the page says so
 
 
-def find_page(request: HttpRequest, slug: str, at: datetime) -> TaskPage:
-    """The head of a shared task's page for that reader; 404 where there is no such task."""
-    return task_page(get_object_or_404(SharedTask.objects.prefetch_related("tracks"), slug=slug), request.user, at)
-
-
 def tab_context(request: HttpRequest, slug: str, tab: str, at: datetime | None = None) -> dict[str, Any]:
-    """What the template of every tab of a shared task needs; `at` unless it is to be asked for."""
+    """What the template of every tab of a shared task needs; `at` unless it is to be asked for. 404 without a task."""
     at = at or database_now()
-    return {"page": find_page(request, slug, at), "tab": tab, "at": at}
+    shared_task = get_object_or_404(SharedTask.objects.prefetch_related("tracks"), slug=slug)
+    return {"page": task_page(shared_task, request.user, at), "tab": tab, "at": at}
 
 
 def require_organizer(request: HttpRequest, page: TaskPage) -> None:

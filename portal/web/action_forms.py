@@ -34,6 +34,7 @@ def action_field(action: Action[Any, Any, Any], name: str, **options: Any) -> fo
 class ActionForm(forms.Form):
     """A form whose values an action gets. What the action says against them is an error of the form."""
 
+    fields: dict[str, Any]  # of several kinds, which the forms know
     fields_of_errors: Mapping[str, str] = {}  # code of an error → the field next to which it is shown
     refused: ActionError | None = None  # the action's error, where it is not about one input
 

@@ -9,7 +9,7 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 
 from portal.models.task import DatasetDefinition
-from portal.permissions import REMEDIES, DataAccess, Obstacle, data_access
+from portal.permissions import DataAccess, Obstacle, data_access
 from portal.queries.tasks import TaskPage
 
 PACKED = (".bz2", ".gz", ".xz", ".zst")  # endings that follow another one
@@ -97,4 +97,4 @@ def step(page: TaskPage, obstacle: Obstacle) -> Step:
         Obstacle.UNSIGNED: (f"{reverse('agreement', args=[slug])}?{urlencode({'next': back})}", _("Read and sign")),
         Obstacle.PASSWORD: (reverse("data_password", args=[slug]), _("Give the password")),
     }.get(obstacle, team)
-    return Step(str(REMEDIES[obstacle]), link, label)
+    return Step(str(obstacle.label), link, label)

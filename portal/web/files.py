@@ -1,10 +1,14 @@
 """Stored files as answers: whole or a range of bytes, never loaded into memory; or left to the proxy, or to S3."""
 
 import re
+import zlib
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
 from http import HTTPStatus
+from stat import S_IFREG
 from typing import BinaryIO
 from urllib.parse import quote
 
@@ -13,14 +17,16 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, Streami
 from django.http.response import HttpResponseBase
 from django.utils.http import content_disposition_header
 from django.views.decorators.debug import sensitive_variables
+from stream_zip import ZIP_64, stream_zip
 
 from portal.models.task import StoredDataset
 from portal.objects.interface import data_objects
 from portal.storage import stored_name
-from portal.web.encrypted_zip import encrypted_zip
 
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 _PIECE = 256 * 1024  # bytes
+_NO_DATE = datetime(1980, 1, 1, tzinfo=UTC)  # the least that a zip can say
+_not_compressed = partial(zlib.compressobj, level=0, wbits=-zlib.MAX_WBITS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +93,18 @@ def encrypted_response(stored: StoredDataset, name: str, password: str) -> Strea
     response["Accept-Ranges"] = "none"
     response["Cache-Control"] = "private, no-store"
     return response
+
+
+@sensitive_variables("password")
+def encrypted_zip(file: BinaryIO, name: str, password: str) -> Iterator[bytes]:
+    """A zip with that entry (AES-256, as WinZip and 7-Zip write it), made while it is read.
+
+    Not compressed, since who hands out large files has packed them.
+    """
+    with closing(file):
+        pieces = iter(partial(file.read, _PIECE), b"")
+        entry = (name, _NO_DATE, S_IFREG | 0o644, ZIP_64, pieces)
+        yield from stream_zip([entry], get_compressobj=_not_compressed, password=password)
 
 
 def no_such_bytes(stored: StoredDataset) -> HttpResponse:

@@ -15,7 +15,7 @@ from portal.web.action_forms import ActionForm, action_field
 from scoring.receipts import RECEIPT_BYTES
 
 
-class UploadForm(forms.Form):
+class UploadForm(ActionForm):
     """One file for one of the phases."""
 
     file = forms.FileField(
@@ -29,9 +29,7 @@ class UploadForm(forms.Form):
 
     def __init__(self, *args: Any, phases: list[Phase], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        choices = self.fields["phase"]
-        assert isinstance(choices, forms.ChoiceField)
-        choices.choices = [(phase.slug, phase.title) for phase in phases]
+        self.fields["phase"].choices = [(phase.slug, phase.title) for phase in phases]
 
 
 class WithdrawalForm(ActionForm):

@@ -25,8 +25,8 @@ _REQUEST_ID = re.compile(r"[0-9a-f-]{16,64}")
 _UNUSED = ("camera", "display-capture", "geolocation", "microphone", "payment", "usb")
 
 
-def request_id(get_response: GetResponse) -> Callable[[HttpRequest], HttpResponseBase]:
-    """The proxy's X-Request-ID, or a new one: in every log line of the request, and in the answer."""
+def headers(get_response: GetResponse) -> Callable[[HttpRequest], HttpResponseBase]:
+    """What Django's SecurityMiddleware does not set; the proxy's X-Request-ID, or a new one, also in every log line."""
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
         given = request.headers.get("X-Request-ID", "")
@@ -35,6 +35,8 @@ def request_id(get_response: GetResponse) -> Callable[[HttpRequest], HttpRespons
         structlog.contextvars.bind_contextvars(request_id=known_as)
         response = get_response(request)
         response["X-Request-ID"] = known_as
+        response["Permissions-Policy"] = ", ".join(f"{feature}=()" for feature in _UNUSED)
+        response.setdefault("Cross-Origin-Resource-Policy", "same-origin")
         return response
 
     return middleware
@@ -79,17 +81,5 @@ def no_nul(get_response: GetResponse) -> Callable[[HttpRequest], HttpResponseBas
             message = "This address contains a NUL character (%00). Check the link.\n"
             return HttpResponseBadRequest(message, content_type="text/plain")
         return get_response(request)
-
-    return middleware
-
-
-def headers(get_response: GetResponse) -> Callable[[HttpRequest], HttpResponseBase]:
-    """What Django's SecurityMiddleware does not set."""
-
-    def middleware(request: HttpRequest) -> HttpResponseBase:
-        response = get_response(request)
-        response["Permissions-Policy"] = ", ".join(f"{feature}=()" for feature in _UNUSED)
-        response.setdefault("Cross-Origin-Resource-Policy", "same-origin")
-        return response
 
     return middleware

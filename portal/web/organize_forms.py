@@ -68,9 +68,7 @@ class ZonedForm(ActionForm):
     def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._zones = zones(user)
-        field = self.fields["zone"]
-        assert isinstance(field, forms.ChoiceField)
-        field.choices = [(name, name) for name in self._zones]
+        self.fields["zone"].choices = [(name, name) for name in self._zones]
         for name, initial in self.initial.items():
             if isinstance(initial, datetime):
                 self.initial[name] = initial.astimezone(AOE)
@@ -117,9 +115,7 @@ class GraceForm(ZonedForm):
 
     def __init__(self, *args: Any, shared_task: SharedTask, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        field = self.fields["team"]
-        assert isinstance(field, forms.ModelChoiceField)
-        field.queryset = shared_task.teams.filter(state="approved")
+        self.fields["team"].queryset = shared_task.teams.filter(state="approved")
 
 
 class ReleaseForm(ZonedForm):
@@ -152,7 +148,6 @@ class GoldForm(ActionForm):
         super().__init__(*args, **kwargs)
         by_key = {line.key: line for line in lines}
         field = self.fields["target"]
-        assert isinstance(field, forms.TypedChoiceField)
         field.choices = [(line.key, f"{line.track.title} · {line.split}") for line in lines]
         field.coerce = by_key.__getitem__
         self.fields["is_sure"].help_text = _("Needed where the table below says so.")
@@ -178,7 +173,6 @@ class ScoresForm(ActionForm):
         super().__init__(*args, **kwargs)
         ready = {line.key: line for line in lines if line.effect is not None}
         field = self.fields["boards"]
-        assert isinstance(field, forms.TypedMultipleChoiceField)
         field.choices = [(key, str(line.board)) for key, line in ready.items()]
         field.coerce = ready.__getitem__
 

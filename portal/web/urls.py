@@ -1,6 +1,7 @@
 """The addresses of the pages."""
 
 from django.urls import path, re_path, register_converter
+from django.urls.converters import StringConverter
 
 from portal.figures.render import FORMATS
 from portal.web.views import (
@@ -36,16 +37,10 @@ from portal.web.views import (
 )
 
 
-class Ending:
+class Ending(StringConverter):
     """The end of a figure's name: one of FORMATS."""
 
     regex = "|".join(FORMATS)
-
-    def to_python(self, value: str) -> str:
-        return value
-
-    def to_url(self, value: str) -> str:
-        return value
 
 
 register_converter(Ending, "ending")

@@ -16,7 +16,6 @@ from portal.actions.runs import describe_run
 from portal.actions.teams import register_team
 from portal.models import AccessToken, AuditEntry, SharedTask, User
 from portal.models.access_token import is_well_formed, token_text
-from portal.permissions import may_organize
 from portal.queries.personal_data import personal_data
 from tests.portal.world import EVALUATION, GOOD, captain, organizer_of, person, send_run
 
@@ -154,14 +153,14 @@ def test_the_scope_limits_what_an_organizer_sees_and_does(gated, tiny):
     words = {"title": "News", "text": "Well."}
     for scope in ("read", "submit"):
         limited = asking_by(organizer, scope)
-        assert not may_organize(limited, gated)
+        assert not gated.is_organized_by(limited)
         assert code(publish_announcement, limited, gated, EVALUATION, **words) == "token_scope"
     whole = asking_by(organizer, "organize")
-    assert may_organize(whole, gated)
+    assert gated.is_organized_by(whole)
     publish_announcement(whole, gated, EVALUATION, **words)
     one_task = asking_by(organizer, "organize", gated)
-    assert may_organize(one_task, gated)
-    assert not may_organize(one_task, tiny)
+    assert gated.is_organized_by(one_task)
+    assert not tiny.is_organized_by(one_task)
     assert set(SharedTask.objects.organized_by(one_task)) == {gated}
     publish_announcement(one_task, gated, EVALUATION, **words)
     assert code(publish_announcement, one_task, tiny, EVALUATION, **words) == "token_task"
@@ -169,17 +168,17 @@ def test_the_scope_limits_what_an_organizer_sees_and_does(gated, tiny):
 
 def test_a_scope_gives_no_right_that_its_owner_lacks(gated):
     stranger = person("Eve")
-    assert not may_organize(AnonymousUser(), gated)
+    assert not gated.is_organized_by(AnonymousUser())
     asking = asking_by(stranger, "submit")
     assert code(publish_announcement, asking, gated, EVALUATION, title="News", text="Well.") == "token_scope"
-    assert not may_organize(asking, gated)
+    assert not gated.is_organized_by(asking)
 
 
 def test_a_second_factor_that_is_gone_takes_the_tokens_right(gated):
     organizer = organizer_of(gated)
     asking = asking_by(organizer, "organize")
     organizer.authenticator_set.all().delete()
-    assert not may_organize(asking, gated)
+    assert not gated.is_organized_by(asking)
 
 
 def test_a_read_token_changes_nothing(meltemi):

@@ -21,7 +21,7 @@ from portal.objects.bucket import LINK_SECONDS, Bucket
 from portal.objects.interface import data_objects, gold_objects
 from portal.sealing import new_private_key, private_key_file
 from portal.storage import sealed_gold, store_file, store_upload, stored_file, stored_name
-from portal.web.encrypted_zip import encrypted_zip
+from portal.web.files import encrypted_zip
 from tests.portal.data.gate import latest_password
 from tests.portal.world import (  # fmt: skip
     EVALUATION,

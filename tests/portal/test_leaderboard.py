@@ -7,9 +7,8 @@ import pytest
 
 from portal.actions.import_shared_task import import_shared_task
 from portal.models import Evaluation, GoldStandard, Phase, Run
-from portal.queries.board_state import board_state
 from portal.queries.choices import Choices
-from portal.queries.leaderboard import default_phase
+from portal.queries.leaderboard import board_state, default_phase
 from tests.portal.world import (
     EVALUATION,
     GOOD,

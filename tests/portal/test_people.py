@@ -8,7 +8,7 @@ from portal.actions.errors import Conflict, Invalid, NotAllowed
 from portal.actions.teams import join_team, register_team
 from portal.mail.demo import EmailBackend
 from portal.models import AuditEntry, Team
-from portal.permissions import may_download_run, may_organize, may_see_run
+from portal.permissions import may_download_run, may_see_run
 from tests.portal.world import EVALUATION, GOOD, captain, new_team, organizer_of, person, send_run
 
 
@@ -63,8 +63,8 @@ def test_who_may_do_what_with_a_run(meltemi):
     for user, is_allowed in [(member, True), (organizer, True), (rival, False)]:
         assert may_see_run(user, run) is is_allowed
         assert may_download_run(user, run) is is_allowed
-    assert may_organize(organizer, meltemi.shared_task)
-    assert not may_organize(member, meltemi.shared_task)
+    assert meltemi.shared_task.is_organized_by(organizer)
+    assert not meltemi.shared_task.is_organized_by(member)
 
 
 def test_demo_mail_is_a_file_and_its_links_are_logged(caplog):

@@ -2,110 +2,108 @@
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
-from portal.mail.letter import Letter, button, facts, moment, page, secret, text
+from portal.mail.letter import Block, Letter, button, facts, moment, page, secret, text
 
 Context = Mapping[str, Any]  # what allauth gives its templates
 
 
 def confirmation(context: Context) -> Letter:
     """To an address that is not verified yet."""
-    return Letter(
-        subject=_("Agon: confirm your mail address"),
-        blocks=[
-            text(_("Someone, we hope you, has given this mail address to an account on Agon.")),
-            text(_("To confirm that the address is yours, follow this link:")),
-            button(_("Confirm the address"), _own(context["activate_url"])),
-            text(_("If it was not you, do nothing: without the link the account stays shut.")),
-        ],
-        why=_why(),
+    return _letter(
+        _("Agon: confirm your mail address"),
+        text(_("Someone, we hope you, has given this mail address to an account on Agon.")),
+        text(_("To confirm that the address is yours, follow this link:")),
+        button(_("Confirm the address"), _own(context["activate_url"])),
+        text(_("If it was not you, do nothing: without the link the account stays shut.")),
     )
 
 
 def reset(context: Context) -> Letter:
     """Who has forgotten the password."""
-    return Letter(
-        subject=_("Agon: choose a new password"),
-        blocks=[
-            text(_("Someone, we hope you, has asked for a new password for your account on Agon. Choose it here:")),
-            button(_("Choose a new password"), _own(context["password_reset_url"])),
-            text(_("If it was not you, do nothing: the old password stays good.")),
-        ],
-        why=_why(),
+    return _letter(
+        _("Agon: choose a new password"),
+        text(_("Someone, we hope you, has asked for a new password for your account on Agon. Choose it here:")),
+        button(_("Choose a new password"), _own(context["password_reset_url"])),
+        text(_("If it was not you, do nothing: the old password stays good.")),
     )
 
 
 def already_there(context: Context) -> Letter:
     """Who signs up twice; the page that was filled in gives nothing away."""
-    return Letter(
-        subject=_("Agon: you have an account already"),
-        blocks=[
-            text(_("Someone, we hope you, wanted to open an account on Agon with this address: it has one already.")),
-            text(_("Sign in to it or, should the password be lost, choose a new one:")),
-            button(_("Choose a new password"), page("account_reset_password")),
-            text(_("If it was not you, do nothing: nothing has changed.")),
-        ],
-        why=_why(),
+    return _letter(
+        _("Agon: you have an account already"),
+        text(_("Someone, we hope you, wanted to open an account on Agon with this address: it has one already.")),
+        text(_("Sign in to it or, should the password be lost, choose a new one:")),
+        button(_("Choose a new password"), page("account_reset_password")),
+        text(_("If it was not you, do nothing: nothing has changed.")),
     )
 
 
 def no_account(context: Context) -> Letter:
     """Who asks for a new password where there is no account; the page gives nothing away."""
-    return Letter(
-        subject=_("Agon: there is no account with this address"),
-        blocks=[
-            text(_("Someone, we hope you, has asked for a new password, but no account on Agon has this address.")),
-            text(_("You may have signed up with another address, or not at all yet:")),
-            button(_("Create an account"), page("account_signup")),
-            text(_("If it was not you, do nothing: nothing has changed.")),
-        ],
-        why=_why(),
+    return _letter(
+        _("Agon: there is no account with this address"),
+        text(_("Someone, we hope you, has asked for a new password, but no account on Agon has this address.")),
+        text(_("You may have signed up with another address, or not at all yet:")),
+        button(_("Create an account"), page("account_signup")),
+        text(_("If it was not you, do nothing: nothing has changed.")),
     )
 
 
 def mail_code(context: Context) -> Letter:
     """Who sets up the first second factor, or organizes without one and changes the mail address."""
-    return Letter(
-        subject=_("Agon: your code"),
-        blocks=[
-            text(_("You are changing how you sign in to Agon. Enter this code on the page that asks for it:")),
-            secret(context["code"]),
-            text(_("It works for 15 minutes, in the browser that asked for it. Do not pass it on.")),
-            text(_("If you did not ask for it, someone else knows your password. Choose a new one now:")),
-            button(_("Choose a new password"), page("account_reset_password")),
-        ],
-        why=_why(),
+    return _letter(
+        _("Agon: your code"),
+        text(_("You are changing how you sign in to Agon. Enter this code on the page that asks for it:")),
+        secret(context["code"]),
+        text(_("It works for 15 minutes, in the browser that asked for it. Do not pass it on.")),
+        text(_("If you did not ask for it, someone else knows your password. Choose a new one now:")),
+        button(_("Choose a new password"), page("account_reset_password")),
     )
 
 
-def _notice(words: Callable[[Context], str]) -> Callable[[Context], Letter]:
+def _notice(words: Promise, context: Context) -> Letter:
     """Something was changed that opens the account: said to its owner, with when and from where."""
-
-    def notice(context: Context) -> Letter:
-        at: datetime = context["timestamp"]
-        return Letter(
-            subject=_("Agon: your account was changed"),
-            blocks=[
-                text(words(context)),
-                facts(
-                    (_("When"), moment(context.get("user"), at, at)),
-                    (_("From"), str(context["ip"])),
-                    (_("Browser"), context["user_agent"]),
-                ),
-                text(_("If that was you, all is well. If not, choose a new password at once; it ends all sessions:")),
-                button(_("Choose a new password"), page("account_reset_password")),
-            ],
-            why=_why(),
-        )
-
-    return notice
+    at: datetime = context["timestamp"]
+    old = context.get("from_email") or context.get("deleted_email")
+    names = {"old": old, "new": context.get("to_email"), "provider": context.get("provider")}
+    return _letter(
+        _("Agon: your account was changed"),
+        text(str(words) % names),
+        facts(
+            (_("When"), moment(context.get("user"), at, at)),
+            (_("From"), str(context["ip"])),
+            (_("Browser"), context["user_agent"]),
+        ),
+        text(_("If that was you, all is well. If not, choose a new password at once; it ends all sessions:")),
+        button(_("Choose a new password"), page("account_reset_password")),
+    )
 
 
+_NOTICES = {
+    "email_confirm": gettext_lazy("The mail address of your account is confirmed."),
+    "email_changed": gettext_lazy("The mail address of your account was changed from %(old)s to %(new)s."),
+    "email_deleted": gettext_lazy("The mail address %(old)s was taken from your account."),
+    "password_changed": gettext_lazy("The password of your account was changed."),
+    "password_reset": gettext_lazy("A new password was chosen by the link in a mail."),
+    "password_set": gettext_lazy("Your account has a password now."),
+    "totp_activated": gettext_lazy("One-time codes of an app were switched on."),
+    "totp_deactivated": gettext_lazy("One-time codes of an app were switched off."),
+    "webauthn_added": gettext_lazy("A passkey or security key was added."),
+    "webauthn_removed": gettext_lazy("A passkey or security key was removed."),
+    "recovery_codes_generated": gettext_lazy("New recovery codes were made; the old ones have ended."),
+    "account_connected": gettext_lazy("An account of %(provider)s was connected to yours."),
+    "account_disconnected": gettext_lazy("An account of %(provider)s was disconnected from yours."),
+}
 LETTERS: Mapping[str, Callable[[Context], Letter]] = {
     "email_confirmation": confirmation,
     "email_confirmation_signup": confirmation,
@@ -113,30 +111,7 @@ LETTERS: Mapping[str, Callable[[Context], Letter]] = {
     "account_already_exists": already_there,
     "unknown_account": no_account,
     "mail_code": mail_code,
-    "email_confirm": _notice(lambda _context: _("The mail address of your account is confirmed.")),
-    "email_changed": _notice(
-        lambda context: (
-            _("The mail address of your account was changed from %(old)s to %(new)s.")
-            % {"old": context["from_email"], "new": context["to_email"]}
-        )
-    ),
-    "email_deleted": _notice(
-        lambda context: _("The mail address %(old)s was taken from your account.") % {"old": context["deleted_email"]}
-    ),
-    "password_changed": _notice(lambda _context: _("The password of your account was changed.")),
-    "password_reset": _notice(lambda _context: _("A new password was chosen by the link in a mail.")),
-    "password_set": _notice(lambda _context: _("Your account has a password now.")),
-    "totp_activated": _notice(lambda _context: _("One-time codes of an app were switched on.")),
-    "totp_deactivated": _notice(lambda _context: _("One-time codes of an app were switched off.")),
-    "webauthn_added": _notice(lambda _context: _("A passkey or security key was added.")),
-    "webauthn_removed": _notice(lambda _context: _("A passkey or security key was removed.")),
-    "recovery_codes_generated": _notice(lambda _context: _("New recovery codes were made; the old ones have ended.")),
-    "account_connected": _notice(
-        lambda context: _("An account of %(provider)s was connected to yours.") % {"provider": context["provider"]}
-    ),
-    "account_disconnected": _notice(
-        lambda context: _("An account of %(provider)s was disconnected from yours.") % {"provider": context["provider"]}
-    ),
+    **{kind: partial(_notice, words) for kind, words in _NOTICES.items()},
 }
 
 
@@ -145,5 +120,6 @@ def _own(address: str) -> str:
     return f"{settings.PUBLIC_URL}{urlsplit(address).path}"
 
 
-def _why() -> str:
-    return _("You get this mail because your address was given to Agon, a portal for shared tasks.")
+def _letter(subject: str, *blocks: Block) -> Letter:
+    why = _("You get this mail because your address was given to Agon, a portal for shared tasks.")
+    return Letter(subject, blocks, why)

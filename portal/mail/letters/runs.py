@@ -16,6 +16,7 @@ def accepted(mail: OutgoingMail, found: MailFacts, at: datetime) -> Letter:
     submission, names = _submission(mail)
     assert found.receipt is not None
     content = json.dumps(found.receipt, indent=1, ensure_ascii=False)
+    runs = len(found.results)
     return Letter(
         subject=_("%(task)s: %(file)s is accepted") % names,
         blocks=[
@@ -27,7 +28,7 @@ def accepted(mail: OutgoingMail, found: MailFacts, at: datetime) -> Letter:
                 ("SHA-256", submission.sha256),
                 (_("Received"), moment(mail.user, submission.received_at, at, seconds=True)),
             ),
-            text(_n_runs(len(found.results))),
+            text(ngettext("It holds one run:", "It holds %(n)d runs:", runs) % {"n": runs}),
             points([(result.run.name, f"{result.run.track.title} · {result.run.pk}") for result in found.results]),
             text(_when_scores(submission.phase)),
             button(_("Follow your upload"), _upload_page(mail)),
@@ -122,10 +123,6 @@ def _upload_page(mail: OutgoingMail) -> str:
 
 def _as_sender(names: dict[str, str]) -> str:
     return _("You get this mail because you sent this file for the team %(team)s of %(task)s on Agon.") % names
-
-
-def _n_runs(number: int) -> str:
-    return ngettext("It holds one run:", "It holds %(n)d runs:", number) % {"n": number}
 
 
 def _scores(result: Result) -> str:

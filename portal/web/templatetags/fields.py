@@ -11,19 +11,10 @@ register = template.Library()
 def control(field: BoundField) -> SafeString:
     """The field's widget with the class that its kind wears."""
     widget = field.field.widget
-    if isinstance(widget, CheckboxInput):
-        css = "form-check-input"
-    elif isinstance(widget, Select):
-        css = "form-select"
-    else:
-        css = "form-control"
+    kinds = {CheckboxInput: "form-check-input", Select: "form-select"}
+    css = next((css for kind, css in kinds.items() if isinstance(widget, kind)), "form-control")
     # The label says what the field is for; a placeholder that repeats it would only hide that the field is empty.
     attrs: dict[str, str | bool] = {"class": f"{css} is-invalid" if field.errors else css, "placeholder": ""}
     if field.name == next(iter(field.form.errors), None):
         attrs["autofocus"] = True  # else a page that opens at its top hides what is wrong further down
     return field.as_widget(attrs=attrs)
-
-
-@register.filter
-def is_checkbox(field: BoundField) -> bool:
-    return isinstance(field.field.widget, CheckboxInput)

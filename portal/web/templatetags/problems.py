@@ -12,6 +12,8 @@ from portal.queries.problems import extent, left_out, more_places
 
 register = template.Library()
 
+register.filter(extent)
+
 SHOWN_PLACES = 3
 
 _PIECES = re.compile(r"[^_]+_?|_")
@@ -22,12 +24,6 @@ _WORDS = re.compile(r"[^\W_]+|[\W_]")  # the words of a file name, and what stan
 def more(problem: dict[str, Any]) -> str:
     """The places that share the problem with the one that is shown: `2,575 more items`."""
     return more_places(problem, 1)
-
-
-@register.filter
-def extent_of(problems: list[dict[str, Any]]) -> str:
-    """What errors are about, by kind: `2,576 items, 1 column`."""
-    return extent(problems)
 
 
 @register.filter

@@ -1,6 +1,5 @@
 """Leaderboards: every choice is in the address, so that a table can be linked to."""
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -12,17 +11,15 @@ from django.views.decorators.http import require_safe
 
 from portal.models import ReleasedBoard, Run
 from portal.queries.board_head import board_head
-from portal.queries.board_state import board_state
 from portal.queries.board_table import BoardTable, released_table
 from portal.queries.choices import Choices
+from portal.queries.leaderboard import board_state
 from portal.queries.leaderboard import leaderboard as find_board
 from portal.queries.whiskers import scale
-from portal.web import export
 from portal.web.access import tab_context
 from portal.web.board_address import choices_of, heads
 from portal.web.board_cache import kept_part, personal
-
-FORMATS: dict[str, Callable[[BoardTable], HttpResponse]] = {"csv": export.as_csv, "json": export.as_json}
+from portal.web.export import FORMATS, board_file
 
 
 @require_safe
@@ -36,8 +33,8 @@ def leaderboard(request: HttpRequest, slug: str, track: str) -> HttpResponse:
     chosen = next(one for one in page.tracks if one.slug == track)
     phase = next(one for one in page.phases if one.slug == head.phase)
     choices = choices_of(request.GET)
-    if file := FORMATS.get(request.GET.get("format", "")):
-        return personal(file(find_board(chosen, phase, request.user, head.at, choices)), head)
+    if (ending := request.GET.get("format")) in FORMATS:
+        return personal(board_file(find_board(chosen, phase, request.user, head.at, choices), ending), head)
     context |= {"track": chosen, "phase": phase}
     reader = page.team and page.team.pk, page.is_organizer, getattr(request.user, "time_zone", "")
     make = partial(_board_text, request, context, choices)
@@ -76,7 +73,7 @@ def released(request: HttpRequest, slug: str, track: str, phase: str, number: in
         releases, track__shared_task__slug=slug, track__slug=track, phase__slug=phase, number=number
     )
     board = released_table(release)
-    if file := FORMATS.get(request.GET.get("format", "")):
-        return file(board)
+    if (ending := request.GET.get("format")) in FORMATS:
+        return board_file(board, ending)
     context |= table_parts(board, Choices()) | {"release": release, "track": release.track}
     return render(request, "boards/released.html", context)

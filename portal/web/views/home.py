@@ -7,8 +7,7 @@ from django.views.decorators.http import require_safe
 
 from portal.models.clock import database_now
 from portal.permissions import lacks_second_factor
-from portal.queries.home import Wish, shared_tasks
-from portal.queries.next_step import next_step
+from portal.queries.home import Wish, next_step, shared_tasks
 from portal.queries.organize import duties
 
 

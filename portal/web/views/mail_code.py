@@ -7,7 +7,7 @@ from allauth.account.decorators import reauthentication_required
 from allauth.account.utils import get_next_redirect_url
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -20,14 +20,10 @@ from portal.web.access import SignedInRequest
 from portal.web.mail_codes import confirmed_address, enter_code, is_confirmed, is_pending, may_guess, send_code
 
 
-def _may_send(request: HttpRequest) -> bool:
-    return "code" not in request.POST
-
-
 @sensitive_post_parameters("code")
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
-@reauthentication_required(app="allauth.mfa", enabled=_may_send)
+@reauthentication_required(app="allauth.mfa", enabled=lambda request: "code" not in request.POST)
 def mail_code(request: SignedInRequest) -> HttpResponse:
     """Mails a code unless one is pending, and leads on to `next` when it is entered."""
     at = database_now()

@@ -17,7 +17,7 @@ from portal.queries.records import downloads_page
 from portal.storage import UploadTooLarge, store_upload
 from portal.web.access import SignedInRequest, organizer_context
 from portal.web.bodies import allow_large_file
-from portal.web.export import downloads_as_csv
+from portal.web.export import downloads_file
 from portal.web.organize_forms import dataset_form
 
 
@@ -75,7 +75,7 @@ def downloads(request: SignedInRequest, slug: str) -> HttpResponse:
 def downloads_table(request: SignedInRequest, slug: str) -> HttpResponse:
     """All of it, for a spreadsheet."""
     shared_task = organizer_context(request, slug, "downloads")["page"].shared_task
-    return downloads_as_csv(shared_task, all_downloads(shared_task))
+    return downloads_file(shared_task, all_downloads(shared_task))
 
 
 def _page(

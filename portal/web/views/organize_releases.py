@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from portal.actions.action import Action
 from portal.actions.errors import ActionError
 from portal.actions.release import put_release_back, release_scores, take_back_release
 from portal.models import Phase
@@ -55,12 +56,7 @@ def take_back(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
         title = _("Take back the release of %(phase)s") % {"phase": found.title}
         status = HTTPStatus.UNPROCESSABLE_ENTITY if request.method == "POST" else HTTPStatus.OK
         return _confirm(request, context, title, of_taking_back(found, context["at"]), {"released": seen}, status)
-    try:
-        take_back_release(request.user, found, context["at"])
-    except ActionError as refused:
-        return _page(request, context | {"refusal": refused.message}, status=refused.http_status)
-    messages.success(request, _("The scores of %(phase)s are hidden.") % {"phase": found.title})
-    return redirect("organize_releases", slug)
+    return _do(request, context, take_back_release, found, _("The scores of %(phase)s are hidden."))
 
 
 @login_required
@@ -68,12 +64,18 @@ def take_back(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
 def put_back(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
     """Undo taking back a release."""
     context, found = _phase(request, slug, phase)
+    return _do(request, context, put_release_back, found, _("The scores of %(phase)s are public again."))
+
+
+def _do(
+    request: SignedInRequest, context: dict[str, Any], action: Action[Phase, [], Phase], phase: Phase, done: str
+) -> HttpResponse:
     try:
-        put_release_back(request.user, found, context["at"])
+        action(request.user, phase, context["at"])
     except ActionError as refused:
         return _page(request, context | {"refusal": refused.message}, status=refused.http_status)
-    messages.success(request, _("The scores of %(phase)s are public again.") % {"phase": found.title})
-    return redirect("organize_releases", slug)
+    messages.success(request, done % {"phase": phase.title})
+    return redirect("organize_releases", context["page"].shared_task.slug)
 
 
 def _phase(request: SignedInRequest, slug: str, phase: str) -> tuple[dict[str, Any], Phase]:

@@ -1,7 +1,5 @@
 """A shared task's tracks side by side, and its rankings over several of them."""
 
-from collections.abc import Callable
-
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
@@ -9,14 +7,9 @@ from django.views.decorators.http import require_safe
 from portal.queries import overall as queries
 from portal.queries.board_head import board_head
 from portal.queries.tasks import TaskPage
-from portal.web import export
 from portal.web.access import tab_context
 from portal.web.board_cache import personal
-
-FORMATS: dict[str, Callable[[queries.OverallBoard], HttpResponse]] = {
-    "csv": export.overall_as_csv,
-    "json": export.overall_as_json,
-}
+from portal.web.export import FORMATS, overall_file
 
 
 @require_safe
@@ -32,6 +25,6 @@ def overall(request: HttpRequest, slug: str) -> HttpResponse:
     phase = next(one for one in page.phases if one.slug == head.phase)
     group = request.GET.get("group", "")
     board = queries.overall(page.tracks, phase, request.user, head.at, group)
-    if file := FORMATS.get(request.GET.get("format", "")):
-        return personal(file(board), head)
+    if (ending := request.GET.get("format")) in FORMATS:
+        return personal(overall_file(board, ending), head)
     return personal(render(request, "boards/overall.html", context | {"board": board, "group": group}), head)

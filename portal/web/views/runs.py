@@ -17,7 +17,7 @@ from portal.models import Run
 from portal.paper.references import team_citation
 from portal.permissions import may_change_run, may_download_run
 from portal.queries import runs as queries
-from portal.queries.items import ItemTable, item_table, items_are_unread
+from portal.queries.items import item_table, items_are_unread
 from portal.queries.run_scores import earlier_scores, place
 from portal.queries.uploads import run_body
 from portal.web.access import tab_context
@@ -56,8 +56,7 @@ def run_page(request: HttpRequest, found: Run, refused: ActionError | None = Non
         "view": view,
         "place": place(found, request.user, context["at"]) if view.evaluation else None,
         "earlier": earlier_scores(found, view.evaluation, request.user, context["at"]),
-        "table": _items(request, view, context["at"]),
-        "are_unread": _are_unread(view, context["at"]),
+        **_items(request, view, context["at"]),
         "citation": team_citation(found.team) if found.team and (found.team.bibtex or found.team.paper) else "",
         "columns": _columns(view),
         "figures": run_figures(view.evaluation.details) if view.evaluation else (),
@@ -75,16 +74,15 @@ def _columns(view: queries.RunView) -> Sequence[Mapping[str, Any]]:
     return positive_lines(classes) if len(classes) > 1 and are_flags else ()
 
 
-def _items(request: HttpRequest, view: queries.RunView, at: datetime) -> ItemTable | None:
+def _items(request: HttpRequest, view: queries.RunView, at: datetime) -> dict[str, Any]:
+    """The table of the run's items, or why there is none."""
     run, evaluation = view.line.run, view.evaluation
     if evaluation is None:
-        return None
-    return item_table(run.track, run.phase, {run.name: evaluation.pk}, item_choice(request.GET), at)
-
-
-def _are_unread(view: queries.RunView, at: datetime) -> bool:
-    run, evaluation = view.line.run, view.evaluation
-    return evaluation is not None and items_are_unread(run.track, run.phase, evaluation.pk, at)
+        return {}
+    return {
+        "table": item_table(run.track, run.phase, {run.name: evaluation.pk}, item_choice(request.GET), at),
+        "are_unread": items_are_unread(run.track, run.phase, evaluation.pk, at),
+    }
 
 
 @require_safe

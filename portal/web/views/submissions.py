@@ -149,10 +149,9 @@ def status(request: HttpRequest, slug: str, pk: str) -> HttpResponse:
 def report(request: HttpRequest, slug: str, pk: str) -> JsonResponse:
     """The problems as `agon check --json` prints them, for every run."""
     view: SubmissionView = _view_context(request, slug, pk)["view"]
-    problems = [*view.problems, *(problem for line in view.runs for problem in line.problems)]
     name = f"report_{view.submission.pk}.json"
     return JsonResponse(
-        {"ok": view.state != Submission.State.REJECTED, "state": view.state, "problems": problems},
+        {"ok": view.state != Submission.State.REJECTED, "state": view.state, "problems": view.problems},
         json_dumps_params={"indent": 1, "ensure_ascii": False},
         headers={"Content-Disposition": f'attachment; filename="{name}"'},
     )
@@ -191,7 +190,7 @@ def _view_context(request: HttpRequest, slug: str, pk: str) -> dict[str, Any]:
     signature = "-".join([view.state, *(line.state for line in view.runs), *delayed])
     return context | {
         "view": view,
-        "runs_with_problems": [line for line in view.runs if line.problems],
+        "runs_with_problems": [line for line in view.runs if line.run.problems],
         "names": names,
         "check_command": names.check_command,
         "signature": signature,

@@ -1,6 +1,5 @@
 """A shared task's own pages, as its organizers wrote them."""
 
-from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -44,14 +43,11 @@ def terms(request: HttpRequest, slug: str) -> HttpResponse:
 def text_context(request: HttpRequest, slug: str, name: str, heading: str) -> dict[str, Any]:
     """What the template of a page with a text of the organizers needs."""
     context = tab_context(request, slug, name)
-    text = _text(context["page"].shared_task.definition.pages.get(name))
+    path = context["page"].shared_task.definition.pages.get(name)
+    text = path.read_text(encoding="utf-8") if path is not None and path.is_file() else ""
     return context | {
         "heading": heading,
         "text": render_markdown(text),
         "has_heading": has_heading(text),
         "contents": contents(text),
     }
-
-
-def _text(path: Path | None) -> str:
-    return path.read_text(encoding="utf-8") if path is not None and path.is_file() else ""

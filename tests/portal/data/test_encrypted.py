@@ -11,7 +11,7 @@ from portal.actions.errors import Invalid
 from portal.actions.import_shared_task import import_shared_task
 from portal.models import Download, Team
 from portal.models.failed_attempt import GUESSES
-from portal.web.encrypted_zip import encrypted_zip
+from portal.web.files import encrypted_zip
 from tests.portal.data.gate import DATA, body, latest_password
 from tests.portal.world import EVALUATION, sign
 

@@ -103,7 +103,7 @@ def test_home_finds_tasks_by_words_language_and_year(anybody: Client, tiny: Shar
     SharedTask.objects.create(slug="later", title="Later", year=2025, languages=["es"], imported_at=database_now())
 
     def found(query: str) -> list[str]:
-        return [line.slug for line in anybody.get(f"/?{query}").context["lists"].past]
+        return [line.task.slug for line in anybody.get(f"/?{query}").context["lists"].past]
 
     assert found("") == ["later", "tiny"]
     assert found("search=tests+2024") == ["tiny"]

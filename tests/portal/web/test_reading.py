@@ -37,7 +37,7 @@ def test_home_lists_the_task_and_says_how_to_take_part(anybody: Client, tiny: Sh
 def test_past_tasks_stand_newest_first(anybody: Client, tiny: SharedTask) -> None:
     SharedTask.objects.create(slug="later", title="Later", year=tiny.year + 1, imported_at=POST)
     past = anybody.get("/").context["lists"].past
-    assert [line.slug for line in past] == ["later", "tiny"]
+    assert [line.task.slug for line in past] == ["later", "tiny"]
 
 
 def test_home_says_what_is_next_for_a_team(sender: Client) -> None:

@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 
 from portal.models import Run, SharedTask, Submission, Team, User
-from portal.permissions import data_access, may_download_run, may_organize, organizes
+from portal.permissions import data_access, may_download_run
 from portal.queries.leaderboard import leaderboard
 from portal.queries.runs import team_runs
 from portal.web import urls
@@ -124,7 +124,7 @@ def test_queries_and_permissions_follow(user: User, run: Run) -> None:
     def seen() -> list[bool]:
         track = run.track
         return [
-            may_organize(user, track.shared_task),
+            track.shared_task.is_organized_by(user),
             may_download_run(user, run),
             Run.objects.visible_to(user).filter(team=run.team).exists(),
             Submission.objects.visible_to(user).exists(),
@@ -135,7 +135,7 @@ def test_queries_and_permissions_follow(user: User, run: Run) -> None:
         ]
 
     assert seen() == [False] * 8
-    assert organizes(user, run.track.shared_task)
+    assert run.track.shared_task.is_assigned_to(user)
     set_up_second_factor(user)
     assert seen() == [True] * 8
 
@@ -143,7 +143,7 @@ def test_queries_and_permissions_follow(user: User, run: Run) -> None:
 def test_recovery_codes_alone_are_none(oana: User, tiny: SharedTask) -> None:
     set_up_second_factor(oana)
     oana.authenticator_set.update(type="recovery_codes")
-    assert not may_organize(oana, tiny)
+    assert not tiny.is_organized_by(oana)
 
 
 def test_the_demo_asks_for_none_and_says_so(
