@@ -9,7 +9,7 @@ from typing import Literal
 from django.conf import settings
 from django.urls import reverse
 
-from portal.models import User
+from portal.models import OutgoingMail, User
 from portal.times_and_numbers import AOE, written, zone_of, zone_words
 
 
@@ -55,6 +55,13 @@ def facts(*rows: tuple[str, str]) -> Block:
 
 def points(rows: Sequence[tuple[str, str]]) -> Block:
     return Block("points", rows=rows)
+
+
+def names_of(mail: OutgoingMail) -> dict[str, str]:
+    """What the sentences of its letter name: the task and, where the mail is about them, team and phase."""
+    found = {"task": mail.shared_task.title}
+    found |= {"team": mail.team.name} if mail.team else {}
+    return found | ({"phase": mail.phase.title} if mail.phase else {})
 
 
 def page(name: str, *arguments: object) -> str:

@@ -9,7 +9,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 
-from portal.models import SharedTask, Team, User
+from portal.models import Phase, SharedTask, Team, User
 from portal.models.clock import database_now
 from portal.queries.tasks import TaskPage, task_page
 
@@ -52,6 +52,12 @@ def organizer_context(request: HttpRequest, slug: str, part: str) -> dict[str, A
     context = tab_context(request, slug, "organize")
     require_organizer(request, context["page"])
     return context | {"part": part}
+
+
+def organizer_phase(request: HttpRequest, slug: str, phase: str, part: str) -> tuple[dict[str, Any], Phase]:
+    """The same of a page about a phase of the task, and that phase."""
+    context = organizer_context(request, slug, part)
+    return context, get_object_or_404(Phase, slug=phase, shared_task=context["page"].shared_task)
 
 
 def client_address(request: HttpRequest) -> str | None:

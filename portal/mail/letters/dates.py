@@ -5,21 +5,15 @@ from datetime import datetime
 
 from django.utils.translation import gettext as _
 
-from portal.mail.letter import Block, Letter, button, moment, page, points, text
-from portal.models import MailFacts, OutgoingMail, Phase
+from portal.mail.letter import Block, Letter, button, moment, names_of, page, points, text
+from portal.models import MailFacts, OutgoingMail
 from portal.times_and_numbers import end_of_day, span
 
 
 def deadline(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
     """To members of a team that has the data and nothing valid yet; the time left is that of the sending."""
-    _own, names = _phase(mail)
-    assert mail.team is not None
     closes = datetime.fromisoformat(mail.details["closes"])
-    names |= {
-        "team": mail.team.name,
-        "left": span(closes - at),
-        "closes": moment(mail.user, end_of_day(closes), at),
-    }
+    names = names_of(mail) | {"left": span(closes - at), "closes": moment(mail.user, end_of_day(closes), at)}
     return Letter(
         subject=_("%(task)s: %(phase)s closes in %(left)s") % names,
         blocks=[
@@ -39,11 +33,10 @@ def deadline(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
 
 def released(mail: OutgoingMail, found: MailFacts, at: datetime) -> Letter:
     """To teams with their official runs, to organizers without."""
-    _own, names = _phase(mail)
+    names = names_of(mail)
     if mail.team is None:
         why = _("You get this mail because you organize %(task)s on Agon.") % names
     else:
-        names["team"] = mail.team.name
         why = _("You get this mail as member of the team %(team)s of %(task)s on Agon.") % names
     return Letter(
         subject=_("%(task)s: the leaderboards of %(phase)s are public") % names,
@@ -62,9 +55,3 @@ def _official_runs(found: MailFacts) -> Sequence[Block]:
         for result in found.results
     ]
     return [text(_("These runs stand for your team:")), points(rows)] if rows else []
-
-
-def _phase(mail: OutgoingMail) -> tuple[Phase, dict[str, str]]:
-    """The phase that the letter is about, and the names that its sentences hold."""
-    assert mail.phase is not None
-    return mail.phase, {"task": mail.shared_task.title, "phase": mail.phase.title}

@@ -7,7 +7,7 @@ from datetime import datetime
 from django.contrib.auth.hashers import make_password
 from django.utils.translation import gettext as _
 
-from portal.mail.letter import Block, Letter, button, link, page, quote, secret, text
+from portal.mail.letter import Block, Letter, button, link, names_of, page, quote, secret, text
 from portal.models import MailFacts, OutgoingMail, Team
 
 PASSWORD_BYTES = 16  # 128 random bits: nobody guesses them
@@ -15,14 +15,14 @@ PASSWORD_BYTES = 16  # 128 random bits: nobody guesses them
 
 def approved(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
     """The team takes part; with the password where the task has data that ask for one."""
-    team, names = _team(mail)
+    names = names_of(mail)
     has_password = mail.shared_task.has_password_data
     return Letter(
         subject=_("%(task)s: your team %(team)s takes part") % names,
         blocks=[
             text(_("Your team %(team)s takes part in %(task)s: you can take the data and send runs now.") % names),
             button(_("Your team's page says what to do next"), page("team", mail.shared_task.slug)),
-            *(_password(team, at) if has_password else ()),
+            *(_password(mail, at) if has_password else ()),
         ],
         why=_as_captain(mail),
     )
@@ -30,7 +30,7 @@ def approved(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
 
 def declined(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
     """The team does not take part, and why."""
-    _own, names = _team(mail)
+    names = names_of(mail)
     return Letter(
         subject=_("%(task)s: your team %(team)s was declined") % names,
         blocks=[
@@ -51,7 +51,7 @@ def declined(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
 
 def waiting(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
     """To organizers: a team awaits their approval."""
-    _own, names = _team(mail)
+    names = names_of(mail)
     return Letter(
         subject=_("%(task)s: the team %(team)s awaits your approval") % names,
         blocks=[
@@ -67,14 +67,15 @@ def waiting(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
 
 def invitation(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
     """To somebody who need not have an account."""
-    team, names = _team(mail)
-    names["name"] = mail.details["inviter"]
+    assert mail.team is not None
+    names = names_of(mail) | {"name": mail.details["inviter"]}
+    join = page("join_team", mail.shared_task.slug, mail.team.invitation_code)
     return Letter(
         subject=_("%(task)s: come to the team %(team)s") % names,
         blocks=[
             text(_("%(name)s invites you to the team %(team)s of the shared task %(task)s.") % names),
             text(_("Open this link and sign in, or create an account first; joining is a button there.")),
-            button(_("Join the team %(team)s") % names, page("join_team", mail.shared_task.slug, team.invitation_code)),
+            button(_("Join the team %(team)s") % names, join),
         ],
         why=_(
             "You get this mail because %(name)s gave us your address. If you expected nothing of the kind, do nothing: "
@@ -86,12 +87,12 @@ def invitation(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
 
 def data_password(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
     """A new password, which was asked for."""
-    team, names = _team(mail)
+    names = names_of(mail)
     return Letter(
         subject=_("%(task)s: a new password for the data of %(team)s") % names,
         blocks=[
             text(_("There is a new password for the data of your team %(team)s; the old one has ended.") % names),
-            *_password(team, at),
+            *_password(mail, at),
         ],
         why=_as_captain(mail),
     )
@@ -99,7 +100,7 @@ def data_password(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter
 
 def agreement_changed(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
     """Who signed an older version is asked for a new signature."""
-    names = {"task": mail.shared_task.title, "version": mail.details["version"]}
+    names = names_of(mail) | {"version": mail.details["version"]}
     return Letter(
         subject=_("%(task)s: the data agreement has changed, please sign again") % names,
         blocks=[
@@ -116,20 +117,15 @@ def agreement_changed(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Le
     )
 
 
-def _team(mail: OutgoingMail) -> tuple[Team, dict[str, str]]:
-    """The team that the letter is about, and the names that its sentences hold."""
-    assert mail.team is not None
-    return mail.team, {"task": mail.shared_task.title, "team": mail.team.name}
-
-
 def _as_captain(mail: OutgoingMail) -> str:
-    return _("You get this mail as captain of a team of %(task)s on Agon.") % {"task": mail.shared_task.title}
+    return _("You get this mail as captain of a team of %(task)s on Agon.") % names_of(mail)
 
 
-def _password(team: Team, at: datetime) -> Sequence[Block]:
+def _password(mail: OutgoingMail, at: datetime) -> Sequence[Block]:
     """A new password is made and its hash kept; nothing for a team that takes part no more."""
     password = secrets.token_urlsafe(PASSWORD_BYTES)
-    teams = Team.objects.filter(pk=team.pk, state=Team.State.APPROVED)
+    assert mail.team is not None
+    teams = Team.objects.filter(pk=mail.team.pk, state=Team.State.APPROVED)
     if not teams.update(data_password=make_password(password), data_password_at=at):
         return ()
     return (
@@ -141,7 +137,7 @@ def _password(team: Team, at: datetime) -> Sequence[Block]:
                 "and a signed agreement, and is asked once a session."
             )
         ),
-        link(_("To the data"), page("task_data", team.shared_task.slug)),
+        link(_("To the data"), page("task_data", mail.shared_task.slug)),
         text(
             _(
                 "Nobody can look it up, and neither can we. Should it get lost or known, have a new one sent from your "

@@ -6,15 +6,15 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db.models import prefetch_related_objects
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from portal.actions.errors import ActionError
 from portal.actions.phases import grant_grace, move_phase, revoke_grace
 from portal.models import Phase
-from portal.web.access import SignedInRequest, organizer_context
+from portal.web.access import SignedInRequest, organizer_context, organizer_phase
 from portal.web.organize_forms import grace_form, window_form
 
 
@@ -29,7 +29,7 @@ def phases(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_POST
 def move(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
     """Give a phase another window."""
-    context, found = _phase(request, slug, phase)
+    context, found = organizer_phase(request, slug, phase, "phases")
     form = window_form(found, request.user, request.POST)
     if not form.carry_out(lambda given: move_phase(request.user, found, context["at"], **given)):
         return _page(request, context, {("move", found.slug): form}, form.status)
@@ -41,7 +41,7 @@ def move(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
 @require_POST
 def grace(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
     """Take runs beyond the closing, of one team or of all."""
-    context, found = _phase(request, slug, phase)
+    context, found = organizer_phase(request, slug, phase, "phases")
     form = grace_form(found, request.user, request.POST)
     if not form.carry_out(lambda given: grant_grace(request.user, found, context["at"], **given)):
         return _page(request, context, {("grace", found.slug): form}, form.status)
@@ -53,7 +53,7 @@ def grace(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
 @require_POST
 def revoke(request: SignedInRequest, slug: str, phase: str, pk: int) -> HttpResponse:
     """End extra time that was granted."""
-    context, found = _phase(request, slug, phase)
+    context, found = organizer_phase(request, slug, phase, "phases")
     try:
         ends = revoke_grace(request.user, found, context["at"], grace_id=pk)
     except ActionError as refused:
@@ -63,11 +63,6 @@ def revoke(request: SignedInRequest, slug: str, phase: str, pk: int) -> HttpResp
     else:
         messages.success(request, _("The extra time ends in an hour."))
     return redirect("organize_phases", slug)
-
-
-def _phase(request: HttpRequest, slug: str, phase: str) -> tuple[dict[str, Any], Phase]:
-    context = organizer_context(request, slug, "phases")
-    return context, get_object_or_404(Phase, slug=phase, shared_task=context["page"].shared_task)
 
 
 def _page(

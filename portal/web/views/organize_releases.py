@@ -6,7 +6,7 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -17,7 +17,7 @@ from portal.actions.release import put_release_back, release_scores, take_back_r
 from portal.models import Phase
 from portal.queries.effects import of_release, of_taking_back
 from portal.queries.organize import ReleaseLook, release_looks
-from portal.web.access import SignedInRequest, organizer_context
+from portal.web.access import SignedInRequest, organizer_context, organizer_phase
 from portal.web.organize_forms import release_form
 
 
@@ -32,7 +32,7 @@ def releases(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_POST
 def release(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
     """Make scores public: at a time to come or, once that is confirmed, now."""
-    context, found = _phase(request, slug, phase)
+    context, found = organizer_phase(request, slug, phase, "releases")
     form = release_form(found, request.user, request.POST)
     if form.is_valid() and form.cleaned_data["when"] is None and "confirmed" not in request.POST:
         look = next((look for look in _looks(request, context) if look.phase == found), None)
@@ -50,7 +50,7 @@ def release(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def take_back(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
     """What taking back a release means; only a post that names the release does it."""
-    context, found = _phase(request, slug, phase)
+    context, found = organizer_phase(request, slug, phase, "releases")
     seen = found.released.isoformat() if found.released else ""
     if seen and request.POST.get("released") != seen:
         title = _("Take back the release of %(phase)s") % {"phase": found.title}
@@ -63,7 +63,7 @@ def take_back(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
 @require_POST
 def put_back(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
     """Undo taking back a release."""
-    context, found = _phase(request, slug, phase)
+    context, found = organizer_phase(request, slug, phase, "releases")
     return _do(request, context, put_release_back, found, _("The scores of %(phase)s are public again."))
 
 
@@ -76,11 +76,6 @@ def _do(
         return _page(request, context | {"refusal": refused.message}, status=refused.http_status)
     messages.success(request, done % {"phase": phase.title})
     return redirect("organize_releases", context["page"].shared_task.slug)
-
-
-def _phase(request: SignedInRequest, slug: str, phase: str) -> tuple[dict[str, Any], Phase]:
-    context = organizer_context(request, slug, "releases")
-    return context, get_object_or_404(Phase, slug=phase, shared_task=context["page"].shared_task)
 
 
 def _looks(request: SignedInRequest, context: dict[str, Any]) -> list[ReleaseLook]:
