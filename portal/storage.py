@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 from uuid import UUID
 
@@ -71,17 +70,11 @@ class StoredUpload(UploadedFile):
         with _storing():
             data_objects().put(self.path, _name_to_validate(key))
 
-    def discard(self) -> None:
-        """Delete the temporary file; nothing happens when the body was kept."""
-        self.path.unlink(missing_ok=True)
-
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.discard()
+    def __exit__(self, *_: object) -> None:
+        self.path.unlink(missing_ok=True)
 
 
 def store_upload(chunks: Iterable[bytes], name: str, limit: int) -> StoredUpload:

@@ -15,8 +15,7 @@ def mails(shared_task: SharedTask, page: str, kind: str = "", state: str = "") -
     """One page of a task's mails, newest first; of one kind and state, or of all."""
     rows = OutgoingMail.objects.filter(shared_task=shared_task).select_related("team").order_by("-queued_at", "pk")
     wanted = {name: value for name, value in (("kind", kind), ("state", state)) if value}
-    rows = rows.filter(**wanted)
-    return Paginator(rows, PAGE_SIZE).get_page(page)
+    return Paginator(rows.filter(**wanted), PAGE_SIZE).get_page(page)
 
 
 def audit_entries(shared_task: SharedTask, page: str, verb: str = "") -> Page[AuditEntry]:

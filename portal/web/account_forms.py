@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy as _
 
 from portal.actions.access_tokens import create_token
 from portal.actions.account_settings import change_settings
+from portal.actions.roles import NO_SECOND_FACTOR
 from portal.models import SharedTask, User
 from portal.models.account import languages, time_zones
 from portal.web.action_forms import ActionForm, action_field
@@ -133,9 +134,10 @@ class SettingsForm(PersonForm):
 _LIFETIMES = (7, 30, 90, 365)  # days
 
 
-class TokenForm(forms.Form):
+class TokenForm(ActionForm):
     """A new access token: what for, what it may do, and for how long."""
 
+    fields_of_errors = {NO_SECOND_FACTOR.code: "scope"}
     name = action_field(
         create_token, "name", label=_("Name"), help_text=_("What it is for, such as “CI of our system”.")
     )

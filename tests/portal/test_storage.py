@@ -38,7 +38,8 @@ def test_refused_body_leaves_nothing():
 
 
 def test_the_limit_is_the_last_byte_that_goes_in():  # A11
-    store_upload([b"x" * 60, b"x" * 40], "run.json", 100).discard()
+    with store_upload([b"x" * 60, b"x" * 40], "run.json", 100) as stored:
+        assert stored.size == 100
     with pytest.raises(UploadTooLarge):
         store_upload([b"x" * 60, b"x" * 41], "run.json", 100)
     assert list(INCOMING.iterdir()) == []
@@ -69,6 +70,7 @@ def test_what_a_killed_process_left_goes_with_a_later_upload():  # G75
     for path, age in ((stale, STALE_SECONDS + 60), (lately, STALE_SECONDS - 60), (folder, STALE_SECONDS + 60)):
         path.is_dir() or path.write_bytes(b"half")
         os.utime(path, (path.stat().st_atime, path.stat().st_mtime - age))
-    store_upload([b"new"], "run.json", 100).discard()
+    with store_upload([b"new"], "run.json", 100):
+        pass
     assert list(INCOMING.iterdir()) == [lately]
     lately.unlink()

@@ -1,5 +1,7 @@
 """A person's access tokens: creating one, whose text is shown this once, and revoking one."""
 
+from typing import Any
+
 from allauth.account.decorators import reauthentication_required
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -10,7 +12,6 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from portal.actions.access_tokens import create_token, revoke_token
-from portal.actions.errors import ActionError
 from portal.models.clock import database_now
 from portal.web.access import SignedInRequest
 from portal.web.account_forms import TokenForm
@@ -25,16 +26,13 @@ def access_tokens(request: SignedInRequest) -> HttpResponse:
     at = database_now()
     form = TokenForm(request.POST if request.method == "POST" else None)
     context = {"form": form, "at": at, "tokens": request.user.access_tokens.valid(at).select_related("shared_task")}
-    if request.method != "POST":
-        return render(request, "settings/tokens.html", context)
-    if not form.is_valid():
-        return render(request, "settings/tokens.html", context, status=422)
-    try:
-        context["created"], context["text"] = create_token(request.user, request.user, at, **form.cleaned_data)
-    except ActionError as error:
-        form.add_error("scope" if error.code == "no_second_factor" else None, error.message)
-        return render(request, "settings/tokens.html", context, status=error.http_status)
-    return render(request, "settings/tokens.html", context | {"form": TokenForm()})
+
+    def create(given: dict[str, Any]) -> None:
+        context["created"], context["text"] = create_token(request.user, request.user, at, **given)
+
+    if form.carry_out(create):
+        context["form"] = TokenForm()
+    return render(request, "settings/tokens.html", context, status=form.status)
 
 
 @login_required
