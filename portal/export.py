@@ -12,8 +12,7 @@ from django.core.serializers.json import DjangoJSONEncoder
 from portal.figures.figure import Figure
 from portal.models import BoardChange, Download
 from portal.queries.board_table import BoardTable, Row
-from portal.queries.combined import CombinedRow
-from portal.queries.overall import OverallBoard, TrackResult
+from portal.queries.overall import CombinedRow, OverallBoard, TrackResult
 
 
 def defused(cell: str) -> str:

@@ -7,7 +7,7 @@ from portal.models.audit import AuditEntry
 from portal.models.board import Board, BoardChange, ReleasedBoard
 from portal.models.download import Download
 from portal.models.evaluation import Evaluation
-from portal.models.failed_attempt import FailedAttempt
+from portal.models.failed_attempt import FailedAttempt, Refusal
 from portal.models.gold import GoldStandard
 from portal.models.gold_upload import GoldUpload
 from portal.models.heartbeat import Heartbeat
@@ -16,7 +16,6 @@ from portal.models.mail import Finding, MailFacts, OutgoingMail, Result
 from portal.models.paper_pack import PaperPack
 from portal.models.phase import Grace, Phase, PhaseChange
 from portal.models.quota import Quota
-from portal.models.refusal import Refusal
 from portal.models.run import Run, Submission
 from portal.models.signature import Signature
 from portal.models.task import SharedTask, Track

@@ -8,9 +8,8 @@ from portal.models import Run
 from portal.paper.latex import Cell, Table
 from portal.queries.board_table import BoardTable, Row
 from portal.queries.columns import Column
-from portal.queries.combined import Combined
 from portal.queries.insights import Insights
-from portal.queries.overall import OverallBoard, TrackResult
+from portal.queries.overall import Combined, OverallBoard, TrackResult
 from portal.times_and_numbers import score
 
 

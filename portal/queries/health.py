@@ -1,4 +1,4 @@
-"""Whether the portal can accept uploads now, and whether what evaluates them is alive."""
+"""Whether the portal can accept uploads now, whether what evaluates them is alive, and what waits for it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ from socket import gethostname
 import redis
 from django.conf import settings
 from django.db import Error
+from django.db.models import Count, Min, QuerySet
 
-from portal.models import Heartbeat, WorkerHost
+from portal.models import Heartbeat, OutgoingMail, Run, Submission, WorkerHost
 from portal.models.clock import clock_offset, database_now
 from portal.models.schema import missing_migrations
 from portal.objects.interface import data_objects
-from portal.queries.backlog import backlogs
 
 BROKER_SECONDS = 1
 SILENCE = timedelta(minutes=2)  # after which a lane counts as dead; it beats every half minute
@@ -109,3 +109,30 @@ def _beating(last: datetime | None, at: datetime) -> str:
 def _queue(at: datetime) -> str:
     age = max(backlog.age for backlog in backlogs(at))
     return "ok" if age <= LATE.total_seconds() else f"the oldest work waits for {int(age)} s"
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """Work of one kind: how much of it waits, and for how many seconds the oldest has."""
+
+    work: str
+    waiting: int
+    age: float
+
+
+def backlogs(at: datetime) -> list[Backlog]:
+    """Uploads to check, runs to score, mails to send; what nobody could do now, for want of gold, does not wait."""
+    submissions = Submission.objects.filter(state__in=(Submission.State.RECEIVED, Submission.State.CHECKING))
+    runs = Run.objects.scorable().filter(state__in=(Run.State.RECEIVED, Run.State.SCORING), team__isnull=False)
+    mails = OutgoingMail.objects.filter(state=OutgoingMail.State.QUEUED)
+    return [
+        _backlog("check", submissions, "received_at", at),
+        _backlog("score", runs, "received_at", at),
+        _backlog("mail", mails, "queued_at", at),
+    ]
+
+
+def _backlog(work: str, rows: QuerySet, since: str, at: datetime) -> Backlog:
+    found = rows.order_by().aggregate(waiting=Count("pk"), oldest=Min(since))
+    age = (at - found["oldest"]).total_seconds() if found["oldest"] else 0.0
+    return Backlog(work, found["waiting"], max(0.0, age))

@@ -15,7 +15,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from portal import __version__
 from portal.models import Heartbeat, OutgoingMail, Refusal, Run, Submission, WorkerHost
 from portal.models.clock import clock_offset
-from portal.queries.backlog import backlogs
+from portal.queries.health import SILENCE, backlogs
 from scoring import __version__ as scorer_version
 
 Family = type[CounterMetricFamily] | type[GaugeMetricFamily]
@@ -80,7 +80,7 @@ def _histogram(runs: QuerySet, since: str, name: str, words: str, bounds: tuple[
 
 def _hosts(at: datetime) -> Iterator[Metric]:
     """Of the machines that were heard of within two minutes, and of the one that answers."""
-    workers = WorkerHost.objects.filter(at__gte=at - timedelta(minutes=2))
+    workers = WorkerHost.objects.filter(at__gte=at - SILENCE)
     offsets = [(gethostname(), "metrics", clock_offset()), *((one.host, one.lane, one.clock_offset) for one in workers)]
     words = "Seconds that a machine's clock is ahead of the database's."
     yield _gauge("agon_clock_offset_seconds", words, ["host", "lane"], offsets)

@@ -1,5 +1,6 @@
-"""The tracks of a shared task side by side, in one phase."""
+"""The tracks of a shared task side by side, in one phase, and as one ranking."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -9,9 +10,9 @@ from portal.models import Phase, Track, Viewer
 from portal.queries.board_table import BoardTable
 from portal.queries.choices import Choices
 from portal.queries.columns import Column
-from portal.queries.combined import Combined, Placement, combined
 from portal.queries.leaderboard import Leaderboard, leaderboard
 from portal.times_and_numbers import language_name
+from scoring.definition import Overall
 from scoring.formats import answer_kind
 
 
@@ -42,6 +43,40 @@ class OverallRow:
     team: str
     is_own: bool
     cells: tuple[TrackResult | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """What a team got in one track: its rank, its value, and how many were ranked there."""
+
+    rank: int
+    value: float
+    ranked: int
+
+
+@dataclass(frozen=True, slots=True)
+class CombinedRow:
+    rank: int
+    team: str
+    value: float
+    is_own: bool  # of the viewer's team
+
+
+@dataclass(frozen=True, slots=True)
+class Combined:
+    """One ranking over tracks, best first."""
+
+    rule: Overall
+    rows: tuple[CombinedRow, ...]
+
+    @property
+    def head(self) -> str:
+        """Of the column of values."""
+        return {"borda": _("Points"), "mean-rank": _("Mean rank"), "mean-score": _("Mean score")}[self.rule.by]
+
+    @property
+    def decimals(self) -> int:
+        return {"borda": 0, "mean-rank": 2, "mean-score": 4}[self.rule.by]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +151,30 @@ def _combined(boards: list[Leaderboard], results: list[Results]) -> tuple[Combin
         for rule in rules
         if set(rule.tracks) <= by_slug.keys()
     )
+
+
+def combined(
+    rule: Overall, places: Mapping[str, Mapping[str, Placement]], high_is_good: bool, own: str | None = None
+) -> Combined:
+    """The ranking of that rule; `places` by team and track, `own` the name of the viewer's team.
+
+    `borda` adds, for each track, how many of those ranked there are behind the rank. The means rank only teams that
+    are ranked in every track. Equal values share a rank, and the next is left out.
+    """
+    values = {team: value for team, own in places.items() if (value := _value(rule, own)) is not None}
+    sign = -1 if rule.by == "borda" or (rule.by == "mean-score" and high_is_good) else 1
+    keys = sorted(sign * value for value in values.values())
+    rows = [CombinedRow(keys.index(sign * value) + 1, team, value, team == own) for team, value in values.items()]
+    return Combined(rule, tuple(sorted(rows, key=lambda row: (row.rank, row.team.casefold()))))
+
+
+def _value(rule: Overall, own: Mapping[str, Placement]) -> float | None:
+    found = [own[track] for track in rule.tracks if track in own]
+    if rule.by == "borda":
+        return float(sum(place.ranked - place.rank for place in found)) if found else None
+    if len(found) < len(rule.tracks):
+        return None
+    return sum(place.rank if rule.by == "mean-rank" else place.value for place in found) / len(found)
 
 
 def _groups(tracks: list[Track]) -> tuple[Group, ...]:

@@ -9,8 +9,7 @@ from portal.actions.import_shared_task import import_shared_task
 from portal.actions.teams import ask_again, withdraw_team
 from portal.evaluation.compare import METHOD, boards_to_refresh, compare_board
 from portal.models import Board, Evaluation, Phase, Team
-from portal.queries.combined import Placement, combined
-from portal.queries.overall import overall
+from portal.queries.overall import Placement, combined, overall
 from portal.queries.runs import official_runs_of, team_runs
 from portal.queries.ties import letter
 from portal.queries.whiskers import scale

@@ -4,7 +4,7 @@ from functools import partial
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.http import require_safe
@@ -15,11 +15,13 @@ from portal.queries.board_table import BoardTable, released_table
 from portal.queries.choices import Choices
 from portal.queries.leaderboard import board_state
 from portal.queries.leaderboard import leaderboard as find_board
+from portal.queries.overall import overall as find_overall
+from portal.queries.tasks import TaskPage
 from portal.queries.whiskers import scale
 from portal.web.access import tab_context
 from portal.web.board_address import choices_of, heads
 from portal.web.board_cache import kept_part, personal
-from portal.web.export import FORMATS, board_file
+from portal.web.export import FORMATS, board_file, overall_file
 
 
 @require_safe
@@ -61,6 +63,24 @@ def table_parts(board: BoardTable, choices: Choices) -> dict[str, Any]:
         "heads": heads(board, choices),
         "scale": scale(board.rows) if board.comparison else None,
     }
+
+
+@require_safe
+def overall(request: HttpRequest, slug: str) -> HttpResponse:
+    """All tracks in one phase; a task of one track has its board instead."""
+    head = board_head(slug, None, request.GET.get("phase"))
+    if head is None:
+        raise Http404
+    context = tab_context(request, slug, "leaderboard", head.at)
+    page: TaskPage = context["page"]
+    if len(page.tracks) == 1:
+        return redirect("leaderboard", slug, page.tracks[0].slug)
+    phase = next(one for one in page.phases if one.slug == head.phase)
+    group = request.GET.get("group", "")
+    board = find_overall(page.tracks, phase, request.user, head.at, group)
+    if (ending := request.GET.get("format")) in FORMATS:
+        return personal(overall_file(board, ending), head)
+    return personal(render(request, "boards/overall.html", context | {"board": board, "group": group}), head)
 
 
 @require_safe

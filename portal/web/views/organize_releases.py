@@ -1,4 +1,4 @@
-"""Scores to release, releases to take back and to put back: what is done at once is confirmed first."""
+"""Scores to release, releases to take back and to put back, and new scores of released boards to apply."""
 
 from http import HTTPStatus
 from typing import Any
@@ -9,16 +9,19 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from portal.actions.action import Action
 from portal.actions.errors import ActionError
 from portal.actions.release import put_release_back, release_scores, take_back_release
+from portal.actions.scores import apply_scores
 from portal.models import Phase
 from portal.queries.effects import of_release, of_taking_back
 from portal.queries.organize import ReleaseLook, release_looks
+from portal.queries.waiting_scores import waiting_scores
 from portal.web.access import SignedInRequest, organizer_context, organizer_phase
-from portal.web.organize_forms import release_form
+from portal.web.organize_forms import ScoresForm, release_form
 
 
 @require_safe
@@ -76,6 +79,26 @@ def _do(
         return _page(request, context | {"refusal": refused.message}, status=refused.http_status)
     messages.success(request, done % {"phase": phase.title})
     return redirect("organize_releases", context["page"].shared_task.slug)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def scores(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Leaderboards with new scores; a post applies those of the chosen ones."""
+    context = organizer_context(request, slug, "scores")
+    shared_task, at = context["page"].shared_task, context["at"]
+    context["lines"] = lines = waiting_scores(shared_task, request.user, at)
+    context["form"] = form = ScoresForm(request.POST if request.method == "POST" else None, lines=lines)
+
+    def apply(given: dict[str, Any]) -> None:
+        apply_scores(request.user, shared_task, at, wanted=given["boards"], note=given["note"])
+
+    if not form.carry_out(apply):
+        return render(request, "organize/scores.html", context, status=form.status)
+    count = len(form.cleaned_data["boards"])
+    done = ngettext("%(n)d leaderboard shows its new scores.", "%(n)d leaderboards show their new scores.", count)
+    messages.success(request, done % {"n": count})
+    return redirect("organize_scores", slug)
 
 
 def _looks(request: SignedInRequest, context: dict[str, Any]) -> list[ReleaseLook]:

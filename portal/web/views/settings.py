@@ -9,14 +9,16 @@ from django.contrib import messages
 from django.contrib.auth import logout
 from django.contrib.auth.decorators import login_required
 from django.forms import model_to_dict
-from django.http import HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
+from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from portal.actions.account_settings import change_settings, end_session
+from portal.actions.account_settings import change_settings, end_session, stop_mails
 from portal.actions.accounts import delete_account
 from portal.actions.errors import ActionError
+from portal.mail import unsubscribe
 from portal.models.clock import database_now
 from portal.queries.personal_data import personal_data, teams_to_hand_over
 from portal.web.access import SignedInRequest
@@ -79,3 +81,16 @@ def delete(request: SignedInRequest) -> HttpResponse:
     logout(request)
     messages.success(request, _("Your account is deleted."))
     return redirect("home")
+
+
+# RFC 8058: the mail program posts by itself, without a cookie; the signature in the address is the permission.
+@csrf_exempt
+@require_http_methods(["GET", "HEAD", "POST"])
+def stop_mails_of(request: HttpRequest, token: str) -> HttpResponse:
+    """Looking changes nothing, since mail servers follow links to look for viruses; the button, or one click, does."""
+    wish = unsubscribe.read(token)
+    if wish is None:
+        raise Http404
+    if request.method == "POST":
+        stop_mails(request.user, wish, database_now())
+    return render(request, "mails/stop.html", {"field": wish.field, "is_done": request.method == "POST"})
