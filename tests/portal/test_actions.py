@@ -3,15 +3,16 @@
 from datetime import timedelta
 
 import pytest
+from django import forms
 from django.contrib.auth.models import AnonymousUser
 
 from portal.actions.action import ACTIONS, Act, action
 from portal.actions.announcements import publish_announcement
 from portal.actions.errors import Conflict
-from portal.actions.input import InvalidInput
+from portal.actions.input import NOT_TEXT, InvalidInput
 from portal.actions.roles import ANYONE, ORGANIZERS, SIGNED_IN
 from portal.models import Announcement, AuditEntry, SharedTask
-from portal.web.action_forms import action_field
+from portal.web.action_forms import ActionForm, action_field
 from tests.portal.world import EVALUATION, organizer_of, person
 
 TAKEN = Conflict.declare("taken", "There is one already.")
@@ -108,6 +109,28 @@ def test_an_error_that_is_not_declared_fails_the_test_that_meets_it(tiny):
 def test_a_form_takes_its_limits_from_the_declaration():
     field = action_field(publish_announcement, "title")
     assert (field.label, field.max_length, field.required) == ("Title", 120, True)
+
+
+class TaskForm(ActionForm):
+    fields_of_errors = {TAKEN.code: "title"}
+
+    title = forms.CharField()
+
+
+def test_a_form_shows_what_its_action_says_against_the_values(tiny, rename):
+    ana = person("Ana")
+
+    def said(title):
+        form = TaskForm({"title": title})
+        is_done = form.carry_out(lambda given: rename(ana, tiny, EVALUATION, **given))
+        return is_done, form.status, dict(form.errors), form.refused and form.refused.code
+
+    assert said("Other") == (True, 200, {}, None)
+    assert said("") == (False, 422, {"title": ["This field is required."]}, None)
+    assert said("Taken") == (False, 409, {"title": ["There is one already."]}, "taken")
+    assert said("\ud800") == (False, 422, {"title": [NOT_TEXT(label="Title").message]}, None)  # the input's own limits
+    unsent = TaskForm()
+    assert (unsent.carry_out(lambda given: 1 / 0), unsent.status) == (False, 200)
 
 
 def test_a_second_factor_is_part_of_the_role(tiny):
