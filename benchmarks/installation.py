@@ -53,6 +53,7 @@ class Installation:
             "LOG_LEVEL": "WARNING",
             "PYTHONWARNINGS": "ignore",
         }
+        self._web_workers = web_workers
         self.web = self._program("web", web_command(self.port, web_workers))
         names = [f"scorer-{number}" for number in range(scorers)]
         self.scorers = [self._program(name, worker_command(name, [Lane.SCORING], processes)) for name in names]
@@ -65,6 +66,18 @@ class Installation:
     def start_web(self) -> None:
         self.web.start()
         wait_until(lambda: answers(self.port), f"the web server answers; see {self.folder / 'web.log'}")
+
+    @contextmanager
+    def serving(self, application: str) -> Iterator[int]:
+        """Another application on a server like the portal's; its port."""
+        port = free_port()
+        server = self._program("another", [*web_command(port, self._web_workers), application])
+        server.start()
+        try:
+            wait_until(lambda: answers(port), f"{application} answers; see {self.folder / 'another.log'}")
+            yield port
+        finally:
+            server.stop()
 
     def cpu_seconds(self) -> dict[str, float]:
         """Used so far by each part, its children included that have ended; this process is the sender."""

@@ -1,5 +1,8 @@
 """How long one upload takes when nothing else is going on: to its receipt, and to its scores.
 
+The least that an upload can be (`benchmarks.smallest_upload`) is sent after each, to a server of the same kind with the
+same database: the ratio of both medians depends little on the machine.
+
 python benchmarks/latency.py [--uploads 60] [--json]
 """
 
@@ -7,15 +10,18 @@ import argparse
 import json
 import sys
 import time
+from http import HTTPStatus
 from pathlib import Path
 from statistics import median
 
 sys.path[0] = str(Path(__file__).resolve().parents[1])
 
-from benchmarks.installation import bodies, installation, machine, prepare  # noqa: E402
-from benchmarks.uploading import percentile, send, unfinished  # noqa: E402
+from benchmarks.installation import Installation, Sender, bodies, installation, machine, prepare  # noqa: E402
+from benchmarks.uploading import percentile, post, send, unfinished  # noqa: E402
 
 RECEIPT_MS, SCORED_MS = 30, 500  # aimed at: the median, and 19 of 20
+WARM_UP = 5  # uploads that are not counted
+RECEIPT_RATIO = 2.5  # at most: median of receipts / median of the smallest uploads
 
 
 def main() -> None:
@@ -25,33 +31,47 @@ def main() -> None:
     given = parser.parse_args()
     print(machine())
     with installation() as own:
-        senders = prepare(own, 1)
+        (sender,) = prepare(own, 1)
         own.start_web()
         for program in own.programs[:-1]:
             program.start()
-        receipts, scored = [], []
-        warm_up = 5
-        for number, body in enumerate(bodies(own, given.uploads + warm_up)):
-            started = time.monotonic()
-            status, receipt = send(own, senders[0], body, f"upload-{number}")
-            taken = time.monotonic() - started
-            if receipt is None:
-                raise SystemExit(f"an upload was answered by {status}; see {own.folder}")
-            if not await_scores_of(receipt.submission):
-                raise SystemExit("an upload was not scored within a minute")
-            if number >= warm_up:
-                receipts.append(taken * 1000)
-                scored.append((time.monotonic() - started) * 1000)
+        with own.serving("benchmarks.smallest_upload:application") as port:
+            times = [measure(own, sender, port, *one) for one in enumerate(bodies(own, WARM_UP + given.uploads))]
         assert unfinished() == 0
-    result = {"receipt_p50_ms": round(median(receipts), 1), "scored_p95_ms": round(percentile(scored, 0.95), 1)}
+    receipts, scored, smallest = ([1000 * seconds for seconds in those] for those in zip(*times[WARM_UP:], strict=True))
+    ratio = median(receipts) / median(smallest)
+    result = {
+        "receipt_p50_ms": round(median(receipts), 1),
+        "receipt_ratio": round(ratio, 2),
+        "scored_p95_ms": round(percentile(scored, 0.95), 1),
+    }
     print(f"{'':24}{'p50':>10}{'p95':>10}   aim")
     for name, values, aim in (
         ("upload to receipt, ms", receipts, f"p50 {RECEIPT_MS}"),
+        ("smallest upload, ms", smallest, ""),
         ("upload to scores, ms", scored, f"p95 {SCORED_MS}"),
     ):
         print(f"{name:24}{median(values):10.1f}{percentile(values, 0.95):10.1f}   {aim}")
+    print(f"receipt / smallest upload {ratio:.2f}, aim {RECEIPT_RATIO}")
     if given.json:
         print(json.dumps(result))
+
+
+def measure(own: Installation, sender: Sender, port: int, number: int, body: bytes) -> tuple[float, float, float]:
+    """Seconds to the receipt, to the scores, and of the smallest upload of the same body."""
+    started = time.monotonic()
+    status, receipt = send(own, sender, body, f"upload-{number}")
+    to_receipt = time.monotonic() - started
+    if receipt is None:
+        raise SystemExit(f"an upload was answered by {status}; see {own.folder}")
+    if not await_scores_of(receipt.submission):
+        raise SystemExit("an upload was not scored within a minute")
+    to_scores = time.monotonic() - started
+    started = time.monotonic()
+    answer = post(port, "/", sender, body, "")
+    if answer is None or answer.status != HTTPStatus.CREATED:
+        raise SystemExit(f"the smallest upload failed; see {own.folder}")
+    return to_receipt, to_scores, time.monotonic() - started
 
 
 def await_scores_of(submission: str) -> bool:

@@ -55,6 +55,17 @@ class Uploads:
 
 def send(own: Installation, sender: Sender, body: bytes, key: str) -> tuple[int, Receipt | None]:
     """One upload over a connection of its own; status 0 where no answer came."""
+    response = post(own.port, ADDRESS, sender, body, key)
+    if response is None:
+        return 0, None
+    if response.status != HTTPStatus.SEE_OTHER:
+        return response.status, None
+    place = response.headers["Location"].rstrip("/").rsplit("/", 1)[-1]
+    return response.status, Receipt(place, hashlib.sha256(body).hexdigest())
+
+
+def post(port: int, address: str, sender: Sender, body: bytes, key: str) -> http.client.HTTPResponse | None:
+    """The answer to the form that a browser sends, read to its end; None where none came."""
     name = "_".join([*TRACK.split("-"), sender.team, "1"]) + ".json"
     fields = {"csrfmiddlewaretoken": _TOKEN, "phase": PHASE, "key": key}
     parts = [f'--{_BOUNDARY}\r\nContent-Disposition: form-data; name="{n}"\r\n\r\n{v}\r\n' for n, v in fields.items()]
@@ -64,19 +75,16 @@ def send(own: Installation, sender: Sender, body: bytes, key: str) -> tuple[int,
         "Content-Type": f"multipart/form-data; boundary={_BOUNDARY}",
         "Cookie": f"sessionid={sender.session}; csrftoken={_TOKEN}",
     }
-    connection = http.client.HTTPConnection(HOST, own.port, timeout=_SECONDS)
+    connection = http.client.HTTPConnection(HOST, port, timeout=_SECONDS)
     try:
-        connection.request("POST", ADDRESS, form, headers)
+        connection.request("POST", address, form, headers)
         response = connection.getresponse()
         response.read()
     except (OSError, http.client.HTTPException):
-        return 0, None
+        return None
     finally:
         connection.close()
-    if response.status != HTTPStatus.SEE_OTHER:
-        return response.status, None
-    place = response.headers["Location"].rstrip("/").rsplit("/", 1)[-1]
-    return response.status, Receipt(place, hashlib.sha256(body).hexdigest())
+    return response
 
 
 def look(own: Installation, sender: Sender) -> None:

@@ -68,6 +68,10 @@ def require_signature(given: Sending) -> None:
 
 
 def require_open(given: Sending) -> None:
-    """For uploads that reserve no quota; for all others the statement that does so decides."""
-    if not given.phase.is_open(given.at, given.team.pk):
-        raise PHASE_CLOSED(phase=given.phase.title)
+    """For uploads that reserve no quota; for all others the statement that does so decides.
+
+    The caller may have read the phase a while ago, so the database is asked about one that is closed.
+    """
+    phase, at, team_id = given.phase, given.at, given.team.pk
+    if not phase.is_open(at, team_id) and not Phase.objects.open(at, team_id).filter(pk=phase.pk).exists():
+        raise PHASE_CLOSED(phase=phase.title)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from django.db import transaction
+from django.db.models import Max
 from django.utils.translation import gettext_lazy as _
 
 from portal.actions.errors import Conflict, LimitReached
@@ -119,11 +120,11 @@ def _reserve_quota(given: Sending, track: Track, runs: int) -> None:
 
 def _numbered(submission: Submission, track: Track, found: list[RecognisedRun]) -> list[Run]:
     """The quota row that was just updated keeps other uploads for this track out until the transaction ends."""
-    earlier = Run.objects.filter(team=submission.team, phase=submission.phase, track=track)
     once = submission.phase.run_numbers == Phase.RunNumbers.ONCE
     holding = Run.objects.holding_numbers(submission.team, submission.phase).filter(track=track)
     used = set(holding.values_list("number", flat=True))
-    highest = max((number or 0 for number in earlier.values_list("number", flat=True)), default=0)
+    is_counted = any(run.number is None for run in found)
+    highest = _highest_number(submission, track) if is_counted else 0
     runs = []
     for place, run in enumerate(found, start=1):
         number = highest + place if run.number is None else run.number
@@ -147,3 +148,9 @@ def _numbered(submission: Submission, track: Track, found: list[RecognisedRun]) 
             )
         )
     return Run.objects.bulk_create(runs)
+
+
+def _highest_number(submission: Submission, track: Track) -> int:
+    """Of the team's runs so far, where names hold no number; 0 where there is none."""
+    earlier = Run.objects.filter(team=submission.team, phase=submission.phase, track=track)
+    return earlier.aggregate(highest=Max("number"))["highest"] or 0

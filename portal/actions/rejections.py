@@ -1,11 +1,11 @@
 """Rejected uploads use no quota, so they are rate-limited instead: for each person and for each team."""
 
-from collections.abc import Iterable
 from datetime import datetime, timedelta
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from django.db.models import Q, Value
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext_lazy
 
 from portal.actions.errors import LimitReached
 from portal.models import FailedAttempt, Submission, Team, User, Validation
@@ -32,7 +32,11 @@ REJECTED_WITHIN_TEN_MINUTES = LimitReached.declare(
 )
 UNCHECKED_OF_TEAM = LimitReached.declare(
     "too_many_unchecked",
-    _("%(n)d files of you or your team wait to be checked. Upload the next one when they have been."),
+    ngettext_lazy(
+        "%(n)d file of you or your team waits to be checked. Upload the next one when it has been.",
+        "%(n)d files of you or your team wait to be checked. Upload the next one when they have been.",
+        "n",
+    ),
 )
 UNCHECKED_OF_PERSON = LimitReached.declare(
     "too_many_unchecked", _("%(n)d of your uploads wait to be checked. Upload the next one when they have been.")
@@ -60,8 +64,7 @@ def require_few_rejections(user: User, team: Team, at: datetime) -> None:
     An upload that waits for its check may be rejected, so it counts as well, but not toward those in a row. It does so
     for an hour at most: an outage holds no one back for longer.
     """
-    waiting = _waiting(user, team, at)  # first: a worker that rejects one meanwhile lets it count twice, not never
-    rejected = _rejected(user, team, at)
+    rejected, waiting, unchecked = count_uploads(user, team, at)
     if rejected.most >= REJECTED_AN_HOUR:
         raise REJECTED_WITHIN_AN_HOUR(n=REJECTED_AN_HOUR)
     in_a_row = [one for one in rejected.own if one > at - _IN_A_ROW]
@@ -69,7 +72,7 @@ def require_few_rejections(user: User, team: Team, at: datetime) -> None:
         raise REJECTED_WITHIN_TEN_MINUTES(n=len(in_a_row))
     if max(len(rejected.own) + len(waiting.own), rejected.of_team + waiting.of_team) >= REJECTED_AN_HOUR:
         raise UNCHECKED_OF_TEAM(n=waiting.most)
-    if (unchecked := Submission.objects.unchecked().filter(sent_by=user).count()) >= UNCHECKED:
+    if unchecked >= UNCHECKED:
         raise UNCHECKED_OF_PERSON(n=unchecked)
 
 
@@ -83,48 +86,51 @@ class Counted(NamedTuple):
     def most(self) -> int:
         return max(len(self.own), self.of_team)
 
-    @classmethod
-    def of(cls, rows: Iterable[tuple[int, int, datetime]], user: User, team: Team) -> Self:
-        """`rows` have sender, team and time."""
-        found = list(rows)
-        return cls(
-            [when for sender, _team, when in found if sender == user.pk],
-            sum(of == team.pk for _sender, of, _when in found),
-        )
+
+class _Row(NamedTuple):
+    """An upload: who sent it for which team, when, and which of the five kinds that are counted it is."""
+
+    sender: int
+    team: int
+    at: datetime
+    kind: str
+
+    @property
+    def upload(self) -> tuple[int, int, datetime]:
+        return self[:3]
 
 
-def _rejected(user: User, team: Team, at: datetime) -> Counted:
-    """Those that were rejected.
+def count_uploads(user: User, team: Team, at: datetime) -> tuple[Counted, Counted, int]:
+    """Those that were rejected, those that wait for their check, and all that wait of that person: in one statement.
 
-    An upload whose names were rejected and whose content was validated all the same has two rows of one time: one
-    counts.
+    A file that killed its check counts as rejected. An upload whose names were rejected and whose content is validated
+    all the same has two rows of one time: the one of its names counts.
     """
-    since, kind = at - AN_HOUR, FailedAttempt.Kind.UPLOAD
-    submitted = Submission.objects.rejected_or_fatal().filter(Q(sent_by=user) | Q(team=team), received_at__gt=since)
-    validated = Validation.objects.rejected_or_fatal().filter(Q(user=user) | Q(team=team), received_at__gt=since)
-    by_name = FailedAttempt.objects.within_an_hour(user, team, kind, at)
-    rows = (
-        by_name.order_by()
-        .values_list("user", "team", "at", Value("name"))
-        .union(
-            validated.order_by().values_list("user", "team", "received_at", Value("content")),
-            submitted.order_by().values_list("sent_by", "team", "received_at", Value("submitted")),
-            all=True,
-        )
-    )
-    every = list(rows)
-    named = {row[:3] for row in every if row[3] == "name"}
-    return Counted.of((row[:3] for row in every if row[3] != "content" or row[:3] not in named), user, team)
+    since, theirs, in_time = at - AN_HOUR, Q(sent_by=user) | Q(team=team), Q(received_at__gt=at - AN_HOUR)
+    by_name = FailedAttempt.objects.within_an_hour(user, team, FailedAttempt.Kind.UPLOAD, at)
+    validated = Validation.objects.filter(Q(user=user) | Q(team=team), received_at__gt=since)
+    unchecked = Submission.objects.unchecked()
+    submitted = {
+        "rejected": Submission.objects.rejected_or_fatal().filter(theirs, in_time),
+        "waiting": unchecked.filter(theirs, in_time, attempts=0),
+        "unchecked": unchecked.filter(sent_by=user),
+    }
+    content = {"rejected content": validated.rejected_or_fatal(), "waiting content": validated.unfinished()}
+    found = by_name.order_by().values_list("user", "team", "at", Value("names"))
+    parts = [
+        rows.order_by().values_list(sender, "team", "received_at", Value(kind))
+        for sender, those in (("sent_by", submitted), ("user", content))
+        for kind, rows in those.items()
+    ]
+    every = [_Row(*row) for row in found.union(*parts, all=True)]
+    named = {row.upload for row in every if row.kind == "names"}
 
+    def counted(kind: str) -> list[_Row]:
+        return [row for row in every if row.kind == kind or (row.kind == f"{kind} content" and row.upload not in named)]
 
-def _waiting(user: User, team: Team, at: datetime) -> Counted:
-    """Those that wait for their check; a file that killed one counts as rejected already."""
-    since = at - AN_HOUR
-    submitted = Submission.objects.unchecked().filter(Q(sent_by=user) | Q(team=team), attempts=0, received_at__gt=since)
-    validated = Validation.objects.unfinished().filter(Q(user=user) | Q(team=team), received_at__gt=since)
-    rows = (
-        submitted.order_by()
-        .values_list("sent_by", "team", "received_at")
-        .union(validated.order_by().values_list("user", "team", "received_at"), all=True)
-    )
-    return Counted.of(rows, user, team)
+    def of(rows: list[_Row]) -> Counted:
+        own = [row.at for row in rows if row.sender == user.pk]
+        return Counted(own, sum(row.team == team.pk for row in rows))
+
+    rejected = [row for row in every if row.kind == "names"] + counted("rejected")
+    return of(rejected), of(counted("waiting")), len(counted("unchecked"))

@@ -6,12 +6,13 @@ from dataclasses import asdict
 from typing import Annotated, Literal
 
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 from pydantic import Field, SkipValidation
 
 from portal import jobs
 from portal.actions.action import Act, action
-from portal.actions.errors import ActionError, Invalid, LimitReached
+from portal.actions.errors import ActionError, Invalid
 from portal.actions.intake import (
     PHASE_CLOSED,
     TOO_LARGE,
@@ -66,32 +67,40 @@ def submit(
     is then checked all the same: `validation` is the key of what a worker will report, or None.
     """
     given = sending(act.user, phase, act.at, slot)
+    key = hashlib.sha256(key.encode()).hexdigest() if key else ""
+    _require_place(given, key)
     with receive(content, file_name) as stored:
         try:
-            return _submitted(act, given, stored, hashlib.sha256(key.encode()).hexdigest() if key else "")
+            return _submitted(act, given, stored, key)
         except ActionError as error:  # counted after the transaction that it has undone
             problems = error.params.get("problems", [])
             Refusal.objects.count_one([one["code"] for one in problems if one["severity"] == "error"] or [error.code])
             raise
 
 
+def _require_place(given: Sending, key: str) -> None:
+    """Ask for signature and window before the body is read; the transaction asks again."""
+    try:
+        require_signature(given)
+        require_open(given)
+    except ActionError as error:
+        if not _with_key(given, key).exists():
+            Refusal.objects.count_one([error.code])
+            raise
+
+
 def _submitted(act: Act, given: Sending, stored: StoredUpload, key: str) -> Submission:
     try:
         require_few_rejections(given.user, given.team, given.at)  # names take time to read; asked again under the lock
-    except LimitReached:
-        if earlier := _sent_before(given, stored, key):
-            return earlier
-        raise
-    upload = inspect(given.team.shared_task, stored, given.team, given.phase)
-    try:
+        upload = inspect(given.team.shared_task, stored, given.team, given.phase)
         with transaction.atomic():
             lock_senders(given.user, given.team)  # first: an upload with the same key waits for the other to be there
-            if earlier := _sent_before(given, stored, key):
-                return earlier
             if upload.report.ok and upload.runs:
                 return _accepted(act, given, stored, upload, key)
+            if earlier := _sent_before(given, stored, key):
+                return earlier
             _count(given)
-    except IntegrityError:  # a double click: the other one committed while this one waited
+    except (ActionError, IntegrityError):  # whatever forbids it now: with this key it may have been accepted before
         if earlier := _sent_before(given, stored, key):
             return earlier
         raise
@@ -104,15 +113,19 @@ def _submitted(act: Act, given: Sending, stored: StoredUpload, key: str) -> Subm
 
 
 def _sent_before(given: Sending, stored: StoredUpload, key: str) -> Submission | None:
-    if not key:
-        return None
-    submission = Submission.objects.filter(team=given.team, sent_by=given.user, idempotency_key=key).first()
+    submission = _with_key(given, key).first()
     if submission is None:
         return None
     then = (submission.sha256, submission.file_name, submission.phase_id, submission.slot)
     if then != (stored.sha256, stored.name, given.phase.pk, given.slot):
         raise KEY_REUSED()
     return submission
+
+
+def _with_key(given: Sending, key: str) -> QuerySet[Submission]:
+    """The submission that was accepted with that key, if one was."""
+    mine = Submission.objects.filter(team=given.team, sent_by=given.user)
+    return mine.filter(idempotency_key=key) if key else mine.none()
 
 
 def _accepted(act: Act, given: Sending, stored: StoredUpload, upload: Upload, key: str) -> Submission:

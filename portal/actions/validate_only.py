@@ -92,9 +92,9 @@ def validate_only(
 ) -> Validation:
     """Keep an upload until a worker has checked it; uploads that are submitted go before it."""
     given = sending(act.user, phase, act.at, slot)
+    require_signature(given)
+    require_open(given)
     with receive(content, file_name) as stored:
-        require_signature(given)
-        require_open(given)
         return keep_to_validate(given, stored)
 
 

@@ -5,6 +5,8 @@ from datetime import UTC, datetime, timedelta
 from time import monotonic, time
 
 from django.db import connection
+from django.db.models import DateTimeField
+from django.db.models.expressions import RawSQL
 
 _QUESTIONS = {
     # Not now(): it does not move within a transaction.
@@ -26,6 +28,11 @@ def clock_offset() -> float:
     before = time()
     database = database_now().timestamp()
     return (before + time()) / 2 - database
+
+
+def database_clock() -> RawSQL:
+    """`database_now` as a column of rows that are read anyway."""
+    return RawSQL(clock_question().replace("%", "%%"), (), DateTimeField())
 
 
 def clock_question() -> str:

@@ -10,7 +10,7 @@ from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 
 from portal.models import Phase, SharedTask, Team, User
-from portal.models.clock import database_now
+from portal.models.clock import database_clock
 from portal.queries.tasks import TaskPage, task_page
 
 
@@ -27,8 +27,9 @@ class SignedInRequest(HttpRequest):
 
 def tab_context(request: HttpRequest, slug: str, tab: str, at: datetime | None = None) -> dict[str, Any]:
     """What the template of every tab of a shared task needs; `at` unless it is to be asked for. 404 without a task."""
-    at = at or database_now()
-    shared_task = get_object_or_404(SharedTask.objects.prefetch_related("tracks"), slug=slug)
+    tasks = SharedTask.objects.prefetch_related("tracks").annotate(now=database_clock())
+    shared_task = get_object_or_404(tasks, slug=slug)
+    at = at or shared_task.now  # type: ignore[attr-defined]
     return {"page": task_page(shared_task, request.user, at), "tab": tab, "at": at}
 
 

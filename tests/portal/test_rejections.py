@@ -18,6 +18,7 @@ from portal.models.clock import database_now
 from tests.portal.world import EVALUATION, GOOD, captain, person, run_file, send_run, work_off
 
 SECOND = timedelta(seconds=1)
+NONE = ([], 0)
 
 
 @pytest.fixture
@@ -84,9 +85,9 @@ def test_a_file_to_validate_that_kills_its_check_counts_and_one_that_waited_in_v
     user, phase = captain(meltemi), Phase.objects.get(slug="evaluation")
     row = {"user": user, "team": meltemi, "phase": phase, "size": 1, "state": "failed", "received_at": EVALUATION}
     Validation.objects.create(**row)
-    assert rejections._rejected(user, meltemi, EVALUATION) == ([], 0)
+    assert rejections.count_uploads(user, meltemi, EVALUATION) == (NONE, NONE, 0)
     Validation.objects.create(**row, killed_check=True)
-    assert rejections._rejected(user, meltemi, EVALUATION) == ([EVALUATION], 1)
+    assert rejections.count_uploads(user, meltemi, EVALUATION) == (([EVALUATION], 1), NONE, 0)
 
 
 def test_what_waits_for_its_check_counts_so_that_no_more_than_the_limit_can_be_rejected(unlimited, monkeypatch):
@@ -103,6 +104,18 @@ def test_what_waits_for_its_check_counts_so_that_no_more_than_the_limit_can_be_r
     work_off(EVALUATION)
     with pytest.raises(LimitReached, match="within an hour were rejected"):
         send_run(unlimited, GOOD, 3, EVALUATION)
+
+
+def test_an_upload_whose_content_is_validated_after_its_names_were_rejected_counts_once(meltemi):
+    user, phase = captain(meltemi), Phase.objects.get(slug="evaluation")
+    maybe = {"content": [run_file(["MAYBE"])], "file_name": "one_Meltem_1.json"}
+    with pytest.raises(Invalid) as error:
+        submit(user, phase, EVALUATION, **maybe)
+    assert error.value.params["validation"]
+    assert rejections.count_uploads(user, meltemi, EVALUATION) == (([EVALUATION], 1), NONE, 0)
+    work_off(EVALUATION)
+    assert Validation.objects.get().report["ok"] is False
+    assert rejections.count_uploads(user, meltemi, EVALUATION) == (([EVALUATION], 1), NONE, 0)
 
 
 def test_valid_uploads_count_no_more_once_they_are_checked(unlimited, monkeypatch):
@@ -126,8 +139,8 @@ def test_an_upload_that_kills_its_check_counts_once_and_an_outage_does_not(melte
     fatal, postponed = (send_run(meltemi, GOOD, number, EVALUATION).submission for number in (1, 2))
     Submission.objects.filter(pk=fatal.pk).update(attempts=3, state=Submission.State.FAILED)
     Submission.objects.filter(pk=postponed.pk).update(postponed=9)
-    own, of_team = rejections._rejected(user, meltemi, EVALUATION)
-    assert (own, of_team) == ([EVALUATION], 1)
+    rejected, waiting, _unchecked = rejections.count_uploads(user, meltemi, EVALUATION)
+    assert (rejected, waiting) == (([EVALUATION], 1), ([EVALUATION], 1))
 
 
 def test_whoever_changes_teams_keeps_what_was_rejected(meltemi):

@@ -6,11 +6,26 @@ from pathlib import Path
 import pytest
 
 from portal.actions import intake
+from portal.actions.approval import approve_team
 from portal.actions.errors import ActionError, Conflict, Invalid, LimitReached, NotAllowed, TooLarge
 from portal.actions.import_shared_task import import_shared_task
+from portal.actions.submit import submit
+from portal.actions.teams import register_team
+from portal.actions.validate_only import validate_only
 from portal.evaluation.lanes import Lane, message_list
 from portal.evaluation.limits import HINT_PRIORITY
-from portal.models import AuditEntry, FailedAttempt, Membership, Quota, Refusal, Run, Submission, Team, Validation
+from portal.models import (
+    AuditEntry,
+    FailedAttempt,
+    Membership,
+    Phase,
+    Quota,
+    Refusal,
+    Run,
+    Submission,
+    Team,
+    Validation,
+)
 from portal.queries.quota import remaining
 from tests.portal.world import (
     EVALUATION,
@@ -21,6 +36,8 @@ from tests.portal.world import (
     archive,
     captain,
     new_team,
+    organizer_of,
+    person,
     run_file,
     send,
     send_run,
@@ -194,6 +211,36 @@ def test_after_the_deadline_names_are_not_judged(meltemi):
     assert not FailedAttempt.objects.exists()
     assert not Validation.objects.exists()
     assert list(Refusal.objects.values_list("code", "uploads")) == [("phase_closed", 1)]
+
+
+def unread():
+    pytest.fail("the body was read")
+    yield b""
+
+
+@pytest.mark.parametrize("send_to", [submit, validate_only])
+def test_no_body_is_read_for_a_phase_that_is_closed(meltemi, send_to):
+    phase = meltemi.shared_task.phases.get(slug="evaluation")
+    with pytest.raises(NotAllowed) as error:
+        send_to(captain(meltemi), phase, phase.closes, content=unread(), file_name="one_Meltemi_1.json")
+    assert error.value.code == "phase_closed"
+
+
+@pytest.mark.parametrize("send_to", [submit, validate_only])
+def test_no_body_is_read_without_a_signature(gated, send_to):
+    team = register_team(person("Bora"), gated, EVALUATION, name="Bora", answers={"use": "research"})
+    approve_team(organizer_of(gated), team, EVALUATION)
+    phase = gated.phases.get(slug="evaluation")
+    with pytest.raises(NotAllowed) as error:
+        send_to(captain(team), phase, EVALUATION, content=unread(), file_name="one_Bora_1.json")
+    assert error.value.code == "unsigned"
+
+
+def test_a_deadline_that_moves_while_a_body_comes_in_counts(meltemi):
+    phase = meltemi.shared_task.phases.get(slug="evaluation")
+    Phase.objects.filter(pk=phase.pk).update(closes=phase.closes + timedelta(days=1))
+    given = {"content": [run_file(GOOD)], "file_name": "one_Meltemi_1.json"}
+    assert submit(captain(meltemi), phase, phase.closes, **given).phase == phase
 
 
 def test_a_body_over_the_limit_is_counted_once_and_leaves_nothing(meltemi, monkeypatch, settings):

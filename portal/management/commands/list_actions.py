@@ -91,7 +91,7 @@ def _errors(errors: Iterable[ErrorCode]) -> Iterator[str]:
     yield "| error | status | message |\n| --- | --- | --- |"
     for one in errors:
         # A plural has no text without numbers.
-        text = str(one.sentence) or str(one.sentence % {"label": "{label}", "length": 2, "limit": 1})
+        text = str(one.sentence) or str(one.sentence % {"label": "{label}", "length": 2, "limit": 1, "n": 2})
         text = _PARAMETER.sub(r"{\1}", text).replace("\n", " ")
         yield f"| `{one.code}` | {one.error.http_status} | {text} |"
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from http import HTTPStatus
+from operator import itemgetter
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
@@ -21,6 +22,7 @@ from portal.actions.submit import UPLOAD_REJECTED
 from portal.actions.submit import submit as submit_upload
 from portal.actions.validate_only import validate_only
 from portal.models import Phase, Submission, Validation
+from portal.models.clock import database_now
 from portal.permissions import has_signed
 from portal.queries.quota import remaining
 from portal.queries.runs import SubmissionView, submission_view
@@ -58,19 +60,28 @@ def validate(request: SignedInRequest, slug: str) -> HttpResponse:
 def _guarded(request: SignedInRequest, slug: str, then: Receiver, template: str) -> HttpResponse:
     if int(request.META.get("CONTENT_LENGTH") or 0) > BODY_BYTES:
         return _too_large(request, too_large())
+    context = _context(request, slug)
+    if not _may_be_accepted(request, context):
+        return _upload_page(request, context | _lateness(context, *context["page"].phases), HTTPStatus.FORBIDDEN)
     allow_large_file(request)
-    return _receive(request, slug, then, template)
+    return _receive(request, context, then, template)
+
+
+def _may_be_accepted(request: SignedInRequest, context: dict[str, Any]) -> bool:
+    """Whether a body need be read to tell: an upload that was accepted is answered again after the closing, too."""
+    team = context["team"]
+    if team is None:
+        return False
+    return bool(context["page"].open_phases) or team.submissions.filter(sent_by=request.user).exists()
 
 
 @csrf_protect
-def _receive(request: SignedInRequest, slug: str, then: Receiver, template: str) -> HttpResponse:
+def _receive(request: SignedInRequest, context: dict[str, Any], then: Receiver, template: str) -> HttpResponse:
     sent = request.FILES  # reads the body; the time is asked when it is in
-    context = _context(request, slug)
-    page = context["page"]
+    page, context["at"] = context["page"], database_now()
     form = UploadForm(request.POST, sent, phases=page.phases)
     if not form.is_valid():
-        status = HTTPStatus.UNPROCESSABLE_ENTITY if context["team"] else HTTPStatus.FORBIDDEN
-        return _upload_page(request, context | {"form": form}, status)
+        return _upload_page(request, context | {"form": form}, HTTPStatus.UNPROCESSABLE_ENTITY)
     values = form.cleaned_data
     file, phase = values["file"], next(phase for phase in page.phases if phase.slug == values["phase"])
     context |= _limits(request, context, phase) | {"key": values["key"], "slot": values["slot"], "file_name": file.name}
@@ -78,6 +89,7 @@ def _receive(request: SignedInRequest, slug: str, then: Receiver, template: str)
         given = {"content": file.chunks(), "file_name": file.name, "slot": values["slot"]}
         return then(request, context, phase, given)
     except ActionError as error:
+        context |= tab_context(request, page.shared_task.slug, "submit")  # the body may have taken long
         return _rejected(request, context, phase, error, template)
 
 
@@ -121,10 +133,14 @@ def _explained(error: ActionError) -> dict[str, Any]:
     }
 
 
-def _lateness(context: dict[str, Any], phase: Phase) -> dict[str, Any]:
-    """The phase for which a body came too late, and since when: it was open when the upload began."""
-    closed = phase.closes_for(context["team"].pk)
-    return {"late_for": phase, "late_since": closed} if closed is not None and closed <= context["at"] else {}
+def _lateness(context: dict[str, Any], *phases: Phase) -> dict[str, Any]:
+    """The phase for which a body came too late, and since when; of several, the one that closed last."""
+    if context["team"] is None:
+        return {}
+    closings = [(closes, phase) for phase in phases if (closes := phase.closes_for(context["team"].pk))]
+    closed = [(closes, phase) for closes, phase in closings if closes <= context["at"]]
+    since, last = max(closed, key=itemgetter(0), default=(None, None))
+    return {"late_for": last, "late_since": since} if last else {}
 
 
 @require_safe

@@ -1,22 +1,27 @@
 """The submit page, and what becomes of an upload."""
 
 import json
-from datetime import timedelta
+from collections.abc import Callable
+from datetime import datetime, timedelta
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.http import HttpResponse
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from portal.models import Phase, Run, SharedTask, Submission, Team
 from portal.models.clock import database_now
 from scoring.limits import UPLOAD_BYTES
-from tests.portal.world import PERFECT, POST, archive, run_file, send_run, work_off
+from tests.portal.world import PERFECT, POST, RELEASE, archive, run_file, send_run, work_off
 
 PAGE = "/tasks/tiny/submit/"
 VALIDATE = "/tasks/tiny/validate/"
+STATEMENTS = 22  # of the database, for an upload that is accepted; one more where an agreement is to be signed
 
 
 def upload(client: Client, name: str, body: bytes, phase: str = "post", key: str = "", **extra: Any) -> Any:
@@ -255,6 +260,53 @@ def test_a_closed_phase_and_a_missing_file_are_refused(sender: Client) -> None:
         response = sender.post(PAGE, fields)
         assert response.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
         assert "errors-box" in response.content.decode()
+
+
+def sent_in_vain(sender: Client, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The page for an upload whose body nobody reads."""
+    monkeypatch.setattr("portal.web.views.submissions._receive", lambda *_: pytest.fail("the body was read"))
+    response = sender.post(PAGE, {"phase": "post", "file": SimpleUploadedFile("one_Meltemi_1.json", run_file(PERFECT))})
+    assert response.status_code == HTTPStatus.FORBIDDEN
+    return response.content.decode()
+
+
+def test_while_no_phase_is_open_no_body_is_read(
+    sender: Client, monkeypatch: pytest.MonkeyPatch, at: Callable[[datetime], None]
+) -> None:
+    Phase.objects.update(closes=RELEASE)
+    at(RELEASE + timedelta(hours=1))
+    assert "Too late for" in sent_in_vain(sender, monkeypatch)
+
+
+def test_without_a_team_that_takes_part_no_body_is_read(
+    sender: Client, meltemi: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    meltemi.state = Team.State.PENDING
+    meltemi.save()
+    sent_in_vain(sender, monkeypatch)
+
+
+def test_an_upload_that_was_accepted_is_answered_again_after_the_closing(
+    sender: Client, at: Callable[[datetime], None]
+) -> None:
+    def send() -> HttpResponse:
+        file = SimpleUploadedFile("one_Meltemi_1.json", run_file(PERFECT))
+        return sender.post(PAGE, {"phase": "post", "file": file, "key": "k"})
+
+    first = send()
+    assert first.status_code == HTTPStatus.SEE_OTHER
+    Phase.objects.update(closes=RELEASE)
+    at(RELEASE + timedelta(hours=1))
+    again = send()
+    assert (again.status_code, again["Location"]) == (HTTPStatus.SEE_OTHER, first["Location"])
+
+
+def test_an_upload_takes_few_statements(sender: Client) -> None:
+    upload(sender, "one_Meltemi_1.json", run_file(PERFECT))
+    with CaptureQueriesContext(connection) as asked:
+        assert upload(sender, "one_Meltemi_2.json", run_file(PERFECT)).status_code == HTTPStatus.SEE_OTHER
+    statements = [query["sql"] for query in asked if query["sql"].startswith(("SELECT", "INSERT", "UPDATE", "DELETE"))]
+    assert len(statements) <= STATEMENTS, "\n".join(statements)
 
 
 def test_a_body_beyond_the_cap_is_not_read(sender: Client) -> None:
