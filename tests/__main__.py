@@ -18,9 +18,9 @@ import tempfile
 import time
 import xml.etree.ElementTree as ET
 from collections import Counter
-from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -51,6 +51,7 @@ AGAIN_ON_POSTGRES = (
 QUICK = ("--quick", *IN_PARALLEL, "tests/scoring", "tests/agon", "tests/portal", "tests/tasks")
 MEMORY = Path("/dev/shm")
 SLOWEST = 25  # tests that --durations lists
+TEARDOWN_SECONDS = 60  # for the fixtures of a suite that is ended
 # What the suites need from the system, and the Debian package that brings it.
 PROGRAMS = {
     "postgresql": lambda: postgres_programs() is not None,
@@ -81,9 +82,9 @@ class Tally:
         else:
             self.skipped[reason] += 1
 
-    def add_checks(self, passed: Mapping[str, bool]) -> None:
-        self.passed += sum(passed.values())
-        self.failed += [f"check: {name}" for name, is_passed in passed.items() if not is_passed]
+    def add_checks(self, passed: Mapping[str, Future[bool]]) -> None:
+        self.passed += sum(check.result() for check in passed.values())
+        self.failed += [f"check: {name}" for name, check in passed.items() if not check.result()]
 
     def add_junit(self, report: Path, suite: str) -> None:
         for case in ET.parse(report).getroot().iter("testcase"):
@@ -114,21 +115,29 @@ class Tally:
         print(f"{self.passed} passed, {len(self.failed)} failed, {self.skipped.total()} skipped")
 
 
-def run_checks() -> dict[str, bool]:
-    """Whether each check has passed; what a failed one says is printed."""
-    passed = {}
+@contextmanager
+def running_checks() -> Iterator[dict[str, Future[bool]]]:
+    """Whether each check passes, one after another in the background; when the context ends, no further one begins."""
+    pool = ThreadPoolExecutor(1)
+    try:
+        yield {name: pool.submit(_passes, name, command) for name, command in CHECKS.items()}
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _passes(name: str, command: list[Path | str]) -> bool:
+    """What a failed check says is printed."""
+    started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="agon-check-") as state:
-        for name, command in CHECKS.items():
-            started = time.monotonic()
-            environment = os.environ | {"AGON_STATE": state}
-            try:
-                done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
-                passed[name], said = done.returncode == 0, f"{done.stdout}{done.stderr}\n"
-            except OSError as error:
-                passed[name], said = False, f"{error}\n"
-            result, said = ("ok", "") if passed[name] else ("failed", said)
-            print(f"{name} ... {result} ({time.monotonic() - started:.1f} s)\n{said}", end="", flush=True)
-    return passed
+        environment = os.environ | {"AGON_STATE": state}
+        try:
+            done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+            is_passed, said = done.returncode == 0, f"{done.stdout}{done.stderr}\n"
+        except OSError as error:
+            is_passed, said = False, f"{error}\n"
+    result, said = ("ok", "") if is_passed else ("failed", said)
+    print(f"{name} ... {result} ({time.monotonic() - started:.1f} s)\n{said}", end="", flush=True)
+    return is_passed
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,11 +160,19 @@ class PytestRun:
         with ExitStack() as files:
             log = None if self._log is None else files.enter_context(self._log.open("wb"))
             environment = os.environ | suite.environment
-            self._process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
+            self._process = subprocess.Popen(
+                command, cwd=ROOT, env=environment, stdout=log, stderr=log, start_new_session=True
+            )
 
-    def kill(self) -> None:
-        self._process.kill()
-        self._process.wait()
+    def end(self) -> None:
+        """As Ctrl-C would, which reaches us alone: its fixtures end what they have started."""
+        if self._process.returncode is None:
+            self._process.send_signal(signal.SIGINT)
+            try:
+                self._process.wait(TEARDOWN_SECONDS)
+            except subprocess.TimeoutExpired:
+                os.killpg(self._process.pid, signal.SIGKILL)
+                self._process.wait()
 
     def finish(self, tally: Tally) -> None:
         _, status, usage = os.wait4(self._process.pid, 0)
@@ -175,10 +192,10 @@ def run_suites(tally: Tally) -> None:
     suites = [Suite("SQLite", (*IN_PARALLEL, "tests", *ignored), memory)]
     with ExitStack() as cleanup:
         folder = Path(cleanup.enter_context(tempfile.TemporaryDirectory(prefix="agon-reports-")))
-        checks = cleanup.enter_context(ThreadPoolExecutor(1)).submit(run_checks)
+        checks = cleanup.enter_context(running_checks())
         behind = [PytestRun(Suite(name, paths), folder, is_live=False) for name, paths in WITH_PROGRAMS.items()]
         for run in behind:
-            cleanup.callback(run.kill)
+            cleanup.callback(run.end)
         if postgres_programs() is None:
             tally.skip("everything on PostgreSQL: no server is installed")
         else:
@@ -188,11 +205,11 @@ def run_suites(tally: Tally) -> None:
             suites.append(Suite("PostgreSQL, programs", AGAIN_ON_POSTGRES, url))
         for suite in suites:
             run = PytestRun(suite, folder)
-            cleanup.callback(run.kill)
+            cleanup.callback(run.end)
             run.finish(tally)
         for run in behind:
             run.finish(tally)
-        tally.add_checks(checks.result())
+        tally.add_checks(checks)
 
 
 def in_memory() -> bool:
@@ -219,13 +236,14 @@ def main(arguments: list[str]) -> int:
         arguments = [*QUICK, *arguments[1:]]
     if arguments and arguments not in (["--checks"], ["--durations"]):
         memory = {"TMPDIR": str(MEMORY)} if in_memory() else {}
-        command = [sys.executable, "-m", "pytest", *arguments]
-        return subprocess.run(command, cwd=ROOT, env=os.environ | memory, check=False).returncode
+        os.chdir(ROOT)
+        os.execve(sys.executable, [sys.executable, "-m", "pytest", *arguments], os.environ | memory)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the servers end as on Ctrl-C
     started = time.monotonic()
     tally = Tally()
     if arguments == ["--checks"]:
-        tally.add_checks(run_checks())
+        with running_checks() as checks:
+            tally.add_checks(checks)
     else:
         install_programs()
         run_suites(tally)
@@ -236,4 +254,7 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit(130)  # as shells say it of what Ctrl-C ended

@@ -7,9 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from portal.management.valkey import HOST
+from tests.__main__ import PytestRun, Suite, running_checks
 from tests.conftest import ROOT
-from tests.services import PATIENCE
+from tests.services import PATIENCE, wait_until
 
 
 def demo(state: Path, *arguments: str, **environment: str) -> str:
@@ -86,3 +89,43 @@ def test_an_unknown_option_of_setup_is_not_passed_over() -> None:
     done = subprocess.run(["./run", "setup", "--smal"], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert done.stderr == "./run setup has one option: --small.\n"
+
+
+WAITING = """
+import pathlib, pytest, time
+
+here = pathlib.Path(__file__).parent
+
+@pytest.fixture
+def server():
+    (here / "server").touch()
+    yield
+    (here / "server").unlink()
+
+def test_that_waits(server):
+    time.sleep(600)
+"""
+
+
+@pytest.mark.parametrize("options", [(), ("-n", "1")])
+def test_a_suite_that_is_ended_ends_what_it_has_started(tmp_path: Path, options: tuple[str, ...]) -> None:
+    (tmp_path / "test_waiting.py").write_text(WAITING)
+    server = tmp_path / "server"
+    run = PytestRun(Suite("waiting", (f"--rootdir={tmp_path}", *options, str(tmp_path))), tmp_path, is_live=False)
+    try:
+        wait_until(server.exists, "the suite has started its server")
+    finally:
+        run.end()
+    assert not server.exists()
+
+
+def test_when_the_suites_are_ended_no_further_check_begins(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    begun, go_on = tmp_path / "begun", tmp_path / "go-on"
+    wait = f"n=0; until [ -e {go_on} ] || [ $n = 1000 ]; do n=$((n + 1)); sleep 0.01; done; [ -e {go_on} ]"
+    first = ["sh", "-c", f"touch {begun}; {wait}"]
+    monkeypatch.setattr("tests.__main__.CHECKS", {"first": first, "second": ["touch", tmp_path / "second"]})
+    with running_checks() as checks:
+        wait_until(begun.exists, "the first check has begun")
+        checks["second"].add_done_callback(lambda _cancelled: go_on.touch())
+    assert checks["first"].result()
+    assert not (tmp_path / "second").exists()
