@@ -10,9 +10,17 @@ from django.conf import settings
 from django.core.cache import caches
 
 from tests.canary import eyes_open, gold_stays_hidden, pytest_runtest_makereport
+from tests.migrated import django_db_modify_db_settings, django_db_setup, migrated
 from tests.services import Broker
 
-__all__ = ["eyes_open", "gold_stays_hidden", "pytest_runtest_makereport"]
+__all__ = [
+    "django_db_modify_db_settings",
+    "django_db_setup",
+    "eyes_open",
+    "gold_stays_hidden",
+    "migrated",
+    "pytest_runtest_makereport",
+]
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
@@ -33,8 +41,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Deselect what `--quick` leaves out: marked `slow`, or with a fixture that starts a program."""
     if config.getoption("quick"):
-        slow = [item for item in items if item.get_closest_marker("slow") or _starts_a_program(item)]
-        config.hook.pytest_deselected(items=slow)
+        slow = {item for item in items if item.get_closest_marker("slow") or _starts_a_program(item)}
+        config.hook.pytest_deselected(items=list(slow))
         items[:] = [item for item in items if item not in slow]
     items.sort(key=lambda item: item.path.name not in BEFORE_FIGURES)
 
@@ -53,6 +61,14 @@ def _starts_a_program(item: pytest.Item) -> bool:
 def no_kept_boards() -> None:
     """Each test has a database of its own, whose boards have the same names."""
     caches["boards"].clear()
+
+
+@pytest.fixture(autouse=True)
+def no_kept_gold() -> None:
+    """What one test has opened the next has to open again, though `tests.portal.remembered` puts the same rows back."""
+    from portal.evaluation import opened_gold
+
+    opened_gold._kept.clear()
 
 
 @pytest.fixture(scope="session")
