@@ -109,7 +109,8 @@ class Postgres:
 
     def start(self, fsync: bool = False) -> None:
         settings = [f"port={self._port}", f"listen_addresses={HOST}", f"unix_socket_directories={self._folder}"]
-        settings += [f"fsync={'on' if fsync else 'off'}"]
+        if not fsync:
+            settings += ["fsync=off", "full_page_writes=off", "synchronous_commit=off"]
         settings += ["max_connections=300"]  # some tests open 40 at once, and several pytest processes share the server
         options = [f"-c{setting}" for setting in settings]
         command = [self._programs / "postgres", "-D", self._folder, *options]

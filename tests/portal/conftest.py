@@ -20,20 +20,22 @@ from portal.models import Run, SharedTask, Team
 from portal.objects.bucket import Bucket
 from portal.objects.interface import data_objects
 from portal.storage import stored_name
+from tests.portal.remembered import remembered
 from tests.portal.world import EVALUATION, new_team
 from tests.services import S3, Broker, MailServer
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Run each test where it can differ: overlapping writers on PostgreSQL only, and there none without a database.
+    """Run each test of this folder where it can differ: on PostgreSQL none that asks for no database.
 
-    SQLite has one writer at a time.
+    SQLite has one writer at a time, so none of overlapping writers runs there.
     """
+    here = [item for item in items if item.path.is_relative_to(Path(__file__).parent)]
     if connection.vendor == "sqlite":
-        left_out = [item for item in items if "overlapping" in getattr(item, "fixturenames", ())]
+        left_out = {item for item in here if "overlapping" in getattr(item, "fixturenames", ())}
     else:
-        left_out = [item for item in items if not _asks_for_the_database(item)]
-    config.hook.pytest_deselected(items=left_out)
+        left_out = {item for item in here if not _asks_for_the_database(item)}
+    config.hook.pytest_deselected(items=list(left_out))
     items[:] = [item for item in items if item not in left_out]
 
 
@@ -84,19 +86,19 @@ def gated_folder(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.fixture
+@remembered
 def gated(db: None, gated_folder: Path) -> SharedTask:
     """A shared task with manual approval, questions, an agreement and data of every access."""
     return import_shared_task(None, gated_folder, EVALUATION).shared_task
 
 
-@pytest.fixture
+@remembered
 def tiny(db: None, tiny_folder: Path) -> SharedTask:
     """The tiny shared task, imported; its baselines wait to be scored."""
     return import_shared_task(None, tiny_folder, EVALUATION).shared_task
 
 
-@pytest.fixture
+@remembered
 def meltemi(tiny: SharedTask) -> Team:
     """An approved team of the tiny task."""
     return new_team(tiny, "Meltemi")

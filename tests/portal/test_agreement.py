@@ -11,12 +11,13 @@ from portal.actions.teams import register_team
 from portal.models import AuditEntry, SharedTask, Signature, Submission, Validation
 from portal.models.signature import text_sha256
 from portal.permissions import has_signed
+from tests.portal.remembered import remembered
 from tests.portal.world import EVALUATION, GOOD, POST, captain, organizer_of, person, run_file, send, sign
 
 PAGE = "/tasks/gated/agreement/"
 
 
-@pytest.fixture
+@remembered
 def team(gated):
     team = register_team(person("Cleo"), gated, EVALUATION, name="Bora", answers={"use": "research"})
     organizer = organizer_of(gated, "Organizer")

@@ -36,6 +36,7 @@ from portal.objects.interface import data_objects, gold_objects
 from portal.queries.receipts import receipt, verify
 from portal.storage import open_gold, stored_file
 from tests.conftest import ROOT
+from tests.portal.remembered import remembered
 from tests.portal.world import (
     EVALUATION,
     GOOD,
@@ -52,7 +53,7 @@ from tests.portal.world import (
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-@pytest.fixture
+@remembered
 def lived_in(transactional_db, tiny):
     """A portal with runs that are scored, refused and waiting."""
     at = EVALUATION.replace(microsecond=123457)  # a receipt's signature covers every digit

@@ -8,10 +8,11 @@ from django.test import Client
 
 from agon import frames
 from portal.models import SharedTask
+from tests.portal.remembered import remembered
 from tests.portal.world import GOOD, POOR, with_teams
 
 
-@pytest.fixture
+@remembered
 def exported(tiny: SharedTask) -> bytes:
     with_teams(tiny, {"Ostro": GOOD, "Sirocco": POOR})
     return Client().get("/tasks/tiny/leaderboard/one/?phase=evaluation&format=json").content

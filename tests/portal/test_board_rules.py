@@ -14,6 +14,7 @@ from portal.queries.runs import official_runs_of, team_runs
 from portal.queries.ties import letter
 from portal.queries.whiskers import scale
 from scoring.definition import Overall
+from tests.portal.remembered import remembered
 from tests.portal.world import (
     EVALUATION,
     GOOD,
@@ -39,7 +40,7 @@ from tests.portal.world import (
 DAY = timedelta(days=1)
 
 
-@pytest.fixture
+@remembered
 def field(tiny):
     return with_teams(tiny, {"Ostro": PERFECT, "Meltemi": GOOD, "Sirocco": POOR})
 

@@ -5,8 +5,6 @@ import io
 import json
 from datetime import timedelta
 
-import pytest
-
 from portal.evaluation.compare import compare_board
 from portal.export import board_csv, board_json
 from portal.figures.field import intervals
@@ -15,13 +13,14 @@ from portal.paper.tables import board_table
 from portal.queries.board_table import BoardTable, released_table
 from portal.queries.releases import keep_release
 from portal.times_and_numbers import score
+from tests.portal.remembered import remembered
 from tests.portal.world import GOOD, PERFECT, POOR, RELEASE, board, with_teams
 
 # A row in words: rank, team or name of the reference, score, ends of its interval, tie group.
 Line = tuple[int | None, str, float | None, float | None, float | None, str]
 
 
-@pytest.fixture
+@remembered
 def released(tiny: SharedTask) -> SharedTask:
     """Three teams, the last two of which tie; one metric of the last is undefined."""
     with_teams(tiny, {"Ostro": PERFECT, "Meltemi": GOOD, "Sirocco": GOOD, "Notus": POOR})

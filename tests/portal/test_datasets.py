@@ -7,10 +7,11 @@ from portal.actions.errors import ActionError
 from portal.actions.import_shared_task import import_shared_task
 from portal.models import AuditEntry, Download, SharedTask
 from portal.storage import store_upload, stored_file
+from tests.portal.remembered import remembered
 from tests.portal.world import EVALUATION, organizer_of, person
 
 
-@pytest.fixture
+@remembered
 def organizer(gated):
     return organizer_of(gated, "Oana")
 

@@ -15,6 +15,7 @@ from portal.evaluation.record import Scored, UploadFinding, record_check, record
 from portal.evaluation.score import score_run
 from portal.evaluation.sweep import Work, sweep
 from portal.models import Evaluation, GoldStandard, Quota, Run, Submission
+from tests.portal.remembered import remembered
 from tests.portal.world import (
     EVALUATION,
     GOOD,
@@ -43,7 +44,7 @@ def accepted_run(team):
     return run
 
 
-@pytest.fixture
+@remembered
 def run(meltemi):
     """A run whose upload was accepted, and which waits to be scored."""
     return accepted_run(meltemi)

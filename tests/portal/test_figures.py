@@ -14,13 +14,14 @@ from portal.figures.frame import axis, label_places
 from portal.figures.render import FORMATS, render
 from portal.figures.scores import score_figures
 from portal.models import Run
+from tests.portal.remembered import remembered
 from tests.portal.world import EVALUATION, GOOD, POOR, RELEASE, board, pack_of, with_teams
 
 CONFUSION = {"classes": ["NO", "YES"], "counts": [[3, 1], [0, 2]]}
 FONT = re.compile(r"font-weight:(\d+);src:url\(data:font/woff2;base64,([^)]+)")
 
 
-@pytest.fixture
+@remembered
 def field(tiny):
     return with_teams(tiny, {"Ostro": GOOD, "Meltemi": GOOD, "Sirocco": POOR})
 

@@ -15,6 +15,7 @@ from portal.queries.ladder import steps
 from portal.queries.leaderboard import leaderboard
 from portal.queries.run_scores import earlier_scores
 from tests.conftest import ROOT
+from tests.portal.remembered import remembered
 from tests.portal.world import EVALUATION, GOOD, RELEASE, Run, captain, organizer_of, send_run, work_off
 
 WORKERS = ("models", "evaluation", "migrations", "management", "admin.py")  # the others show something to someone
@@ -92,23 +93,26 @@ RULES = [
 @pytest.mark.parametrize("extra_time", [None, EVALUATION, EVALUATION + HOUR])
 def test_database_and_phase_say_the_same(tiny, extra_time):
     organizer, everyone = organizer_of(tiny), AnonymousUser()
-    phase = tiny.phases.get(slug="evaluation")
+    made = [Phase(shared_task=tiny, slug=f"rules-{n}", position=n, **rules) for n, rules in enumerate(RULES)]
+    Phase.objects.bulk_create(made)
     if extra_time:
-        Grace.objects.create(phase=phase, until=extra_time, reason="x", granted_by=organizer, granted_at=EVALUATION)
-    for rules in RULES:
-        Phase.objects.filter(pk=phase.pk).update(**rules)
-        here = Phase.objects.filter(pk=phase.pk)
-        there = here.get()
-        is_public, in_steps = there.scores_are_public(EVALUATION), there.step_at(EVALUATION) is not None
-        assert here.with_public_scores(EVALUATION).exists() == is_public, rules
-        assert here.in_steps(EVALUATION).exists() == in_steps, rules
-        assert here.with_visible_scores(everyone, EVALUATION).exists() == (is_public and not in_steps), rules
-        assert here.with_visible_steps(everyone, EVALUATION).exists() == (is_public and in_steps), rules
-        assert here.with_visible_scores(organizer, EVALUATION).exists()
-        assert not here.with_visible_steps(organizer, EVALUATION).exists()
+        grace = {"until": extra_time, "reason": "x", "granted_by": organizer, "granted_at": EVALUATION}
+        Grace.objects.bulk_create(Grace(phase=phase, **grace) for phase in made)
+    here = Phase.objects.filter(slug__startswith="rules-")
+    phases = list(here)
+    assert len(phases) == len(RULES)
+    public = {phase for phase in phases if phase.scores_are_public(EVALUATION)}
+    in_steps = {phase for phase in phases if phase.step_at(EVALUATION) is not None}
+    assert len({(phase in public, phase in in_steps) for phase in phases}) == 4
+    assert set(here.with_public_scores(EVALUATION)) == public
+    assert set(here.in_steps(EVALUATION)) == in_steps
+    assert set(here.with_visible_scores(everyone, EVALUATION)) == public - in_steps
+    assert set(here.with_visible_steps(everyone, EVALUATION)) == public & in_steps
+    assert set(here.with_visible_scores(organizer, EVALUATION)) == set(phases)
+    assert not here.with_visible_steps(organizer, EVALUATION).exists()
 
 
-@pytest.fixture
+@remembered
 def run(meltemi):
     """Scored, and hidden until the release."""
     run = send_run(meltemi, GOOD, 1, EVALUATION)

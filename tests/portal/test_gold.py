@@ -20,6 +20,7 @@ from portal.evaluation.sweep import sweep
 from portal.models import AuditEntry, GoldStandard, GoldUpload, Run
 from portal.sealing import CannotOpen, as_text, new_private_key, private_key_file, public_key, seal, unseal
 from portal.storage import open_gold
+from tests.portal.remembered import remembered
 from tests.portal.test_import import edit
 from tests.portal.world import (
     EVALUATION,
@@ -49,7 +50,7 @@ def web(settings):
     settings.GOLD_PUBLIC_KEY, settings.GOLD_PRIVATE_KEYS = as_text(public_key()), []
 
 
-@pytest.fixture
+@remembered
 def organizer(tiny):
     return organizer_of(tiny, "Oana")
 

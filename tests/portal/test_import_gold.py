@@ -13,13 +13,14 @@ from portal.models import GoldStandard, GoldUpload
 from portal.queries.organize import to_do
 from portal.sealing import as_text, public_key, seal
 from portal.storage import open_gold
+from tests.portal.remembered import remembered
 from tests.portal.world import EVALUATION, POST, person, run_file, set_up_second_factor
 
 FIXED = run_file(["YES", "YES", "NO", "NO"])
 OTHER = run_file(["NO", "NO", "NO", "NO"])
 
 
-@pytest.fixture
+@remembered
 def organizer(tiny):
     user = person("Oana")
     set_up_second_factor(user)

@@ -19,6 +19,7 @@ from portal.figures.field import field_figures
 from portal.models import Board, Phase, Run, SharedTask, Team, Track
 from portal.paper.latex import escaped
 from portal.queries.insights import Insights, insights
+from tests.portal.remembered import remembered
 from tests.portal.test_papers import ENTRY
 from tests.portal.world import (
     EVALUATION,
@@ -37,7 +38,7 @@ from tests.portal.world import (
 HOSTILE = r"\input{/etc/passwd} 100% & #1_x^2 ~ {$} [a] * 中 Ħ Łódź"
 
 
-@pytest.fixture
+@remembered
 def field(tiny: SharedTask) -> SharedTask:
     with_teams(tiny, {"Ostro": GOOD, "Meltemi": PERFECT, "Sirocco": POOR})
     compare_board(Board.objects.get(track__slug="one", phase__slug="evaluation"), RELEASE)

@@ -9,6 +9,7 @@ from portal.actions.import_shared_task import import_shared_task
 from portal.models import Evaluation, GoldStandard, Phase, Run
 from portal.queries.choices import Choices
 from portal.queries.leaderboard import board_state, default_phase
+from tests.portal.remembered import remembered
 from tests.portal.world import (
     EVALUATION,
     GOOD,
@@ -42,7 +43,7 @@ def set_official(shared_task, official, phase="evaluation"):
     shared_task.phases.filter(slug=phase).update(official=official)
 
 
-@pytest.fixture
+@remembered
 def field(tiny):
     """Three teams, one run each: two share the best score."""
     return with_teams(tiny, {"Ostro": GOOD, "Meltemi": GOOD, "Sirocco": POOR})

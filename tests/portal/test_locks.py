@@ -22,6 +22,7 @@ from portal.evaluation.claim import claim_submission
 from portal.evaluation.record import UploadFinding, record_check
 from portal.evaluation.sweep import sweep
 from portal.models import Phase, Quota, Run
+from tests.portal.remembered import remembered
 from tests.portal.world import (
     EVALUATION,
     GOOD,
@@ -42,7 +43,7 @@ ROUNDS = 6
 BOTH = archive({f"{track}_Meltemi_1.json": run_file(GOOD) for track in ("one", "two")})
 
 
-@pytest.fixture
+@remembered
 def organizer(tiny):
     user = organizer_of(tiny, "Oana")
     Phase.objects.filter(shared_task=tiny).update(released=None)

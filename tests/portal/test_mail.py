@@ -13,17 +13,18 @@ from portal.actions.teams import join_team, register_team, withdraw_team
 from portal.mail import outbox
 from portal.models import AuditEntry, OutgoingMail, Team
 from portal.queries.mails import facts
+from tests.portal.remembered import remembered
 from tests.portal.world import EVALUATION, captain, deliver, organizer_of, person
 
 PASSWORD = re.compile(r"^[\w-]{22}$", re.MULTILINE)
 
 
-@pytest.fixture
+@remembered
 def organizer(gated):
     return organizer_of(gated, "Organizer")
 
 
-@pytest.fixture
+@remembered
 def approved(gated, organizer):
     team = register_team(person("Cleo"), gated, EVALUATION, name="Bora", answers={"use": "research"})
     OutgoingMail.objects.all().delete()  # the organizer's

@@ -16,6 +16,7 @@ from portal.queries.organize import to_do
 from portal.queries.releases import keep_release
 from portal.queries.runs import run_view, team_runs
 from portal.queries.waiting_scores import waiting_scores
+from tests.portal.remembered import remembered
 from tests.portal.world import (
     EVALUATION,
     GOOD,
@@ -37,13 +38,13 @@ NOTE = "Item c was labeled wrong; two annotators agree on NO."
 BOARD = "/tasks/tiny/leaderboard/one/?phase=evaluation"
 
 
-@pytest.fixture
+@remembered
 def field(tiny):
     """Perfect before Good before Poor, all scored."""
     return with_teams(tiny, {"Perfect": PERFECT, "Good": GOOD, "Poor": POOR})
 
 
-@pytest.fixture
+@remembered
 def organizer(tiny):
     return organizer_of(tiny)
 

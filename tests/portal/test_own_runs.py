@@ -9,6 +9,7 @@ from portal.actions.runs import choose_official_run, describe_run, withdraw_run
 from portal.actions.teams import join_team
 from portal.models import AuditEntry, Phase, Quota, Run
 from portal.queries.runs import official_runs_of, run_view, team_runs
+from tests.portal.remembered import remembered
 from tests.portal.world import (
     EVALUATION,
     GOOD,
@@ -27,7 +28,7 @@ from tests.portal.world import (
 )
 
 
-@pytest.fixture
+@remembered
 def runs(meltemi):
     """Three scored runs for track one, in the phase whose official run is chosen: 0.75, 1.0 and, last, 0.25."""
     for number, values in enumerate([GOOD, PERFECT, POOR], start=1):

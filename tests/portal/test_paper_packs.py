@@ -20,6 +20,7 @@ from portal.paper.build import build_pack
 from portal.paper.queue import ATTEMPTS, TRACK_SECONDS, claim_pack, packs_to_build, request_pack
 from portal.queries.paper_packs import boards_state
 from portal.storage import pack_name
+from tests.portal.remembered import remembered
 from tests.portal.test_papers import ENTRY
 from tests.portal.world import EVALUATION, GOOD, PERFECT, RELEASE, captain, person, set_up_second_factor, with_teams
 
@@ -27,7 +28,7 @@ MINUTE = timedelta(minutes=1)
 PAGE, ZIP = "/tasks/tiny/paper/evaluation/", "/tasks/tiny/paper/evaluation.zip"
 
 
-@pytest.fixture
+@remembered
 def field(tiny: SharedTask) -> SharedTask:
     """Two teams with scored runs; the phase `evaluation` is released at RELEASE."""
     with_teams(tiny, {"Ostro": GOOD, "Meltemi": PERFECT})

@@ -10,12 +10,13 @@ from portal.actions.phases import NOTICE, grant_grace, move_phase, revoke_grace
 from portal.actions.release import put_release_back, release_scores, take_back_release
 from portal.models import AuditEntry, Grace, Phase, items_are_public
 from portal.queries.organize import release_looks, to_do
+from tests.portal.remembered import remembered
 from tests.portal.world import EVALUATION, GOOD, RELEASE, board, new_team, organizer_of, person, send_run, work_off
 
 MINUTE = timedelta(minutes=1)
 
 
-@pytest.fixture
+@remembered
 def organizer(tiny):
     return organizer_of(tiny, "Oana")
 

@@ -15,13 +15,14 @@ from portal.actions.teams import join_team, register_team
 from portal.actions.validate_only import validate_only
 from portal.models import FailedAttempt, Phase, Submission, Validation
 from portal.models.clock import database_now
+from tests.portal.remembered import remembered
 from tests.portal.world import EVALUATION, GOOD, captain, person, run_file, send_run, work_off
 
 SECOND = timedelta(seconds=1)
 NONE = ([], 0)
 
 
-@pytest.fixture
+@remembered
 def unlimited(meltemi):
     """A team of a task whose phase has no limit of runs."""
     Phase.objects.update(runs_per_track=None, runs_per_day=None)

@@ -10,6 +10,7 @@ from portal.evaluation.record import Scored, record_score
 from portal.models import Board, Evaluation, GoldStandard, Run
 from portal.queries.board_table import released_table
 from portal.queries.releases import keep_release
+from tests.portal.remembered import remembered
 from tests.portal.world import (
     EVALUATION,
     GOOD,
@@ -30,7 +31,7 @@ SCORES = {  # by team; the better by accuracy is the worse by macro-F1
 }
 
 
-@pytest.fixture
+@remembered
 def field(tiny):
     """Two teams with scored runs, by an accuracy that ranks; their board is compared and kept as a release."""
     for name, scores in SCORES.items():

@@ -17,10 +17,11 @@ from portal.evaluation.rescore import adopt_scorer
 from portal.evaluation.score import score_run
 from portal.evaluation.sweep import sweep
 from portal.models import AuditEntry, Evaluation, GoldStandard, Run
+from tests.portal.remembered import remembered
 from tests.portal.world import EVALUATION, GOOD, POOR, POST, RELEASE, board, gold_path, send_run, work_off
 
 
-@pytest.fixture
+@remembered
 def run(meltemi):
     """A scored run of a team."""
     found = send_run(meltemi, GOOD, 1, EVALUATION)

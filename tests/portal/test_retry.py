@@ -14,6 +14,7 @@ from portal.evaluation.gold import check_gold_upload, drop_unused_gold
 from portal.evaluation.record import quarantine
 from portal.models import AuditEntry, GoldUpload, OutgoingMail, Quota, Run, Submission, User
 from portal.sealing import seal
+from tests.portal.remembered import remembered
 from tests.portal.world import (
     EVALUATION,
     GOOD,
@@ -30,7 +31,7 @@ from tests.portal.world import (
 MINUTE = timedelta(minutes=1)
 
 
-@pytest.fixture
+@remembered
 def organizer(tiny):
     return organizer_of(tiny)
 

@@ -12,22 +12,23 @@ from portal.actions.team_members import INVITATIONS_A_DAY, hand_over, invite_by_
 from portal.actions.teams import ask_again, join_team, register_team, withdraw_team
 from portal.models import AuditEntry, Membership, OutgoingMail, Team, User
 from portal.queries.teams import team_lines, team_view
+from tests.portal.remembered import remembered
 from tests.portal.world import EVALUATION, GOOD, POST, captain, deliver, new_team, organizer_of, person, send_run, sign
 
 ANSWERS = {"use": "research"}
 
 
-@pytest.fixture
+@remembered
 def organizer(gated):
     return organizer_of(gated, "Organizer")
 
 
-@pytest.fixture
+@remembered
 def pending(gated):
     return register_team(person("Cleo"), gated, EVALUATION, name="Bora", answers=ANSWERS)
 
 
-@pytest.fixture
+@remembered
 def friend(meltemi):
     user = person("Friend")
     join_team(user, meltemi.shared_task, EVALUATION, code=meltemi.invitation_code)

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pytest
 from allauth.account.models import EmailAddress
 from allauth.usersessions.models import UserSession
 from django.contrib.auth.models import AnonymousUser
@@ -15,6 +14,7 @@ from portal.actions.validate_only import validate_only
 from portal.mail.unsubscribe import token
 from portal.models import AccessToken, GoldStandard, Run, SharedTask, Team, User
 from tests.portal.conftest import gated, gated_folder, smtp, tiny, tiny_folder
+from tests.portal.remembered import remembered
 from tests.portal.world import EVALUATION, GOOD, person, run_file, send_run, set_up_second_factor, sign
 
 __all__ = ["gated", "gated_folder", "smtp", "tiny", "tiny_folder"]
@@ -129,7 +129,7 @@ class World:
         return client
 
 
-@pytest.fixture
+@remembered
 def world(gated: SharedTask, tiny: SharedTask) -> World:
     world = World(gated, tiny)
     user: User = world.people["unverified"]

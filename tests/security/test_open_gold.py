@@ -19,6 +19,7 @@ from portal.evaluation.compare import compare_board
 from portal.evaluation.items import boards_to_publish, publish_items
 from portal.models import Board, GoldItems, Phase, RunItems, SharedTask
 from portal.models.clock import database_now
+from tests.portal.remembered import remembered
 from tests.portal.world import EVALUATION, send, work_off
 from tests.security.conftest import World
 from tests.security.pages import address_of
@@ -57,7 +58,7 @@ def gated_folder(gated_folder: Path) -> Path:
     return gated_folder
 
 
-@pytest.fixture
+@remembered
 def scored(world: World, gated: SharedTask) -> World:
     """Two teams have scored runs in both phases, the first of which has been released."""
     for team in (world.bora, gated.teams.get(name="Notus")):

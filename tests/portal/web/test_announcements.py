@@ -8,13 +8,14 @@ from django.test import Client
 from portal.actions.announcements import publish_announcement
 from portal.actions.errors import Invalid, NotAllowed
 from portal.models import Announcement, AuditEntry, SharedTask, User
+from tests.portal.remembered import remembered
 from tests.portal.world import EVALUATION, organizer_of, person
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 PAGE = "/tasks/tiny/organize/announcements/"
 
 
-@pytest.fixture
+@remembered
 def organizer(tiny: SharedTask) -> User:
     return organizer_of(tiny, "Oana")
 

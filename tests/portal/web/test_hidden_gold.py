@@ -14,6 +14,7 @@ from portal.models import Evaluation, Run, SharedTask, Team
 from scoring.metrics import LoadedGold
 from scoring.score import Result
 from tests.canary import CANARY
+from tests.portal.remembered import remembered
 from tests.portal.web.conftest import Clock
 from tests.portal.web.everything import everything, readers
 from tests.portal.world import (
@@ -33,7 +34,7 @@ from tests.portal.world import (
 )
 
 
-@pytest.fixture
+@remembered
 def field(meltemi: Team) -> SharedTask:
     """Three teams with a scored run each; their scores wait for the release."""
     for team, values in ((meltemi, GOOD), (new_team(meltemi.shared_task, "Notus"), PERFECT)):

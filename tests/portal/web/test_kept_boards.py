@@ -12,6 +12,7 @@ from portal.actions.runs import choose_official_run, describe_run, withdraw_run
 from portal.actions.scores import rescore
 from portal.models import Board, Grace, Phase, Run, SharedTask, Team, User
 from portal.models.clock import database_now
+from tests.portal.remembered import remembered
 from tests.portal.world import EVALUATION, GOOD, PERFECT, POOR, POST, captain, person, queries, send_run, work_off
 
 HOUR = timedelta(hours=1)
@@ -19,7 +20,7 @@ ONE = "/tasks/tiny/leaderboard/one/?phase=evaluation"
 ADDRESSES = [ONE, f"{ONE}&format=csv", f"{ONE}&format=json", "/tasks/tiny/leaderboard/?phase=evaluation"]
 
 
-@pytest.fixture
+@remembered
 def runs(meltemi: Team) -> list[Run]:
     """Three scored runs in the phase with a release; its board is public."""
     for number, values in enumerate([GOOD, PERFECT, POOR], start=1):

@@ -14,6 +14,7 @@ from portal.evaluation.compare import compare_board
 from portal.models import Board, Evaluation, OutgoingMail, Phase, Run, SharedTask, Team
 from portal.queries.mails import facts
 from portal.queries.runs import official_runs_of, team_runs
+from tests.portal.remembered import remembered
 from tests.portal.web.conftest import Clock
 from tests.portal.web.everything import everything, readers
 from tests.portal.world import (
@@ -47,7 +48,7 @@ def give(scores: Mapping[str, list[float]]) -> None:
             Evaluation.objects.filter(run=run).update(details=details, flags=[f"flag {value}"])
 
 
-@pytest.fixture
+@remembered
 def stepped(tiny: SharedTask) -> SharedTask:
     """Three teams, whose accuracies a ladder of 0.05 tells: Notus 0.70, then 0.75; Auster the same; Ostro 0.70."""
     rules = {"scores": "at-once", "official": "best", "ladder_step": 0.05, "released": None}

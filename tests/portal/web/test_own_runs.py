@@ -8,10 +8,11 @@ from django.test import Client
 
 from portal.models import Phase, Run, SharedTask, Team
 from portal.models.clock import database_now
+from tests.portal.remembered import remembered
 from tests.portal.world import EVALUATION, GOOD, PERFECT, run_file, send_run, work_off
 
 
-@pytest.fixture
+@remembered
 def runs(meltemi: Team) -> list[Run]:
     """Two scored runs in a phase that is open now and lets teams choose."""
     for number, values in enumerate([PERFECT, GOOD], start=1):

@@ -14,12 +14,13 @@ from portal import __version__
 from portal.actions.import_shared_task import import_shared_task
 from portal.models import SharedTask, Team
 from tests.conftest import ROOT
+from tests.portal.remembered import remembered
 from tests.portal.world import GOOD, PERFECT, POST, send_run, work_off
 
 TABS = ["", "data/", "evaluation/", "terms/", "leaderboard/one/", "team/"]
 
 
-@pytest.fixture
+@remembered
 def ranked(meltemi: Team) -> SharedTask:
     """Meltemi has two scored runs in the open phase."""
     send_run(meltemi, GOOD, 1, POST, "post")

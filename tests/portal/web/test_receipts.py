@@ -14,13 +14,14 @@ from portal.actions.import_shared_task import import_shared_task
 from portal.models import Submission, Team
 from portal.secret import kept_secret
 from scoring.receipts import new_private_key, public_key, verify
+from tests.portal.remembered import remembered
 from tests.portal.world import EVALUATION, GOOD, POST, archive, run_file, send, work_off
 
 PAGE = "/receipt/verify/"
 KEY = "/.well-known/agon-receipt-key"
 
 
-@pytest.fixture
+@remembered
 def submission(meltemi: Team) -> Submission:
     body = archive({"two_Meltemi_1.json": run_file(GOOD), "one_Meltemi_1.json": run_file(GOOD)})
     return send(meltemi, "tiny_Meltemi.zip", body, POST, "post")

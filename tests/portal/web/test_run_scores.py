@@ -1,16 +1,16 @@
 """The run's page: where it stands, and what it was before."""
 
-import pytest
 from django.test import Client
 
 from portal.actions.scores import rescore
 from portal.evaluation.compare import compare_board
 from portal.models import Board, Evaluation, Run, SharedTask
 from portal.models.clock import database_now
+from tests.portal.remembered import remembered
 from tests.portal.world import EVALUATION, GOOD, POOR, RELEASE, captain, new_team, send_run, work_off
 
 
-@pytest.fixture
+@remembered
 def run(tiny: SharedTask) -> Run:
     run = send_run(new_team(tiny, "Ostro"), GOOD, 1, EVALUATION)
     send_run(new_team(tiny, "Bora"), POOR, 1, EVALUATION)

@@ -17,6 +17,7 @@ from django.test.utils import CaptureQueriesContext
 from portal.models import Phase, Run, SharedTask, Submission, Team
 from portal.models.clock import database_now
 from scoring.limits import UPLOAD_BYTES
+from tests.portal.remembered import remembered
 from tests.portal.world import PERFECT, POST, RELEASE, archive, run_file, send_run, work_off
 
 PAGE = "/tasks/tiny/submit/"
@@ -28,7 +29,7 @@ def upload(client: Client, name: str, body: bytes, phase: str = "post", key: str
     return client.post(PAGE, {"file": SimpleUploadedFile(name, body), "phase": phase, "key": key}, **extra)
 
 
-@pytest.fixture
+@remembered
 def submission(meltemi: Team) -> Submission:
     """A scored run of Meltemi, in the phase that shows scores at once."""
     send_run(meltemi, PERFECT, 1, POST, "post")

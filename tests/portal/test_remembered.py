@@ -1,0 +1,58 @@
+"""What `remembered` puts back is what was made, and it is made anew wherever anything differs."""
+
+import pytest
+from django.db import transaction
+
+from portal.models import Run
+from tests.portal.remembered import _rows, remembered
+from tests.portal.world import EVALUATION, GOOD, new_team, person, send_run, stored_path
+
+
+class Field:
+    """A remembered fixture that sends a run of a new team, as tests use it one after another."""
+
+    def __init__(self, request, **given):
+        self.made = 0
+        self._use = remembered(self._make)._get_wrapped_function()
+        self._request, self._given = request, given
+
+    def _make(self, tiny, tiny_folder):
+        self.made += 1
+        return send_run(new_team(tiny, "Meltemi"), GOOD, 1, EVALUATION)
+
+    def use(self):
+        """The run, and all rows with it; they are gone afterwards, as after a test."""
+        before = transaction.savepoint()
+        run = self._use(self._request, **self._given)
+        assert list(Run.objects.filter(team__name="Meltemi")) == [run]
+        rows = _rows()
+        new_team(run.track.shared_task, "Ostro")  # the numbers of its rows are free
+        transaction.savepoint_rollback(before)
+        return run, rows
+
+
+@pytest.fixture
+def field(request, tiny, tiny_folder, monkeypatch):
+    monkeypatch.setattr("tests.portal.remembered._recordings", {})
+    return Field(request, tiny=tiny, tiny_folder=tiny_folder)
+
+
+def test_it_is_made_once_and_put_back(field):
+    (first, rows), (second, again) = field.use(), field.use()
+    assert field.made == 1
+    assert second is not first
+    assert again == rows
+
+
+@pytest.mark.parametrize("what", ["row", "folder", "file"])
+def test_it_is_made_anew_where_anything_differs(field, tiny_folder, what):
+    run, _rows = field.use()
+    if what == "row":
+        person("Ada")
+    elif what == "folder":
+        (tiny_folder / "notes.txt").write_text("new")
+    else:
+        stored_path(run.file_sha256).unlink()
+    field.use()
+    assert field.made == 2
+    assert stored_path(run.file_sha256).exists()
