@@ -1,10 +1,13 @@
 """Why an action was not done: declared next to the action, said in words only where someone reads them."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from django.utils.functional import Promise
+
+_PARAMETER = re.compile(r"%\((\w+)\)[sd]")
 
 
 class ActionError(Exception):
@@ -72,3 +75,9 @@ class ErrorCode:
 
     def __call__(self, **params: Any) -> ActionError:
         return self.error(self.code, self.sentence, params)
+
+    @property
+    def pattern(self) -> str:
+        """The sentence with `{name}` for each parameter; a plural has no text without numbers, so it has some."""
+        some = {"label": "{label}", "length": 2, "limit": 1, "n": 2}
+        return _PARAMETER.sub(r"{\1}", str(self.sentence) or str(self.sentence % some)).replace("\n", " ")

@@ -23,60 +23,64 @@ def person(request: ApiRequest) -> User:
     return request.user
 
 
-def find_task(request: ApiRequest, slug: str) -> SharedTask:
+def find_task(request: ApiRequest, task: str) -> SharedTask:
     """The shared task of the address.
 
     Raises:
         ActionError: TOKEN_TASK, where the token is for another one.
     """
-    found = get_object_or_404(SharedTask.objects.prefetch_related("tracks"), slug=slug)
+    found = get_object_or_404(SharedTask.objects.prefetch_related("tracks"), slug=task)
     if isinstance(request.user, User) and request.user.token is not None:
         require_task(request.user.token, found)
     return found
 
 
-def find_page(request: ApiRequest, slug: str) -> TaskPage:
+def find_page(request: ApiRequest, task: str) -> TaskPage:
     """The task with its phases, and the reader's part in it."""
-    return task_page(find_task(request, slug), request.user, request.at)
+    return task_page(find_task(request, task), request.user, request.at)
 
 
-def organized(request: ApiRequest, slug: str) -> SharedTask:
+def organized(request: ApiRequest, task: str) -> SharedTask:
     """The task, for its organizers; the role says what is missing."""
-    found = find_task(request, slug)
+    found = find_task(request, task)
     person(request)
     ORGANIZERS.check(request.user, found)
     return found
 
 
-def own_team(request: ApiRequest, slug: str) -> Team:
+def own_team(request: ApiRequest, task: str) -> Team:
     """The team of whoever asks."""
-    team = team_of(person(request), find_task(request, slug))
+    team = team_of(person(request), find_task(request, task))
     if team is None:
         raise Http404
     return team
 
 
-def find_phase(request: ApiRequest, slug: str, phase: str) -> Phase:
-    return get_object_or_404(Phase, shared_task=find_task(request, slug), slug=phase)
+def find_phase(request: ApiRequest, task: str, phase: str) -> Phase:
+    return get_object_or_404(Phase, shared_task=find_task(request, task), slug=phase)
 
 
-def find_track(request: ApiRequest, slug: str, track: str) -> Track:
-    return get_object_or_404(Track, shared_task=find_task(request, slug), slug=track)
+def find_team(request: ApiRequest, task: str, team: int) -> Team:
+    return get_object_or_404(Team, shared_task=find_task(request, task), pk=min(team, 2**63 - 1))
 
 
-def find_run(request: ApiRequest, slug: str, run: Any) -> Run:
+def find_track(request: ApiRequest, task: str, track: str) -> Track:
+    return get_object_or_404(Track, shared_task=find_task(request, task), slug=track)
+
+
+def find_run(request: ApiRequest, task: str, run: Any) -> Run:
     """A run that the one who asks may see."""
     visible = Run.objects.visible_to(request.user).select_related("track__shared_task", "phase", "team")
-    return get_object_or_404(visible, pk=run, track__shared_task=find_task(request, slug))
+    return get_object_or_404(visible, pk=run, track__shared_task=find_task(request, task))
 
 
-def find_submission(request: ApiRequest, slug: str, submission: Any) -> Submission:
+def find_submission(request: ApiRequest, task: str, submission: Any) -> Submission:
     person(request)
     visible = Submission.objects.visible_to(request.user).select_related("phase", "team", "sent_by", "shared_task")
-    return get_object_or_404(visible, pk=submission, shared_task=find_task(request, slug))
+    return get_object_or_404(visible, pk=submission, shared_task=find_task(request, task))
 
 
-def find_validation(request: ApiRequest, slug: str, validation: Any) -> Validation:
+def find_validation(request: ApiRequest, task: str, validation: Any) -> Validation:
     person(request)
     visible = Validation.objects.visible_to(request.user).select_related("phase__shared_task", "team", "user")
-    return get_object_or_404(visible, pk=validation, phase__shared_task=find_task(request, slug))
+    return get_object_or_404(visible, pk=validation, phase__shared_task=find_task(request, task))

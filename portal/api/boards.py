@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
-from ninja import Query, Router
+from ninja import Query
 from pydantic import BaseModel, Field
 
 from portal import export
@@ -29,8 +29,6 @@ from portal.web.board_address import choices_of
 from portal.web.board_cache import personal, wants_csv
 
 Slug = Annotated[str | None, Field(max_length=50, description="A phase; without it, the one that the page opens with")]
-
-router = Router(tags=["Leaderboards"])
 
 
 class Board(BaseModel):
@@ -58,7 +56,7 @@ CSV = {"text/csv": {"schema": {"type": "string", "contentMediaType": "text/csv"}
 AS_CSV_TOO = {"responses": {200: {"content": CSV}}}
 
 
-@read(router, "/tasks/{slug:task}/leaderboards/{slug:track}", BoardAnswer, openapi_extra=AS_CSV_TOO)
+@read("Leaderboards", "/tasks/{slug:task}/leaderboards/{slug:track}", BoardAnswer, openapi_extra=AS_CSV_TOO)
 def leaderboard(request: ApiRequest, task: str, track: str, query: Query[Board]) -> HttpResponse:
     """A track's leaderboard in a phase, as you may see it.
 
@@ -78,7 +76,7 @@ def leaderboard(request: ApiRequest, task: str, track: str, query: Query[Board])
 
 
 @read(
-    router,
+    "Leaderboards",
     "/tasks/{slug:task}/leaderboards/{slug:track}.csv",
     None,
     openapi_extra=file("text/csv", "The whole leaderboard"),
@@ -89,7 +87,7 @@ def leaderboard_csv(request: ApiRequest, task: str, track: str, query: Query[Boa
     return personal(_csv(export.board_csv(board)), head)
 
 
-@read(router, "/tasks/{slug:task}/leaderboards", OverallAnswer, openapi_extra=AS_CSV_TOO)
+@read("Leaderboards", "/tasks/{slug:task}/leaderboards", OverallAnswer, openapi_extra=AS_CSV_TOO)
 def leaderboards(request: ApiRequest, task: str, query: Query[Overall]) -> HttpResponse:
     """The tracks side by side in one phase, and the rankings over several of them; also as CSV."""
     page = find_page(request, task)
@@ -103,7 +101,7 @@ def leaderboards(request: ApiRequest, task: str, query: Query[Overall]) -> HttpR
     return personal(_json(export.overall_content(board)), head)
 
 
-@read(router, "/tasks/{slug:task}/releases", list[ReleaseAnswer])
+@read("Leaderboards", "/tasks/{slug:task}/releases", list[ReleaseAnswer])
 def releases(request: ApiRequest, task: str) -> list[ReleaseAnswer]:
     """Leaderboards that were released, each kept as it was; newest first."""
     found = find_task(request, task)
@@ -122,7 +120,7 @@ def releases(request: ApiRequest, task: str) -> list[ReleaseAnswer]:
 
 
 @read(
-    router,
+    "Leaderboards",
     "/tasks/{slug:task}/releases/{slug:track}/{slug:phase}/{int:number}",
     ReleasedBoardAnswer,
     openapi_extra=AS_CSV_TOO,

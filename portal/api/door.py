@@ -8,6 +8,7 @@ from hashlib import sha256
 from http import HTTPStatus
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import BadRequest, RequestDataTooBig, SuspiciousOperation
 from django.core.signals import got_request_exception
@@ -39,6 +40,7 @@ class ApiRequest(HttpRequest):
     user: Viewer
     at: datetime
     next_page: str  # address, of a list that goes on
+    location: str  # path of what was created
 
 
 def guarded(view: View) -> View:
@@ -112,6 +114,8 @@ def _finished(request: HttpRequest, response: HttpResponseBase, usage: rates.Usa
         response[name] = value
     if next_page := getattr(request, "next_page", ""):
         response["Link"] = f'<{next_page}>; rel="next"'
+    if location := getattr(request, "location", ""):
+        response["Location"] = f"{settings.PUBLIC_URL}{location}"
     patch_vary_headers(response, ["Authorization", "Accept"])
     response.setdefault("Cache-Control", "private, no-cache")
     if request.method not in _SAFE or response.status_code != HTTPStatus.OK or not isinstance(response, HttpResponse):

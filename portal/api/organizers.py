@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.http import HttpResponse
-from ninja import Query, Router
+from ninja import Query
 
 from portal import export
 from portal.api.access import organized
@@ -24,10 +24,8 @@ from portal.queries.records import downloads as all_downloads
 from portal.queries.teams import team_lines
 from portal.queries.waiting_scores import waiting_scores
 
-router = Router(tags=["Organizers"])
 
-
-@read(router, "/tasks/{slug:task}/organize/teams", list[OrganizedTeamAnswer])
+@read("Organizers", "/tasks/{slug:task}/organize/teams", list[OrganizedTeamAnswer])
 def organized_teams(request: ApiRequest, task: str) -> list[OrganizedTeamAnswer]:
     """All teams: those that wait for approval first."""
     return [
@@ -46,13 +44,13 @@ def organized_teams(request: ApiRequest, task: str) -> list[OrganizedTeamAnswer]
     ]
 
 
-@read(router, "/tasks/{slug:task}/organize/gold", list[GoldAnswer])
+@read("Organizers", "/tasks/{slug:task}/organize/gold", list[GoldAnswer])
 def gold(request: ApiRequest, task: str) -> list[GoldAnswer]:
     """Which gold standard each track has, and what became of the last upload; nothing of the gold itself."""
     return [_gold(line) for line in gold_lines(organized(request, task), request.at)]
 
 
-@read(router, "/tasks/{slug:task}/organize/scores", list[WaitingScoresAnswer])
+@read("Organizers", "/tasks/{slug:task}/organize/scores", list[WaitingScoresAnswer])
 def new_scores(request: ApiRequest, task: str) -> list[WaitingScoresAnswer]:
     """Released leaderboards with new scores, which you can apply."""
     found = organized(request, task)
@@ -71,7 +69,7 @@ def new_scores(request: ApiRequest, task: str) -> list[WaitingScoresAnswer]:
 
 
 @read(
-    router,
+    "Organizers",
     "/tasks/{slug:task}/organize/downloads.csv",
     None,
     openapi_extra=file("text/csv", "One row a request for a file"),
@@ -82,7 +80,7 @@ def downloads(request: ApiRequest, task: str) -> HttpResponse:
     return HttpResponse(content, content_type="text/csv; charset=utf-8")
 
 
-@read(router, "/tasks/{slug:task}/organize/audit", Page[AuditAnswer])
+@read("Organizers", "/tasks/{slug:task}/organize/audit", Page[AuditAnswer])
 def audit(request: ApiRequest, task: str, paging: Query[Paging], verb: str = "") -> dict[str, Any]:
     """Who did what, when; newest first."""
     rows = AuditEntry.objects.filter(shared_task=organized(request, task)).select_related("actor")

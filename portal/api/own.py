@@ -5,7 +5,7 @@ from uuid import UUID
 
 from django.http import Http404, HttpResponse, JsonResponse
 from django.utils.http import content_disposition_header
-from ninja import Query, Router
+from ninja import Query
 
 from portal.actions.validate_only import report_of
 from portal.api.access import find_run, find_submission, find_task, find_validation, own_team, person
@@ -28,10 +28,8 @@ from portal.queries.receipts import receipt as receipt_of
 from portal.queries.runs import RunLine, run_lines, run_view, submission_view
 from portal.queries.uploads import run_body
 
-router = Router()
 
-
-@read(router, "/tasks/{slug:task}/team", TeamAnswer, tags=["Team"])
+@read("Team", "/tasks/{slug:task}/team", TeamAnswer)
 def team(request: ApiRequest, task: str) -> TeamAnswer:
     """Your team in the task."""
     found = own_team(request, task)
@@ -39,7 +37,7 @@ def team(request: ApiRequest, task: str) -> TeamAnswer:
     return TeamAnswer.of(found, list(members))
 
 
-@read(router, "/tasks/{slug:task}/submissions", Page[SubmissionSummary], tags=["Submissions"])
+@read("Submissions", "/tasks/{slug:task}/submissions", Page[SubmissionSummary])
 def submissions(request: ApiRequest, task: str, paging: Query[Paging]) -> dict[str, Any]:
     """The uploads of your team, or of all teams where you organize; newest first."""
     shared_task = find_task(request, task)
@@ -49,14 +47,14 @@ def submissions(request: ApiRequest, task: str, paging: Query[Paging]) -> dict[s
     return as_page(request, [SubmissionSummary.of(one) for one in found])
 
 
-@read(router, "/tasks/{slug:task}/submissions/{uuid:submission}", SubmissionAnswer, tags=["Submissions"])
+@read("Submissions", "/tasks/{slug:task}/submissions/{uuid:submission}", SubmissionAnswer)
 def submission(request: ApiRequest, task: str, submission: UUID) -> SubmissionAnswer:
     """An upload, its runs and every problem: poll it until `is_finished`."""
     found = find_submission(request, task, submission)
     return SubmissionAnswer.seen(submission_view(found, request.user, request.at))
 
 
-@read(router, "/tasks/{slug:task}/submissions/{uuid:submission}/report", ReportAnswer, tags=["Submissions"])
+@read("Submissions", "/tasks/{slug:task}/submissions/{uuid:submission}/report", ReportAnswer)
 def report(request: ApiRequest, task: str, submission: UUID) -> dict[str, Any]:
     """The problems as `agon check --json` prints them."""
     view = submission_view(find_submission(request, task, submission), request.user, request.at)
@@ -64,21 +62,21 @@ def report(request: ApiRequest, task: str, submission: UUID) -> dict[str, Any]:
     return {"ok": view.state != Submission.State.REJECTED, "state": view.state, "problems": problems}
 
 
-@read(router, "/tasks/{slug:task}/submissions/{uuid:submission}/receipt", dict[str, Any], tags=["Submissions"])
+@read("Submissions", "/tasks/{slug:task}/submissions/{uuid:submission}/receipt", dict[str, Any])
 def receipt(request: ApiRequest, task: str, submission: UUID) -> JsonResponse:
     """The signed receipt: the same at every asking, and `agon receipt verify` checks it."""
     found = find_submission(request, task, submission)
     return JsonResponse(receipt_of(found), json_dumps_params={"indent": 1, "ensure_ascii": False})
 
 
-@read(router, "/tasks/{slug:task}/validations/{uuid:validation}", ValidationAnswer, tags=["Submissions"])
+@read("Submissions", "/tasks/{slug:task}/validations/{uuid:validation}", ValidationAnswer)
 def validation(request: ApiRequest, task: str, validation: UUID) -> ValidationAnswer:
     """The report of a file that you had validated only: poll it until `is_finished`."""
     found = find_validation(request, task, validation)
     return ValidationAnswer.of(found, report_of(found, request.at))
 
 
-@read(router, "/tasks/{slug:task}/runs", Page[RunAnswer], tags=["Runs"])
+@read("Runs", "/tasks/{slug:task}/runs", Page[RunAnswer])
 def runs(request: ApiRequest, task: str, paging: Query[Paging], phase: str = "", track: str = "") -> dict[str, Any]:
     """The runs of your team, or of all teams where you organize; newest first. `phase` and `track` filter them."""
     shared_task = find_task(request, task)
@@ -90,7 +88,7 @@ def runs(request: ApiRequest, task: str, paging: Query[Paging], phase: str = "",
     return as_page(request, [RunAnswer.of(lines[one.pk]) for one in found])
 
 
-@read(router, "/tasks/{slug:task}/runs/{uuid:run}", RunAnswer, tags=["Runs"])
+@read("Runs", "/tasks/{slug:task}/runs/{uuid:run}", RunAnswer)
 def run(request: ApiRequest, task: str, run: UUID) -> RunAnswer:
     """A run of your team, or a baseline."""
     line: RunLine = run_view(find_run(request, task, run), request.user, request.at).line
@@ -98,10 +96,9 @@ def run(request: ApiRequest, task: str, run: UUID) -> RunAnswer:
 
 
 @read(
-    router,
+    "Runs",
     "/tasks/{slug:task}/runs/{uuid:run}/file",
     None,
-    tags=["Runs"],
     openapi_extra=file("application/octet-stream", "The run"),
 )
 def run_file(request: ApiRequest, task: str, run: UUID) -> HttpResponse:
@@ -114,7 +111,7 @@ def run_file(request: ApiRequest, task: str, run: UUID) -> HttpResponse:
     return HttpResponse(run_body(found), content_type="application/octet-stream", headers=headers)
 
 
-@read(router, "/tasks/{slug:task}/runs/{uuid:run}/items", ItemsAnswer, tags=["Runs"])
+@read("Runs", "/tasks/{slug:task}/runs/{uuid:run}/items", ItemsAnswer)
 def run_items(request: ApiRequest, task: str, run: UUID, paging: Query[Paging], items: str = "") -> ItemsAnswer:
     """What the run and the gold standard say of each item, once the task publishes them.
 

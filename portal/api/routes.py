@@ -7,13 +7,16 @@ from ninja import Router
 
 from portal.api.problems import Problem
 
+router = Router()
+"""All addresses: one table, since several methods may share an address."""
+
 PROBLEMS = dict.fromkeys((401, 403, 404, 422, 429), Problem)
 """What any address can answer instead."""
 
 Declared = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
-def read(router: Router, path: str, answer: Any, **options: Any) -> Declared:
+def read(tag: str, path: str, answer: Any, **options: Any) -> Declared:
     """An address to GET; the function's name is that of the operation, its docstring the description."""
 
     def declare(view: Callable[..., Any]) -> Callable[..., Any]:
@@ -26,6 +29,7 @@ def read(router: Router, path: str, answer: Any, **options: Any) -> Declared:
             url_name=view.__name__,
             summary=summary.rstrip("."),
             description=rest.strip() or None,
+            tags=[tag],
             **options,
         )
         return operation(view)

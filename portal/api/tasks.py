@@ -7,7 +7,7 @@ from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.views.decorators.debug import sensitive_variables
-from ninja import Query, Router
+from ninja import Query
 
 from portal.actions.data_password import give_password
 from portal.actions.downloads import OBSTACLES, record_download
@@ -42,10 +42,8 @@ from portal.web.files import encrypted_response, file_response, no_such_bytes, w
 DATA_PASSWORD = "X-Data-Password"
 """The header with a team's data password, where a file needs it."""
 
-router = Router(tags=["Tasks"])
 
-
-@read(router, "/me", MeAnswer, tags=["You"])
+@read("You", "/me", MeAnswer)
 def me(request: ApiRequest) -> MeAnswer:
     """Whose token it is, and what it is good for."""
     user = person(request)
@@ -72,20 +70,20 @@ def me(request: ApiRequest) -> MeAnswer:
     )
 
 
-@read(router, "/tasks", Page[TaskSummary])
+@read("Tasks", "/tasks", Page[TaskSummary])
 def tasks(request: ApiRequest, paging: Query[Paging]) -> dict[str, Any]:
     """All shared tasks, newest year first."""
     found = page_of(request, SharedTask.objects.all(), ("-year", "slug"), paging)
     return as_page(request, [TaskSummary.model_validate(one) for one in found])
 
 
-@read(router, "/tasks/{slug:task}", TaskAnswer)
+@read("Tasks", "/tasks/{slug:task}", TaskAnswer)
 def task(request: ApiRequest, task: str) -> TaskAnswer:
     """A shared task with its tracks."""
     return TaskAnswer.of(find_page(request, task))
 
 
-@read(router, "/tasks/{slug:task}/phases", list[PhaseAnswer])
+@read("Tasks", "/tasks/{slug:task}/phases", list[PhaseAnswer])
 def phases(request: ApiRequest, task: str) -> list[PhaseAnswer]:
     """The phases in their order, each with its limits and the addresses of its leaderboards."""
     page = find_page(request, task)
@@ -100,7 +98,7 @@ def phases(request: ApiRequest, task: str) -> list[PhaseAnswer]:
 
 
 @read(
-    router,
+    "Tasks",
     "/tasks/{slug:task}/folder.zip",
     None,
     openapi_extra=file("application/zip", "The rules, the pages and the public item ids: what `agon check` needs"),
@@ -115,7 +113,7 @@ def folder(request: ApiRequest, task: str) -> HttpResponse:
     return HttpResponse(folder_zip(found), content_type="application/zip", headers=headers)
 
 
-@read(router, "/tasks/{slug:task}/announcements", Page[AnnouncementAnswer])
+@read("Tasks", "/tasks/{slug:task}/announcements", Page[AnnouncementAnswer])
 def announcements(request: ApiRequest, task: str, paging: Query[Paging]) -> dict[str, Any]:
     """What the organizers told everybody, newest first."""
     rows = Announcement.objects.filter(shared_task=find_task(request, task)).select_related("by")
@@ -126,7 +124,7 @@ def announcements(request: ApiRequest, task: str, paging: Query[Paging]) -> dict
     )
 
 
-@read(router, "/tasks/{slug:task}/agreement", AgreementAnswer, tags=["Data"])
+@read("Data", "/tasks/{slug:task}/agreement", AgreementAnswer)
 def agreement(request: ApiRequest, task: str) -> AgreementAnswer:
     """The data agreement as it is now."""
     found = find_task(request, task)
@@ -138,7 +136,7 @@ def agreement(request: ApiRequest, task: str) -> AgreementAnswer:
     return AgreementAnswer(version=rules.version, text=text, sha256=text_sha256(text), is_signed=is_signed)
 
 
-@read(router, "/tasks/{slug:task}/datasets", list[DatasetAnswer], tags=["Data"])
+@read("Data", "/tasks/{slug:task}/datasets", list[DatasetAnswer])
 def datasets(request: ApiRequest, task: str) -> list[DatasetAnswer]:
     """Every file of the task's data, and what keeps you from it."""
     page = find_page(request, task)
@@ -146,7 +144,7 @@ def datasets(request: ApiRequest, task: str) -> list[DatasetAnswer]:
     return [_dataset(page, one, own, request.at) for one in page.shared_task.definition.datasets]
 
 
-@read(router, "/tasks/{slug:task}/datasets/{slug:dataset}", DatasetAnswer, tags=["Data"])
+@read("Data", "/tasks/{slug:task}/datasets/{slug:dataset}", DatasetAnswer)
 def dataset(request: ApiRequest, task: str, dataset: str) -> DatasetAnswer:
     """A file of the task's data, and what keeps you from it."""
     page = find_page(request, task)
@@ -155,10 +153,9 @@ def dataset(request: ApiRequest, task: str, dataset: str) -> DatasetAnswer:
 
 
 @read(
-    router,
+    "Data",
     "/tasks/{slug:task}/datasets/{slug:dataset}/file",
     None,
-    tags=["Data"],
     openapi_extra=file("application/octet-stream", "The file")
     | {
         "parameters": [

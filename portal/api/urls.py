@@ -10,9 +10,12 @@ from ninja.errors import HttpError
 from ninja.errors import ValidationError as InvalidRequest
 
 from portal.actions.input import InvalidInput, problem_of
-from portal.api import boards, organizers, own, problems, tasks
+from portal.api import actions, boards, files, organizers, own, problems, tasks
 from portal.api.door import answer_to, guarded
 from portal.api.openapi import specification
+from portal.api.routes import router
+
+PARTS = (tasks, boards, own, organizers, actions, files)  # importing each has declared its addresses
 
 
 class Api(NinjaAPI):
@@ -59,8 +62,7 @@ api = Api(
 )
 for kind in (Exception, Http404, HttpError, InvalidRequest):
     api.add_exception_handler(kind, _answer)
-for part in (tasks, boards, own, organizers):
-    api.add_router("", part.router)
+api.add_router("", router)
 
 
 @guarded

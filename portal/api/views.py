@@ -1,7 +1,5 @@
 """Pages about the API: what each code of an error means."""
 
-import re
-
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
@@ -10,8 +8,6 @@ from portal.actions.errors import ErrorCode
 from portal.actions.registry import every_error
 from portal.api.problems import OWN_ERRORS
 from portal.queries.problems import meaning
-
-_PARAMETER = re.compile(r"%\(\w+\)[sd]")
 
 
 @require_safe
@@ -31,10 +27,5 @@ def error(request: HttpRequest, code: str) -> HttpResponse:
 
 
 def _sentences(codes: list[ErrorCode]) -> dict[str, int]:
-    """Each sentence once, with its status; `…` stands for what it is filled in with."""
-    return {_PARAMETER.sub("…", _text(one)): one.error.http_status for one in codes}
-
-
-def _text(one: ErrorCode) -> str:
-    """A plural has no text without numbers."""
-    return str(one.sentence) or str(one.sentence % {"label": "…", "length": 2, "limit": 1})
+    """Each sentence once, with its status."""
+    return {one.pattern: one.error.http_status for one in codes}

@@ -2,15 +2,17 @@
 
 from typing import Any
 
+from django.contrib.auth.models import AnonymousUser
 from django.core.cache import cache, caches
 from django.db import transaction
+from django.http.response import HttpResponseBase
 from django.urls import reverse
 
+from portal.models import AccessToken
 from tests.portal.script import Script
 from tests.security.action_addresses import addresses
 from tests.security.conftest import World
 
-READ = ("GET", "HEAD")
 TOKENS = (
     "anonymous", "teamless:read", "teamless:submit", "pending:submit", "member:read", "member:submit", "captain:submit",
     "captain:organize", "rival:submit", "other_organizer:organize", "password_organizer:organize", "organizer:read",
@@ -32,6 +34,11 @@ def arguments(world: World, name: str) -> dict[str, Any]:
         "run": world.run.pk,
         "submission": world.run.submission_id,
         "validation": world.validation.pk,
+        "announcement": world.announcement.pk,
+        "gold": world.gold.pk,
+        "grace": 1,
+        "split": "test",
+        "team": world.auster.pk,
     }
     pattern = next(pattern for other, pattern in addresses() if other == name)
     return {one: known[one] for one in pattern.pattern.converters}
@@ -43,21 +50,27 @@ def address_of(world: World, name: str) -> str:
     return reverse(name, kwargs=arguments(world, name))
 
 
-def script(world: World, token: str) -> Script:
-    """Asks as that role by a token of that scope."""
+def who(world: World, token: str) -> Any:
+    """Whom the API sees: with the token that limits them."""
     role, _, scope = token.partition(":")
     if role == "anonymous":
-        return Script()
-    if role == "elsewhere":
-        return Script(world.people["organizer"], scope, world.tiny)
-    return Script(world.people[role], scope)
+        return AnonymousUser()
+    user = world.people["organizer" if role == "elsewhere" else role]
+    user.token = AccessToken(user=user, scope=scope, shared_task=world.tiny if role == "elsewhere" else None)
+    return user
 
 
-def status(world: World, token: str, name: str, method: str) -> int:
-    """Of an empty request; what it changed is undone."""
+def script(world: World, token: str) -> Script:
+    """Asks as that role by a token of that scope."""
+    user = who(world, token)
+    return Script(user, user.token.scope, user.token.shared_task) if user.is_authenticated else Script()
+
+
+def answer(world: World, token: str, name: str, method: str) -> HttpResponseBase:
+    """To an empty request; what it changed is undone."""
     cache.clear()
     caches["rates"].clear()
     before = transaction.savepoint()
-    found: int = script(world, token)(address_of(world, name), method).status_code
+    found: HttpResponseBase = script(world, token)(address_of(world, name), method)
     transaction.savepoint_rollback(before)
     return found

@@ -2,7 +2,6 @@
 
 import builtins
 import inspect
-import re
 import types
 import typing
 from collections import abc
@@ -41,7 +40,6 @@ includes those before it.
 Any action can also raise these errors about its input, and about the token that it is asked by:
 """
 
-_PARAMETER = re.compile(r"%\((\w+)\)[sd]")
 _NAMES = {str: "text", bool: "true or false", int: "number", datetime: "time", Path: "folder", types.NoneType: "none"}
 
 
@@ -90,10 +88,7 @@ def _section(action: Action[Any, Any, Any]) -> Iterator[str]:
 def _errors(errors: Iterable[ErrorCode]) -> Iterator[str]:
     yield "| error | status | message |\n| --- | --- | --- |"
     for one in errors:
-        # A plural has no text without numbers.
-        text = str(one.sentence) or str(one.sentence % {"label": "{label}", "length": 2, "limit": 1, "n": 2})
-        text = _PARAMETER.sub(r"{\1}", text).replace("\n", " ")
-        yield f"| `{one.code}` | {one.error.http_status} | {text} |"
+        yield f"| `{one.code}` | {one.error.http_status} | {one.pattern} |"
 
 
 def _type(kind: Any) -> str:

@@ -38,6 +38,11 @@ def test_without_a_token_what_is_public_can_be_read_and_nothing_else(gated):
         assert answer["WWW-Authenticate"].startswith("Bearer")
 
 
+@pytest.mark.parametrize("path", ["/tasks/gated/organize/papers/close", "/tasks/gated/team/leave", "/tasks/none/team"])
+def test_nothing_is_changed_without_a_token(gated, path):
+    assert problem(Script()(path, "POST")) == (401, "signed_out")
+
+
 def test_a_session_counts_for_nothing(meltemi):
     client = Client()
     client.force_login(captain(meltemi))

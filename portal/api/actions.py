@@ -1,0 +1,367 @@
+"""What can be done: a table of addresses and actions, and one route for all of them, made of an action's declaration.
+
+The body is the action's input, with names and keys in place of rows. Who may do it is asked before the body is read.
+"""
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404
+from ninja import Body, Status
+from pydantic import create_model
+
+from portal.actions import (
+    agreement,
+    announcements,
+    approval,
+    data_password,
+    gold,
+    papers,
+    phases,
+    release,
+    retry,
+    runs,
+    scores,
+    team_members,
+    teams,
+)
+from portal.actions.action import Action
+from portal.actions.input import Input
+from portal.api.access import find_phase, find_run, find_task, find_team, own_team
+from portal.api.door import ApiRequest
+from portal.api.problems import Problem
+from portal.api.routes import PROBLEMS, router
+from portal.api.schemas import AnnouncementAnswer, RunAnswer, TeamAnswer
+from portal.models import Announcement, GoldStandard, Membership, Run, Team
+from portal.queries.runs import run_view
+from portal.queries.waiting_scores import waiting_scores
+from portal.web.access import client_address
+
+Find = Callable[..., Any]
+"""The request and what the address names, to what the action is done to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """An input that the body names: what it is there, and what it stands for."""
+
+    kind: Any
+    find: Callable[[ApiRequest, Any, Any], Any]  # request, target, what was named
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """An address that calls an action.
+
+    `named` are inputs that the body names, `taken` those that come with the request or its address.
+    """
+
+    method: str
+    path: str
+    action: Action[Any, Any, Any]
+    target: Find
+    tag: str
+    named: Mapping[str, Named] = field(default_factory=dict)
+    taken: Mapping[str, Callable[[ApiRequest, dict[str, Any]], Any]] = field(default_factory=dict)
+    answer: Callable[[ApiRequest, Any], Any] | None = None
+    status: HTTPStatus = HTTPStatus.OK
+    example: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """Of the operation: the action's, and its target's where the action has several addresses."""
+        return f"{self.action.name}_of_own_team" if self.path.endswith("/team/password") else self.action.name
+
+
+def _members_of_own(request: ApiRequest, team: Team, key: int) -> Membership:
+    return get_object_or_404(Membership, team=team, pk=key)
+
+
+def _team_of_task(request: ApiRequest, phase: Any, name: str | None) -> Team | None:
+    return None if name is None else get_object_or_404(Team, shared_task=phase.shared_task, name=name)
+
+
+def _waiting(request: ApiRequest, shared_task: Any, keys: list[str]) -> list[Any]:
+    known = {one.key: one for one in waiting_scores(shared_task, request.user, request.at)}  # type: ignore[arg-type]
+    if not set(keys) <= known.keys():
+        raise scores.CHANGED()
+    return [known[key] for key in keys]
+
+
+def _run(request: ApiRequest, run: Run) -> RunAnswer:
+    return RunAnswer.of(run_view(run, request.user, request.at).line)
+
+
+def _team(_request: ApiRequest, team: Team) -> TeamAnswer:
+    return TeamAnswer.of(team, list(team.memberships.select_related("user").order_by("-is_captain", "joined_at")))
+
+
+def _joined(request: ApiRequest, membership: Membership) -> TeamAnswer:
+    return _team(request, membership.team)
+
+
+def _announcement(_request: ApiRequest, one: Announcement) -> AnnouncementAnswer:
+    return AnnouncementAnswer(id=one.pk, title=one.title, text=one.text, by=str(one.by), at=one.at)
+
+
+def _find_announcement(request: ApiRequest, task: str, announcement: int) -> Announcement:
+    return get_object_or_404(Announcement, shared_task=find_task(request, task), pk=_key(announcement))
+
+
+def _find_gold(request: ApiRequest, task: str, gold: int) -> GoldStandard:
+    return get_object_or_404(GoldStandard, track__shared_task=find_task(request, task), pk=_key(gold))
+
+
+def _key(number: int) -> int:
+    """A key that no database finds too large."""
+    return min(number, 2**63 - 1)
+
+
+TASK = "/tasks/{slug:task}"
+OWN = f"{TASK}/team"
+RUN = f"{TASK}/runs/{{uuid:run}}"
+PHASE = f"{TASK}/phases/{{slug:phase}}"
+TEAMS = f"{TASK}/organize/teams/{{int:team}}"
+
+ROUTES = (
+    Route(
+        "POST",
+        OWN,
+        teams.register_team,
+        find_task,
+        "Team",
+        answer=_team,
+        status=HTTPStatus.CREATED,
+        example={"name": "Meltemi", "affiliation": "University of the Aegean", "answers": {"use": "research"}},
+    ),
+    Route("POST", f"{OWN}/join", teams.join_team, find_task, "Team", answer=_joined, example={"code": "f3Zk9q2L0a"}),
+    Route("POST", f"{OWN}/leave", team_members.leave_team, own_team, "Team"),
+    Route("POST", f"{OWN}/withdraw", teams.withdraw_team, own_team, "Team"),
+    Route("POST", f"{OWN}/ask-again", teams.ask_again, own_team, "Team", example={"answers": {"use": "research"}}),
+    Route(
+        "POST", f"{OWN}/invite", team_members.invite_by_mail, own_team, "Team", example={"address": "ana@uni.example"}
+    ),
+    Route(
+        "POST",
+        f"{OWN}/hand-over",
+        team_members.hand_over,
+        own_team,
+        "Team",
+        named={"member": Named(int, _members_of_own)},
+        example={"member": 17},
+    ),
+    Route("POST", f"{OWN}/paper", papers.give_paper, own_team, "Team", example={"link": "https://example.org/paper"}),
+    Route("POST", f"{OWN}/password", data_password.renew_password, own_team, "Team"),
+    Route(
+        "POST",
+        f"{TASK}/agreement",
+        agreement.sign_agreement,
+        find_task,
+        "Data",
+        taken={"address": lambda request, _named: client_address(request)},
+        example={"typed_name": "Ana Example", "sha256": "0" * 64},
+    ),
+    Route("POST", f"{RUN}/choose", runs.choose_official_run, find_run, "Runs", answer=_run),
+    Route(
+        "POST", f"{RUN}/withdraw", runs.withdraw_run, find_run, "Runs", answer=_run, example={"reason": "Wrong file"}
+    ),
+    Route(
+        "POST",
+        f"{RUN}/describe",
+        runs.describe_run,
+        find_run,
+        "Runs",
+        answer=_run,
+        example={"method": "XLM-R large", "system_type": "tuned"},
+    ),
+    Route(
+        "POST",
+        f"{TASK}/announcements",
+        announcements.publish_announcement,
+        find_task,
+        "Organizers",
+        answer=_announcement,
+        status=HTTPStatus.CREATED,
+        example={"title": "Test data", "text": "The *test* data are here."},
+    ),
+    Route(
+        "DELETE",
+        f"{TASK}/announcements/{{int:announcement}}",
+        announcements.take_back_announcement,
+        _find_announcement,
+        "Organizers",
+    ),
+    Route("POST", f"{TEAMS}/approve", approval.approve_team, find_team, "Organizers"),
+    Route(
+        "POST",
+        f"{TEAMS}/decline",
+        approval.decline_team,
+        find_team,
+        "Organizers",
+        example={"reason": "No affiliation."},
+    ),
+    Route("POST", f"{TEAMS}/password", data_password.renew_password, find_team, "Organizers"),
+    Route(
+        "POST",
+        f"{PHASE}/window",
+        phases.move_phase,
+        find_phase,
+        "Organizers",
+        example={"opens": "2026-05-01T00:00:00Z", "closes": "2026-05-11T12:00:00Z", "note": "More time."},
+    ),
+    Route(
+        "POST",
+        f"{PHASE}/extra-time",
+        phases.grant_grace,
+        find_phase,
+        "Organizers",
+        named={"team": Named(str | None, _team_of_task)},
+        example={"team": "Meltemi", "until": "2026-05-12T12:00:00Z", "reason": "An outage of ours."},
+    ),
+    Route(
+        "DELETE",
+        f"{PHASE}/extra-time/{{int:grace}}",
+        phases.revoke_grace,
+        lambda request, task, phase, **_others: find_phase(request, task, phase),
+        "Organizers",
+        taken={"grace_id": lambda _request, named: _key(named["grace"])},
+    ),
+    Route(
+        "POST",
+        f"{PHASE}/release",
+        release.release_scores,
+        find_phase,
+        "Organizers",
+        example={"when": "2026-05-20T12:00:00Z"},
+    ),
+    Route("POST", f"{PHASE}/release/take-back", release.take_back_release, find_phase, "Organizers"),
+    Route("POST", f"{PHASE}/release/put-back", release.put_release_back, find_phase, "Organizers"),
+    Route(
+        "POST",
+        f"{TASK}/organize/scores",
+        scores.apply_scores,
+        find_task,
+        "Organizers",
+        named={"wanted": Named(list[str], _waiting)},
+        example={"wanted": ["3 8 2.1"], "note": "Two labels of the gold were wrong."},
+    ),
+    Route(
+        "POST",
+        f"{TASK}/organize/rescore",
+        scores.rescore,
+        find_task,
+        "Organizers",
+        example={"reason": "A metric was corrected."},
+    ),
+    Route("POST", f"{TASK}/organize/retry", retry.retry_failed, find_task, "Organizers"),
+    Route("POST", f"{TASK}/organize/papers/close", papers.close_papers, find_task, "Organizers"),
+    Route("POST", f"{TASK}/organize/papers/open", papers.open_papers, find_task, "Organizers"),
+    Route(
+        "POST",
+        f"{TASK}/organize/gold/{{int:gold}}/return",
+        gold.return_to_gold,
+        _find_gold,
+        "Organizers",
+        example={"is_sure": True},
+    ),
+)
+
+WITH_FILES = {"submit", "validate_only", "upload_gold", "replace_dataset"}
+"""Actions that a file comes with: `portal.api.files` has their addresses."""
+
+PAGE_ONLY = {
+    "ask_for_pack": "the page of the paper pack asks for it",
+    "change_settings": "a person's own account is changed in a browser",
+    "create_token": "a token that leaks could otherwise make others",
+    "delete_account": "a person's own account is changed in a browser",
+    "end_session": "sessions are a browser's",
+    "give_password": "downloading a file gives the password that it needs",
+    "import_shared_task": "a command on the server does it",
+    "record_download": "downloading a file records it",
+    "revoke_token": "a person's own account is changed in a browser",
+    "stop_mails": "the link in a mail does it",
+}
+"""Actions without an address, and why."""
+
+
+def _declare(route: Route) -> None:
+    body = body_of(route)
+    view = _view(route, body)
+    answered = inspect.signature(route.answer, eval_str=True).return_annotation if route.answer else None
+    status = int(route.status) if route.answer else int(HTTPStatus.NO_CONTENT)
+    summary, _, rest = (inspect.getdoc(route.action) or "").partition("\n")
+    example = {"example": dict(route.example)} if route.example else {}
+    router.api_operation(
+        [route.method],
+        route.path,
+        auth=_permission(route),
+        response={status: answered, **PROBLEMS, 400: Problem, 409: Problem},
+        operation_id=route.name,
+        url_name=route.name,
+        summary=summary.rstrip("."),
+        description=rest.strip() or None,
+        tags=[route.tag],
+        openapi_extra={"requestBody": {"content": {"application/json": example}}} if body else None,
+    )(view)
+
+
+def body_of(route: Route) -> type[Input] | None:
+    """The action's input as JSON has it, or None where there is nothing to say."""
+    fields: dict[str, Any] = {}
+    for name, info in route.action.Input.model_fields.items():
+        if name in route.named:
+            fields[name] = (route.named[name].kind, ... if info.is_required() else info.default)
+        elif name not in route.taken:
+            fields[name] = (info.annotation, info)
+    return create_model(f"{route.action.name}_input", __base__=Input, **fields) if fields else None
+
+
+def _permission(route: Route) -> Callable[[ApiRequest], bool]:
+    """Whether whoever asks may do it at all: by the action's own role, before the body is read."""
+
+    def may(request: ApiRequest) -> bool:
+        match = request.resolver_match
+        assert match is not None
+        route.action.who.check(request.user, route.target(request, **match.kwargs))
+        return True
+
+    return may
+
+
+def _view(route: Route, body: type[Input] | None) -> Callable[..., Any]:
+    """A function with a parameter for each part of the address, and the body; ninja reads its signature."""
+
+    def view(request: ApiRequest, **given: Any) -> Any:
+        values = given.pop("body", None)
+        target = route.target(request, **given)
+        wanted = {name: getattr(values, name) for name in values.model_fields_set} if values else {}
+        for name, named in route.named.items():
+            if name in wanted:
+                wanted[name] = named.find(request, target, wanted[name])
+        wanted |= {name: take(request, given) for name, take in route.taken.items()}
+        result = route.action(request.user, target, request.at, **wanted)
+        if route.answer is None:
+            return HttpResponse(status=HTTPStatus.NO_CONTENT)
+        return Status(int(route.status), route.answer(request, result))
+
+    kinds: dict[str, Any] = {"int": int, "slug": str, "uuid": UUID}
+    parts = [part.strip("{}").split(":") for part in route.path.split("/") if part.startswith("{")]
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    parameters = [inspect.Parameter("request", inspect.Parameter.POSITIONAL_OR_KEYWORD)]
+    parameters += [inspect.Parameter(name, keyword, annotation=kinds[kind]) for kind, name in parts]
+    if body is not None:
+        is_optional = not any(info.is_required() for info in body.model_fields.values())
+        default = Body(body()) if is_optional else Body(...)
+        parameters.append(inspect.Parameter("body", keyword, annotation=body, default=default))
+    view.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    view.__name__ = route.name
+    return view
+
+
+for _route in ROUTES:
+    _declare(_route)

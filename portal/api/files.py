@@ -1,0 +1,170 @@
+"""Actions that a file comes with: submitting, validating, new gold standards, new versions of data."""
+
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Annotated, Any, Literal
+
+from django.http import Http404, HttpResponse
+from django.urls import reverse
+from ninja import Query, Status
+from pydantic import BaseModel, Field
+
+from portal.actions.action import Action
+from portal.actions.datasets import DATASET_BYTES, replace_dataset
+from portal.actions.gold import GOLD_BYTES, upload_gold
+from portal.actions.intake import TOO_LARGE
+from portal.actions.submit import submit
+from portal.actions.validate_only import report_of, validate_only
+from portal.api.access import find_phase, find_task, find_track
+from portal.api.door import ApiRequest
+from portal.api.problems import Problem
+from portal.api.routes import PROBLEMS, router
+from portal.api.schemas import SubmissionAnswer, ValidationAnswer
+from portal.api.uploads import FORM_BODY, RAW_BODY, received, sealed
+from portal.models import Run
+from portal.models.clock import database_now
+from portal.queries.runs import submission_view
+from portal.storage import UploadTooLarge, store_upload
+from scoring.limits import UPLOAD_BYTES
+
+KEY = "Idempotency-Key"
+PHASE = "/tasks/{slug:task}/phases/{slug:phase}"
+
+
+_KEY = {
+    "in": "header",
+    "name": KEY,
+    "required": False,
+    "schema": {"type": "string"},
+    "description": "Your own name of this upload: with it, no retry submits a file twice",
+}
+
+
+class Upload(BaseModel):
+    """About the file, in the address."""
+
+    file_name: Annotated[
+        str, Field(max_length=255, description="The file’s name, by which its runs are recognized; a form brings one")
+    ] = ""
+    slot: Annotated[
+        Run.Slot | Literal[""], Field(description="Where the phase has a primary run and contrastive ones")
+    ] = ""
+
+
+class Sure(BaseModel):
+    """Of what has an effect that everybody sees."""
+
+    is_sure: Annotated[bool, Field(description="You know that it changes what others have seen, or have")] = False
+
+
+def upload(
+    path: str, action: Action[Any, Any, Any], find: Callable[..., Any], answers: dict[int, Any], tag: str, body: Any
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """An address to which a file is sent; who may do that is asked before it is read, by the action's own role."""
+
+    def may(request: ApiRequest) -> bool:
+        match = request.resolver_match
+        assert match is not None
+        named = {name: match.kwargs[name] for name in ("task", "phase", "track") if name in match.kwargs}
+        action.who.check(request.user, find(request, *named.values()))
+        return True
+
+    def declare(view: Callable[..., Any]) -> Callable[..., Any]:
+        summary, _, rest = (view.__doc__ or "").partition("\n")
+        errors = dict.fromkeys((400, 409, 413), Problem)
+        headers = [_KEY] if action is submit else []
+        operation = router.post(
+            path,
+            auth=may,
+            response={**answers, **PROBLEMS, **errors},
+            operation_id=action.name,
+            url_name=action.name,
+            summary=summary.rstrip("."),
+            description=rest.strip() or None,
+            tags=[tag],
+            openapi_extra={"requestBody": {"required": True, "content": body}, "parameters": headers},
+        )
+        return operation(view)
+
+    return declare
+
+
+@upload(f"{PHASE}/submissions", submit, find_phase, {201: SubmissionAnswer}, "Submissions", RAW_BODY | FORM_BODY)
+def submit_file(request: ApiRequest, task: str, phase: str, query: Query[Upload]) -> Any:
+    """Submit a file: a run, or a zip of several.
+
+    The body is the file itself, or a form with the part `file`. When this answers, the file is stored; poll the address
+    in `Location` for what becomes of its runs. With an `Idempotency-Key`, the same request again gives the same
+    submission.
+    """
+    found = find_phase(request, task, phase)
+    with received(request, query.file_name, UPLOAD_BYTES) as body:
+        at = database_now()
+        submission = submit(
+            request.user,
+            found,
+            at,
+            content=body.pieces,
+            file_name=body.name,
+            slot=query.slot,
+            key=request.headers.get(KEY, ""),
+        )
+    answer = SubmissionAnswer.seen(submission_view(submission, request.user, at))
+    request.location = reverse("api:submission", args=[task, submission.pk])
+    return Status(int(HTTPStatus.CREATED), answer)
+
+
+@upload(f"{PHASE}/validations", validate_only, find_phase, {202: ValidationAnswer}, "Submissions", RAW_BODY | FORM_BODY)
+def validate_file(request: ApiRequest, task: str, phase: str, query: Query[Upload]) -> Any:
+    """Validate a file without submitting it: the same check and the same report, and no quota is used.
+
+    Poll the address in `Location` until `is_finished`.
+    """
+    found = find_phase(request, task, phase)
+    with received(request, query.file_name, UPLOAD_BYTES) as body:
+        at = database_now()
+        validation = validate_only(request.user, found, at, content=body.pieces, file_name=body.name, slot=query.slot)
+    request.location = reverse("api:validation", args=[task, validation.pk])
+    return Status(int(HTTPStatus.ACCEPTED), ValidationAnswer.of(validation, report_of(validation, at)))
+
+
+@upload(
+    "/tasks/{slug:task}/organize/gold/{slug:track}/{slug:split}",
+    upload_gold,
+    find_track,
+    {204: None},
+    "Organizers",
+    RAW_BODY,
+)
+def gold_file(request: ApiRequest, task: str, track: str, split: str, query: Query[Sure]) -> HttpResponse:
+    """Upload a gold standard: it is sealed as it comes in, and a worker opens and checks it."""
+    found = find_track(request, task, track)
+    with sealed(request, GOLD_BYTES) as pieces:
+        upload_gold(request.user, found, database_now(), split=split, sealed=pieces, is_sure=query.is_sure)
+    return HttpResponse(status=HTTPStatus.NO_CONTENT)
+
+
+@upload(
+    "/tasks/{slug:task}/organize/datasets/{slug:dataset}",
+    replace_dataset,
+    find_task,
+    {204: None},
+    "Organizers",
+    RAW_BODY | FORM_BODY,
+)
+def dataset_version(request: ApiRequest, task: str, dataset: str, query: Query[Sure]) -> HttpResponse:
+    """Let people download another file of a dataset from now on."""
+    found = find_task(request, task)
+    wanted = found.dataset(dataset)
+    if wanted is None:
+        raise Http404
+    try:
+        with (
+            received(request, dataset, DATASET_BYTES) as body,
+            store_upload(body.pieces, body.name, DATASET_BYTES) as stored,
+        ):
+            at = database_now()
+            replace_dataset(request.user, found, at, dataset=wanted, stored=stored, is_sure=query.is_sure)
+    except UploadTooLarge as error:
+        raise TOO_LARGE(limit=error.limit) from None
+    return HttpResponse(status=HTTPStatus.NO_CONTENT)

@@ -1,0 +1,99 @@
+"""Files as bodies of requests: raw, or as the part `file` of a form; read once their sender is known."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from tempfile import SpooledTemporaryFile
+from typing import IO, Any, NamedTuple
+
+from django.core.files.uploadedfile import UploadedFile
+from django.http import HttpRequest
+
+from portal.actions.input import REQUIRED
+from portal.actions.intake import TOO_LARGE
+from portal.api.problems import NOT_READABLE
+from portal.storage import gold_sealer
+from portal.web.bodies import FORM_BYTES, allow_large_file
+
+_PIECE = 256 * 1024  # bytes
+_IN_MEMORY = 1024 * 1024
+_FORM = "multipart/form-data"
+_FILE = {"type": "string", "contentMediaType": "application/octet-stream"}
+
+RAW_BODY: dict[str, Any] = {"application/octet-stream": {"schema": _FILE}}
+FORM_BODY: dict[str, Any] = {_FORM: {"schema": {"type": "object", "required": ["file"], "properties": {"file": _FILE}}}}
+"""For the specification."""
+
+
+class Received(NamedTuple):
+    """A whole body, by the name that its sender gave it."""
+
+    name: str
+    pieces: Iterator[bytes]
+
+
+@contextmanager
+def received(request: HttpRequest, name: str, limit: int) -> Iterator[Received]:
+    """The file of the body once all of it is here; `name` counts where the body is the file itself.
+
+    Raises:
+        ActionError: TOO_LARGE, or REQUIRED where a name or a file is missing.
+    """
+    _require_small(request, limit + FORM_BYTES, limit)
+    if request.content_type == _FORM:
+        yield _from_form(request, name)
+        return
+    if not name:
+        raise REQUIRED(label="file_name")
+    with SpooledTemporaryFile(_IN_MEMORY) as body:
+        for piece in _raw(request, limit):
+            body.write(piece)
+        body.seek(0)
+        yield Received(name, _pieces(body))
+
+
+@contextmanager
+def sealed(request: HttpRequest, limit: int) -> Iterator[Iterator[bytes]]:
+    """The body as a sealed gold standard: each piece is sealed as it arrives, and only that is written anywhere.
+
+    Raises:
+        ActionError: TOO_LARGE.
+    """
+    _require_small(request, limit, limit)
+    sealer = gold_sealer()
+    with SpooledTemporaryFile(_IN_MEMORY) as body:
+        body.write(sealer.head)
+        for piece in _raw(request, limit):
+            body.write(sealer.add(piece))
+        body.write(sealer.end())
+        body.seek(0)
+        yield _pieces(body)
+
+
+def _require_small(request: HttpRequest, most: int, limit: int) -> None:
+    if int(request.META.get("CONTENT_LENGTH") or 0) > most:
+        raise TOO_LARGE(limit=limit)
+
+
+def _from_form(request: HttpRequest, name: str) -> Received:
+    allow_large_file(request)
+    file = request.FILES.get("file")
+    if not isinstance(file, UploadedFile):
+        raise REQUIRED(label="file")
+    return Received(name or file.name or "", iter(file.chunks(_PIECE)))
+
+
+def _raw(request: HttpRequest, limit: int) -> Iterator[bytes]:
+    left = limit
+    try:
+        for piece in _pieces(request):
+            left -= len(piece)
+            if left < 0:
+                raise TOO_LARGE(limit=limit)
+            yield piece
+    except OSError:
+        raise NOT_READABLE(expected="") from None
+
+
+def _pieces(source: IO[bytes] | HttpRequest) -> Iterator[bytes]:
+    return iter(partial(source.read, _PIECE), b"")

@@ -1,0 +1,240 @@
+"""Each action by its address: the same rules as on pages, and every action has an address or a reason for none."""
+
+import json
+from datetime import timedelta
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from portal.actions.registry import every_action
+from portal.actions.teams import register_team
+from portal.api.actions import PAGE_ONLY, ROUTES, WITH_FILES, body_of
+from portal.models import Announcement, GoldUpload, Phase, Submission, Team, Validation
+from portal.storage import open_gold
+from tests.portal.api.test_door import problem
+from tests.portal.script import Script, token_of
+from tests.portal.world import EVALUATION, GOOD, PERFECT, captain, organizer_of, person, run_file, send_run, work_off
+
+UPLOADS = "/tasks/tiny/phases/evaluation/submissions"
+NAME = "one_Meltemi_1.json"
+
+
+@pytest.fixture
+def member(meltemi):
+    return Script(captain(meltemi))
+
+
+@pytest.fixture
+def organizer(gated):
+    return Script(organizer_of(gated), "organize")
+
+
+@pytest.fixture
+def bora(gated):
+    """A team that waits for approval."""
+    return register_team(person("Ana"), gated, EVALUATION, name="Bora", answers={"use": "research"})
+
+
+def test_every_action_has_an_address_or_a_reason_for_none():
+    here = {route.action.name for route in ROUTES}
+    assert here | WITH_FILES | set(PAGE_ONLY) == set(every_action())
+    assert not here & (WITH_FILES | set(PAGE_ONLY))
+    assert not WITH_FILES & set(PAGE_ONLY)
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.path)
+def test_examples_are_valid_and_there_where_something_is_to_be_said(route):
+    body = body_of(route)
+    if body is None:
+        assert not route.example
+    else:
+        assert route.example
+        body.model_validate_json(json.dumps(route.example))
+
+
+def test_a_run_is_submitted_as_it_is(member, meltemi):
+    answer = member(f"{UPLOADS}?file_name={NAME}", "POST", run_file(GOOD))
+    assert answer.status_code == 201
+    body = answer.json()
+    assert (body["state"], body["file_name"], body["runs"][0]["name"]) == ("received", NAME, NAME)
+    path = answer["Location"].partition("8000")[2]
+    assert member(path).json()["id"] == body["id"]
+    work_off(EVALUATION)
+    assert member(path).json()["is_finished"]
+    assert Submission.objects.get().sent_by == captain(meltemi)
+
+
+def test_a_run_is_submitted_by_a_form(meltemi):
+    client = Client(headers={"Authorization": f"Bearer {token_of(captain(meltemi))}"})
+    answer = client.post(f"/api/v1{UPLOADS}", {"file": SimpleUploadedFile(NAME, run_file(GOOD))})
+    assert answer.status_code == 201
+    assert answer.json()["file_name"] == NAME
+
+
+def test_the_same_key_gives_the_same_submission(member):
+    path = f"{UPLOADS}?file_name={NAME}"
+    first, again = (member(path, "POST", run_file(GOOD), Idempotency_Key="once") for _ in range(2))
+    assert first.json()["id"] == again.json()["id"]
+    assert problem(member(path, "POST", run_file(PERFECT), Idempotency_Key="once")) == (422, "key_reused")
+    assert problem(member(path, "POST", run_file(PERFECT))) == (409, "run_number_taken")
+
+
+def test_all_problems_of_a_file_come_at_once(member):
+    answer = member(f"{UPLOADS}?file_name=two_Notus_9.csv", "POST", run_file(GOOD))
+    assert problem(answer) == (422, "upload_refused")
+    assert {one["code"] for one in answer.json()["problems"]} >= {"name-team"}
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "expected"),
+    [
+        (UPLOADS, b"[]", (422, "required")),
+        (f"{UPLOADS}?file_name={NAME}&slot=best", b"[]", (422, "not_a_choice")),
+        ("/tasks/tiny/phases/post/submissions?file_name=one_Meltemi_1.json", b"[]", (403, "phase_closed")),
+        ("/tasks/tiny/phases/none/submissions?file_name=x", b"[]", (404, "not_found")),
+    ],
+)
+def test_uploads_that_cannot_be(member, path, body, expected):
+    assert problem(member(path, "POST", body)) == expected
+
+
+def test_a_file_that_is_too_large_is_not_read(member, monkeypatch):
+    monkeypatch.setattr("portal.api.files.UPLOAD_BYTES", 10)
+    assert problem(member(f"{UPLOADS}?file_name={NAME}", "POST", b"x" * 11)) == (413, "too_large")
+    assert problem(member(f"{UPLOADS}?file_name={NAME}", "POST", b"x" * 100_000)) == (413, "too_large")
+
+
+def test_who_may_not_submit_is_told_before_the_body_is_read(tiny, meltemi):
+    path = f"{UPLOADS}?file_name={NAME}"
+    for script, expected in (
+        (Script(), (401, "signed_out")),
+        (Script(person("Eve")), (403, "no_team")),
+        (Script(captain(meltemi), "read"), (403, "token_scope")),
+    ):
+        assert problem(script(path, "POST", run_file(GOOD))) == expected
+    assert not Submission.objects.exists()
+
+
+def test_a_file_is_validated_only(member):
+    answer = member(f"/tasks/tiny/phases/evaluation/validations?file_name={NAME}", "POST", run_file(GOOD))
+    assert answer.status_code == 202
+    path = answer["Location"].partition("8000")[2]
+    assert not member(path).json()["is_finished"]
+    work_off(EVALUATION)
+    assert member(path).json()["would_be_accepted"]
+    assert (Validation.objects.count(), Submission.objects.count()) == (1, 0)
+
+
+def test_a_team_from_its_registration_to_its_end(tiny):
+    ana, bea = person("Ana"), person("Bea")
+    first, second = Script(ana), Script(bea)
+    made = first("/tasks/tiny/team", "POST", {"name": "Bora"})
+    assert (made.status_code, made.json()["name"]) == (201, "Bora")
+    joined = second("/tasks/tiny/team/join", "POST", {"code": made.json()["invitation_code"]})
+    key = next(one["id"] for one in joined.json()["members"] if not one["is_captain"])
+    assert problem(second("/tasks/tiny/team/hand-over", "POST", {"member": key})) == (403, "no_captain")
+    assert first("/tasks/tiny/team/hand-over", "POST", {"member": key}).status_code == 204
+    assert first("/tasks/tiny/team/invite", "POST", {"address": "cleo@uni.example"}).status_code == 204
+    assert first("/tasks/tiny/team/paper", "POST", {"link": "https://example.org/"}).status_code == 204
+    assert first("/tasks/tiny/team/leave", "POST").status_code == 204
+    assert second("/tasks/tiny/team/withdraw", "POST").status_code == 204
+    assert Team.objects.get().state == Team.State.WITHDRAWN
+
+
+def test_runs_are_chosen_described_and_withdrawn(meltemi, member):
+    Phase.objects.filter(shared_task__slug="tiny").update(official=Phase.Official.CHOSEN)
+    run = send_run(meltemi, GOOD, 1, EVALUATION)
+    path = f"/tasks/tiny/runs/{run.pk}"
+    assert member(f"{path}/choose", "POST").json()["is_chosen"]
+    assert member(f"{path}/describe", "POST", {"method": "SVM", "system_type": "features"}).json()["method"] == "SVM"
+    assert problem(member(f"{path}/describe", "POST", {"link": "nowhere"})) == (422, "not_valid")
+    assert problem(member(f"{path}/withdraw", "POST", {})) == (422, "required")
+    assert member(f"{path}/withdraw", "POST", {"reason": "Wrong file"}).json()["is_withdrawn"]
+
+
+def test_the_agreement_is_read_and_signed(gated):
+    eve = Script(person("Eve"))
+    text = eve("/tasks/gated/agreement").json()
+    assert not text["is_signed"]
+    given = {"typed_name": "Eve Example", "sha256": text["sha256"]}
+    assert eve("/tasks/gated/agreement", "POST", given).status_code == 204
+    assert eve("/tasks/gated/agreement").json()["is_signed"]
+    assert problem(eve("/tasks/gated/agreement", "POST", given | {"sha256": "0"})) == (409, "agreement_changed")
+
+
+def test_what_is_not_of_the_input_is_refused(gated):
+    answer = Script(person("Eve"))("/tasks/gated/team", "POST", {"name": "Bora", "state": "approved"})
+    assert problem(answer) == (422, "not_valid")
+    assert answer.json()["errors"][0]["field"] == "state"
+    assert not Team.objects.exists()
+
+
+@pytest.mark.parametrize("body", [b"{", b"[]", b'"x"', b"\xff", b'{"name": "a\\u0000b"}', b'{"name": "\\ud800"}'])
+def test_a_body_that_cannot_be_read(gated, body):
+    answer = Script(person("Eve"))("/tasks/gated/team", "POST", body)
+    assert problem(answer)[0] in (400, 422)
+
+
+def test_organizers_decide_about_teams(organizer, bora):
+    path = f"/tasks/gated/organize/teams/{bora.pk}"
+    assert organizer(f"{path}/approve", "POST").status_code == 204
+    assert organizer(f"{path}/password", "POST").status_code in (204, 409)
+    assert organizer(f"{path}/decline", "POST", {"reason": "No."}).status_code == 204
+    bora.refresh_from_db()
+    assert (bora.state, bora.reason) == (Team.State.DECLINED, "No.")
+    assert problem(Script(person("Eve"), "organize")(f"{path}/approve", "POST")) == (403, "no_organizer")
+
+
+def test_organizers_announce_and_take_back(organizer):
+    made = organizer("/tasks/gated/announcements", "POST", {"title": "News", "text": "Well."})
+    assert made.status_code == 201
+    assert organizer(f"/tasks/gated/announcements/{made.json()['id']}", "DELETE").status_code == 204
+    assert not Announcement.objects.exists()
+
+
+def test_organizers_move_phases_and_grant_time(organizer, bora, at):
+    at(EVALUATION)
+    path = "/tasks/gated/phases/evaluation"
+    phase = Phase.objects.get(shared_task__slug="gated", slug="evaluation")
+    closes = phase.closes + timedelta(days=1)
+    given = {"opens": phase.opens.isoformat(), "closes": closes.isoformat(), "note": "More time."}
+    assert organizer(f"{path}/window", "POST", given).status_code == 204
+    until = (closes + timedelta(days=1)).isoformat()
+    extra = {"team": "Bora", "until": until, "reason": "An outage."}
+    assert organizer(f"{path}/extra-time", "POST", extra).status_code == 204
+    grace = phase.graces.get()
+    assert grace.team == bora
+    assert organizer(f"{path}/extra-time/{grace.pk}", "DELETE").status_code == 204
+    assert not phase.graces.exists()
+    assert problem(organizer(f"{path}/extra-time", "POST", extra | {"team": "None"})) == (404, "not_found")
+    assert problem(organizer(f"{path}/release", "POST", {"when": "soon"})) == (422, "not_valid")
+    assert problem(organizer(f"{path}/release", "POST"))[0] == 409
+
+
+def test_organizers_ask_for_scores_and_close_papers(organizer):
+    assert organizer("/tasks/gated/organize/rescore", "POST", {"reason": "A metric."}).status_code == 204
+    assert organizer("/tasks/gated/organize/retry", "POST").status_code == 204
+    assert problem(organizer("/tasks/gated/organize/scores", "POST", {"wanted": ["1 2 3"], "note": "Why"})) == (
+        409,
+        "changed",
+    )
+    assert organizer("/tasks/gated/organize/papers/close", "POST").status_code == 204
+    assert organizer("/tasks/gated").json()["papers_closed"]
+
+
+def test_gold_is_sealed_as_it_comes(organizer, tiny):
+    assert organizer("/tasks/gated/organize/gold/one/test", "POST", b'[{"id": "a"}]').status_code == 204
+    upload = GoldUpload.objects.filter(is_imported=False).get()
+    assert open_gold(upload.sealed_sha256) == b'[{"id": "a"}]'
+    assert problem(organizer("/tasks/gated/organize/gold/one/none", "POST", b"[]")) == (422, "no_such_split")
+    assert problem(organizer("/tasks/tiny/organize/gold/one/test", "POST", b"[]")) == (403, "no_organizer")
+
+
+def test_a_dataset_gets_another_file(organizer, gated):
+    path = "/tasks/gated/organize/datasets/sample"
+    assert organizer(path, "POST", b"a new sample").status_code == 204
+    answer = organizer("/tasks/gated/datasets/sample/file")
+    assert b"".join(answer.streaming_content) == b"a new sample"
+    assert problem(organizer(path, "POST", b"a new sample")) == (422, "same_file")
+    assert problem(organizer("/tasks/gated/organize/datasets/none", "POST", b"x")) == (404, "not_found")
