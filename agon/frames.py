@@ -55,7 +55,7 @@ def _board_row(row: dict[str, Any]) -> dict[str, Any]:
 
 def scores(results: Mapping[str, Result]) -> pd.DataFrame:
     """The scores of several runs: a row a run, under the name that `results` gives it, and a column a metric."""
-    rows = [result.to_pandas() for result in results.values()]
+    rows = [result.to_pandas() for result in results.values()] or [pd.DataFrame()]
     return pd.concat(rows).set_axis(pd.Index(results, name="run"))
 
 
@@ -103,8 +103,10 @@ def agreement(path: str | Path, track: Track, field: str | None = None) -> pd.Da
 
 
 def statistics(scores: pd.DataFrame) -> pd.DataFrame:
-    """Of a field of runs: mean, quartiles, deviation and others of each column of scores."""
-    return of_table(summary_table({name: summary(column.dropna().tolist()) for name, column in scores.items()}))
+    """Of a field of runs: mean, quartiles, deviation and others of each metric of a board, or of each column."""
+    metrics = [metric["key"] for metric in scores.attrs.get("metrics", []) if metric["key"] in scores]
+    columns = scores[metrics or list(scores)].items()
+    return of_table(summary_table({name: summary(column.dropna().tolist()) for name, column in columns}))
 
 
 def of_table(table: TextTable) -> pd.DataFrame:
@@ -125,8 +127,9 @@ def write(frame: pd.DataFrame, path: str | Path) -> None:
         ImportError: the package is missing; the text says how to install it.
     """
     path = Path(path)
+    suffix = path.suffix.lower()
     try:
-        match path.suffix:
+        match suffix:
             case ".csv":
                 _for_spreadsheets(frame).to_csv(path, index=False)
             case ".parquet":
@@ -136,8 +139,8 @@ def write(frame: pd.DataFrame, path: str | Path) -> None:
             case _:
                 raise ValueError(f"{path.name} must end in .csv, .parquet or .xlsx.")
     except ImportError:
-        package = ImportError(name=_PACKAGES[path.suffix])
-        raise ImportError(f"Files that end in {path.suffix} need a package: {install_command(package)}") from None
+        package = ImportError(name=_PACKAGES[suffix])
+        raise ImportError(f"Files that end in {suffix} need a package: {install_command(package)}") from None
 
 
 def _for_spreadsheets(frame: pd.DataFrame) -> pd.DataFrame:

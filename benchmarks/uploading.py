@@ -129,7 +129,7 @@ def await_scores(done: Callable[[], bool], seconds: float) -> bool:
 
 
 def unfinished() -> int:
-    """Acknowledged runs and uploads that are not scored, refused or given up."""
+    """Acknowledged runs and uploads that are not scored, rejected or given up."""
     from portal.models import Run, Submission
 
     waiting = Submission.objects.filter(state__in=("received", "checking")).count()

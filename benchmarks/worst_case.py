@@ -69,7 +69,7 @@ def _be_portal(definition: Definition, path: Path, file_name: str, writing: int)
 
 
 def _codes(definition: Definition, path: Path, file_name: str) -> list[str]:
-    """As an upload is refused by its names, rejected by its content, or scored."""
+    """As an upload is rejected by its names, rejected by its content, or scored."""
     from portal.evaluation.check import judge
     from portal.models import Phase, Team
 
@@ -91,7 +91,7 @@ def _score(definition: Definition, path: Path, run: RecognisedRun) -> None:
     def scored() -> object:
         result = score(definition, run.track, read_run(path, run.entry), gold, items)
         if result.comparison is None:
-            raise ValueError("accepted by the check, refused by the scorer")
+            raise ValueError("accepted by the check, rejected by the scorer")
         return {"scores": result.scores, "details": details(result.comparison)}
 
     run_limited(scored, [path, definition.folder])

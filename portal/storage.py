@@ -1,6 +1,6 @@
 """Files by content: capped, hashed and durable before anything is acknowledged, then found by their SHA-256.
 
-An upload lies in a temporary file until `keep` puts it at its address; refused uploads leave nothing behind.
+An upload lies in a temporary file until `keep` puts it at its address; rejected uploads leave nothing behind.
 """
 
 import hashlib

@@ -79,6 +79,22 @@ def test_a_state_folder_that_cannot_be_written(tmp_path: Path) -> None:
     assert done.stderr == "The demo may not write to file/state: let AGON_STATE name a folder where it may.\n"
 
 
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [([], "Ready: ./run demo\n"), (["--small"], "Ready for a small portal: docs/for-administrators.md.")],
+)
+def test_setup_says_what_can_be_started(tmp_path: Path, option: list[str], said: str) -> None:
+    shutil.copy(ROOT / "run", tmp_path)
+    environment = tmp_path / ".venv/bin"
+    environment.mkdir(parents=True)
+    (environment / "python").symlink_to(sys.executable)
+    for name in ("requirements.txt", "requirements-small.txt"):
+        (tmp_path / name).touch()
+        (tmp_path / f".venv/installed-{name}").touch()
+    done = subprocess.run([tmp_path / "run", "setup", *option], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith(said)
+
+
 def test_an_unknown_target_shows_the_targets() -> None:
     done = subprocess.run(["./run", "dmeo"], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 2

@@ -34,7 +34,7 @@ from portal.storage import StoredUpload
 from scoring.uploads.inspection import Upload
 
 UPLOAD_REJECTED = Invalid.declare(
-    "upload_refused",
+    "upload_rejected",
     _("%(file)s breaks the rules for names or archives. Fix what is listed and upload the file again."),
 )
 KEY_REUSED = Invalid.declare(

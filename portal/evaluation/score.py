@@ -91,5 +91,5 @@ def _score(run: Run, file: Path | None, standard: LoadedGold, definition: Defini
     require_readable(result.report)
     if result.comparison is None:
         # Its upload was found to be right: then the gold standard and the public items do not belong together.
-        raise ValueError("accepted by the check, refused by the scorer")
+        raise ValueError("accepted by the check, rejected by the scorer")
     return {"scores": result.scores, "flags": result.flags, "details": details(result.comparison)}

@@ -61,7 +61,7 @@ class FailedAttempt(models.Model):
 
 class RefusalQuerySet(models.QuerySet["Refusal"]):
     def count_one(self, codes: Iterable[str]) -> None:
-        """One refused upload more for each of these codes; in one order, so that no two wait for each other."""
+        """One rejected upload more for each of these codes; in one order, so that no two wait for each other."""
         wanted = sorted(set(codes))
         Refusal.objects.bulk_create([Refusal(code=code) for code in wanted], ignore_conflicts=True)
         for code in wanted:

@@ -20,7 +20,7 @@ class GoldUpload(Evaluated):
         CHECKING = "checking", _("being checked")
         ACCEPTED = "accepted", _("accepted")
         UNCHANGED = "unchanged", _("the same as before")
-        REJECTED = "rejected", _("refused")
+        REJECTED = "rejected", _("rejected")
         CONFLICT = "conflict", _("changed in the folder and on the page")
         FAILED = "failed", _("failed on our side")
 

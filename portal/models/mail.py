@@ -38,7 +38,7 @@ class OutgoingMail(Leased):
         DATA_PASSWORD = "data_password", _("new data password")
         AGREEMENT_CHANGED = "agreement_changed", _("agreement changed")
         RUNS_ACCEPTED = "runs_accepted", _("upload accepted")
-        RUNS_REJECTED = "runs_rejected", _("upload refused")
+        RUNS_REJECTED = "runs_rejected", _("upload rejected")
         RUNS_SCORED = "runs_scored", _("upload scored")
         RUNS_FAILED = "runs_failed", _("failed on our side")
         DEADLINE_72 = "deadline_72", _("deadline in 72 hours")

@@ -36,7 +36,7 @@ def metrics(at: datetime) -> Iterator[Metric]:
     yield _gauge("agon_runs", words, ["state"], _counts(runs, "state"))
     yield _gauge("agon_mails", "Mails by state.", ["state"], _counts(OutgoingMail.objects.all(), "state"))
     yield _counter(
-        "agon_refusals", "Refused uploads by code.", ["code"], Refusal.objects.values_list("code", "uploads")
+        "agon_refusals", "Rejected uploads by code.", ["code"], Refusal.objects.values_list("code", "uploads")
     )
     yield _gauge("agon_queue_length", "Work that waits.", ["work"], ((one.work, one.waiting) for one in waiting))
     ages = ((one.work, one.age) for one in waiting)

@@ -154,7 +154,7 @@ def to_do(shared_task: SharedTask, at: datetime) -> list[ToDo]:
     golden = {(line.track, line.phase.split) for line in lines if not line.has_gold and line.phase.opens <= at + _SOON}
     waiting = shared_task.teams.filter(state=Team.State.PENDING).count()
     uploads = [line.upload for line in gold_lines(shared_task, at) if line.upload is not None]
-    refused = [one for one in uploads if one.state in _NOT_USED]
+    rejected = [one for one in uploads if one.state in _NOT_USED]
     unsent = OutgoingMail.objects.filter(shared_task=shared_task, state=OutgoingMail.State.FAILED).count()
     unscored = sum(line.unscored for line in lines if line.has_gold)
     boards = Board.objects.filter(track__shared_task=shared_task).defer("comparison").with_new_scores(at)
@@ -163,7 +163,7 @@ def to_do(shared_task: SharedTask, at: datetime) -> list[ToDo]:
         ("failed", failed, _n("%d run failed on our side.", "%d runs failed on our side."), "organize_runs"),
         (
             "rejected",
-            len(refused),
+            len(rejected),
             _n("%d gold file was not taken.", "%d gold files were not taken."),
             "organize_gold",
         ),

@@ -4,18 +4,20 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from django.utils.translation import gettext as _
-from icalendar import Calendar, Event
+from icalendar import Calendar, Event, vText
 
 from portal.queries.public import Date
 from portal.times_and_numbers import AOE, end_of_day, written
 
 
-def as_ics(dates: Iterable[Date], name: str, portal: str, at: datetime) -> bytes:
-    """The calendar; `portal` is the address of the pages."""
-    name = " ".join(name.split())
-    uid = f"{name}@{portal.partition('://')[2]}"  # else a random one at every request
+def as_ics(dates: Iterable[Date], slug: str, name: str, portal: str, at: datetime) -> bytes:
+    """The calendar; `slug` identifies it among those of the portal, `portal` is the address of the pages."""
+    uid = f"{slug}@{portal.partition('://')[2]}"  # else a random one at every request
     events = [_event(date, portal, at) for date in dates]
-    return Calendar.new(prodid="-//Agon//shared tasks//EN", name=name, uid=uid, subcomponents=events).to_ical()
+    calendar = Calendar.new(prodid="-//Agon//shared tasks//EN", uid=uid, subcomponents=events)
+    for key in ("NAME", "X-WR-CALNAME"):
+        calendar.add(key, vText(" ".join(name.split())))  # icalendar knows neither as a text, whose commas it escapes
+    return calendar.to_ical()
 
 
 def _event(date: Date, portal: str, at: datetime) -> Event:

@@ -46,6 +46,10 @@ def test_scores_are_a_row_a_run_and_a_column_a_metric(task: Definition, result: 
     assert (found.index.name, set(found.dtypes.astype(str))) == ("run", {"float64"})
 
 
+def test_scores_of_no_runs_have_no_rows() -> None:
+    assert (len(frames.scores({})), frames.scores({}).index.name) == (0, "run")
+
+
 def test_an_undefined_score_is_nan() -> None:
     found = Result({"icm": None, "accuracy": 1.0}, report=None, items=1).to_pandas()  # type: ignore[arg-type]
     assert math.isnan(found["icm"][0])
@@ -76,12 +80,21 @@ def test_agreement_is_that_of_the_command_line(task: Definition, votes: Path) ->
     assert found.index.tolist() == ["YES", "NO", "whole answers"]
 
 
+def test_statistics_of_a_board_are_those_of_its_metrics() -> None:
+    columns = {"team": ["a", "b"], "rank": [1, 2], "accuracy": [0.5, 0.7]}
+    board = pd.DataFrame(columns)
+    board.attrs = {"metrics": [{"key": "accuracy"}]}
+    found = frames.statistics(board)
+    assert list(found) == ["accuracy"]
+    assert_frame_equal(found, frames.statistics(board[["accuracy"]]))
+
+
 def test_statistics_leave_out_what_is_undefined() -> None:
     found = frames.statistics(pd.DataFrame({"accuracy": [0.5, 1.0, math.nan]}))
     assert found["accuracy"][["runs", "min", "mean", "max"]].tolist() == [2, 0.5, 0.75, 1]
 
 
-@pytest.mark.parametrize(("ending", "read"), [("csv", pd.read_csv), ("xlsx", pd.read_excel)])
+@pytest.mark.parametrize(("ending", "read"), [("csv", pd.read_csv), ("CSV", pd.read_csv), ("xlsx", pd.read_excel)])
 def test_no_spreadsheet_runs_what_a_team_is_called(tmp_path: Path, ending: str, read: type[pd.DataFrame]) -> None:
     frame = pd.DataFrame({"team": ["=1+1", "Ostro"], "accuracy": [0.5, 1.0]}, index=pd.Index(["@SUM", "b"], name="run"))
     frames.write(frame, tmp_path / f"scores.{ending}")

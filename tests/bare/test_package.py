@@ -1,4 +1,4 @@
-"""What a participant installs: the engine and its command, without the portal and its packages."""
+"""What a participant installs: the engine, its command and `agon`, without the portal and its packages."""
 
 import subprocess
 import sys
@@ -17,9 +17,13 @@ def test_pip_install_brings_the_engine_alone(tmp_path: Path) -> None:
     installed = subprocess.run([programs / "python", "-m", "pip", "list"], check=True, capture_output=True, text=True)
     assert "django" not in installed.stdout.lower()
 
-    typed = "import pathlib, scoring; print(pathlib.Path(scoring.__file__).with_name('py.typed').exists())"
-    found = subprocess.run([programs / "python", "-c", typed], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert found.stdout == "True\n"
+    for package in ("agon", "scoring"):
+        typed = f"import pathlib, {package} as it; print(pathlib.Path(it.__file__).with_name('py.typed').exists())"
+        found = subprocess.run([programs / "python", "-c", typed], cwd=tmp_path, capture_output=True, check=True)
+        assert found.stdout == b"True\n"
+    frames = [programs / "python", "-c", "import agon.frames"]
+    without = subprocess.run(frames, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "ImportError: agon.frames needs pandas: " in without.stderr
 
     folder = build("ssa2023", tmp_path / "ssa2023")
     run = folder / "baselines/en/random.csv"

@@ -83,14 +83,14 @@ def test_a_refused_upload_brings_its_first_problems_with_codes_places_and_remedi
     work_off(EVALUATION)
     deliver()
     (mail,) = smtp.to(ADDRESS)
-    assert mail["Subject"] == "Tiny: one_Meltemi_1.json was refused"
+    assert mail["Subject"] == "Tiny: one_Meltemi_1.json was rejected"
     problems = Run.objects.get(submission__isnull=False).problems
     assert len(problems) > 2
     for part in parts(mail):
         for problem in problems:
             assert f"[{problem['code']}]" in part
         assert "item b" in part
-        assert "costs nothing of your limits" in " ".join(part.split())
+        assert "no quota was used" in " ".join(part.split())
     assert not list(mail.iter_attachments())
 
 

@@ -116,7 +116,7 @@ def test_of_parallel_uploads_with_wrong_names_the_limit_is_reported(meltemi):
 
     answers = at_once([upload for _ in range(REJECTED_IN_A_ROW + 4)])
     codes = Counter(answer.code for answer in answers)
-    assert codes == {"upload_refused": REJECTED_IN_A_ROW, "too_many_rejected": 4}
+    assert codes == {"upload_rejected": REJECTED_IN_A_ROW, "too_many_rejected": 4}
     assert FailedAttempt.objects.count() == REJECTED_IN_A_ROW
 
 

@@ -33,7 +33,7 @@ def misnamed(user, team, at):
     phase = team.shared_task.phases.get(slug="evaluation")
     with pytest.raises(Invalid) as rejected:
         submit(user, phase, at, content=[run_file(GOOD)], file_name="no_such_name.json")
-    assert rejected.value.code == "upload_refused"
+    assert rejected.value.code == "upload_rejected"
 
 
 def test_ten_uploads_in_a_row_that_a_worker_rejects_are_limited(unlimited):

@@ -194,7 +194,7 @@ def test_invalid_names_are_listed_and_counted_and_the_content_is_checked_all_the
     with pytest.raises(Invalid) as error:
         send(meltemi, " one_Sirocco_1.json", run_file(PERFECT), EVALUATION)
     found = error.value.params
-    assert (error.value.code, found["file"]) == ("upload_refused", " one_Sirocco_1.json")
+    assert (error.value.code, found["file"]) == ("upload_rejected", " one_Sirocco_1.json")
     assert {problem["suggestion"] for problem in found["problems"]} == {"one_Meltemi_1.json"}
     assert [run["track"] for run in found["runs"]] == ["one"]
     assert found["validation"] == str(Validation.objects.get().pk)

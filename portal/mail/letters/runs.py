@@ -46,18 +46,18 @@ def rejected(mail: OutgoingMail, found: MailFacts, at: datetime) -> Letter:
     rest = found.findings_left_out
     more = ngettext("And one more problem.", "And %(n)d more problems.", rest) % {"n": rest}
     return Letter(
-        subject=_("%(task)s: %(file)s was refused") % names,
+        subject=_("%(task)s: %(file)s was rejected") % names,
         blocks=[
             text(
                 _(
-                    "Your upload to %(phase)s was refused, and none of its runs was taken. It costs nothing of your "
-                    "limits: mend what is listed here and send it again."
+                    "Your upload to %(phase)s was rejected: none of its runs was accepted, and no quota was used. "
+                    "Fix what is listed here and upload the file again."
                 )
                 % names
             ),
             points([(finding.place, f"{finding.message} [{finding.code}]") for finding in found.findings]),
             *([text(more)] if rest else []),
-            button(_("See every problem, and send the mended file"), _upload_page(mail)),
+            button(_("See every problem and upload the fixed file"), _upload_page(mail)),
         ],
         why=_as_sender(names),
     )

@@ -23,8 +23,9 @@ def calendar(request: HttpRequest, slug: str | None = None) -> HttpResponse:
     tasks = SharedTask.objects.prefetch_related("phases__shared_task")
     chosen = tasks.all() if slug is None else [get_object_or_404(tasks, slug=slug)]
     name = _("Shared tasks") if slug is None else chosen[0].title
-    body = as_ics(dates(chosen), name, settings.PUBLIC_URL, database_now())
-    headers = {"Content-Disposition": f'inline; filename="{slug or "shared-tasks"}.ics"'}
+    known_as = slug or "shared-tasks"
+    body = as_ics(dates(chosen), known_as, name, settings.PUBLIC_URL, database_now())
+    headers = {"Content-Disposition": f'inline; filename="{known_as}.ics"'}
     return HttpResponse(body, content_type="text/calendar; charset=utf-8", headers=headers)
 
 

@@ -45,7 +45,7 @@ _SHOWN_BY_THE_PAGE = {code.code for code in (*TAKING_PART.errors, UNSIGNED)}  # 
 def submit(request: SignedInRequest, slug: str) -> HttpResponse:
     """The page from which runs are uploaded, and the address to which they are uploaded."""
     if request.method == "POST":
-        return _guarded(request, slug, _submit, "submit/refused.html")
+        return _guarded(request, slug, _submit, "submit/rejected.html")
     return render(request, "submit/upload.html", _context(request, slug))
 
 

@@ -4,6 +4,7 @@ import json
 import re
 from xml.etree import ElementTree
 
+from django.conf import settings
 from django.test import Client
 
 from portal.jobs import refresh_board
@@ -117,6 +118,14 @@ def test_a_text_has_a_table_of_contents_whose_anchors_are_its_own() -> None:
     assert [heading.words for heading in contents(text)] == ["Main thing", "main", "<script>"]
     assert [f'id="{heading.anchor}"' in render(text) for heading in contents(text)] == [True] * 3
     assert [heading.anchor for heading in contents(text)][:2] == ["s1-main-thing", "s2-main"]
+
+
+def test_a_calendar_is_named_after_its_task_and_known_by_its_slug(tiny: SharedTask, client: Client) -> None:
+    SharedTask.objects.update(title="Tiny; one, two")
+    lines = client.get("/tasks/tiny/calendar.ics").content.decode().split("\r\n")
+    assert {"NAME:Tiny\\; one\\, two", "X-WR-CALNAME:Tiny\\; one\\, two"} <= set(lines)
+    host = settings.PUBLIC_URL.partition("://")[2]
+    assert lines.count(f"UID:tiny@{host}") == 1
 
 
 def test_a_title_of_two_lines_is_one_in_the_calendar(tiny: SharedTask, client: Client) -> None:
