@@ -1,5 +1,5 @@
 # From the proxy's places in its container to Debian's.
-1i user agon;
+1i user www-data;
 s#web:8000#127.0.0.1:8001#
 s#web2:8000#127.0.0.1:8002#
 s#listen 8080#listen 80#

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+# Web, workers and commands may be different users of one group, which reads what each of them has stored.
+_FILE_MODE, _FOLDER_MODE = 0o640, 0o750
 SPARE_BYTES = 256 * 1024**2  # of the disk, that no upload may use
 DRAFTS = "incoming"  # in the same file system, so that a draft is renamed and not copied
 
@@ -29,6 +31,7 @@ class Folder:
         """Rename, and sync the folder, so that the name survives a power cut too."""
         address = self._root / name
         address.parent.mkdir(parents=True, exist_ok=True)
+        draft.chmod(_FILE_MODE)
         draft.replace(address)
         descriptor = os.open(address.parent, os.O_RDONLY)
         try:
@@ -88,6 +91,8 @@ def write_probe(folder: Path) -> None:
 def settle_folder(draft: Path, address: Path) -> None:
     """Rename a folder to the address of its content; another process may have been first, and has the same."""
     address.parent.mkdir(parents=True, exist_ok=True)
+    for path in (draft, *draft.rglob("*")):
+        path.chmod(_FOLDER_MODE if path.is_dir() else _FILE_MODE)
     try:
         draft.rename(address)
     except OSError:

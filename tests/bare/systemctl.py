@@ -15,7 +15,9 @@ def unit(name: str) -> list[tuple[str, str]]:
     """The lines of the unit's service, with its specifiers filled in."""
     stem, at, instance = name.partition("@")
     text = (UNITS / f"{stem}{at}.service").read_text().partition("[Service]")[2].partition("[Install]")[0]
+    text += (UNITS / "agon-.service.d/all.conf").read_text()
     text = text.replace("%i", instance).replace("%d", f"/run/credentials/{name}.service")
+    text = text.replace("%N", name).replace("%C", "/var/cache")
     return [(key, value) for key, _, value in (line.partition("=") for line in text.splitlines() if "=" in line)]
 
 
@@ -32,7 +34,10 @@ def start(name: str) -> None:
             folder = Path(f"/run/credentials/{name}.service")
             folder.mkdir(parents=True)
             (folder / credential).write_bytes(Path(source).read_bytes())
-            subprocess.run(["chown", "-R", "agon", folder], check=True)
+            subprocess.run(["chown", "-R", dict(said)["User"], folder], check=True)
+            folder.chmod(0o500)
+        elif key == "CacheDirectory":
+            subprocess.run(["install", "-d", "-o", dict(said)["User"], "-m", "700", f"/var/cache/{value}"], check=True)
     subprocess.Popen([__file__, "--keep", name], env=variables, start_new_session=True)
 
 
@@ -40,7 +45,7 @@ def keep(name: str) -> None:
     """Run the service; when it ends, the unit says whether and when it comes again."""
     one = dict(unit(name))
     become = ["setpriv", f"--reuid={one['User']}", f"--regid={one['Group']}", "--init-groups"]
-    command = [*become, *shlex.split(one["ExecStart"])]
+    command = ["sh", "-c", f'umask {one["UMask"]}; exec "$@"', "sh", *become, *shlex.split(one["ExecStart"])]
     with Path(f"/var/log/{name}.log").open("ab") as log:
         while True:
             done = subprocess.run(command, cwd=one["WorkingDirectory"], stdout=log, stderr=log, check=False)

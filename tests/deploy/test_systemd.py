@@ -1,0 +1,54 @@
+"""The units: what each role may do, as whom, and that Debian's own audit finds little that is open."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+FOLDER = ROOT / "deploy/systemd"
+UNITS = sorted(FOLDER.glob("*.service"))
+USERS = {
+    "agon-web@": "agon-web",
+    "agon-worker": "agon-worker",
+    "agon-background": "agon-worker",
+    "agon-mail": "agon-mail",
+    "agon-beat": "agon-mail",
+    "agon-backup": "agon",
+}
+
+
+def values(unit: Path, key: str) -> list[str]:
+    return re.findall(rf"^{key}=(.*)$", unit.read_text(), re.MULTILINE)
+
+
+def test_each_role_is_a_user_of_its_own() -> None:
+    assert {unit.stem: values(unit, "User")[0] for unit in UNITS} == USERS
+    guide = (ROOT / "docs/for-administrators.md").read_text()
+    made = {"agon", *re.findall(r"agon-\w+", re.findall(r"for role in (.*); do adduser --system", guide)[0])}
+    assert set(USERS.values()) == made
+
+
+def test_the_key_to_gold_and_the_backups_are_for_those_who_need_them() -> None:
+    assert {unit.stem for unit in UNITS if values(unit, "LoadCredential")} == {"agon-worker", "agon-background"}
+    hidden = {unit.stem for unit in UNITS if "/var/lib/agon/backups" in " ".join(values(unit, "InaccessiblePaths"))}
+    assert hidden == USERS.keys() - {"agon-backup"}
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.stem)
+def test_exposure_is_low(unit: Path) -> None:
+    """systemd's own scale: 0 is closed, 10 open; its judgment is read with the drop-in that all units share."""
+    command = ["systemd-analyze", "security", "--offline=true", "--no-pager", unit]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    (exposure,) = re.findall(r"Overall exposure level for \S+: ([\d.]+)", done.stdout)
+    assert float(exposure) < 4
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.stem)
+def test_systemd_understands_every_line(unit: Path) -> None:
+    command = ["systemd-analyze", "verify", "--man=no", "--recursive-errors=no", unit]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    faults = [line for line in done.stderr.splitlines() if "is not executable" not in line]  # /opt/agon is elsewhere
+    assert faults == []
