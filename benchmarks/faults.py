@@ -22,11 +22,14 @@ from pathlib import Path
 
 sys.path[0] = str(Path(__file__).resolve().parents[1])
 
+import psycopg  # noqa: E402
 import redis  # noqa: E402
 
 from benchmarks.installation import Installation, bodies, installation, machine, prepare  # noqa: E402
 from benchmarks.uploading import await_scores, judge, send_all, unfinished  # noqa: E402
-from tests.services import children, wait_until  # noqa: E402
+from portal.evaluation.lanes import Lane  # noqa: E402
+from portal.management.programs import worker_command  # noqa: E402
+from tests.services import Program, children, wait_until  # noqa: E402
 
 DRAINED_SECONDS = 60  # aimed at
 TRIES = 300  # a second apart
@@ -78,6 +81,24 @@ def fill_disk(own: Installation) -> None:
     _limit_files(processes, resource.RLIM_INFINITY)
 
 
+def forbid_writes(own: Installation) -> None:
+    """As on a standby, or where the database's disk is full."""
+    _write_only_if(own, allowed=False)
+    time.sleep(DOWN_SECONDS)
+    _write_only_if(own, allowed=True)
+
+
+def add_worker_without_data(own: Installation) -> None:
+    """A machine that has neither the portal's data nor its key must leave all work to others."""
+    elsewhere = own.environment | {"AGON_STATE": str(own.folder / "elsewhere")}
+    worker = Program(worker_command("elsewhere", [Lane.SCORING]), elsewhere, own.folder / "elsewhere.log")
+    worker.start()
+    log = own.folder / "elsewhere.log"
+    wait_until(lambda: "accepts no work yet" in log.read_text(), "the worker says that it lacks something")
+    worker.kill()
+    log.unlink()
+
+
 def take_all_away(own: Installation) -> None:
     """Once a child checks or scores: its worker can write down nothing of what it finds."""
     wait_until(lambda: any(map(children, children(own.scorers[0].pid))), "a process of the pool works")
@@ -98,6 +119,8 @@ FAULTS: dict[str, Fault] = {
     "the disk full": fill_disk,
     "a process of the worker killed": kill_pool_process,
     "the broker killed": kill_broker,
+    "the database read-only": forbid_writes,
+    "a worker without data": add_worker_without_data,
 }
 OUTAGES: dict[str, Fault] = {"an outage of a minute": take_all_away}
 
@@ -129,20 +152,21 @@ def main() -> None:
         ended = time.monotonic()
         is_drained = await_scores(_nothing_waits, 300)
         drained = time.monotonic() - ended
-        lost, double = judge(own, uploads.receipts)
+        judged = judge(own, uploads.receipts)
         attempts, failed = _attempts_and_failed()
-        if lost or double or not is_drained:
+        if judged.lost or judged.double or not is_drained:
             print(own.logs(), file=sys.stderr)
     missing = given.uploads - len(set(uploads.receipts))
     print(f"{len(set(uploads.receipts))} of {given.uploads} uploads got their receipt, {uploads.retried} further tries")
     answers = ", ".join(f"{n} × {status or 'none'}" for status, n in sorted(uploads.statuses.items()))
     print(f"answers: {answers}")
-    print(f"every receipt has a row, a file with that SHA-256 and one evaluation: {lost} lost, {double} double")
+    print(f"receipts with row, file, SHA-256 and one evaluation: all but {judged.lost} lost, {judged.waiting} waiting")
+    print(f"{judged.double} runs or scores are there twice")
     print(f"{attempts} uploads and runs used an attempt, {failed} failed")
     print(f"drained after {drained:.1f} s (aim: {DRAINED_SECONDS})" if is_drained else "never drained")
     if given.json:
-        result = {"uploads": len(set(uploads.receipts)), "faults": len(done), "lost": lost + missing, "double": double}
-        result |= {"attempts": attempts, "failed": failed}
+        result = {"uploads": len(set(uploads.receipts)), "faults": len(done), "lost": judged.lost + missing}
+        result |= {"double": judged.double, "waiting": judged.waiting, "attempts": attempts, "failed": failed}
         print(json.dumps(result | {"drained_s": round(drained, 1) if is_drained else None}))
 
 
@@ -163,6 +187,13 @@ def _hurt(
         fault(own)
         done.append(what)
         print(f"{time.monotonic() - started:6.1f} s  {what}", flush=True)
+
+
+def _write_only_if(own: Installation, allowed: bool) -> None:
+    with psycopg.connect(own.database.url, autocommit=True) as connection:
+        connection.execute("SET default_transaction_read_only = off")
+        connection.execute(f"ALTER SYSTEM SET default_transaction_read_only = {'off' if allowed else 'on'}")
+        connection.execute("SELECT pg_reload_conf()")
 
 
 def _nothing_waits() -> bool:

@@ -43,14 +43,15 @@ def main() -> None:
         all_scored = await_scores(lambda: unfinished() == 0, 600)
         took = time.monotonic() - started
         cpu = {name: seconds - before[name] for name, seconds in own.cpu_seconds().items()}
-        lost, double = judge(own, uploads.receipts)
+        judged = judge(own, uploads.receipts)
     milliseconds = [seconds * 1000 for seconds in uploads.seconds]
     result = {
         "uploads": len(uploads.receipts),
         "p95_ms": round(percentile(milliseconds, 0.95), 1),
         "errors_5xx": uploads.errors_5xx,
-        "lost": lost,
-        "double": double,
+        "lost": judged.lost,
+        "double": judged.double,
+        "waiting": judged.waiting,
         "all_scored_s": round(took, 1) if all_scored else None,
     }
     print(f"{given.uploads} runs of {ITEMS} items for {TRACK} by {given.teams} teams in {given.seconds:.0f} s")
@@ -62,8 +63,9 @@ def main() -> None:
         ("other answers", str({code: n for code, n in uploads.statuses.items() if code != 303} or "none"), "none"),
         ("all scored after the first", f"{took:.1f} s" if all_scored else "never", f"{SCORED_SECONDS} s"),
         (f"scored a second, {given.processes} processes", f"{len(uploads.receipts) / took:.1f}", ""),
-        ("lost", str(lost), "0"),
-        ("double", str(double), "0"),
+        ("lost", str(judged.lost), "0"),
+        ("double", str(judged.double), "0"),
+        ("waiting", str(judged.waiting), "0"),
     ]
     print(f"{'':28}{'':>24}   aim")
     for name, value, aim in rows:

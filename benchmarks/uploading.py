@@ -136,24 +136,36 @@ def unfinished() -> int:
     return waiting + Run.objects.filter(state__in=("received", "scoring")).count()
 
 
-def judge(own: Installation, receipts: Sequence[Receipt]) -> tuple[int, int]:
-    """Lost and double: receipts without row, file, bytes or score; and runs or scores that are there twice."""
+@dataclass(frozen=True)
+class Judgment:
+    """Of acknowledged uploads."""
+
+    lost: int  # without row, file or bytes, or given up
+    waiting: int  # kept, and not evaluated yet
+    double: int  # runs or scores that are there twice
+
+
+def judge(own: Installation, receipts: Sequence[Receipt]) -> Judgment:
+    """What is kept and still waits is late, not lost."""
     from portal.models import Evaluation, Run, Submission
 
     submissions: dict[str, Any] = {str(one.pk): one for one in Submission.objects.all()}
     runs = {str(run.submission_id): run for run in Run.objects.filter(submission__isnull=False)}
     scores = Counter(Evaluation.objects.values_list("run_id", "gold_id", "scorer"))
     scored = {run for run, _, _ in scores}
-    lost = 0
+    lost = waiting = 0
     for receipt in set(receipts):
         row, run = submissions.get(receipt.submission), runs.get(receipt.submission)
         file = own.state / "data" / "files" / receipt.sha256[:2] / receipt.sha256
         is_whole = file.is_file() and hashlib.sha256(file.read_bytes()).hexdigest() == receipt.sha256
         is_kept = row is not None and row.sha256 == receipt.sha256 and is_whole
-        lost += not (is_kept and run is not None and run.state == "scored" and run.pk in scored)
+        is_scored = run is not None and run.state == "scored" and run.pk in scored
+        is_waiting = is_kept and run is not None and run.state in ("received", "scoring")
+        waiting += is_waiting
+        lost += not (is_waiting or (is_kept and is_scored))
     keys = Counter((one.team_id, one.idempotency_key) for one in submissions.values())
     double = sum(count - 1 for counts in (scores, keys) for count in counts.values())
-    return lost, double
+    return Judgment(lost, waiting, double)
 
 
 def percentile(values: Sequence[float], share: float) -> float:

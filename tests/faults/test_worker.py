@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -105,6 +106,41 @@ def test_a_machine_without_data_and_key_takes_no_work_until_it_has_them(
         place.symlink_to(settings.STATE_ROOT / name)
     wait_until(lambda: Run.objects.get(submission=submission).state == Run.State.SCORED, "the run is scored")
     assert not WorkerHost.objects.exclude(missing=[]).exists()
+
+
+class Starved:
+    """Lets a process group run 6 ms of each 100 ms, as on a machine with far too much other work."""
+
+    def __init__(self, group: int) -> None:
+        self._group, self._ends = group, threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def _run(self) -> None:
+        while not self._ends.wait(0.006):
+            os.killpg(self._group, signal.SIGSTOP)
+            self._ends.wait(0.094)
+            os.killpg(self._group, signal.SIGCONT)
+
+    def __enter__(self) -> None:
+        self._thread.start()
+
+    def __exit__(self, *_: object) -> None:
+        self._ends.set()
+        self._thread.join()
+        os.killpg(self._group, signal.SIGCONT)
+
+
+def test_a_worker_with_six_percent_of_a_core_replaces_its_killed_processes(broker: Broker, worker: Worker) -> None:
+    worker.start()
+    wait_until(Heartbeat.objects.exists, "the worker works")
+    with Starved(worker.pid):
+        for _ in range(2):
+            Heartbeat.objects.all().delete()
+            for process in children(worker.pid):
+                os.kill(process, signal.SIGKILL)
+            for lane in Lane:
+                jobs.heartbeat.apply_async([lane], queue=lane)
+            wait_until(lambda: Heartbeat.objects.count() == len(Lane), "all lanes work again")
 
 
 @pytest.fixture
