@@ -1,11 +1,11 @@
 # One image for web, workers and beat: docker-compose.yml says which command makes which.
-FROM python:3.13-slim AS build
+FROM python:3.13.9-slim AS build
 WORKDIR /agon
 COPY run requirements.txt requirements-uv.txt ./
 COPY scoring scoring
 RUN ./run setup && .venv/bin/python -m pip uninstall --yes uv
 
-FROM python:3.13-slim
+FROM python:3.13.9-slim
 WORKDIR /agon
 ENV PATH=/agon/.venv/bin:$PATH PYTHONUNBUFFERED=1
 RUN useradd --system --uid 10001 agon && install --directory --owner=agon /state /state/data /state/gold

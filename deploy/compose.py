@@ -24,6 +24,7 @@ class Service:
     command: list[str]
     environment: dict[str, str]
     secrets: list[str]
+    networks: list[str]
     volumes: dict[str, str]  # path in the container → volume, or folder beside the file
     healthcheck: list[str]
     after: list[str]  # services that must have started, or ended well, before
@@ -48,12 +49,21 @@ class Compose:
         return list(found.values())
 
 
-def read(file: Path, variables: Mapping[str, str]) -> Compose:
-    """The services without profiles, which are those that always run."""
+def read(file: Path, variables: Mapping[str, str], *more: Path) -> Compose:
+    """The services without profiles, which are those that always run; `more` files add to what the first one says."""
     content = _filled_in(yaml.safe_load(file.read_text()), variables)
+    for other in more:
+        content = _merged(content, _filled_in(yaml.safe_load(other.read_text()), variables))
     secrets = {name: file.parent / at["file"] for name, at in content["secrets"].items()}
     services = {name: _service(name, said) for name, said in content["services"].items() if "profiles" not in said}
     return Compose(services, secrets)
+
+
+def _merged(first: Any, second: Any) -> Any:
+    """As `docker compose` merges files: mappings by key, lists one after the other."""
+    if isinstance(first, dict) and isinstance(second, dict):
+        return first | {key: _merged(first[key], value) if key in first else value for key, value in second.items()}
+    return [*first, *second] if isinstance(first, list) else second
 
 
 def _service(name: str, said: Mapping[str, Any]) -> Service:
@@ -63,7 +73,8 @@ def _service(name: str, said: Mapping[str, Any]) -> Service:
         image=said["image"].partition(":")[0],
         command=said.get("command", []),
         environment={key: str(value) for key, value in said.get("environment", {}).items()},
-        secrets=said.get("secrets", []),
+        secrets=list(dict.fromkeys(said.get("secrets", []))),
+        networks=list(said.get("networks", [])),
         volumes={target: source for source, _, target in volumes},
         healthcheck=said.get("healthcheck", {}).get("test", ["CMD"])[1:],
         after=list(said.get("depends_on", [])),

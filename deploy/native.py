@@ -213,6 +213,7 @@ class Native:
         places = {target: self._place(service, target) for target in service.volumes}
         places |= {f"/run/secrets/{name}": self._compose.secrets[name] for name in service.secrets}
         places |= {"/agon/collected": self.folder / "collected", "/state": self.folder / service.name / "state"}
+        places["/tmp/agon-cache"] = self.folder / service.name / "tmp/agon-cache"
         if service.name == "proxy":
             places["/tmp/nginx"] = self.folder / service.name / "tmp/nginx"
         targets = "|".join(map(re.escape, sorted(places, key=len, reverse=True)))
@@ -246,7 +247,9 @@ def main(arguments: list[str], environment: Mapping[str, str]) -> int:
         return 2
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
-        compose = read(ROOT / "docker-compose.yml", {**variables_of(ROOT / ".env"), **environment})
+        variables = {**variables_of(ROOT / ".env"), **environment}
+        first, *more = (ROOT / name for name in variables.get("COMPOSE_FILE", "docker-compose.yml").split(":"))
+        compose = read(first, variables, *more)
         with Native(Path(arguments[0]).resolve(), compose) as services:
             services.start_all()
             print(f"All services run; the proxy listens on https://{services.address('proxy')}:8443. Ctrl-C ends them.")

@@ -74,6 +74,17 @@ def _say_what_children_could_do(**_: Any) -> None:
         log.warning(sentence)
 
 
+@worker_ready.connect
+def _show_that_it_is_ready(sender: Any, **_: Any) -> None:
+    for lane in sender.app.amqp.queues.consume_from:
+        touch_heartbeat(lane)
+
+
+def touch_heartbeat(lane: str) -> None:
+    """For the service's own health check, which then needs neither Python nor the database."""
+    (settings.CACHE_ROOT / f"heartbeat-{lane}").touch()
+
+
 @worker_process_init.connect
 def _share_what_is_there(**_: Any) -> None:
     """The collector would write to every object, and each child that scores would need a copy of its page."""

@@ -11,7 +11,7 @@ import structlog
 from celery import Task
 from django.conf import settings
 
-from portal.celery import app
+from portal.celery import app, touch_heartbeat
 from portal.evaluation import validate as validation
 from portal.evaluation.check import check_submission as check
 from portal.evaluation.compare import boards_to_refresh, compare_board, is_to_be_kept
@@ -83,6 +83,7 @@ def heartbeat(lane: str) -> None:
     at = database_now()
     Heartbeat.objects.beat(lane, at)
     WorkerHost.objects.report(gethostname(), lane, at, clock_offset())
+    touch_heartbeat(lane)
 
 
 @app.task(name="portal.sweep")

@@ -55,10 +55,12 @@ env.refuse(PUBLIC and DEMO, "AGON_DEMO is on: everybody knows the passwords of i
 # Where this installation keeps what it must not lose.
 
 STATE_ROOT = Path(env.str("AGON_STATE", default=str(BASE_DIR / ".agon"))).resolve()
-try:
-    STATE_ROOT.mkdir(parents=True, exist_ok=True)
-except OSError as error:
-    env.refuse(True, f"AGON_STATE is {STATE_ROOT}, which cannot be made: {error.strerror}.")
+CACHE_ROOT = Path(env.str("AGON_CACHE", default=str(STATE_ROOT)))  # what can be made again; each user needs its own
+for _name, _folder in {"AGON_STATE": STATE_ROOT, "AGON_CACHE": CACHE_ROOT}.items():
+    try:
+        _folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        env.refuse(True, f"{_name} is {_folder}, which cannot be made: {error.strerror}.")
 DATA_ROOT = STATE_ROOT / "data"  # definitions, uploads, baselines, datasets; with S3 only drafts and copies
 GOLD_ROOT = STATE_ROOT / "gold"  # sealed: who stores it cannot open it
 
@@ -178,6 +180,7 @@ TEMPLATES = [
 # The database: SQLite beside the data, or what DATABASE_URL names. One writer at a time is SQLite's nature: IMMEDIATE
 # makes writers queue at the start of a transaction, where a deferred lock would fail some of them at its end.
 
+_is_pooled = env.bool("AGON_PGBOUNCER", default=False)
 DATABASES = {"default": env.database("DATABASE_URL", default=f"sqlite:///{STATE_ROOT / 'agon.sqlite3'}")}
 if password := env.str("DATABASE_PASSWORD", default=""):  # of its own, so that it may come from a file
     DATABASES["default"]["PASSWORD"] = password
@@ -195,7 +198,9 @@ else:
     DATABASES["default"]["CONN_MAX_AGE"] = 60
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
     # What is asked often is planned once for each connection: for short statements planning is most of the work.
-    DATABASES["default"]["OPTIONS"] = {"server_side_binding": True, "prepare_threshold": 1}
+    # PgBouncer in transaction mode gives each transaction another connection, which has not prepared it.
+    DATABASES["default"]["OPTIONS"] = {"server_side_binding": True, "prepare_threshold": None if _is_pooled else 1}
+    DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = _is_pooled
 
 # The cache holds what must be one truth for all web processes: rate limits and used one-time codes. So it lies in the
 # database, too: signing in depends on nothing that an upload does not depend on. Each process keeps for itself the
@@ -209,7 +214,7 @@ CACHES = {
     },
     "figures": {  # dear to draw, and can be drawn again
         "BACKEND": "django.core.cache.backends.filebased.FileBasedCache",
-        "LOCATION": STATE_ROOT / "figures",
+        "LOCATION": CACHE_ROOT / "figures",
         "OPTIONS": {"MAX_ENTRIES": 5000},
     },
     "rates": {  # requests to the API, counted in each web process: see portal/api/rates.py
@@ -387,7 +392,7 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 0
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 CELERY_WORKER_PROC_ALIVE_TIMEOUT = 60  # the default of 4 s kills, again and again, what starts slowly on a busy machine
 CELERY_DB_REUSE_MAX = sys.maxsize  # a new connection for each job would cost more than the job: see portal/celery.py
-CELERY_BEAT_SCHEDULE_FILENAME = str(STATE_ROOT / "beat-schedule")
+CELERY_BEAT_SCHEDULE_FILENAME = str(CACHE_ROOT / "beat-schedule")
 CELERY_BEAT_SCHEDULER = "portal.celery:Beat"
 # No message expires: that would go by the clock of the worker's machine.
 CELERY_BEAT_SCHEDULE = {

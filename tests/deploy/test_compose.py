@@ -1,17 +1,24 @@
 """What docker-compose.yml and the Dockerfile say, and what the settings ask for."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
-from deploy.compose import MissingVariable, read
+from deploy.compose import Compose, MissingVariable, read
+from deploy.native import Native
 from portal import settings
 from tests.conftest import ROOT
-from tests.deploy.production import VARIABLES
+from tests.deploy.production import BEGIN, VARIABLES
+from tests.services import S3
 
 FILE = ROOT / "docker-compose.yml"
+WITH_S3 = ROOT / "docker-compose.s3.yml"
+IN_BUCKET = {**VARIABLES, "AGON_S3_BUCKET": "data", "AGON_S3_GOLD_BUCKET": "gold"}
 AGON = ("web", "web2", "worker", "background", "mailer", "beat", "migrate")
 # For a developer's machine or the demo; or the image has it.
 NOT_IN_PRODUCTION = {"DEBUG", "AGON_DEMO", "FORCE_COLOR", "AGON_REVISION"}
@@ -22,7 +29,7 @@ def variables(environment: dict[str, str]) -> set[str]:
 
 
 def test_every_variable_is_one_of_the_settings_and_none_is_left_out() -> None:
-    given = set().union(*(variables(read(FILE, VARIABLES).services[name].environment) for name in AGON))
+    given = set().union(*(variables(read(FILE, IN_BUCKET, WITH_S3).services[name].environment) for name in AGON))
     assert given == settings.env.asked - NOT_IN_PRODUCTION
 
 
@@ -37,7 +44,7 @@ def test_who_has_the_private_key_to_gold() -> None:  # D46
 
 
 def test_each_secret_that_is_named_is_mounted() -> None:
-    for service in read(FILE, VARIABLES).services.values():
+    for service in read(FILE, IN_BUCKET, WITH_S3).services.values():
         named = {value.rpartition("/")[2] for name, value in service.environment.items() if name.endswith("_FILE")}
         assert named <= set(service.secrets), service.name
 
@@ -71,4 +78,57 @@ def test_the_image_holds_what_the_portal_is_made_of() -> None:
 
 def test_the_images_are_those_that_tests_run_natively() -> None:
     images = set(re.findall(r"image: (\S+)", FILE.read_text()))
-    assert images == {"agon", "nginx:1.28", "postgres:15", "valkey/valkey:9"}
+    assert images == {"agon", "nginx:1.28.0", "postgres:15.14", "valkey/valkey:9.0.0"}
+    bases = re.findall(r"^FROM (\S+)", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
+    assert len(bases) == 2
+    assert all(re.fullmatch(r"python:\d+\.\d+\.\d+-slim", base) for base in bases)
+
+
+def services() -> dict[str, dict[str, Any]]:
+    return dict(yaml.safe_load(FILE.read_text())["services"])
+
+
+def test_every_service_is_limited_and_writes_to_its_volumes_alone() -> None:
+    for name, said in services().items():
+        assert said["read_only"] is True, name
+        assert {"mem_limit", "pids_limit"} <= said.keys(), name
+        assert said["tmpfs"], name
+
+
+def test_every_service_that_goes_on_has_a_health_check() -> None:
+    assert {name for name, said in services().items() if "healthcheck" not in said} == {"migrate"}
+
+
+def test_who_uses_the_bucket_reaches_it() -> None:
+    """Without a bucket the worker, which reads what strangers sent, reaches nobody outside."""
+    assert read(FILE, VARIABLES).services["worker"].networks == ["inside"]
+    with_bucket = read(FILE, IN_BUCKET, WITH_S3).services
+    users = [name for name, service in with_bucket.items() if "AGON_S3_BUCKET" in service.environment]
+    assert users == ["web", "web2", "worker", "background", "mailer"]
+    assert all("outside" in with_bucket[name].networks for name in users)
+
+
+def test_the_accounts_of_the_bucket_are_files() -> None:
+    with_bucket = read(FILE, IN_BUCKET, WITH_S3)
+    assert {name for name in with_bucket.secrets if name.startswith("s3")} == {
+        "s3_key", "s3_secret", "s3_gold_key", "s3_gold_secret",
+    }  # fmt: skip
+    for service in with_bucket.services.values():
+        assert not {name for name in service.environment if name.endswith(("_KEY", "_SECRET"))} & {
+            "AGON_S3_KEY", "AGON_S3_SECRET", "AGON_S3_GOLD_KEY", "AGON_S3_GOLD_SECRET",
+        }  # fmt: skip
+
+
+def test_the_worker_stores_in_the_bucket_by_the_accounts_in_files(tmp_path: Path, s3: S3) -> None:
+    bucket = s3.new_bucket()
+    endpoint = bucket["endpoint"].replace("127.0.0.1", "localhost")  # the numbers are each service's own address
+    chosen = {"AGON_S3_BUCKET": bucket["name"], "AGON_S3_ENDPOINT": endpoint, "AGON_S3_REGION": bucket["region"]}
+    compose = read(FILE, VARIABLES | chosen, WITH_S3)
+    secrets = {name: tmp_path / "secrets" / name for name in compose.secrets}
+    make = [sys.executable, "manage.py", "make_secrets", tmp_path / "secrets"]
+    subprocess.run(make, cwd=ROOT, env={"AGON_STATE": str(tmp_path / "make")}, check=True, stdout=subprocess.DEVNULL)
+    for part in ("key", "secret"):
+        secrets[f"s3_{part}"].write_text(bucket[part] + "\n")
+    program = "from portal.objects.interface import data_objects as d; d().probe(); print(type(d()).__name__)"
+    services = Native(tmp_path / "native", Compose(compose.services, secrets))
+    assert services.run("worker", ["python", "-c", BEGIN + program]).stdout.strip() == "Bucket"

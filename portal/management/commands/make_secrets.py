@@ -43,4 +43,5 @@ def _secrets(folder: Path) -> dict[str, str]:
         "redis_password": secrets.token_urlsafe(24),
         "metrics_token": secrets.token_urlsafe(24),
         "email_password": "",
+        **dict.fromkeys(("s3_key", "s3_secret", "s3_gold_key", "s3_gold_secret"), ""),
     }
