@@ -82,7 +82,7 @@ def test_the_same_key_gives_the_same_submission(member):
 
 def test_all_problems_of_a_file_come_at_once(member):
     answer = member(f"{UPLOADS}?file_name=two_Notus_9.csv", "POST", run_file(GOOD))
-    assert problem(answer) == (422, "upload_refused")
+    assert problem(answer) == (422, "upload_rejected")
     assert {one["code"] for one in answer.json()["problems"]} >= {"name-team"}
 
 
