@@ -10,6 +10,7 @@ from scoring.check import Items, as_source, find_items, read_file
 from scoring.definition import Definition, FormatSpec, Track
 from scoring.extras import install_command
 from scoring.formats import answer_kind, read_gold, read_run
+from scoring.formats.table import values_of
 from scoring.gold.coverage import coverage, incomplete, may_leave_out
 from scoring.items.index import ItemIndex
 from scoring.limits import LISTED
@@ -198,11 +199,9 @@ def _with_items(gold: LoadedGold, track: Track, items: Iterable[str] | Path | No
     return gold if known is None else gold.covering(known.ids)
 
 
-def _declared_values(track: Track) -> list[int]:
-    """The values that cells of the track's tables may have; none where any number is one."""
-    if answer_kind(track) != "table":
-        return []
-    return [int(value) for value in track.format.options.get("values", ("0", "1"))]
+def _declared_values(track: Track) -> dict[str, tuple[int, ...]]:
+    """By column, the values that cells of the track's tables may have; none where any number is one."""
+    return values_of(track.format) if answer_kind(track) == "table" else {}
 
 
 def _gold_format(definition: Definition, track: Track, split: str) -> FormatSpec:

@@ -9,8 +9,9 @@ import numpy as np
 from scoring.answers import Answers, Matrix
 from scoring.definition import Track
 from scoring.formats import answer_kind
+from scoring.formats.table import values_of
 
-BINARY = ("0", "1")
+BINARY = {0, 1}
 
 
 class UnavailableError(Exception):
@@ -52,11 +53,10 @@ class Material:
 
     def columns(self) -> tuple[str, ...]:
         """The columns of a table of zeros and ones."""
-        options = self.track.format.options
-        if answer_kind(self.track) != "table" or set(options.get("values", BINARY)) != set(BINARY):
+        values = values_of(self.track.format) if answer_kind(self.track) == "table" else {}
+        if not values or any(set(allowed) != BINARY for allowed in values.values()):
             raise UnsuitedError("it answers tables of zeros and ones")
-        columns: tuple[str, ...] = options["columns"]
-        return columns
+        return tuple(values)
 
     def texts_of(self, ids: Sequence[str]) -> list[str]:
         """Texts in the order of the ids."""

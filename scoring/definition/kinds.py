@@ -127,7 +127,7 @@ def by_name(kind: Kind[T]) -> Kind[dict[str, T]]:
     def read(value: Value) -> dict[str, T]:
         return {name: kind.read(below) for name, below in value.keys().items()}
 
-    return Kind(read, {"type": "object", "additionalProperties": kind.schema}, f"name → {kind.name}")
+    return Kind(read, {"type": "object", "additionalProperties": kind.schema}, f"name → {kind.name}", kind.keys)
 
 
 def converted(kind: Kind[T], convert: Callable[[T], D]) -> Kind[D]:

@@ -1,7 +1,8 @@
 """Tables of numbers: one row an item, one column a dimension, as CSV or TSV, with or without a header."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from scoring.answers import Matrix
 from scoring.definition import FormatSpec
-from scoring.definition.keys import Key, Kind, Values, mapping
+from scoring.definition.keys import Key, Kind, Values, mapping, schema_of
 from scoring.definition.kinds import LARGEST, NUMBER, WORD, WORDS, by_name, either, many, one_of
 from scoring.definition.yaml_values import Value
 from scoring.formats.decimals import decimals, is_decimal
@@ -24,30 +25,58 @@ ABSENT = ""
 
 
 @dataclass(frozen=True, slots=True)
+class Domain:
+    """What cells of a column may hold: one of the whole numbers `values` or, where there are none, any finite number.
+
+    The number is from `low` to `high`.
+    """
+
+    values: tuple[str, ...] = ("0", "1")
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        return -np.inf if self.low is None else self.low, np.inf if self.high is None else self.high
+
+
+@dataclass(frozen=True, slots=True)
 class Options:
     """A table's dimensions: `columns` are their names, `headers` those of their columns in the file (empty: the same).
 
-    With `numbers` any finite number from `low` to `high` is a value, else only the whole numbers `values` are.
+    Columns that have no domain of their own in `domains` have that of `values`, `low` and `high`. With `numbers` at
+    least one holds any numbers.
     """
 
     columns: tuple[str, ...]
     headers: tuple[str, ...] = ()
     values: tuple[str, ...] = ("0", "1")
-    numbers: bool = False
     low: float | None = None
     high: float | None = None
+    domains: Mapping[str, Domain] = field(default_factory=dict)
+    numbers: bool = False
     group: str | None = None
     whole: str | None = None  # the column that must be 1 where one of the parts is
     parts: tuple[str, ...] = ()
     level: Severity = "error"  # of a part without the whole; a whole without any part is one level lower
 
+    @classmethod
+    def of(cls, spec: FormatSpec) -> "Options":
+        fields = cls.__dataclass_fields__
+        return cls(**{name: value for name, value in spec.options.items() if name in fields})
+
     @property
     def names(self) -> tuple[str, ...]:
         return self.headers or self.columns
 
-    @property
-    def bounds(self) -> tuple[float, float]:
-        return -np.inf if self.low is None else self.low, np.inf if self.high is None else self.high
+    def domain(self, column: str) -> Domain:
+        return self.domains.get(column) or Domain(self.values, self.low, self.high)
+
+
+def values_of(spec: FormatSpec) -> dict[str, tuple[int, ...]]:
+    """The values that each column of a table may have; none where any number is one."""
+    options = Options.of(spec)
+    return {column: tuple(map(int, options.domain(column).values)) for column in options.columns}
 
 
 IMPLIES = mapping(
@@ -68,17 +97,39 @@ WHOLE_NUMBER = Kind(
     {"type": ["integer", "string"], "pattern": "^-?[0-9]{1,9}$", "minimum": -LARGEST, "maximum": LARGEST},
     "whole number",
 )
+COLUMN_KEYS = (
+    Key("kind", one_of("number", "ordinal"), "Any finite number, or one of some values that have an order."),
+    Key("name", WORD, "A name of its own for the column.", None),
+    Key("values", many(WHOLE_NUMBER, least=1, each_once=True), "The values allowed.", when=("kind", "ordinal")),
+    Key("low", NUMBER, "The smallest number.", None, when=("kind", "number")),
+    Key("high", NUMBER, "The largest number.", None, when=("kind", "number")),
+)
+COLUMN = replace(
+    mapping(COLUMN_KEYS, Values),
+    schema={
+        "oneOf": [
+            schema_of(
+                replace(one, kind=one_of(kind)) if one.name == "kind" else one
+                for one in COLUMN_KEYS
+                if one.exists({"kind": kind})
+            )
+            for kind in ("number", "ordinal")
+        ]
+    },
+)
 OPTIONS = (
     *LAYOUT_OPTIONS,
     Key(
         "columns",
-        either(WORDS, by_name(WORD), lambda value: not value.is_mapping),
-        "Columns of numbers, or a mapping from columns to names of their own: `{HS: hate}`.",
+        either(WORDS, by_name(either(WORD, COLUMN)), lambda value: not value.is_mapping),
+        "Columns of numbers, or a mapping from columns to names of their own: `{HS: hate}`, or to what a column holds: "
+        "`{stars: {kind: ordinal, values: [1, 2, 3]}, price: {kind: number, low: 0}}`.",
     ),
     Key(
         "values",
-        either(one_of("number", expected="a list of whole numbers, or the word number"), many(WHOLE_NUMBER)),
-        "The numbers allowed, or `number` for any finite one from `low` to `high`. Without it 0 and 1.",
+        either(one_of("number", expected="a list of whole numbers, or the word number"), many(WHOLE_NUMBER, least=1)),
+        "The numbers allowed, or `number` for any finite one from `low` to `high`. Without it 0 and 1. A column with a "
+        "`kind` has its own.",
         None,
     ),
     Key("low", NUMBER, "With `values: number`, the smallest number.", None),
@@ -91,13 +142,29 @@ OPTIONS = (
 def finish_options(value: Value, options: Values) -> None:
     """Give the options as `Options` has them, and leave out what was not given."""
     columns, values, implies = options["columns"], options.pop("values"), options.pop("implies")
+    domains: dict[str, Domain] = {}
     if isinstance(columns, dict):
-        if len(set(columns.values())) < len(columns):
+        names = [_own_name(header, column) for header, column in columns.items()]
+        if len(set(names)) < len(names):
             value.at("columns").invalid("each dimension once")
-        options |= {"columns": tuple(columns.values()), "headers": tuple(columns)}
+        options |= {"columns": tuple(names), "headers": tuple(columns)}
+        own = zip(names, columns.values(), strict=True)
+        domains = {name: _own_domain(column) for name, column in own if isinstance(column, dict)}
     if values is not None:
-        options |= {"values": (), "numbers": True} if values == "number" else {"values": values}
+        options["values"] = () if values == "number" else values
+    if domains:
+        options["domains"] = domains
+    if values == "number" or not all(domain.values for domain in domains.values()):
+        options["numbers"] = True
     options |= implies or {}
+
+
+def _own_name(header: str, column: str | Values) -> str:
+    return column if isinstance(column, str) else column["name"] or header
+
+
+def _own_domain(column: Values) -> Domain:
+    return Domain(column.get("values", ()), column.get("low"), column.get("high"))
 
 
 def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
@@ -106,8 +173,7 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
     `extra` holds the column that the option `group` names, as text under its name. A gold standard of groups may lack
     the other columns.
     """
-    fields = Options.__dataclass_fields__
-    options = Options(**{name: value for name, value in spec.options.items() if name in fields})
+    options = Options.of(spec)
     errors_before = len(reading.report.errors)
     group = (options.group,) if options.group else ()
     dispensable = options.names if group and reading.role == "gold" else ()
@@ -133,13 +199,14 @@ def _values(table: ItemTable, options: Options, reading: Reading) -> tuple[Numbe
     values: Numbers = np.zeros(shape, np.float64) if options.numbers else np.zeros(shape, np.int64)
     absent = np.zeros(shape, np.bool_)
     problems = Problems(reading.report)
-    convert = _decimals if options.numbers else _whole_numbers
     for place, name in enumerate(options.names):
+        domain = options.domain(options.columns[place])
+        convert = _whole_numbers if domain.values else _decimals
         cells = table.column(name) if name in table.places else [ABSENT] * len(table.ids)
         lacking = ABSENT in cells
-        column = None if lacking and reading.role == "run" else convert(cells, options)
+        column = None if lacking and reading.role == "run" else convert(cells, domain)
         if column is None:
-            column = _judged(name, cells, table, options, reading, problems)
+            column = _judged(name, cells, table, domain, reading, problems)
         values[:, place] = column
         if lacking:
             absent[:, place] = [cell == ABSENT for cell in cells]
@@ -147,21 +214,21 @@ def _values(table: ItemTable, options: Options, reading: Reading) -> tuple[Numbe
     return values, absent
 
 
-def _whole_numbers(cells: Sequence[str], options: Options) -> NDArray[np.int64] | None:
+def _whole_numbers(cells: Sequence[str], domain: Domain) -> NDArray[np.int64] | None:
     """The numbers of right or empty cells; None when there are others."""
-    number = {text: int(text) for text in options.values} | {ABSENT: 0}
+    number = {text: int(text) for text in domain.values} | {ABSENT: 0}
     if not set(cells) <= number.keys():
         return None
     return np.fromiter(map(number.__getitem__, cells), np.int64, len(cells))
 
 
-def _decimals(cells: Sequence[str], options: Options) -> NDArray[np.float64] | None:
+def _decimals(cells: Sequence[str], domain: Domain) -> NDArray[np.float64] | None:
     """The numbers of cells that are right or empty; None when there are others."""
     filled = cells if ABSENT not in cells else [cell or "0" for cell in cells]
     numbers = decimals(filled)
     if numbers is None:
         return None
-    low, high = options.bounds
+    low, high = domain.bounds
     right = (numbers >= low) & (numbers <= high)
     if filled is not cells:
         right |= np.array([cell == ABSENT for cell in cells])
@@ -169,19 +236,19 @@ def _decimals(cells: Sequence[str], options: Options) -> NDArray[np.float64] | N
 
 
 def _judged(
-    name: str, cells: list[str], table: ItemTable, options: Options, reading: Reading, problems: Problems
+    name: str, cells: list[str], table: ItemTable, domain: Domain, reading: Reading, problems: Problems
 ) -> NDArray[np.float64]:
     """Report the wrong cells of a column, one by one; the numbers of the others."""
     numbers = np.zeros(len(cells), np.float64)
-    judge = _problem_of_number if options.numbers else _problem_of_whole_number
+    judge = _problem_of_whole_number if domain.values else _problem_of_number
     for place, (cell, item, line) in enumerate(zip(cells, table.ids, table.rows.lines, strict=True)):
         if cell == ABSENT:
             code = None if reading.role == "gold" or item in reading.optional else "value-missing"
         else:
-            code = judge(cell, options)
+            code = judge(cell, domain)
             numbers[place] = 0 if code else float(cell)
-        if code == "value-outside-domain" and WITH_POINT.fullmatch(cell) and _meant(cell, options):
-            report_decimal_point(cell, _meant(cell, options), problems, line=line, item=shown(item))
+        if code == "value-outside-domain" and WITH_POINT.fullmatch(cell) and _meant(cell, domain):
+            report_decimal_point(cell, _meant(cell, domain), problems, line=line, item=shown(item))
             continue
         if code is None or problems.has_counted(code):
             continue
@@ -192,40 +259,40 @@ def _judged(
             column=table.places[name] + 1,
             item=shown(item),
             found=shown_cell(cell) if cell else "",
-            expected=_expected(options),
-            suggestion=_meant(cell, options),
+            expected=_expected(domain),
+            suggestion=_meant(cell, domain),
         )
     return numbers
 
 
-def _problem_of_whole_number(cell: str, options: Options) -> str | None:
-    return None if cell in options.values else "value-outside-domain"
+def _problem_of_whole_number(cell: str, domain: Domain) -> str | None:
+    return None if cell in domain.values else "value-outside-domain"
 
 
-def _problem_of_number(cell: str, options: Options) -> str | None:
+def _problem_of_number(cell: str, domain: Domain) -> str | None:
     if not is_decimal(cell):
         return "value-not-a-number"
-    low, high = options.bounds
+    low, high = domain.bounds
     return None if low <= float(cell) <= high else "value-outside-domain"
 
 
-def _expected(options: Options) -> str:
-    if not options.numbers:
-        return " or ".join(options.values)
+def _expected(domain: Domain) -> str:
+    if domain.values:
+        return " or ".join(domain.values)
     words = ["a finite number"]
-    words += [f"from {options.low:g}"] if options.low is not None else []
-    words += [f"up to {options.high:g}"] if options.high is not None else []
+    words += [f"from {domain.low:g}"] if domain.low is not None else []
+    words += [f"up to {domain.high:g}"] if domain.high is not None else []
     return " ".join(words)
 
 
-def _meant(cell: str, options: Options) -> str | None:
+def _meant(cell: str, domain: Domain) -> str | None:
     """The value that a cell as ` 1`, `1.0` or `True` stands for; in a column of numbers `0,5` and ` 0.5`."""
-    if options.numbers:
+    if not domain.values:
         bare = cell.strip().replace(",", ".")
-        return bare if bare != cell and _problem_of_number(bare, options) is None else None
+        return bare if bare != cell and _problem_of_number(bare, domain) is None else None
     bare = cell.strip().casefold().removesuffix(".0")
     bare = SAME_AS.get(bare, bare)
-    return bare if bare in options.values else None
+    return bare if bare in domain.values else None
 
 
 def _check_parts(
@@ -250,11 +317,19 @@ def _check_parts(
 def write(answers: Matrix, spec: FormatSpec) -> str:
     """Empty where there is no answer. The group of each item stands last, empty too where the answers have none."""
     headers: Sequence[str] = spec.options.get("headers") or answers.columns
-    cells = [["" if value is None else value for value in row] for row in answers.cells()]
+    whole = [bool(values) for values in values_of(spec).values()] if spec.kind == "table" else []
+    cells = [[_cell(*pair) for pair in zip_longest(row, whole)] for row in answers.cells()]
     columns: dict[str, Sequence[Any]] = dict(zip(headers, zip(*cells, strict=True), strict=True))
     if group := spec.options.get("group"):
         columns[group] = answers.extra.get(group, [""] * len(answers.ids))
     return write_table(answers.ids, columns, spec.options)
+
+
+def _cell(value: Any, whole: bool | None) -> Any:
+    """A value as it is written; those of an ordinal column without a decimal point."""
+    if value is None:
+        return ""
+    return int(value) if whole else value
 
 
 TABLE = Format(

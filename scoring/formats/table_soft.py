@@ -22,7 +22,7 @@ OPTIONS = (
 def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
     """Read shares into a float matrix with one column a class."""
     errors_before = len(reading.report.errors)
-    numbers = FormatSpec(spec.kind, {**spec.options, "columns": spec.options["classes"], "numbers": True})
+    numbers = FormatSpec(spec.kind, {**spec.options, "columns": spec.options["classes"], "values": (), "numbers": True})
     matrix = table.read(data, numbers, reading)
     if matrix is None:
         return None

@@ -1,4 +1,4 @@
-"""Whether a column's numbers rise and fall with the gold's: Pearson's and Spearman's correlation.
+"""Whether a column's numbers rise and fall with the gold's: Pearson's, Spearman's and Kendall's correlation.
 
 Over the items for which the gold holds a number; an item without an answer counts as 0.
 """
@@ -13,16 +13,17 @@ from scoring.metrics.metric import TABLE, Contributions, Example, Metric, Number
 _LEAST_SPREAD = 1e-13  # of a sum of squares; below it, what is left of a variance is rounding
 
 
-def _judged(comparison: MatrixComparison, column: str | None) -> NDArray[np.bool_]:
+def judged_items(comparison: MatrixComparison, column: str | None) -> NDArray[np.bool_]:
+    """The items for which the gold holds a number in the column (its only one where none is named); shape (items,)."""
     at = comparison.position(column or comparison.gold.matrix.columns[0])
     if at >= len(comparison.gold.tree.classes):
         return np.zeros(len(comparison.gold), bool)
     return np.logical_not(comparison.gold.absent[:, at])
 
 
-def _pairs(comparison: MatrixComparison, column: str | None) -> tuple[Numbers, Numbers]:
+def pairs(comparison: MatrixComparison, column: str | None) -> tuple[Numbers, Numbers]:
     """The gold's and the run's numbers for the items that the gold judges."""
-    judged = _judged(comparison, column)
+    judged = judged_items(comparison, column)
     at = comparison.position(column or comparison.gold.matrix.columns[0])
     if not judged.any():
         return np.zeros(0), np.zeros(0)
@@ -40,11 +41,11 @@ def _correlation(gold: Numbers, run: Numbers) -> float | None:
 
 
 def _pearson(comparison: MatrixComparison, spec: MetricSpec) -> float | None:
-    return _correlation(*_pairs(comparison, spec.part))
+    return _correlation(*pairs(comparison, spec.part))
 
 
 def _spearman(comparison: MatrixComparison, spec: MetricSpec) -> float | None:
-    gold, run = _pairs(comparison, spec.part)
+    gold, run = pairs(comparison, spec.part)
     return _correlation(midranks(gold), midranks(run))
 
 
@@ -56,15 +57,46 @@ def midranks(values: Numbers) -> Numbers:
     return ranks
 
 
+def _kendall(comparison: MatrixComparison, spec: MetricSpec) -> float | None:
+    """τ-b; None for fewer than two items, or where either side is constant."""
+    gold, run = (np.unique(side, return_inverse=True)[1] for side in pairs(comparison, spec.part))
+    width = int(run.max(initial=0)) + 1
+    every = len(gold) * (len(gold) - 1) // 2
+    gold_varied, run_varied = every - _ties(gold), every - _ties(run)
+    if not gold_varied or not run_varied:
+        return None
+    discordant = _inversions(run[np.lexsort((run, gold))])
+    surplus = gold_varied + run_varied - every + _ties(gold * width + run) - 2 * discordant
+    return float(np.clip(surplus / np.sqrt(gold_varied) / np.sqrt(run_varied), -1.0, 1.0))
+
+
+def _ties(ranks: NDArray[np.intp]) -> int:
+    """Pairs of items with the same rank."""
+    counts = np.unique(ranks, return_counts=True)[1].astype(np.int64)
+    return int((counts * (counts - 1) // 2).sum())
+
+
+def _inversions(ranks: NDArray[np.intp]) -> int:
+    """Pairs with the greater rank first, counted bit by bit from the highest: n log n steps."""
+    found = 0
+    for bit in reversed(range(int(ranks.max(initial=0)).bit_length())):
+        ones = (ranks >> bit) & 1
+        alike = ranks >> (bit + 1)  # sorted, as higher bits come first
+        before = np.cumsum(ones) - ones
+        found += int((before - before[np.searchsorted(alike, alike)])[ones == 0].sum())
+        ranks = ranks[np.argsort(ranks >> bit, kind="stable")]
+    return found
+
+
 def _pearson_contributions(comparison: MatrixComparison, spec: MetricSpec) -> Contributions | None:
     """n, Σ g, Σ a, Σ g², Σ a², Σ g a; both sides less the gold's mean, which changes nothing but the rounding."""
-    gold, run = _pairs(comparison, spec.part)
+    gold, run = pairs(comparison, spec.part)
     if not gold.size:
         return None
     left, right = gold - gold.mean(), run - gold.mean()
     values = np.zeros((len(comparison.gold), 6))
     own = np.column_stack([np.ones(len(gold)), left, right, left**2, right**2, left * right])
-    values[_judged(comparison, spec.part)] = own
+    values[judged_items(comparison, spec.part)] = own
     return Contributions(values, _pearson_of_sums)
 
 
@@ -111,6 +143,27 @@ METRICS = (
             run={"1": "score 1", "2": "score 9", "3": "score 8"},
             value=0.5,
             why="ranks 1, 2, 3 and 1, 3, 2: deviations −1, 0, 1 and −1, 1, 0: 1 / √(2 · 2)",
+        ),
+        kinds=TABLE,
+        numbers=True,
+        part=Part.COLUMN,
+        low=-1.0,
+    ),
+    Metric(
+        name="kendall",
+        title="Kendall's rank correlation",
+        short="Kendall",
+        formula="τ-b = (C − D) / √((P − G) (P − A)) of pairs of items: P all, C in the same order on both sides, D in "
+        "opposite order, G equal in the gold, A equal in the run; undefined where either is constant",
+        source="Kendall (1945), The treatment of ties in ranking problems; scipy.stats.kendalltau",
+        compute=_kendall,
+        example=Example(
+            kind="table",
+            gold={"1": "score 10", "2": "score 20", "3": "score 70", "4": "score 70"},
+            run={"1": "score 1", "2": "score 9", "3": "score 8", "4": "score 9"},
+            value=2 / 5,
+            why="of six pairs, items 1 and 2, 1 and 3, 1 and 4 are in the same order, 2 and 3 in opposite order, one "
+            "is equal in the gold, 3 and 4, and one in the run, 2 and 4: (3 − 1) / √(5 · 5)",
         ),
         kinds=TABLE,
         numbers=True,

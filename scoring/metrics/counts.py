@@ -139,7 +139,8 @@ def _value_marks(comparison: MatrixComparison, column: str) -> Marks:
     judged = ~comparison.gold.absent[:, at]
     gold, run = comparison.gold.values[:, at], comparison.run[:, at]
     given = judged & ~comparison.absent[:, at]
-    values = distinct(np.append(gold[judged], comparison.gold.declared))
+    declared = np.array(comparison.gold.declared.get(column, ()), np.int64)
+    values = distinct(np.append(gold[judged], declared))
     has, says = (gold[:, None] == values) & judged[:, None], (run[:, None] == values) & given[:, None]
     unknown = given & ~says.any(axis=1)
     further = distinct(run[unknown])

@@ -42,10 +42,10 @@ class LoadedGold(Remembering):
         self,
         answers: Answers,
         hierarchy: Mapping[str, Sequence[str]] | None = None,
-        declared: Sequence[int] = (),
+        declared: Mapping[str, Sequence[int]] | None = None,
     ) -> None:
         self.answers = answers
-        self.declared = np.array(declared, np.int64)  # values that a table's cells may have, in the gold or not
+        self.declared = declared or {}  # by column, the values that its cells may have, in the gold or not
         self._hierarchy = hierarchy
 
     def __len__(self) -> int:
@@ -123,7 +123,7 @@ class LoadedGold(Remembering):
             absent=None if matrix.absent is None else matrix.absent[rows],
             extra={name: [cells[row] for row in at] for name, cells in matrix.extra.items()},
         )
-        taken = LoadedGold(sample, self._hierarchy, self.declared.tolist())
+        taken = LoadedGold(sample, self._hierarchy, self.declared)
         taken.tree = self.tree
         return taken
 

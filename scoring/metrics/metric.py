@@ -154,6 +154,7 @@ class Metric:
     low: float | None = 0.0
     high: float | None = 1.0
     numbers: bool = False  # judges tables of any numbers too, not of labels only
+    ordinal: bool = False  # needs columns with a list of values
     counts_outside: bool = False  # judges what a run says of items outside the gold, where the track counts them
     flags_constant: bool = False  # a run that gives every item the same label gets the best value: say so
 

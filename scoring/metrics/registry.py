@@ -9,6 +9,7 @@ from functools import cache
 
 from scoring.definition import MetricSpec, Track
 from scoring.formats import FORMATS, answer_kind
+from scoring.formats.table import values_of
 from scoring.metrics import (
     accuracy,
     correlation,
@@ -21,6 +22,7 @@ from scoring.metrics import (
     icm_soft,
     kappa,
     multilabel,
+    ordinal,
     precision_recall,
     ranked,
     span_f1,
@@ -41,6 +43,7 @@ FAMILIES = (
     divergence,
     errors,
     correlation,
+    ordinal,
     curves,
     multilabel,
     hierarchical_f,
@@ -167,9 +170,20 @@ def validate(spec: MetricSpec, track: Track) -> str | None:
     if metric.single_label and track.format.options.get("multi"):
         return f"{spec.name} needs one class an item; this track allows several (exact_match_ratio judges these)"
     if not metric.numbers and track.format.options.get("numbers"):
-        ours = ", ".join(name for name, own in METRICS.items() if own.numbers)
+        ours = ", ".join(name for name, own in METRICS.items() if own.numbers and not own.ordinal)
         return f"{spec.name} judges labels; this track's table holds numbers, which {ours} judge"
-    return _validate_part(metric, spec, track) or _validate_options(metric, spec)
+    return (
+        _validate_part(metric, spec, track) or _validate_order(metric, spec, track) or _validate_options(metric, spec)
+    )
+
+
+def _validate_order(metric: Metric, spec: MetricSpec, track: Track) -> str | None:
+    if not metric.ordinal or answer_kind(track) != "table":
+        return None
+    column = spec.part or track.format.options["columns"][0]
+    if values_of(track.format)[column]:
+        return None
+    return f"{spec.name} needs a list of values for the column {column}: {{kind: ordinal, values: [1, 2, 3]}}"
 
 
 def suggest(spec: MetricSpec, track: Track) -> str | None:

@@ -44,6 +44,12 @@ tracks:
     items: items.txt
     metrics: [pearson]
     rank_by: pearson
+  - slug: kinds
+    format:
+      {kind: table, id: id, columns: {stars: {kind: ordinal, values: [-1, 2]}, p: {kind: number, name: price, low: 0}}}
+    items: items.txt
+    metrics: ["mae_macro:stars", "mae:price", "cem_ord:stars"]
+    rank_by: "mae:price"
   - slug: labels
     format: {kind: table-labels, id: id, classes: [X, Y]}
     items: items.txt
@@ -86,6 +92,7 @@ RIGHT = {
     "soft-lines": b"".join(b'{"id": "%c", "value": {"X": 0.5, "Y": 1}}\n' % item for item in b"abc"),
     "map": b"HS|note|key|TR\n1|x|a|0\n0|y|b|1\n1|z|c|1\n",
     "numbers": b"id;mood\na;0.5\nb;-1\nc;+1e-1\n",
+    "kinds": b"id,stars,p\na,-1,0.5\nb,2,3\nc,2,1e3\n",
     "labels": b"id,label\nb,Y\na,X\nc,X\n",
     "several": b"a\tX\nb\tY+X\nc\tY\n",
     "shares": b"id,X,Y\na,0.25,0.75\nb,1,0\nc,.5,5e-1\n",
@@ -98,11 +105,13 @@ RIGHT = {
     "plain": b"a\t[3, 4, 8]\nb\t[]\nc\t[0]\n",
     "ranking": b"a Q0 d1 1 9.5 me\nb Q0 d1 1 2 me\na Q0 d2 2 -1e2 me\nc Q0 d3 1 0 me\n",
 }
+COLUMNS = {"map": ("hate", "target"), "numbers": ("mood",), "kinds": ("stars", "price")}
 MEANT: dict[str, Any] = {
     "lines": (["b", "a", "c"], [[False, True], [True, False], [True, False]]),
     "soft-lines": (ITEMS, [[0.5, 1.0]] * 3),
     "map": (ITEMS, [[1, 0], [0, 1], [1, 1]]),
     "numbers": (ITEMS, [[0.5], [-1.0], [0.1]]),
+    "kinds": (ITEMS, [[-1.0, 0.5], [2.0, 3.0], [2.0, 1000.0]]),
     "labels": (["b", "a", "c"], [[False, True], [True, False], [True, False]]),
     "several": (ITEMS, [[True, False], [True, True], [False, True]]),
     "shares": (ITEMS, [[0.25, 0.75], [1.0, 0.0], [0.5, 0.5]]),
@@ -134,9 +143,7 @@ def test_right_files_mean_what_they_say(task: Definition, track: str, mark: byte
     answers = read(task, track, data)
     if isinstance(answers, Matrix):
         assert (answers.ids, answers.values.tolist()) == MEANT[track]
-        assert answers.columns == (
-            ("hate", "target") if track == "map" else ("mood",) if track == "numbers" else ("X", "Y")
-        )
+        assert answers.columns == COLUMNS.get(track, ("X", "Y"))
     elif isinstance(answers, Spans):
         parts = [answers.offsets(row) for row in range(len(answers.ids))]
         assert dict(zip(answers.ids, parts, strict=True)) == {"a": [3, 4, 8], "b": [], "c": [0]}
@@ -146,7 +153,7 @@ def test_right_files_mean_what_they_say(task: Definition, track: str, mark: byte
         assert (answers.ids, list(zip(answers.documents, answers.scores.tolist(), strict=True))) == MEANT[track]
 
 
-@pytest.mark.parametrize("track", ["map", "numbers", "labels", "several", "shares", "cells", "rows"])
+@pytest.mark.parametrize("track", ["map", "numbers", "kinds", "labels", "several", "shares", "cells", "rows"])
 def test_quoted_cells_do_not_matter(task: Definition, track: str) -> None:
     separator = {"map": b"|", "numbers": b";", "several": b"\t"}.get(track, b",")
     if track == "cells":
@@ -177,6 +184,9 @@ def test_quoted_cells_do_not_matter(task: Definition, track: str) -> None:
         ("numbers", b"-1", b" -1", "value-not-a-number", 3),
         ("numbers", b"-1", b"-1.5", "value-outside-domain", 3),
         ("numbers", b"-1", b"", "value-missing", 3),
+        ("kinds", b"2,3", b"1,3", "value-outside-domain", 3),
+        ("kinds", b"2,3", b"2,-3", "value-outside-domain", 3),
+        ("kinds", b"2,3", b"2.5,3", "value-outside-domain", 3),
         ("labels", b"a,X", b"a,x", "label-outside-domain", 3),
         ("labels", b"a,X", b"a,X,X", "ragged-row", 3),
         ("several", b"Y+X", b"Y+Y", "label-twice", 2),
@@ -288,7 +298,7 @@ def test_no_content_raises(task: Definition, track: str, lenient: bool, data: st
             assert sorted(answers.ids) == ITEMS
 
 
-@pytest.mark.parametrize("track", ["map", "numbers", "labels", "several", "shares", "cells"])
+@pytest.mark.parametrize("track", ["map", "numbers", "kinds", "labels", "several", "shares", "cells"])
 @QUICK
 @given(data=st.data())
 def test_one_pass_and_patience_read_alike(task: Definition, track: str, data: st.DataObject) -> None:

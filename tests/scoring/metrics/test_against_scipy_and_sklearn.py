@@ -62,7 +62,7 @@ def test_correlation_of_tables_and_labels_where_the_gold_lacks_values(seed: int,
     spec = MetricSpec("mcc")
     labels = compare(LoadedGold(matrix(one_hot(gold))), matrix(one_hot(run)))
     table = compare(LoadedGold(matrix(gold[:, None])), matrix(run[:, None]))
-    declared = compare(LoadedGold(matrix(gold[:, None]), declared=(0, 1, 2, 3)), matrix(run[:, None]))
+    declared = compare(LoadedGold(matrix(gold[:, None]), declared={"a": (0, 1, 2, 3)}), matrix(run[:, None]))
     for comparison in (labels, table, declared):
         assert compute(comparison, spec) == pytest.approx(theirs, abs=1e-12)
     for comparison in (labels, declared):
@@ -141,6 +141,7 @@ def test_curves_and_their_areas(seed: int, items: int, levels: int) -> None:
     [
         ("pearson", lambda gold, run: stats.pearsonr(gold, run).statistic),
         ("spearman", lambda gold, run: stats.spearmanr(gold, run).statistic),
+        ("kendall", lambda gold, run: stats.kendalltau(gold, run).statistic),
         ("mae", sk.mean_absolute_error),
         ("rmse", sk.root_mean_squared_error),
     ],
@@ -149,7 +150,24 @@ def test_numbers(name: str, theirs: Callable[..., float], seed: int, items: int,
     rng = np.random.default_rng(seed)
     gold, run = rng.integers(0, levels, (2, items)) * 1.0 + shift
     if np.ptp(gold) == 0 or np.ptp(run) == 0:
-        if name in ("pearson", "spearman"):
+        if name in ("pearson", "spearman", "kendall"):
             assert score(name, gold[:, None], run[:, None]) is None
         return
     assert score(name, gold[:, None], run[:, None]) == pytest.approx(theirs(gold, run), abs=1e-9)
+
+
+@settings(max_examples=80, deadline=None)
+@given(seed=seeds, items=st.integers(1, 60), levels=st.integers(1, 6), tolerance=st.sampled_from([0, 0.5, 1, 2]))
+def test_values_with_an_order(seed: int, items: int, levels: int, tolerance: float) -> None:
+    rng = np.random.default_rng(seed)
+    gold, run = rng.integers(0, levels, (2, items))
+    columns = gold[:, None], run[:, None]
+    close = sk.accuracy_score(np.abs(gold - run) <= tolerance, np.ones(items, bool))
+    assert score("accuracy_within", *columns, tolerance=str(tolerance)) == pytest.approx(close, abs=1e-12)
+    by_value = [sk.mean_absolute_error(gold[gold == value], run[gold == value]) for value in np.unique(gold)]
+    assert score("mae_macro", *columns) == pytest.approx(np.mean(by_value), abs=1e-12)
+    if len(np.unique([gold, run])) == 1:
+        assert score("kappa_quadratic", *columns) is None
+        return
+    theirs = sk.cohen_kappa_score(gold, run, labels=range(levels), weights="quadratic")
+    assert score("kappa_quadratic", *columns) == pytest.approx(theirs, abs=1e-12)

@@ -8,6 +8,7 @@ import pytest
 
 from scoring.answers import Answers, Matrix, Ranking, Spans
 from scoring.definition import FormatSpec, MetricSpec, Track
+from scoring.formats.table import Domain
 from scoring.metrics import METRICS, LoadedGold, compare, compute, contributions, describe
 from scoring.metrics.metric import Metric, Part
 from scoring.metrics.registry import FAMILIES, validate
@@ -26,7 +27,14 @@ PARTS = {
     Part.CUTOFF: "5",
     Part.CUTOFF_OR_ALL: None,
 }
-OF_WHOLE_GOLD = {"icm", "icm_norm", "icm_soft", "icm_soft_norm", "propensity_f"}  # weights that stay in every sample
+OF_WHOLE_GOLD = {
+    "icm",
+    "icm_norm",
+    "icm_soft",
+    "icm_soft_norm",
+    "propensity_f",
+    "cem_ord",
+}  # weights that stay in every sample
 EVERY = [
     pytest.param(metric, kind, id=f"{name}-{kind}") for name, metric in METRICS.items() for kind in sorted(metric.kinds)
 ]
@@ -120,7 +128,9 @@ def test_a_perfect_run_is_at_least_as_good_as_a_random_one_and_within_the_range(
     perfect, random = score(metric, kind, gold, of_run(gold)), score(metric, kind, gold, run)
     assert perfect is not None
     assert random is not None
-    if not metric.flags_constant:  # tuples have no right label
+    if metric.name == "accuracy_within":  # zeros and ones are no more than 1 apart
+        assert perfect == random == 1
+    elif not metric.flags_constant:  # tuples have no right label
         assert (perfect > random) == metric.higher_is_better
     for value in (perfect, random):
         assert metric.low is None or value >= metric.low
@@ -226,6 +236,9 @@ LABELS = track("json-labels", classes=("a", "c", "d"))
 SEVERAL = track("json-labels", classes=("a", "c", "d"), multi=True)
 ONE_COLUMN = track("table", columns=("HS",))
 NUMBERS = track("table", columns=("score",), values=(), numbers=True)
+MIXED = track(
+    "table", columns=("stars", "price"), domains={"stars": Domain(("1", "2")), "price": Domain(())}, numbers=True
+)
 COLUMNS_THREE = track("table", columns=("HS", "TR", "AG"))
 
 
@@ -249,6 +262,8 @@ COLUMNS_THREE = track("table", columns=("HS", "TR", "AG"))
         (MetricSpec("ndcg", "10"), track("trec-run")),
         (MetricSpec("pearson"), NUMBERS),
         (MetricSpec("map"), track("trec-run")),
+        (MetricSpec("mae_macro", "stars"), MIXED),
+        (MetricSpec("kendall", "price"), MIXED),
     ],
 )
 def test_validate_accepts(metric: MetricSpec, where: Track) -> None:
@@ -274,6 +289,9 @@ def test_validate_accepts(metric: MetricSpec, where: Track) -> None:
         (MetricSpec("icm", None, {"beta": "-1"}), LABELS, "beta is a number"),
         (MetricSpec("roc_auc", "z"), COLUMNS_THREE, "z is none of HS, TR, AG"),
         (MetricSpec("f1_macro"), NUMBERS, "f1_macro judges labels; this track's table holds numbers, which mae, rmse"),
+        (MetricSpec("mae_macro", "price"), MIXED, "mae_macro needs a list of values for the column price"),
+        (MetricSpec("f1_macro", "stars"), MIXED, "table holds numbers, which mae, rmse"),
+        (MetricSpec("accuracy_within", None, {"tolerance": "-1"}), ONE_COLUMN, "tolerance is a number, at least 0"),
         (MetricSpec("precision_at"), track("trec-run"), "needs a cutoff: precision_at:10"),
         (MetricSpec("ndcg", "0"), track("trec-run"), "a whole number from 1, not 0"),
         (MetricSpec("ndcg", "²"), track("trec-run"), "a whole number from 1"),
