@@ -117,6 +117,25 @@ def of_table(table: TextTable) -> pd.DataFrame:
     return frame
 
 
+def read(path: Path) -> pd.DataFrame:
+    """A file of a task's data: CSV, TSV, JSON (a list of rows, or rows by id) or JSON lines.
+
+    Raises:
+        ValueError: its name ends in something else, or it is not what its name says.
+    """
+    match path.suffix:
+        case ".csv":
+            return pd.read_csv(path)
+        case ".tsv":
+            return pd.read_csv(path, sep="\t")
+        case ".jsonl":
+            return pd.read_json(path, lines=True, dtype=False)
+        case ".json":
+            content = json.loads(path.read_text(encoding="utf-8-sig"))
+            return pd.DataFrame.from_dict(content, "index") if isinstance(content, dict) else pd.DataFrame(content)
+    raise ValueError(f"{path} is neither CSV, TSV nor JSON: open it as its page says.")
+
+
 def write(frame: pd.DataFrame, path: str | Path) -> None:
     """Write a file that ends in `.csv`, `.parquet` (needs pyarrow) or `.xlsx` (needs openpyxl).
 

@@ -7,9 +7,10 @@ the reader of the output has gone.
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from scoring.check import check
 from scoring.commands import INVALID, USAGE, VALID, UsageError, print_json
@@ -25,22 +26,26 @@ from scoring.uploads import naming
 from scoring.uploads.content import check_upload
 
 OTHER_COMMANDS = {
-    "analyse": "tables on runs compared with a gold standard",
+    "analyze": "tables on runs compared with a gold standard",
     "baselines": "write baselines as run files",
-    "gold": "make a gold standard of annotators' votes",
+    "votes": "make a gold standard of annotators' votes",
     "agreement": "how far do annotators agree?",
     "explain": "what do the names of files say?",
     "significance": "intervals, and groups of runs that the items cannot tell apart",
 }
+ALIASES = {"analyze": ["analyse"], "votes": ["gold"]}
 BROKEN_PIPE = 128 + 13  # as a shell says of a program that SIGPIPE has ended
 ITEMS_ERRORS = ("items-unreadable", "items-unknown-split")
 
+AddCommands = Callable[[Any, str], None]
+"""Adds further commands to argparse's subparsers; the text is the command that was typed, or empty."""
 
-def main(arguments: Sequence[str] | None = None) -> int:
+
+def main(arguments: Sequence[str] | None = None, add_commands: AddCommands | None = None) -> int:
     """Run the command line and return its exit code; end quietly where the reader of a pipe, as `head`, has left."""
     try:
         try:
-            return _run(sys.argv[1:] if arguments is None else arguments)
+            return _run(sys.argv[1:] if arguments is None else arguments, add_commands)
         finally:
             sys.stdout.flush()
     except BrokenPipeError:
@@ -48,10 +53,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return BROKEN_PIPE
 
 
-def _run(arguments: Sequence[str]) -> int:
+def _run(arguments: Sequence[str], add_commands: AddCommands | None) -> int:
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
-    options = _parser(arguments).parse_args(arguments)
+    options = _parser(next(iter(arguments), ""), add_commands).parse_args(arguments)
     try:
         if options.task is None:
             return int(options.command(options))
@@ -85,7 +90,8 @@ def _refuse(options: argparse.Namespace, why: str, report: Report | None) -> int
     return USAGE
 
 
-def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
+def _parser(typed: str, add_commands: AddCommands | None) -> argparse.ArgumentParser:
+    """Only for the command that was typed it is worth the time that its modules take to load."""
     parser = argparse.ArgumentParser(prog="agon", description="Check and score runs of a shared task.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     shared = argparse.ArgumentParser(add_help=False)
@@ -110,13 +116,15 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     schema = commands.add_parser("schema", help="print the JSON Schema of task.yaml, for editors")
     schema.set_defaults(task=None, command=_print_schema)
     for name, purpose in OTHER_COMMANDS.items():
-        other = commands.add_parser(name, parents=[shared], help=purpose)
-        if name in arguments:  # only then is it worth the time that its modules take to load
+        other = commands.add_parser(name, aliases=ALIASES.get(name, ()), parents=[shared], help=purpose)
+        if typed in (name, *ALIASES.get(name, ())):
             import_module(f"scoring.commands.{name}").add_options(other)
     receipt = commands.add_parser("receipt", help="verify the portal's receipt of an upload")
     receipt.set_defaults(task=None, lang="en")  # it is of no shared task's folder
-    if "receipt" in arguments:
+    if typed == "receipt":
         import_module("scoring.commands.receipt").add_options(receipt)
+    if add_commands is not None:
+        add_commands(commands, typed)
     return parser
 
 

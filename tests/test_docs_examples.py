@@ -33,7 +33,7 @@ class Replay:
         commands = folder / ".bin"
         commands.mkdir()
         agon = commands / "agon"
-        agon.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m scoring "$@"\n')
+        agon.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m agon "$@"\n')
         pip = commands / "pip"
         pip.write_text("#!/bin/sh\n")  # the folder is on the path, and `announce` has written what pip would
         for command in (agon, pip):

@@ -4,7 +4,7 @@ import argparse
 from dataclasses import asdict
 
 from scoring.commands import VALID, UsageError, print_json
-from scoring.commands.votes import add_vote_options, given_votes
+from scoring.commands.vote_options import add_vote_options, given_votes
 from scoring.definition import Definition
 from scoring.gold.agreement import agreement_by_class, agreement_table
 

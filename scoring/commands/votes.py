@@ -1,45 +1,57 @@
-"""What the commands on annotators' votes share: their options, the rules, the file."""
+"""`votes`: annotators' votes → a gold file, hard, soft or spans as the track is, and a report of what was dropped."""
 
 import argparse
 from pathlib import Path
 
-from scoring.commands import UsageError
-from scoring.definition import Definition
-from scoring.gold.track_votes import classes_of, rules_of
-from scoring.gold.votes import Vote, VoteRules
-from scoring.gold.votes_file import VotesError, read_votes
+from scoring.commands import VALID, UsageError, print_json
+from scoring.commands.vote_options import add_vote_options, given_votes
+from scoring.definition import Definition, Track
+from scoring.formats import answer_kind, write_run
+from scoring.gold.from_votes import hard_gold, soft_gold, span_gold
+from scoring.gold.votes_file import VotesError, read_marks
 
 
-def add_vote_options(parser: argparse.ArgumentParser) -> None:
-    """A votes file and how its labels count; the classes are those of the track."""
-    parser.add_argument("--track", required=True, metavar="SLUG", help="the track whose classes are voted on")
-    parser.add_argument("--field", metavar="NAME", help="where an item's votes stand in a JSON file: labels_task1")
-    parser.add_argument("--threshold", type=int, metavar="N", help="a label needs more votes than this")
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """What the command takes in addition to the shared options."""
+    add_vote_options(parser)
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the gold file to write")
     parser.add_argument(
-        "--counts-as", action="append", default=[], metavar="LABEL=CLASS", help="a label that stands for a class: -=NO"
+        "--share", type=float, default=0.5, metavar="X", help="spans: more than this share of raters (default: 0.5)"
     )
-    parser.add_argument(
-        "--no-vote", action="append", metavar="LABEL", help="a label without meaning (default: UNKNOWN)"
-    )
-    parser.add_argument(
-        "votes",
-        type=Path,
-        metavar="VOTES",
-        help="JSON by item (spans: offsets by rater), or a table item, annotator, label",
-    )
+    parser.set_defaults(command=run, inputs=lambda options: [options.votes])
 
 
-def given_votes(options: argparse.Namespace, definition: Definition) -> tuple[dict[str, list[Vote]], VoteRules]:
-    """The votes and the rules by which they count."""
+def run(options: argparse.Namespace, definition: Definition) -> int:
+    """Write the gold file and print the report."""
     track = definition.track(options.track)
-    if "classes" not in track.format.options:
-        raise UsageError(f"The track {options.track} has no classes to vote on.")
-    pairs = [text.rpartition("=") for text in options.counts_as]
-    if wrong := [name for label, _, name in pairs if not label or name not in classes_of(track)]:
-        raise UsageError(f"--counts-as takes LABEL=CLASS, and {wrong[0]!r} is no class.")
-    counts_as = {label: name for label, _, name in pairs}
+    if answer_kind(track) == "spans":
+        return _of_spans(options, track)
+    votes, rules = given_votes(options, definition)
     try:
-        rules = rules_of(track, options.threshold, counts_as, tuple(options.no_vote or ()))
-        return read_votes(options.votes, options.field), rules
+        made = (soft_gold if answer_kind(track) == "soft" else hard_gold)(votes, rules)
+    except ValueError as error:
+        raise UsageError(f"The votes fit no rule: {error}.") from None
+    write_run(track, made.answers, options.out)
+    if options.json:
+        dropped = dict(zip(made.dropped, made.reasons, strict=True))
+        print_json({"items": len(made.answers.ids), "dropped": dropped, "without_label": made.without_label})
+    else:
+        print(made.report())
+    return VALID
+
+
+def _of_spans(options: argparse.Namespace, track: Track) -> int:
+    try:
+        marked = read_marks(options.votes, options.field)
     except VotesError as error:
-        raise UsageError(f"The votes in {options.votes} cannot be read: {error}.") from None
+        raise UsageError(f"The marks in {options.votes} cannot be read: {error}.") from None
+    gold = span_gold(marked, options.share)
+    write_run(track, gold, options.out)
+    some = sum(len({offset for offsets in raters for offset in offsets}) for raters in marked.values())
+    kept, filled = int((gold.ends - gold.begins).sum()), int((gold.starts[1:] > gold.starts[:-1]).sum())
+    if options.json:
+        print_json({"items": len(gold.ids), "with_spans": filled, "offsets": kept, "dropped_offsets": some - kept})
+    else:
+        print(f"{len(gold.ids)} items: {filled} with spans, {len(gold.ids) - filled} without.")
+        print(f"{some} offsets that a rater marked: {kept} in the gold, {some - kept} dropped.")
+    return VALID

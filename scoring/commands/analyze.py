@@ -1,4 +1,4 @@
-"""`analyse`: tables on the gold standard, on each run compared with it, and on the field of runs."""
+"""`analyze`: tables on the gold standard, on each run compared with it, and on the field of runs."""
 
 import argparse
 import math

@@ -1,0 +1,49 @@
+"""The command `agon`: all of `python -m scoring`, and the commands that speak with a portal.
+
+Exit codes of these: 0 done, 1 failed, 2 wrong usage, 3 the run is not valid, 4 not signed in, 5 not allowed (closed,
+limit), 6 not there in time.
+"""
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+from scoring.__main__ import main as scoring_main
+
+COMMANDS = {
+    "login": "sign in to a portal with an access token",
+    "logout": "delete the access token from this computer",
+    "whoami": "whose token it is, and your teams",
+    "tasks": "list the shared tasks",
+    "files": "list the files of a task's data",
+    "download": "download a task's rules and data",
+    "submit": "submit a run, or a zip of several",
+    "runs": "list, view, download, select or withdraw your runs",
+    "leaderboard": "print a leaderboard",
+}
+ALIASES = {"runs": ["submissions"]}
+_MODULES = dict.fromkeys(["login", "logout", "whoami"], "account") | dict.fromkeys(
+    ["tasks", "files", "download"], "data"
+)
+_WITHOUT_VALUE = ("--json", "--wait")  # they take theirs after `=` only
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if given and given[0] in (*COMMANDS, *(alias for aliases in ALIASES.values() for alias in aliases)):
+        given = [f"{word}=" if word in _WITHOUT_VALUE else word for word in given]
+    return scoring_main(given, _add_commands)
+
+
+def _add_commands(commands: Any, typed: str) -> None:
+    for name, purpose in COMMANDS.items():
+        aliases = ALIASES.get(name, [])
+        parser = commands.add_parser(name, aliases=aliases, help=purpose, description=f"{purpose.capitalize()}.")
+        if typed in (name, *aliases):
+            import_module(f"agon.commands.{_MODULES.get(name, name)}").add_options(parser, name)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

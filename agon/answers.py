@@ -1,0 +1,252 @@
+"""What a portal answers, as types. Fields that a newer portal adds are ignored, as docs/api.md asks."""
+
+from datetime import datetime
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Problems = list[dict[str, Any]]  # each as `scoring.reports.problems.Problem.as_dict`
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """Read from JSON; `as_dict` is the way back."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        plain: dict[str, Any] = msgspec.to_builtins(self)
+        return plain
+
+
+class Token(Answer, frozen=True, kw_only=True):
+    """The token in use; `task` is the only one that it is for."""
+
+    name: str
+    scope: str
+    task: str | None
+    expires_at: datetime
+
+
+class OwnTeam(Answer, frozen=True, kw_only=True):
+    """A team that you are in."""
+
+    task: str
+    team: str
+    state: str
+    is_captain: bool
+
+
+class Me(Answer, frozen=True, kw_only=True):
+    """Whose token it is."""
+
+    name: str
+    email: str
+    token: Token
+    teams: list[OwnTeam]
+    organizes: list[str]
+
+
+class TaskSummary(Answer, frozen=True, kw_only=True):
+    """A shared task in the list."""
+
+    slug: str
+    title: str
+    subtitle: str
+    venue: str
+    year: int
+    languages: list[str]
+
+
+class Metric(Answer, frozen=True, kw_only=True):
+    """A metric of a track."""
+
+    key: str
+    title: str
+    higher_is_better: bool
+
+
+class Track(Answer, frozen=True, kw_only=True):
+    """A track of a shared task."""
+
+    slug: str
+    title: str
+    rank_by: str
+    metrics: list[Metric]
+
+
+class Task(TaskSummary, frozen=True, kw_only=True):
+    """A shared task; `current_phase` is the open phase that closes first."""
+
+    tracks: list[Track]
+    current_phase: str | None
+    your_team: str | None
+
+
+class Limit(Answer, frozen=True, kw_only=True):
+    """What is left of the run limit of a track; `limit` is None where there is none."""
+
+    track: str
+    used: int
+    limit: int | None
+    left: int | None
+    period: str
+    whose: str
+
+
+class Phase(Answer, frozen=True, kw_only=True):
+    """A phase; `limits` is empty without a team that takes part."""
+
+    slug: str
+    title: str
+    opens: datetime
+    closes_for_you: datetime | None
+    is_open: bool
+    limits: list[Limit]
+
+
+class Obstacle(Answer, frozen=True, kw_only=True):
+    """What keeps you from a file, and how to remove it."""
+
+    code: str
+    detail: str
+
+
+class Dataset(Answer, frozen=True, kw_only=True):
+    """A file of a task's data; `size` in bytes; `sha256` is empty before the release."""
+
+    slug: str
+    title: str
+    file_name: str
+    size: int | None
+    sha256: str
+    licence: str
+    access: str
+    released: datetime | None
+    is_encrypted: bool
+    obstacles: list[Obstacle]
+
+
+class Run(Answer, frozen=True, kw_only=True):
+    """A run: what became of it, and its scores by metric once you may see them."""
+
+    id: str
+    name: str
+    number: int | None
+    track: str
+    phase: str
+    team: str | None
+    submission: str | None
+    sha256: str
+    items: int | None
+    state: str
+    is_finished: bool
+    slot: str | None
+    is_chosen: bool
+    is_withdrawn: bool
+    withdrawal_reason: str
+    method: str
+    description: str
+    link: str
+    system_type: str
+    received_at: datetime
+    finished_at: datetime | None
+    problems: Problems
+    scores: dict[str, float | None]
+    scores_are_hidden: bool
+
+
+class Submission(Answer, frozen=True, kw_only=True):
+    """An upload and its runs; `problems` are those of the upload as a whole."""
+
+    id: str
+    phase: str
+    file_name: str
+    size: int
+    sha256: str
+    state: str
+    is_finished: bool
+    received_at: datetime
+    problems: Problems
+    runs: list[Run]
+
+    @property
+    def all_problems(self) -> Problems:
+        """Those of the upload and of its runs, as the portal's report lists them."""
+        return [*self.problems, *(problem for run in self.runs for problem in run.problems)]
+
+
+class Refusal(Answer, frozen=True, kw_only=True):
+    """What limits, run numbers or the phase's dates say to a valid file now."""
+
+    code: str
+    detail: str
+
+
+class ValidatedRun(Answer, frozen=True, kw_only=True):
+    """A run of a file that was validated only."""
+
+    name: str
+    track: str
+    is_valid: bool
+    problems: Problems
+
+
+class Validation(Answer, frozen=True, kw_only=True):
+    """A file that was validated only: nothing was submitted."""
+
+    id: str
+    phase: str
+    file_name: str
+    sha256: str
+    state: str
+    is_finished: bool
+    is_valid: bool | None
+    would_be_accepted: bool | None
+    refused: Refusal | None
+    problems: Problems
+    runs: list[ValidatedRun]
+
+    @property
+    def all_problems(self) -> Problems:
+        """Those of the file and of its runs."""
+        return [*self.problems, *(problem for run in self.runs for problem in run.problems)]
+
+
+class BoardRow(Answer, frozen=True, kw_only=True):
+    """A ranked run of a team, or an unranked reference; `interval` is that of the ranking metric."""
+
+    rank: int | None
+    kind: str
+    team: str
+    run: str
+    number: int | None
+    method: str
+    system_type: str
+    slot: str | None
+    scores: dict[str, float | None]
+    interval: list[float] | None
+    tie_group: str
+    flags: list[str]
+    received_at: datetime
+    run_id: str
+
+
+class Leaderboard(Answer, frozen=True, kw_only=True):
+    """A track's leaderboard in a phase, whole; without rows before its release, as `hidden_reason` says."""
+
+    shared_task: str
+    track: str
+    phase: str
+    rank_by: str
+    gold_version: int | None
+    scorer: str
+    metrics: list[Metric]
+    rows: list[BoardRow]
+    hidden_reason: str = ""
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """A row a run, a column a metric (`agon.frames.board`)."""
+        return import_module("agon.frames").board(msgspec.json.encode(self))

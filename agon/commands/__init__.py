@@ -1,0 +1,153 @@
+"""Commands that speak with a portal, and what they share.
+
+JSON alone goes to standard output where it is asked for; questions, progress and errors go to standard error.
+"""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+from agon.answers import Answer
+from agon.downloads import Progress
+from agon.errors import AgonError, WrongUsage
+from agon.portal import Portal
+from scoring.reports.printing import report_text
+from scoring.reports.problems import Problem, Report
+
+INTERRUPTED = 128 + 2  # as a shell says of a program that SIGINT has ended
+_MEGABYTE = 1024 * 1024
+
+Run = Callable[[argparse.Namespace], int]
+
+
+def declare(parser: argparse.ArgumentParser, run: Run) -> None:
+    """Add what all these commands take; `run` gets the options and returns the exit code."""
+    parser.add_argument("--portal", metavar="URL", help="another portal than you signed in to (default: AGON_URL)")
+    parser.add_argument("--json", metavar="[=FIELDS]", help="print JSON; FIELDS picks some: --json=id,state")
+    parser.add_argument("-q", "--quiet", action="store_true", help="no progress, no hints")
+    parser.set_defaults(task=None, lang="en", command=partial(_run, run))
+
+
+def task_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("-t", "--task", dest="slug", metavar="TASK", help="the shared task (default: AGON_TASK)")
+
+
+def task_argument(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("slug", nargs="?", metavar="TASK", help="the shared task (default: AGON_TASK)")
+
+
+def chosen_task(given: str | None) -> str:
+    """The shared task's name in addresses."""
+    task = given or os.environ.get("AGON_TASK")
+    if not task:
+        raise WrongUsage("Which shared task? Name it, or set AGON_TASK. “agon tasks” lists all.")
+    return task
+
+
+def _run(run: Run, options: argparse.Namespace) -> int:
+    try:
+        return run(options)
+    except AgonError as error:
+        if options.json is not None:
+            print_json({"ok": False, "code": error.code, "detail": str(error), "problems": error.problems})
+        note(f"agon: {error}")
+        if error.problems:
+            note(report_text(report_of(error.problems)))
+        return error.exit_code
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        note(f"agon: {error.filename}: {error.strerror}.")
+        return AgonError.exit_code
+    except KeyboardInterrupt:
+        note("\nagon: interrupted.")
+        return INTERRUPTED
+
+
+def portal_of(options: argparse.Namespace) -> Portal:
+    return Portal(options.portal)
+
+
+def report_of(problems: Iterable[dict[str, Any]]) -> Report:
+    """The problems as the engine prints them; keys that a newer portal adds are left out."""
+    names = Problem.__dataclass_fields__
+    return Report([Problem(**{key: value for key, value in one.items() if key in names}) for one in problems])
+
+
+def note(text: str) -> None:
+    """For people, never part of the result."""
+    print(text, file=sys.stderr)
+
+
+def print_json(content: Any, fields: str | None = None) -> None:
+    """One value on one line; `fields` picks keys of it, or of each in a list."""
+    if fields:
+        names = fields.split(",")
+        rows = content if isinstance(content, list) else [content]
+        if unknown := [name for name in names for row in rows[:1] if name not in row]:
+            raise WrongUsage(f"There is no field {unknown[0]}; the fields are {', '.join(rows[0])}.")
+        picked = [{name: row[name] for name in names} for row in rows]
+        content = picked if isinstance(content, list) else picked[0]
+    print(json.dumps(content, ensure_ascii=False))
+
+
+def show(options: argparse.Namespace, found: Answer | Sequence[Answer], text: Callable[[], str]) -> None:
+    """Print what was found: as JSON where that was asked for, else as text."""
+    if options.json is None:
+        print(text())
+    else:
+        plain = found.as_dict() if isinstance(found, Answer) else [one.as_dict() for one in found]
+        print_json(plain, options.json)
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Columns side by side, texts to the left and numbers to the right."""
+    lines = list(rows)
+    shown = [list(head), *([_cell(cell) for cell in row] for row in lines)]
+    widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
+    numeric = [all(isinstance(cell, int | float | None) for cell in column) for column in zip(*lines, strict=True)]
+    sides = [str.rjust if is_numeric else str.ljust for is_numeric in numeric or [False] * len(head)]
+    return "\n".join(
+        "  ".join(side(cell, width) for side, cell, width in zip(sides, line, widths, strict=True)).rstrip()
+        for line in shown
+    )
+
+
+def _cell(value: Any) -> str:
+    match value:
+        case None:
+            return ""
+        case float():
+            return f"{value:.4f}"
+        case datetime():
+            return f"{value.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    return str(value)
+
+
+def ask(question: str) -> bool:
+    """Whether the person at the terminal says yes.
+
+    Raises:
+        WrongUsage: nobody is at the terminal.
+    """
+    if not sys.stdin.isatty():
+        raise WrongUsage("Nobody is here to answer. Confirm with --yes.")
+    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def progress_of(options: argparse.Namespace, name: str) -> Progress | None:
+    """A line that says how far it is, where a person looks."""
+    if options.quiet or not sys.stderr.isatty():
+        return None
+
+    def show_progress(here: int, size: int | None) -> None:
+        whole = f" of {size / _MEGABYTE:.1f} MB, {100 * here // size if size else 100} %" if size is not None else " MB"
+        print(f"\r{name}: {here / _MEGABYTE:.1f}{whole}", end="\n" if here == size else "", file=sys.stderr, flush=True)
+
+    return show_progress

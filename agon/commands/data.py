@@ -1,0 +1,95 @@
+"""`tasks`, `files` and `download`: which shared tasks there are, and their data."""
+
+import argparse
+import sys
+from getpass import getpass
+from pathlib import Path
+
+from agon.answers import Dataset
+from agon.commands import chosen_task, declare, note, portal_of, print_json, progress_of, show, table, task_argument
+from agon.errors import NotAllowed, WrongUsage
+from agon.portal import Portal
+
+RULES = "rules"  # in place of a file: what `agon check` needs
+
+
+def add_options(parser: argparse.ArgumentParser, command: str) -> None:
+    """What the command takes."""
+    if command != "tasks":
+        task_argument(parser)
+    if command == "download":
+        parser.add_argument(
+            "-f", "--file", metavar="FILE", help=f"only this file, by name or slug; “{RULES}”: what agon check needs"
+        )
+        parser.add_argument("-p", "--path", type=Path, default=Path(), metavar="DIR", help="where to (default: here)")
+        parser.add_argument("-o", "--overwrite", action="store_true", help="also files that are there already")
+    declare(parser, {"tasks": tasks, "files": files, "download": download}[command])
+
+
+def tasks(options: argparse.Namespace) -> int:
+    """Print all shared tasks."""
+    found = list(portal_of(options).tasks())
+    show(options, found, lambda: table(["task", "year", "title"], [(one.slug, one.year, one.title) for one in found]))
+    return 0
+
+
+def files(options: argparse.Namespace) -> int:
+    """Print the files of a task, and what you have to do first."""
+    found = portal_of(options).datasets(chosen_task(options.slug))
+    head = ["file", "name", "bytes", "licence", "first"]
+    rows = [(one.slug, one.file_name, one.size, one.licence, _first(one)) for one in found]
+    show(options, found, lambda: table(head, rows))
+    return 0
+
+
+def _first(dataset: Dataset) -> str:
+    return " ".join(obstacle.detail for obstacle in dataset.obstacles)
+
+
+def download(options: argparse.Namespace) -> int:
+    """Save the rules and every file that you may have, or the one that is named."""
+    portal, task = portal_of(options), chosen_task(options.slug)
+    saved: list[Path] = []
+    if options.file in (None, RULES):
+        saved.append(portal.download_rules(task, options.path))
+    for dataset in _wanted(portal, task, options.file):
+        blocked = [one for one in dataset.obstacles if one.code != "password"]
+        if blocked and options.file is None:
+            note(f"{dataset.file_name}: {blocked[0].detail}")
+            continue
+        if blocked:
+            raise NotAllowed(f"{dataset.file_name}: {blocked[0].detail}", blocked[0].code)
+        saved.append(
+            portal.download(
+                task,
+                dataset,
+                options.path,
+                password=_password(dataset, options.path),
+                force=options.overwrite,
+                progress=progress_of(options, dataset.file_name),
+            )
+        )
+    if options.json is None:
+        print(*saved, sep="\n")
+    else:
+        print_json([{"path": str(path)} for path in saved], options.json)
+    return 0
+
+
+def _wanted(portal: Portal, task: str, name: str | None) -> list[Dataset]:
+    if name == RULES:
+        return []
+    found = portal.datasets(task)
+    chosen = [one for one in found if name in (None, one.slug, one.file_name)]
+    if name is not None and not chosen:
+        raise WrongUsage(f"There is no file {name}; the files are {', '.join([RULES, *(one.slug for one in found)])}.")
+    return chosen
+
+
+def _password(dataset: Dataset, folder: Path) -> str:
+    """The team's data password, where the file needs it: typed, or the first line of standard input."""
+    if not dataset.is_encrypted and all(one.code != "password" for one in dataset.obstacles):
+        return ""
+    if sys.stdin.isatty():
+        return getpass(f"Your team’s data password for {dataset.file_name} (not shown): ", sys.stderr).strip()
+    return sys.stdin.readline().strip()

@@ -1,0 +1,47 @@
+"""`leaderboard`: a track's leaderboard as you may see it."""
+
+import argparse
+
+from agon.answers import Leaderboard
+from agon.commands import chosen_task, declare, note, portal_of, show, table
+from agon.errors import WrongUsage
+from agon.portal import Portal
+
+
+def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
+    """What the command takes."""
+    parser.add_argument("board", nargs="?", default="", metavar="TASK[/TRACK]", help="default: AGON_TASK")
+    parser.add_argument("--phase", default="", metavar="PHASE", help="default: the one that its page opens with")
+    parser.add_argument("--all", action="store_true", help="all runs, not only each team's official one")
+    parser.add_argument("--csv", action="store_true", help="print it as CSV, with all digits")
+    declare(parser, run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print it."""
+    portal = portal_of(options)
+    task, _, track = options.board.partition("/")
+    task = chosen_task(task)
+    track = track or _only_track(portal, task)
+    if options.csv:
+        content = portal.leaderboard_csv(task, track, phase=options.phase, all_runs=options.all)
+        print(content.decode(), end="")
+        return 0
+    board = portal.leaderboard(task, track, phase=options.phase, all_runs=options.all)
+    if board.hidden_reason:
+        note(board.hidden_reason)
+    show(options, board, lambda: _text(board))
+    return 0
+
+
+def _only_track(portal: Portal, task: str) -> str:
+    slugs = [track.slug for track in portal.task(task).tracks]
+    if len(slugs) != 1:
+        raise WrongUsage(f"Which track? {task} has {', '.join(slugs)}: agon leaderboard {task}/{slugs[0]}")
+    return slugs[0]
+
+
+def _text(board: Leaderboard) -> str:
+    keys = [metric.key for metric in board.metrics]
+    rows = [(row.rank, row.team, row.run, *(row.scores.get(key) for key in keys)) for row in board.rows]
+    return table(["rank", "team", "run", *keys], rows)

@@ -1,0 +1,160 @@
+"""`runs`: what became of your runs; which one is official."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from agon.answers import Run
+from agon.commands import ask, chosen_task, declare, note, portal_of, print_json, report_of, show, table, task_option
+from agon.errors import RunInvalid, WrongUsage
+from agon.portal import Portal
+from scoring.reports.printing import report_text, scores_text
+
+ACTIONS = {
+    "list": "list your team's runs, newest first",
+    "view": "a run's state, report and scores",
+    "report": "every problem of a run's upload, as agon check prints it",
+    "download": "download a run as it was uploaded",
+    "receipt": "download the signed receipt of a run's upload, and the key to verify it",
+    "select": "make a run your team's official one in its track",
+    "withdraw": "remove a run from the leaderboard for good",
+}
+
+
+def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
+    """What each action takes."""
+    actions = parser.add_subparsers(required=True, metavar="ACTION")
+    for action, purpose in ACTIONS.items():
+        own = actions.add_parser(action, help=purpose, description=f"{purpose.capitalize()}.")
+        task_option(own)
+        if action == "list":
+            own.add_argument("--phase", default="", metavar="PHASE")
+            own.add_argument("--track", default="", metavar="TRACK")
+        else:
+            own.add_argument("run", metavar="RUN", help="its id, the beginning of it, or its name")
+        if action in ("download", "receipt"):
+            own.add_argument("-p", "--path", type=Path, default=Path(), metavar="DIR", help="where to (default: here)")
+            own.add_argument("-o", "--overwrite", action="store_true", help="also a file that is there already")
+        if action == "withdraw":
+            own.add_argument("-m", "--reason", required=True, metavar="REASON", help="why; the organizers read it")
+            own.add_argument("--yes", action="store_true", help="don't ask")
+        declare(own, globals()[f"_{action}"])
+
+
+def find(portal: Portal, task: str, given: str) -> Run:
+    """Your run of that id or name, or the only one whose id begins like that.
+
+    Raises:
+        WrongUsage: there is none, or there are several.
+    """
+    runs = list(portal.runs(task))
+    found = [one for one in runs if given in (one.id, one.name)] or [one for one in runs if one.id.startswith(given)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise WrongUsage(f"Several runs fit {given}: {', '.join(one.id for one in found)}. Name one by its id.")
+    raise WrongUsage(f"None of your runs is {given}. “agon runs list -t {task}” lists them.")
+
+
+def _list(options: argparse.Namespace) -> int:
+    runs = list(portal_of(options).runs(chosen_task(options.slug), phase=options.phase, track=options.track))
+    head = ["id", "run", "track", "phase", "state", "received", "official"]
+    rows = [(one.id[:8], one.name, one.track, one.phase, state(one), one.received_at, _mark(one)) for one in runs]
+    show(options, runs, lambda: table(head, rows))
+    return 0
+
+
+def _mark(run: Run) -> str:
+    return "selected" if run.is_chosen else run.slot or ""
+
+
+def state(run: Run) -> str:
+    """In a word."""
+    return "withdrawn" if run.is_withdrawn else run.state
+
+
+def _view(options: argparse.Namespace) -> int:
+    portal, task = portal_of(options), chosen_task(options.slug)
+    run = find(portal, task, options.run)
+    show(options, run, lambda: run_text(run))
+    return 0
+
+
+def run_text(run: Run) -> str:
+    """Its state, every problem, and the scores."""
+    lines = [f"{run.name}: {state(run)}. Track {run.track}, phase {run.phase}, id {run.id}."]
+    if run.problems:
+        lines += ["", report_text(report_of(run.problems))]
+    if run.scores:
+        lines += ["", scores_text(run.scores)]
+    elif run.scores_are_hidden:
+        lines += ["Its scores are hidden until the release."]
+    return "\n".join(lines)
+
+
+def _report(options: argparse.Namespace) -> int:
+    """The upload's report; 3 where it was rejected."""
+    portal, task = portal_of(options), chosen_task(options.slug)
+    run = find(portal, task, options.run)
+    if run.submission is None:
+        raise WrongUsage(f"{run.name} was not uploaded, so it has no report.")
+    sent = portal.submission(task, run.submission)
+    is_valid = sent.state != "rejected"
+    if options.json is None:
+        print(report_text(report_of(sent.all_problems), sent.file_name))
+    else:
+        print_json({"ok": is_valid, "problems": sent.all_problems}, options.json)
+    return 0 if is_valid else RunInvalid.exit_code
+
+
+def _download(options: argparse.Namespace) -> int:
+    portal, task = portal_of(options), chosen_task(options.slug)
+    run = find(portal, task, options.run)
+    _saved(options, [portal.download_run(task, run.id, options.path, force=options.overwrite)])
+    return 0
+
+
+def _receipt(options: argparse.Namespace) -> int:
+    portal, task = portal_of(options), chosen_task(options.slug)
+    run = find(portal, task, options.run)
+    if run.submission is None:
+        raise WrongUsage(f"{run.name} was not uploaded, so it has no receipt.")
+    files = {
+        options.path / f"receipt_{run.submission}.json": portal.receipt(task, run.submission),
+        options.path / "agon-receipt-key": portal.receipt_key(),
+    }
+    try:
+        options.path.mkdir(parents=True, exist_ok=True)
+        for path, content in files.items():
+            path.write_bytes(content)
+    except OSError as error:
+        raise WrongUsage(f"{error.filename}: {error.strerror}.") from None
+    _saved(options, list(files))
+    return 0
+
+
+def _saved(options: argparse.Namespace, paths: list[Path]) -> None:
+    if options.json is None:
+        print(*paths, sep="\n")
+    else:
+        content: list[dict[str, Any]] = [{"path": str(path)} for path in paths]
+        print_json(content, options.json)
+
+
+def _select(options: argparse.Namespace) -> int:
+    portal, task = portal_of(options), chosen_task(options.slug)
+    run = portal.select(task, find(portal, task, options.run).id)
+    show(options, run, lambda: f"{run.name} is your official run in {run.track}, {run.phase}.")
+    return 0
+
+
+def _withdraw(options: argparse.Namespace) -> int:
+    portal, task = portal_of(options), chosen_task(options.slug)
+    run = find(portal, task, options.run)
+    question = f"Withdraw {run.name} from {run.track}, {run.phase}? This is final, and the run still uses quota."
+    if not (options.yes or ask(question)):
+        note("Nothing was withdrawn.")
+        return 1
+    run = portal.withdraw(task, run.id, options.reason)
+    show(options, run, lambda: f"{run.name} is withdrawn.")
+    return 0

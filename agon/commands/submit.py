@@ -1,0 +1,106 @@
+"""`submit`: send a run, or a zip of several, and wait for what becomes of it."""
+
+import argparse
+from pathlib import Path
+
+from agon.answers import Phase, Submission, Validation
+from agon.commands import ask, chosen_task, declare, note, portal_of, print_json, progress_of, report_of, task_option
+from agon.commands.runs import run_text
+from agon.downloads import sha256_of
+from agon.errors import AgonError, RunInvalid, WrongUsage
+from agon.portal import WAIT, Portal
+from scoring.reports.printing import report_text
+
+
+def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
+    """What the command takes."""
+    parser.add_argument("file", type=Path, metavar="FILE", help="a run, or a zip of several; names as in agon check")
+    task_option(parser)
+    parser.add_argument("-m", "--message", default="", metavar="MESSAGE", help="describes the runs; others can read it")
+    parser.add_argument("--phase", default="", metavar="PHASE", help="default: the open one that closes first")
+    parser.add_argument("--slot", default="", choices=["primary", "contrastive"], help="where the phase has slots")
+    parser.add_argument(
+        "--wait", type=_seconds, metavar="[=SECONDS]", help=f"until it is scored (at most {WAIT:g} s, or SECONDS)"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="have the portal check it, and submit nothing")
+    parser.add_argument("--yes", action="store_true", help="don't ask")
+    declare(parser, run)
+
+
+def _seconds(text: str) -> float:
+    return float(text) if text else WAIT
+
+
+def run(options: argparse.Namespace) -> int:
+    """Say what will be done, ask, do it."""
+    portal, task = portal_of(options), chosen_task(options.slug)
+    if not options.file.is_file():
+        raise WrongUsage(f"There is no file {options.file}.")
+    phase = options.phase or portal.open_phase(task)
+    if options.dry_run:
+        wait = WAIT if options.wait is None else options.wait
+        return _validated(options, portal.validate(options.file, task, phase=phase, slot=options.slot, wait=wait))
+    if not options.quiet or not options.yes:
+        note(_summary(portal, task, phase, options))
+    if not (options.yes or ask("Submit it?")):
+        note("Nothing was submitted.")
+        return 1
+    sent = portal.submit(
+        options.file,
+        task,
+        phase=phase,
+        slot=options.slot,
+        message=options.message,
+        progress=progress_of(options, options.file.name),
+    )
+    if not options.quiet:
+        note(f"Submitted: {sent.id}, SHA-256 {sent.sha256}.")
+    if options.wait is not None:
+        sent = portal.wait(task, sent.id, options.wait)
+    _print(options, sent)
+    return _exit_code(sent)
+
+
+def _summary(portal: Portal, task: str, slug: str, options: argparse.Namespace) -> str:
+    """The file, where it goes to, and what is left of the limits."""
+    found = portal.task(task)
+    phase = next((one for one in portal.phases(task) if one.slug == slug), None)
+    if phase is None:
+        raise WrongUsage(f"{task} has no phase {slug}.")
+    path = options.file
+    lines = [f"{path.name} ({path.stat().st_size} bytes, SHA-256 {sha256_of(path)[:12]}…)"]
+    lines += [f"to {found.title}, {phase.title}, as {found.your_team or 'yourself'} on {portal.address}"]
+    lines += [_left(phase)] if phase.limits else []
+    return "\n".join(lines)
+
+
+def _left(phase: Phase) -> str:
+    counted = [f"{one.track} {one.left} of {one.limit} a {one.period}" for one in phase.limits if one.limit is not None]
+    return f"Runs left: {', '.join(counted)}." if counted else "No limit of runs."
+
+
+def _print(options: argparse.Namespace, sent: Submission) -> None:
+    if options.json is not None:
+        print_json(sent.as_dict() | {"ok": sent.state != "rejected", "problems": sent.all_problems}, options.json)
+        return
+    parts = [report_text(report_of(sent.problems))] if sent.problems else []
+    print("\n\n".join([*parts, *map(run_text, sent.runs)]))
+
+
+def _exit_code(sent: Submission) -> int:
+    states = {sent.state, *(run.state for run in sent.runs)}
+    if "rejected" in states:
+        return RunInvalid.exit_code
+    return AgonError.exit_code if "failed" in states else 0
+
+
+def _validated(options: argparse.Namespace, found: Validation) -> int:
+    if options.json is not None:
+        print_json(found.as_dict() | {"ok": bool(found.is_valid), "problems": found.all_problems}, options.json)
+    else:
+        print(report_text(report_of(found.all_problems), found.file_name))
+    if found.refused:
+        note(f"It would not be accepted now: {found.refused.detail}")
+    if found.state == "failed" or found.is_valid is None:
+        raise AgonError("The check failed on the portal’s side. Try again later.")
+    return 0 if found.is_valid else RunInvalid.exit_code

@@ -1,0 +1,144 @@
+"""HTTP to a portal's API: the token, retries, pages of lists, and problems turned into errors."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import IO, Any, TypeVar
+from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import msgspec
+from urllib3 import BaseHTTPResponse, PoolManager, ProxyManager, Retry, Timeout
+from urllib3.exceptions import HTTPError, MaxRetryError
+
+from agon.errors import AgonError, NotAllowed, NotSignedIn, RunInvalid
+from scoring import __version__
+
+Kind = TypeVar("Kind")
+Body = bytes | IO[bytes] | None
+
+_BASE = "/api/v1"
+_SECRET = ("Authorization", "X-Data-Password")  # never sent on to another host
+ATTEMPTS = 5  # at an answer
+_NO_LONGER_THAN = 30  # seconds that a server may ask to wait before a retry
+_ERRORS = {401: NotSignedIn, 403: NotAllowed, 429: NotAllowed}
+
+
+class _Retries(Retry):
+    """Answers 429 come back to whoever asked: limits of actions last longer than anyone wants to wait unasked."""
+
+    RETRY_AFTER_STATUS_CODES = frozenset({503})
+
+
+class Connection:
+    """To one portal, with a token or without.
+
+    What gets no answer, or 502, 503 or 504, is asked again: everything sent here may be repeated, an upload by its
+    `Idempotency-Key`.
+    """
+
+    def __init__(self, address: str, token: str | None) -> None:
+        self.address = address
+        self._headers = {"User-Agent": f"agon/{__version__}"}
+        if token:
+            self._headers["Authorization"] = f"Bearer {token}"
+        options: dict[str, Any] = {
+            "timeout": Timeout(connect=10, read=60),
+            "retries": _Retries(
+                total=ATTEMPTS - 1,
+                allowed_methods=None,
+                status_forcelist=(502, 503, 504),
+                backoff_factor=0.5,
+                raise_on_status=False,
+                remove_headers_on_redirect=_SECRET,
+                retry_after_max=_NO_LONGER_THAN,
+            ),
+        }
+        parts = urlsplit(address)
+        proxy = None if proxy_bypass(parts.hostname or "") else getproxies().get(parts.scheme)
+        self._pool = ProxyManager(proxy, **options) if proxy else PoolManager(**options)
+
+    def read(self, kind: type[Kind], path: str, **query: Any) -> Kind:
+        """What that path below `/api/v1` answers."""
+        return self._decoded(kind, self.ask("GET", path, query=query).data)
+
+    def send(
+        self, kind: type[Kind], path: str, content: Mapping[str, Any] | Body = None, query: Any = (), **headers: str
+    ) -> Kind:
+        """What that path answers to a POST of JSON, or of a file's bytes."""
+        if content is None or isinstance(content, Mapping):
+            headers["Content-Type"] = "application/json"
+            content = None if content is None else json.dumps(dict(content)).encode()
+        return self._decoded(kind, self.ask("POST", path, query=dict(query), body=content, headers=headers).data)
+
+    def pages(self, path: str, **query: Any) -> Iterator[dict[str, Any]]:
+        """The pages of a list, one after the other."""
+        while True:
+            page = self.read(dict[str, Any], path, **query)
+            yield page
+            if not page["next"]:
+                return
+            query = dict(parse_qsl(urlsplit(page["next"]).query))  # its host is not asked: the token is for this one
+
+    def items(self, kind: type[Kind], path: str, **query: Any) -> Iterator[Kind]:
+        """The items of a list, on all of its pages."""
+        for page in self.pages(path, **query):
+            yield from self._converted(list[kind], page["items"])  # type: ignore[valid-type]
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        query: Mapping[str, Any] | None = None,
+        body: Body = None,
+        headers: Mapping[str, str] | None = None,
+        stream: bool = False,
+    ) -> BaseHTTPResponse:
+        """An answer below 400; `stream` leaves its body to be read.
+
+        Raises:
+            AgonError: another answer, or none; its class says which.
+        """
+        base = "" if path.startswith("/.well-known/") else _BASE
+        wanted = {name: value for name, value in (query or {}).items() if value not in ("", None)}
+        address = f"{self.address}{base}{path}{'?' if wanted else ''}{urlencode(wanted)}"
+        try:
+            answer = self._pool.request(
+                method,
+                address,
+                body=body,
+                headers={**self._headers, **(headers or {})},
+                preload_content=not stream,
+            )
+            if answer.status >= 400:
+                raise _error(answer)
+        except HTTPError as error:
+            reason = error.reason if isinstance(error, MaxRetryError) else error
+            raise AgonError(f"{self.address} does not answer: {reason}") from None
+        return answer
+
+    def _decoded(self, kind: type[Kind], content: bytes) -> Kind:
+        try:
+            return msgspec.json.decode(content, type=kind)
+        except msgspec.DecodeError as error:
+            raise self._surprising(error) from None
+
+    def _converted(self, kind: type[Kind], content: Any) -> Kind:
+        try:
+            return msgspec.convert(content, kind)
+        except msgspec.ValidationError as error:
+            raise self._surprising(error) from None
+
+    def _surprising(self, error: Exception) -> AgonError:
+        return AgonError(f"{self.address} does not answer as this version of agon expects: {error}. Update agon.")
+
+
+def _error(answer: BaseHTTPResponse) -> AgonError:
+    """The problem (RFC 9457) of an answer, or what can be said where it is none."""
+    try:
+        problem = json.loads(answer.data)
+        detail, code, problems = problem["detail"], problem["code"], problem["problems"]
+        lines = [f"{one['field']}: {one['detail']}" for one in problem["errors"]]
+    except (ValueError, KeyError, TypeError):
+        detail, code, problems, lines = f"The portal answers with the status {answer.status}.", "", [], []
+    kind = RunInvalid if problems else _ERRORS.get(answer.status, AgonError)
+    return kind("\n".join([detail, *(line for line in lines if line not in detail)]), code, problems)

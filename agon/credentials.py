@@ -1,0 +1,113 @@
+"""Which portal is meant, and where the token for it is kept: in the system's keyring, else in a file of its owner's."""
+
+import json
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from agon.errors import AgonError, WrongUsage
+
+try:
+    import keyring
+    from keyring.errors import KeyringError
+except ImportError:  # an extra
+    keyring = None
+
+_SERVICE = "agon"
+_LOCAL = ("localhost", "127.0.0.1", "::1")
+
+
+def config_folder() -> Path:
+    """Where this user's programs keep their settings."""
+    if os.name == "nt":
+        return Path(os.environ["APPDATA"]) / "agon"
+    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "agon"
+
+
+def portal_address(given: str | None = None) -> str:
+    """The portal's address: what is given, else `AGON_URL`, else the one signed in to last.
+
+    Raises:
+        WrongUsage: none of them is set, or it is not a web address over https.
+    """
+    address = (given or os.environ.get("AGON_URL") or _read().get("portal") or "").rstrip("/")
+    if not address:
+        raise WrongUsage("Which portal? Sign in with “agon login https://YOUR-PORTAL”, or set AGON_URL.")
+    parts = urlsplit(address)
+    if parts.scheme == "https" and parts.hostname:
+        return address
+    if parts.scheme == "http" and parts.hostname in _LOCAL:
+        return address
+    raise WrongUsage(f"{address}: the portal’s address must begin with https://, so that nobody can read your token.")
+
+
+def token_for(address: str) -> str | None:
+    """The token for that portal: `AGON_TOKEN`, else the one kept by `keep`."""
+    if given := os.environ.get("AGON_TOKEN"):
+        return given.strip()
+    if keyring is not None:
+        with suppress(KeyringError):
+            found: str | None = keyring.get_password(_SERVICE, address)
+            if found:
+                return found
+    kept: str | None = _read().get("tokens", {}).get(address)
+    return kept
+
+
+def keep(address: str, token: str) -> str:
+    """Keep a token for that portal, which is the default from now on; returns where it is, in words."""
+    kept = forget(address)
+    kept["portal"] = address
+    if keyring is not None:
+        with suppress(KeyringError):
+            keyring.set_password(_SERVICE, address, token)
+            _write(kept)
+            return "the keyring"
+    kept["tokens"] = kept.get("tokens", {}) | {address: token}
+    _write(kept)
+    return str(_file())
+
+
+def forget(address: str) -> dict[str, Any]:
+    """Delete the token for that portal; returns what is still kept."""
+    if keyring is not None:
+        with suppress(KeyringError):
+            keyring.delete_password(_SERVICE, address)
+    kept = _read()
+    if kept.get("tokens", {}).pop(address, None):
+        _write(kept)
+    return kept
+
+
+def _file() -> Path:
+    return config_folder() / "credentials.json"
+
+
+def _read() -> dict[str, Any]:
+    try:
+        found: dict[str, Any] = json.loads(_file().read_bytes())
+        if not isinstance(found.get("tokens", {}), dict):
+            raise ValueError
+        return found
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise AgonError(f"{_file()}: {error.strerror}.") from None
+    except (ValueError, AttributeError):
+        raise AgonError(f"{_file()} is damaged. Delete it, and sign in again.") from None
+
+
+def _write(content: dict[str, Any]) -> None:
+    """Written next to it and renamed, so that it is whole and nobody else's at every moment."""
+    file = _file()
+    draft = file.with_suffix(".draft")
+    try:
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        draft.unlink(missing_ok=True)
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as stream:
+            json.dump(content, stream, indent=1)
+        draft.replace(file)
+    except OSError as error:
+        raise AgonError(f"{error.filename}: {error.strerror}.") from None

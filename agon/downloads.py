@@ -1,0 +1,95 @@
+"""Files to disk: what breaks off goes on where it stopped, and what arrives is compared with its SHA-256."""
+
+import hashlib
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from urllib3 import BaseHTTPResponse
+from urllib3.exceptions import HTTPError
+
+from agon.connection import Connection
+from agon.errors import AgonError
+
+Progress = Callable[[int, int | None], None]
+"""Called with the bytes that are here, and with all of them where that is known."""
+
+_PIECE = 256 * 1024  # bytes
+_BREAKS = 5  # in a row without a new byte
+
+
+def sha256_of(path: Path) -> str:
+    """Of a file, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def fetch(
+    connection: Connection,
+    path: str,
+    target: Path,
+    *,
+    size: int | None = None,
+    sha256: str = "",
+    headers: Mapping[str, str] | None = None,
+    progress: Progress | None = None,
+) -> None:
+    """Save what `path` answers as `target`, which is there only once it is whole.
+
+    With a `sha256` a download that broke off, this time or an earlier one, is resumed.
+
+    Raises:
+        AgonError: the portal's problem, or the file that came has another checksum.
+    """
+    part = target.with_name(f".{target.name}.{sha256[:12] or 'new'}.part")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if not sha256:
+            part.unlink(missing_ok=True)
+        _fill(connection, path, part, size if sha256 else None, dict(headers or {}), progress)
+        if sha256 and sha256_of(part) != sha256:
+            part.unlink()
+            raise AgonError(f"{target.name} arrived with another SHA-256 than the portal says. Download it again.")
+        part.replace(target)
+    except OSError as error:
+        raise AgonError(f"{error.filename or target}: {error.strerror}.") from None
+
+
+def _fill(
+    connection: Connection,
+    path: str,
+    part: Path,
+    size: int | None,
+    headers: dict[str, str],
+    progress: Progress | None,
+) -> None:
+    """Read until all is here; where `size` is unknown, from the beginning and once."""
+    breaks, here = 0, part.stat().st_size if part.exists() else 0
+    while size is None or here != size or not part.exists():
+        asked = {"Range": f"bytes={here}-"} if 0 < here < (size or 0) else {}
+        answer = connection.ask("GET", path, headers={**headers, **asked}, stream=True)
+        try:
+            _write(answer, part, size, progress)
+        except HTTPError as error:
+            breaks = breaks + 1 if part.stat().st_size <= here else 0
+            if size is None or breaks == _BREAKS:
+                raise AgonError(f"The download of {part.name} broke off: {error}. Start it again.") from None
+        finally:
+            answer.release_conn()
+        if size is None:
+            return
+        if part.stat().st_size > size:
+            return  # another file than was announced: its checksum says so
+        here = part.stat().st_size
+
+
+def _write(answer: BaseHTTPResponse, part: Path, size: int | None, progress: Progress | None) -> None:
+    first = re.match(r"bytes (\d+)-", answer.headers.get("Content-Range", "")) if answer.status == 206 else None
+    with part.open("r+b" if first else "wb") as file:
+        if first:
+            file.seek(int(first[1]))
+            file.truncate()
+        for piece in answer.stream(_PIECE):
+            file.write(piece)
+            if progress:
+                progress(file.tell(), size)

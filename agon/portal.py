@@ -1,0 +1,269 @@
+"""A portal for scripts: every verb of a participant, with typed answers, and lists without pages."""
+
+import hashlib
+import io
+import time
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, TypeVar
+from uuid import uuid4
+
+import msgspec
+
+from agon import credentials
+from agon.answers import Dataset, Leaderboard, Me, Phase, Run, Submission, Task, TaskSummary, Validation
+from agon.connection import Connection
+from agon.downloads import Progress, fetch, sha256_of
+from agon.errors import AgonError, WaitTimedOut, WrongUsage
+
+WAIT = 600.0  # seconds until a result is there, unless something else is asked
+_SHORTEST, _LONGEST = 0.5, 5.0  # seconds between two questions
+
+Kind = TypeVar("Kind")
+Unfinished = TypeVar("Unfinished", Submission, Validation)
+
+
+class Portal:
+    """A portal as one account sees it.
+
+    Without arguments it is the one that `agon login` signed in to, or what `AGON_URL` and `AGON_TOKEN` name. What needs
+    no account works without a token. Every method raises `AgonError`.
+    """
+
+    def __init__(self, address: str | None = None, token: str | None = None) -> None:
+        self.address = credentials.portal_address(address)
+        self._connection = Connection(self.address, token or credentials.token_for(self.address))
+
+    def me(self) -> Me:
+        """Whose token it is."""
+        return self._connection.read(Me, "/me")
+
+    def tasks(self) -> Iterator[TaskSummary]:
+        """All shared tasks, newest year first."""
+        return self._connection.items(TaskSummary, "/tasks")
+
+    def task(self, task: str) -> Task:
+        """A shared task with its tracks."""
+        return self._connection.read(Task, f"/tasks/{task}")
+
+    def phases(self, task: str) -> list[Phase]:
+        """The phases in their order, with what is left of your limits."""
+        return self._connection.read(list[Phase], f"/tasks/{task}/phases")
+
+    def datasets(self, task: str) -> list[Dataset]:
+        """The files of the task's data, and what keeps you from each."""
+        return self._connection.read(list[Dataset], f"/tasks/{task}/datasets")
+
+    def dataset(self, task: str, dataset: str) -> Dataset:
+        """One of them."""
+        return self._connection.read(Dataset, f"/tasks/{task}/datasets/{dataset}")
+
+    def download(
+        self,
+        task: str,
+        dataset: str | Dataset,
+        folder: str | Path = ".",
+        *,
+        password: str = "",
+        force: bool = False,
+        progress: Progress | None = None,
+    ) -> Path:
+        """Save a file of the task's data under its own name; returns its path.
+
+        A file that is there already stays, if it is the right one; `force` overwrites another one. `password` is your
+        team's data password, where the file needs it.
+        """
+        wanted = self.dataset(task, dataset) if isinstance(dataset, str) else dataset
+        target = Path(folder) / Path(wanted.file_name).name
+        sha256 = "" if wanted.is_encrypted else wanted.sha256
+        if target.exists() and not force:
+            if sha256 and sha256_of(target) == sha256:
+                return target
+            raise AgonError(f"{target} is there already, and may be another file. Overwrite it with -o (force=True).")
+        fetch(
+            self._connection,
+            f"/tasks/{task}/datasets/{wanted.slug}/file",
+            target,
+            size=wanted.size,
+            sha256=sha256,
+            headers={"X-Data-Password": password} if password else {},
+            progress=progress,
+        )
+        return target
+
+    def download_rules(self, task: str, folder: str | Path = ".") -> Path:
+        """Unpack the task's rules and item ids, which `agon check` needs, below `folder`; returns their folder."""
+        content = self._connection.ask("GET", f"/tasks/{task}/folder.zip").data
+        with zipfile.ZipFile(io.BytesIO(content)) as packed:
+            packed.extractall(folder)
+        return Path(folder) / task
+
+    def submit(
+        self,
+        path: str | Path,
+        task: str,
+        *,
+        phase: str = "",
+        slot: str = "",
+        message: str = "",
+        wait: bool | float = False,
+        progress: Progress | None = None,
+    ) -> Submission:
+        """Submit a run, or a zip of several; `message` describes them.
+
+        Args:
+            phase: The open one that closes first, unless another is given.
+            slot: `primary` or `contrastive`, where the phase has slots.
+            wait: Until the runs are scored, `WAIT` seconds or as many as are given.
+
+        Raises:
+            RunInvalid: name or structure of the file are not valid.
+            NotAllowed: the phase is closed, or a limit is reached.
+            WaitTimedOut: the file is submitted, and its result is not there yet.
+        """
+        phase = phase or self.open_phase(task)
+        sent = self._upload(Submission, f"/tasks/{task}/phases/{phase}/submissions", path, slot, progress)
+        if message:
+            for run in sent.runs:
+                self.describe(task, run.id, description=message)
+        if wait is False:
+            return sent
+        return self.wait(task, sent.id, WAIT if wait is True else wait)
+
+    def validate(
+        self, path: str | Path, task: str, *, phase: str = "", slot: str = "", wait: float = WAIT
+    ) -> Validation:
+        """Have a file checked as if it were submitted; nothing is, and no quota is used."""
+        phase = phase or self.open_phase(task)
+        sent = self._upload(Validation, f"/tasks/{task}/phases/{phase}/validations", path, slot, None)
+        where = f"/tasks/{task}/validations/{sent.id}"
+        return self._until_finished(lambda: self._connection.read(Validation, where), wait)
+
+    def open_phase(self, task: str) -> str:
+        """The open phase that closes first.
+
+        Raises:
+            WrongUsage: none is open.
+        """
+        found = self.task(task).current_phase
+        if found is None:
+            raise WrongUsage(f"No phase of {task} is open now. Name the phase with --phase.")
+        return found
+
+    def _upload(self, kind: type[Kind], address: str, path: str | Path, slot: str, progress: Progress | None) -> Kind:
+        path = Path(path)
+        try:
+            with path.open("rb") as file:
+                size = path.stat().st_size
+                body: IO[bytes] = _Watched(file, size, progress) if progress else file  # type: ignore[assignment]
+                return self._connection.send(
+                    kind,
+                    address,
+                    body,
+                    {"file_name": path.name, "slot": slot},
+                    **{
+                        "Content-Type": "application/octet-stream",
+                        "Content-Length": str(size),
+                        "Idempotency-Key": uuid4().hex,
+                    },
+                )
+        except OSError as error:
+            raise WrongUsage(f"{error.filename}: {error.strerror}.") from None
+
+    def submission(self, task: str, submission: str) -> Submission:
+        """An upload of your team."""
+        return self._connection.read(Submission, f"/tasks/{task}/submissions/{submission}")
+
+    def wait(self, task: str, submission: str, seconds: float = WAIT) -> Submission:
+        """The upload once nothing more happens to it by itself.
+
+        Raises:
+            WaitTimedOut: it takes longer.
+        """
+        return self._until_finished(lambda: self.submission(task, submission), seconds)
+
+    def _until_finished(self, ask: Callable[[], Unfinished], seconds: float) -> Unfinished:
+        end, pause = time.monotonic() + seconds, _SHORTEST
+        while not (found := ask()).is_finished:
+            left = end - time.monotonic()
+            if left <= 0:
+                raise WaitTimedOut(f"No result after {seconds:g} seconds; it is on its way. Look again later.")
+            time.sleep(min(pause, left))
+            pause = min(2 * pause, _LONGEST)
+        return found
+
+    def report(self, task: str, submission: str) -> bytes:
+        """The upload's problems as JSON, byte for byte as its page offers them."""
+        return self._connection.ask("GET", f"/tasks/{task}/submissions/{submission}/report").data
+
+    def receipt(self, task: str, submission: str) -> bytes:
+        """The upload's signed receipt; `agon receipt verify` verifies it."""
+        return self._connection.ask("GET", f"/tasks/{task}/submissions/{submission}/receipt").data
+
+    def receipt_key(self) -> bytes:
+        """The public key that receipts are verified with, as PEM."""
+        return self._connection.ask("GET", "/.well-known/agon-receipt-key").data
+
+    def runs(self, task: str, *, phase: str = "", track: str = "") -> Iterator[Run]:
+        """The runs of your team, newest first."""
+        return self._connection.items(Run, f"/tasks/{task}/runs", phase=phase, track=track)
+
+    def run(self, task: str, run: str) -> Run:
+        """One of them."""
+        return self._connection.read(Run, f"/tasks/{task}/runs/{run}")
+
+    def download_run(self, task: str, run: str, folder: str | Path = ".", *, force: bool = False) -> Path:
+        """Save a run as it was uploaded, out of its archive where it came in one."""
+        wanted = self.run(task, run)
+        target = Path(folder) / Path(wanted.name).name
+        if target.exists() and not force:
+            raise AgonError(f"{target} is there already. Overwrite it with -o (force=True).")
+        content = self._connection.ask("GET", f"/tasks/{task}/runs/{wanted.id}/file").data
+        if wanted.sha256 and hashlib.sha256(content).hexdigest() != wanted.sha256:  # known once it is checked
+            raise AgonError(f"{target.name} arrived with another SHA-256 than the portal says. Download it again.")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
+        return target
+
+    def select(self, task: str, run: str) -> Run:
+        """Make a run your team's official one in its track, where the phase lets teams choose."""
+        return self._connection.send(Run, f"/tasks/{task}/runs/{run}/choose")
+
+    def withdraw(self, task: str, run: str, reason: str) -> Run:
+        """Remove a run from the leaderboard for good. It still uses quota."""
+        return self._connection.send(Run, f"/tasks/{task}/runs/{run}/withdraw", {"reason": reason})
+
+    def describe(self, task: str, run: str, **description: str) -> Run:
+        """Say which system produced a run: `method`, `description`, `link`, `system_type`."""
+        return self._connection.send(Run, f"/tasks/{task}/runs/{run}/describe", description)
+
+    def leaderboard(self, task: str, track: str, *, phase: str = "", all_runs: bool = False) -> Leaderboard:
+        """A track's leaderboard as you may see it: each team's official run, or all runs."""
+        query = {"phase": phase, "runs": "all" if all_runs else "", "limit": 1000}
+        pages = list(self._connection.pages(f"/tasks/{task}/leaderboards/{track}", **query))
+        whole = pages[0] | {"rows": [row for page in pages for row in page["rows"]]}
+        return msgspec.convert(whole, Leaderboard)
+
+    def leaderboard_csv(self, task: str, track: str, *, phase: str = "", all_runs: bool = False) -> bytes:
+        """The same as CSV, as its page exports it."""
+        query = {"phase": phase, "runs": "all" if all_runs else ""}
+        return self._connection.ask("GET", f"/tasks/{task}/leaderboards/{track}.csv", query=query).data
+
+
+class _Watched:
+    """A file that says how far it has been read; urllib3 asks for nothing but these three."""
+
+    def __init__(self, file: IO[bytes], size: int, progress: Progress) -> None:
+        self._file, self._size, self._progress = file, size, progress
+
+    def read(self, size: int = -1) -> bytes:
+        piece = self._file.read(size)
+        self._progress(self._file.tell(), self._size)
+        return piece
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+    def seek(self, place: int) -> int:
+        return self._file.seek(place)

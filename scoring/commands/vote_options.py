@@ -1,0 +1,45 @@
+"""What the commands on annotators' votes share: their options, the rules, the file."""
+
+import argparse
+from pathlib import Path
+
+from scoring.commands import UsageError
+from scoring.definition import Definition
+from scoring.gold.track_votes import classes_of, rules_of
+from scoring.gold.votes import Vote, VoteRules
+from scoring.gold.votes_file import VotesError, read_votes
+
+
+def add_vote_options(parser: argparse.ArgumentParser) -> None:
+    """A votes file and how its labels count; the classes are those of the track."""
+    parser.add_argument("--track", required=True, metavar="SLUG", help="the track whose classes are voted on")
+    parser.add_argument("--field", metavar="NAME", help="where an item's votes stand in a JSON file: labels_task1")
+    parser.add_argument("--threshold", type=int, metavar="N", help="a label needs more votes than this")
+    parser.add_argument(
+        "--counts-as", action="append", default=[], metavar="LABEL=CLASS", help="a label that stands for a class: -=NO"
+    )
+    parser.add_argument(
+        "--no-vote", action="append", metavar="LABEL", help="a label without meaning (default: UNKNOWN)"
+    )
+    parser.add_argument(
+        "votes",
+        type=Path,
+        metavar="VOTES",
+        help="JSON by item (spans: offsets by rater), or a table item, annotator, label",
+    )
+
+
+def given_votes(options: argparse.Namespace, definition: Definition) -> tuple[dict[str, list[Vote]], VoteRules]:
+    """The votes and the rules by which they count."""
+    track = definition.track(options.track)
+    if "classes" not in track.format.options:
+        raise UsageError(f"The track {options.track} has no classes to vote on.")
+    pairs = [text.rpartition("=") for text in options.counts_as]
+    if wrong := [name for label, _, name in pairs if not label or name not in classes_of(track)]:
+        raise UsageError(f"--counts-as takes LABEL=CLASS, and {wrong[0]!r} is no class.")
+    counts_as = {label: name for label, _, name in pairs}
+    try:
+        rules = rules_of(track, options.threshold, counts_as, tuple(options.no_vote or ()))
+        return read_votes(options.votes, options.field), rules
+    except VotesError as error:
+        raise UsageError(f"The votes in {options.votes} cannot be read: {error}.") from None

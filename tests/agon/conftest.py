@@ -1,0 +1,163 @@
+"""A portal that really listens, with a small shared task in it, and `agon` in this process as its users type it."""
+
+import json
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from django.core.cache import caches
+from django.db import connections
+
+from agon.__main__ import main
+from portal.actions.import_shared_task import import_shared_task
+from portal.models import SharedTask, Submission, Team, Validation
+from tests.portal.conftest import tiny_folder
+from tests.portal.script import token_of
+from tests.portal.web.conftest import Clock, at
+from tests.portal.world import EVALUATION, captain, new_team, work_off
+
+__all__ = ["at", "tiny_folder"]
+
+DATA = """
+datasets:
+  - {slug: sample, title: Sample, file: data/sample.tsv, access: public, licence: CC0-1.0}
+  - {slug: test, title: Test, file: data/test.tsv, access: password}
+  - {slug: later, title: Later, file: data/later.tsv, access: registered, released: "2024-05-24 10:00 UTC"}
+"""
+SAMPLE = "id\ttext\n" + "".join(f"{number}\ttext {number}\n" for number in range(20_000))
+
+
+@pytest.fixture
+def task(transactional_db: None, tiny_folder: Path, at: Clock) -> SharedTask:
+    """The tiny task with data, in its phase `evaluation`."""
+    at(EVALUATION)
+    caches["rates"].clear()
+    with (tiny_folder / "task.yaml").open("a") as file:
+        file.write(DATA)
+    for name in ("sample", "test", "later"):
+        (tiny_folder / f"data/{name}.tsv").write_text(SAMPLE)
+    return import_shared_task(None, tiny_folder, EVALUATION).shared_task
+
+
+@pytest.fixture
+def team(task: SharedTask) -> Team:
+    return new_team(task, "Meltemi")
+
+
+@pytest.fixture
+def portal(live_server: Any, team: Team, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The address of the portal; whoever types here is the captain of the team, in an empty folder."""
+    for name, value in {
+        "AGON_URL": live_server.url,
+        "AGON_TOKEN": token_of(captain(team)),
+        "AGON_TASK": "tiny",
+        "XDG_CONFIG_HOME": str(tmp_path / "config"),
+        "XDG_CACHE_HOME": str(tmp_path / "cache"),
+    }.items():
+        monkeypatch.setenv(name, value)
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    return str(live_server.url)
+
+
+class Typed:
+    """Types a command; keeps what it printed."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        self._capsys = capsys
+        self.out = self.err = ""
+
+    def __call__(self, *words: object, expect: int = 0) -> str:
+        """What the command prints to standard output; its exit code is the one that is expected."""
+        code = main([str(word) for word in words])
+        self.out, self.err = self._capsys.readouterr()
+        assert code == expect, (code, self.out, self.err)
+        return self.out
+
+    def json(self, *words: object, expect: int = 0) -> Any:
+        """The JSON that it prints, and nothing else."""
+        return json.loads(self(*words, "--json", expect=expect))
+
+
+@pytest.fixture
+def agon(portal: str, capsys: pytest.CaptureFixture[str]) -> Typed:
+    return Typed(capsys)
+
+
+@pytest.fixture
+def worker(task: SharedTask) -> Iterator[None]:
+    """Checks and scores what comes in, until the test ends."""
+    is_over = threading.Event()
+
+    def work() -> None:
+        try:
+            while not is_over.wait(0.05):
+                if Submission.objects.filter(state="received").exists() or Validation.objects.unfinished().exists():
+                    work_off(EVALUATION)
+        finally:
+            connections.close_all()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    yield
+    is_over.set()
+    thread.join()
+
+
+class BadLine:
+    """A line to the portal that breaks off: of each connection in `breaks`, after so many bytes of the answer."""
+
+    def __init__(self, portal: str, breaks: dict[int, int]) -> None:
+        self._portal, self._breaks = urlsplit(portal), breaks
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+        self.connections = 0
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def close(self) -> None:
+        self._listener.close()
+
+    def _listen(self) -> None:
+        with suppress(OSError):
+            while True:
+                client, _ = self._listener.accept()
+                self.connections += 1
+                left = self._breaks.get(self.connections)
+                threading.Thread(target=self._carry, args=(client, left), daemon=True).start()
+
+    def _carry(self, client: socket.socket, left: int | None) -> None:
+        assert self._portal.hostname
+        with suppress(OSError), client, socket.create_connection((self._portal.hostname, self._portal.port)) as server:
+            threading.Thread(target=_pour, args=(client, server), daemon=True).start()
+            while piece := server.recv(4096 if left is None else min(4096, left) or 1):
+                if left is not None:
+                    if left <= 0:
+                        break
+                    left -= len(piece)
+                client.sendall(piece)
+            client.shutdown(socket.SHUT_RDWR)
+
+
+def _pour(source: socket.socket, target: socket.socket) -> None:
+    with suppress(OSError):
+        while piece := source.recv(4096):
+            target.sendall(piece)
+
+
+@pytest.fixture
+def bad_line(portal: str, monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[int, int]], Any]:
+    """`with bad_line({1: 0}) as line:` The portal is reached by such a line meanwhile."""
+
+    @contextmanager
+    def bad_line(breaks: dict[int, int]) -> Iterator[BadLine]:
+        line = BadLine(portal, breaks)
+        with closing(line), monkeypatch.context() as patch:
+            patch.setenv("AGON_URL", line.url)
+            yield line
+
+    return bad_line

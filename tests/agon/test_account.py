@@ -1,0 +1,129 @@
+"""Signing in: where the token is kept, who can read it, and which one counts."""
+
+import io
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from agon import credentials
+from portal.models import AccessToken
+from tests.agon.conftest import Typed
+from tests.conftest import ROOT
+from tests.portal.world import EVALUATION
+
+KEYRING = """
+import json, os, pathlib
+_file = pathlib.Path(os.environ["KEYRING_FILE"])
+def _read(): return json.loads(_file.read_text()) if _file.exists() else {}
+def get_password(service, name): return _read().get(f"{service} {name}")
+def set_password(service, name, text): _file.write_text(json.dumps(_read() | {f"{service} {name}": text}))
+def delete_password(service, name):
+    kept = _read()
+    if kept.pop(f"{service} {name}", None) is None: raise errors.PasswordDeleteError
+    _file.write_text(json.dumps(kept))
+from keyring import errors
+"""
+ERRORS = "class KeyringError(Exception): ...\nclass PasswordDeleteError(KeyringError): ...\n"
+
+
+@pytest.fixture
+def token(portal: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Of the captain, who is not signed in yet."""
+    token = os.environ["AGON_TOKEN"]
+    monkeypatch.delenv("AGON_TOKEN")
+    return token
+
+
+def type_in(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO(text))
+
+
+def test_a_token_is_kept_for_its_owner_alone(
+    token: str, portal: str, agon: Typed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agon("whoami", expect=4)
+    type_in(monkeypatch, f"{token}\n")
+    agon("login", portal)
+    assert token not in agon.out + agon.err
+    monkeypatch.delenv("AGON_URL")  # the portal is known from now on
+    assert agon.json("whoami")["name"] == "Meltemi"
+    kept = credentials.config_folder() / "credentials.json"
+    assert kept.stat().st_mode & 0o777 == 0o600
+    assert kept.parent.stat().st_mode & 0o777 == 0o700
+    agon("logout")
+    assert token not in kept.read_text()
+    agon("whoami", expect=4)
+
+
+def test_a_token_that_is_not_valid_is_not_kept(agon: Typed, token: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    type_in(monkeypatch, "agon_nonsense\n")
+    agon("login", expect=4)
+    assert "not valid" in agon.err
+    assert not credentials.config_folder().exists()
+
+
+def test_a_revoked_token_is_refused(agon: Typed) -> None:
+    agon("whoami")
+    AccessToken.objects.get().revoke(EVALUATION)
+    found = agon.json("whoami", expect=4)
+    assert (found["ok"], found["code"]) == (False, "token_invalid")
+
+
+def test_the_token_is_not_shown_at_a_terminal(token: str, portal: str) -> None:
+    leader, follower = pty.openpty()
+    command = [sys.executable, "-m", "agon", "login", portal]
+    program = subprocess.Popen(
+        command, cwd=ROOT, stdin=follower, stdout=follower, stderr=follower, start_new_session=True
+    )
+    os.close(follower)
+    shown = b""
+    while b"not shown" not in shown:
+        shown += os.read(leader, 1024)
+    os.write(leader, f"{token}\n".encode())
+    while b"Signed in" not in shown:
+        shown += os.read(leader, 1024)
+    assert program.wait() == 0
+    os.close(leader)
+    assert token.encode() not in shown
+
+
+def test_a_token_is_kept_in_the_keyring_if_there_is_one(token: str, portal: str, tmp_path: Path) -> None:
+    package = tmp_path / "packages/keyring"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(KEYRING)
+    (package / "errors.py").write_text(ERRORS)
+    paths = os.pathsep.join([str(package.parent), str(ROOT)])
+    environment = os.environ | {"PYTHONPATH": paths, "KEYRING_FILE": str(tmp_path / "keys")}
+
+    def run(*words: str, text: str = "") -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "agon", *words]
+        return subprocess.run(command, input=text, env=environment, capture_output=True, text=True, check=False)
+
+    assert "the keyring" in run("login", portal, text=f"{token}\n").stderr
+    assert token in (tmp_path / "keys").read_text()
+    assert token not in (credentials.config_folder() / "credentials.json").read_text()
+    assert run("whoami").returncode == 0
+    assert run("logout").returncode == 0
+    assert run("whoami").returncode == 4
+
+
+@pytest.mark.parametrize("address", ["http://agon.example.org", "agon.example.org", "ftp://localhost"])
+def test_a_token_goes_to_no_address_that_others_can_listen_to(agon: Typed, address: str) -> None:
+    agon("whoami", "--portal", address, expect=2)
+    assert "must begin with https://" in agon.err
+
+
+def test_no_portal_no_server_no_task(agon: Typed, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("AGON_TASK")
+    agon("files", expect=2)
+    assert "AGON_TASK" in agon.err
+    monkeypatch.setattr("agon.connection.ATTEMPTS", 1)
+    agon("tasks", "--portal", "http://127.0.0.1:9", expect=1)
+    assert "does not answer" in agon.err
+    monkeypatch.delenv("AGON_URL")
+    agon("tasks", expect=2)
+    assert "agon login" in agon.err

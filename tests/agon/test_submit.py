@@ -1,0 +1,164 @@
+"""Submitting on the command line: what is asked, what is repeated, what the exit code says."""
+
+import json
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from portal.models import Run, Submission, Team, Validation
+from tests.agon.conftest import Typed
+from tests.portal.script import token_of
+from tests.portal.web.conftest import Clock
+from tests.portal.world import (
+    EVALUATION,
+    GOOD,
+    PERFECT,
+    RELEASE,
+    archive,
+    captain,
+    person,
+    run_file,
+    send_run,
+    work_off,
+)
+
+NAME = "one_Meltemi_1.json"
+
+
+@pytest.fixture
+def run() -> Path:
+    path = Path(NAME)
+    path.write_bytes(run_file(GOOD))
+    return path
+
+
+def test_a_run_is_submitted_and_waited_for(agon: Typed, run: Path, worker: None) -> None:
+    found = agon.json("submit", run, "-t", "tiny", "--wait=60", "--yes", "-m", "SVM on n-grams")
+    assert (found["ok"], found["state"], found["problems"]) == (True, "accepted", [])
+    assert [(one["name"], one["state"], one["description"]) for one in found["runs"]] == [
+        (NAME, "scored", "SVM on n-grams")
+    ]
+    assert "as Meltemi" in agon.err
+    assert "Runs left: one 3 of 3 a phase, two 3 of 3 a phase." in agon.err
+    assert NAME in agon("runs", "view", NAME)
+
+
+def test_an_invalid_run_is_waited_for(agon: Typed, run: Path, worker: None) -> None:
+    run.write_text("{}")
+    agon("submit", run, "--wait", "--yes", expect=3)
+    assert "json-not-a-list" in agon.out
+
+
+def test_nothing_is_submitted_unasked(agon: Typed, run: Path) -> None:
+    agon("submit", run, expect=2)
+    assert "--yes" in agon.err
+    assert not Submission.objects.exists()
+
+
+def test_an_answer_that_is_lost_submits_nothing_twice(
+    agon: Typed, run: Path, bad_line: Callable[[dict[int, int]], Any]
+) -> None:
+    with bad_line({1: 0}) as line:
+        found = agon.json("submit", run, "--yes", "--phase", "evaluation", "--quiet")
+    assert line.connections > 1
+    assert Submission.objects.get().pk.hex == found["id"].replace("-", "")
+
+
+def test_a_dry_run_submits_nothing(agon: Typed, run: Path, worker: None) -> None:
+    agon("submit", run, "--dry-run")
+    assert agon.out == f"{NAME}: valid.\n"
+    run.write_text("{}")
+    assert agon.json("submit", run, "--dry-run", expect=3)["problems"][0]["code"] == "json-not-a-list"
+    assert (Submission.objects.count(), Validation.objects.count()) == (0, 2)
+
+
+def test_exit_codes(agon: Typed, run: Path, team: Team, at: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    agon("submit", "nowhere.json", "--yes", expect=2)
+    agon("submit", run, "--yes", "--wait=0", expect=6)
+    agon("submit", run, "--yes", expect=1)  # the number is used
+    assert "one_Meltemi_1" in agon.err
+    for number in (2, 3):
+        send_run(team, GOOD, number, EVALUATION)
+    fourth = run.rename("one_Meltemi_4.json")
+    assert agon.json("submit", fourth, "--yes", expect=5)["code"] == "no_runs_left"
+    monkeypatch.setenv("AGON_TOKEN", token_of(captain(team), "read"))
+    assert agon.json("submit", fourth, "--yes", expect=5)["code"] == "token_scope"
+    monkeypatch.setenv("AGON_TOKEN", token_of(captain(team)))
+    at(RELEASE)
+    assert agon.json("submit", fourth, "--yes", "--phase", "evaluation", expect=5)["code"] == "phase_closed"
+    agon("submit", fourth, "--yes", expect=2)  # no phase is open
+    assert "--phase" in agon.err
+    monkeypatch.setenv("AGON_TOKEN", token_of(person("Eve")))
+    agon("submit", fourth, "--yes", "--phase", "evaluation", expect=5)
+    monkeypatch.delenv("AGON_TOKEN")
+    agon("submit", fourth, "--yes", "--phase", "evaluation", expect=4)
+
+
+FAULTY = {
+    "one_Meltemi_1.json": b"[",
+    "one_Meltemi_2.json": run_file(["YES", "Yes", "no"]),
+    "one_Meltemi_3.json": b'[{"id": "a", "value": "YES"}, {"id": "a", "value": "NO"}, {"id": "z", "value": "NO"}]',
+    "two_Meltemi_1.json": b"\xff\xfe\x00",
+    "two_Meltemi_2.json": json.dumps([{"id": number, "value": ["YES"]} for number in range(40)]).encode(),
+    "tiny_Meltemi.zip": archive({"one_Meltemi_4.json": b"{}", "two_Meltemi_4.json": run_file(PERFECT[:2])}),
+}
+
+
+@pytest.mark.parametrize("name", FAULTY)
+def test_the_report_is_the_same_by_page_api_and_command_line(agon: Typed, team: Team, name: str) -> None:
+    path = Path(name)
+    path.write_bytes(FAULTY[name])
+    agon("download", "-f", "rules")
+    checked = agon.json("check", "--task", "tiny", "--team", "Meltemi", path, expect=1)["problems"]
+    sent = agon.json("submit", path, "--yes", "--quiet")
+    work_off(EVALUATION)
+    shown = agon.json("runs", "report", sent["runs"][0]["id"], expect=3)
+    client = Client()
+    client.force_login(captain(team))
+    page = client.get(f"/tasks/tiny/submissions/{sent['id']}/report.json")
+    agon("runs", "report", sent["runs"][0]["id"], expect=3)
+    by_command, by_api = agon.out, shown["problems"]
+    assert json.dumps(checked) == json.dumps(by_api) == json.dumps(page.json()["problems"])
+    agon("check", "--task", "tiny", "--team", "Meltemi", path, expect=1)
+    assert by_command == agon.out
+
+
+def test_a_name_that_is_not_valid_is_refused_at_the_door(agon: Typed) -> None:
+    path = Path("one_Sirocco_1.json")
+    path.write_bytes(run_file(GOOD))
+    agon("download", "-f", "rules")
+    checked = agon.json("check", "--task", "tiny", "--team", "Meltemi", path, expect=1)["problems"]
+    refused = agon.json("submit", path, "--yes", expect=3)
+    assert json.dumps(refused["problems"]) == json.dumps(checked)
+    assert "name-team" in agon.err
+    assert not Submission.objects.exists()
+
+
+def test_runs_are_named_by_id_its_beginning_or_name(agon: Typed, team: Team) -> None:
+    first, second = (send_run(team, GOOD, number, EVALUATION + timedelta(minutes=number)) for number in (1, 2))
+    listed = agon("runs", "list").splitlines()
+    assert [line.split()[:2] for line in listed[1:]] == [[str(one.pk)[:8], one.name] for one in (second, first)]
+    for name in (str(first.pk), str(first.pk)[:8], NAME):
+        assert agon.json("submissions", "view", name)["id"] == str(first.pk)
+    agon("runs", "view", "", expect=2)
+    assert str(second.pk) in agon.err
+    agon("runs", "view", "none", expect=2)
+    assert agon("runs", "download", NAME, "-p", "there") == f"there/{NAME}\n"
+    assert Path(f"there/{NAME}").read_bytes() == run_file(GOOD)
+    agon("runs", "download", NAME, "-p", "there", expect=1)
+
+
+def test_a_run_is_selected_and_withdrawn(agon: Typed, team: Team) -> None:
+    for number in (1, 2):
+        send_run(team, GOOD, number, EVALUATION)
+    work_off(EVALUATION)
+    agon("runs", "select", NAME)
+    assert Run.objects.get(chosen_at__isnull=False).name == NAME
+    agon("runs", "withdraw", NAME, "-m", "wrong file", expect=2)
+    agon("runs", "withdraw", NAME, "-m", "wrong file", "--yes")
+    assert Run.objects.get(withdrawn_at__isnull=False).withdrawal_reason == "wrong file"
+    assert agon.json("runs", "select", NAME, expect=1)["code"] == "not_eligible"
