@@ -1,12 +1,15 @@
-"""How surprised soft labels are at the gold's: cross entropy."""
+"""How surprised soft labels are at the gold's: cross entropy, as PyEvALL has it and with an epsilon of one's own."""
+
+from math import log2
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scoring.definition import MetricSpec
 from scoring.metrics.comparison import MatrixComparison
+from scoring.metrics.divergence import EPSILON, LOG_BASES, log_unit
 from scoring.metrics.loaded_gold import LoadedGold
-from scoring.metrics.metric import SOFT, Example, Mean, Metric, Numbers
+from scoring.metrics.metric import SOFT, AnyNumber, Example, Mean, Metric, Numbers, number
 
 _SMOOTHED = 0.001  # stands for a weight of 0, before an item's weights are made to sum to 1
 
@@ -33,6 +36,15 @@ def _entropies(comparison: MatrixComparison, spec: MetricSpec) -> Numbers:
     return entropies
 
 
+@Mean
+def _soft_entropies(comparison: MatrixComparison, spec: MetricSpec) -> Numbers:
+    """The cross entropy of each item, weights taken as they are."""
+    gold, epsilon = comparison.gold.values, number(spec, "epsilon", EPSILON)
+    run = np.clip(comparison.run[:, : gold.shape[1]], epsilon, 1 - epsilon) + number(spec, "added", 0.0)
+    entropies: Numbers = -(gold * np.log(run)).sum(axis=1) / log_unit(spec, "e")
+    return np.maximum(0.0, entropies)
+
+
 METRICS = (
     Metric(
         name="cross_entropy",
@@ -49,6 +61,30 @@ METRICS = (
             run={"1": "a 0.5, b 0.5", "2": "a 0.5, b 0.5"},
             value=1.0,
             why="log2 of 1/2 is −1 throughout: (0.5 + 0.5 + 0.25 + 0.75) / 2",
+        ),
+        kinds=SOFT,
+        higher_is_better=False,
+        high=None,
+    ),
+    Metric(
+        name="soft_cross_entropy",
+        title="Soft cross entropy",
+        short="Soft CE",
+        formula="mean over items of max(0, −Σ_c g_c log(min(max(a_c, ε), 1 − ε) + d)), d being the option `added`; "
+        "logarithms to base e, ε = 1e-12 and d = 0 by default; weights are taken as they are, those that a run lacks "
+        "count 0",
+        source="Uma et al. (2021), Learning with disagreements (LeWiDi), whose scorer adds d = 1e-9; scipy, "
+        "stats.entropy(g) + stats.entropy(g, a)",
+        options={"base": LOG_BASES, "epsilon": AnyNumber(1e-30), "added": AnyNumber(0.0)},
+        compute=_soft_entropies.compute,
+        contributions=_soft_entropies.contributions,
+        example=Example(
+            kind="soft",
+            gold={"1": "a 0.5, b 0.5", "2": "a 1, b 0"},
+            run={"1": "a 0.25, b 0.75", "2": "a 0.5, b 0.5"},
+            value=(0.5 * 2 + 0.5 * log2(4 / 3) + 1) / 2,
+            why="to base 2, item 1 has 0.5 · 2 + 0.5 · 0.415 = 1.208, item 2 has 1: (1.208 + 1) / 2",
+            options={"base": "2"},
         ),
         kinds=SOFT,
         higher_is_better=False,

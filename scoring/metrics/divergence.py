@@ -1,11 +1,22 @@
-"""How far soft labels are from the gold's: Jensen–Shannon divergence and Brier score."""
+"""How far soft labels are from the gold's: Jensen–Shannon, Kullback–Leibler, Wasserstein, Manhattan, Brier score."""
+
+from math import log, sqrt
 
 import numpy as np
 
 from scoring.definition import MetricSpec
 from scoring.metrics.comparison import MatrixComparison
 from scoring.metrics.loaded_gold import LoadedGold
-from scoring.metrics.metric import SOFT, Example, Mean, Metric, Numbers, Share
+from scoring.metrics.metric import SOFT, AnyNumber, Example, Mean, Metric, Numbers, Share, number
+
+LOG_BASES = ("2", "e", "10")
+EPSILON = 1e-12
+
+
+def log_unit(spec: MetricSpec, otherwise: str) -> float:
+    """The natural logarithm of the base that the option `base` names."""
+    base = spec.options.get("base", otherwise)
+    return 1.0 if base == "e" else log(float(base))
 
 
 def _shares(weights: Numbers) -> Numbers:
@@ -27,24 +38,89 @@ def _gains(part: Numbers, other: Numbers) -> Numbers:
     return gains
 
 
+def _run_shares(comparison: MatrixComparison) -> Numbers:
+    return _shares(comparison.run.astype(np.float64))
+
+
+def _judged(comparison: MatrixComparison) -> Numbers:
+    """1 for the items for which the gold has any weight."""
+    return np.asarray((comparison.gold.once(_gold_shares) > 0).any(axis=1), np.float64)
+
+
+def _divergence_by_item(comparison: MatrixComparison) -> Numbers:
+    """Jensen and Shannon's, in bits; 1 for an item without weights in the run."""
+    known = comparison.gold.once(_gold_shares)
+    gold = np.hstack([known, np.zeros((len(known), comparison.extra))])
+    run = comparison.once(_run_shares)
+    values = np.clip((_gains(gold, run) + _gains(run, gold)) / 2, 0.0, 1.0)
+    divergences: Numbers = np.where((run > 0).any(axis=1), values, 1.0) * comparison.once(_judged)
+    return divergences
+
+
 @Share
 def _divergences(comparison: MatrixComparison, spec: MetricSpec) -> tuple[Numbers, Numbers]:
     """The divergence of each item, and 1 where the gold has any weight for it."""
-    known = comparison.gold.once(_gold_shares)
-    gold = np.hstack([known, np.zeros((len(known), comparison.extra))])
-    run = _shares(comparison.run.astype(np.float64))
-    judged = np.logical_or.reduce(gold > 0, axis=1)
-    values = np.where((run > 0).any(axis=1), np.clip((_gains(gold, run) + _gains(run, gold)) / 2, 0.0, 1.0), 1.0)
-    return values * judged, judged.astype(np.float64)
+    scale = log(2) / log_unit(spec, "2")
+    return scale * comparison.once(_divergence_by_item), comparison.once(_judged)
+
+
+@Share
+def _distances(comparison: MatrixComparison, spec: MetricSpec) -> tuple[Numbers, Numbers]:
+    """The square root of each item's divergence, and 1 where the gold has any weight for it."""
+    divergences, judged = _divergences.parts(comparison, spec)
+    return np.sqrt(divergences), judged
+
+
+@Share
+def _relative_entropies(comparison: MatrixComparison, spec: MetricSpec) -> tuple[Numbers, Numbers]:
+    """KL(g ∥ a) of each item, and 1 where the gold has any weight for it."""
+    gold = comparison.gold.once(_gold_shares)
+    run = np.maximum(comparison.once(_run_shares)[:, : gold.shape[1]], number(spec, "epsilon", EPSILON))
+    logarithms = np.log(np.divide(gold, run, out=np.ones_like(gold), where=gold > 0))
+    values = np.maximum(0.0, (gold * logarithms).sum(axis=1)) / log_unit(spec, "e")
+    return values, comparison.once(_judged)
+
+
+def _places(classes: tuple[str, ...]) -> Numbers:
+    """Where each class is on its scale: at the number that it is named by, else at its place among the classes."""
+    try:
+        places = np.array([float(name) for name in classes])
+    except ValueError:
+        return np.arange(len(classes), dtype=np.float64)
+    return places if np.isfinite(places).all() else np.arange(len(classes), dtype=np.float64)
+
+
+@Share
+def _transports(comparison: MatrixComparison, spec: MetricSpec) -> tuple[Numbers, Numbers]:
+    """How far weights must be moved in each item, and 1 where the gold has any weight for it."""
+    gold = comparison.gold.once(_gold_shares)
+    run = _shares(comparison.run[:, : gold.shape[1]].astype(np.float64))
+    places = _places(comparison.gold.tree.classes)
+    order = np.argsort(places, kind="stable")
+    surplus = np.cumsum((gold - run)[:, order], axis=1)[:, :-1]
+    values = (np.abs(surplus) * np.diff(places[order])).sum(axis=1)
+    judged = comparison.once(_judged)
+    return np.where((run > 0).any(axis=1), values, np.ptp(places) if len(places) else 0.0) * judged, judged
+
+
+def _off(comparison: MatrixComparison) -> Numbers:
+    """g − a of each item and class, those that only the run has included."""
+    known = len(comparison.gold.tree.classes)
+    return np.hstack([comparison.gold.values - comparison.run[:, :known], -comparison.run[:, known:]])
+
+
+@Mean
+def _manhattan(comparison: MatrixComparison, spec: MetricSpec) -> Numbers:
+    """Σ_c |g_c − a_c| of each item."""
+    distances: Numbers = np.abs(comparison.once(_off)).sum(axis=1)
+    return distances
 
 
 @Mean
 def _squares(comparison: MatrixComparison, spec: MetricSpec) -> Numbers:
     """Σ_c (g_c − a_c)² of each item."""
-    known = len(comparison.gold.tree.classes)
-    own = ((comparison.gold.values - comparison.run[:, :known]) ** 2).sum(axis=1)
-    unknown: Numbers = own + (comparison.run[:, known:] ** 2).sum(axis=1)
-    return unknown
+    squares: Numbers = (comparison.once(_off) ** 2).sum(axis=1)
+    return squares
 
 
 METRICS = (
@@ -52,9 +128,11 @@ METRICS = (
         name="jensen_shannon",
         title="Jensen–Shannon divergence",
         short="JSD",
-        formula="mean over items of (KL(g ∥ m) + KL(a ∥ m)) / 2 in bits, m = (g + a) / 2, an item's weights made to "
-        "sum to 1; 1 for an item without weights in the run, items without weights in the gold left out",
+        formula="mean over items of (KL(g ∥ m) + KL(a ∥ m)) / 2, m = (g + a) / 2, an item's weights made to sum to 1; "
+        "logarithms to base 2 by default; an item without weights in the run has the greatest divergence, log 2; items "
+        "without weights in the gold are left out",
         source="Lin (1991), Divergence measures based on the Shannon entropy; scipy, jensenshannon (its square)",
+        options={"base": LOG_BASES},
         compute=_divergences.compute,
         contributions=_divergences.contributions,
         example=Example(
@@ -66,6 +144,92 @@ METRICS = (
         ),
         kinds=SOFT,
         higher_is_better=False,
+    ),
+    Metric(
+        name="jensen_shannon_distance",
+        title="Jensen–Shannon distance",
+        short="JS dist",
+        formula="mean over items of the square root of their Jensen–Shannon divergence; base and items without weights "
+        "as there",
+        source="Endres and Schindelin (2003), A new metric for probability distributions; scipy, jensenshannon, whose "
+        "base is e by default",
+        options={"base": LOG_BASES},
+        compute=_distances.compute,
+        contributions=_distances.contributions,
+        example=Example(
+            kind="soft",
+            gold={"1": "a 1, b 0", "2": "a 0.5, b 0.5"},
+            run={"1": "a 0, b 1", "2": "a 0.5, b 0.5"},
+            value=sqrt(log(2)) / 2,
+            why="to base e, item 1 has the divergence log 2 = 0.693, item 2 none: (√0.693 + 0) / 2",
+            options={"base": "e"},
+        ),
+        kinds=SOFT,
+        higher_is_better=False,
+    ),
+    Metric(
+        name="kullback_leibler",
+        title="Kullback–Leibler divergence",
+        short="KL",
+        formula="mean over items of max(0, Σ_c g_c log(g_c / max(a_c, ε))), an item's weights made to sum to 1; "
+        "logarithms to base e and ε = 1e-12 by default; items without weights in the gold are left out",
+        source="Kullback and Leibler (1951), On information and sufficiency; scipy, stats.entropy of two distributions",
+        options={"base": LOG_BASES, "epsilon": AnyNumber(1e-30)},
+        compute=_relative_entropies.compute,
+        contributions=_relative_entropies.contributions,
+        example=Example(
+            kind="soft",
+            gold={"1": "a 1, b 0", "2": "a 0.5, b 0.5"},
+            run={"1": "a 0.5, b 0.5", "2": "a 0.5, b 0.5"},
+            value=0.5,
+            why="to base 2, item 1 has 1 · log2(1 / 0.5) = 1, item 2 has 0: (1 + 0) / 2",
+            options={"base": "2"},
+        ),
+        kinds=SOFT,
+        higher_is_better=False,
+        high=None,
+    ),
+    Metric(
+        name="wasserstein",
+        title="Wasserstein distance",
+        short="WS",
+        formula="mean over items of ∫ |G − A|, G and A the cumulated weights, an item's weights made to sum to 1; a "
+        "class is at the number that it is named by or, where not all are numbers, at its place in `classes`; an item "
+        "without weights in the run counts the greatest distance of two classes, items without weights in the gold are "
+        "left out",
+        source="Vallender (1974), Calculation of the Wasserstein distance on the line; scipy, "
+        "stats.wasserstein_distance(places, places, g, a)",
+        compute=_transports.compute,
+        contributions=_transports.contributions,
+        example=Example(
+            kind="soft",
+            gold={"1": "1 1, 2 0, 4 0", "2": "1 0, 2 1, 4 0"},
+            run={"1": "1 0.5, 2 0, 4 0.5", "2": "1 0.5, 2 0.5, 4 0"},
+            value=1.0,
+            why="half of item 1 moves from 4 to 1, half of item 2 from 1 to 2: (0.5 · 3 + 0.5 · 1) / 2",
+        ),
+        kinds=SOFT,
+        higher_is_better=False,
+        high=None,
+    ),
+    Metric(
+        name="manhattan",
+        title="Manhattan distance",
+        short="Manhattan",
+        formula="mean over items of Σ_c |g_c − a_c|; weights that a run lacks count 0",
+        source="Leonardelli et al. (2025), LeWiDi 2025; scipy, distance.cityblock",
+        compute=_manhattan.compute,
+        contributions=_manhattan.contributions,
+        example=Example(
+            kind="soft",
+            gold={"1": "a 1, b 0", "2": "a 0.5, b 0.5"},
+            run={"1": "a 0.5, b 0.5", "2": "a 0.5, b 0.5"},
+            value=0.5,
+            why="item 1 is off by 1/2 twice: (1/2 + 1/2 + 0) / 2",
+        ),
+        kinds=SOFT,
+        higher_is_better=False,
+        high=None,
     ),
     Metric(
         name="brier",

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
-from scipy.spatial.distance import jensenshannon
+from scipy.spatial.distance import cityblock, jensenshannon
 from sklearn import metrics as sk
 
 from scoring.answers import Matrix
@@ -107,6 +107,31 @@ def test_soft_labels(seed: int, items: int) -> None:
     assert score("brier", one, run) == pytest.approx(
         sk.brier_score_loss(one.argmax(axis=1), run, labels=[0, 1, 2], scale_by_half=False)
     )
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=seeds, items=st.integers(1, 40), base=st.sampled_from([("2", 2.0), ("e", np.e), ("10", 10.0)]))
+def test_distances_of_soft_labels(seed: int, items: int, base: tuple[str, float]) -> None:
+    rng = np.random.default_rng(seed)
+    gold, run = rng.dirichlet([0.5, 0.5, 0.5], (2, items))
+    name, number = base
+    rows = list(zip(gold, run, strict=True))
+    distances = jensenshannon(gold, run, base=number, axis=1)
+    relative = stats.entropy(gold, np.maximum(run, 1e-9), base=number, axis=1)
+    surprise = stats.entropy(gold, base=number, axis=1) + stats.entropy(gold, run, base=number, axis=1)
+    wanted = {
+        "jensen_shannon": distances**2,
+        "jensen_shannon_distance": distances,
+        "kullback_leibler": relative,
+        "soft_cross_entropy": surprise,
+    }
+    for metric, values in wanted.items():
+        options = {"epsilon": "1e-9"} if metric == "kullback_leibler" else {}
+        ours = score(metric, gold, run, base=name, **options)
+        assert ours == pytest.approx(values.mean(), abs=1e-7 if metric == "kullback_leibler" else 1e-9)
+    assert score("manhattan", gold, run) == pytest.approx(np.mean([cityblock(*row) for row in rows]), abs=1e-12)
+    moved = [stats.wasserstein_distance(range(3), range(3), *row) for row in rows]
+    assert score("wasserstein", gold, run) == pytest.approx(np.mean(moved), abs=1e-12)
 
 
 @settings(max_examples=80, deadline=None)

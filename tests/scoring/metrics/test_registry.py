@@ -103,7 +103,14 @@ def test_row_order_never_matters(metric: Metric, kind: str) -> None:
     assert score(metric, kind, turned(gold, order), run) == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize(("metric", "kind"), [entry for entry in EVERY if entry.values[1] not in ("spans", "rankings")])
+ANY_COLUMN_ORDER = [
+    entry
+    for entry in EVERY
+    if entry.values[1] not in ("spans", "rankings") and entry.values[0].name != "wasserstein"  # the order is its scale
+]
+
+
+@pytest.mark.parametrize(("metric", "kind"), ANY_COLUMN_ORDER)
 def test_column_order_never_matters(metric: Metric, kind: str) -> None:
     gold, run = answers(kind, 1), of_run(answers(kind, 2))
     assert isinstance(gold, Matrix)
