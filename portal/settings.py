@@ -352,7 +352,8 @@ EMAIL_HOST = env.str("EMAIL_HOST", default="localhost")
 EMAIL_PORT = env.int("EMAIL_PORT", default=25)
 EMAIL_HOST_USER = env.str("EMAIL_HOST_USER", default="")
 EMAIL_HOST_PASSWORD = env.str("EMAIL_HOST_PASSWORD", default="")
-EMAIL_USE_TLS = env.bool("EMAIL_USE_TLS", default=False)
+EMAIL_USE_SSL = env.bool("EMAIL_USE_SSL", default=EMAIL_PORT == 465)  # TLS from the start, as on that port
+EMAIL_USE_TLS = env.bool("EMAIL_USE_TLS", default=False) and not EMAIL_USE_SSL  # STARTTLS
 EMAIL_TIMEOUT = 10
 
 # Background work. The queue is a hint: an answer is acknowledged by its row, so publishing gives up at once, results

@@ -56,6 +56,8 @@ TEARDOWN_SECONDS = 60  # for the fixtures of a suite that is ended
 PROGRAMS = {
     "postgresql": lambda: postgres_programs() is not None,
     "chromium": lambda: shutil.which("chromium") is not None,
+    "pgbouncer": lambda: shutil.which("pgbouncer", path=f"{os.environ['PATH']}:/usr/sbin") is not None,
+    "systemd": lambda: shutil.which("systemd-analyze") is not None,
     "nginx-light": lambda: shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin") is not None,
     "texlive-latex-recommended": lambda: shutil.which("pdflatex") is not None,
     "lmodern": lambda: (

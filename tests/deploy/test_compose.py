@@ -20,8 +20,8 @@ FILE = ROOT / "docker-compose.yml"
 WITH_S3 = ROOT / "docker-compose.s3.yml"
 IN_BUCKET = {**VARIABLES, "AGON_S3_BUCKET": "data", "AGON_S3_GOLD_BUCKET": "gold"}
 AGON = ("web", "web2", "worker", "background", "mailer", "beat", "migrate")
-# For a developer's machine or the demo; or the image has it.
-NOT_IN_PRODUCTION = {"DEBUG", "AGON_DEMO", "FORCE_COLOR", "AGON_REVISION"}
+# For a developer's machine or the demo; or the image has it, or it follows from another.
+NOT_IN_PRODUCTION = {"DEBUG", "AGON_DEMO", "FORCE_COLOR", "AGON_REVISION", "EMAIL_USE_SSL"}
 
 
 def variables(environment: dict[str, str]) -> set[str]:
@@ -132,3 +132,14 @@ def test_the_worker_stores_in_the_bucket_by_the_accounts_in_files(tmp_path: Path
     program = "from portal.objects.interface import data_objects as d; d().probe(); print(type(d()).__name__)"
     services = Native(tmp_path / "native", Compose(compose.services, secrets))
     assert services.run("worker", ["python", "-c", BEGIN + program]).stdout.strip() == "Bucket"
+
+
+def test_what_production_keeps_beside_the_compose_file_gets_into_neither_git_nor_image() -> None:
+    mounted = {place.partition(":")[0] for said in services().values() for place in said.get("volumes", [])}
+    kept = {place.removeprefix("./") for place in mounted if place.startswith("./")} - {"deploy/proxy"}
+    kept |= {".env", "secrets"}
+    assert kept == {".env", "secrets", "backups", "certificates", "acme"}
+    assert kept <= set((ROOT / ".dockerignore").read_text().splitlines())
+    names = [f"{name}/file" if name != ".env" else name for name in kept]
+    ignored = subprocess.run(["git", "check-ignore", *names], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert set(ignored.stdout.split()) == set(names)

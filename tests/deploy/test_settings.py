@@ -171,3 +171,19 @@ def test_every_program_ends_with_all_faults_at_once(program: list[str]) -> None:
     sentences = [line for line in done.stderr.splitlines() if line.startswith("- ")]
     assert len(sentences) == 10
     assert "- AGON_STAET is no variable of Agon: AGON_STATE?" in sentences
+
+
+@pytest.mark.parametrize(
+    ("variables", "ssl", "starttls"),
+    [
+        ({}, False, False),
+        ({"EMAIL_PORT": "587", "EMAIL_USE_TLS": "true"}, False, True),
+        ({"EMAIL_PORT": "465", "EMAIL_USE_TLS": "true"}, True, False),
+        ({"EMAIL_PORT": "4465", "EMAIL_USE_SSL": "true"}, True, False),
+    ],
+)
+def test_how_mail_is_encrypted(
+    start: Start, tmp_path: Path, variables: dict[str, str], ssl: bool, starttls: bool
+) -> None:
+    settings = start({"AGON_STATE": str(tmp_path), **variables})
+    assert (settings["EMAIL_USE_SSL"], settings["EMAIL_USE_TLS"]) == (ssl, starttls)
