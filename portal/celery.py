@@ -11,9 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import structlog
-from celery import Celery
+from celery import Celery, Task
 from celery.beat import PersistentScheduler, ScheduleEntry
-from celery.signals import celeryd_init, setup_logging, task_prerun, worker_process_init, worker_ready
+from celery.signals import (
+    before_task_publish,
+    celeryd_init,
+    setup_logging,
+    task_prerun,
+    worker_process_init,
+    worker_ready,
+)
 from django.conf import settings
 from django.db import close_old_connections
 from kombu import Producer
@@ -53,6 +60,19 @@ def _log_as_django_does(**_: Any) -> None:
 def _keep_a_good_connection(**_: Any) -> None:
     """Between jobs as between requests: what is too old goes, and what the database has ended."""
     close_old_connections()
+
+
+@before_task_publish.connect
+def _pass_the_request_on(headers: dict[str, Any], **_: Any) -> None:
+    """What follows from a request is logged by its id, in whichever worker that is."""
+    headers["request_id"] = structlog.contextvars.get_contextvars().get("request_id", "")
+
+
+@task_prerun.connect
+def _log_by_the_request(task: Task, **_: Any) -> None:
+    structlog.contextvars.clear_contextvars()
+    if request_id := task.request.get("request_id"):
+        structlog.contextvars.bind_contextvars(request_id=request_id)
 
 
 @celeryd_init.connect

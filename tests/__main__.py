@@ -41,7 +41,13 @@ CHECKS = {
 IN_PARALLEL = ("-n", str(min(os.cpu_count() or 1, 4)))
 # They start programs of their own and wait for them.
 WITH_PROGRAMS = {
-    "SQLite, programs": ("tests/faults", "tests/upgrade", "tests/bare", "tests/deploy/test_native.py"),
+    "SQLite, programs": (
+        "tests/faults",
+        "tests/upgrade",
+        "tests/bare",
+        "tests/deploy/test_native.py",
+        "tests/deploy/test_docker_guide.py",
+    ),
     "SQLite, browser": ("tests/browser",),
 }
 AGAIN_ON_POSTGRES = (

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import redis
+import structlog
 from django.conf import settings
 from django.db.models import Sum
 
@@ -73,6 +74,19 @@ def test_no_run_is_lost_and_none_is_scored_twice(
     lost = used["attempts"] if kill is kill_scorers else used["leases_lost"]
     assert 1 <= lost == sum(used.values()) <= 2  # of two scorers, one may end in the moment before
     assert [run.evaluations.count() for run in Run.objects.all()] == [1, 1, 1]
+
+
+def test_a_request_is_known_by_its_id_from_the_page_to_the_score(
+    broker: Broker, worker: Worker, send: Callable[[int], Submission], tmp_path: Path
+) -> None:
+    Run.objects.filter(kind=Run.Kind.BASELINE).delete()
+    with structlog.contextvars.bound_contextvars(request_id="0123456789abcdef-upload"):
+        run = send(1).runs.get()
+    worker.start()
+    wait_until(lambda: Run.objects.get(pk=run.pk).state == Run.State.SCORED, "the run is scored")
+    log = tmp_path / "worker.log"
+    lines = [line for line in log.read_text().splitlines() if "request_id=0123456789abcdef-upload" in line]
+    assert [line for line in lines if "scored" in line and str(run.pk) in line]
 
 
 @pytest.fixture
