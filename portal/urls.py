@@ -7,7 +7,7 @@ from allauth.urls import build_provider_urlpatterns
 from django.contrib import admin
 from django.urls import include, path
 
-from portal.api.views import error
+from portal.api.views import docs, error
 from portal.permissions import changes_address_by_mail, enrolls_by_mail
 from portal.web.mail_codes import mail_code_required
 from portal.web.views import errors
@@ -23,6 +23,7 @@ urlpatterns = [
     path("accounts/sessions/", include("allauth.usersessions.urls")),
     path("accounts/3rdparty/", include("allauth.socialaccount.urls")),
     path("accounts/", include(build_provider_urlpatterns())),
+    path("api/", docs, name="api_docs"),
     path("api/v1/", include("portal.api.urls")),
     path("errors/<slug:code>/", error, name="error"),
     path("", include("portal.web.urls")),

@@ -300,7 +300,7 @@ def _declare(route: Route) -> None:
         [route.method],
         route.path,
         auth=_permission(route),
-        response={status: answered, **PROBLEMS, 400: Problem, 409: Problem},
+        response={status: answered, **PROBLEMS, 409: Problem},
         operation_id=route.name,
         url_name=route.name,
         summary=summary.rstrip("."),

@@ -16,6 +16,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.cache import get_conditional_response, patch_vary_headers
 from django.utils.http import quote_etag
+from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt
 
 from portal.actions.errors import ActionError
@@ -26,6 +27,7 @@ from portal.models import AccessToken, User, Viewer
 from portal.models.clock import database_now
 from portal.permissions import Obstacle
 from portal.web.access import client_address
+from portal.web.middleware import has_nul
 from scoring.limits import UPLOAD_BYTES
 
 View = Callable[..., HttpResponseBase]
@@ -65,6 +67,18 @@ def guarded(view: View) -> View:
     return answer
 
 
+def no_nul(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:
+    """A problem, where pages answer with a line; middleware, since kept boards are looked for before the door."""
+
+    def middleware(request: HttpRequest) -> HttpResponseBase:
+        if request.path_info.startswith("/api/v1/") and has_nul(request):
+            expected = _("The address contains a NUL character (%00).")
+            return problems.problem_response(problems.NOT_READABLE(expected=expected))
+        return get_response(request)
+
+    return middleware
+
+
 def answer_to(error: Exception, request: HttpRequest) -> HttpResponse:
     """The problem that an exception means; what is none of ours is logged and is an error on our side."""
     match error:
@@ -91,7 +105,7 @@ def _enter(request: HttpRequest) -> rates.Usage:
     text = request.headers.get("Authorization", "")
     if not text:
         return rates.count(f"address:{address}", rates.REQUESTS, at.timestamp())
-    scheme, _, given = text.partition(" ")
+    scheme, _space, given = text.partition(" ")
     token = AccessToken.objects.find(given.strip(), at) if scheme.lower() == "bearer" else None
     if token is None:
         wrong = rates.count(f"wrong:{address}", rates.WRONG_TOKENS, at.timestamp())

@@ -10,6 +10,7 @@ _TOKEN = {
     "description": "An access token, created under Settings → Access tokens. Public addresses need none.",
 }
 READS = ("get", "head")
+_PARTS = ("You", "Tasks", "Data", "Leaderboards", "Team", "Submissions", "Runs", "Organizers")
 
 
 def specification(found: dict[str, Any]) -> dict[str, Any]:
@@ -22,4 +23,5 @@ def specification(found: dict[str, Any]) -> dict[str, Any]:
                 if int(status) >= 400:
                     answer["content"] = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
     found["components"]["securitySchemes"] = {"token": _TOKEN}
+    found["tags"] = [{"name": name} for name in _PARTS]  # in this order
     return found

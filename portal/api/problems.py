@@ -67,7 +67,7 @@ BAD_TOKEN = Unauthorized.declare(
 )
 NOT_FOUND = NotFound.declare("not_found", _("There is nothing at this address, or you may not see it."))
 WRONG_METHOD = WrongMethod.declare("method_not_allowed", _("Use one of these methods: %(allowed)s."))
-NOT_READABLE = BadRequest.declare("not_readable", _("The body of the request cannot be read. %(expected)s"))
+NOT_READABLE = BadRequest.declare("not_readable", _("The request cannot be read. %(expected)s"))
 WRONG_MEDIA = WrongMedia.declare("media_type", _("Send the body as %(expected)s."))
 NO_SUCH_RANGE = NoSuchRange.declare("range", _("The file has %(size)d bytes. Ask for some of these."))
 TOO_MANY_REQUESTS = LimitReached.declare(
@@ -113,13 +113,14 @@ class Problem(BaseModel):
 def problem_response(error: ActionError, **headers: str) -> HttpResponse:
     """The answer to a request that was not done."""
     params = dict(error.params)
+    listed = params.pop("problems") if isinstance(params.get("problems"), list) else []
     body = {
         "type": f"{settings.PUBLIC_URL}{reverse('error', args=[error.code])}",
         "title": HTTPStatus(error.http_status).phrase,
         "status": error.http_status,
         "detail": error.message,
         "code": error.code,
-        "problems": params.pop("problems", []),
+        "problems": listed,
         "params": {} if isinstance(error, InvalidInput) else params,
         "errors": _field_problems(error),
     }

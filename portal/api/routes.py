@@ -10,7 +10,7 @@ from portal.api.problems import Problem
 router = Router()
 """All addresses: one table, since several methods may share an address."""
 
-PROBLEMS = dict.fromkeys((401, 403, 404, 422, 429), Problem)
+PROBLEMS = dict.fromkeys((400, 401, 403, 404, 422, 429), Problem)
 """What any address can answer instead."""
 
 Declared = Callable[[Callable[..., Any]], Callable[..., Any]]

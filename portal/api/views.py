@@ -1,4 +1,4 @@
-"""Pages about the API: what each code of an error means."""
+"""Pages about the API: its specification, and what each code of an error means."""
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -8,6 +8,12 @@ from portal.actions.errors import ErrorCode
 from portal.actions.registry import every_error
 from portal.api.problems import OWN_ERRORS
 from portal.queries.problems import meaning
+
+
+@require_safe
+def docs(request: HttpRequest) -> HttpResponse:
+    """The specification, for people to read and to try out."""
+    return render(request, "api/docs.html")
 
 
 @require_safe

@@ -73,11 +73,16 @@ def _is_an_outage(error: Exception) -> bool:
     return isinstance(error, (StorageUnavailable, OperationalError, InterfaceError))
 
 
+def has_nul(request: HttpRequest) -> bool:
+    """Whether the address has a NUL character, which PostgreSQL does not take in a question."""
+    return "\0" in request.path or "%00" in request.META.get("QUERY_STRING", "")
+
+
 def no_nul(get_response: GetResponse) -> Callable[[HttpRequest], HttpResponseBase]:
     """Answer 400 to an address with a NUL character, which PostgreSQL does not take in a question either."""
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
-        if "\0" in request.path or "%00" in request.META.get("QUERY_STRING", ""):
+        if has_nul(request):
             message = "This address contains a NUL character (%00). Check the link.\n"
             return HttpResponseBadRequest(message, content_type="text/plain")
         return get_response(request)

@@ -127,6 +127,7 @@ def test_what_has_not_changed_is_not_sent_again(gated):
         ("/tasks/gated/leaderboards/none", "GET", (404, "not_found")),
         ("/tasks/gated/leaderboards/one?phase=none", "GET", (404, "not_found")),
         ("/tasks/gated", "DELETE", (405, "method_not_allowed")),
+        ("/tasks/gated/leaderboards/one?phase=%00", "GET", (400, "not_readable")),
         ("/tasks?limit=0", "GET", (422, "not_valid")),
         ("/tasks?limit=many", "GET", (422, "not_valid")),
         ("/tasks?cursor=x", "GET", (422, "not_valid")),
@@ -170,3 +171,13 @@ def test_a_list_goes_on_where_its_page_ends(tiny, gated):
     assert second.json()["next"] is None
     assert not second.has_header("Link")
     assert {one["slug"] for page in (first, second) for one in page.json()["items"]} == {"tiny", "gated"}
+
+
+def test_the_specification_is_there_to_read_and_to_use(client, db):
+    found = client.get("/api/v1/openapi.json").json()
+    assert found["openapi"].startswith("3.1")
+    names = {tag["name"] for tag in found["tags"]}
+    operations = [one for methods in found["paths"].values() for one in methods.values()]
+    assert {tag for one in operations for tag in one["tags"]} == names
+    assert len({one["operationId"] for one in operations}) == len(operations)
+    assert 'data-url="/api/v1/openapi.json"' in client.get("/api/").content.decode()

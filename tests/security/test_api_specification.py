@@ -1,0 +1,98 @@
+"""Schemathesis runs the whole specification, as each role: no 5xx, and nothing that the specification does not say."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import schemathesis
+from django.core.cache import cache, caches
+from django.core.signals import request_finished, request_started
+from django.core.wsgi import get_wsgi_application
+from django.db import close_old_connections, transaction
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from portal.api.urls import api
+from tests.portal.script import token_of
+from tests.portal.web.conftest import Clock
+from tests.portal.web.conftest import at as at
+from tests.portal.world import EVALUATION
+from tests.security.api import who
+from tests.security.conftest import World
+
+ROLES = ("anonymous", "teamless:submit", "captain:submit", "organizer:organize")
+CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
+EXAMPLES = 10  # of each operation and role
+BOUNDED = settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    database=None,
+    derandomize=True,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+
+
+def operations() -> Iterator[Any]:
+    for found in specification().get_all_operations():
+        yield found.ok()
+
+
+def specification() -> Any:
+    return schemathesis.openapi.from_dict(api.get_openapi_schema(path_prefix="/api/v1/"))
+
+
+@pytest.fixture(autouse=True)
+def connection_stays() -> Iterator[None]:
+    """The test's own transaction outlives each request, as with Django's client."""
+    for signal in (request_started, request_finished):
+        signal.disconnect(close_old_connections)
+    yield
+    for signal in (request_started, request_finished):
+        signal.connect(close_old_connections)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("token", ROLES)
+def test_every_answer_is_one_that_the_specification_says(world: World, at: Clock, token: str) -> None:
+    at(EVALUATION)
+    user = who(world, token)
+    headers = {"Authorization": f"Bearer {token_of(user, token.partition(':')[2])}"} if user.is_authenticated else {}
+    app = get_wsgi_application()
+    for operation in operations():
+        operation.app = app
+        _run(operation, world, headers)
+
+
+def _run(operation: Any, world: World, headers: dict[str, str]) -> None:
+    real = _real(world)
+
+    @BOUNDED
+    @given(case=operation.as_strategy(), is_real=st.booleans())
+    def run(case: Any, is_real: bool) -> None:
+        if is_real:
+            case.path_parameters = {name: real.get(name, value) for name, value in (case.path_parameters or {}).items()}
+        cache.clear()
+        caches["rates"].clear()
+        before = transaction.savepoint()
+        try:
+            case.call_and_validate(checks=CHECKS, headers=headers)
+        finally:
+            transaction.savepoint_rollback(before)
+
+    run()
+
+
+def _real(world: World) -> dict[str, Any]:
+    """Parts of addresses that name something."""
+    return {
+        "task": "gated", "track": "one", "phase": "evaluation", "dataset": "development", "number": 1, "split": "test",
+        "run": str(world.run.pk), "submission": str(world.run.submission_id), "validation": str(world.validation.pk),
+        "announcement": world.announcement.pk, "gold": world.gold.pk, "grace": 1, "team": world.auster.pk,
+    }  # fmt: skip
