@@ -82,7 +82,7 @@ def store_upload(chunks: Iterable[bytes], name: str, limit: int) -> StoredUpload
     with _storing():
         folder = data_objects().drafts()
         require_space(folder)
-        draft, sha256, size = _write(chunks, folder, limit)
+    draft, sha256, size = _write(chunks, folder, limit)
     return StoredUpload(name, sha256, size, draft)
 
 
@@ -213,6 +213,7 @@ def can_open_this_gold(sealed_sha256: str) -> bool:
 
 @contextmanager
 def _storing() -> Iterator[None]:
+    """Where storage itself is asked: an error of whoever sends the body is none of storage."""
     try:
         yield
     except OSError as error:
@@ -221,7 +222,8 @@ def _storing() -> Iterator[None]:
 
 def _write(chunks: Iterable[bytes], folder: Path, limit: int | None = None) -> tuple[Path, str, int]:
     """A new file of mode 0600 with that body: its path, SHA-256 and size."""
-    descriptor, name = tempfile.mkstemp(dir=folder)
+    with _storing():
+        descriptor, name = tempfile.mkstemp(dir=folder)
     draft = Path(name)
     _clear_up(draft)
     digest = hashlib.sha256()
@@ -233,9 +235,11 @@ def _write(chunks: Iterable[bytes], folder: Path, limit: int | None = None) -> t
                 if limit is not None and size > limit:
                     raise UploadTooLarge(limit)
                 digest.update(chunk)
-                file.write(chunk)
-            file.flush()
-            os.fsync(file.fileno())
+                with _storing():
+                    file.write(chunk)
+            with _storing():
+                file.flush()
+                os.fsync(file.fileno())
     except BaseException:
         draft.unlink(missing_ok=True)
         raise

@@ -130,7 +130,7 @@ def test_a_fault_of_ours_logs_no_password(cleo, gated, password, caplog):  # C43
         cursor.execute("ALTER TABLE portal_auditentry RENAME TO portal_gone")
     client = Client(raise_request_exception=False)
     client.force_login(cleo)
-    assert client.post(PASSWORD_PAGE, {"password": password}).status_code == 500
+    assert client.post(PASSWORD_PAGE, {"password": password}).status_code in (500, 503)
     (console,) = [handler for handler in logging.getLogger().handlers if handler.name == "console"]
     logged = "\n".join(console.format(record) for record in caplog.records)
     assert "portal_auditentry" in logged
