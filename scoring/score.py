@@ -14,7 +14,7 @@ from scoring.formats.table import values_of
 from scoring.gold.coverage import coverage, incomplete, may_leave_out
 from scoring.items.index import ItemIndex
 from scoring.limits import LISTED
-from scoring.metrics import Comparison, LoadedGold, compare, compute, get
+from scoring.metrics import Comparison, LoadedGold, compare, compute, get, plain
 from scoring.metrics.distinct import distinct
 from scoring.reports.problems import Problem, Report
 
@@ -235,7 +235,7 @@ def _find_items(
 def _result(track: Track, gold: LoadedGold, answers: Answers, report: Report) -> Result:
     comparison = compare(gold, answers, count_outside=track.items_outside_gold == "count")
     scores = {spec.key: compute(comparison, spec) for spec in track.metrics}
-    praised = any(get(spec.name).flags_constant for spec in track.metrics)
+    praised = any(get(spec.name).flags_constant for spec in plain(track.metrics))
     flags = [CONSTANT] if praised and _is_constant(answers) else []
     return Result(scores, report, len(gold), flags, comparison)
 

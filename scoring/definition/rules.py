@@ -91,7 +91,7 @@ def _errors_of_track(track: Track, place: int, sound: Sound) -> Iterator[Error]:
 
 def _errors_of_counting(track: Track, place: int) -> Iterator[Error]:
     """`items_outside_gold: count` where nothing can count."""
-    found = [registry.find(spec.name) for spec in track.metrics]
+    found = [registry.find(spec.name) for spec in registry.plain(track.metrics)]
     if any(metric is not None and metric.counts_outside for metric in found):
         return
     reasons: dict[str, str] = {

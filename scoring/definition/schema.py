@@ -11,6 +11,7 @@ from dataclasses import replace
 from scoring.definition.keys import REQUIRED, Key, Schema, keys_of, schema_of
 from scoring.definition.kinds import WORD, one_of
 from scoring.definition.spec import Definition
+from scoring.definition.tracks import COMBINE
 from scoring.formats import FORMATS
 from scoring.metrics.registry import names
 
@@ -22,7 +23,7 @@ def schema() -> Schema:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A shared task of Agon (task.yaml)",
         **schema_of(keys_of(Definition)),
-        "$defs": {"format": {"oneOf": formats}, "metric": _metric()},
+        "$defs": {"format": {"oneOf": formats}, "metric": _metric(), "combine": COMBINE},
     }
 
 

@@ -5,8 +5,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from scoring.definition.keys import Key, Kind, Values, declare, read_keys
-from scoring.definition.kinds import FILES_BY_SPLIT, SLUG, TEXT, WHOLE, WORD, WORDS, by_name, limited, many, one_of
+from scoring.definition.keys import Key, Kind, Values, declare, read_keys, schema_of
+from scoring.definition.kinds import (
+    FILES_BY_SPLIT,
+    SLUG,
+    TEXT,
+    WHOLE,
+    WORD,
+    WORDS,
+    by_name,
+    limited,
+    many,
+    number,
+    one_of,
+)
 from scoring.definition.yaml_values import Value
 from scoring.reports.nearest import nearest
 
@@ -15,11 +27,15 @@ Hierarchy = Mapping[str, tuple[str, ...]]  # parent → children; inner classes 
 
 @dataclass(frozen=True, slots=True)
 class MetricSpec:
-    """One metric of a track: `f1:YES` has name `f1` and part `YES`; options are the metric's own parameters."""
+    """One metric of a track: `f1:YES` has name `f1` and part `YES`; options are the metric's own parameters.
+
+    A score built from others has the name `combine`, its own name as part, and what it is built from in `of`.
+    """
 
     name: str
     part: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    of: tuple["MetricSpec", ...] = ()
 
     @property
     def key(self) -> str:
@@ -62,7 +78,7 @@ def _metric(name: str, options: Mapping[str, str] | None = None) -> MetricSpec:
     return MetricSpec(name, part or None, options or {})
 
 
-def _read_metric(value: Value) -> MetricSpec:
+def _read_plain(value: Value) -> MetricSpec:
     """`f1:YES`, or a mapping with `name` and the metric's options as text."""
     if value.is_scalar:
         return _metric(value.text())
@@ -70,6 +86,19 @@ def _read_metric(value: Value) -> MetricSpec:
     if value.is_mapping and "name" not in options:
         value.error("definition-key-missing", expected="name")
     return _metric(options.pop("name", ""), options)
+
+
+def _read_metric(value: Value) -> MetricSpec:
+    """A metric, or a score built from others."""
+    if value.at("combine") is value:
+        return _read_plain(value)
+    options = read_keys(value, COMBINE_KEYS)
+    name, parts, weights = options.pop("combine"), options.pop("of"), options["weights"]
+    if weights and len(weights) != len(parts):
+        value.at("weights").invalid(f"a weight for each of the {len(parts)} parts")
+    elif weights and options["by"] not in ("mean", "harmonic-mean"):
+        value.at("weights").invalid(f"no weights: a {options['by']} has none")
+    return MetricSpec("combine", name, options, parts)
 
 
 def _read_metrics(value: Value) -> tuple[MetricSpec, ...]:
@@ -89,9 +118,21 @@ def _read_hierarchy(value: Value) -> Hierarchy | None:
 
 # The schema lists formats and metrics: both are registries that this module does not import.
 FORMAT = Kind(_read_format, {"$ref": "#/$defs/format"}, "run format")
-METRIC = Kind(_read_metric, {"$ref": "#/$defs/metric"}, "metric")
+PLAIN_METRIC = Kind(_read_plain, {"$ref": "#/$defs/metric"}, "metric")
+COMBINE_KEYS = (
+    Key("combine", SLUG, "Name of a score built from others: `combine: overall` has the key `combine:overall`."),
+    Key("of", many(PLAIN_METRIC, least=1, each_once=True), "Metrics that it is built from, listed above or not."),
+    Key("title", limited(TEXT, 100), "Its head on the leaderboard; the name if there is none.", None),
+    Key("by", one_of("mean", "harmonic-mean", "product", "minimum"), "How it is built from them.", "mean"),
+    Key("weights", many(number(0, "1")), "Weights in a mean or harmonic mean; without them all are equal.", ()),
+    Key("missing", one_of("zero", "skip"), "An undefined part counts 0, or is skipped.", "zero"),
+)
+COMBINE = schema_of(COMBINE_KEYS)
+METRIC = Kind(
+    _read_metric, {"anyOf": [PLAIN_METRIC.schema, {"$ref": "#/$defs/combine"}]}, PLAIN_METRIC.name, COMBINE_KEYS
+)
 SOME_METRICS = many(METRIC, least=1)
-METRICS = Kind(_read_metrics, SOME_METRICS.schema, SOME_METRICS.name)
+METRICS = Kind(_read_metrics, SOME_METRICS.schema, SOME_METRICS.name, SOME_METRICS.keys)
 HIERARCHY = Kind(_read_hierarchy, WORD.schema, "name of a hierarchy")
 HIERARCHIES = by_name(by_name(WORDS))
 
@@ -153,7 +194,8 @@ class Track:
     metrics: tuple[MetricSpec, ...] = declare(
         METRICS,
         'Metrics, with their class or column: `f1_macro`, `"f1:YES"`. A metric with options is a mapping: '
-        "`{name: precision_macro, unpredicted: skip}`.",
+        "`{name: precision_macro, unpredicted: skip}`. A score built from others is one too: "
+        "`{combine: overall, of: [f1_macro, accuracy], by: mean}`.",
     )
     rank_by: str = declare(TEXT, "The metric that ranks, one of `metrics`.")
     decimals: int = declare(WHOLE, "Decimals of displayed scores. Stored scores are exact.", default=decimals_of_task)

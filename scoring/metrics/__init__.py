@@ -3,7 +3,7 @@
 from scoring.metrics.comparison import Comparison, compare
 from scoring.metrics.loaded_gold import LoadedGold
 from scoring.metrics.metric import Contributions, Metric, MetricInfo
-from scoring.metrics.registry import METRICS, compute, contributions, describe, find, get, validate
+from scoring.metrics.registry import METRICS, compute, contributions, describe, find, get, plain, validate
 
 __all__ = [
     "METRICS",
@@ -18,5 +18,6 @@ __all__ = [
     "describe",
     "find",
     "get",
+    "plain",
     "validate",
 ]

@@ -4,8 +4,11 @@ Such a package names its `Metric` under the entry points `agon.metrics`: `my_met
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
+
+import numpy as np
 
 from scoring.definition import MetricSpec, Track
 from scoring.formats import FORMATS, answer_kind
@@ -28,6 +31,7 @@ from scoring.metrics import (
     span_f1,
     ssa,
 )
+from scoring.metrics.combination import NAMES, Combination, joined
 from scoring.metrics.comparison import Comparison, MatrixComparison
 from scoring.metrics.metric import AnswerKinds, AnyNumber, Contributions, Metric, MetricInfo, Part
 from scoring.reports.nearest import nearest
@@ -104,6 +108,10 @@ def compute(comparison: Comparison, spec: MetricSpec) -> float | None:
     Raises:
         ValueError: the metric does not judge such answers, or is of one class and none is named.
     """
+    if spec.of:
+        values = [compute(comparison, part) for part in spec.of]
+        combined = float(Combination.of(spec)(np.array([np.nan if one is None else one for one in values])))
+        return combined if math.isfinite(combined) else None
     value = _suited(spec, comparison).compute(comparison, spec)
     return value if value is not None and math.isfinite(value) else None
 
@@ -114,6 +122,9 @@ def contributions(comparison: Comparison, spec: MetricSpec) -> Contributions | N
     Raises:
         ValueError: the metric does not judge such answers.
     """
+    if spec.of:
+        parts = [found for part in spec.of if (found := contributions(comparison, part)) is not None]
+        return joined(parts, Combination.of(spec)) if len(parts) == len(spec.of) else None
     metric = _suited(spec, comparison)
     if metric.contributions is None or not len(comparison.gold):
         return None
@@ -146,8 +157,35 @@ def _listed(kinds: AnswerKinds) -> str:
     return " and ".join(formats_of(kinds))
 
 
+def plain(specs: Iterable[MetricSpec]) -> list[MetricSpec]:
+    """The metrics themselves, those that combined scores are built from in their place."""
+    return [part for spec in specs for part in spec.of or (spec,)]
+
+
+def value_range(spec: MetricSpec) -> tuple[float | None, float | None]:
+    """What values are between; None for an end that has no bound."""
+    ranges = [(metric.low, metric.high) for metric in (get(part.name) for part in plain([spec]))]
+    return Combination.of(spec).range(ranges) if spec.of else ranges[0]
+
+
+def _describe_combined(spec: MetricSpec) -> MetricInfo:
+    parts = [describe(part) for part in spec.of]
+    title = str(spec.options["title"] or spec.part)
+    formula = Combination.of(spec).words([part.title for part in parts])
+    return MetricInfo(
+        key=spec.key,
+        title=title,
+        short=title,
+        higher_is_better=parts[0].higher_is_better,
+        formula=formula,
+        source="; ".join(dict.fromkeys(part.source for part in parts)),
+    )
+
+
 def describe(spec: MetricSpec) -> MetricInfo:
     """Words for the head of a leaderboard's column; KeyError for a metric that does not exist."""
+    if spec.of:
+        return _describe_combined(spec)
     metric = get(spec.name)
     ranked = metric.part in (Part.CUTOFF, Part.CUTOFF_OR_ALL)
     return MetricInfo(
@@ -162,6 +200,8 @@ def describe(spec: MetricSpec) -> MetricInfo:
 
 def validate(spec: MetricSpec, track: Track) -> str | None:
     """What is wrong with a metric in a track's definition, in one sentence; None if nothing is."""
+    if spec.of:
+        return next(filter(None, (validate(part, track) for part in spec.of)), None) or _validate_combined(spec)
     metric = find(spec.name)
     if metric is None:
         return f"there is no metric {spec.name}{_all_names()}"
@@ -184,6 +224,22 @@ def _validate_order(metric: Metric, spec: MetricSpec, track: Track) -> str | Non
     if values_of(track.format)[column]:
         return None
     return f"{spec.name} needs a list of values for the column {column}: {{kind: ordinal, values: [1, 2, 3]}}"
+
+
+def _validate_combined(spec: MetricSpec) -> str | None:
+    infos = [describe(part) for part in spec.of]
+    better = infos[0].higher_is_better
+    other = next((info for info in infos if info.higher_is_better != better), None)
+    if other:
+        words = ("greater", "less") if better else ("less", "greater")
+        return f"{spec.key} mixes directions: of {infos[0].key} {words[0]} is better, of {other.key} {words[1]}"
+    if not better and spec.options["missing"] == "zero":
+        return f"a part of {spec.key} that counts 0 would be the best possible: write missing: skip"
+    lows = {part.key: value_range(part)[0] for part in spec.of}
+    below = next((key for key, low in lows.items() if low is None or low < 0), None)
+    if below and spec.options["by"] in ("product", "harmonic-mean"):
+        return f"a {NAMES[spec.options['by']]} needs parts that are never negative; {below} may be"
+    return None
 
 
 def suggest(spec: MetricSpec, track: Track) -> str | None:

@@ -30,10 +30,26 @@ The page is made of the code itself; [scoring.md](scoring.md) says how a package
   repeated as often as the gold has items, for perfect.
 """
 
+COMBINED = """## `combine`: Scores built from others
+
+The range is that of the parts; all parts of a score are better when greater, or all better when less.
+`{combine: overall, of: ["f1_macro:HS", "f1_macro:AG"], by: mean, missing: zero}` is a column like any other and may
+rank; [task.yaml](task-yaml.md#tracks) lists its keys.
+
+- mean: Σ_k w_k s_k / Σ_k w_k; harmonic mean: Σ_k w_k / Σ_k (w_k / s_k), 0 where a part is 0; product: Π_k s_k; minimum:
+  min_k s_k; weights w_k are 1 unless given
+- an undefined part counts 0 (`missing: zero`) or is skipped (`missing: skip`); with all parts skipped, the score is
+  undefined
+- has contributions by item where all of its parts have, so that samples of items are judged fast
+- parts 0.75 and 0.5: mean 0.625, with weights 3 and 1 (3 · 0.75 + 1 · 0.5) / 4 = 0.6875; harmonic mean
+  2 / (1/0.75 + 1/0.5) = 0.6; product 0.375; minimum 0.5
+- the sources of its parts
+"""
+
 
 def as_markdown() -> str:
     """The page, a section a metric in the order of the registry."""
-    return "\n".join([INTRODUCTION, *(_section(metric) for metric in METRICS.values())])
+    return "\n".join([INTRODUCTION, *(_section(metric) for metric in METRICS.values()), COMBINED])
 
 
 def _section(metric: Metric) -> str:

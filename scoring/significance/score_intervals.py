@@ -22,7 +22,7 @@ import numpy as np
 from scoring.definition import MetricSpec
 from scoring.metrics.comparison import Comparison
 from scoring.metrics.metric import Contributions, Numbers
-from scoring.metrics.registry import contributions, get
+from scoring.metrics.registry import contributions, value_range
 
 ADDED = 2  # items answered by chance
 _ORDER_SEED = 0  # of the items whose answers others get, the same for all runs
@@ -34,22 +34,22 @@ Range = tuple[float | None, float | None]
 
 def score_interval(comparison: Comparison, spec: MetricSpec, value: float, samples: Numbers, level: float) -> Bounds:
     """The interval's ends; `samples` (rounds,) are NaN where undefined."""
-    metric, parts = get(spec.name), contributions(comparison, spec)
+    (lowest, highest), parts = value_range(spec), contributions(comparison, spec)
     items, normal = len(comparison.gold), NormalDist().inv_cdf((1 + level) / 2)
     if parts is not None and _is_share(parts, value):
         return _ends(value, 1 / items, (0.0, 1.0), normal)
     defined = samples[~np.isnan(samples)]
     error = float(defined.std()) * sqrt(items / max(1, items - 1)) if len(defined) else 0.0
     student = _student(normal, max(1, items - 1))
-    if metric.low is None and metric.high is None:
+    if lowest is None and highest is None:
         return _widened(comparison, spec, value, error, student)
     scale = _CLOSE * max(1.0, abs(value))
-    left = None if metric.low is None else value - metric.low
-    right = None if metric.high is None else metric.high - value
+    left = None if lowest is None else value - lowest
+    right = None if highest is None else highest - value
     if any(distance is not None and distance <= scale for distance in (left, right)):
-        return _at_end(comparison, spec, value, error, (metric.low, metric.high), student)
+        return _at_end(comparison, spec, value, error, (lowest, highest), student)
     distances = (left or 1.0) * (right or 1.0)
-    return _ends(value, error**2 / distances, (metric.low, metric.high), student)
+    return _ends(value, error**2 / distances, (lowest, highest), student)
 
 
 def _is_share(parts: Contributions, value: float) -> bool:

@@ -1,0 +1,82 @@
+"""Scores built from others: mean, weighted mean, harmonic mean, product and minimum of the values of several metrics.
+
+A part without a value counts 0 or is skipped, as the definition says. Weights are those of the parts that count.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scoring.definition import MetricSpec
+from scoring.metrics.metric import Contributions, Numbers, ratios
+
+NAMES = {"mean": "mean", "harmonic-mean": "harmonic mean", "product": "product", "minimum": "minimum"}
+Range = tuple[float | None, float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Combination:
+    """How parts become one score; `weights` (parts,) are all 1 where the definition gives none."""
+
+    by: str
+    weights: Numbers
+    skips: bool  # parts without a value
+
+    @classmethod
+    def of(cls, spec: MetricSpec) -> "Combination":
+        weights = spec.options["weights"] or [1.0] * len(spec.of)
+        return cls(spec.options["by"], np.array(weights, np.float64), spec.options["missing"] == "skip")
+
+    def __call__(self, values: Numbers) -> Numbers:
+        """The scores (…) of parts' values (…, parts), both NaN where undefined."""
+        missing = np.isnan(values)
+        if not self.skips:
+            values, missing = np.where(missing, 0.0, values), np.zeros_like(missing)
+        weights = np.where(missing, 0.0, self.weights)
+        return np.where(missing.all(axis=-1), np.nan, self._combine(values, missing, weights))
+
+    def _combine(self, values: Numbers, missing: NDArray[np.bool_], weights: Numbers) -> Numbers:
+        if self.by == "minimum":
+            return np.asarray(np.where(missing, np.inf, values).min(axis=-1))
+        if self.by == "product":
+            return np.asarray(np.where(missing, 1.0, values).prod(axis=-1))
+        if self.by == "mean":
+            return ratios((np.where(missing, 0.0, values) * weights).sum(axis=-1), weights.sum(axis=-1))
+        counts = np.logical_not(missing)
+        shares = np.divide(weights, values, out=np.zeros_like(values), where=counts & (values > 0))
+        zero = (counts & (values <= 0)).any(axis=-1)
+        return np.where(zero, 0.0, ratios(weights.sum(axis=-1), shares.sum(axis=-1)))
+
+    def range(self, parts: Sequence[Range]) -> Range:
+        """What the score is between; None for an end without a bound."""
+        lows = [low if self.skips or low is None else min(0.0, low) for low, _ in parts]
+        highs = [high for _, high in parts]
+        return self._end(lows, min), self._end(highs, max)
+
+    def _end(self, ends: Sequence[float | None], extreme: Callable[[Iterable[float]], float]) -> float | None:
+        """The score of parts at their ends; where parts may be skipped, the farthest that is left."""
+        known = [end for end in ends if end is not None]
+        if len(known) < len(ends):
+            return None
+        return extreme(known) if self.skips else float(self(np.array(known)))
+
+    def words(self, titles: Sequence[str]) -> str:
+        """The formula, for the head of a column."""
+        named = ", ".join(titles)
+        if (self.weights != 1).any():
+            named += f", weighted {' : '.join(f'{weight:g}' for weight in self.weights)}"
+        missing = "is skipped" if self.skips else "counts 0"
+        return f"{NAMES[self.by]} of {named}; an undefined part {missing}"
+
+
+def joined(parts: Sequence[Contributions], combination: Combination) -> Contributions:
+    """What each item adds to a combined score: what it adds to all of its parts."""
+    ends = np.cumsum([part.values.shape[1] for part in parts])[:-1]
+
+    def combine(sums: Numbers) -> Numbers:
+        own = np.split(sums, ends, axis=-1)
+        return combination(np.stack([part.combine(some) for part, some in zip(parts, own, strict=True)], axis=-1))
+
+    return Contributions(np.hstack([part.values for part in parts]), combine)

@@ -1,0 +1,164 @@
+"""Scores built from others: worked out by hand, and their samples against resampling written in plain numpy."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from scoring import DefinitionError, load_definition
+from scoring.answers import Matrix
+from scoring.definition import MetricSpec
+from scoring.metrics import LoadedGold, compare, compute, contributions, describe
+from scoring.metrics.comparison import Comparison
+from scoring.metrics.registry import value_range
+from scoring.significance import intervals, tie_groups
+from scoring.significance.resampling import field_of
+from tests.scoring.metrics.answers import labels, table
+
+PARTS = ("accuracy:x", "accuracy:y")
+GOLD = table("x y", {"1": "11", "2": "10", "3": "00", "4": "00"})
+RUN = table("x y", {"1": "11", "2": "01", "3": "01", "4": "00"})  # x is right three times, y twice
+
+
+def combined(*parts: str, **options: Any) -> MetricSpec:
+    own = [MetricSpec(name, part or None) for name, _, part in (key.partition(":") for key in parts)]
+    given = {"title": None, "by": "mean", "weights": (), "missing": "zero"} | options
+    return MetricSpec("combine", "overall", given, tuple(own))
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, (0.75 + 0.5) / 2),
+        ({"weights": (3.0, 1.0)}, (3 * 0.75 + 0.5) / 4),
+        ({"by": "harmonic-mean"}, 2 / (1 / 0.75 + 1 / 0.5)),
+        ({"by": "harmonic-mean", "weights": (3.0, 1.0)}, 4 / (3 / 0.75 + 1 / 0.5)),
+        ({"by": "product"}, 0.75 * 0.5),
+        ({"by": "minimum"}, 0.5),
+    ],
+)
+def test_worked_out_by_hand(options: Mapping[str, Any], expected: float) -> None:
+    assert compute(compare(LoadedGold(GOLD), RUN), combined(*PARTS, **options)) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("by", "zero", "skip"), [("mean", 0.4, 0.8), ("harmonic-mean", 0, 0.8), ("product", 0, 0.8), ("minimum", 0, 0.8)]
+)
+def test_a_part_without_a_value_counts_0_or_is_skipped(by: str, zero: float, skip: float) -> None:
+    gold = labels({"1": "a", "2": "a", "3": "a", "4": "b"}, "abc")
+    comparison = compare(LoadedGold(gold), labels({"1": "a", "2": "a", "3": "b", "4": "b"}, "abc"))
+    specs = [combined("f1:a", "recall:c", by=by, missing=missing) for missing in ("zero", "skip")]
+    assert compute(comparison, specs[0]) == pytest.approx(zero)
+    assert compute(comparison, specs[1]) == pytest.approx(skip)
+    assert compute(comparison, combined("recall:c", by=by, missing="skip")) is None
+
+
+def f1_macro(gold: np.ndarray, run: np.ndarray) -> float:
+    values = []
+    for name in np.unique(gold):
+        has, says = gold == name, run == name
+        values.append(2 * (has & says).sum() / (has.sum() + says.sum()))
+    return float(np.mean(values))
+
+
+BY_HAND = {
+    "mean": lambda one, other: (2 * one + other) / 3,
+    "harmonic-mean": lambda one, other: 0 if min(one, other) == 0 else 3 / (2 / one + 1 / other),
+    "product": lambda one, other: one * other,
+    "minimum": min,
+}
+
+
+@pytest.mark.parametrize("by", BY_HAND)
+def test_samples_are_those_of_resampling_written_by_hand(by: str) -> None:
+    rng = np.random.default_rng(5)
+    gold = rng.integers(0, 2, (40, 2))
+    runs = [np.where(rng.random((40, 2)) < noise, 1 - gold, gold) for noise in (0.2, 0.4)]
+    standard = LoadedGold(Matrix([str(row) for row in range(40)], ("x", "y"), gold))
+    compared = {
+        str(at): compare(standard, Matrix(standard.answers.ids, ("x", "y"), run)) for at, run in enumerate(runs)
+    }
+    weights = (2.0, 1.0) if by in ("mean", "harmonic-mean") else ()
+    spec = combined("accuracy:x", "f1_macro:y", by=by, weights=weights)
+    found = field_of(list(compared.values()), spec).resampled(np.random.default_rng(9), 300)
+    drawn = np.random.default_rng(9).integers(0, 40, (300, 40))
+    for run, samples in zip(runs, found, strict=True):
+        expected = [
+            BY_HAND[by](float((gold[rows, 0] == run[rows, 0]).mean()), f1_macro(gold[rows, 1], run[rows, 1]))
+            for rows in drawn
+        ]
+        assert samples.tolist() == pytest.approx(expected, abs=1e-9)
+    check_intervals_and_groups(compared, spec)
+
+
+def check_intervals_and_groups(runs: Mapping[str, Comparison], spec: MetricSpec) -> None:
+    assert all(contributions(run, spec) is not None for run in runs.values())
+    found = intervals(runs, spec, seed=1, rounds=500)
+    for interval in found.values():
+        assert interval is not None
+        assert 0 <= interval.low < interval.value < interval.high <= 1
+    assert [one.name for one in tie_groups(runs, spec, seed=1, rounds=500)] == ["0", "1"]
+
+
+def test_a_part_without_contributions_is_computed_on_each_sample() -> None:
+    rng = np.random.default_rng(2)
+    gold, run = (Matrix([str(row) for row in range(30)], ("x",), rng.integers(0, 5, (30, 1))) for _ in range(2))
+    spec = combined("spearman:x", "kappa_quadratic:x")
+    comparison = compare(LoadedGold(gold), run)
+    assert contributions(comparison, spec) is None
+    assert intervals({"one": comparison}, spec, seed=1, rounds=50)["one"] is not None
+    assert value_range(spec) == (-1, 1)
+
+
+def test_words_for_the_head_of_its_column() -> None:
+    info = describe(combined(*PARTS, title="Both", weights=(2.0, 1.0), missing="skip"))
+    assert (info.key, info.title, info.short, info.higher_is_better) == ("combine:overall", "Both", "Both", True)
+    assert info.formula == "mean of Accuracy: x, Accuracy: y, weighted 2 : 1; an undefined part is skipped"
+    assert not describe(combined("mae:x", "rmse:x", missing="skip")).higher_is_better
+
+
+TASK = """
+agon: 1
+slug: both
+title: Both
+year: 2027
+languages: [en]
+tracks:
+  - slug: one
+    format: {kind: table, id: id, columns: [x, y]}
+    items: items.txt
+    metrics: ["f1_macro:x", %s]
+    rank_by: "f1_macro:x"
+naming: {run: "{track}_{team}"}
+phases:
+  - {slug: open, opens: "2027-01-01 00:00 UTC", scores: at-once, official: best}
+"""
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ('{combine: b, of: ["f1_macro:x", "f2:y"]}', "there is no metric f2"),
+        ('{combine: b, of: ["f1_macro:x", "f1_macro:z"]}', "z is none of x, y"),
+        ('{combine: b, of: ["f1_macro:x", "mae:y"]}', "of f1_macro:x greater is better, of mae:y less"),
+        ('{combine: b, of: ["mae:x", "mae:y"]}', "write missing: skip"),
+        ('{combine: b, of: ["kappa:x", "kappa:y"], by: product}', "never negative; kappa:x may be"),
+        ('{combine: b, of: ["f1_macro:x", "f1_macro:y"], weights: [1]}', "a weight for each of the 2 parts"),
+        ('{combine: b, of: ["f1_macro:x", "f1_macro:y"], by: minimum, weights: [1, 2]}', "a minimum has none"),
+        ('{combine: b, of: ["f1_macro:x", {combine: c, of: [accuracy]}]}', "name"),
+        ('{combine: b, of: ["f1_macro:x"]}, {combine: b, of: ["f1_macro:y"]}', "each metric once"),
+        ("{combine: b, of: []}", "at least one"),
+    ],
+)
+def test_what_is_wrong_is_said(tmp_path: Path, entry: str, words: str) -> None:
+    (tmp_path / "items.txt").write_text("1\n", encoding="utf-8")
+    (tmp_path / "task.yaml").write_text(TASK % entry, encoding="utf-8")
+    with pytest.raises(DefinitionError) as error:
+        load_definition(tmp_path)
+    assert words in str(error.value)
+    (tmp_path / "task.yaml").write_text(TASK % '{combine: b, of: ["f1_macro:x", "accuracy:y"]}', encoding="utf-8")
+    spec = load_definition(tmp_path).track("one").metrics[1]
+    assert spec.key == "combine:b"
+    assert [part.key for part in spec.of] == ["f1_macro:x", "accuracy:y"]
