@@ -150,7 +150,7 @@ def main() -> None:
         uploads = send_all(own, senders, bodies(own, given.uploads), given.uploads, given.seconds, TRIES)
         hurting.join()
         ended = time.monotonic()
-        is_drained = await_scores(_nothing_waits, 300)
+        is_drained = await_scores(lambda: _nothing_waits(own), 300)
         drained = time.monotonic() - ended
         judged = judge(own, uploads.receipts)
         attempts, failed = _attempts_and_failed()
@@ -160,7 +160,7 @@ def main() -> None:
     print(f"{len(set(uploads.receipts))} of {given.uploads} uploads got their receipt, {uploads.retried} further tries")
     answers = ", ".join(f"{n} × {status or 'none'}" for status, n in sorted(uploads.statuses.items()))
     print(f"answers: {answers}")
-    print(f"receipts with row, file, SHA-256 and one evaluation: all but {judged.lost} lost, {judged.waiting} waiting")
+    print(f"{judged.lost} receipts lost (no row, no file, given up), {judged.waiting} kept and waiting for scores")
     print(f"{judged.double} runs or scores are there twice")
     print(f"{attempts} uploads and runs used an attempt, {failed} failed")
     print(f"drained after {drained:.1f} s (aim: {DRAINED_SECONDS})" if is_drained else "never drained")
@@ -184,6 +184,7 @@ def _hurt(
         if due > seconds - every / 2:
             return
         time.sleep(max(0.0, started + due - time.monotonic()))
+        own.restart_ended()
         fault(own)
         done.append(what)
         print(f"{time.monotonic() - started:6.1f} s  {what}", flush=True)
@@ -196,9 +197,10 @@ def _write_only_if(own: Installation, allowed: bool) -> None:
         connection.execute("SELECT pg_reload_conf()")
 
 
-def _nothing_waits() -> bool:
+def _nothing_waits(own: Installation) -> bool:
     from django.db import DatabaseError, connection
 
+    own.restart_ended()
     try:
         return unfinished() == 0
     except DatabaseError:  # our own connection did not survive

@@ -79,6 +79,12 @@ class Installation:
         finally:
             server.stop()
 
+    def restart_ended(self) -> None:
+        """As systemd and Docker do; Celery ends by itself when a process of its pool is killed while it starts."""
+        for program in self.programs:
+            if program.process is not None and program.process.poll() is not None:
+                program.start()
+
     def cpu_seconds(self) -> dict[str, float]:
         """Used so far by each part, its children included that have ended; this process is the sender."""
         programs = {"web": [self.web], "scoring": self.scorers, "bulk, mail, beat": self.others}

@@ -27,7 +27,7 @@ from portal.models import AccessToken, User, Viewer
 from portal.models.clock import database_now
 from portal.permissions import Obstacle
 from portal.web.access import client_address
-from portal.web.middleware import has_nul
+from portal.web.middleware import RETRY_SECONDS, has_nul, is_outage
 from scoring.limits import UPLOAD_BYTES
 
 View = Callable[..., HttpResponseBase]
@@ -92,6 +92,8 @@ def answer_to(error: Exception, request: HttpRequest) -> HttpResponse:
             return problems.problem_response(TOO_LARGE(limit=UPLOAD_BYTES))
         case BadRequest() | SuspiciousOperation():
             return problems.problem_response(problems.NOT_READABLE(expected=""))
+    if is_outage(error):
+        return problems.problem_response(problems.UNAVAILABLE(seconds=RETRY_SECONDS))
     got_request_exception.send(sender=None, request=request)
     _log.error("Internal Server Error: %s", request.path, exc_info=error, extra={"status_code": 500})
     return problems.problem_response(problems.SERVER_ERROR())

@@ -61,6 +61,12 @@ class ServerError(ActionError):
     http_status = 500
 
 
+class Unavailable(ActionError):
+    """Nothing can be saved now."""
+
+    http_status = 503
+
+
 NO_TOKEN = Unauthorized.declare(SIGNED_OUT.code, _("Send an access token: “Authorization: Bearer agon_…”."))
 BAD_TOKEN = Unauthorized.declare(
     "token_invalid", _("This access token is not valid: it is incomplete, expired or revoked. Create a new one.")
@@ -74,6 +80,9 @@ TOO_MANY_REQUESTS = LimitReached.declare(
     "too_many_requests", _("More than %(limit)d requests within a minute. Wait %(seconds)d seconds.")
 )
 SERVER_ERROR = ServerError.declare("server_error", _("This is an error on our side. Try again later."))
+UNAVAILABLE = Unavailable.declare(
+    "unavailable", _("Agon can’t save anything right now. Nothing was changed. Try again in %(seconds)d seconds.")
+)
 
 OWN_ERRORS: tuple[ErrorCode, ...] = (
     NO_TOKEN,
@@ -85,6 +94,7 @@ OWN_ERRORS: tuple[ErrorCode, ...] = (
     NO_SUCH_RANGE,
     TOO_MANY_REQUESTS,
     SERVER_ERROR,
+    UNAVAILABLE,
 )
 """What the API itself can answer; all other errors are those of actions."""
 
@@ -125,7 +135,7 @@ def problem_response(error: ActionError, **headers: str) -> HttpResponse:
         "errors": _field_problems(error),
     }
     content = json.dumps(body, cls=_Encoder, ensure_ascii=False, indent=1)
-    if error.http_status == HTTPStatus.TOO_MANY_REQUESTS:
+    if error.http_status in (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE):
         headers = {"Retry-After": str(params.get("seconds", RETRY_SECONDS))} | headers
     if error.http_status == HTTPStatus.UNAUTHORIZED:
         headers = {"WWW-Authenticate": 'Bearer realm="Agon"'} | headers

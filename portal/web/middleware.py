@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import structlog
 from django.db import InterfaceError, InternalError, OperationalError
-from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, JsonResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
 from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
 
@@ -18,7 +18,6 @@ GetResponse = Callable[[HttpRequest], HttpResponseBase]
 log = structlog.get_logger("portal.web")
 
 RETRY_SECONDS = 60
-_UNAVAILABLE = "Agon can’t save anything right now. Nothing was changed. Try again in a minute."
 _READ_ONLY = "25006"  # PostgreSQL's error code read_only_sql_transaction
 _REQUEST_ID = re.compile(r"[0-9a-f-]{16,64}")
 # What pages here never do, no page that got in by a trick does either.
@@ -49,28 +48,24 @@ def unavailable(get_response: GetResponse) -> Callable[[HttpRequest], HttpRespon
         return get_response(request)
 
     def process_exception(request: HttpRequest, exception: Exception) -> HttpResponse | None:
-        if not _is_an_outage(exception):
+        if not is_outage(exception):
             return None
-        log.error("unavailable", path=request.path, error=type(exception).__name__, reason=str(exception))
+        page = render_to_string("503.html")  # without the request: nothing asks the database
         headers = {"Retry-After": str(RETRY_SECONDS), "Cache-Control": "no-store"}
-        if request.path.startswith("/api/"):
-            answer: HttpResponse = JsonResponse({"code": "unavailable", "message": _UNAVAILABLE})
-        else:
-            answer = HttpResponse(render_to_string("503.html"))  # without the request: nothing asks the database
-        answer.status_code = HTTPStatus.SERVICE_UNAVAILABLE
-        for name, value in headers.items():
-            answer[name] = value
-        return answer
+        return HttpResponse(page, status=HTTPStatus.SERVICE_UNAVAILABLE, headers=headers)
 
     middleware.process_exception = process_exception  # type: ignore[attr-defined]
     return middleware
 
 
-def _is_an_outage(error: Exception) -> bool:
-    """PostgreSQL calls a write to a read-only database an internal error."""
+def is_outage(error: Exception) -> bool:
+    """Logged where it is one. PostgreSQL calls a write to a read-only database an internal error."""
+    is_one = isinstance(error, (StorageUnavailable, OperationalError, InterfaceError))
     if isinstance(error, InternalError):
-        return getattr(error.__cause__, "sqlstate", None) == _READ_ONLY
-    return isinstance(error, (StorageUnavailable, OperationalError, InterfaceError))
+        is_one = getattr(error.__cause__, "sqlstate", None) == _READ_ONLY
+    if is_one:
+        log.error("unavailable", error=type(error).__name__, reason=str(error))
+    return is_one
 
 
 def has_nul(request: HttpRequest) -> bool:

@@ -10,6 +10,7 @@ from portal.actions.registry import every_error
 from portal.api import rates
 from portal.api.problems import OWN_ERRORS
 from portal.models import AccessToken
+from portal.storage import StorageUnavailable
 from tests.portal.script import Script, token_of
 from tests.portal.world import EVALUATION, captain, organizer_of, person
 
@@ -150,6 +151,16 @@ def test_an_error_of_ours_is_a_problem_too(gated, monkeypatch):
     answer = client.get("/api/v1/tasks/gated")
     assert problem(answer) == (500, "server_error")
     assert b"division" not in answer.content
+
+
+def test_while_nothing_can_be_saved_a_script_is_told_when_to_try_again(gated, monkeypatch):
+    def fail(_page):
+        raise StorageUnavailable(28, "No space left on device")
+
+    monkeypatch.setattr("portal.api.tasks.TaskAnswer.of", fail)
+    answer = Client(raise_request_exception=False).get("/api/v1/tasks/gated")
+    assert problem(answer) == (503, "unavailable")
+    assert answer.headers["Retry-After"] == "60"
 
 
 def test_every_code_has_its_page(client, db):
