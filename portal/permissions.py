@@ -1,4 +1,7 @@
-"""Who may do what, and what is missing. Phases and quotas say when, and how many runs."""
+"""Who belongs to what, and what is missing to take part. Phases and quotas say when, and how many runs.
+
+Who may call an action is in its declaration (`actions.roles`), as for `withdraw_team` in `actions.teams`.
+"""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,4 +1,7 @@
-"""Bring back what failed on our side: uploads, runs and gold files whose evaluation was given up."""
+"""Bring back what failed on our side: uploads, runs and gold files whose evaluation was given up.
+
+What a worker tries again by itself, and how often, is in `evaluation.record`.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Moments as definitions write them: with time of day and zone."""
+"""Moments as definitions write them: with time of day and zone, such as AoE."""
 
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo
