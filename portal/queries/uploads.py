@@ -1,5 +1,6 @@
 """Uploads before they are anybody's submission: what names are right, and what a file that just came in holds."""
 
+import shlex
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -25,13 +26,13 @@ class RightNames:
     archive: str | None
     runs: list[RightName]
     numbers: tuple[int, ...]  # of runs; empty where names hold none
-    check_command: str  # checks the first of them on one's own machine
+    commands: list[str]  # for one's own machine: they download the rules, check the first of them, and submit it
 
 
 def right_names(shared_task: SharedTask, team: Team | None, phase: Phase | None) -> RightNames:
     """Real examples, one a track, with the team's own name where there is a team and a run number that is free.
 
-    The command is for the phase's split.
+    The commands are for the phase and its split.
     """
     definition = shared_task.definition
     team_name, split = team.name if team else None, phase.split if phase else "test"
@@ -44,8 +45,13 @@ def right_names(shared_task: SharedTask, team: Team | None, phase: Phase | None)
     archive = example_archive(definition, team_name)
     bearer = ["--team", team_name] if team_name else []
     file_name = archive or (runs[0].name if runs else "FILE")
-    command = home_command("check", shared_task, split, *bearer, file_name)
-    return RightNames(archive, runs, definition.naming.numbers, command)
+    there = ["--phase", phase.slug] if phase and len(definition.phases) > 1 else []
+    commands = [
+        shlex.join(["agon", "download", shared_task.slug, "-f", "rules"]),
+        home_command("check", shared_task, split, *bearer, file_name),
+        shlex.join(["agon", "submit", file_name, "-t", shared_task.slug, *there, "--wait"]),
+    ]
+    return RightNames(archive, runs, definition.naming.numbers, commands)
 
 
 def _free(numbers: Sequence[int], track: Track, used: Collection[tuple[str, int | None]]) -> int | None:

@@ -2,10 +2,14 @@
 
 import io
 import os
+import re
+import shlex
 import sys
+from html import unescape
 from pathlib import Path
 
 import pytest
+from django.test import Client
 
 import agon as client
 from agon.answers import Run as AnyRun
@@ -13,7 +17,7 @@ from agon.errors import AgonError, NotAllowed, NotSignedIn, RunInvalid, WaitTime
 from portal.models import Download, Team
 from tests.agon.conftest import Typed
 from tests.portal.web.conftest import Clock
-from tests.portal.world import EVALUATION, GOOD, PERFECT, RELEASE, run_file, send_run, work_off
+from tests.portal.world import EVALUATION, GOOD, PERFECT, RELEASE, archive, captain, run_file, send_run, work_off
 
 NAME = "one_Meltemi_1.json"
 
@@ -46,6 +50,20 @@ def test_the_whole_journey(agon: Typed, portal: str, worker: None, at: Clock, mo
     agon("receipt", "verify", "--key", key, receipt, "one_Meltemi_2.json", expect=1)
     agon("leaderboard", "tiny", expect=2)
     assert "agon leaderboard tiny/one" in agon.err
+
+
+def test_the_commands_on_the_page_submit_are_right(agon: Typed, team: Team, worker: None) -> None:
+    browser = Client()
+    browser.force_login(captain(team))
+    page = browser.get("/tasks/tiny/submit/").content.decode()
+    (shown,) = re.findall(r"<pre[^>]*><code>(agon download.*?)</code>", page, re.DOTALL)
+    assert f'data-copy="{shown}"' in page
+    commands = [shlex.split(line)[1:] for line in unescape(shown).splitlines()]
+    assert [words[0] for words in commands] == ["download", "check", "submit"]
+    Path("tiny_Meltemi.zip").write_bytes(archive({NAME: run_file(GOOD)}))
+    for words in commands:
+        agon(*words, *(["--yes"] if words[0] == "submit" else []))
+    assert f"{NAME}: scored." in agon.out
 
 
 def test_leaderboards_as_csv_and_json(agon: Typed, team: Team, at: Clock) -> None:

@@ -1,5 +1,6 @@
 """The portal's front door."""
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
@@ -30,4 +31,4 @@ def home(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def guide(request: HttpRequest) -> HttpResponse:
-    return render(request, "guide/guide.html")
+    return render(request, "guide/guide.html", {"portal_url": settings.PUBLIC_URL})

@@ -182,8 +182,8 @@ def _context(request: HttpRequest, slug: str) -> dict[str, Any]:
     page = context["page"]
     phase = next((phase for phase in page.open_phases if phase.scores == Phase.Scores.ON_RELEASE), page.current_phase)
     names: Any = SimpleLazyObject(lambda: right_names(page.shared_task, page.team, phase))
-    command = SimpleLazyObject(lambda: names.check_command)
-    context |= {"team": own_team(page), "limit": UPLOAD_BYTES, "names": names, "check_command": command}
+    commands = SimpleLazyObject(lambda: "\n".join(names.commands))
+    context |= {"team": own_team(page), "limit": UPLOAD_BYTES, "names": names, "commands": commands}
     context["has_slots"] = any(phase.contrastive is not None for phase in page.open_phases)
     context["must_sign"] = SimpleLazyObject(lambda: not has_signed(request.user, page.shared_task))
     return context | {"key": get_random_string(22)} | _limits(request, context, phase)
@@ -208,7 +208,7 @@ def _view_context(request: HttpRequest, slug: str, pk: str) -> dict[str, Any]:
         "view": view,
         "runs_with_problems": [line for line in view.runs if line.run.problems],
         "names": names,
-        "check_command": names.check_command,
+        "commands": "\n".join(names.commands),
         "signature": signature,
     }
 
