@@ -68,19 +68,21 @@ def _fill(
     while size is None or here != size or not part.exists():
         asked = {"Range": f"bytes={here}-"} if 0 < here < (size or 0) else {}
         answer = connection.ask("GET", path, headers={**headers, **asked}, stream=True)
+        reason = "the connection ended"
         try:
             _write(answer, part, size, progress)
+            if size is None:
+                return
         except HTTPError as error:
-            breaks = breaks + 1 if part.stat().st_size <= here else 0
-            if size is None or breaks == _BREAKS:
-                raise AgonError(f"The download of {part.name} broke off: {error}. Start it again.") from None
+            reason = str(error)
         finally:
-            answer.release_conn()
-        if size is None:
-            return
-        if part.stat().st_size > size:
+            answer.close()
+        before, here = here, part.stat().st_size
+        if here > (size or here):
             return  # another file than was announced: its checksum says so
-        here = part.stat().st_size
+        breaks = 0 if here > before else breaks + 1
+        if size is None or breaks == _BREAKS:
+            raise AgonError(f"The download broke off: {reason}. Start it again.")
 
 
 def _write(answer: BaseHTTPResponse, part: Path, size: int | None, progress: Progress | None) -> None:
@@ -89,7 +91,7 @@ def _write(answer: BaseHTTPResponse, part: Path, size: int | None, progress: Pro
         if first:
             file.seek(int(first[1]))
             file.truncate()
-        for piece in answer.stream(_PIECE):
+        while piece := answer.read1(_PIECE):  # not a byte that came is lost when the line breaks
             file.write(piece)
             if progress:
                 progress(file.tell(), size)

@@ -4,14 +4,17 @@ import hashlib
 import io
 import sys
 from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.contrib.auth.hashers import make_password
 
+import agon as client
+from agon.errors import AgonError
 from portal.models import Download, Team
-from tests.agon.conftest import SAMPLE, Typed
+from tests.agon.conftest import SAMPLE, Typed, server
 from tests.portal.script import token_of
 from tests.portal.world import person
 
@@ -62,10 +65,65 @@ def test_a_download_goes_on_where_an_earlier_one_broke_off(agon: Typed) -> None:
 
 
 def test_a_line_that_breaks_is_made_good(agon: Typed, bad_line: Callable[[dict[int, int]], Any]) -> None:
-    with bad_line({1: 30_000, 2: 30_000}) as line:
+    with bad_line(dict.fromkeys(range(1, 8), 40_000)) as line:
         agon("download", "-f", "sample")
-    assert line.connections == 3
+    assert line.connections == 8
     assert Path("tiny-sample.tsv").read_text() == SAMPLE
+
+
+def test_what_a_broken_line_has_brought_is_kept(
+    agon: Typed, bad_line: Callable[[dict[int, int]], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agon.connection.ATTEMPTS", 1)
+    with bad_line({1: 30_000, **dict.fromkeys(range(2, 9), 0)}):
+        agon("download", "-f", "sample", expect=1)
+    here = PART.stat().st_size
+    assert 0 < here < 30_000
+    agon("download", "-f", "sample")
+    assert Download.objects.latest("pk").first_byte == here
+    assert Path("tiny-sample.tsv").read_text() == SAMPLE
+
+
+def test_a_server_that_sends_nothing_more_is_given_up(agon: Typed) -> None:
+    wanted = client.Portal().dataset("tiny", "sample")
+    PART.write_text(SAMPLE[:100])
+    asked = []
+
+    def say_nothing(request: BaseHTTPRequestHandler) -> None:
+        asked.append(request.headers["Range"])
+        request.send_response(206)
+        request.send_header("Content-Range", "bytes 100-")
+        request.end_headers()
+
+    with server(say_nothing) as address, pytest.raises(AgonError, match="broke off"):
+        client.Portal(address).download("tiny", wanted)
+    assert asked == ["bytes=100-"] * 5
+
+
+def test_another_host_gets_the_request_for_the_file_and_no_secret(agon: Typed) -> None:
+    """As where data are kept in S3."""
+    wanted = client.Portal().dataset("tiny", "sample")
+    seen = []
+
+    def give(request: BaseHTTPRequestHandler) -> None:
+        seen.append(dict(request.headers))
+        request.send_response(200)
+        request.end_headers()
+        request.wfile.write(SAMPLE.encode())
+
+    with server(give) as elsewhere:
+
+        def lead_there(request: BaseHTTPRequestHandler) -> None:
+            seen.append(dict(request.headers))
+            request.send_response(302)
+            request.send_header("Location", f"{elsewhere}/file")
+            request.end_headers()
+
+        with server(lead_there) as address:
+            client.Portal(address).download("tiny", wanted, password="k7h2-mm9q")
+    assert Path("tiny-sample.tsv").read_text() == SAMPLE
+    secrets = [{"Authorization", "X-Data-Password"} & set(headers) for headers in seen]
+    assert secrets == [{"Authorization", "X-Data-Password"}, set()]
 
 
 def test_another_content_is_noticed(agon: Typed) -> None:

@@ -60,6 +60,7 @@ def test_the_commands_on_the_page_submit_are_right(agon: Typed, team: Team, work
     assert f'data-copy="{shown}"' in page
     commands = [shlex.split(line)[1:] for line in unescape(shown).splitlines()]
     assert [words[0] for words in commands] == ["download", "check", "submit"]
+    assert commands[2][-3:] == ["--phase", "evaluation", "--wait"]
     Path("tiny_Meltemi.zip").write_bytes(archive({NAME: run_file(GOOD)}))
     for words in commands:
         agon(*words, *(["--yes"] if words[0] == "submit" else []))

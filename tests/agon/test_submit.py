@@ -104,13 +104,16 @@ FAULTY = {
     "one_Meltemi_3.json": b'[{"id": "a", "value": "YES"}, {"id": "a", "value": "NO"}, {"id": "z", "value": "NO"}]',
     "two_Meltemi_1.json": b"\xff\xfe\x00",
     "two_Meltemi_2.json": json.dumps([{"id": number, "value": ["YES"]} for number in range(40)]).encode(),
-    "tiny_Meltemi.zip": archive({"one_Meltemi_4.json": b"{}", "two_Meltemi_4.json": run_file(PERFECT[:2])}),
+    "tiny_Meltemi.zip": archive({"a/one_Meltemi_4.json": b"{}", "a/two_Meltemi_4.json": run_file(PERFECT[:2])}),
 }
+FAULTY["tiny_Meltemi_broken.zip"] = FAULTY["tiny_Meltemi.zip"].replace(
+    b"{}", b"[]", 1
+)  # its checksum is that of before
 
 
 @pytest.mark.parametrize("name", FAULTY)
 def test_the_report_is_the_same_by_page_api_and_command_line(agon: Typed, team: Team, name: str) -> None:
-    path = Path(name)
+    path = Path(name.replace("_broken", ""))
     path.write_bytes(FAULTY[name])
     agon("download", "-f", "rules")
     checked = agon.json("check", "--task", "tiny", "--team", "Meltemi", path, expect=1)["problems"]
