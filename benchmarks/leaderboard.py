@@ -2,7 +2,8 @@
 
 PostgreSQL, granian with two workers and the portal's own settings; a field of 100 teams in one track. The board is
 asked for over 16 connections that stay open, as anybody sees it; then it is changed and asked for once, many times. All
-of it again with many more runs. A hello page of the same server, in the same run, bounds it.
+of it again with many more runs. A hello page of the same server, in the same run, bounds it. The API is asked for the
+same board in turn with the page.
 """
 
 import argparse
@@ -30,7 +31,9 @@ from tests.services import answers, postgres, wait_until  # noqa: E402
 
 TRACK, PHASE, TEAMS = "task2-hard", "post-evaluation", 100
 PATH = f"/tasks/exist2024/leaderboard/{TRACK}/?phase={PHASE}"
+API_PATH = f"/api/v1/tasks/exist2024/leaderboards/{TRACK}?phase={PHASE}"
 VIEWS = 30  # after a change each
+TURNS = 5  # of page and API
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,7 @@ class Figures:
     p50_ms: float
     p95_ms: float
     first_view_ms: float = 0.0
+    api_ratio: float = 0.0  # answers a second of the API, next to the page's
 
 
 def main() -> None:
@@ -56,10 +60,13 @@ def main() -> None:
         found = _measure(Path(scratch), [size for size in (options.runs, options.many) if size], options.seconds)
     hello = found.pop(0)  # see _measure
     print(f"{TEAMS} teams, 16 connections, two web processes\n")
-    print(f"{'runs':>10} {'answers/s':>10} {'p50 ms':>8} {'p95 ms':>8} {'first view ms':>14}")
+    print(f"{'runs':>10} {'answers/s':>10} {'p50 ms':>8} {'p95 ms':>8} {'first view ms':>14} {'API ÷ page':>11}")
     print(f"{'hello':>10} {hello.requests_per_s:10,.0f} {hello.p50_ms:8.2f} {hello.p95_ms:8.2f}")
     for runs, one in found.items():
-        print(f"{runs:10,} {one.requests_per_s:10,.0f} {one.p50_ms:8.2f} {one.p95_ms:8.2f} {one.first_view_ms:14.1f}")
+        print(
+            f"{runs:10,} {one.requests_per_s:10,.0f} {one.p50_ms:8.2f} {one.p95_ms:8.2f} {one.first_view_ms:14.1f}"
+            f" {one.api_ratio:11.2f}"
+        )
     if options.json:
         print(json.dumps(_contract(found)))
 
@@ -77,6 +84,7 @@ def _contract(found: dict[int, Figures]) -> dict[str, float]:
         "p50_ms": round(small.p50_ms, 2),
         "requests_per_s": round(small.requests_per_s),
         "first_view_ms": round(small.first_view_ms, 1),
+        "api_ratio": round(small.api_ratio, 2),
         "flatness": round(max(changes, default=0.0), 3),
     }
 
@@ -103,7 +111,9 @@ def _measure(scratch: Path, sizes: list[int], seconds: float) -> dict[int, Figur
             )
             with _serving("portal.wsgi:application", environment) as port:
                 first = _first_view(port, url)
-                found[size] = Figures(**_load(port, PATH, seconds), first_view_ms=first)
+                page = _load(port, PATH, seconds)
+                ratio = _api_ratio(port, seconds)
+                found[size] = Figures(**page, first_view_ms=first, api_ratio=ratio)
     return found
 
 
@@ -130,6 +140,12 @@ def _load(port: int, path: str, seconds: float) -> dict[str, float]:
         _run([sys.executable, "-m", "benchmarks.load", str(port), path, str(seconds)], dict(os.environ))
     )
     return answer
+
+
+def _api_ratio(port: int, seconds: float) -> float:
+    """Median of turns, since machines have better and worse seconds."""
+    turns = [[_load(port, path, seconds / TURNS)["requests_per_s"] for path in (API_PATH, PATH)] for _ in range(TURNS)]
+    return median(api / page for api, page in turns)
 
 
 def _first_view(port: int, url: str) -> float:

@@ -70,7 +70,7 @@ class _Address:
 
     def is_personal(self, request: HttpRequest) -> bool:
         if self.is_api:
-            return "Authorization" in request.headers
+            return "HTTP_AUTHORIZATION" in request.META
         return any(cookie in request.COOKIES for cookie in _PERSONAL)
 
 
@@ -104,7 +104,8 @@ def _board_at(path: str) -> _Address | None:
 
 def wants_csv(request: HttpRequest) -> bool:
     """Whether the API is asked for a table as CSV rather than as JSON."""
-    return request.get_preferred_type(["application/json", "text/csv"]) == "text/csv"
+    may = "text/csv" in request.META.get("HTTP_ACCEPT", "")  # most do not, and then nothing is parsed
+    return may and request.get_preferred_type(["application/json", "text/csv"]) == "text/csv"
 
 
 def board_key(request: HttpRequest, head: BoardHead, *parts: object) -> str | None:
