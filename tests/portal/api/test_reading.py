@@ -14,7 +14,7 @@ from portal.actions.announcements import publish_announcement
 from portal.actions.approval import approve_team
 from portal.actions.teams import register_team
 from portal.actions.validate_only import validate_only
-from portal.models import Board, Download, OutgoingMail, Phase, Run, Team
+from portal.models import Announcement, Board, Download, OutgoingMail, Phase, Run, Team
 from portal.queries.releases import keep_release
 from tests.portal.api.test_door import problem
 from tests.portal.script import Script
@@ -174,7 +174,9 @@ def test_public_boards_are_kept_for_everybody_and_for_nobody_with_a_token(at, ru
     assert not [name for name in Script()(path).headers if name.startswith("RateLimit")]
     assert Script()(path, If_None_Match=first["ETag"]).status_code == 304
     assert Script()(path, Accept="text/csv")["Content-Type"].startswith("text/csv")
-    assert queries(lambda: Script(captain(meltemi))(path)) > 1
+    by_token = Script(captain(meltemi))
+    assert queries(lambda: by_token(path)) > 1
+    assert by_token(path)["RateLimit-Limit"]
     assert "Authorization" in first["Vary"]
 
 
@@ -191,6 +193,18 @@ def test_announcements(gated):
     publish_announcement(organizer_of(gated), gated, EVALUATION, title="News", text="*Well*.")
     (found,) = Script()("/tasks/gated/announcements").json()["items"]
     assert (found["title"], found["text"], found["by"]) == ("News", "*Well*.", "Oana")
+
+
+def test_pages_neither_repeat_nor_leave_out_a_row(gated):
+    times = [EVALUATION - timedelta(minutes=minutes) for minutes in (0, 1, 1, 2)]  # later keys are of earlier times
+    for number, moment in enumerate(times):
+        Announcement.objects.create(shared_task=gated, title=str(number), text="-", by=person(f"P{number}"), at=moment)
+    path, found = "/tasks/gated/announcements?limit=1", []
+    while path:
+        page = Script()(path).json()
+        found += [one["title"] for one in page["items"]]
+        path = (page["next"] or "").partition("8000")[2]
+    assert found == ["0", "2", "1", "3"]
 
 
 @pytest.fixture
@@ -218,6 +232,7 @@ def test_data_have_the_obstacles_of_the_pages(gated, approved):
     }  # fmt: skip
     assert problem(Script()("/tasks/gated/datasets/training/file")) == (401, "signed_out")
     assert problem(eve("/tasks/gated/datasets/training/file")) == (403, "no-team")
+    assert eve("/tasks/gated/datasets/training/file", "HEAD").status_code == 403
     assert problem(ana("/tasks/gated/datasets/test/file")) == (403, "password")
     assert ana("/tasks/gated/datasets/later").json()["sha256"] == ""
 

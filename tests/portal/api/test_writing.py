@@ -137,7 +137,8 @@ def test_a_team_from_its_registration_to_its_end(tiny):
     assert first("/tasks/tiny/team/hand-over", "POST", {"member": key}).status_code == 204
     assert first("/tasks/tiny/team/invite", "POST", {"address": "cleo@uni.example"}).status_code == 204
     assert first("/tasks/tiny/team/paper", "POST", {"link": "https://example.org/"}).status_code == 204
-    assert problem(first("/tasks/tiny/team/paper", "POST", {"bibtex": "none"})) == (422, "bibtex")
+    wrong = first("/tasks/tiny/team/paper", "POST", {"bibtex": "none"})
+    assert (problem(wrong), wrong.json()["problems"]) == ((422, "bibtex"), [])
     assert first("/tasks/tiny/team/leave", "POST").status_code == 204
     assert second("/tasks/tiny/team/withdraw", "POST").status_code == 204
     assert Team.objects.get().state == Team.State.WITHDRAWN
