@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping
 from typing import IO, Any, TypeVar
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import msgspec
@@ -40,6 +40,8 @@ class Connection:
         self.address = address
         self._headers = {"User-Agent": f"agon/{__version__}"}
         if token:
+            if not token.isascii() or len(token.split()) != 1:
+                raise NotSignedIn("The token has characters that no token has. Copy it again.")
             self._headers["Authorization"] = f"Bearer {token}"
         options: dict[str, Any] = {
             "timeout": Timeout(connect=10, read=60),
@@ -75,14 +77,14 @@ class Connection:
         while True:
             page = self.read(dict[str, Any], path, **query)
             yield page
-            if not page["next"]:
+            if not page.get("next"):
                 return
             query = dict(parse_qsl(urlsplit(page["next"]).query))  # its host is not asked: the token is for this one
 
     def items(self, kind: type[Kind], path: str, **query: Any) -> Iterator[Kind]:
         """The items of a list, on all of its pages."""
         for page in self.pages(path, **query):
-            yield from self._converted(list[kind], page["items"])  # type: ignore[valid-type]
+            yield from self.converted(list[kind], page.get("items"))  # type: ignore[valid-type]
 
     def ask(
         self,
@@ -100,7 +102,7 @@ class Connection:
         """
         base = "" if path.startswith("/.well-known/") else _BASE
         wanted = {name: value for name, value in (query or {}).items() if value not in ("", None)}
-        address = f"{self.address}{base}{path}{'?' if wanted else ''}{urlencode(wanted)}"
+        address = f"{self.address}{base}{quote(path)}{'?' if wanted else ''}{urlencode(wanted)}"
         try:
             answer = self._pool.request(
                 method,
@@ -122,7 +124,8 @@ class Connection:
         except msgspec.DecodeError as error:
             raise self._surprising(error) from None
 
-    def _converted(self, kind: type[Kind], content: Any) -> Kind:
+    def converted(self, kind: type[Kind], content: Any) -> Kind:
+        """Plain values of answers as that type."""
         try:
             return msgspec.convert(content, kind)
         except msgspec.ValidationError as error:

@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import IO, TypeVar
 from uuid import uuid4
 
-import msgspec
-
 from agon import credentials
 from agon.answers import Dataset, Leaderboard, Me, Phase, Run, Submission, Task, TaskSummary, Validation
 from agon.connection import Connection
@@ -87,7 +85,7 @@ class Portal:
             target,
             size=wanted.size,
             sha256=sha256,
-            headers={"X-Data-Password": password} if password else {},
+            headers={"X-Data-Password": password.encode().decode("latin-1")} if password else {},
             progress=progress,
         )
         return target
@@ -95,8 +93,11 @@ class Portal:
     def download_rules(self, task: str, folder: str | Path = ".") -> Path:
         """Unpack the task's rules and item ids, which `agon check` needs, below `folder`; returns their folder."""
         content = self._connection.ask("GET", f"/tasks/{task}/folder.zip").data
-        with zipfile.ZipFile(io.BytesIO(content)) as packed:
-            packed.extractall(folder)
+        try:
+            with zipfile.ZipFile(io.BytesIO(content)) as packed:
+                packed.extractall(folder)
+        except zipfile.BadZipFile:
+            raise AgonError(f"The rules of {task} arrived damaged. Download them again.") from None
         return Path(folder) / task
 
     def submit(
@@ -242,8 +243,8 @@ class Portal:
         """A track's leaderboard as you may see it: each team's official run, or all runs."""
         query = {"phase": phase, "runs": "all" if all_runs else "", "limit": 1000}
         pages = list(self._connection.pages(f"/tasks/{task}/leaderboards/{track}", **query))
-        whole = pages[0] | {"rows": [row for page in pages for row in page["rows"]]}
-        return msgspec.convert(whole, Leaderboard)
+        whole = pages[0] | {"rows": [row for page in pages for row in page.get("rows", [])]}
+        return self._connection.converted(Leaderboard, whole)
 
     def leaderboard_csv(self, task: str, track: str, *, phase: str = "", all_runs: bool = False) -> bytes:
         """The same as CSV, as its page exports it."""

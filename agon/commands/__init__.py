@@ -57,7 +57,7 @@ def _run(run: Run, options: argparse.Namespace) -> int:
             print_json({"ok": False, "code": error.code, "detail": str(error), "problems": error.problems})
         note(f"agon: {error}")
         if error.problems:
-            note(report_text(report_of(error.problems)))
+            note(f"\n{report_text(report_of(error.problems))}")
         return error.exit_code
     except BrokenPipeError:
         raise

@@ -5,13 +5,14 @@ import os
 import pty
 import subprocess
 import sys
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
 
 from agon import credentials
 from portal.models import AccessToken
-from tests.agon.conftest import Typed
+from tests.agon.conftest import Typed, server
 from tests.conftest import ROOT
 from tests.portal.world import EVALUATION
 
@@ -115,6 +116,33 @@ def test_a_token_is_kept_in_the_keyring_if_there_is_one(token: str, portal: str,
 def test_a_token_goes_to_no_address_that_others_can_listen_to(agon: Typed, address: str) -> None:
     agon("whoami", "--portal", address, expect=2)
     assert "must begin with https://" in agon.err
+
+
+@pytest.mark.parametrize("text", ["agon_…", "agon_a\nX-Other: b", "two words"])
+def test_what_can_be_no_token_is_not_sent(agon: Typed, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setenv("AGON_TOKEN", text)
+    agon("whoami", expect=4)
+    assert "no token has" in agon.err
+
+
+def test_a_server_that_is_no_portal(agon: Typed) -> None:
+    def answer(request: BaseHTTPRequestHandler) -> None:
+        is_list = request.path.startswith("/api/v1/tasks?") or request.path == "/api/v1/tasks"
+        request.send_response(200 if is_list or "zip" in request.path or "boards" in request.path else 404)
+        request.end_headers()
+        request.wfile.write(b'{"things": 1}')
+
+    with server(answer) as address:
+        for words, said in {
+            ("tasks",): "Update agon",
+            ("leaderboard", "tiny/one"): "Update agon",
+            ("download", "tiny", "-f", "rules"): "arrived damaged",
+            ("files", "tiny"): "answers with the status 404",
+        }.items():
+            agon(*words, "--portal", address, expect=1)
+            assert said in agon.err
+    agon("files", "tiny?x=1#y", expect=1)
+    assert "nothing at this address" in agon.err
 
 
 def test_no_portal_no_server_no_task(agon: Typed, monkeypatch: pytest.MonkeyPatch) -> None:

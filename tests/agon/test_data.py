@@ -136,7 +136,7 @@ def test_another_content_is_noticed(agon: Typed) -> None:
 
 def test_the_password_is_asked_where_it_is_needed(agon: Typed, team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
     Team.objects.update(data_password=make_password("k7h2-mm9q"))
-    for typed, expected in (("wrong\n", 5), ("k7h2-mm9q\n", 0)):
+    for typed, expected in (("wrong\n", 5), ("falsch…ß\n", 5), ("k7h2-mm9q\n", 0)):
         monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
         agon("download", "-f", "test", expect=expected)
     assert Path("tiny-test.tsv").read_text() == SAMPLE
