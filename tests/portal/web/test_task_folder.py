@@ -14,7 +14,7 @@ from django.test import Client
 
 from portal.models import Run, SharedTask, Team
 from tests.conftest import ROOT
-from tests.portal.world import GOOD, POST, archive, run_file, send_run, work_off
+from tests.portal.world import GOOD, POST, run_file, send_run, work_off
 
 ADDRESS = "/tasks/tiny/folder.zip"
 
@@ -59,16 +59,6 @@ def test_it_is_the_same_each_time_and_sent_once(anybody: Client, tiny: SharedTas
     assert anybody.get(ADDRESS, headers={"If-None-Match": first["ETag"]}).status_code == 304
     assert anybody.head(ADDRESS).status_code == 200
     assert anybody.get("/tasks/none/folder.zip").status_code == 404
-
-
-def test_an_upload_can_be_checked_as_the_page_says(sender: Client, home: Path) -> None:
-    text = sender.get("/tasks/tiny/submit/").content.decode()
-    (command,) = printed(text)
-    assert ADDRESS in text
-    name = shlex.split(command)[-1]
-    content = run_file(GOOD)
-    (home / name).write_bytes(archive({"one_Meltemi_1.json": content}) if name.endswith(".zip") else content)
-    assert run(command, home) == 0
 
 
 def test_a_run_can_be_checked_and_scored_as_its_page_says(sender: Client, meltemi: Team, home: Path) -> None:
