@@ -19,6 +19,10 @@ from agon.portal import Portal
 from scoring.reports.printing import report_text
 from scoring.reports.problems import Problem, Report
 
+EXIT_CODES = (
+    "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 the run is not valid, 4 not signed in, "
+    "5 not allowed (closed, a limit), 6 not there in time."
+)
 INTERRUPTED = 128 + 2  # as a shell says of a program that SIGINT has ended
 _MEGABYTE = 1024 * 1024
 
@@ -30,6 +34,7 @@ def declare(parser: argparse.ArgumentParser, run: Run) -> None:
     parser.add_argument("--portal", metavar="URL", help="another portal than you signed in to (default: AGON_URL)")
     parser.add_argument("--json", metavar="[=FIELDS]", help="print JSON; FIELDS picks some: --json=id,state")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress, no hints")
+    parser.epilog = EXIT_CODES
     parser.set_defaults(task=None, lang="en", command=partial(_run, run))
 
 
