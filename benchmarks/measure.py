@@ -1,4 +1,4 @@
-"""Our side of the scoring benchmark, a process for itself: `python -m benchmarks.measure variants|growth|ties …`.
+"""Our side of the scoring benchmark, a process for itself: `python -m benchmarks.measure MODE …`.
 
 Definition, gold standard and item ids are loaded once and kept; a run is read from its file, checked in full and scored
 each time. Answers are lines of JSON.
@@ -8,6 +8,7 @@ import json
 import sys
 import time
 from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
 from statistics import median
 from typing import Any, cast
@@ -15,9 +16,13 @@ from typing import Any, cast
 import numpy as np
 
 from scoring import load_definition, score
-from scoring.answers import Matrix
-from scoring.definition import Definition, MetricSpec
+from scoring.answers import Entities, Matrix
+from scoring.definition import Definition, FormatSpec, MetricSpec
+from scoring.formats import FORMATS
+from scoring.formats.conll import entities_of, tags_of
+from scoring.formats.reading import Problems, Reading
 from scoring.metrics import Comparison, LoadedGold, compare, compute
+from scoring.reports.problems import Report
 from scoring.score import load_gold, run_answers
 from scoring.significance import tie_groups
 from scoring.significance.paired_tests import Method
@@ -31,6 +36,8 @@ def main() -> None:
     mode, *given = sys.argv[1:]
     if mode == "variants":
         _variants(Path(given[0]), Path(given[1]))
+    elif mode == "entities":
+        _answer(_entities(Path(given[0])))
     elif mode == "growth":
         _answer(_growth(*map(Path, given)))
     else:
@@ -121,6 +128,29 @@ def _growth(folder: Path, run: Path, shuffled: Path, gold: Path) -> dict[str, fl
         "gold_seconds": loaded,
         "mb": _peak_mb(),
     }
+
+
+def _entities(tags: Path) -> dict[str, float]:
+    """Entity F1 of the tags in a file of [gold, run], from tags to the score; the gold's entities are kept."""
+    gold, run = json.loads(tags.read_bytes())
+    classes = sorted({tag[2:] for sentence in gold + run for tag in sentence} - {""})
+    spec = FormatSpec("conll", {"classes": classes, "scheme": "BIO", "repair": "begin", "ids": "numbers"})
+    standard = LoadedGold(_entities_of(gold, spec))
+    content = "\n\n".join("\n".join(f"token {tag}" for tag in sentence) for sentence in run).encode()
+
+    def f1() -> float | None:
+        return compute(compare(standard, _entities_of(run, spec)), MetricSpec("entity_f1"))
+
+    def read() -> None:
+        FORMATS["conll"].read(content, spec, Reading(role="run", report=Report()))
+
+    return {"seconds": _seconds(f1, 50), "read_seconds": _seconds(read, 10), "value": f1() or 0.0}
+
+
+def _entities_of(sentences: list[list[str]], spec: FormatSpec) -> Entities:
+    known, lengths = tags_of(spec), list(map(len, sentences))
+    codes = np.fromiter(map(known.__getitem__, chain.from_iterable(sentences)), np.intp, sum(lengths))
+    return entities_of(list(map(str, range(len(lengths)))), lengths, codes, spec, Problems(Report()), [])
 
 
 def _ties(key: str, method: str) -> dict[str, float]:

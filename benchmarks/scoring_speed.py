@@ -21,10 +21,11 @@ from typing import Any
 import numpy as np
 
 from benchmarks.exist_runs import Variant, build_variants, write_run
-from benchmarks.scoring_report import Figures, Growth, Line, as_text, write_page
+from benchmarks.scoring_report import EntityF1, Figures, Growth, Line, as_text, write_page
 
 ROOT = Path(__file__).resolve().parents[1]
 SIZES = (10_000, 31_623, 100_000, 316_228, 1_000_000)
+TOKENS = 50_000
 TIED = [(key, method) for key in ("accuracy", "icm", "f1_macro") for method in ("bootstrap", "randomisation")]
 
 
@@ -45,13 +46,15 @@ def main() -> None:
 
 
 def _peer_python() -> str:
-    if named := os.environ.get("AGON_PYEVALL_PYTHON"):
-        return named
-    folder = ROOT / ".agon-bench" / "pyevall"
+    return os.environ.get("AGON_PYEVALL_PYTHON") or _environment("pyevall", "benchmarks/pyevall-requirements.txt")
+
+
+def _environment(name: str, requirements_file: str) -> str:
+    folder = ROOT / ".agon-bench" / name
     python = folder / "bin" / "python"
     if not python.exists():
         venv.create(folder, with_pip=True)
-        requirements = str(ROOT / "benchmarks" / "pyevall-requirements.txt")
+        requirements = str(ROOT / requirements_file)
         subprocess.run([python, "-m", "pip", "install", "--quiet", "-r", requirements], check=True)
     return str(python)
 
@@ -71,8 +74,29 @@ def _measure(scratch: Path, peer_python: str, repeats: int) -> Figures:
             f"{key}, {method}": _ask([sys.executable, "-m", "benchmarks.measure", "ties", key, method])
             for key, method in TIED
         },
+        entities=_entities(scratch),
         load=load,
     )
+
+
+def _entities(scratch: Path) -> EntityF1:
+    """Both sides on the same tags, one after the other."""
+    rng, tags = np.random.default_rng(14), scratch / "tags.json"
+    tags.write_text(json.dumps([_tags(rng), _tags(rng)]), encoding="utf-8")
+    peer = _environment("entity-peers", "tests/entity-peers-requirements.txt")
+    theirs = _ask([peer, str(ROOT / "benchmarks" / "seqeval_peer.py"), str(tags)])
+    ours = _ask([sys.executable, "-m", "benchmarks.measure", "entities", str(tags)])
+    if not np.isclose(ours["value"], theirs["value"], rtol=0, atol=1e-9):
+        raise SystemExit(f"entity F1: ours {ours['value']}, seqeval's {theirs['value']}")
+    return EntityF1(ours["seconds"], ours["read_seconds"], theirs["seconds"])
+
+
+def _tags(rng: np.random.Generator) -> list[list[str]]:
+    """Sentences of 20 tokens, 50,000 in all; about one token of four is in an entity."""
+    known = [f"{prefix}-{name}" for name in ("PER", "LOC", "ORG") for prefix in "BI"]
+    flat = np.where(rng.random(TOKENS) < 0.75, "O", rng.choice(known, TOKENS))
+    sentences: list[list[str]] = flat.reshape(-1, 20).tolist()
+    return sentences
 
 
 def _in_one_process(

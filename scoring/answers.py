@@ -83,6 +83,26 @@ class Spans:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
+class Entities:
+    """Typed spans of tokens in sentences: those of sentence i are from starts[i] to starts[i + 1] in the other arrays.
+
+    `begins` and `ends` (exclusive) count tokens from 0, `kinds` are places in `types`, `lengths` the sentences' tokens.
+    The entities of a sentence are sorted, and do not overlap.
+    """
+
+    ids: list[str]  # of the sentences
+    types: tuple[str, ...]
+    kinds: NDArray[np.intp]
+    begins: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+
+    def __repr__(self) -> str:
+        return f"Entities({len(self.ids)} sentences, {len(self.begins)} entities)"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Ranking:
     """Documents a query, each once: those of query i are `documents[starts[i]:starts[i + 1]]`, in any order.
 
@@ -104,7 +124,7 @@ def as_trec_eval(scores: NDArray[np.float64]) -> NDArray[np.float32]:
         return scores.astype(np.float32)
 
 
-Answers = Matrix | Spans | Ranking
-AnswerKind = Literal["labels", "soft", "table", "spans", "rankings", "judgements"]
-"""What a file says, however it is written: labels, shares of labels, numbers by column (a `Matrix` each), `Spans`, a
-`Ranking` of documents, or judgements of documents, which are no run's."""
+Answers = Matrix | Spans | Entities | Ranking
+AnswerKind = Literal["labels", "soft", "table", "spans", "entities", "rankings", "judgements"]
+"""What a file says, however it is written: labels, shares of labels, numbers by column (a `Matrix` each), `Spans`,
+`Entities`, a `Ranking` of documents, or judgements of documents, which are no run's."""

@@ -29,5 +29,7 @@ ENTRIES_AN_ITEM = 4  # more lines or objects for each item
 CELLS_AN_ITEM = 32  # more cells or values for each item; of spans:
 SPANS_AN_ITEM = 200  # rows of a table of spans
 OFFSETS_AN_ITEM = 2000
+TOKENS_AN_ITEM = 400  # lines of a sentence
+TOKEN_BYTES = 64
 LISTED = 20  # places that a problem lists; it says how many more there are
 SHOWN = 80  # characters of a found value that a message repeats

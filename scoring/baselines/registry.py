@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from scoring.answers import Answers, Matrix, Ranking, Spans
+from scoring.answers import Answers, Entities, Matrix, Ranking, Spans
 from scoring.baselines import trivial
 from scoring.baselines.material import Material, UnavailableError, UnsuitedError, labels_of
 from scoring.definition import Track
@@ -31,9 +31,9 @@ def _gold(material: Material) -> Answers:
     if isinstance(gold, Spans):
         starts = np.concatenate([gold.starts, np.full(len(rest), gold.starts[-1])])
         return Spans([*gold.ids, *rest], gold.begins, gold.ends, starts)
-    if isinstance(gold, Ranking):
+    if isinstance(gold, Ranking | Entities):
         if rest:
-            raise UnavailableError("the gold standard judges no documents for some queries")
+            raise UnavailableError("the gold standard has nothing for some items")
         return gold
     labels = labels_of(gold, "a gold standard")
     if labels.absent is not None:

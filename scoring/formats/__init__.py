@@ -6,6 +6,7 @@ from pathlib import Path
 from scoring import limits
 from scoring.answers import AnswerKind, Answers
 from scoring.definition import FormatSpec, Track
+from scoring.formats.conll import CONLL
 from scoring.formats.format import Format, Size
 from scoring.formats.json_labels import JSON_LABELS
 from scoring.formats.json_soft import JSON_SOFT
@@ -20,7 +21,7 @@ from scoring.reports.problems import Report
 
 FORMATS: dict[str, Format] = {
     known.name: known
-    for known in (JSON_LABELS, JSON_SOFT, TABLE, TABLE_LABELS, TABLE_SOFT, SPANS, TREC_RUN, TREC_QRELS)
+    for known in (JSON_LABELS, JSON_SOFT, TABLE, TABLE_LABELS, TABLE_SOFT, SPANS, CONLL, TREC_RUN, TREC_QRELS)
 }
 
 

@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from scoring.answers import AnswerKind, Answers, Matrix, Ranking, Spans, as_trec_eval
+from scoring.answers import AnswerKind, Answers, Entities, Matrix, Ranking, Spans, as_trec_eval
 from scoring.metrics.loaded_gold import LoadedGold, Remembering, Values, spread
 
 
@@ -88,6 +88,29 @@ class SpanComparison(Compared):
 
 
 @dataclass(frozen=True, repr=False)
+class EntityComparison(Compared):
+    """The gold's entities and the run's, in the order of the gold's sentences and of the tokens in them.
+
+    `owners[i]` is the gold's row of the sentence of the run's entity i. `kinds_of_run` are places in `types`: the
+    gold's types, then those that only the run has.
+    """
+
+    gold: LoadedGold
+    types: tuple[str, ...]
+    owners: NDArray[np.intp]
+    begins: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    kinds_of_run: NDArray[np.intp]
+
+    def kinds(self, numbers: bool) -> frozenset[AnswerKind]:
+        return frozenset({"entities"})
+
+    def by_chance(self, order: NDArray[np.intp]) -> "EntityComparison":
+        nothing = np.zeros(0, np.intp)
+        return replace(self, begins=self.begins[:0], ends=self.ends[:0], owners=nothing, kinds_of_run=nothing)
+
+
+@dataclass(frozen=True, repr=False)
 class RankingComparison(Compared):
     """The documents that the run retrieved for the gold's queries, those of a query together, the best first.
 
@@ -108,7 +131,7 @@ class RankingComparison(Compared):
         return replace(self, owners=self.owners[:0], ranks=self.ranks[:0], relevance=self.relevance[:0])
 
 
-Comparison = MatrixComparison | SpanComparison | RankingComparison
+Comparison = MatrixComparison | SpanComparison | EntityComparison | RankingComparison
 
 
 def compare(gold: LoadedGold, run: Answers, count_outside: bool = False) -> Comparison:
@@ -120,6 +143,8 @@ def compare(gold: LoadedGold, run: Answers, count_outside: bool = False) -> Comp
     rows = gold.index.rows_of(run.ids)
     if isinstance(run, Spans):
         return _compare_spans(gold, run, rows)
+    if isinstance(run, Entities):
+        return _compare_entities(gold, run, rows)
     if isinstance(run, Ranking):
         return _compare_rankings(gold, run, rows)
     return _compare_matrix(gold, run, rows, count_outside)
@@ -129,6 +154,15 @@ def _compare_spans(gold: LoadedGold, run: Spans, rows: NDArray[np.intp]) -> Span
     owners = np.repeat(rows, np.diff(run.starts))
     inside = owners >= 0
     return SpanComparison(gold, run.begins[inside], run.ends[inside], owners[inside])
+
+
+def _compare_entities(gold: LoadedGold, run: Entities, rows: NDArray[np.intp]) -> EntityComparison:
+    types = tuple(dict.fromkeys([*gold.entities.types, *run.types]))
+    places = np.array([types.index(name) for name in run.types], np.intp)
+    owners = np.repeat(rows, np.diff(run.starts))
+    order = np.argsort(owners, kind="stable")  # tokens are in order already
+    order = order[owners[order] >= 0]
+    return EntityComparison(gold, types, owners[order], run.begins[order], run.ends[order], places[run.kinds[order]])
 
 
 def _compare_rankings(gold: LoadedGold, run: Ranking, rows: NDArray[np.intp]) -> RankingComparison:

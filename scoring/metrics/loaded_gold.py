@@ -8,7 +8,7 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from scoring.answers import Answers, Matrix, Ranking, Spans
+from scoring.answers import Answers, Entities, Matrix, Ranking, Spans
 from scoring.items.index import ItemIndex
 from scoring.metrics.tree import Tree, grow
 
@@ -63,7 +63,7 @@ class LoadedGold(Remembering):
     def matrix(self) -> Matrix:
         """The answers as labels, weights or columns; spans have none."""
         if not isinstance(self.answers, Matrix):
-            raise TypeError("spans and rankings have no classes")
+            raise TypeError("spans, entities and rankings have no classes")
         return self.answers
 
     @property
@@ -71,6 +71,13 @@ class LoadedGold(Remembering):
         """The answers as marked spans."""
         if not isinstance(self.answers, Spans):
             raise TypeError("these answers are no spans")
+        return self.answers
+
+    @property
+    def entities(self) -> Entities:
+        """The answers as typed spans of tokens."""
+        if not isinstance(self.answers, Entities):
+            raise TypeError("these answers are no entities")
         return self.answers
 
     @property

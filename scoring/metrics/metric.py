@@ -103,6 +103,7 @@ class Part(Enum):
     CLASS = "a class"
     COLUMN = "a column"  # of a table; needed where the table has several
     COLUMN_OR_ALL = "a column or, left out, all of them"
+    TYPE = "a type or, left out, all of them together"
     SCORED = "a class or a column or, left out, the mean over all of them"
     GROUP = "a group of items or, left out, all of them"
     CUTOFF = "how many documents from the top count"
@@ -113,7 +114,8 @@ class Part(Enum):
 class Example:
     """A metric worked out by hand, shown in docs/metrics.md and computed by a test: answers by item, value, and why.
 
-    Labels stand as `b c`, spans as `3 4 5`, all else as `a 0.5, b 1`, with `?` where nothing is known.
+    Labels stand as `b c`, spans as `3 4 5`, entities as `PER 0-2, LOC 4-5` with the end exclusive, all else as
+    `a 0.5, b 1`, with `?` where nothing is known.
     """
 
     kind: AnswerKind
@@ -179,5 +181,6 @@ class MetricInfo:
 LABELS: AnswerKinds = frozenset({"labels"})
 SOFT: AnswerKinds = frozenset({"soft"})
 TABLE: AnswerKinds = frozenset({"table"})
+ENTITIES: AnswerKinds = frozenset({"entities"})
 SPANS: AnswerKinds = frozenset({"spans"})
 RANKINGS: AnswerKinds = frozenset({"rankings"})

@@ -19,6 +19,7 @@ from scoring.metrics import (
     cross_entropy,
     curves,
     divergence,
+    entities,
     errors,
     hierarchical_f,
     icm,
@@ -52,6 +53,7 @@ FAMILIES = (
     multilabel,
     hierarchical_f,
     span_f1,
+    entities,
     ranked,
     ssa,
 )
@@ -273,7 +275,7 @@ def _allowed_parts(part: Part, track: Track) -> tuple[str, ...]:
         return columns
     nodes = [name for parent, children in (track.hierarchy or {}).items() for name in (parent, *children)]
     classes = (*track.format.options.get("classes", ()), *nodes)
-    return classes if part is Part.CLASS else (*classes, *columns)
+    return classes if part in (Part.CLASS, Part.TYPE) else (*classes, *columns)
 
 
 def _validate_cutoff(metric: Metric, spec: MetricSpec) -> str | None:

@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from benchmarks.scoring_report import Figures, Growth, Line, as_text, write_page
+from benchmarks.scoring_report import EntityF1, Figures, Growth, Line, as_text, write_page
 
 
 @pytest.fixture
@@ -18,6 +18,7 @@ def figures() -> Figures:
         processes={"task1-hard": (0.25, 5.0), "task1-soft": (0.3, 4.5)},
         growth=[Growth(items, items * 1.5e-6, items**1.1 * 1e-6, 0.1, 300) for items in (10_000, 100_000, 1_000_000)],
         ties={"icm": {"seconds": 2.0, "groups": 4, "mb": 200}, "f1_macro": {"seconds": 4.0, "groups": 5, "mb": 300}},
+        entities=EntityF1(ours=0.002, reading=0.02, peer=0.05),
         load=0.5,
     )
 
@@ -32,6 +33,7 @@ def test_contract_takes_the_worst_of_each(figures: Figures) -> None:
         "million_mb": 300,
         "process_ratio_min": 15.0,
         "process_seconds_max": 0.3,
+        "entity_ratio": 25.0,
         "tie_groups_seconds": 4.0,
         "tie_groups_mb": 300,
     }

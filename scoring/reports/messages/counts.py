@@ -7,17 +7,17 @@ from scoring.reports.messages import catalogue
 PLACES = "places"
 _CODES = {  # one and several → codes; what has no unit of its own is counted in places
     ("item", "items"): "missing-items optional-items-missing no-label wrong-sum missing-label offset-negative "
-    "offset-twice offset-too-large offset-outside-text span-empty",
+    "offset-twice offset-too-large offset-outside-text span-empty tokens-differ",
     ("id", "ids"): "duplicate-ids unknown-ids ids-unicode-form id-not-a-text",
     ("entry", "entries"): "json-not-an-object json-missing-key json-duplicate-key wrong-constant",
     ("key", "keys"): "json-unknown-key",
     ("label", "labels"): "label-outside-domain inner-class",
     ("value", "values"): "value-not-a-label value-not-a-list value-not-shares value-outside-domain value-not-a-number "
-    "share-not-a-number share-out-of-range span-not-offsets trec-number",
+    "share-not-a-number share-out-of-range span-not-offsets trec-number tag-out-of-order",
     ("list", "lists"): "label-twice",
     ("cell", "cells"): "value-missing",
     ("row", "rows"): "ragged-row span-not-pair part-without-whole whole-without-part",
-    ("line", "lines"): "span-line trec-line",
+    ("line", "lines"): "span-line trec-line token-line",
     ("column", "columns"): "header-column-missing header-column-twice extra-columns",
     ("document", "documents"): "document-twice",
     ("query", "queries"): "too-many-documents rank-against-score",

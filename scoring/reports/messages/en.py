@@ -125,6 +125,10 @@ MESSAGES = {
     "too-many-marked": "The spans mark {found} characters in all; no more than {expected} can be judged.",
     "offset-outside-text": "Offsets beyond the end of the item's text: {places}.",
     "offset-twice": "Offsets given more than once, which count once: {places}.",
+    # tokens
+    "token-line": "Lines that are not a token and its tag: {places}. Expected {expected}.",
+    "tag-out-of-order": "Tags that do not follow from those before and after them: {places}. Expected {expected}.",
+    "tokens-differ": "Sentences with more or fewer tokens than they have: {places}. Expected {expected} there.",
     # rankings
     "trec-line": "Lines with more or fewer fields than they should have: {places}. Expected {expected}.",
     "trec-number": "Fields that hold no such number: {places}. Expected {expected}.",

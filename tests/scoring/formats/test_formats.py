@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scoring import Definition, DefinitionError, check, load_definition, score
-from scoring.answers import Answers, Matrix, Ranking, Spans
+from scoring.answers import Answers, Entities, Matrix, Ranking, Spans
 from scoring.formats import read_gold, read_run
 from scoring.formats.filetypes import foreign_kind
 from scoring.items.index import ItemIndex
@@ -82,6 +82,16 @@ tracks:
     metrics: [span_f1]
     rank_by: span_f1
   - {slug: plain, format: {kind: spans}, texts: texts.csv, items: items.txt, metrics: [span_f1], rank_by: span_f1}
+  - slug: bio
+    format: {kind: conll, classes: [P, L], ids: comments}
+    items: items.txt
+    metrics: [entity_f1]
+    rank_by: entity_f1
+  - slug: bioes
+    format: {kind: conll, classes: [P, L], scheme: BIOES, ids: comments}
+    items: items.txt
+    metrics: [entity_f1]
+    rank_by: entity_f1
   - {slug: ranking, format: {kind: trec-run, depth: 3}, items: items.txt, metrics: ["ndcg"], rank_by: ndcg}
 naming: {run: "{track}_{team}"}
 phases:
@@ -103,6 +113,8 @@ RIGHT = {
         [{"id": "a", "value": [[3, 5], [8, 9]]}, {"id": "b", "value": []}, {"id": "c", "value": [[0, 1]]}]
     ).encode(),
     "plain": b"a\t[3, 4, 8]\nb\t[]\nc\t[0]\n",
+    "bio": b"# id = a\nIn O\nRio NN I-x B-L\nde I-L\n\n# id = b\n#\tO\n\n\n# id = c\nMaria B-P\nRio B-L\n",
+    "bioes": b"# id = a\nIn O\nRio B-L\nde E-L\n\n# id = b\n#\tO\n\n# id = c\nMaria S-P\nRio S-L\n",
     "ranking": b"a Q0 d1 1 9.5 me\nb Q0 d1 1 2 me\na Q0 d2 2 -1e2 me\nc Q0 d3 1 0 me\n",
 }
 COLUMNS = {"map": ("hate", "target"), "numbers": ("mood",), "kinds": ("stars", "price")}
@@ -147,6 +159,10 @@ def test_right_files_mean_what_they_say(task: Definition, track: str, mark: byte
     elif isinstance(answers, Spans):
         parts = [answers.offsets(row) for row in range(len(answers.ids))]
         assert dict(zip(answers.ids, parts, strict=True)) == {"a": [3, 4, 8], "b": [], "c": [0]}
+    elif isinstance(answers, Entities):
+        found = zip(answers.kinds.tolist(), answers.begins.tolist(), answers.ends.tolist(), strict=True)
+        assert list(found) == [(1, 1, 3), (0, 0, 1), (1, 1, 2)]
+        assert (answers.starts.tolist(), answers.lengths.tolist()) == ([0, 1, 1, 3], [3, 1, 2])
     else:
         assert isinstance(answers, Ranking)
         assert answers.starts.tolist() == [0, 2, 3, 4]
@@ -210,6 +226,16 @@ def test_quoted_cells_do_not_matter(task: Definition, track: str) -> None:
         ("ranking", b"9.5", b"Infinity", "trec-number", 1),
         ("ranking", b"d1 1 9.5", b"d1 1.0 9.5", "trec-number", 1),
         ("ranking", b"d2 2", b"d1 2", "document-twice", 3),
+        ("bio", b"de I-L", b"de I-P", "tag-out-of-order", 4),
+        ("bio", b"In O", b"In I-L", "tag-out-of-order", 2),
+        ("bio", b"de I-L", b"de", "token-line", 4),
+        ("bio", b"# id = c", b"# c", "token-line", 10),
+        ("bio", b"de I-L", b"de i-L", "label-outside-domain", 4),
+        ("bio", b"de I-L", b"de E-L", "label-outside-domain", 4),
+        ("bio", b"# id = c", b"# id = a", "duplicate-ids", None),
+        ("bioes", b"de E-L", b"de I-L", "tag-out-of-order", 3),
+        ("bioes", b"de E-L", b"de O", "tag-out-of-order", 3),
+        ("bioes", b"S-P", b"E-P", "tag-out-of-order", 10),
         ("ranking", b"c Q0", b"e Q0", "unknown-ids", None),
         ("ranking", b"b Q0 d1 1 2 me", b"a Q0 d4 3 -101 me\na Q0 d5 4 -102 me", "too-many-documents", None),
     ],

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from scoring.answers import Answers, Matrix, Ranking, Spans
+from scoring.answers import Answers, Entities, Matrix, Ranking, Spans
 from scoring.baselines.trivial import empty_spans, every_character, majority
 from scoring.definition import Definition, Track
 from scoring.definition.tracks import FORMAT
@@ -53,6 +53,10 @@ def assert_same(back: Answers, answers: Answers) -> None:
         assert isinstance(back, Spans)
         rows = range(len(answers.ids))
         assert [back.offsets(row) for row in rows] == [answers.offsets(row) for row in rows]
+    elif isinstance(answers, Entities):
+        assert isinstance(back, Entities)
+        for name in ("kinds", "begins", "ends", "starts", "lengths"):
+            assert getattr(back, name).tolist() == getattr(answers, name).tolist()
     else:
         assert isinstance(back, Ranking)
         assert (back.documents, back.scores.tolist()) == (answers.documents, answers.scores.tolist())

@@ -1,4 +1,6 @@
-"""PyEvALL, the official evaluator of EXIST, in an environment of its own: it needs an old numpy."""
+"""Peers in environments of their own: PyEvALL, the official evaluator of EXIST, needs an old numpy; seqeval and
+nervaluate are nothing that Agon needs.
+"""
 
 import json
 import os
@@ -11,18 +13,25 @@ from typing import Any
 import pytest
 
 Evaluate = Callable[[Sequence[Mapping[str, Any]]], list[dict[str, float | None]]]
-REQUIREMENTS = "tests/pyevall-requirements.txt"
-DRIVER = Path(__file__).parent / "pyevall_driver.py"
+HERE = Path(__file__).parent
 
 
 @pytest.fixture(scope="session")
 def pyevall(root: Path, pytestconfig: pytest.Config) -> Evaluate:
     """Evaluates a batch (see `pyevall_driver`) with the Python that AGON_PYEVALL_PYTHON names, else one made here."""
     given = os.environ.get("AGON_PYEVALL_PYTHON")
-    python = Path(given) if given else _make(root, Path(pytestconfig.cache.mkdir("pyevall")))
+    return _evaluate(Path(given) if given else _make(root, pytestconfig, "pyevall"), HERE / "pyevall_driver.py")
 
+
+@pytest.fixture(scope="session")
+def entity_peers(root: Path, pytestconfig: pytest.Config) -> Evaluate:
+    """Evaluates a batch (see `entity_peers_driver`) with seqeval and nervaluate."""
+    return _evaluate(_make(root, pytestconfig, "entity-peers"), HERE / "entity_peers_driver.py")
+
+
+def _evaluate(python: Path, driver: Path) -> Evaluate:
     def evaluate(batch: Sequence[Mapping[str, Any]]) -> list[dict[str, float | None]]:
-        run = subprocess.run([python, DRIVER], input=json.dumps(batch), capture_output=True, text=True, timeout=600)
+        run = subprocess.run([python, driver], input=json.dumps(batch), capture_output=True, text=True, timeout=600)
         assert run.returncode == 0, run.stderr[-2000:]
         result: list[dict[str, float | None]] = json.loads(run.stdout)
         return result
@@ -30,20 +39,21 @@ def pyevall(root: Path, pytestconfig: pytest.Config) -> Evaluate:
     return evaluate
 
 
-def _make(root: Path, folder: Path) -> Path:
-    """PyEvALL's environment, kept from run to run; the test is skipped where it cannot be had."""
+def _make(root: Path, config: pytest.Config, name: str) -> Path:
+    """A peer's environment, kept from run to run; the test is skipped where it cannot be had."""
+    folder, requirements = Path(config.cache.mkdir(name)), root / f"tests/{name}-requirements.txt"
     python = folder / "venv" / "bin" / "python"
     done = folder / "done"
-    wanted = (root / REQUIREMENTS).read_text(encoding="utf-8")
+    wanted = requirements.read_text(encoding="utf-8")
     if done.is_file() and done.read_text(encoding="utf-8") == wanted:
         return python
     uv = Path(sys.executable).parent / "uv"
     for command in (
         [uv, "venv", "--quiet", "--clear", "--python", "<3.13", folder / "venv"],
-        [uv, "pip", "install", "--quiet", "--python", python, "-r", root / REQUIREMENTS],
+        [uv, "pip", "install", "--quiet", "--python", python, "-r", requirements],
     ):
         made = subprocess.run(command, capture_output=True, text=True)
         if made.returncode != 0:
-            pytest.skip(f"PyEvALL's environment cannot be made: {made.stderr.strip().splitlines()[-1:]}")
+            pytest.skip(f"the environment of {name} cannot be made: {made.stderr.strip().splitlines()[-1:]}")
     done.write_text(wanted, encoding="utf-8")
     return python

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence, Sized
 import numpy as np
 from numpy.typing import NDArray
 
-from scoring.answers import AnswerKind, Answers, Matrix, Ranking, Spans
+from scoring.answers import AnswerKind, Answers, Entities, Matrix, Ranking, Spans
 from scoring.metrics.comparison import Comparison, compare
 from scoring.metrics.loaded_gold import LoadedGold
 from scoring.metrics.metric import Example
@@ -22,6 +22,8 @@ def read_answers(kind: AnswerKind, given: Mapping[str, str]) -> Answers:
     if kind == "spans":
         offsets = [np.array(text.split(), np.int64) for text in given.values()]
         return Spans.of_offsets(list(given), np.concatenate(offsets), _starts(offsets))
+    if kind == "entities":
+        return read_entities(given)
     if kind == "labels":
         return _labels([text.split() for text in given.values()], list(given))
     pairs = [dict(_pair(part) for part in text.split(",") if part.strip()) for text in given.values()]
@@ -34,6 +36,15 @@ def read_answers(kind: AnswerKind, given: Mapping[str, str]) -> Answers:
     values[absent] = 0.0
     whole = kind == "table" and not (values % 1).any()
     return Matrix(list(given), columns, values.astype(np.int64) if whole else values, absent)
+
+
+def read_entities(given: Mapping[str, str], types: Sequence[str] = ()) -> Entities:
+    """Sentence → its entities as `PER 0-2, LOC 4-5`; sentences have ten tokens."""
+    rows = [[part.split() for part in text.split(",") if part.strip()] for text in given.values()]
+    names = tuple(dict.fromkeys([*types, *(name for row in rows for name, _ in row)]))
+    places = np.array([list(map(int, place.split("-"))) for row in rows for _, place in row], np.int64).reshape(-1, 2)
+    kinds = np.array([names.index(name) for row in rows for name, _ in row], np.intp)
+    return Entities(list(given), names, kinds, *places.T, _starts(rows), np.full(len(rows), 10))
 
 
 def _labels(rows: list[list[str]], ids: list[str]) -> Matrix:

@@ -6,14 +6,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from scoring.answers import Answers, Matrix, Ranking, Spans
+from scoring.answers import Answers, Entities, Matrix, Ranking, Spans
 from scoring.definition import FormatSpec, MetricSpec, Track
 from scoring.formats.table import Domain
 from scoring.metrics import METRICS, LoadedGold, compare, compute, contributions, describe
 from scoring.metrics.metric import Metric, Part
 from scoring.metrics.registry import FAMILIES, validate
 from tests.conftest import ROOT
-from tests.scoring.metrics.examples import worked
+from tests.scoring.metrics.examples import read_entities, worked
 
 HIERARCHY = {"b": ("c", "d"), "a": ()}
 COLUMNS = ("a", "b", "c")
@@ -24,6 +24,7 @@ PARTS = {
     Part.COLUMN_OR_ALL: "b",
     Part.SCORED: "b",
     Part.GROUP: "g",
+    Part.TYPE: None,
     Part.CUTOFF: "5",
     Part.CUTOFF_OR_ALL: None,
 }
@@ -43,7 +44,7 @@ SUMS = [entry for entry in EVERY if entry.values[0].contributions]  # functions 
 
 def spec_of(metric: Metric, kind: str) -> MetricSpec:
     """The metric with a part where a track of that kind needs one."""
-    labelled = kind not in ("table", "spans", "rankings") and metric.part not in (Part.CLASS, Part.SCORED)
+    labelled = kind not in ("table", "spans", "entities", "rankings") and metric.part not in (Part.CLASS, Part.SCORED)
     return MetricSpec(metric.name, PARTS[metric.part] if not labelled else None)
 
 
@@ -55,6 +56,10 @@ def answers(kind: str, seed: int, items: int = 30) -> Answers:
         own = [np.flatnonzero(rng.random(12) < 0.3) for _ in ids]
         starts = np.cumsum([0, *map(len, own)])
         return Spans.of_offsets(ids, np.concatenate([np.zeros(0, np.int64), *own]), starts)
+    if kind == "entities":
+        drawn = [[f"{rng.choice(COLUMNS)} {at}-{at + rng.integers(1, 4)}" for at in (0, 3, 6)] for _ in ids]
+        kept = [", ".join(one for one in row if rng.random() < 0.7) for row in drawn]
+        return read_entities(dict(zip(ids, kept, strict=True)), COLUMNS)
     if kind == "rankings":
         found = [rng.permutation(20)[: rng.integers(1, 12)] for _ in ids]
         starts = np.cumsum([0, *map(len, found)])
@@ -80,6 +85,11 @@ def turned(given: Answers, order: list[int]) -> Answers:
     if isinstance(given, Spans):
         own = [np.array(given.offsets(row), np.int64) for row in order]
         return Spans.of_offsets(ids, np.concatenate(own), np.cumsum([0, *map(len, own)]))
+    if isinstance(given, Entities):
+        places = [np.arange(given.starts[row], given.starts[row + 1]) for row in order]
+        flat, starts = np.concatenate(places), np.cumsum([0, *map(len, places)])
+        begins, ends, lengths = given.begins[flat], given.ends[flat], given.lengths[order]
+        return Entities(ids, given.types, given.kinds[flat], begins, ends, starts, lengths)
     if isinstance(given, Ranking):
         places = [np.arange(given.starts[row], given.starts[row + 1])[::-1] for row in order]
         flat = np.concatenate(places)
@@ -106,7 +116,8 @@ def test_row_order_never_matters(metric: Metric, kind: str) -> None:
 ANY_COLUMN_ORDER = [
     entry
     for entry in EVERY
-    if entry.values[1] not in ("spans", "rankings") and entry.values[0].name != "wasserstein"  # the order is its scale
+    if entry.values[1] not in ("spans", "entities", "rankings")
+    and entry.values[0].name != "wasserstein"  # the order is its scale
 ]
 
 
@@ -171,6 +182,11 @@ def edges(kind: str) -> list[tuple[str, Answers, Answers]]:
         cases.append(
             ("nothing marked", gold, Spans.of_offsets(gold.ids, np.zeros(0, np.int64), np.zeros(31, np.int64)))
         )
+    elif isinstance(gold, Entities):
+        nothing_found = read_entities(dict.fromkeys(gold.ids, ""), COLUMNS)
+        other_types = replace(run, types=("x", "y", "z")) if isinstance(run, Entities) else run
+        cases += [("nothing found", gold, nothing_found), ("nothing to find", nothing_found, run)]
+        cases += [("nothing anywhere", nothing_found, nothing_found), ("unknown types only", gold, other_types)]
     elif isinstance(gold, Ranking):
         irrelevant = replace(gold, scores=np.zeros(len(gold.documents)))
         cases += [("nothing relevant", irrelevant, run), ("unknown documents only", gold, unknown_documents(run))]
@@ -269,6 +285,9 @@ COLUMNS_THREE = track("table", columns=("HS", "TR", "AG"))
         (MetricSpec("ndcg", "10"), track("trec-run")),
         (MetricSpec("pearson"), NUMBERS),
         (MetricSpec("map"), track("trec-run")),
+        (MetricSpec("entity_f1_partial"), track("conll", classes=("PER", "LOC"))),
+        (MetricSpec("entity_f1", "LOC"), track("conll", classes=("PER", "LOC"))),
+        (MetricSpec("entity_f1_macro", None, {"over": "seen"}), track("conll", classes=("PER", "LOC"))),
         (MetricSpec("mae_macro", "stars"), MIXED),
         (MetricSpec("kendall", "price"), MIXED),
     ],
@@ -299,6 +318,7 @@ def test_validate_accepts(metric: MetricSpec, where: Track) -> None:
         (MetricSpec("mae_macro", "price"), MIXED, "mae_macro needs a list of values for the column price"),
         (MetricSpec("f1_macro", "stars"), MIXED, "table holds numbers, which mae, rmse"),
         (MetricSpec("accuracy_within", None, {"tolerance": "-1"}), ONE_COLUMN, "tolerance is a number, at least 0"),
+        (MetricSpec("entity_f1", "ORG"), track("conll", classes=("PER", "LOC")), "ORG is none of PER, LOC"),
         (MetricSpec("precision_at"), track("trec-run"), "needs a cutoff: precision_at:10"),
         (MetricSpec("ndcg", "0"), track("trec-run"), "a whole number from 1, not 0"),
         (MetricSpec("ndcg", "²"), track("trec-run"), "a whole number from 1"),
@@ -308,7 +328,8 @@ def test_validate_names_the_fault(metric: MetricSpec, where: Track, words: str) 
     assert words in str(validate(metric, where))
 
 
-FORMAT_OF = {"labels": "json-labels", "soft": "json-soft", "table": "table", "spans": "spans", "rankings": "trec-run"}
+FORMAT_OF = {"labels": "json-labels", "soft": "json-soft", "table": "table", "spans": "spans"}
+FORMAT_OF |= {"entities": "conll", "rankings": "trec-run"}
 
 
 @pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS)

@@ -1,0 +1,202 @@
+"""Tokens with tags, as in CoNLL-2003: a line a token, its tag last, an empty line after each sentence.
+
+Tags are `O`, or a prefix and a type: `B-PER` begins an entity, `I-PER` continues it; with BIOES `E-PER` ends it and
+`S-PER` is one of a single token. What breaks this order is repaired as the definition says.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scoring import limits
+from scoring.answers import Entities
+from scoring.definition import FormatSpec
+from scoring.definition.keys import Key
+from scoring.definition.kinds import WORDS, one_of
+from scoring.formats.format import Format, Size
+from scoring.formats.reading import Problems, Reading, check_ids, decode, is_too_much, shown
+from scoring.reports.nearest import nearest
+from scoring.reports.problems import Severity
+
+OUTSIDE, BEGIN, INSIDE, END, SINGLE = range(5)
+PREFIXES = {"BIO": "BI", "IOB2": "BI", "BIOES": "BIES"}
+LETTERS = {"B": BEGIN, "I": INSIDE, "E": END, "S": SINGLE}
+ID = "# id = "
+TOKEN = "_"  # of runs that are written here
+OPTIONS = (
+    Key("classes", WORDS, "The types of entities."),
+    Key("scheme", one_of("BIO", "IOB2", "BIOES"), "How tags mark entities; BIO and IOB2 are the same.", "BIO"),
+    Key(
+        "repair",
+        one_of("reject", "begin", "discard"),
+        "What tags are that do not follow from their neighbors, as `I-PER` after `O`: an error, the begin of an entity "
+        "(as in conlleval and seqeval), or none (as in seqeval's strict mode).",
+        "reject",
+    ),
+    Key(
+        "ids",
+        one_of("numbers", "comments"),
+        "Ids of sentences: their numbers from 1, or a line `# id = …` before each.",
+        "numbers",
+    ),
+)
+
+
+def size(spec: FormatSpec) -> Size:
+    """How large a run may be for each sentence."""
+    tokens = limits.TOKENS_AN_ITEM
+    return Size(entries=tokens, cells=8 * tokens, bytes=limits.TOKEN_BYTES * tokens)
+
+
+def tags_of(spec: FormatSpec) -> dict[str, int]:
+    """Tag → 8 · place of the type + prefix."""
+    letters = PREFIXES[spec.options["scheme"]]
+    types = enumerate(spec.options["classes"])
+    return {"O": OUTSIDE} | {f"{one}-{name}": 8 * place + LETTERS[one] for place, name in types for one in letters}
+
+
+def read(data: bytes, spec: FormatSpec, reading: Reading) -> Entities | None:
+    """Read the entities of each sentence."""
+    errors_before = len(reading.report.errors)
+    text = decode(data, reading.report)
+    if text is None or is_too_much(text, " ", reading):
+        return None
+    problems = Problems(reading.report)
+    ids, lengths, tags, lines = _sentences(text, spec.options["ids"] == "comments", problems)
+    codes = _codes(tags, lines, tags_of(spec), problems, reading)
+    found = entities_of(ids, lengths, codes, spec, problems, lines, reading.lenient)
+    problems.report()
+    check_ids(ids, reading)
+    return None if len(reading.report.errors) > errors_before else found
+
+
+def _sentences(text: str, with_ids: bool, problems: Problems) -> tuple[list[str], list[int], list[str], list[int]]:
+    """Ids and lengths of the sentences; tags and line numbers of all tokens."""
+    ids: list[str] = []
+    lengths: list[int] = []
+    tags: list[str] = []
+    lines: list[int] = []
+    before, name = 0, ""
+    for number, line in enumerate([*text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), ""], 1):
+        fields = line.split()
+        if not fields:
+            if len(tags) > before:
+                ids.append(name if with_ids else str(len(ids) + 1))
+                lengths.append(len(tags) - before)
+            before, name = len(tags), ""
+        elif with_ids and len(tags) == before and line.startswith(ID):
+            name = line.removeprefix(ID).strip()
+        else:
+            if len(fields) == 1 or (with_ids and not name):
+                expected = "a token, a space or tab, and its tag" if len(fields) == 1 else f"{ID}… before a sentence"
+                found = shown(line)
+                problems.add("token-line", f"line {number}: {found}", line=number, found=found, expected=expected)
+                name = name or str(number)  # reported once
+            tags.append(fields[-1] if len(fields) > 1 else "O")
+            lines.append(number)
+    return ids, lengths, tags, lines
+
+
+def _codes(
+    tags: Sequence[str], lines: Sequence[int], known: Mapping[str, int], problems: Problems, reading: Reading
+) -> NDArray[np.intp]:
+    """Tags as numbers; unknown ones are reported, and O."""
+    if set(tags) <= known.keys():
+        return np.fromiter(map(known.__getitem__, tags), np.intp, len(tags))
+    for tag, line in zip(tags, lines, strict=True):
+        if tag not in known and not problems.has_counted("label-outside-domain"):
+            problems.add(
+                "label-outside-domain",
+                f"line {line}: {shown(tag)}",
+                severity=reading.strict,
+                line=line,
+                found=shown(tag),
+                expected=", ".join(known),
+                suggestion=nearest(tag[: limits.SHOWN], list(known)),
+            )
+    return np.fromiter((known.get(tag, OUTSIDE) for tag in tags), np.intp, len(tags))
+
+
+def entities_of(
+    ids: list[str],
+    lengths: Sequence[int],
+    codes: NDArray[np.intp],
+    spec: FormatSpec,
+    problems: Problems,
+    lines: Sequence[int],
+    lenient: bool = False,
+) -> Entities:
+    """Entities from tags as numbers (`tags_of`), those of all sentences after each other."""
+    kinds, prefixes = codes >> 3, codes & 7
+    bounds = np.append(0, np.cumsum(lengths)).astype(np.int64)
+    follows = np.zeros(len(codes) + 1, np.bool_)
+    follows[1:-1] = (kinds[1:] == kinds[:-1]) & ((prefixes[:-1] == BEGIN) | (prefixes[:-1] == INSIDE))
+    follows[:-1] &= (prefixes == INSIDE) | (prefixes == END)
+    follows[bounds] = False
+    marked = prefixes != OUTSIDE
+    firsts = np.flatnonzero(marked & ~follows[:-1])
+    ends = np.flatnonzero(marked & ~follows[1:]) + 1
+    proper = prefixes[firsts] == BEGIN
+    if spec.options["scheme"] == "BIOES":
+        proper = (proper & (prefixes[ends - 1] == END)) | ((prefixes[firsts] == SINGLE) & (ends - firsts == 1))
+    if spec.options["repair"] == "reject":
+        _report_order(firsts[~proper].tolist(), lines, spec, problems, lenient)
+    elif spec.options["repair"] == "discard":
+        firsts, ends = firsts[proper], ends[proper]
+    owners = np.searchsorted(bounds, firsts, side="right") - 1
+    return Entities(
+        ids=ids,
+        types=tuple(spec.options["classes"]),
+        kinds=kinds[firsts],
+        begins=firsts - bounds[owners],
+        ends=ends - bounds[owners],
+        starts=np.searchsorted(firsts, bounds),
+        lengths=np.diff(bounds),
+    )
+
+
+def _report_order(
+    firsts: Sequence[int], lines: Sequence[int], spec: FormatSpec, problems: Problems, lenient: bool
+) -> None:
+    is_long = spec.options["scheme"] == "BIOES"
+    expected = "B-, I- …, E- of one type, or S-" if is_long else "I- only after B- or I- of the same type"
+    for at in firsts:
+        severity: Severity = "warning" if lenient else "error"
+        problems.add("tag-out-of-order", f"line {lines[at]}", severity=severity, line=lines[at], expected=expected)
+
+
+def write(answers: Entities, spec: FormatSpec) -> str:
+    """Each token as `_`: answers do not hold the texts."""
+    begins, ends, kinds = (side.tolist() for side in (answers.begins, answers.ends, answers.kinds))
+    is_long, parts = spec.options["scheme"] == "BIOES", []
+    for row, (item, length) in enumerate(zip(answers.ids, answers.lengths.tolist(), strict=True)):
+        tags = ["O"] * length
+        for at in range(answers.starts[row], answers.starts[row + 1]):
+            name, begin, end = answers.types[kinds[at]], begins[at], ends[at]
+            tags[begin:end] = [f"B-{name}", *[f"I-{name}"] * (end - begin - 1)]
+            if is_long:
+                tags[end - 1] = f"{'S' if end - begin == 1 else 'E'}-{name}"
+        parts += [f"{ID}{item}\n"] if spec.options["ids"] == "comments" else []
+        parts += [*(f"{TOKEN}\t{tag}\n" for tag in tags), "\n"]
+    return "".join(parts)
+
+
+def suffix(options: Mapping[str, Any]) -> str:
+    """What the names of such files end in."""
+    return ".conll"
+
+
+CONLL = Format(
+    "conll",
+    "entities",
+    "Tokens with tags: one token per line, its tag in the last column, an empty line after each sentence. Runs have "
+    "the gold standard's sentences and tokens.",
+    "classes: [PER, LOC], scheme: BIOES, repair: begin",
+    OPTIONS,
+    read,
+    write,
+    suffix,
+    size,
+)

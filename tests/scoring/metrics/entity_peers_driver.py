@@ -1,0 +1,47 @@
+"""Runs in the environment of seqeval and nervaluate: one JSON list of evaluations in, one of their values out.
+
+An evaluation has the tags of each sentence as `gold` and `run`, and a `scheme`, IOB2 or IOBES. Values are by name of
+ours; those of seqeval's strict mode have `discard ` before it. nervaluate gets the entities that seqeval reads.
+"""
+
+import json
+import sys
+import warnings
+
+from nervaluate.evaluator import Evaluator
+from seqeval import metrics
+from seqeval.metrics.sequence_labeling import get_entities
+from seqeval.scheme import IOB2, IOBES
+
+warnings.simplefilter("ignore")
+MATCHES = {"strict": "", "exact": "_exact", "partial": "_partial", "ent_type": "_type"}
+MEASURES = {"precision": metrics.precision_score, "recall": metrics.recall_score, "f1": metrics.f1_score}
+
+
+def entities(tags):
+    return [{"label": name, "start": first, "end": last} for name, first, last in get_entities(tags)]
+
+
+def evaluate(given):
+    sides, values = (given["gold"], given["run"]), {}
+    strict = {"mode": "strict", "scheme": {"IOB2": IOB2, "IOBES": IOBES}[given["scheme"]]}
+    for prefix, options in (("", {}), ("discard ", strict)):
+        report = metrics.classification_report(*sides, output_dict=True, zero_division=0, **options)
+        for name, measure in MEASURES.items():
+            values[f"{prefix}entity_{name}"] = measure(*sides, average="micro", zero_division=0, **options)
+            values[f"{prefix}entity_{name}_macro"] = measure(*sides, average="macro", zero_division=0, **options)
+            key = "f1-score" if name == "f1" else name
+            for kind in ("PER", "LOC", "ORG"):
+                values[f"{prefix}entity_{name}:{kind}"] = report[kind][key] if kind in report else None
+    found = Evaluator(
+        *([entities(tags) for tags in side] for side in sides), tags=["PER", "LOC", "ORG"], loader="dict"
+    ).evaluate()
+    for match, ending in MATCHES.items():
+        for name in MEASURES:
+            values[f"nervaluate entity_{name}{ending}"] = getattr(found["overall"][match], name)
+            for kind, own in found["entities"].items():
+                values[f"nervaluate entity_{name}{ending}:{kind}"] = getattr(own[match], name)
+    return {name: value if value is None else float(value) for name, value in values.items()}
+
+
+json.dump([evaluate(given) for given in json.load(sys.stdin)], sys.stdout)

@@ -1,0 +1,156 @@
+"""Typed entities: tags with and without repair, matches worked out by hand, and seqeval and nervaluate to 1e-9."""
+
+from collections.abc import Sequence
+from math import isnan
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from scoring import load_definition, score
+from scoring.analysis.details import details, field_details
+from scoring.answers import Entities
+from scoring.definition import FormatSpec
+from scoring.formats import FORMATS
+from scoring.formats.reading import Reading
+from scoring.reports.problems import Report
+from scoring.score import load_gold
+from scoring.significance import intervals, tie_groups
+from tests.scoring.metrics.answers import value
+from tests.scoring.metrics.conftest import Evaluate
+from tests.scoring.metrics.examples import read_entities
+
+TYPES = ("PER", "LOC", "ORG")
+
+
+def read(sentences: Sequence[Sequence[str]], scheme: str = "BIO", repair: str = "begin") -> Entities:
+    options = {"classes": TYPES, "scheme": scheme, "repair": repair, "ids": "numbers"}
+    text = "\n\n".join("\n".join(f"token {tag}" for tag in tags) for tags in sentences)
+    report = Report()
+    found = FORMATS["conll"].read(text.encode(), FormatSpec("conll", options), Reading(role="run", report=report))
+    assert isinstance(found, Entities), list(report)
+    return found
+
+
+def found(tags: str, scheme: str, repair: str) -> list[tuple[str, int, int]]:
+    answers = read([tags.split()], scheme, repair)
+    places = zip(answers.kinds.tolist(), answers.begins.tolist(), answers.ends.tolist(), strict=True)
+    return [(TYPES[kind], begin, end) for kind, begin, end in places]
+
+
+@pytest.mark.parametrize(
+    ("tags", "scheme", "begun", "kept"),
+    [
+        ("I-PER I-PER O", "BIO", [("PER", 0, 2)], []),
+        ("B-PER I-LOC I-LOC", "IOB2", [("PER", 0, 1), ("LOC", 1, 3)], [("PER", 0, 1)]),
+        ("B-PER B-PER I-PER", "BIO", [("PER", 0, 1), ("PER", 1, 3)], [("PER", 0, 1), ("PER", 1, 3)]),
+        ("B-PER I-PER O", "BIOES", [("PER", 0, 2)], []),
+        ("B-PER E-PER E-PER", "BIOES", [("PER", 0, 2), ("PER", 2, 3)], [("PER", 0, 2)]),
+        ("S-PER I-PER S-LOC", "BIOES", [("PER", 0, 1), ("PER", 1, 2), ("LOC", 2, 3)], [("PER", 0, 1), ("LOC", 2, 3)]),
+    ],
+)
+def test_tags_out_of_order_begin_an_entity_or_are_none(
+    tags: str, scheme: str, begun: list[tuple[str, int, int]], kept: list[tuple[str, int, int]]
+) -> None:
+    assert found(tags, scheme, "begin") == begun
+    assert found(tags, scheme, "discard") == kept
+
+
+def test_an_entity_ends_with_its_sentence() -> None:
+    assert read([["B-PER"], ["I-PER"]]).starts.tolist() == [0, 1, 2]
+
+
+def test_each_gold_entity_is_matched_once() -> None:
+    gold = read_entities({"1": "PER 0-6, LOC 7-9"}, TYPES)
+    pieces = read_entities({"1": "PER 0-2, PER 3-6, LOC 6-8"}, TYPES)
+    assert value("entity_f1_partial", gold, pieces) == pytest.approx(2 * (0.5 + 0.5) / (3 + 2))
+    assert value("entity_f1_type", gold, pieces) == pytest.approx(2 * (1 + 1) / (3 + 2))
+    assert value("entity_f1", gold, pieces) == 0
+    assert value("entity_f1_type", pieces, gold) == pytest.approx(2 * (1 + 1) / (3 + 2))
+
+
+def test_macro_is_over_the_types_of_the_gold_of_both_or_declared() -> None:
+    gold, run = read_entities({"1": "PER 0-2"}, TYPES), read_entities({"1": "PER 0-2, LOC 3-4"}, TYPES)
+    assert value("entity_f1_macro", gold, run) == 1
+    assert value("entity_f1_macro", gold, run, over="seen") == 1 / 2
+    assert value("entity_f1_macro", gold, run, over="declared") == pytest.approx(1 / 3)
+    assert value("entity_f1:LOC", gold, run) is None
+    assert value("entity_precision:LOC", gold, run) == 0
+
+
+TASK = """
+agon: 1
+slug: names
+title: Names
+year: 2027
+languages: [en]
+tracks:
+  - slug: one
+    format: {kind: conll, classes: [PER, LOC]}
+    items: items.txt
+    metrics: [entity_f1, entity_f1_partial, entity_f1_macro, {combine: both, of: [entity_f1, entity_f1_type]}]
+    rank_by: entity_f1
+naming: {run: "{track}_{team}"}
+phases:
+  - {slug: open, opens: "2027-01-01 00:00 UTC", scores: at-once, official: best}
+"""
+GOLD = b"Ana B-PER\nlives O\n\nin O\nSan B-LOC\nJose I-LOC\n\nWhere O\n\nEva B-PER\n"
+GOOD = GOLD.replace(b"Jose I-LOC", b"Jose O")
+POOR = GOLD.replace(b"B-PER", b"B-LOC")
+
+
+def test_from_the_definition_to_intervals_and_groups(tmp_path: Path) -> None:
+    (tmp_path / "task.yaml").write_text(TASK, encoding="utf-8")
+    (tmp_path / "items.txt").write_text("1\n2\n3\n4\n", encoding="utf-8")
+    task = load_definition(tmp_path)
+    gold = load_gold(task, "one", GOLD)
+    results = {name: score(task, "one", run, gold) for name, run in {"good": GOOD, "poor": POOR}.items()}
+    assert results["good"].scores["entity_f1"] == pytest.approx(2 / 3)
+    assert results["good"].scores["entity_f1_partial"] == pytest.approx(2.5 / 3)
+    runs = {name: result.comparison for name, result in results.items() if result.comparison is not None}
+    assert details(runs["good"]) == {}
+    assert field_details(runs) == {}
+    for spec in task.track("one").metrics:
+        for interval in intervals(runs, spec, seed=1, rounds=200).values():
+            assert interval is not None
+            assert interval.low <= interval.value <= interval.high
+        assert {one.name for one in tie_groups(runs, spec, seed=1, rounds=200)} == {"good", "poor"}
+    shorter = score(task, "one", GOLD.replace(b"Jose I-LOC\n", b""), gold)
+    assert [(one.code, one.item, one.found, one.expected) for one in shorter.report] == [
+        ("tokens-differ", "2", "2", "3")
+    ]
+    assert shorter.scores == {}
+
+
+def random_tags(rng: np.random.Generator, scheme: str) -> list[str]:
+    """In any order: most of them need repair."""
+    prefixes = "BI" if scheme == "IOB2" else "BIES"
+    names = [f"{prefix}-{name}" for prefix in prefixes for name in TYPES]
+    return ["O" if rng.random() < 0.3 else str(rng.choice(names)) for _ in range(rng.integers(1, 12))]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["IOB2", "IOBES"])
+def test_seqeval_and_nervaluate(scheme: str, entity_peers: Evaluate) -> None:
+    rng, batch = np.random.default_rng(7), []
+    for _ in range(40):
+        gold = [random_tags(rng, scheme) for _ in range(rng.integers(1, 8))]
+        names = ["O", *{tag for tags in gold for tag in tags}]
+        run = [[str(rng.choice(names)) if rng.random() < 0.25 else tag for tag in tags] for tags in gold]
+        batch.append({"gold": gold, "run": run, "scheme": scheme})
+    compared = 0
+    for case, theirs in zip(batch, entity_peers(batch), strict=True):
+        sides = {
+            repair: [read(case[side], "BIO" if scheme == "IOB2" else "BIOES", repair) for side in ("gold", "run")]
+            for repair in ("begin", "discard")
+        }
+        for name, expected in theirs.items():
+            peer, _, key = name.rpartition(" ")
+            over = {"over": "seen"} if key.endswith("_macro") else {}
+            ours = value(key, *sides["discard" if peer == "discard" else "begin"], **over)
+            if ours is None:  # the gold has no such entity, where the peers say 0 or NaN
+                assert not expected or isnan(expected)
+                continue
+            compared += 1
+            assert ours == pytest.approx(expected or 0, abs=1e-9), (name, case)
+    assert compared > 60 * len(batch)
