@@ -21,23 +21,27 @@ class Items:
     index: ItemIndex
     optional: Sequence[str] = ()
     texts: Path | None = None
-    _lengths: dict[tuple[str, ...], dict[str, int]] = field(default_factory=dict)
+    _lengths: dict[tuple[tuple[str, ...], bool], dict[str, int]] = field(default_factory=dict)
 
     @property
     def ids(self) -> list[str]:
         return self.index.ids
 
-    def text_lengths(self, columns: tuple[str, ...]) -> Mapping[str, int] | None:
-        """Characters of each text by id, whose columns are named so; read once. None where there are no texts.
+    def text_lengths(self, columns: tuple[str, ...], in_tokens: bool = False) -> Mapping[str, int] | None:
+        """Characters, or tokens between blanks, of each text by id, whose columns are named so; read once.
+
+        None where there are no texts.
 
         Raises:
             TextsError: as `read_texts`.
         """
         if self.texts is None or not self.texts.is_file():
             return None
-        if columns not in self._lengths:
-            self._lengths[columns] = {item: len(text) for item, text in read_texts(self.texts, columns).items()}
-        return self._lengths[columns]
+        key = columns, in_tokens
+        if key not in self._lengths:
+            texts = read_texts(self.texts, columns).items()
+            self._lengths[key] = {item: len(text.split() if in_tokens else text) for item, text in texts}
+        return self._lengths[key]
 
 
 def check(
@@ -126,14 +130,14 @@ def as_source(file: str | Path | bytes) -> Path | bytes:
 
 def read_checked(track: Track, data: bytes, items: Items, report: Report) -> Answers | None:
     """The run's answers; None when the report got an error."""
-    lengths = _text_lengths(track, items, report) if answer_kind(track) == "spans" else None
+    lengths = _text_lengths(track, items, report) if answer_kind(track) in ("spans", "entities") else None
     return read_run(track, data, report, items=items.index, optional=items.optional, text_lengths=lengths)
 
 
 def _text_lengths(track: Track, items: Items, report: Report) -> Mapping[str, int] | None:
-    """Characters of each text; None where they cannot be read, which only costs warnings."""
+    """Characters or tokens of each text; None where they cannot be read, which only costs warnings."""
     try:
-        return items.text_lengths(id_columns(track))
+        return items.text_lengths(id_columns(track), in_tokens=answer_kind(track) == "entities")
     except TextsError as error:
         report.warning("texts-unreadable", found=str(error))
         return None

@@ -12,14 +12,15 @@ from scoring.check import Items, as_source, find_items, read_file
 from scoring.definition import Definition, FormatSpec, Track
 from scoring.extras import install_command
 from scoring.formats import answer_kind, read_gold, read_run
-from scoring.formats.reading import Problems, shown
+from scoring.formats.conll import report_lengths
+from scoring.formats.reading import Problems
 from scoring.formats.table import values_of
 from scoring.gold.coverage import coverage, incomplete, may_leave_out
 from scoring.items.index import ItemIndex
 from scoring.limits import LISTED
 from scoring.metrics import Comparison, LoadedGold, compare, compute, get, plain
 from scoring.metrics.distinct import distinct
-from scoring.reports.problems import Problem, Report, Severity
+from scoring.reports.problems import Problem, Report
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -124,7 +125,7 @@ def run_answers(
     report = Report(listed=listed)
     source = as_source(run)
     answers = _read_run(rules, source, _find_items(rules, items, gold, split, report), lenient, report)
-    if isinstance(answers, Entities) and not have_same_tokens(gold, answers, report, lenient):
+    if isinstance(answers, Entities) and not _have_same_tokens(gold, answers, report, lenient):
         answers = None
     stamped = Report()
     stamped.extend(report, file=source.name if isinstance(source, Path) else None)
@@ -245,16 +246,12 @@ def _result(track: Track, gold: LoadedGold, answers: Answers, report: Report) ->
     return Result(scores, report, len(gold), flags, comparison)
 
 
-def have_same_tokens(gold: LoadedGold, run: Entities, report: Report, lenient: bool) -> bool:
-    """Whether sentences have as many tokens as in the gold; otherwise places in them would mean something else."""
+def _have_same_tokens(gold: LoadedGold, run: Entities, report: Report, lenient: bool) -> bool:
+    """Whether sentences have as many tokens as in the gold; those that it lacks are not judged."""
     rows = gold.index.rows_of(run.ids)
-    lengths = np.where(rows >= 0, gold.entities.lengths[rows], run.lengths)
+    expected = np.where(rows >= 0, gold.entities.lengths[rows], run.lengths)
     problems = Problems(report)
-    for row in np.flatnonzero(lengths != run.lengths).tolist():
-        item, found, expected = shown(run.ids[row]), str(run.lengths[row]), str(lengths[row])
-        place = f"{item}: {found}"
-        severity: Severity = "warning" if lenient else "error"
-        problems.add("tokens-differ", place, severity=severity, item=item, found=found, expected=expected)
+    report_lengths(run.ids, run.lengths.tolist(), expected.tolist(), problems, lenient)
     return not problems.report()
 
 

@@ -64,7 +64,7 @@ def read_run(
         optional: ids that the run may hold too, all of them or none.
         lenient: keep what the official scorers tolerate (missing items or labels, labels outside the domain, inner
             classes, wrong sums) as warnings; labels unknown to the format become further columns.
-        text_lengths: characters of each item's text, to judge offsets by.
+        text_lengths: characters of each item's text, to judge offsets by; of entities, its tokens.
 
     Returns:
         None when the report got an error.

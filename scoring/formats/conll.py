@@ -65,6 +65,9 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Entities | None:
         return None
     problems = Problems(reading.report)
     ids, lengths, tags, lines = _sentences(text, spec.options["ids"] == "comments", problems)
+    if reading.text_lengths is not None:
+        expected = [reading.text_lengths.get(item, length) for item, length in zip(ids, lengths, strict=True)]
+        report_lengths(ids, lengths, expected, problems, reading.lenient)
     codes = _codes(tags, lines, tags_of(spec), problems, reading)
     found = entities_of(ids, lengths, codes, spec, problems, lines, reading.lenient)
     problems.report()
@@ -97,6 +100,17 @@ def _sentences(text: str, with_ids: bool, problems: Problems) -> tuple[list[str]
             tags.append(fields[-1] if len(fields) > 1 else "O")
             lines.append(number)
     return ids, lengths, tags, lines
+
+
+def report_lengths(
+    ids: Sequence[str], lengths: Sequence[int], expected: Sequence[int], problems: Problems, lenient: bool
+) -> None:
+    """Report sentences that have other tokens than expected: places in them would mean something else."""
+    for item, length, wanted in zip(ids, lengths, expected, strict=True):
+        if length != wanted:
+            severity: Severity = "warning" if lenient else "error"
+            texts = {"item": shown(item), "found": str(length), "expected": str(wanted)}
+            problems.add("tokens-differ", f"{shown(item)}: {length}", severity=severity, **texts)
 
 
 def _codes(

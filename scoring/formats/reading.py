@@ -36,7 +36,7 @@ class Reading:
     lenient: bool = False
     missing_allowed: bool = False
     inner_classes: frozenset[str] = frozenset()
-    text_lengths: Mapping[str, int] | None = None  # characters of each item's text, where texts are known
+    text_lengths: Mapping[str, int] | None = None  # characters or tokens of each item, where texts are known
     most_entries: int = LINES  # lines or objects of the file
     most_cells: int = CELLS  # and what is between its separators
     strict: Severity = field(init=False)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from scoring import load_definition, score
+from scoring import check, load_definition, score
 from scoring.analysis.details import details, field_details
 from scoring.answers import Entities
 from scoring.definition import FormatSpec
@@ -120,6 +120,18 @@ def test_from_the_definition_to_intervals_and_groups(tmp_path: Path) -> None:
         ("tokens-differ", "2", "2", "3")
     ]
     assert shorter.scores == {}
+
+
+def test_a_check_compares_tokens_with_the_texts(tmp_path: Path) -> None:
+    (tmp_path / "task.yaml").write_text(
+        TASK.replace("items.txt\n", "items.txt\n    texts: texts.tsv\n"), encoding="utf-8"
+    )
+    (tmp_path / "items.txt").write_text("1\n2\n3\n4\n", encoding="utf-8")
+    (tmp_path / "texts.tsv").write_text("id\ttext\n1\tAna lives\n2\tin San Jose\n3\tWhere\n4\tEva\n", encoding="utf-8")
+    task = load_definition(tmp_path)
+    assert check(task, "one", GOOD).problems == []
+    found = check(task, "one", GOOD.replace(b"San B-LOC\n", b"")).problems
+    assert [(one.code, one.severity, one.item, one.expected) for one in found] == [("tokens-differ", "error", "2", "3")]
 
 
 def random_tags(rng: np.random.Generator, scheme: str) -> list[str]:
