@@ -45,6 +45,7 @@ def _errors(definition: Definition, sound: Sound) -> Iterator[Error]:
     yield from _repeated("overall", "slug", [overall.slug for overall in definition.overall])
     for place, track in enumerate(definition.tracks):
         yield from _errors_of_track(track, place, sound)
+        yield from _errors_of_texts(track, place, sound)
     slugs = [track.slug for track in definition.tracks]
     if sound("naming") and _are_sound("slug", definition, sound):
         for key, sentence in errors_of_naming(definition.naming, slugs):
@@ -65,6 +66,13 @@ def _repeated(part: str, key: str, names: Sequence[str]) -> Iterator[Error]:
     for place, name in enumerate(names):
         if name and name in names[:place]:
             yield (part, place, key), f"{name} stands here more than once", None
+
+
+def _errors_of_texts(track: Track, place: int, sound: Sound) -> Iterator[Error]:
+    if all(sound("tracks", place, key) for key in ("format", "items", "texts")) and answer_kind(track) == "entities":
+        for split in track.items.keys() - track.texts.keys():
+            sentence = f"{track.format.kind} runs are checked against the tokens of the sentences of {split}: name them"
+            yield ("tracks", place, "texts"), f"{sentence} as texts", None
 
 
 def _errors_of_track(track: Track, place: int, sound: Sound) -> Iterator[Error]:

@@ -170,7 +170,7 @@ class Track:
     texts: Mapping[str, Path] = declare(
         FILES_BY_SPLIT,
         "Table with the columns of the ids and `text`. Spans given as pairs or rows that end after their text are "
-        "errors; listed offsets after it are warnings. With `conll`, "
+        "errors; listed offsets after it are warnings. Required with `conll`: "
         "the column `id` and the tokens of each sentence, separated by spaces: runs must have as many.",
         default={},
     )

@@ -85,11 +85,13 @@ tracks:
   - slug: bio
     format: {kind: conll, classes: [P, L], ids: comments}
     items: items.txt
+    texts: sentences.csv
     metrics: [entity_f1]
     rank_by: entity_f1
   - slug: bioes
     format: {kind: conll, classes: [P, L], scheme: BIOES, ids: comments}
     items: items.txt
+    texts: sentences.csv
     metrics: [entity_f1]
     rank_by: entity_f1
   - {slug: ranking, format: {kind: trec-run, depth: 3}, items: items.txt, metrics: ["ndcg"], rank_by: ndcg}

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from scoring import check, load_definition, score
+from scoring import DefinitionError, check, load_definition, score
 from scoring.analysis.details import details, field_details
 from scoring.answers import Entities
-from scoring.definition import FormatSpec
+from scoring.definition import Definition, FormatSpec
 from scoring.formats import FORMATS
 from scoring.formats.reading import Reading
 from scoring.reports.problems import Report
@@ -88,6 +88,7 @@ tracks:
   - slug: one
     format: {kind: conll, classes: [PER, LOC]}
     items: items.txt
+    texts: texts.tsv
     metrics: [entity_f1, entity_f1_partial, entity_f1_macro, {combine: both, of: [entity_f1, entity_f1_type]}]
     rank_by: entity_f1
 naming: {run: "{track}_{team}"}
@@ -99,10 +100,16 @@ GOOD = GOLD.replace(b"Jose I-LOC", b"Jose O")
 POOR = GOLD.replace(b"B-PER", b"B-LOC")
 
 
-def test_from_the_definition_to_intervals_and_groups(tmp_path: Path) -> None:
+@pytest.fixture
+def task(tmp_path: Path) -> Definition:
     (tmp_path / "task.yaml").write_text(TASK, encoding="utf-8")
     (tmp_path / "items.txt").write_text("1\n2\n3\n4\n", encoding="utf-8")
-    task = load_definition(tmp_path)
+    texts = "id\ttext\n1\tAna lives\n2\tin San Jose\n3\tWhere\n4\tEva\n"
+    (tmp_path / "texts.tsv").write_text(texts, encoding="utf-8")
+    return load_definition(tmp_path)
+
+
+def test_from_the_definition_to_intervals_and_groups(task: Definition) -> None:
     gold = load_gold(task, "one", GOLD)
     results = {name: score(task, "one", run, gold) for name, run in {"good": GOOD, "poor": POOR}.items()}
     assert results["good"].scores["entity_f1"] == pytest.approx(2 / 3)
@@ -122,13 +129,13 @@ def test_from_the_definition_to_intervals_and_groups(tmp_path: Path) -> None:
     assert shorter.scores == {}
 
 
-def test_a_check_compares_tokens_with_the_texts(tmp_path: Path) -> None:
-    (tmp_path / "task.yaml").write_text(
-        TASK.replace("items.txt\n", "items.txt\n    texts: texts.tsv\n"), encoding="utf-8"
-    )
-    (tmp_path / "items.txt").write_text("1\n2\n3\n4\n", encoding="utf-8")
-    (tmp_path / "texts.tsv").write_text("id\ttext\n1\tAna lives\n2\tin San Jose\n3\tWhere\n4\tEva\n", encoding="utf-8")
-    task = load_definition(tmp_path)
+def test_runs_are_checked_against_tokens_so_the_track_needs_texts(tmp_path: Path) -> None:
+    (tmp_path / "task.yaml").write_text(TASK.replace("    texts: texts.tsv\n", ""), encoding="utf-8")
+    with pytest.raises(DefinitionError, match="name them as texts"):
+        load_definition(tmp_path)
+
+
+def test_a_check_compares_tokens_with_the_texts(task: Definition) -> None:
     assert check(task, "one", GOOD).problems == []
     found = check(task, "one", GOOD.replace(b"San B-LOC\n", b"")).problems
     assert [(one.code, one.severity, one.item, one.expected) for one in found] == [("tokens-differ", "error", "2", "3")]
