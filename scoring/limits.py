@@ -1,4 +1,6 @@
-"""Every size that an upload may have, in one place."""
+"""Every size that an upload may have, in one place; and between which times all others are."""
+
+from datetime import UTC, datetime
 
 MEBIBYTE = 1024 * 1024
 
@@ -33,3 +35,5 @@ TOKENS_AN_ITEM = 400  # lines of a sentence
 TOKEN_BYTES = 64
 LISTED = 20  # places that a problem lists; it says how many more there are
 SHOWN = 80  # characters of a found value that a message repeats
+EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
+LATEST = datetime(2200, 1, 1, tzinfo=UTC)  # this and what is later is too late

@@ -1,7 +1,9 @@
 """What is wrong with an action's input, in the same words on pages, in the API and on the command line."""
 
+import unicodedata
 from collections.abc import Callable
-from typing import Any
+from datetime import datetime
+from typing import Annotated, Any
 
 from django.core.exceptions import ValidationError as InvalidValue
 from django.db.models import Field as Column
@@ -13,6 +15,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from pydantic_core import PydanticCustomError
 
 from portal.actions.errors import Invalid
+from scoring.limits import EARLIEST, LATEST
 
 TOO_LONG = Invalid.declare(
     "too_long",
@@ -26,6 +29,9 @@ REQUIRED = Invalid.declare("required", _("%(label)s is required."))
 NOT_TEXT = Invalid.declare("not_text", _("%(label)s contains a character that cannot be stored. Type the text again."))
 NOT_A_CHOICE = Invalid.declare("not_a_choice", _("%(label)s must be one of: %(choices)s."))
 NOT_VALID = Invalid.declare("not_valid", _("%(label)s: %(reason)s"))
+
+NO_ZONE = _("Add the time zone, for example Z for UTC.")
+OUT_OF_RANGE = _("Use a time in the years 2000 to 2199.")
 
 INPUT_ERRORS = (TOO_LONG, REQUIRED, NOT_TEXT, NOT_A_CHOICE, NOT_VALID)
 
@@ -53,18 +59,33 @@ def passes(validator: Callable[[str], None]) -> AfterValidator:
     return AfterValidator(check)
 
 
+def _moment(value: datetime) -> datetime:
+    reason = NO_ZONE if value.tzinfo is None else "" if EARLIEST <= value < LATEST else OUT_OF_RANGE
+    if reason:
+        raise PydanticCustomError("not_valid", "{reason}", {"reason": str(reason)})
+    return value
+
+
+Moment = Annotated[datetime, AfterValidator(_moment)]
+"""A time with its zone that every database stores and every page can show in every zone."""
+
+
+def is_text(text: str) -> bool:
+    """Whether every database stores it and it has no control characters but tabs and ends of lines."""
+    return all(one in "\t\n\r" or unicodedata.category(one) not in ("Cc", "Cs") for one in text)
+
+
 class Input(BaseModel):
-    """The keyword arguments of an action; texts have no space at their ends and can be stored in every database."""
+    """The keyword arguments of an action; texts have no space at their ends and are `is_text`."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid", str_strip_whitespace=True, frozen=True)
 
     @field_validator("*", mode="before")
     @classmethod
     def _is_storable(cls, value: Any) -> Any:
-        texts = value.values() if isinstance(value, dict) else [value]
-        for text in texts:
-            if isinstance(text, str) and ("\0" in text or any("\ud800" <= one <= "\udfff" for one in text)):
-                raise PydanticCustomError("storable", "a character cannot be stored")
+        texts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else [value]
+        if not all(is_text(text) for text in texts if isinstance(text, str)):
+            raise PydanticCustomError("storable", "a character cannot be stored")
         return value
 
 

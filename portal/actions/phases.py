@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from portal.actions.action import Act, action
 from portal.actions.errors import Conflict, Invalid
-from portal.actions.input import column
+from portal.actions.input import Moment, column
 from portal.actions.roles import ORGANIZERS
 from portal.models import Grace, Phase, PhaseChange, Team, User, items_are_public
 
@@ -57,8 +57,8 @@ def move_phase(
     act: Act,
     phase: Phase,
     *,
-    opens: datetime,
-    closes: datetime | None,
+    opens: Moment,
+    closes: Moment | None,
     note: Annotated[str, column(PhaseChange, "note", required=True, title="Reason")],
 ) -> PhaseChange:
     """Give a phase another window, with a reason that everyone can read."""
@@ -85,7 +85,7 @@ def grant_grace(
     phase: Phase,
     *,
     team: Team | None = None,
-    until: datetime,
+    until: Moment,
     reason: Annotated[str, column(Grace, "reason", required=True)],
 ) -> Grace:
     """Accept runs of a team, or of all, after the deadline; granted again, the new time replaces the old one."""

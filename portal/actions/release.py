@@ -6,6 +6,7 @@ from django.utils.translation import gettext_lazy as _
 
 from portal.actions.action import Act, action
 from portal.actions.errors import Conflict, Invalid
+from portal.actions.input import Moment
 from portal.actions.roles import ORGANIZERS
 from portal.models import Phase
 
@@ -19,7 +20,7 @@ NOT_TAKEN_BACK = Conflict.declare("not_taken_back", _("No release of %(phase)s w
 
 
 @action(who=ORGANIZERS, says=_("released scores"), errors=[NOT_RELEASED_BY_HAND, PAST, STILL_OPEN], locks=True)
-def release_scores(act: Act, phase: Phase, *, when: datetime | None = None) -> Phase:
+def release_scores(act: Act, phase: Phase, *, when: Moment | None = None) -> Phase:
     """Let everyone see the scores from that time on; None: from now on."""
     released = when or act.at
     if phase.scores != Phase.Scores.ON_RELEASE:

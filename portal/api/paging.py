@@ -12,8 +12,9 @@ from django.db.models import Model, Q, QuerySet
 from django.utils.translation import gettext as _
 from pydantic import BaseModel, Field
 
-from portal.actions.input import NOT_VALID
+from portal.actions.input import NOT_VALID, is_text
 from portal.api.door import ApiRequest
+from scoring.limits import EARLIEST, LATEST
 
 Row = TypeVar("Row", bound=Model)
 Item = TypeVar("Item")
@@ -81,12 +82,21 @@ def _written(values: Sequence[Any]) -> str:
 def _read(rows: QuerySet[Row], names: Sequence[str], cursor: str) -> list[Any]:
     try:
         plain = json.loads(urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+        if not (isinstance(plain, list) and all(isinstance(text, str) and is_text(text) for text in plain)):
+            raise bad_cursor()
         values = [_column(rows, name).to_python(text) for name, text in zip(names, plain, strict=True)]
-    except (ValueError, TypeError, ValidationError):
+    except (ValueError, TypeError, OverflowError, ValidationError):
         raise bad_cursor() from None
-    if None in values:
+    if not all(_is_comparable(value) for value in values):
         raise bad_cursor()
     return values
+
+
+def _is_comparable(value: Any) -> bool:
+    """Whether every database can compare its rows with it."""
+    if isinstance(value, datetime):
+        return value.tzinfo is not None and EARLIEST <= value < LATEST
+    return value is not None
 
 
 def _column(rows: QuerySet[Row], name: str) -> Any:

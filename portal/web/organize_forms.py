@@ -11,6 +11,7 @@ from django.utils.translation import ngettext
 from portal.actions.announcements import publish_announcement
 from portal.actions.datasets import EMPTY, FILE_OF_RULES, SAME_FILE, TAKEN, replace_dataset
 from portal.actions.gold import PUBLIC_SCORES
+from portal.actions.input import OUT_OF_RANGE
 from portal.actions.phases import grant_grace, move_phase
 from portal.actions.scores import apply_scores
 from portal.models import Phase, SharedTask, User
@@ -20,6 +21,7 @@ from portal.queries.records import times_taken
 from portal.queries.waiting_scores import WaitingScores
 from portal.times_and_numbers import AOE, zone_of
 from portal.web.action_forms import ActionForm, action_field
+from scoring.limits import EARLIEST, LATEST
 
 _INPUT = "%Y-%m-%dT%H:%M"
 
@@ -39,7 +41,10 @@ class MomentField(forms.DateTimeField):
 
     def to_python(self, value: Any) -> Any:
         """Without a zone for now: Django would take its own."""
-        return None if value in self.empty_values else super().to_python(value)
+        local = None if value in self.empty_values else super().to_python(value)
+        if local is not None and not EARLIEST.year <= local.year < LATEST.year:
+            raise forms.ValidationError(OUT_OF_RANGE)
+        return local
 
     def prepare_value(self, value: Any) -> Any:
         return value.replace(tzinfo=None) if isinstance(value, datetime) else value

@@ -5,6 +5,7 @@ from zoneinfo import ZoneInfo
 
 from scoring.definition.keys import Kind
 from scoring.definition.yaml_values import Value
+from scoring.limits import EARLIEST, LATEST
 
 ANYWHERE_ON_EARTH = timezone(timedelta(hours=-12), "AoE")
 PATTERN = r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}(:[0-9]{2})? \S+"
@@ -29,6 +30,8 @@ def read_moment(value: Value) -> datetime:
         return datetime.max.replace(tzinfo=UTC)
     if moment.astimezone(zone).replace(tzinfo=None) != local.replace(tzinfo=None):
         value.invalid("a moment that exists: clocks are put forward over this one")
+    if not EARLIEST <= moment < LATEST:
+        value.invalid("a moment in the years 2000 to 2199")
     return moment
 
 

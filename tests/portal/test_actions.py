@@ -52,8 +52,8 @@ def test_every_problem_of_an_input_is_reported_with_its_limit(tiny, organizer):
     assert not Announcement.objects.exists()
 
 
-@pytest.mark.parametrize("text", ["a\0b", "a\ud800b"])
-def test_texts_that_no_database_stores_are_reported(tiny, organizer, text):
+@pytest.mark.parametrize("text", ["a\0b", "a\ud800b", "a\x07b", "a\x1bb", "a\x85b"])
+def test_texts_with_other_characters_than_text_has_are_reported(tiny, organizer, text):
     with pytest.raises(InvalidInput) as caught:
         publish_announcement(organizer, tiny, EVALUATION, title="Title", text=text)
     assert caught.value.code == "not_text"
@@ -61,6 +61,11 @@ def test_texts_that_no_database_stores_are_reported(tiny, organizer, text):
 
 def test_texts_lose_the_space_at_their_ends(tiny, organizer):
     assert publish_announcement(organizer, tiny, EVALUATION, title=" News ", text="Well.\n").title == "News"
+
+
+def test_texts_have_lines_and_tabs(tiny, organizer):
+    lines = "One\r\n\ttwo\nthree"
+    assert publish_announcement(organizer, tiny, EVALUATION, title="News", text=lines).text == lines
 
 
 def test_a_call_leaves_an_entry_with_who_what_and_when(tiny, rename):

@@ -1,6 +1,7 @@
 """Who asks, how often, and what every answer of the API carries."""
 
 import json
+from base64 import urlsafe_b64encode
 
 import pytest
 from django.test import Client
@@ -138,6 +139,26 @@ def test_what_has_not_changed_is_not_sent_again(gated):
 )
 def test_what_cannot_be_is_a_problem_in_json(gated, path, method, expected):
     assert problem(Script(person("Ana"))(path, method)) == expected
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '[1e999, "x"]',
+        r'["2024", "\ud800"]',
+        r'["2024", "a\u0000"]',
+        '{"2024": 1, "x": 2}',
+        '["0001-01-01T00:00:00+14:00", "5"]',
+        '["9999-12-31T23:59:59-14:00", "5"]',
+        '["2024-05-01T00:00:00", "5"]',
+        '["2024-05-01", "5"]',
+        "null",
+    ],
+)
+@pytest.mark.parametrize("path", ["/tasks", "/tasks/gated/announcements"])
+def test_a_cursor_that_no_page_named(gated, path, content):
+    cursor = urlsafe_b64encode(content.encode()).decode()
+    assert problem(Script(person("Ana"))(f"{path}?cursor={cursor}")) == (422, "not_valid")
 
 
 def test_each_part_of_the_input_has_its_own_problem(gated):

@@ -214,6 +214,28 @@ def test_organizers_move_phases_and_grant_time(organizer, bora, at):
     assert problem(organizer(f"{path}/release", "POST"))[0] == 409
 
 
+@pytest.mark.parametrize(
+    ("moment", "reason"),
+    [
+        ("2026-05-20T12:00:00", "Add the time zone"),
+        ("9999-12-31T23:59:59-14:00", "years 2000 to 2199"),
+        ("9999-12-31T23:59:59Z", "years 2000 to 2199"),
+        ("0001-01-01T00:00:00+14:00", "years 2000 to 2199"),
+    ],
+)
+def test_moments_have_a_zone_and_a_year_that_pages_can_show(organizer, moment, reason):
+    path = "/tasks/gated/phases/evaluation"
+    given = {
+        "window": {"opens": moment, "closes": moment, "note": "Why."},
+        "extra-time": {"until": moment, "reason": "Why."},
+        "release": {"when": moment},
+    }
+    for address, body in given.items():
+        answer = organizer(f"{path}/{address}", "POST", body)
+        assert problem(answer) == (422, "not_valid")
+        assert reason in answer.json()["errors"][0]["detail"]
+
+
 def test_organizers_ask_for_scores_and_close_papers(organizer):
     assert organizer("/tasks/gated/organize/rescore", "POST", {"reason": "A metric."}).status_code == 204
     assert organizer("/tasks/gated/organize/retry", "POST").status_code == 204

@@ -142,6 +142,15 @@ def test_times_are_in_the_zone_that_is_chosen(organizer: Client, phase: Phase, n
     assert "clocks are put forward" in response.content.decode()
 
 
+@pytest.mark.parametrize("late", ["9999-12-31T23:59", "2200-01-01T00:00", "0001-01-01T00:00"])
+@pytest.mark.parametrize("zone", ["AoE", "UTC"])
+def test_a_year_that_pages_cannot_show_is_refused(organizer: Client, phase: Phase, late: str, zone: str) -> None:
+    fields = {"opens": written(phase.opens), "closes": late, "zone": zone, "note": "Why."}
+    response = organizer.post(f"{PAGE}phases/evaluation/move/", fields)
+    assert response.status_code == 422
+    assert "years 2000 to 2199" in response.content.decode()
+
+
 def test_a_refused_move_says_why_beside_what_was_typed(organizer: Client, phase: Phase, now: datetime) -> None:
     fields = {"opens": written(phase.opens), "closes": written(now - HOUR), "zone": "UTC", "note": "too soon"}
     response = organizer.post(f"{PAGE}phases/evaluation/move/", fields)

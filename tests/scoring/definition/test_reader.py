@@ -199,6 +199,10 @@ def test_a_link_out_of_the_folder(write_task: Callable[[str], Path]) -> None:
         ("2024-05-01 00:00 ../../etc/passwd", None),
         ("2024-05-01 24:00 UTC", None),
         ("0001-01-01 00:00 Asia/Tokyo", None),
+        ("1999-12-31 23:59 UTC", None),
+        ("2199-12-31 23:59 UTC", datetime(2199, 12, 31, 23, 59, tzinfo=UTC)),
+        ("2200-01-01 00:00 UTC", None),
+        ("9999-12-31 23:59 UTC", None),
     ],
 )
 def test_moments(text: str, moment: datetime | None) -> None:  # A61
