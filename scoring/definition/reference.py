@@ -15,7 +15,7 @@ its parts work together; this page lists every key. It is generated from the cod
 - Paths are relative to the folder and stay in it.
 - A slug has lower-case letters, digits and single hyphens, at most 50 characters: `task1-hard`.
 - A moment has a date, a time and a zone: `"2027-05-01 00:00 AoE"`, `"2027-05-01 14:30 UTC"` or
-  `"2027-05-01 14:30 Europe/Madrid"`.
+  `"2027-05-01 14:30 Europe/Madrid"`, in the years 2000 to 2199.
 - Whatever is wrong is reported at once, each problem with its line.
 """
 
