@@ -144,6 +144,7 @@ class Run(Answer, frozen=True, kw_only=True):
     state: str
     is_finished: bool
     slot: str | None
+    is_official: bool
     is_chosen: bool
     is_withdrawn: bool
     withdrawal_reason: str

@@ -143,5 +143,7 @@ def _error(answer: BaseHTTPResponse) -> AgonError:
         lines = [f"{one['field']}: {one['detail']}" for one in problem["errors"]]
     except (ValueError, KeyError, TypeError):
         detail, code, problems, lines = f"The portal answers with the status {answer.status}.", "", [], []
+    if code == "signed_out":
+        detail += " Use “agon login”."
     kind = RunInvalid if problems else _ERRORS.get(answer.status, AgonError)
     return kind("\n".join([detail, *(line for line in lines if line not in detail)]), code, problems)

@@ -25,6 +25,10 @@ class WrongUsage(AgonError):
     exit_code = 2
 
 
+class FileExists(AgonError):
+    """A file of that name is there, and it is not, or can't be compared with, the portal's."""
+
+
 class RunInvalid(AgonError):
     """The file has errors; `problems` lists all of them."""
 

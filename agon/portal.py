@@ -13,7 +13,7 @@ from agon import credentials
 from agon.answers import Dataset, Leaderboard, Me, Phase, Run, Submission, Task, TaskSummary, Validation
 from agon.connection import Connection
 from agon.downloads import Progress, fetch, sha256_of
-from agon.errors import AgonError, WaitTimedOut, WrongUsage
+from agon.errors import AgonError, FileExists, NotAllowed, WaitTimedOut, WrongUsage
 
 WAIT = 600.0  # seconds until a result is there, unless something else is asked
 _SHORTEST, _LONGEST = 0.5, 5.0  # seconds between two questions
@@ -78,7 +78,8 @@ class Portal:
         if target.exists() and not force:
             if sha256 and sha256_of(target) == sha256:
                 return target
-            raise AgonError(f"{target} is there already, and may be another file. Overwrite it with -o (force=True).")
+            differs = "differs from the portal’s file" if sha256 else "can’t be compared with the portal’s file"
+            raise FileExists(f"{target} is there already and {differs}.")
         fetch(
             self._connection,
             f"/tasks/{task}/datasets/{wanted.slug}/file",
@@ -145,11 +146,11 @@ class Portal:
         """The open phase that closes first.
 
         Raises:
-            WrongUsage: none is open.
+            NotAllowed: none is open.
         """
         found = self.task(task).current_phase
         if found is None:
-            raise WrongUsage(f"No phase of {task} is open now. Name the phase with --phase.")
+            raise NotAllowed(f"No phase of {task} is open now.", "phase_closed")
         return found
 
     def _upload(self, kind: type[Kind], address: str, path: str | Path, slot: str, progress: Progress | None) -> Kind:
@@ -219,7 +220,7 @@ class Portal:
         wanted = self.run(task, run)
         target = Path(folder) / Path(wanted.name).name
         if target.exists() and not force:
-            raise AgonError(f"{target} is there already. Overwrite it with -o (force=True).")
+            raise FileExists(f"{target} is there already.")
         content = self._connection.ask("GET", f"/tasks/{task}/runs/{wanted.id}/file").data
         if wanted.sha256 and hashlib.sha256(content).hexdigest() != wanted.sha256:  # known once it is checked
             raise AgonError(f"{target.name} arrived with another SHA-256 than the portal says. Download it again.")

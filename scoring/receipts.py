@@ -32,10 +32,14 @@ class KeyUnusable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the receipt says (empty where it cannot be read), and every reason not to believe it, one sentence each."""
+    """What the receipt says (empty where it cannot be read), and every error, one sentence each.
+
+    `is_signed`: as the portal signed it; then an error is about the file.
+    """
 
     receipt: Mapping[str, Any]
     errors: list[str]
+    is_signed: bool = False
 
     @property
     def ok(self) -> bool:
@@ -72,10 +76,11 @@ def verify(text: bytes, key: str, file: Path | None = None) -> Verdict:
         receipt = _read(text)
     except (ValueError, RecursionError) as error:
         return Verdict({}, [f"This is no receipt: {error}."])
-    errors = [*_signature_errors(receipt, public)]
+    errors = _signature_errors(receipt, public)
+    is_signed = not errors
     if file is not None:
         errors += _file_errors(receipt, file)
-    return Verdict(receipt, errors)
+    return Verdict(receipt, errors, is_signed)
 
 
 def _read(text: bytes) -> dict[str, Any]:

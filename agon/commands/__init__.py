@@ -14,7 +14,7 @@ from typing import Any
 
 from agon.answers import Answer
 from agon.downloads import Progress
-from agon.errors import AgonError, WrongUsage
+from agon.errors import AgonError, FileExists, WrongUsage
 from agon.portal import Portal
 from scoring.reports.printing import report_text
 from scoring.reports.problems import Problem, Report
@@ -60,7 +60,7 @@ def _run(run: Run, options: argparse.Namespace) -> int:
     except AgonError as error:
         if options.json is not None:
             print_json({"ok": False, "code": error.code, "detail": str(error), "problems": error.problems})
-        note(f"agon: {error}")
+        note(f"agon: {said(error)}")
         if error.problems:
             note(f"\n{report_text(report_of(error.problems))}")
         return error.exit_code
@@ -74,8 +74,25 @@ def _run(run: Run, options: argparse.Namespace) -> int:
         return INTERRUPTED
 
 
+def said(error: AgonError) -> str:
+    """The error, and the option that helps."""
+    return f"{error} Overwrite it with -o." if isinstance(error, FileExists) else str(error)
+
+
 def portal_of(options: argparse.Namespace) -> Portal:
     return Portal(options.portal)
+
+
+def known(kind: str, given: str, names: Iterable[str]) -> str:
+    """The given name, which is empty or one of these.
+
+    Raises:
+        WrongUsage: it is none of them.
+    """
+    names = list(names)
+    if given and given not in names:
+        raise WrongUsage(f"There is no {kind} {given}; there is {', '.join(names)}.")
+    return given
 
 
 def report_of(problems: Iterable[dict[str, Any]]) -> Report:

@@ -6,8 +6,19 @@ from getpass import getpass
 from pathlib import Path
 
 from agon.answers import Dataset
-from agon.commands import chosen_task, declare, note, portal_of, print_json, progress_of, show, table, task_argument
-from agon.errors import NotAllowed, WrongUsage
+from agon.commands import (
+    chosen_task,
+    declare,
+    note,
+    portal_of,
+    print_json,
+    progress_of,
+    said,
+    show,
+    table,
+    task_argument,
+)
+from agon.errors import AgonError, NotAllowed, WrongUsage
 from agon.portal import Portal
 
 RULES = "rules"  # in place of a file: what `agon check` needs
@@ -50,6 +61,7 @@ def download(options: argparse.Namespace) -> int:
     """Save the rules and every file that you may have, or the one that is named."""
     portal, task = portal_of(options), chosen_task(options.slug)
     saved: list[Path] = []
+    missing: list[str] = []
     if options.file in (None, RULES):
         saved.append(portal.download_rules(task, options.path))
     for dataset in _wanted(portal, task, options.file):
@@ -59,21 +71,34 @@ def download(options: argparse.Namespace) -> int:
             continue
         if blocked:
             raise NotAllowed(f"{dataset.file_name}: {blocked[0].detail}", blocked[0].code)
-        saved.append(
-            portal.download(
-                task,
-                dataset,
-                options.path,
-                password=_password(dataset, options.path),
-                force=options.overwrite,
-                progress=progress_of(options, dataset.file_name),
-            )
-        )
+        try:
+            saved.append(_saved(portal, task, dataset, options))
+        except AgonError as error:
+            if options.file is not None:
+                raise
+            note(f"{dataset.file_name}: {said(error)}")
+            missing.append(dataset.file_name)
     if options.json is None:
         print(*saved, sep="\n")
     else:
         print_json([{"path": str(path)} for path in saved], options.json)
+    if missing:
+        raise AgonError(f"Not downloaded: {', '.join(missing)}. All other files are there.")
     return 0
+
+
+def _saved(portal: Portal, task: str, dataset: Dataset, options: argparse.Namespace) -> Path:
+    """Download it unless it is there; no password is asked for a file that is."""
+    target = options.path / Path(dataset.file_name).name
+    is_here = target.exists() and not options.overwrite
+    return portal.download(
+        task,
+        dataset,
+        options.path,
+        password="" if is_here else _password(task, dataset),
+        force=options.overwrite,
+        progress=progress_of(options, dataset.file_name),
+    )
 
 
 def _wanted(portal: Portal, task: str, name: str | None) -> list[Dataset]:
@@ -86,10 +111,17 @@ def _wanted(portal: Portal, task: str, name: str | None) -> list[Dataset]:
     return chosen
 
 
-def _password(dataset: Dataset, folder: Path) -> str:
-    """The team's data password, where the file needs it: typed, or the first line of standard input."""
+def _password(task: str, dataset: Dataset) -> str:
+    """The team's data password, where the file needs it: typed, or the first line of standard input.
+
+    Raises:
+        NotAllowed: no one is at the terminal, and standard input is empty.
+    """
     if not dataset.is_encrypted and all(one.code != "password" for one in dataset.obstacles):
         return ""
     if sys.stdin.isatty():
         return getpass(f"Your team’s data password for {dataset.file_name} (not shown): ", sys.stderr).strip()
-    return sys.stdin.readline().strip()
+    if password := sys.stdin.readline().strip():
+        return password
+    how = f"agon download {task} -f {dataset.slug}"
+    raise NotAllowed(f"It needs your team’s data password. Type it in a terminal: {how}", "password")

@@ -3,8 +3,8 @@
 import argparse
 
 from agon.answers import Leaderboard
-from agon.commands import chosen_task, declare, note, portal_of, show, table
-from agon.errors import WrongUsage
+from agon.commands import chosen_task, declare, known, note, portal_of, show, table
+from agon.errors import AgonError, WrongUsage
 from agon.portal import Portal
 
 
@@ -23,15 +23,25 @@ def run(options: argparse.Namespace) -> int:
     task, _, track = options.board.partition("/")
     task = chosen_task(task)
     track = track or _only_track(portal, task)
+    try:
+        _print(portal, task, track, options)
+    except AgonError as error:
+        if error.code == "not_found":  # the slugs that there are help more
+            known("track", track, (one.slug for one in portal.task(task).tracks))
+            known("phase", options.phase, (one.slug for one in portal.phases(task)))
+        raise
+    return 0
+
+
+def _print(portal: Portal, task: str, track: str, options: argparse.Namespace) -> None:
     if options.csv:
         content = portal.leaderboard_csv(task, track, phase=options.phase, all_runs=options.all)
         print(content.decode(), end="")
-        return 0
+        return
     board = portal.leaderboard(task, track, phase=options.phase, all_runs=options.all)
     if board.hidden_reason:
         note(board.hidden_reason)
     show(options, board, lambda: _text(board))
-    return 0
 
 
 def _only_track(portal: Portal, task: str) -> str:

@@ -5,7 +5,19 @@ from pathlib import Path
 from typing import Any
 
 from agon.answers import Run
-from agon.commands import ask, chosen_task, declare, note, portal_of, print_json, report_of, show, table, task_option
+from agon.commands import (
+    ask,
+    chosen_task,
+    declare,
+    known,
+    note,
+    portal_of,
+    print_json,
+    report_of,
+    show,
+    table,
+    task_option,
+)
 from agon.errors import RunInvalid, WrongUsage
 from agon.portal import Portal
 from scoring.reports.printing import report_text, scores_text
@@ -57,7 +69,12 @@ def find(portal: Portal, task: str, given: str) -> Run:
 
 
 def _list(options: argparse.Namespace) -> int:
-    runs = list(portal_of(options).runs(chosen_task(options.slug), phase=options.phase, track=options.track))
+    portal, task = portal_of(options), chosen_task(options.slug)
+    if options.phase:
+        known("phase", options.phase, (one.slug for one in portal.phases(task)))
+    if options.track:
+        known("track", options.track, (one.slug for one in portal.task(task).tracks))
+    runs = list(portal.runs(task, phase=options.phase, track=options.track))
     head = ["id", "run", "track", "phase", "state", "received", "official"]
     rows = [(one.id[:8], one.name, one.track, one.phase, state(one), one.received_at, _mark(one)) for one in runs]
     show(options, runs, lambda: table(head, rows))
@@ -65,7 +82,9 @@ def _list(options: argparse.Namespace) -> int:
 
 
 def _mark(run: Run) -> str:
-    return "selected" if run.is_chosen else run.slot or ""
+    if run.is_official:
+        return "selected" if run.is_chosen else "yes"
+    return run.slot or ""
 
 
 def state(run: Run) -> str:

@@ -4,7 +4,18 @@ import argparse
 from pathlib import Path
 
 from agon.answers import Phase, Submission, Validation
-from agon.commands import ask, chosen_task, declare, note, portal_of, print_json, progress_of, report_of, task_option
+from agon.commands import (
+    ask,
+    chosen_task,
+    declare,
+    known,
+    note,
+    portal_of,
+    print_json,
+    progress_of,
+    report_of,
+    task_option,
+)
 from agon.commands.runs import run_text
 from agon.downloads import sha256_of
 from agon.errors import AgonError, RunInvalid, WrongUsage
@@ -36,6 +47,8 @@ def run(options: argparse.Namespace) -> int:
     portal, task = portal_of(options), chosen_task(options.slug)
     if not options.file.is_file():
         raise WrongUsage(f"There is no file {options.file}.")
+    if options.phase:
+        known("phase", options.phase, (one.slug for one in portal.phases(task)))
     phase = options.phase or portal.open_phase(task)
     if options.dry_run:
         wait = WAIT if options.wait is None else options.wait
@@ -64,9 +77,7 @@ def run(options: argparse.Namespace) -> int:
 def _summary(portal: Portal, task: str, slug: str, options: argparse.Namespace) -> str:
     """The file, where it goes to, and what is left of the limits."""
     found = portal.task(task)
-    phase = next((one for one in portal.phases(task) if one.slug == slug), None)
-    if phase is None:
-        raise WrongUsage(f"{task} has no phase {slug}.")
+    phase = next(one for one in portal.phases(task) if one.slug == slug)
     path = options.file
     lines = [f"{path.name} ({path.stat().st_size} bytes, SHA-256 {sha256_of(path)[:12]}…)"]
     lines += [f"to {found.title}, {phase.title}, as {found.your_team or 'yourself'} on {portal.address}"]

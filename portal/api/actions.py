@@ -38,7 +38,7 @@ from portal.api.problems import Problem
 from portal.api.routes import PROBLEMS, router
 from portal.api.schemas import AnnouncementAnswer, RunAnswer, TeamAnswer
 from portal.models import Announcement, GoldStandard, Membership, Run, Team
-from portal.queries.runs import run_view
+from portal.queries.runs import official_among, run_view
 from portal.queries.waiting_scores import waiting_scores
 from portal.web.access import client_address
 
@@ -94,7 +94,8 @@ def _waiting(request: ApiRequest, shared_task: Any, keys: list[str]) -> list[Any
 
 
 def _run(request: ApiRequest, run: Run) -> RunAnswer:
-    return RunAnswer.of(run_view(run, request.user, request.at).line)
+    line = run_view(run, request.user, request.at).line
+    return RunAnswer.of(line, official_among([line.run], request.user, request.at))
 
 
 def _team(_request: ApiRequest, team: Team) -> TeamAnswer:

@@ -23,7 +23,7 @@ from portal.api.schemas import SubmissionAnswer, ValidationAnswer
 from portal.api.uploads import FORM_BODY, RAW_BODY, received, sealed
 from portal.models import Run
 from portal.models.clock import database_now
-from portal.queries.runs import submission_view
+from portal.queries.runs import official_among, submission_view
 from portal.storage import UploadTooLarge, store_upload
 from scoring.limits import UPLOAD_BYTES
 
@@ -109,7 +109,9 @@ def submit_file(request: ApiRequest, task: str, phase: str, query: Query[Upload]
             slot=query.slot,
             key=request.headers.get(KEY, ""),
         )
-    answer = SubmissionAnswer.seen(submission_view(submission, request.user, at))
+    view = submission_view(submission, request.user, at)
+    official = official_among((line.run for line in view.runs), request.user, at)
+    answer = SubmissionAnswer.seen(view, official)
     request.location = reverse("api:submission", args=[task, submission.pk])
     return Status(int(HTTPStatus.CREATED), answer)
 

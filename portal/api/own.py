@@ -25,7 +25,7 @@ from portal.models import Run, Submission
 from portal.permissions import may_download_run
 from portal.queries.items import ItemChoice, item_table
 from portal.queries.receipts import receipt as receipt_of
-from portal.queries.runs import RunLine, run_lines, run_view, submission_view
+from portal.queries.runs import RunLine, official_among, run_lines, run_view, submission_view
 from portal.queries.uploads import run_body
 
 
@@ -51,7 +51,8 @@ def submissions(request: ApiRequest, task: str, paging: Query[Paging]) -> dict[s
 def submission(request: ApiRequest, task: str, submission: UUID) -> SubmissionAnswer:
     """An upload, its runs and every problem: poll it until `is_finished`."""
     found = find_submission(request, task, submission)
-    return SubmissionAnswer.seen(submission_view(found, request.user, request.at))
+    view = submission_view(found, request.user, request.at)
+    return SubmissionAnswer.seen(view, official_among((line.run for line in view.runs), request.user, request.at))
 
 
 @read("Submissions", "/tasks/{slug:task}/submissions/{uuid:submission}/report", ReportAnswer)
@@ -85,14 +86,15 @@ def runs(request: ApiRequest, task: str, paging: Query[Paging], phase: str = "",
     wanted = {name: slug for name, slug in (("phase__slug", phase), ("track__slug", track)) if slug}
     found = page_of(request, own.filter(**wanted), ("-received_at", "-pk"), paging)
     lines = {line.run.pk: line for line in run_lines(_of(found), request.user, request.at)}
-    return as_page(request, [RunAnswer.of(lines[one.pk]) for one in found])
+    official = official_among((line.run for line in lines.values()), request.user, request.at)
+    return as_page(request, [RunAnswer.of(lines[one.pk], official) for one in found])
 
 
 @read("Runs", "/tasks/{slug:task}/runs/{uuid:run}", RunAnswer)
 def run(request: ApiRequest, task: str, run: UUID) -> RunAnswer:
     """A run of your team, or a baseline."""
     line: RunLine = run_view(find_run(request, task, run), request.user, request.at).line
-    return RunAnswer.of(line)
+    return RunAnswer.of(line, official_among([line.run], request.user, request.at))
 
 
 @read(

@@ -1,5 +1,6 @@
 """What the API answers, as types: OpenAPI describes them, and what a query gives is written by them."""
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -276,7 +277,8 @@ class RunAnswer(BaseModel):
     state: str = Field(description="received, scoring, scored, rejected or failed")
     is_finished: bool
     slot: str | None
-    is_chosen: bool
+    is_official: bool = Field(description="Whether it counts for its team; false where that would say something hidden")
+    is_chosen: bool = Field(description="Whether the team selected it")
     is_withdrawn: bool
     withdrawal_reason: str
     method: str
@@ -292,7 +294,8 @@ class RunAnswer(BaseModel):
     flags: list[str]
 
     @classmethod
-    def of(cls, line: RunLine) -> "RunAnswer":
+    def of(cls, line: RunLine, official: Collection[UUID]) -> "RunAnswer":
+        """`official` holds the ids of official runs, as `official_among` finds them."""
         run = line.run
         return cls(
             id=run.pk,
@@ -308,6 +311,7 @@ class RunAnswer(BaseModel):
             state=line.state,
             is_finished=line.is_finished,
             slot=run.slot,
+            is_official=run.pk in official,
             is_chosen=run.chosen_at is not None,
             is_withdrawn=run.withdrawn_at is not None,
             withdrawal_reason=run.withdrawal_reason,
@@ -362,7 +366,7 @@ class SubmissionAnswer(SubmissionSummary):
     limits: list[LimitAnswer]
 
     @classmethod
-    def seen(cls, view: SubmissionView) -> "SubmissionAnswer":
+    def seen(cls, view: SubmissionView, official: Collection[UUID]) -> "SubmissionAnswer":
         return cls(
             **SubmissionSummary.of(view.submission).model_dump(),
             slot=view.submission.slot,
@@ -371,7 +375,7 @@ class SubmissionAnswer(SubmissionSummary):
             errors=view.errors,
             warnings=view.warnings,
             problems=view.submission.problems,
-            runs=[RunAnswer.of(line) for line in view.runs],
+            runs=[RunAnswer.of(line, official) for line in view.runs],
             limits=[LimitAnswer.of(line) for line in view.remaining],
         )
 

@@ -15,7 +15,7 @@ Scores = Mapping[str, float | None]
 
 @dataclass(frozen=True, slots=True)
 class OfficialRun:
-    """One team's official run in one track and phase.
+    """A team's official run in one track and phase.
 
     `run` is None where the team has none yet, where all are official (rule `all`), and where the rule is `best` and the
     viewer must not see scores: which run is best says something about them. `chosen`: by someone, not by the rule.
@@ -43,16 +43,16 @@ class OfficialRun:
 def official_runs(
     runs: Iterable[Run], scores: Mapping[UUID, Scores], viewer: Viewer, at: datetime
 ) -> list[OfficialRun]:
-    """One entry for each phase and track of one team's runs; `scores` are those that the viewer may see, by run."""
-    groups: dict[tuple[Phase, Track], list[Run]] = defaultdict(list)
+    """One entry for each team, phase and track of the runs; `scores` are those that the viewer may see, by run."""
+    groups: dict[tuple[int | None, Phase, Track], list[Run]] = defaultdict(list)
     for run in runs:
-        groups[run.phase, run.track].append(run)
-    phases = {phase for phase, _track in groups}
+        groups[run.team_id, run.phase, run.track].append(run)
+    phases = {phase for _team, phase, _track in groups}
     visible = {phase: phase.scores_are_visible_to(viewer, at) for phase in phases}
     in_steps = {phase: phase.step_for(viewer, at) is not None for phase in phases}
     found = [
         _official(phase, track, mine, scores, at, is_visible=visible[phase], in_steps=in_steps[phase])
-        for (phase, track), mine in groups.items()
+        for (_team, phase, track), mine in groups.items()
     ]
     return sorted(found, key=lambda one: (-one.phase.position, one.track.position))
 

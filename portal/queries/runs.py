@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from django.db.models import Q, QuerySet
 
@@ -83,10 +84,24 @@ def team_runs(team: Team, viewer: Viewer, at: datetime) -> list[RunLine]:
 
 
 def official_runs_of(lines: Iterable[RunLine], viewer: Viewer, at: datetime) -> list[OfficialRun]:
-    """What counts for a team among its runs, newest phase first."""
+    """What counts for each team among all of its runs in a phase and track, newest phase first."""
     lines = list(lines)
     values = {line.run.pk: {score.column.key: score.value for score in line.scores} for line in lines if line.scores}
     return official_runs([line.run for line in lines], values, viewer, at)
+
+
+def official_among(runs: Iterable[Run], viewer: Viewer, at: datetime) -> set[UUID]:
+    """The ids of those runs that are official, as far as the viewer may know; their teams' other runs are looked up."""
+    runs = [run for run in runs if run.team_id is not None]
+    same = Run.objects.filter(
+        team__in={run.team_id for run in runs},
+        phase__in={run.phase_id for run in runs},
+        track__in={run.track_id for run in runs},
+    )
+    found = official_runs_of(run_lines(same, viewer, at), viewer, at)
+    by_rule = {one.run.pk for one in found if one.run}
+    of_all = {run.pk for run in runs if run.is_eligible and run.phase.official == Phase.Official.ALL}
+    return by_rule | of_all
 
 
 def submission_view(submission: Submission, viewer: Viewer, at: datetime) -> SubmissionView:

@@ -40,6 +40,8 @@ def run(options: argparse.Namespace) -> int:
             "The receipt is as the portal signed it.", *(f"{name}: {value}" for name, value in values.items()), sep="\n"
         )
         print("The file is the one it is of." if options.file else "No file was compared with it.")
+    elif verdict.is_signed:
+        print("The receipt is as the portal signed it, but the file is another one.", *verdict.errors, sep="\n")
     else:
-        print("The receipt is not to be believed.", *verdict.errors, sep="\n")
+        print("The receipt is not valid.", *verdict.errors, sep="\n")
     return VALID if verdict.ok else INVALID

@@ -153,3 +153,30 @@ def test_who_may_not_have_a_file_is_told_why(agon: Typed, monkeypatch: pytest.Mo
     assert {path.name for path in Path().iterdir()} == {"tiny", "tiny-sample.tsv"}
     agon("download", "-f", "nothing", expect=2)
     assert "the files are rules, sample" in agon.err
+
+
+def test_a_second_download_keeps_what_is_there_and_says_what_is_missing(
+    agon: Typed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO(""))
+    Team.objects.update(data_password=make_password("k7h2-mm9q"))
+    Path("tiny-sample.tsv").write_text(SAMPLE)
+    agon("download", expect=1)
+    assert "Not downloaded: tiny-test.tsv." in agon.err
+    assert "agon download tiny -f test" in agon.err
+    assert agon.out.splitlines() == ["tiny", "tiny-sample.tsv"]
+    monkeypatch.setattr(sys, "stdin", io.StringIO("k7h2-mm9q\n"))
+    Path("tiny-sample.tsv").write_text("mine")
+    agon("download", expect=1)
+    assert Path("tiny-test.tsv").read_text() == SAMPLE
+    assert Path("tiny-sample.tsv").read_text() == "mine"
+    assert "differs from the portal’s file. Overwrite it with -o." in agon.err
+    Path("tiny-sample.tsv").unlink()
+    agon("download")
+    assert (Path("tiny-sample.tsv").read_text(), Download.objects.count()) == (SAMPLE, 2)
+
+
+def test_who_is_signed_out_is_sent_to_login(agon: Typed, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("AGON_TOKEN")
+    agon("runs", "list", expect=4)
+    assert "agon login" in agon.err

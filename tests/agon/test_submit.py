@@ -90,8 +90,9 @@ def test_exit_codes(agon: Typed, run: Path, team: Team, at: Clock, monkeypatch: 
     monkeypatch.setenv("AGON_TOKEN", token_of(captain(team)))
     at(RELEASE)
     assert agon.json("submit", fourth, "--yes", "--phase", "evaluation", expect=5)["code"] == "phase_closed"
-    agon("submit", fourth, "--yes", expect=2)  # no phase is open
-    assert "--phase" in agon.err
+    agon("submit", fourth, "--yes", expect=5)
+    assert "No phase of tiny is open now" in agon.err
+    assert "--phase" not in agon.err
     monkeypatch.setenv("AGON_TOKEN", token_of(person("Eve")))
     agon("submit", fourth, "--yes", "--phase", "evaluation", expect=5)
     monkeypatch.delenv("AGON_TOKEN")
@@ -159,9 +160,30 @@ def test_a_run_is_selected_and_withdrawn(agon: Typed, team: Team) -> None:
     for number in (1, 2):
         send_run(team, GOOD, number, EVALUATION)
     work_off(EVALUATION)
+
+    def official() -> dict[str, str]:
+        """The last word of each line, which is the received time's where the run is not official."""
+        return {words[1]: words[-1] for words in map(str.split, agon("runs", "list").splitlines()[1:])}
+
+    assert official() == {NAME: "UTC", "one_Meltemi_2.json": "yes"}
     agon("runs", "select", NAME)
+    assert official() == {NAME: "selected", "one_Meltemi_2.json": "UTC"}
     assert Run.objects.get(chosen_at__isnull=False).name == NAME
     agon("runs", "withdraw", NAME, "-m", "wrong file", expect=2)
     agon("runs", "withdraw", NAME, "-m", "wrong file", "--yes")
     assert Run.objects.get(withdrawn_at__isnull=False).withdrawal_reason == "wrong file"
     assert agon.json("runs", "select", NAME, expect=1)["code"] == "not_eligible"
+
+
+def test_names_that_do_not_exist_are_answered_with_those_that_do(agon: Typed, run: Path) -> None:
+    for words in (
+        ("submit", run, "--yes", "--phase"),
+        ("runs", "list", "--phase"),
+        ("leaderboard", "tiny/one", "--phase"),
+    ):
+        agon(*words, "evalution", expect=2)
+        assert "There is no phase evalution; there is evaluation, post, without-gold." in agon.err
+    for words in (("runs", "list", "--track", "none"), ("leaderboard", "tiny/none")):
+        agon(*words, expect=2)
+        assert "There is no track none; there is one, two." in agon.err
+    assert not Submission.objects.exists()

@@ -115,6 +115,11 @@ def test_the_command_line_verifies_receipt_and_file(files, capsys):
     assert main([*words, str(files / "run.json"), "--json"]) == 1
     answer = json.loads(capsys.readouterr().out)
     assert not answer["ok"]
+    assert main([*words, str(files / "run.json")]) == 1
+    assert "as the portal signed it, but the file is another one" in capsys.readouterr().out
+    (files / "receipt.json").write_bytes((files / "receipt.json").read_bytes().replace(b"Meltemi", b"Mistral"))
+    assert main([*words, str(files / "run.json")]) == 1
+    assert "The receipt is not valid" in capsys.readouterr().out
     assert "is not the file of this receipt" in answer["faults"][0]
 
 

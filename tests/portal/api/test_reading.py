@@ -277,3 +277,20 @@ def test_organizers_read_their_lists(gated, approved):
 
 def test_the_folder_is_the_pages(tiny):
     assert Script()("/tasks/tiny/folder.zip").content == Client().get("/tasks/tiny/folder.zip").content
+
+
+def test_the_official_run_of_each_team_is_marked_as_on_the_page(tiny, meltemi):
+    bora = new_team(tiny, "Bora")
+    for team, values, number in ((meltemi, GOOD, 1), (meltemi, PERFECT, 2), (bora, GOOD, 1)):
+        send_run(team, values, number, EVALUATION + timedelta(minutes=number))
+    work_off(EVALUATION)
+    of_all = {"one_Meltemi_2.json", "one_Bora_1.json"}
+    member, organizer = Script(captain(meltemi)), Script(organizer_of(tiny), "organize")
+    for read, expected in ((organizer, of_all), (member, {"one_Meltemi_2.json"})):
+        found = read("/tasks/tiny/runs").json()["items"]
+        assert {one["name"] for one in found if one["is_official"]} == expected
+        assert not any(one["is_chosen"] for one in found)
+        for one in found:
+            assert read(f"/tasks/tiny/runs/{one['id']}").json()["is_official"] is one["is_official"]
+    first = read("/tasks/tiny/runs?limit=1").json()["items"]
+    assert [(one["name"], one["is_official"]) for one in first] == [("one_Meltemi_2.json", True)]
