@@ -121,5 +121,7 @@ def problem_of(found: Any, label: str) -> Any:
             return NOT_TEXT(label=label)
         case "enum" | "literal_error":
             return NOT_A_CHOICE(label=label, choices=context["expected"])
+        case "model_type" | "model_attributes_type":
+            return NOT_VALID(label=label, reason=_("Send a JSON object."))
         case _:
             return NOT_VALID(label=label, reason=found["msg"])

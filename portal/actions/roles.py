@@ -55,18 +55,25 @@ class Role:
             if not self.on_server:
                 raise NOT_ON_SERVER()
             return
-        if isinstance(who, User) and who.token is not None:
-            self._check_token(who.token, target)
+        token = who.token if isinstance(who, User) else None
+        if token is not None:
+            self._check_token(token, target)
         error = self.missing(who, target)
+        if error is NO_SECOND_FACTOR and token is not None:
+            _require_scope(token, AccessToken.Scope.ORGANIZE)  # without it no token stands for a second factor
         if error is not None:
             raise error()
 
     def _check_token(self, token: AccessToken, target: Any) -> None:
         if self.scope is None:
             raise NOT_BY_TOKEN()
-        if not token.allows(self.scope):
-            raise TOKEN_SCOPE(scope=token.scope, needed=self.scope)
+        _require_scope(token, self.scope)
         require_task(token, _shared_task(target))
+
+
+def _require_scope(token: AccessToken, needed: AccessToken.Scope) -> None:
+    if not token.allows(needed):
+        raise TOKEN_SCOPE(scope=token.scope, needed=needed)
 
 
 def require_task(token: AccessToken, shared_task: SharedTask) -> None:

@@ -34,7 +34,7 @@ from portal.actions.action import Action
 from portal.actions.input import Input
 from portal.api.access import find_phase, find_run, find_task, find_team, own_team
 from portal.api.door import ApiRequest
-from portal.api.problems import Problem
+from portal.api.problems import WRONG_MEDIA, Problem
 from portal.api.routes import PROBLEMS, router
 from portal.api.schemas import AnnouncementAnswer, RunAnswer, TeamAnswer
 from portal.models import Announcement, GoldStandard, Membership, Run, Team
@@ -99,7 +99,8 @@ def _run(request: ApiRequest, run: Run) -> RunAnswer:
 
 
 def _team(_request: ApiRequest, team: Team) -> TeamAnswer:
-    return TeamAnswer.of(team, list(team.memberships.select_related("user").order_by("-is_captain", "joined_at")))
+    members = team.memberships.select_related("user").order_by("-is_captain", "joined_at")
+    return TeamAnswer.of(team, list(members), may_invite=True)
 
 
 def _joined(request: ApiRequest, membership: Membership) -> TeamAnswer:
@@ -123,6 +124,7 @@ def _key(number: int) -> int:
     return min(number, 2**63 - 1)
 
 
+_JSON = "application/json"
 TASK = "/tasks/{slug:task}"
 OWN = f"{TASK}/team"
 RUN = f"{TASK}/runs/{{uuid:run}}"
@@ -300,14 +302,14 @@ def _declare(route: Route) -> None:
     router.api_operation(
         [route.method],
         route.path,
-        auth=_permission(route),
-        response={status: answered, **PROBLEMS, 409: Problem},
+        auth=_permission(route, takes_body=body is not None),
+        response={status: answered, **PROBLEMS, **dict.fromkeys((409, 413, 415), Problem)},
         operation_id=route.name,
         url_name=route.name,
         summary=summary.rstrip("."),
         description=rest.strip() or None,
         tags=[route.tag],
-        openapi_extra={"requestBody": {"content": {"application/json": example}}} if body else None,
+        openapi_extra={"requestBody": {"content": {_JSON: example}}} if body else None,
     )(view)
 
 
@@ -322,13 +324,16 @@ def body_of(route: Route) -> type[Input] | None:
     return create_model(f"{route.action.name}_input", __base__=Input, **fields) if fields else None
 
 
-def _permission(route: Route) -> Callable[[ApiRequest], bool]:
-    """Whether whoever asks may do it at all: by the action's own role, before the body is read."""
+def _permission(route: Route, *, takes_body: bool) -> Callable[[ApiRequest], bool]:
+    """Whether whoever asks may do it at all, by the action's own role, and sends JSON: before the body is read."""
 
     def may(request: ApiRequest) -> bool:
         match = request.resolver_match
         assert match is not None
         route.action.who.check(request.user, route.target(request, **match.kwargs))
+        has_body = request.META.get("CONTENT_LENGTH") not in (None, "", "0")
+        if takes_body and has_body and request.content_type != _JSON:
+            raise WRONG_MEDIA(expected=_JSON)
         return True
 
     return may

@@ -12,7 +12,9 @@ from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import BadRequest, RequestDataTooBig, SuspiciousOperation
 from django.core.signals import got_request_exception
+from django.db import DatabaseError
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.multipartparser import MultiPartParserError
 from django.http.response import HttpResponseBase
 from django.utils.cache import get_conditional_response, patch_vary_headers
 from django.utils.http import quote_etag
@@ -20,7 +22,6 @@ from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt
 
 from portal.actions.errors import ActionError
-from portal.actions.intake import TOO_LARGE
 from portal.actions.roles import SIGNED_OUT
 from portal.api import problems, rates
 from portal.models import AccessToken, User, Viewer
@@ -28,7 +29,6 @@ from portal.models.clock import database_now
 from portal.permissions import Obstacle
 from portal.web.access import client_address
 from portal.web.middleware import RETRY_SECONDS, has_nul, is_outage
-from scoring.limits import UPLOAD_BYTES
 
 View = Callable[..., HttpResponseBase]
 
@@ -89,8 +89,8 @@ def answer_to(error: Exception, request: HttpRequest) -> HttpResponse:
         case Http404():
             return problems.problem_response(problems.NOT_FOUND())
         case RequestDataTooBig():
-            return problems.problem_response(TOO_LARGE(limit=UPLOAD_BYTES))
-        case BadRequest() | SuspiciousOperation():
+            return problems.problem_response(problems.BODY_TOO_LARGE(limit=settings.DATA_UPLOAD_MAX_MEMORY_SIZE))
+        case BadRequest() | SuspiciousOperation() | MultiPartParserError():
             return problems.problem_response(problems.NOT_READABLE(expected=""))
     if is_outage(error):
         return problems.problem_response(problems.UNAVAILABLE(seconds=RETRY_SECONDS))
@@ -114,11 +114,20 @@ def _enter(request: HttpRequest) -> rates.Usage:
         if wrong.is_over:
             raise problems.TOO_MANY_REQUESTS(limit=wrong.limit, seconds=wrong.seconds)
         raise problems.BAD_TOKEN()
-    token.used(at)
+    _note_use(token, at)
     user: User = token.user
     user.token = token
     request.user = user
     return rates.count(f"token:{token.pk}", rates.REQUESTS, at.timestamp())
+
+
+def _note_use(token: AccessToken, at: datetime) -> None:
+    """A database that accepts no writes can still be read."""
+    try:
+        token.used(at)
+    except DatabaseError as error:
+        if not is_outage(error):
+            raise
 
 
 def _finished(request: HttpRequest, response: HttpResponseBase, usage: rates.Usage | None) -> HttpResponseBase:

@@ -71,7 +71,7 @@ def upload(
 
     def declare(view: Callable[..., Any]) -> Callable[..., Any]:
         summary, _, rest = (view.__doc__ or "").partition("\n")
-        errors = dict.fromkeys((409, 413), Problem)
+        errors = dict.fromkeys((409, 413, 415), Problem)
         headers = [_KEY] if action is submit else []
         operation = router.post(
             path,

@@ -21,7 +21,7 @@ from portal.api.schemas import (
     TeamAnswer,
     ValidationAnswer,
 )
-from portal.models import Run, Submission
+from portal.models import AccessToken, Run, Submission
 from portal.permissions import may_download_run
 from portal.queries.items import ItemChoice, item_table
 from portal.queries.receipts import receipt as receipt_of
@@ -34,7 +34,9 @@ def team(request: ApiRequest, task: str) -> TeamAnswer:
     """Your team in the task."""
     found = own_team(request, task)
     members = found.memberships.select_related("user").order_by("-is_captain", "joined_at")
-    return TeamAnswer.of(found, list(members))
+    token = person(request).token
+    may_invite = token is not None and token.allows(AccessToken.Scope.SUBMIT)
+    return TeamAnswer.of(found, list(members), may_invite=may_invite)
 
 
 @read("Submissions", "/tasks/{slug:task}/submissions", Page[SubmissionSummary])

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 from pydantic import BaseModel, Field
 
-from portal.actions.errors import ActionError, ErrorCode, LimitReached
+from portal.actions.errors import ActionError, ErrorCode, LimitReached, TooLarge
 from portal.actions.input import InvalidInput
 from portal.actions.roles import SIGNED_OUT
 
@@ -75,6 +75,7 @@ NOT_FOUND = NotFound.declare("not_found", _("There is nothing at this address, o
 WRONG_METHOD = WrongMethod.declare("method_not_allowed", _("Use one of these methods: %(allowed)s."))
 NOT_READABLE = BadRequest.declare("not_readable", _("The request cannot be read. %(expected)s"))
 WRONG_MEDIA = WrongMedia.declare("media_type", _("Send the body as %(expected)s."))
+BODY_TOO_LARGE = TooLarge.declare("too_large", _("The body is too large. Use at most %(limit)d bytes."))
 NO_SUCH_RANGE = NoSuchRange.declare("range", _("The file has %(size)d bytes. Ask for some of these."))
 TOO_MANY_REQUESTS = LimitReached.declare(
     "too_many_requests", _("More than %(limit)d requests within a minute. Wait %(seconds)d seconds.")
@@ -91,6 +92,7 @@ OWN_ERRORS: tuple[ErrorCode, ...] = (
     WRONG_METHOD,
     NOT_READABLE,
     WRONG_MEDIA,
+    BODY_TOO_LARGE,
     NO_SUCH_RANGE,
     TOO_MANY_REQUESTS,
     SERVER_ERROR,

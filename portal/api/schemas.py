@@ -239,13 +239,13 @@ class TeamAnswer(BaseModel):
     reason: str = Field(description="Why it was declined")
     answers: dict[str, Any]
     members: list[MemberAnswer]
-    invitation_code: str
+    invitation_code: str | None = Field(description="Whoever has it can join; null by a token that only reads")
     bibtex: str
     paper: str
     created_at: datetime
 
     @classmethod
-    def of(cls, team: Team, members: list[Membership]) -> "TeamAnswer":
+    def of(cls, team: Team, members: list[Membership], *, may_invite: bool) -> "TeamAnswer":
         return cls(
             id=team.pk,
             name=team.name,
@@ -254,7 +254,7 @@ class TeamAnswer(BaseModel):
             reason=team.reason,
             answers=team.answers,
             members=[MemberAnswer.of(member) for member in members],
-            invitation_code=team.invitation_code,
+            invitation_code=team.invitation_code if may_invite else None,
             bibtex=team.bibtex,
             paper=team.paper,
             created_at=team.created_at,

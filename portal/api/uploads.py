@@ -9,9 +9,9 @@ from typing import IO, Any, NamedTuple
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest
 
-from portal.actions.input import REQUIRED
+from portal.actions.input import REQUIRED, InvalidInput
 from portal.actions.intake import TOO_LARGE
-from portal.api.problems import NOT_READABLE
+from portal.api.problems import NOT_READABLE, WRONG_MEDIA
 from portal.storage import gold_sealer
 from portal.web.bodies import FORM_BYTES, allow_large_file
 
@@ -37,14 +37,15 @@ def received(request: HttpRequest, name: str, limit: int) -> Iterator[Received]:
     """The file of the body once all of it is here; `name` counts where the body is the file itself.
 
     Raises:
-        ActionError: TOO_LARGE, or REQUIRED where a name or a file is missing.
+        ActionError: TOO_LARGE, WRONG_MEDIA, or REQUIRED where a name or a file is missing.
     """
     _require_small(request, limit + FORM_BYTES, limit)
     if request.content_type == _FORM:
         yield _from_form(request, name)
         return
+    _require_file_itself(request)
     if not name:
-        raise REQUIRED(label="file_name")
+        raise _missing("file_name")
     with SpooledTemporaryFile(_IN_MEMORY) as body:
         for piece in _raw(request, limit):
             body.write(piece)
@@ -57,9 +58,10 @@ def sealed(request: HttpRequest, limit: int) -> Iterator[Iterator[bytes]]:
     """The body as a sealed gold standard: each piece is sealed as it arrives, and only that is written anywhere.
 
     Raises:
-        ActionError: TOO_LARGE.
+        ActionError: TOO_LARGE or WRONG_MEDIA.
     """
     _require_small(request, limit, limit)
+    _require_file_itself(request)
     sealer = gold_sealer()
     with SpooledTemporaryFile(_IN_MEMORY) as body:
         body.write(sealer.head)
@@ -70,16 +72,26 @@ def sealed(request: HttpRequest, limit: int) -> Iterator[Iterator[bytes]]:
         yield _pieces(body)
 
 
+def _missing(name: str) -> InvalidInput:
+    problem: Any = REQUIRED(label=name)
+    return InvalidInput({name: problem})
+
+
 def _require_small(request: HttpRequest, most: int, limit: int) -> None:
     if int(request.META.get("CONTENT_LENGTH") or 0) > most:
         raise TOO_LARGE(limit=limit)
+
+
+def _require_file_itself(request: HttpRequest) -> None:
+    if (request.content_type or "").startswith("multipart/"):
+        raise WRONG_MEDIA(expected=next(iter(RAW_BODY)))
 
 
 def _from_form(request: HttpRequest, name: str) -> Received:
     allow_large_file(request)
     file = request.FILES.get("file")
     if not isinstance(file, UploadedFile):
-        raise REQUIRED(label="file")
+        raise _missing("file")
     return Received(name or file.name or "", iter(file.chunks(_PIECE)))
 
 

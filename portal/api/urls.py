@@ -5,6 +5,7 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import URLPattern, re_path
 from django.utils.text import capfirst
+from django.utils.translation import gettext as _
 from ninja import NinjaAPI
 from ninja.errors import HttpError
 from ninja.errors import ValidationError as InvalidRequest
@@ -26,7 +27,9 @@ class Api(NinjaAPI):
         for context in error_contexts:
             flat = context.model.__ninja_flatten_map_reverse__
             for one in context.pydantic_validation_error.errors(include_url=False):
-                place = [str(part) for part in flat.get(one["loc"], one["loc"])]
+                steps = one["loc"]  # below a parameter they name the kinds that it may be of
+                known = next((flat[steps[:n]] for n in range(len(steps), 0, -1) if steps[:n] in flat), steps)
+                place = [str(part) for part in known]
                 name = ".".join(place[1:]) or "".join(place)
                 found.setdefault(name, problem_of(one, capfirst(name.replace("_", " "))))
         return Rejected(InvalidInput(found))
@@ -48,7 +51,7 @@ def _answer(request: HttpRequest, error: Any) -> HttpResponse:
         case Rejected():
             return answer_to(error.error, request)
         case HttpError():
-            return answer_to(problems.NOT_READABLE(expected=error.message), request)
+            return answer_to(problems.NOT_READABLE(expected=_("The body must be JSON in UTF-8.")), request)
     return answer_to(error, request)
 
 

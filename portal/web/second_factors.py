@@ -1,8 +1,8 @@
-"""How second factors are kept, what they are called where people see them, and that sessions without one end.
+"""How second factors are kept, what they are called where people see them, and that access without one ends.
 
 A session of an account with a second factor has used it: allauth asks for it at every sign-in, be it by password, ORCID
-or a mailed link, and a passkey is two factors in one. Sessions from before the first one was set up end with that,
-except the one that set it up. So the account's second factor answers for each of its sessions.
+or a mailed link, and a passkey is two factors in one. Sessions and access tokens from before the first one was set
+up end with that, except the session that set it up. So the account's second factor answers for each of its sessions.
 """
 
 from base64 import urlsafe_b64encode
@@ -21,6 +21,7 @@ from django.utils.translation import gettext as _
 
 from portal.models import User
 from portal.models.account import SECOND_FACTORS
+from portal.models.clock import database_now
 
 
 class SecondFactors(DefaultMFAAdapter):
@@ -38,12 +39,13 @@ class SecondFactors(DefaultMFAAdapter):
 
 
 @receiver(authenticator_added)
-def end_other_sessions(request: HttpRequest, user: User, authenticator: Authenticator, **_: Any) -> None:
+def end_other_access(request: HttpRequest, user: User, authenticator: Authenticator, **_: Any) -> None:
     """With the first second factor. allauth loads this module as its adapter before it adds one."""
     kept = user.authenticator_set.filter(type__in=SECOND_FACTORS)  # type: ignore[attr-defined]
     if authenticator.type in SECOND_FACTORS and not kept.exclude(pk=authenticator.pk).exists():
         for session in UserSession.objects.filter(user=user).exclude(session_key=request.session.session_key):
             session.end()
+        user.access_tokens.end(database_now(), "second_factor")
 
 
 def _cipher() -> Fernet:

@@ -77,6 +77,11 @@ def test_own_team_submissions_and_runs(meltemi, member, runs):
     assert member(f"/tasks/tiny/submissions/{runs[0].submission_id}/report").json()["ok"]
 
 
+def test_who_only_reads_invites_nobody(meltemi, member):
+    assert member("/tasks/tiny/team").json()["invitation_code"] is None
+    assert Script(captain(meltemi))("/tasks/tiny/team").json()["invitation_code"] == meltemi.invitation_code
+
+
 def test_receipts_are_those_of_the_pages(meltemi, member, runs):
     client = Client()
     client.force_login(captain(meltemi))

@@ -80,6 +80,59 @@ def test_the_same_key_gives_the_same_submission(member):
     assert problem(member(path, "POST", run_file(PERFECT))) == (409, "run_number_taken")
 
 
+def test_an_input_that_is_not_valid_is_named_as_it_is_sent(member, gated):
+    slot = member(f"{UPLOADS}?file_name={NAME}&slot=best", "POST", b"[]").json()["errors"]
+    assert [one["field"] for one in slot] == ["slot"]
+    assert slot[0]["detail"].startswith("Slot must be one of")
+    assert [one["field"] for one in member(UPLOADS, "POST", b"[]").json()["errors"]] == ["file_name"]
+    form = Client(headers={"Authorization": f"Bearer {token_of(person('Ana'))}"})
+    listed = form.post("/api/v1/tasks/gated/team", b"[]", content_type="application/json").json()["errors"]
+    assert listed[0]["detail"].endswith("Send a JSON object.")
+
+
+def test_a_form_without_its_boundary(member, meltemi):
+    for media in ("multipart/form-data", "multipart/form-data; boundary="):
+        answer = member(UPLOADS, "POST", b"x", **{"Content-Type": media})
+        assert problem(answer) == (400, "not_readable")
+
+
+def test_a_form_without_a_file(meltemi):
+    client = Client(headers={"Authorization": f"Bearer {token_of(captain(meltemi))}"})
+    answer = client.post(f"/api/v1{UPLOADS}", {"other": "x"})
+    assert problem(answer) == (422, "required")
+    assert [one["field"] for one in answer.json()["errors"]] == ["file"]
+
+
+@pytest.mark.parametrize(
+    ("path", "media", "expected"),
+    [
+        ("/tasks/gated/announcements", "application/x-www-form-urlencoded", "application/json"),
+        ("/tasks/gated/announcements", "multipart/form-data; boundary=x", "application/json"),
+        ("/tasks/gated/organize/gold/one/test", "multipart/form-data; boundary=x", "application/octet-stream"),
+        ("/tasks/gated/organize/datasets/sample", "multipart/mixed; boundary=x", "application/octet-stream"),
+    ],
+)
+def test_bodies_of_another_type(organizer, path, media, expected):
+    answer = organizer(path, "POST", b'{"title": "News", "text": "Well."}', **{"Content-Type": media})
+    assert problem(answer) == (415, "media_type")
+    assert expected in answer.json()["detail"]
+    assert not Announcement.objects.exists()
+
+
+def test_json_that_is_too_large(organizer, settings):
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 20
+    answer = organizer("/tasks/gated/announcements", "POST", {"title": "News", "text": "Well, well."})
+    assert problem(answer) == (413, "too_large")
+    assert answer.json()["params"] == {"limit": 20}
+
+
+def test_who_organizes_and_uses_a_token_of_another_scope_learns_which(gated, bora):
+    path = f"/tasks/gated/organize/teams/{bora.pk}/password"
+    answer = Script(organizer_of(gated), "submit")(path, "POST")
+    assert problem(answer) == (403, "token_scope")
+    assert answer.json()["params"] == {"scope": "submit", "needed": "organize"}
+
+
 def test_all_problems_of_a_file_come_at_once(member):
     answer = member(f"{UPLOADS}?file_name=two_Notus_9.csv", "POST", run_file(GOOD))
     assert problem(answer) == (422, "upload_rejected")

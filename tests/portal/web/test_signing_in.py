@@ -11,6 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from portal.models import User
+from tests.portal.script import Script
 from tests.portal.world import app_code, person, set_up_second_factor
 from tests.services import code_in, text_of
 
@@ -220,9 +221,10 @@ def is_signed_in(client):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_first_second_factor_ends_all_other_sessions(milo, smtp):
+def test_the_first_second_factor_ends_all_other_sessions_and_all_tokens(milo, smtp):
     """They were opened with a password alone, which whoever stole it can do, too."""
-    here, elsewhere = signed_in(milo), signed_in(milo)
+    here, elsewhere, script = signed_in(milo), signed_in(milo), Script(milo)
+    assert script("/me").status_code == 200
     here.post(reverse("account_reauthenticate"), {"password": PASSWORD})
     here.get(reverse("mail_code"))
     here.post(reverse("mail_code"), {"code": code_in(smtp.mails[-1])})
@@ -230,4 +232,5 @@ def test_the_first_second_factor_ends_all_other_sessions(milo, smtp):
     code = app_code(page.context["form"].secret)
     assert here.post("/accounts/2fa/totp/activate/", {"code": code}).status_code == 302
     assert milo.has_second_factor
+    assert script("/me").status_code == 401
     assert (is_signed_in(here), is_signed_in(elsewhere)) == (True, False)

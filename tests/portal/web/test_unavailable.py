@@ -9,6 +9,7 @@ from django.db import connection
 from django.test import Client
 
 from portal.models import Run, Submission
+from tests.portal.script import Script
 from tests.portal.world import GOOD, captain, run_file
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -58,6 +59,13 @@ def test_an_upload_to_a_disk_that_is_nearly_full(upload, page, monkeypatch):
     assert (answer.status_code, answer.headers["Retry-After"]) == (503, "60")
     assert (Submission.objects.count(), Run.objects.filter(kind="team").count()) == (0, 0)
     assert upload(page).status_code == 303
+
+
+def test_a_token_reads_a_read_only_database(meltemi):
+    script = Script(captain(meltemi), "read")
+    with read_only():
+        found = script("/tasks/tiny/team")
+    assert (found.status_code, found.json()["name"]) == (200, "Meltemi")
 
 
 def test_readyz_tries_a_write(client, monkeypatch):
