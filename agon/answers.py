@@ -157,6 +157,7 @@ class Run(Answer, frozen=True, kw_only=True):
     problems: Problems
     scores: dict[str, float | None]
     scores_are_hidden: bool
+    ladder_step: float | None
 
 
 class Submission(Answer, frozen=True, kw_only=True):

@@ -97,7 +97,7 @@ def _parser(typed: str, add_commands: AddCommands | None) -> argparse.ArgumentPa
     shared = argparse.ArgumentParser(add_help=False)
     shared.add_argument("--task", type=Path, required=True, metavar="DIR", help="the shared task's folder")
     shared.add_argument("--items", type=Path, metavar="FILE", help="ids that a run must hold, one a line")
-    shared.add_argument("--split", default="test", help="which of the track's items are meant (default: test)")
+    shared.add_argument("--split", default="test", help="the phase's split, such as dev (default: test)")
     reporting = argparse.ArgumentParser(add_help=False)
     reporting.add_argument("--all", action="store_true", help=f"list all places of a problem, not the first {LISTED}")
     shared.add_argument("--json", action="store_true", help="print one JSON object")

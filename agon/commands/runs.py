@@ -108,6 +108,11 @@ def run_text(run: Run) -> str:
         lines += ["", scores_text(run.scores)]
     elif run.scores_are_hidden:
         lines += ["Its scores are hidden until the release."]
+    elif run.state == "scored" and run.ladder_step is not None:
+        lines += [
+            "The run is scored and made no step: a score is shown only if it beats the best score shown to your team, "
+            f"and to you, by more than {run.ladder_step:g}."
+        ]
     return "\n".join(lines)
 
 

@@ -9,13 +9,14 @@ from allauth.socialaccount.forms import SignupForm as AllauthConnectedSignupForm
 from django import forms
 from django.contrib.auth.hashers import make_password
 from django.http import HttpRequest, HttpResponse
+from django.utils.text import format_lazy
 from django.utils.translation import get_language_from_request, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from portal.actions.access_tokens import create_token
 from portal.actions.account_settings import change_settings
 from portal.actions.roles import NO_SECOND_FACTOR
-from portal.models import SharedTask, User
+from portal.models import AccessToken, SharedTask, User
 from portal.models.account import languages, time_zones
 from portal.web.action_forms import ActionForm, action_field
 
@@ -141,8 +142,10 @@ class TokenForm(ActionForm):
     name = action_field(
         create_token, "name", label=_("Name"), help_text=_("What it is for, such as “CI of our system”.")
     )
-    scope = action_field(
-        create_token, "scope", label=_("Scope"), help_text=_("Organizing needs a second factor on your account.")
+    scope = forms.ChoiceField(
+        choices=[(one.value, format_lazy("{}: {}", one.value, one.label)) for one in AccessToken.Scope],
+        label=_("Scope"),
+        help_text=_("Organizing needs a second factor on your account."),
     )
     shared_task = forms.ModelChoiceField(
         SharedTask.objects.all(),

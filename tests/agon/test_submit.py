@@ -187,3 +187,14 @@ def test_names_that_do_not_exist_are_answered_with_those_that_do(agon: Typed, ru
         agon(*words, expect=2)
         assert "There is no track none; there is one, two." in agon.err
     assert not Submission.objects.exists()
+
+
+def test_a_scored_run_that_made_no_step_says_so(agon: Typed, team: Team) -> None:
+    rules = {"scores": "at-once", "official": "best", "ladder_step": 0.05, "released": None}
+    team.shared_task.phases.filter(slug="evaluation").update(**rules)
+    for number in (1, 2):
+        send_run(team, GOOD, number, EVALUATION + timedelta(minutes=number))
+    work_off(EVALUATION)
+    assert "accuracy" in agon("runs", "view", NAME)
+    assert "is scored and made no step" in agon("runs", "view", "one_Meltemi_2.json")
+    assert "by more than 0.05." in agon.out

@@ -230,6 +230,7 @@ def test_the_page_shows_a_new_token_once(browser, tiny):
     token = AccessToken.objects.get()
     assert (token.name, token.scope, token.shared_task) == ("CI of our system", "submit", tiny)
     page = browser.get(PAGE).content.decode()
+    assert "submit: Read and take part" in page
     assert "CI of our system" in page
     assert token.shown in page
     assert text not in page

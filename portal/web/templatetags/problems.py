@@ -53,6 +53,14 @@ def further_count(problem: dict[str, Any]) -> str:
 
 
 @register.filter
+def whole_options(commands: str) -> SafeString:
+    """Commands in which no line ends within an option such as `-t`."""
+    pieces = re.split(r"(?<!\S)(-\S+)", commands)  # an option at every odd place
+    spans = ['<span class="nowrap">{}</span>' if number % 2 else "{}" for number in range(len(pieces))]
+    return format_html("".join(spans), *pieces)
+
+
+@register.filter
 def breakable(name: str) -> SafeString:
     """A file name that a narrow column breaks between its words."""
     return format_html_join(mark_safe("<wbr>"), "{}", ((part,) for part in _PIECES.findall(name)))

@@ -26,6 +26,7 @@ from portal.models.clock import database_now
 from portal.permissions import has_signed
 from portal.queries.quota import remaining
 from portal.queries.runs import SubmissionView, submission_view
+from portal.queries.tasks import TaskPage
 from portal.queries.uploads import right_names
 from portal.web.access import SignedInRequest, own_team, tab_context
 from portal.web.bodies import BODY_BYTES, allow_large_file
@@ -182,11 +183,17 @@ def _context(request: HttpRequest, slug: str) -> dict[str, Any]:
     page = context["page"]
     phase = next((phase for phase in page.open_phases if phase.scores == Phase.Scores.ON_RELEASE), page.current_phase)
     names: Any = SimpleLazyObject(lambda: right_names(page.shared_task, page.team, phase))
-    commands = SimpleLazyObject(lambda: "\n".join(names.commands))
+    commands = SimpleLazyObject(lambda: _commands(page, phase))
     context |= {"team": own_team(page), "limit": UPLOAD_BYTES, "names": names, "commands": commands}
     context["has_slots"] = any(phase.contrastive is not None for phase in page.open_phases)
     context["must_sign"] = SimpleLazyObject(lambda: not has_signed(request.user, page.shared_task))
     return context | {"key": get_random_string(22)} | _limits(request, context, phase)
+
+
+def _commands(page: TaskPage, chosen: Phase | None) -> list[tuple[Phase | None, str]]:
+    """What is typed for each open phase, the chosen one first."""
+    phases: list[Phase | None] = [*sorted(page.open_phases, key=lambda phase: phase != chosen)] or [chosen]
+    return [(one, "\n".join(right_names(page.shared_task, page.team, one).commands)) for one in phases]
 
 
 def _limits(request: HttpRequest, context: dict[str, Any], phase: Phase | None) -> dict[str, Any]:
@@ -208,7 +215,7 @@ def _view_context(request: HttpRequest, slug: str, pk: str) -> dict[str, Any]:
         "view": view,
         "runs_with_problems": [line for line in view.runs if line.run.problems],
         "names": names,
-        "commands": "\n".join(names.commands),
+        "commands": [(found.phase, "\n".join(names.commands))],
         "signature": signature,
     }
 

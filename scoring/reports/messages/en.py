@@ -57,7 +57,7 @@ MESSAGES = {
     "folder from its data page.",
     "items-unknown-split": "The track has no items for the split {found}; its splits are {expected}.",
     "items-of-other-split": "The ids are the items of {expected}, not of {found}: send the run in that phase while it "
-    "is open, or answer the items of this one.",
+    "is open (agon check needs its --split), or answer the items of this one.",
     "duplicate-ids": "Ids given more than once: {places}. Keep one entry an item.",
     "missing-items": "Items without an entry: {places}. Every item of the track needs one.",
     "unknown-ids": "Ids that are not among the track's items: {places}. Remove them, or check that this is the right "

@@ -135,6 +135,9 @@ def test_of_open_phases_the_one_that_counts_is_chosen_and_the_limits_of_all_are_
     assert 'value="evaluation" checked' in text
     assert "Runs left in Evaluation" in text
     assert "Runs left today in Post-evaluation" in text
+    for slug in ("evaluation", "without-gold"):
+        assert f'<span class="nowrap">--phase</span> {slug}' in text
+    assert '<span class="nowrap">--split</span> later' in text
 
 
 def test_content_that_breaks_the_rules_is_listed_with_place_and_remedy(sender: Client) -> None:

@@ -136,6 +136,7 @@ def test_ids_of_another_phase_are_told_by_its_name(write_task: Callable[[str], P
     ):
         problem, *others = report
         assert (problem.code, problem.expected) == ("items-of-other-split", "Practice")
+        assert "--split" in problem.message
         assert "items-of-other-split" not in {other.code for other in others}
     unknown = run.replace(b"d2", b"d3")
     codes = {problem.code for problem in check(definition, "task1-hard", unknown)}
