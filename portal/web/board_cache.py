@@ -24,6 +24,10 @@ from django.utils.translation import get_language
 from portal.queries.board_head import BoardHead, board_head
 
 _LONGEST_QUERY = 500  # characters; nobody fills the memory with addresses
+_LARGEST = 256 * 1024  # bytes of a page, characters of a part
+_PARAMETERS = {"as_of", "baselines", "column", "cursor", "format", "group", "language", "limit", "page", "phase"}
+_PARAMETERS |= {"runs", "search", "slot", "sort", "system"}
+"""What an address can ask of a board. Pages repeat all others in their links, so those are for one reader."""
 _HEADERS = {"Cache-Control": "no-cache"}  # a browser asks each time if its copy holds
 _PERSONAL = (settings.SESSION_COOKIE_NAME, "messages")
 
@@ -48,7 +52,8 @@ def kept_boards(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable
                 return response
             headers = {name: value for name, value in response.items() if not name.startswith("RateLimit")}
             kept = response.content, headers | {"ETag": quote_etag(key)} | _HEADERS | {"Vary": address.varies_by}
-            caches["boards"].set(key, kept)
+            if len(response.content) <= _LARGEST:
+                caches["boards"].set(key, kept)
         content, headers = kept
         page = HttpResponse(content, headers=headers)
         return get_conditional_response(request, etag=headers["ETag"], response=page) or page
@@ -83,9 +88,11 @@ def _key_of(request: HttpRequest, address: _Address) -> str | None:
     connection.health_check_done = True  # type: ignore[attr-defined]
     try:
         head = board_head(address.shared_task, address.track, request.GET.get("phase"))
-    except OperationalError:
+    except Exception as error:
+        if not (address.is_api or isinstance(error, OperationalError)):
+            raise
         connection.close_if_unusable_or_obsolete()
-        return None
+        return None  # the view asks again, and the API answers errors as problems there
     parts = [wants_csv(request)] if address.is_api else []
     return board_key(request, head, *parts) if head else None
 
@@ -110,10 +117,10 @@ def wants_csv(request: HttpRequest) -> bool:
 
 def board_key(request: HttpRequest, head: BoardHead, *parts: object) -> str | None:
     """The name of what that address shows in that state; None where nothing may be kept."""
-    query = request.META.get("QUERY_STRING", "")
-    if head.state is None or len(query) > _LONGEST_QUERY:
+    is_long = len(request.META.get("QUERY_STRING", "")) > _LONGEST_QUERY
+    if head.state is None or is_long or not _PARAMETERS.issuperset(request.GET):
         return None
-    name = repr((request.path, query, get_language(), head.state, parts))
+    name = repr((request.path, sorted(request.GET.lists()), get_language(), head.state, parts))
     return hashlib.sha256(name.encode()).hexdigest()
 
 
@@ -125,7 +132,8 @@ def kept_part(request: HttpRequest, head: BoardHead, reader: object, make: Calla
     part: SafeString | None = caches["boards"].get(key)
     if part is None:
         part = make()
-        caches["boards"].set(key, part)
+        if len(part) <= _LARGEST:
+            caches["boards"].set(key, part)
     return part
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.core.cache import caches
@@ -144,6 +145,20 @@ def test_a_name_that_is_not_ours_gets_nothing_that_was_kept(anybody: Client, run
 
 def test_addresses_that_are_too_long_are_not_kept(anybody: Client, runs: list[Run]) -> None:
     anybody.get(f"{ONE}&search={'x' * 500}")
+    assert not caches["boards"]._cache  # type: ignore[attr-defined]
+
+
+def test_addresses_that_ask_the_same_share_a_board_and_others_fill_nothing(anybody: Client, runs: list[Run]) -> None:
+    first, again = anybody.get(f"{ONE}&runs=all&search=x"), anybody.get(f"{ONE}&search=x&runs=all")
+    assert first["ETag"] == again["ETag"]
+    kept = len(caches["boards"]._cache)  # type: ignore[attr-defined]
+    assert "utm=1" in anybody.get(f"{ONE}&utm=1").content.decode()  # its links repeat it
+    assert len(caches["boards"]._cache) == kept  # type: ignore[attr-defined]
+
+
+def test_large_boards_are_not_kept(anybody: Client, newcomer: Client, runs: list[Run], monkeypatch: Any) -> None:
+    monkeypatch.setattr("portal.web.board_cache._LARGEST", 100)
+    assert (anybody.get(ONE).status_code, newcomer.get(ONE).status_code) == (200, 200)
     assert not caches["boards"]._cache  # type: ignore[attr-defined]
 
 

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import connection
+from django.db import InterfaceError, connection
 from django.test import Client
 
 from portal.models import Run, Submission
@@ -66,6 +66,16 @@ def test_a_token_reads_a_read_only_database(meltemi):
     with read_only():
         found = script("/tasks/tiny/team")
     assert (found.status_code, found.json()["name"]) == (200, "Meltemi")
+
+
+def test_a_board_whose_state_cannot_be_asked_for_is_a_problem_in_the_api(tiny, monkeypatch):
+    def fail(*_names):
+        raise InterfaceError("connection already closed")
+
+    for module in ("portal.web.board_cache", "portal.api.boards"):
+        monkeypatch.setattr(f"{module}.board_head", fail)
+    answer = Client(raise_request_exception=False).get("/api/v1/tasks/tiny/leaderboards/one")
+    assert (answer.status_code, answer["Content-Type"]) == (503, "application/problem+json")
 
 
 def test_readyz_tries_a_write(client, monkeypatch):
