@@ -161,7 +161,10 @@ class Run(Answer, frozen=True, kw_only=True):
 
 
 class Submission(Answer, frozen=True, kw_only=True):
-    """An upload and its runs; `problems` are those of the upload as a whole."""
+    """An upload and its runs; `problems` are those of the upload as a whole.
+
+    `not_described` is set by `Portal.submit`, not by the portal: why the message was not saved as a description.
+    """
 
     id: str
     phase: str
@@ -173,6 +176,7 @@ class Submission(Answer, frozen=True, kw_only=True):
     received_at: datetime
     problems: Problems
     runs: list[Run]
+    not_described: str = ""
 
     @property
     def all_problems(self) -> Problems:

@@ -3,13 +3,14 @@
 import json
 from collections.abc import Iterator, Mapping
 from typing import IO, Any, TypeVar
-from urllib.parse import parse_qsl, quote, urlencode, urlsplit
+from urllib.parse import parse_qsl, quote, urlencode, urljoin, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import msgspec
 from urllib3 import BaseHTTPResponse, PoolManager, ProxyManager, Retry, Timeout
 from urllib3.exceptions import HTTPError, MaxRetryError
 
+from agon.answers import Problems
 from agon.errors import AgonError, NotAllowed, NotSignedIn, RunInvalid
 from scoring import __version__
 
@@ -74,12 +75,17 @@ class Connection:
 
     def pages(self, path: str, **query: Any) -> Iterator[dict[str, Any]]:
         """The pages of a list, one after the other."""
+        asked: list[dict[str, Any]] = []
         while True:
+            asked.append(query)
             page = self.read(dict[str, Any], path, **query)
             yield page
             if not page.get("next"):
                 return
-            query = dict(parse_qsl(urlsplit(page["next"]).query))  # its host is not asked: the token is for this one
+            following = self.converted(str, page["next"])
+            query = dict(parse_qsl(following.partition("?")[2]))  # its host is not asked: the token is for this one
+            if query in asked:
+                raise self._surprising(ValueError(f"the page after {path} is {following}"))
 
     def items(self, kind: type[Kind], path: str, **query: Any) -> Iterator[Kind]:
         """The items of a list, on all of its pages."""
@@ -94,15 +100,17 @@ class Connection:
         body: Body = None,
         headers: Mapping[str, str] | None = None,
         stream: bool = False,
+        redirect: bool = False,
     ) -> BaseHTTPResponse:
-        """An answer below 400; `stream` leaves its body to be read.
+        """An answer below 300; `stream` leaves its body to be read, `redirect` follows a GET to where files are kept.
 
         Raises:
             AgonError: another answer, or none; its class says which.
         """
         base = "" if path.startswith("/.well-known/") else _BASE
         wanted = {name: value for name, value in (query or {}).items() if value not in ("", None)}
-        address = f"{self.address}{base}{quote(path)}{'?' if wanted else ''}{urlencode(wanted)}"
+        place = f"{base}{quote(path)}"
+        address = f"{self.address}{place}{'?' if wanted else ''}{urlencode(wanted)}"
         try:
             answer = self._pool.request(
                 method,
@@ -110,13 +118,27 @@ class Connection:
                 body=body,
                 headers={**self._headers, **(headers or {})},
                 preload_content=not stream,
+                redirect=redirect,
             )
+            if 300 <= answer.status < 400:
+                raise self._moved(address, answer.headers.get("Location", ""), place)
             if answer.status >= 400:
                 raise _error(answer)
         except HTTPError as error:
             reason = error.reason if isinstance(error, MaxRetryError) else error
             raise AgonError(f"{self.address} does not answer: {reason}") from None
         return answer
+
+    def _moved(self, asked: str, location: str, place: str) -> AgonError:
+        """What a redirect says: the portal's address up to `place`, which was asked for."""
+        try:
+            found = urljoin(asked, location).partition("?")[0]
+        except ValueError:
+            found = ""
+        portal = found.rstrip("/").removesuffix(place.rstrip("/"))
+        if not location or portal in ("", self.address, found.rstrip("/")):
+            return AgonError(f"{self.address} redirects to {location or 'nowhere'}: it is no portal. Check AGON_URL.")
+        return AgonError(f"The portal answers at {portal}. Set AGON_URL to it.")
 
     def _decoded(self, kind: type[Kind], content: bytes) -> Kind:
         try:
@@ -136,14 +158,30 @@ class Connection:
 
 
 def _error(answer: BaseHTTPResponse) -> AgonError:
-    """The problem (RFC 9457) of an answer, or what can be said where it is none."""
+    """The problem of an answer, or what can be said where it is none."""
     try:
-        problem = json.loads(answer.data)
-        detail, code, problems = problem["detail"], problem["code"], problem["problems"]
-        lines = [f"{one['field']}: {one['detail']}" for one in problem["errors"]]
-    except (ValueError, KeyError, TypeError):
-        detail, code, problems, lines = f"The portal answers with the status {answer.status}.", "", [], []
-    if code == "signed_out":
-        detail += " Use “agon login”."
-    kind = RunInvalid if problems else _ERRORS.get(answer.status, AgonError)
-    return kind("\n".join([detail, *(line for line in lines if line not in detail)]), code, problems)
+        problem = msgspec.json.decode(answer.data, type=_Problem)
+    except msgspec.DecodeError:
+        problem = _Problem(detail=f"The portal answers with the status {answer.status}.")
+    lines = [f"{one.field}: {one.detail}" for one in problem.errors]
+    hint = " Use “agon login”." if problem.code == "signed_out" else ""
+    kind = RunInvalid if problem.problems else _ERRORS.get(answer.status, AgonError)
+    return kind(
+        "\n".join([problem.detail + hint, *(line for line in lines if line not in problem.detail)]),
+        problem.code,
+        problem.problems,
+    )
+
+
+class _FieldProblem(msgspec.Struct):
+    field: str
+    detail: str
+
+
+class _Problem(msgspec.Struct):
+    """RFC 9457, with what Agon adds."""
+
+    detail: str
+    code: str = ""
+    errors: list[_FieldProblem] = []
+    problems: Problems = []

@@ -35,17 +35,23 @@ def portal_address(given: str | None = None) -> str:
     address = (given or os.environ.get("AGON_URL") or _read().get("portal") or "").rstrip("/")
     if not address:
         raise WrongUsage("Which portal? Sign in with “agon login https://YOUR-PORTAL”, or set AGON_URL.")
-    parts = urlsplit(address)
-    if parts.scheme == "https" and parts.hostname:
-        return address
-    if parts.scheme == "http" and parts.hostname in _LOCAL:
-        return address
-    raise WrongUsage(f"{address}: the portal’s address must begin with https://, so that nobody can read your token.")
+    try:
+        scheme, host, _ = _origin(address)
+    except ValueError:
+        raise WrongUsage(f"{address} is not a web address. The portal’s is like https://YOUR-PORTAL.") from None
+    if scheme != "https" and not (scheme == "http" and host in _LOCAL):
+        raise WrongUsage(
+            f"{address}: the portal’s address must begin with https://, so that nobody can read your token."
+        )
+    if not host or any(character in "?#@" or character.isspace() for character in address):
+        raise WrongUsage(f"{address}: give the portal’s address alone, like https://YOUR-PORTAL.")
+    return address
 
 
 def token_for(address: str) -> str | None:
-    """The token for that portal: `AGON_TOKEN`, else the one kept by `keep`."""
-    if given := os.environ.get("AGON_TOKEN"):
+    """The token for that portal: `AGON_TOKEN`, which is for `AGON_URL` alone where that is set, else the kept one."""
+    given, its_portal = os.environ.get("AGON_TOKEN"), os.environ.get("AGON_URL")
+    if given and (not its_portal or _origin(portal_address(its_portal)) == _origin(address)):
         return given.strip()
     if keyring is not None:
         with suppress(KeyringError):
@@ -54,6 +60,16 @@ def token_for(address: str) -> str | None:
                 return found
     kept: str | None = _read().get("tokens", {}).get(address)
     return kept
+
+
+def _origin(address: str) -> tuple[str, str | None, int]:
+    """Scheme, host and port.
+
+    Raises:
+        ValueError: it is no web address.
+    """
+    parts = urlsplit(address)
+    return parts.scheme, parts.hostname, parts.port or (443 if parts.scheme == "https" else 80)
 
 
 def keep(address: str, token: str) -> str:

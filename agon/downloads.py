@@ -67,7 +67,7 @@ def _fill(
     breaks, here = 0, part.stat().st_size if part.exists() else 0
     while size is None or here != size or not part.exists():
         asked = {"Range": f"bytes={here}-"} if 0 < here < (size or 0) else {}
-        answer = connection.ask("GET", path, headers={**headers, **asked}, stream=True)
+        answer = connection.ask("GET", path, headers={**headers, **asked}, stream=True, redirect=True)
         reason = "the connection ended"
         try:
             _write(answer, part, size, progress)

@@ -1,7 +1,10 @@
 """What a portal, or the way to it, can say no with. Each carries the exit code of the command line."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from agon.answers import Submission, Validation
 
 
 class AgonError(Exception):
@@ -48,6 +51,13 @@ class NotAllowed(AgonError):
 
 
 class WaitTimedOut(AgonError):
-    """The result was not there in time; it is still on its way."""
+    """The result was not there in time; it is still on its way.
+
+    `submission` is the upload, or the file that is validated only, as the portal last described it.
+    """
 
     exit_code = 6
+
+    def __init__(self, message: str, submission: "Submission | Validation") -> None:
+        super().__init__(message)
+        self.submission = submission

@@ -9,12 +9,15 @@ from pathlib import Path
 from typing import IO, TypeVar
 from uuid import uuid4
 
+import msgspec
+
 from agon import credentials
-from agon.answers import Dataset, Leaderboard, Me, Phase, Run, Submission, Task, TaskSummary, Validation
+from agon.answers import BoardRow, Dataset, Leaderboard, Me, Phase, Run, Submission, Task, TaskSummary, Validation
 from agon.connection import Connection
 from agon.downloads import Progress, fetch, sha256_of
 from agon.errors import AgonError, FileExists, NotAllowed, WaitTimedOut, WrongUsage
 
+LONGEST_MESSAGE = 1000  # characters, as docs/actions.md says of a run's description
 WAIT = 600.0  # seconds until a result is there, unless something else is asked
 _SHORTEST, _LONGEST = 0.5, 5.0  # seconds between two questions
 
@@ -91,11 +94,16 @@ class Portal:
         )
         return target
 
-    def download_rules(self, task: str, folder: str | Path = ".") -> Path:
-        """Unpack the task's rules and item ids, which `agon check` needs, below `folder`; returns their folder."""
+    def download_rules(self, task: str, folder: str | Path = ".", *, force: bool = False) -> Path:
+        """Unpack the task's rules and item ids, which `agon check` needs, below `folder`; returns their folder.
+
+        Files that are there already stay if they are the same; `force` overwrites others.
+        """
         content = self._connection.ask("GET", f"/tasks/{task}/folder.zip").data
         try:
             with zipfile.ZipFile(io.BytesIO(content)) as packed:
+                if not force:
+                    _keep_others(packed, Path(folder))
                 packed.extractall(folder)
         except zipfile.BadZipFile:
             raise AgonError(f"The rules of {task} arrived damaged. Download them again.") from None
@@ -112,7 +120,7 @@ class Portal:
         wait: bool | float = False,
         progress: Progress | None = None,
     ) -> Submission:
-        """Submit a run, or a zip of several; `message` describes them.
+        """Submit a run, or a zip of several; `message` describes them, or `not_described` says why it does not.
 
         Args:
             phase: The open one that closes first, unless another is given.
@@ -120,18 +128,31 @@ class Portal:
             wait: Until the runs are scored, `WAIT` seconds or as many as are given.
 
         Raises:
+            WrongUsage: the message is too long; nothing is submitted.
             RunInvalid: name or structure of the file are not valid.
             NotAllowed: the phase is closed, or a limit is reached.
             WaitTimedOut: the file is submitted, and its result is not there yet.
         """
+        if len(message) > LONGEST_MESSAGE:
+            raise WrongUsage(
+                f"The message has {len(message):,} characters; at most {LONGEST_MESSAGE:,} are allowed. "
+                "Nothing was submitted."
+            )
         phase = phase or self.open_phase(task)
         sent = self._upload(Submission, f"/tasks/{task}/phases/{phase}/submissions", path, slot, progress)
-        if message:
-            for run in sent.runs:
+        problem = self._describe_all(task, sent, message)
+        if wait is not False:
+            sent = self.wait(task, sent.id, WAIT if wait is True else wait)
+        return msgspec.structs.replace(sent, not_described=problem)
+
+    def _describe_all(self, task: str, sent: Submission, message: str) -> str:
+        """Why the runs have no description, empty where they have one: the upload counts either way."""
+        try:
+            for run in sent.runs if message else []:
                 self.describe(task, run.id, description=message)
-        if wait is False:
-            return sent
-        return self.wait(task, sent.id, WAIT if wait is True else wait)
+        except AgonError as error:
+            return str(error)
+        return ""
 
     def validate(
         self, path: str | Path, task: str, *, phase: str = "", slot: str = "", wait: float = WAIT
@@ -190,7 +211,9 @@ class Portal:
         while not (found := ask()).is_finished:
             left = end - time.monotonic()
             if left <= 0:
-                raise WaitTimedOut(f"No result after {seconds:g} seconds; it is on its way. Look again later.")
+                raise WaitTimedOut(
+                    f"No result for {found.id} after {seconds:g} seconds; it is on its way. Look again later.", found
+                )
             time.sleep(min(pause, left))
             pause = min(2 * pause, _LONGEST)
         return found
@@ -244,13 +267,26 @@ class Portal:
         """A track's leaderboard as you may see it: each team's official run, or all runs."""
         query = {"phase": phase, "runs": "all" if all_runs else "", "limit": 1000}
         pages = list(self._connection.pages(f"/tasks/{task}/leaderboards/{track}", **query))
-        whole = pages[0] | {"rows": [row for page in pages for row in page.get("rows", [])]}
-        return self._connection.converted(Leaderboard, whole)
+        board = self._connection.converted(Leaderboard, {"rows": []} | pages[0])
+        rows = [self._connection.converted(list[BoardRow], page.get("rows", [])) for page in pages]
+        return msgspec.structs.replace(board, rows=[row for some in rows for row in some])
 
     def leaderboard_csv(self, task: str, track: str, *, phase: str = "", all_runs: bool = False) -> bytes:
         """The same as CSV, as its page exports it."""
         query = {"phase": phase, "runs": "all" if all_runs else ""}
         return self._connection.ask("GET", f"/tasks/{task}/leaderboards/{track}.csv", query=query).data
+
+
+def _keep_others(packed: zipfile.ZipFile, folder: Path) -> None:
+    """Before an archive is unpacked.
+
+    Raises:
+        FileExists: a file with another content is there already.
+    """
+    for name in packed.namelist():
+        target = folder / name
+        if target.is_file() and target.read_bytes() != packed.read(name):
+            raise FileExists(f"{target} is there already and differs from the portal’s file.")
 
 
 class _Watched:

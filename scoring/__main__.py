@@ -12,6 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from scoring import __version__
 from scoring.check import check
 from scoring.commands import INVALID, USAGE, VALID, UsageError, print_json
 from scoring.definition import Definition, DefinitionError
@@ -93,6 +94,7 @@ def _refuse(options: argparse.Namespace, why: str, report: Report | None) -> int
 def _parser(typed: str, add_commands: AddCommands | None) -> argparse.ArgumentParser:
     """Only for the command that was typed it is worth the time that its modules take to load."""
     parser = argparse.ArgumentParser(prog="agon", description="Check and score runs of a shared task.")
+    parser.add_argument("--version", action="version", version=_version() if typed == "--version" else "")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     shared = argparse.ArgumentParser(add_help=False)
     shared.add_argument("--task", type=Path, required=True, metavar="DIR", help="the shared task's folder")
@@ -126,6 +128,14 @@ def _parser(typed: str, add_commands: AddCommands | None) -> argparse.ArgumentPa
     if add_commands is not None:
         add_commands(commands, typed)
     return parser
+
+
+def _version() -> str:
+    metadata = import_module("importlib.metadata")
+    try:
+        return f"agon {metadata.version('agon')}"
+    except metadata.PackageNotFoundError:  # a checkout
+        return f"agon {__version__}"
 
 
 def _print_schema(_options: argparse.Namespace) -> int:

@@ -6,15 +6,19 @@ JSON alone goes to standard output where it is asked for; questions, progress an
 import argparse
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from agon.answers import Answer
 from agon.downloads import Progress
-from agon.errors import AgonError, FileExists, WrongUsage
+from agon.errors import AgonError, FileExists, WaitTimedOut, WrongUsage
 from agon.portal import Portal
 from scoring.reports.printing import report_text
 from scoring.reports.problems import Problem, Report
@@ -25,6 +29,7 @@ EXIT_CODES = (
 )
 INTERRUPTED = 128 + 2  # as a shell says of a program that SIGINT has ended
 _MEGABYTE = 1024 * 1024
+_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]|\r(?!\n)")
 
 Run = Callable[[argparse.Namespace], int]
 
@@ -59,7 +64,8 @@ def _run(run: Run, options: argparse.Namespace) -> int:
         return run(options)
     except AgonError as error:
         if options.json is not None:
-            print_json({"ok": False, "code": error.code, "detail": str(error), "problems": error.problems})
+            found = error.submission.as_dict() if isinstance(error, WaitTimedOut) else {}
+            print_json(found | {"ok": False, "code": error.code, "detail": str(error), "problems": error.problems})
         note(f"agon: {said(error)}")
         if error.problems:
             note(f"\n{report_text(report_of(error.problems))}")
@@ -97,13 +103,29 @@ def known(kind: str, given: str, names: Iterable[str]) -> str:
 
 def report_of(problems: Iterable[dict[str, Any]]) -> Report:
     """The problems as the engine prints them; keys that a newer portal adds are left out."""
-    names = Problem.__dataclass_fields__
-    return Report([Problem(**{key: value for key, value in one.items() if key in names}) for one in problems])
+    return Report([_problem(one) for one in problems])
+
+
+def _problem(one: dict[str, Any]) -> Problem:
+    try:
+        return msgspec.convert(one, Problem)
+    except msgspec.ValidationError:  # of a newer portal
+        return Problem("error", str(one.get("code", "")), str(one.get("message", one)))
 
 
 def note(text: str) -> None:
     """For people, never part of the result."""
-    print(text, file=sys.stderr)
+    print(printable(text), file=sys.stderr)
+
+
+def say(text: str) -> None:
+    """The result, for people."""
+    print(printable(text))
+
+
+def printable(text: str) -> str:
+    """Without the characters by which a portal's texts could command the terminal; lines and tabs stay."""
+    return _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def print_json(content: Any, fields: str | None = None) -> None:
@@ -115,22 +137,30 @@ def print_json(content: Any, fields: str | None = None) -> None:
             raise WrongUsage(f"There is no field {unknown[0]}; the fields are {', '.join(rows[0])}.")
         picked = [{name: row[name] for name in names} for row in rows]
         content = picked if isinstance(content, list) else picked[0]
-    print(json.dumps(content, ensure_ascii=False))
+    print(_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(content, ensure_ascii=False)))
 
 
 def show(options: argparse.Namespace, found: Answer | Sequence[Answer], text: Callable[[], str]) -> None:
     """Print what was found: as JSON where that was asked for, else as text."""
     if options.json is None:
-        print(text())
+        say(text())
     else:
         plain = found.as_dict() if isinstance(found, Answer) else [one.as_dict() for one in found]
         print_json(plain, options.json)
 
 
+def show_paths(options: argparse.Namespace, paths: Sequence[Path]) -> None:
+    """Print which files were saved."""
+    if options.json is None:
+        say("\n".join(map(str, paths)))
+    else:
+        print_json([{"path": str(path)} for path in paths], options.json)
+
+
 def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """Columns side by side, texts to the left and numbers to the right."""
     lines = list(rows)
-    shown = [list(head), *([_cell(cell) for cell in row] for row in lines)]
+    shown = [[_cell(name) for name in head], *([_cell(cell) for cell in row] for row in lines)]
     widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
     numeric = [all(isinstance(cell, int | float | None) for cell in column) for column in zip(*lines, strict=True)]
     sides = [str.rjust if is_numeric else str.ljust for is_numeric in numeric or [False] * len(head)]
@@ -148,7 +178,7 @@ def _cell(value: Any) -> str:
             return f"{value:.4f}"
         case datetime():
             return f"{value.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
-    return str(value)
+    return printable(" ".join(str(value).split()))
 
 
 def ask(question: str) -> bool:
@@ -159,7 +189,7 @@ def ask(question: str) -> bool:
     """
     if not sys.stdin.isatty():
         raise WrongUsage("Nobody is here to answer. Confirm with --yes.")
-    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+    print(f"{printable(question)} [y/N] ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
@@ -170,6 +200,11 @@ def progress_of(options: argparse.Namespace, name: str) -> Progress | None:
 
     def show_progress(here: int, size: int | None) -> None:
         whole = f" of {size / _MEGABYTE:.1f} MB, {100 * here // size if size else 100} %" if size is not None else " MB"
-        print(f"\r{name}: {here / _MEGABYTE:.1f}{whole}", end="\n" if here == size else "", file=sys.stderr, flush=True)
+        print(
+            f"\r{printable(name)}: {here / _MEGABYTE:.1f}{whole}",
+            end="\n" if here == size else "",
+            file=sys.stderr,
+            flush=True,
+        )
 
     return show_progress

@@ -1,7 +1,6 @@
 """`login`, `logout` and `whoami`: the access token that stands for you."""
 
 import argparse
-import os
 import sys
 from getpass import getpass
 
@@ -32,7 +31,7 @@ def login(options: argparse.Namespace) -> int:
     place = credentials.keep(address, token)
     if not options.quiet:
         note(f"Signed in to {address} as {me.name}. The token is kept in {place}.")
-        if os.environ.get("AGON_TOKEN", token) != token:
+        if credentials.token_for(address) != token:
             note("AGON_TOKEN holds another token, which counts as long as it is set.")
     return 0
 

@@ -11,10 +11,11 @@ from agon.commands import (
     declare,
     note,
     portal_of,
-    print_json,
+    printable,
     progress_of,
     said,
     show,
+    show_paths,
     table,
     task_argument,
 )
@@ -62,8 +63,9 @@ def download(options: argparse.Namespace) -> int:
     portal, task = portal_of(options), chosen_task(options.slug)
     saved: list[Path] = []
     missing: list[str] = []
+    password = ""
     if options.file in (None, RULES):
-        saved.append(portal.download_rules(task, options.path))
+        saved.append(portal.download_rules(task, options.path, force=options.overwrite))
     for dataset in _wanted(portal, task, options.file):
         blocked = [one for one in dataset.obstacles if one.code != "password"]
         if blocked and options.file is None:
@@ -71,31 +73,33 @@ def download(options: argparse.Namespace) -> int:
             continue
         if blocked:
             raise NotAllowed(f"{dataset.file_name}: {blocked[0].detail}", blocked[0].code)
+        is_locked = dataset.is_encrypted or any(one.code == "password" for one in dataset.obstacles)
         try:
-            saved.append(_saved(portal, task, dataset, options))
+            if is_locked and not _is_here(dataset, options):
+                password = password or _password(task, dataset)
+            saved.append(_saved(portal, task, dataset, password if is_locked else "", options))
         except AgonError as error:
             if options.file is not None:
                 raise
             note(f"{dataset.file_name}: {said(error)}")
             missing.append(dataset.file_name)
-    if options.json is None:
-        print(*saved, sep="\n")
-    else:
-        print_json([{"path": str(path)} for path in saved], options.json)
+    show_paths(options, saved)
     if missing:
         raise AgonError(f"Not downloaded: {', '.join(missing)}. All other files are there.")
     return 0
 
 
-def _saved(portal: Portal, task: str, dataset: Dataset, options: argparse.Namespace) -> Path:
-    """Download it unless it is there; no password is asked for a file that is."""
-    target = options.path / Path(dataset.file_name).name
-    is_here = target.exists() and not options.overwrite
+def _is_here(dataset: Dataset, options: argparse.Namespace) -> bool:
+    """No password is asked for a file that is there."""
+    return (options.path / Path(dataset.file_name).name).exists() and not options.overwrite
+
+
+def _saved(portal: Portal, task: str, dataset: Dataset, password: str, options: argparse.Namespace) -> Path:
     return portal.download(
         task,
         dataset,
         options.path,
-        password="" if is_here else _password(task, dataset),
+        password=password,
         force=options.overwrite,
         progress=progress_of(options, dataset.file_name),
     )
@@ -112,15 +116,14 @@ def _wanted(portal: Portal, task: str, name: str | None) -> list[Dataset]:
 
 
 def _password(task: str, dataset: Dataset) -> str:
-    """The team's data password, where the file needs it: typed, or the first line of standard input.
+    """The team's data password, which is the same for all of its files: typed, or the first line of standard input.
 
     Raises:
         NotAllowed: no one is at the terminal, and standard input is empty.
     """
-    if not dataset.is_encrypted and all(one.code != "password" for one in dataset.obstacles):
-        return ""
     if sys.stdin.isatty():
-        return getpass(f"Your team’s data password for {dataset.file_name} (not shown): ", sys.stderr).strip()
+        name = printable(dataset.file_name)
+        return getpass(f"Your team’s data password for {name} (not shown): ", sys.stderr).strip()
     if password := sys.stdin.readline().strip():
         return password
     how = f"agon download {task} -f {dataset.slug}"

@@ -1,9 +1,10 @@
 """`leaderboard`: a track's leaderboard as you may see it."""
 
 import argparse
+import sys
 
 from agon.answers import Leaderboard
-from agon.commands import chosen_task, declare, known, note, portal_of, show, table
+from agon.commands import chosen_task, declare, known, note, portal_of, printable, show, table
 from agon.errors import AgonError, WrongUsage
 from agon.portal import Portal
 
@@ -36,7 +37,8 @@ def run(options: argparse.Namespace) -> int:
 def _print(portal: Portal, task: str, track: str, options: argparse.Namespace) -> None:
     if options.csv:
         content = portal.leaderboard_csv(task, track, phase=options.phase, all_runs=options.all)
-        print(content.decode(), end="")
+        text = content.decode(errors="replace")
+        print(printable(text) if sys.stdout.isatty() else text, end="")
         return
     board = portal.leaderboard(task, track, phase=options.phase, all_runs=options.all)
     if board.hidden_reason:

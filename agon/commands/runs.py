@@ -2,7 +2,6 @@
 
 import argparse
 from pathlib import Path
-from typing import Any
 
 from agon.answers import Run
 from agon.commands import (
@@ -14,11 +13,13 @@ from agon.commands import (
     portal_of,
     print_json,
     report_of,
+    say,
     show,
+    show_paths,
     table,
     task_option,
 )
-from agon.errors import RunInvalid, WrongUsage
+from agon.errors import FileExists, RunInvalid, WrongUsage
 from agon.portal import Portal
 from scoring.reports.printing import report_text, scores_text
 
@@ -125,7 +126,7 @@ def _report(options: argparse.Namespace) -> int:
     sent = portal.submission(task, run.submission)
     is_valid = sent.state != "rejected"
     if options.json is None:
-        print(report_text(report_of(sent.all_problems), sent.file_name))
+        say(report_text(report_of(sent.all_problems), sent.file_name))
     else:
         print_json({"ok": is_valid, "problems": sent.all_problems}, options.json)
     return 0 if is_valid else RunInvalid.exit_code
@@ -134,7 +135,7 @@ def _report(options: argparse.Namespace) -> int:
 def _download(options: argparse.Namespace) -> int:
     portal, task = portal_of(options), chosen_task(options.slug)
     run = find(portal, task, options.run)
-    _saved(options, [portal.download_run(task, run.id, options.path, force=options.overwrite)])
+    show_paths(options, [portal.download_run(task, run.id, options.path, force=options.overwrite)])
     return 0
 
 
@@ -148,21 +149,16 @@ def _receipt(options: argparse.Namespace) -> int:
         options.path / "agon-receipt-key": portal.receipt_key(),
     }
     try:
+        for path, content in files.items():
+            if not options.overwrite and path.exists() and path.read_bytes() != content:
+                raise FileExists(f"{path} is there already and differs from the portal’s file.")
         options.path.mkdir(parents=True, exist_ok=True)
         for path, content in files.items():
             path.write_bytes(content)
     except OSError as error:
         raise WrongUsage(f"{error.filename}: {error.strerror}.") from None
-    _saved(options, list(files))
+    show_paths(options, list(files))
     return 0
-
-
-def _saved(options: argparse.Namespace, paths: list[Path]) -> None:
-    if options.json is None:
-        print(*paths, sep="\n")
-    else:
-        content: list[dict[str, Any]] = [{"path": str(path)} for path in paths]
-        print_json(content, options.json)
 
 
 def _select(options: argparse.Namespace) -> int:

@@ -3,6 +3,8 @@
 import argparse
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from agon.answers import Phase, Submission, Validation
 from agon.commands import (
     ask,
@@ -14,13 +16,16 @@ from agon.commands import (
     print_json,
     progress_of,
     report_of,
+    say,
     task_option,
 )
 from agon.commands.runs import run_text
 from agon.downloads import sha256_of
-from agon.errors import AgonError, RunInvalid, WrongUsage
+from agon.errors import AgonError, NotAllowed, RunInvalid, WrongUsage
 from agon.portal import WAIT, Portal
 from scoring.reports.printing import report_text
+
+_NOT_ALLOWED = ("phase_closed", "no_runs_left")
 
 
 def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
@@ -68,8 +73,10 @@ def run(options: argparse.Namespace) -> int:
     )
     if not options.quiet:
         note(f"Submitted: {sent.id}, SHA-256 {sent.sha256}.")
+    if sent.not_described:
+        note(f"{sent.id} is submitted, but its message was not saved: {sent.not_described}")
     if options.wait is not None:
-        sent = portal.wait(task, sent.id, options.wait)
+        sent = replace(portal.wait(task, sent.id, options.wait), not_described=sent.not_described)
     _print(options, sent)
     return _exit_code(sent)
 
@@ -95,7 +102,7 @@ def _print(options: argparse.Namespace, sent: Submission) -> None:
         print_json(sent.as_dict() | {"ok": sent.state != "rejected", "problems": sent.all_problems}, options.json)
         return
     parts = [report_text(report_of(sent.problems))] if sent.problems else []
-    print("\n\n".join([*parts, *map(run_text, sent.runs)]))
+    say("\n\n".join([*parts, *map(run_text, sent.runs)]))
 
 
 def _exit_code(sent: Submission) -> int:
@@ -106,12 +113,24 @@ def _exit_code(sent: Submission) -> int:
 
 
 def _validated(options: argparse.Namespace, found: Validation) -> int:
+    code = _exit_code_of_validation(found)
     if options.json is not None:
-        print_json(found.as_dict() | {"ok": bool(found.is_valid), "problems": found.all_problems}, options.json)
+        print_json(found.as_dict() | {"ok": code == 0, "problems": found.all_problems}, options.json)
     else:
-        print(report_text(report_of(found.all_problems), found.file_name))
+        say(report_text(report_of(found.all_problems), found.file_name))
     if found.refused:
         note(f"It would not be accepted now: {found.refused.detail}")
+    if code == AgonError.exit_code and found.refused is None:
+        note("agon: The check failed on the portal’s side. Try again later.")
+    return code
+
+
+def _exit_code_of_validation(found: Validation) -> int:
+    """That of the submission that was not made."""
     if found.state == "failed" or found.is_valid is None:
-        raise AgonError("The check failed on the portal’s side. Try again later.")
-    return 0 if found.is_valid else RunInvalid.exit_code
+        return AgonError.exit_code
+    if not found.is_valid:
+        return RunInvalid.exit_code
+    if found.refused is None:
+        return 0
+    return NotAllowed.exit_code if found.refused.code in _NOT_ALLOWED else AgonError.exit_code

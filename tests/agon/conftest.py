@@ -28,6 +28,7 @@ DATA = """
 datasets:
   - {slug: sample, title: Sample, file: data/sample.tsv, access: public, licence: CC0-1.0}
   - {slug: test, title: Test, file: data/test.tsv, access: password}
+  - {slug: dev, title: Dev, file: data/dev.tsv, access: password}
   - {slug: later, title: Later, file: data/later.tsv, access: registered, released: "2024-05-24 10:00 UTC"}
 """
 SAMPLE = "id\ttext\n" + "".join(f"{number}\ttext {number}\n" for number in range(20_000))
@@ -40,7 +41,7 @@ def task(transactional_db: None, tiny_folder: Path, at: Clock) -> SharedTask:
     caches["rates"].clear()
     with (tiny_folder / "task.yaml").open("a") as file:
         file.write(DATA)
-    for name in ("sample", "test", "later"):
+    for name in ("sample", "test", "dev", "later"):
         (tiny_folder / f"data/{name}.tsv").write_text(SAMPLE)
     return import_shared_task(None, tiny_folder, EVALUATION).shared_task
 
@@ -152,10 +153,10 @@ def _pour(source: socket.socket, target: socket.socket) -> None:
 
 @contextmanager
 def server(answer: Callable[[BaseHTTPRequestHandler], None]) -> Iterator[str]:
-    """The address of a server that answers every GET like that."""
+    """The address of a server that answers every GET and POST like that."""
 
     class Handler(BaseHTTPRequestHandler):
-        do_GET = answer  # noqa: N815
+        do_GET = do_POST = answer  # noqa: N815
 
         def log_message(self, *_: Any) -> None:
             pass

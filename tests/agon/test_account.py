@@ -3,6 +3,7 @@
 import io
 import os
 import pty
+import re
 import subprocess
 import sys
 from http.server import BaseHTTPRequestHandler
@@ -10,7 +11,10 @@ from pathlib import Path
 
 import pytest
 
+import agon as client
 from agon import credentials
+from agon.__main__ import main
+from agon.errors import AgonError
 from portal.models import AccessToken
 from tests.agon.conftest import Typed, server
 from tests.conftest import ROOT
@@ -116,6 +120,70 @@ def test_a_token_is_kept_in_the_keyring_if_there_is_one(token: str, portal: str,
 def test_a_token_goes_to_no_address_that_others_can_listen_to(agon: Typed, address: str) -> None:
     agon("whoami", "--portal", address, expect=2)
     assert "must begin with https://" in agon.err
+
+
+@pytest.mark.parametrize(
+    "address", ["https://[", "https://p:x", "https://p/?a=b", "https://p/#a", "https://a@p", "https://", "https://a b"]
+)
+def test_what_is_no_address_of_a_portal(agon: Typed, address: str) -> None:
+    agon("tasks", "--portal", address, expect=2)
+    assert "https://YOUR-PORTAL" in agon.err
+
+
+def test_the_token_of_the_environment_goes_to_its_portal_alone(agon: Typed, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+
+    def answer(request: BaseHTTPRequestHandler) -> None:
+        seen.append(request.headers["Authorization"])
+        request.send_response(200)
+        request.end_headers()
+        request.wfile.write(b'{"items": []}')
+
+    with server(answer) as elsewhere:
+        agon("tasks", "--portal", elsewhere)
+        monkeypatch.setenv("AGON_URL", f"{elsewhere}/")
+        agon("tasks", "--portal", elsewhere)
+        monkeypatch.delenv("AGON_URL")
+        agon("tasks", "--portal", elsewhere)
+    assert seen == [None, *[f"Bearer {os.environ['AGON_TOKEN']}"] * 2]
+
+
+def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--version"])
+    assert ended.value.code == 0
+    assert re.fullmatch(r"agon 0\.\d+\.\S+\n", capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"rows": 5}',
+        b'{"next": 5}',
+        b'{"next": "http://["}',
+        b"[]",
+        b"\xff",
+    ],
+)
+def test_a_leaderboard_that_is_not_as_expected(agon: Typed, body: bytes) -> None:
+    def answer(request: BaseHTTPRequestHandler) -> None:
+        request.send_response(200)
+        request.end_headers()
+        request.wfile.write(b"{}" if "?" in request.path and "limit" not in request.path else body)
+
+    with server(answer) as address, pytest.raises(AgonError, match="Update agon"):
+        client.Portal(address).leaderboard("tiny", "one")
+
+
+@pytest.mark.parametrize("problems", ["[5]", '"none"', '[{"code": "new"}]', '[{"severity": "hint", "message": "No."}]'])
+def test_an_error_that_is_not_as_expected(agon: Typed, problems: str) -> None:
+    def answer(request: BaseHTTPRequestHandler) -> None:
+        request.send_response(422)
+        request.end_headers()
+        request.wfile.write(b'{"detail": "Not so.", "code": "x", "errors": [], "problems": %s}' % problems.encode())
+
+    with server(answer) as address:
+        assert main(["tasks", "--portal", address]) in (1, 3)
 
 
 @pytest.mark.parametrize("text", ["agon_…", "agon_a\nX-Other: b", "two words"])

@@ -13,7 +13,7 @@ from django.contrib.auth.hashers import make_password
 
 import agon as client
 from agon.errors import AgonError
-from portal.models import Download, Team
+from portal.models import Download, SharedTask, Team
 from tests.agon.conftest import SAMPLE, Typed, server
 from tests.portal.script import token_of
 from tests.portal.world import person
@@ -96,7 +96,7 @@ def test_a_server_that_sends_nothing_more_is_given_up(agon: Typed) -> None:
         request.end_headers()
 
     with server(say_nothing) as address, pytest.raises(AgonError, match="broke off"):
-        client.Portal(address).download("tiny", wanted)
+        client.Portal(address, "agon_token").download("tiny", wanted)
     assert asked == ["bytes=100-"] * 5
 
 
@@ -120,7 +120,7 @@ def test_another_host_gets_the_request_for_the_file_and_no_secret(agon: Typed) -
             request.end_headers()
 
         with server(lead_there) as address:
-            client.Portal(address).download("tiny", wanted, password="k7h2-mm9q")
+            client.Portal(address, "agon_token").download("tiny", wanted, password="k7h2-mm9q")
     assert Path("tiny-sample.tsv").read_text() == SAMPLE
     secrets = [{"Authorization", "X-Data-Password"} & set(headers) for headers in seen]
     assert secrets == [{"Authorization", "X-Data-Password"}, set()]
@@ -143,6 +143,40 @@ def test_the_password_is_asked_where_it_is_needed(agon: Typed, team: Team, monke
     assert "k7h2" not in agon.out + agon.err
 
 
+def test_one_piped_password_is_for_all_files(agon: Typed, team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
+    Team.objects.update(data_password=make_password("k7h2-mm9q"))
+    monkeypatch.setattr(sys, "stdin", io.StringIO("k7h2-mm9q\n"))
+    agon("download")
+    assert {path.name for path in Path().iterdir()} == {
+        "tiny",
+        *(f"tiny-{name}.tsv" for name in ("sample", "test", "dev")),
+    }
+
+
+def test_rules_overwrite_no_other_file_unasked(agon: Typed) -> None:
+    for _ in range(2):
+        agon("download", "-f", "rules")
+    rules = Path("tiny/task.yaml").read_text()
+    Path("tiny/task.yaml").write_text("mine")
+    agon("download", "-f", "rules", expect=1)
+    assert "tiny/task.yaml is there already" in agon.err
+    assert Path("tiny/task.yaml").read_text() == "mine"
+    agon("download", "-f", "rules", "-o")
+    assert Path("tiny/task.yaml").read_text() == rules
+
+
+def test_texts_of_a_portal_command_no_terminal(agon: Typed) -> None:
+    SharedTask.objects.update(title="\x1b]0;mine\x07Tiny\n\x9b2J\u202e")
+    for words in (["tasks"], ["submit", "no.json"]):
+        Path("no.json").write_text("[]")
+        agon(*words, expect=0 if words == ["tasks"] else 2)
+        assert "\ufffd]0;mine\ufffdTiny" in agon.out + agon.err
+        assert not set("\x1b\x07\x9b\u202e") & set(agon.out + agon.err)
+    assert len(agon("tasks").splitlines()) == 2
+    assert agon.json("tasks")[0]["title"] == "\x1b]0;mine\x07Tiny\n\x9b2J\u202e"
+    assert not set("\x1b\x9b\u202e") & set(agon.out)
+
+
 def test_who_may_not_have_a_file_is_told_why(agon: Typed, monkeypatch: pytest.MonkeyPatch) -> None:
     agon("download", "-f", "later", expect=5)
     assert "released" in agon.err
@@ -162,7 +196,7 @@ def test_a_second_download_keeps_what_is_there_and_says_what_is_missing(
     Team.objects.update(data_password=make_password("k7h2-mm9q"))
     Path("tiny-sample.tsv").write_text(SAMPLE)
     agon("download", expect=1)
-    assert "Not downloaded: tiny-test.tsv." in agon.err
+    assert "Not downloaded: tiny-test.tsv, tiny-dev.tsv." in agon.err
     assert "agon download tiny -f test" in agon.err
     assert agon.out.splitlines() == ["tiny", "tiny-sample.tsv"]
     monkeypatch.setattr(sys, "stdin", io.StringIO("k7h2-mm9q\n"))
@@ -173,7 +207,7 @@ def test_a_second_download_keeps_what_is_there_and_says_what_is_missing(
     assert "differs from the portal’s file. Overwrite it with -o." in agon.err
     Path("tiny-sample.tsv").unlink()
     agon("download")
-    assert (Path("tiny-sample.tsv").read_text(), Download.objects.count()) == (SAMPLE, 2)
+    assert (Path("tiny-sample.tsv").read_text(), Download.objects.count()) == (SAMPLE, 3)
 
 
 def test_who_is_signed_out_is_sent_to_login(agon: Typed, monkeypatch: pytest.MonkeyPatch) -> None:

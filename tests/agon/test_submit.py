@@ -3,14 +3,17 @@
 import json
 from collections.abc import Callable
 from datetime import timedelta
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.test import Client
 
+import agon as client
+from agon.errors import AgonError
 from portal.models import Run, Submission, Team, Validation
-from tests.agon.conftest import Typed
+from tests.agon.conftest import Typed, server
 from tests.portal.script import token_of
 from tests.portal.web.conftest import Clock
 from tests.portal.world import (
@@ -97,6 +100,78 @@ def test_exit_codes(agon: Typed, run: Path, team: Team, at: Clock, monkeypatch: 
     agon("submit", fourth, "--yes", "--phase", "evaluation", expect=5)
     monkeypatch.delenv("AGON_TOKEN")
     agon("submit", fourth, "--yes", "--phase", "evaluation", expect=4)
+
+
+def test_a_message_that_is_too_long_submits_nothing(agon: Typed, run: Path) -> None:
+    agon("submit", run, "--yes", "-m", "x" * 1001, expect=2)
+    assert "1,001 characters; at most 1,000" in agon.err
+    assert not Submission.objects.exists()
+    assert agon.json("submit", run, "--yes", "-m", "x" * 1000)["runs"]
+    assert Submission.objects.get().runs.get().description == "x" * 1000
+
+
+def test_a_message_that_is_not_saved_loses_no_submission(
+    agon: Typed, run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agon.portal.LONGEST_MESSAGE", 2000)
+    found = agon.json("submit", run, "--yes", "-q", "-m", "x" * 1200)
+    assert found["id"] == str(Submission.objects.get().pk)
+    assert found["not_described"]
+    assert f"{found['id']} is submitted, but its message was not saved" in agon.err
+
+
+def test_what_is_not_there_in_time_has_an_id(agon: Typed, run: Path) -> None:
+    found = agon.json("submit", run, "--yes", "-q", "--wait=0", expect=6)
+    sent = Submission.objects.get()
+    assert (found["id"], found["ok"], found["state"]) == (str(sent.pk), False, "received")
+    assert [one["id"] for one in found["runs"]] == [str(one.pk) for one in sent.runs.all()]
+    agon("submit", run.rename("one_Meltemi_2.json"), "--yes", "-q", "--wait=0", expect=6)
+    assert str(Submission.objects.exclude(pk=sent.pk).get().pk) in agon.err
+
+
+@pytest.mark.parametrize("is_upload", [True, False])
+def test_a_portal_that_has_moved(agon: Typed, run: Path, is_upload: bool) -> None:
+    asked = []
+
+    def move(request: BaseHTTPRequestHandler) -> None:
+        asked.append(request.path)
+        request.rfile.read(int(request.headers["Content-Length"] or 0))
+        request.send_response(307)
+        request.send_header("Location", f"https://new.example.org{request.path}")
+        request.end_headers()
+
+    with server(move) as address:
+        portal = client.Portal(address)
+        with pytest.raises(AgonError) as moved:
+            portal.submit(run, "tiny", phase="evaluation") if is_upload else portal.me()
+    assert len(asked) == 1
+    assert str(moved.value) == "The portal answers at https://new.example.org. Set AGON_URL to it."
+
+
+def test_a_dry_run_ends_as_the_submission_would(agon: Typed, run: Path, team: Team, at: Clock, worker: None) -> None:
+    send_run(team, GOOD, 1, EVALUATION)
+    assert agon.json("submit", run, "--dry-run", expect=1)["refused"]["code"] == "run_number_taken"
+    for number in (2, 3):
+        send_run(team, GOOD, number, EVALUATION)
+    fourth = run.rename("one_Meltemi_4.json")
+    found = agon.json("submit", fourth, "--dry-run", expect=5)
+    assert (found["ok"], found["refused"]["code"]) == (False, "no_runs_left")
+    at(RELEASE)
+    found = agon.json("submit", fourth, "--dry-run", "--phase", "evaluation", expect=5)
+    assert found["code"] == "phase_closed"
+
+
+def test_a_receipt_overwrites_no_other_file_unasked(agon: Typed, team: Team) -> None:
+    send_run(team, GOOD, 1, EVALUATION)
+    for _ in range(2):
+        agon("runs", "receipt", NAME)
+    key = Path("agon-receipt-key").read_text()
+    Path("agon-receipt-key").write_text("mine")
+    agon("runs", "receipt", NAME, expect=1)
+    assert "agon-receipt-key is there already" in agon.err
+    assert Path("agon-receipt-key").read_text() == "mine"
+    agon("runs", "receipt", NAME, "-o")
+    assert Path("agon-receipt-key").read_text() == key
 
 
 FAULTY = {
