@@ -1,1 +1,8 @@
 """Benchmarks: each prints ours, the peer's and the ratio, from one run."""
+
+import signal
+import sys
+from pathlib import Path
+
+if Path(sys.argv[0]).resolve().parent == Path(__file__).resolve().parent:
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: the servers that a benchmark started end too

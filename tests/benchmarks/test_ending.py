@@ -1,0 +1,32 @@
+"""A benchmark that is terminated leaves no server behind."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.services import PATIENCE, children, wait_until
+
+
+@pytest.mark.slow
+def test_servers_end_with_a_benchmark_that_is_terminated() -> None:
+    benchmark = subprocess.Popen([sys.executable, "benchmarks/latency.py"], cwd=ROOT, stderr=subprocess.DEVNULL)
+
+    def works() -> bool:
+        """Whether the last worker but one has started its pool: by then all programs have been started."""
+        return any(b"mailer" in command(pid) and children(pid) for pid in children(benchmark.pid))
+
+    wait_until(works, "database, broker, web and workers run")
+    servers = children(benchmark.pid)
+    benchmark.terminate()
+    benchmark.wait(PATIENCE)
+    assert not [pid for pid in servers if Path(f"/proc/{pid}").exists()]
+
+
+def command(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
