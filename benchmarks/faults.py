@@ -50,7 +50,12 @@ def kill_pool_process(own: Installation) -> None:
 
 
 def kill_scoring_child(own: Installation) -> None:
-    _kill([child for process in children(own.scorers[0].pid) for child in children(process)])
+    _kill(_confined(own))
+
+
+def kill_fork_servers(own: Installation) -> None:
+    """Each process of the pool starts another when it next needs a child."""
+    _kill([server for process in children(own.scorers[0].pid) for server in children(process)])
 
 
 def kill_broker(own: Installation) -> None:
@@ -101,7 +106,7 @@ def add_worker_without_data(own: Installation) -> None:
 
 def take_all_away(own: Installation) -> None:
     """Once a child checks or scores: its worker can write down nothing of what it finds."""
-    wait_until(lambda: any(map(children, children(own.scorers[0].pid))), "a process of the pool works")
+    wait_until(lambda: _confined(own), "a child is at work")
     own.database.stop(signal.SIGQUIT)
     own.broker.kill()
     time.sleep(OUTAGE_SECONDS)
@@ -109,11 +114,18 @@ def take_all_away(own: Installation) -> None:
     own.broker.start()
 
 
+def _confined(own: Installation) -> list[int]:
+    """The children that check and score now; their parents are the fork servers of the pool's processes."""
+    servers = [server for process in children(own.scorers[0].pid) for server in children(process)]
+    return [child for server in servers for child in children(server)]
+
+
 Fault = Callable[[Installation], None]
 FAULTS: dict[str, Fault] = {
     "the worker killed, all its processes": kill_worker,
     "the database stopped at once": stop_database,
     "the child that scores killed": kill_scoring_child,
+    "the parents of such children killed": kill_fork_servers,
     "the web server killed": kill_web,
     "the broker emptied": flush_broker,
     "the disk full": fill_disk,

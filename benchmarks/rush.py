@@ -3,6 +3,9 @@
     python benchmarks/rush.py [--uploads 1500] [--teams 300] [--seconds 60] [--processes 2] [--json]
 
 PostgreSQL with fsync, Valkey, granian, a scoring worker and one for bulk and mail, on this machine, beside the sender.
+
+`engine_ms` is the CPU that check and score of such a run take within one process that has the gold opened, before the
+first upload and after the last score; `life_ratio` is the CPU of all servers and workers for an upload, over that.
 """
 
 import argparse
@@ -14,10 +17,14 @@ from statistics import median
 
 sys.path[0] = str(Path(__file__).resolve().parents[1])
 
-from benchmarks.installation import ITEMS, TRACK, bodies, installation, machine, prepare  # noqa: E402
+from benchmarks.installation import ITEMS, TRACK, Installation, bodies, installation, machine, prepare  # noqa: E402
 from benchmarks.uploading import await_scores, judge, look, percentile, send_all, unfinished  # noqa: E402
+from scoring import check_upload, load_definition, score  # noqa: E402
+from scoring.analysis.details import details  # noqa: E402
+from scoring.score import accepted_gold  # noqa: E402
 
-P95_MS, SCORED_SECONDS = 200, 120  # aimed at
+P95_MS, SCORED_SECONDS, LIFE_RATIO = 200, 120, 10  # aimed at
+ENGINE_TIMES = 40
 
 
 def main() -> None:
@@ -37,13 +44,16 @@ def main() -> None:
         for sender in senders[:20]:
             look(own, sender)
         time.sleep(5)  # workers import what they need
+        engine = engine_milliseconds(own)
         before, started = own.cpu_seconds(), time.monotonic()
         uploads = send_all(own, senders, bodies(own, given.uploads), given.uploads, given.seconds)
         sent = time.monotonic() - started
         all_scored = await_scores(lambda: unfinished() == 0, 600)
         took = time.monotonic() - started
         cpu = {name: seconds - before[name] for name, seconds in own.cpu_seconds().items()}
+        engine_ms = median(engine + engine_milliseconds(own))
         judged = judge(own, uploads.receipts)
+    life_ms = {name: seconds * 1000 / given.uploads for name, seconds in cpu.items() if name != "sender"}
     milliseconds = [seconds * 1000 for seconds in uploads.seconds]
     result = {
         "uploads": len(uploads.receipts),
@@ -53,6 +63,8 @@ def main() -> None:
         "double": judged.double,
         "waiting": judged.waiting,
         "all_scored_s": round(took, 1) if all_scored else None,
+        "engine_ms": round(engine_ms, 2),
+        "life_ratio": round(sum(life_ms.values()) / engine_ms, 1),
     }
     print(f"{given.uploads} runs of {ITEMS} items for {TRACK} by {given.teams} teams in {given.seconds:.0f} s")
     rows = [
@@ -66,13 +78,32 @@ def main() -> None:
         ("lost", str(judged.lost), "0"),
         ("double", str(judged.double), "0"),
         ("waiting", str(judged.waiting), "0"),
+        ("check and score in process", f"{engine_ms:.1f} ms of CPU", ""),
+        ("CPU of an upload, over that", str(result["life_ratio"]), str(LIFE_RATIO)),
     ]
     print(f"{'':28}{'':>24}   aim")
     for name, value, aim in rows:
         print(f"{name:28}{value:>24}   {aim}")
-    print(f"{'CPU, ms an upload':28}" + ", ".join(f"{n} {s * 1000 / given.uploads:.0f}" for n, s in cpu.items()))
+    print(f"{'CPU, ms an upload':28}" + ", ".join(f"{name} {value:.1f}" for name, value in life_ms.items()))
     if given.json:
         print(json.dumps(result))
+
+
+def engine_milliseconds(own: Installation) -> list[float]:
+    """CPU of one check and score after another, within this process."""
+    definition = load_definition(own.folder / "exist2024")
+    gold = next(gold for gold in definition.gold if gold.track == TRACK)
+    standard = accepted_gold(definition, TRACK, gold.file.read_bytes(), gold.split)
+    run, items = own.folder / "exist2024" / "runs" / f"{TRACK}.json", definition.track(TRACK).items[gold.split]
+    taken = []
+    for _ in range(ENGINE_TIMES):
+        began = time.process_time()
+        check_upload(definition, run, f"{TRACK}.json", None, gold.split)
+        result = score(definition, TRACK, run, standard, items, split=gold.split)
+        assert result.comparison is not None
+        details(result.comparison)
+        taken.append((time.process_time() - began) * 1000)
+    return taken
 
 
 if __name__ == "__main__":

@@ -1,17 +1,19 @@
 """What the most expensive uploads cost: `python benchmarks/worst_case.py [--json] [--size BYTES] [--only WORD]`.
 
 Each of the uploads in `hostile_uploads.py` goes the portal's way: its names are inspected as in the web process, its
-content is checked in a confined child and, where it is valid, scored in another. The CPU seconds are those of all of
+content is checked in a confined child and, where it is valid, scored there. The CPU seconds are those of all of
 this, the memory is the peak of any of these processes, and `failed` counts the uploads that got no report.
 """
 
 import argparse
 import json
 import os
+import pickle
 import resource
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,9 +24,7 @@ import django  # noqa: E402
 
 from benchmarks.hostile_uploads import TEAM, Hostile, corpus, gold_of, hostile_task  # noqa: E402
 from scoring import Definition, inspect_upload  # noqa: E402
-from scoring.analysis.details import details  # noqa: E402
-from scoring.score import load_gold, score  # noqa: E402
-from scoring.uploads.inspection import RecognisedRun, read_run  # noqa: E402
+from scoring.score import accepted_gold  # noqa: E402
 
 SECONDS = 40  # of CPU; then an upload has failed, if its child did not do so before
 AIMS = {"cpu_seconds_max": 2.0, "memory_mb_max": 300.0, "failed": 0}
@@ -51,50 +51,50 @@ def measure(definition: Definition, upload: Hostile, folder: Path) -> Measured:
         _be_portal(definition, path, upload.file_name, writing)
     os.close(writing)
     with os.fdopen(reading, "rb") as pipe:
-        answer = pipe.read()
+        answer = json.loads(pipe.read() or '{"before": 0, "codes": null}')
     _, _, used = os.wait4(pid, 0)
-    return Measured(
-        upload.name, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, json.loads(answer) if answer else None
-    )
+    seconds = used.ru_utime + used.ru_stime - answer["before"]
+    return Measured(upload.name, seconds, used.ru_maxrss / 1024, answer["codes"])
 
 
 def _be_portal(definition: Definition, path: Path, file_name: str, writing: int) -> None:
+    from portal.evaluation.child import fork_server, run_limited
+
     try:
         resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+        run_limited(abs, 1)  # the parent of children is there before any upload
+        before = sum(map(_cpu_seconds, (os.getpid(), fork_server().pid)))
         codes = _codes(definition, path, file_name)
+        fork_server().stop()  # from now on its CPU and memory, and its children's, are this process's
         with os.fdopen(writing, "wb") as pipe:
-            pipe.write(json.dumps(codes).encode())
+            pipe.write(json.dumps({"before": before, "codes": codes}).encode())
     finally:
         os._exit(0)
 
 
+def _cpu_seconds(pid: int) -> float:
+    """Of a process and of its children that have ended."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+
+
 def _codes(definition: Definition, path: Path, file_name: str) -> list[str]:
-    """As an upload is rejected by its names, rejected by its content, or scored."""
-    from portal.evaluation.check import judge
+    """As an upload is rejected by its names or by its content, or scored."""
+    from portal.evaluation.check import child_for, judge
     from portal.models import Phase, Team
 
-    upload = inspect_upload(definition, path, file_name, TEAM)
-    finding = judge(definition, path, file_name, Team(name=TEAM), Phase(split="test"), set())
-    if finding.ok:
-        for run in upload.runs:
-            _score(definition, path, run)
+    upload, phase = inspect_upload(definition, path, file_name, TEAM), Phase(split="test")
+    with child_for(definition, path, phase) as child:
+        finding, kept = judge(child, file_name, Team(name=TEAM), set())
+        if finding.ok:
+            for run in upload.runs:
+                gold = pickle.dumps(accepted_gold(definition, run.track, gold_of(run.track), phase.split))
+                with nullcontext(child) if run.entry in kept else child_for(definition, path, phase) as reader:
+                    if reader is not child:
+                        reader.ask("read", run.entry, run.track, False)
+                    reader.ask("score", run.entry, run.track, gold)
     problems = [*finding.problems, *(problem for run in finding.runs.values() for problem in run.problems)]
     return sorted({problem["code"] for problem in problems if problem["severity"] == "error"})
-
-
-def _score(definition: Definition, path: Path, run: RecognisedRun) -> None:
-    from portal.evaluation.child import run_limited
-
-    gold = load_gold(definition, run.track, gold_of(run.track))
-    items = definition.track(run.track).items["test"]
-
-    def scored() -> object:
-        result = score(definition, run.track, read_run(path, run.entry), gold, items)
-        if result.comparison is None:
-            raise ValueError("accepted by the check, rejected by the scorer")
-        return {"scores": result.scores, "details": details(result.comparison)}
-
-    run_limited(scored, [path, definition.folder])
 
 
 def measured(uploads: Sequence[Hostile], folder: Path) -> Iterator[Measured]:

@@ -30,7 +30,7 @@ from portal.evaluation.lanes import Lane, message_list
 from portal.evaluation.limits import OTHER_NICENESS, REGULAR_PRIORITY, REGULAR_WAITING, SCORING_NICENESS
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
-# The child processes that score inherit one thread a job; numerical libraries would start one a core.
+# One thread a job: numerical libraries would start one a core.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 log = structlog.get_logger("portal.worker")
@@ -106,8 +106,8 @@ def touch_heartbeat(lane: str) -> None:
 
 
 @worker_process_init.connect
-def _share_what_is_there(**_: Any) -> None:
-    """The collector would write to every object, and each child that scores would need a copy of its page."""
+def _keep_what_is_there(**_: Any) -> None:
+    """All that is imported stays: no garbage collection need look through it again."""
     gc.collect()
     gc.freeze()
 

@@ -13,7 +13,7 @@ from django.conf import settings
 
 from portal.celery import app, touch_heartbeat
 from portal.evaluation import validate as validation
-from portal.evaluation.check import check_submission as check
+from portal.evaluation.check import evaluate_submission
 from portal.evaluation.compare import boards_to_refresh, compare_board, is_to_be_kept
 from portal.evaluation.gold import check_gold_upload, drop_unused_gold
 from portal.evaluation.items import boards_to_publish, publish_items
@@ -47,7 +47,7 @@ log = structlog.get_logger("portal.jobs")
 
 @app.task(name="portal.check_submission", soft_time_limit=GIVE_WAY_SECONDS)
 def check_submission(submission_id: str) -> None:
-    publish_scores(check(UUID(submission_id), database_now()))
+    publish_scores(evaluate_submission(UUID(submission_id), database_now()))
 
 
 @app.task(name="portal.score_run", soft_time_limit=GIVE_WAY_SECONDS)
@@ -143,7 +143,7 @@ def sweep_packs() -> None:
 def build_pack(pack_id: str) -> None:
     """Build one pack, then hint at the next: only one is built at a time.
 
-    Not in this process: what draws figures reserves more address space than children that compare runs may have.
+    In a process of its own: drawing figures leaves threads and 33 GB of address space behind.
     """
     command = [sys.executable, str(settings.BASE_DIR / "manage.py"), "build_pack", pack_id]
     try:

@@ -75,6 +75,21 @@ def check(
     return stamped
 
 
+def read_answers(
+    definition: Definition, track: str, content: bytes, split: str = "test", lenient: bool = False
+) -> tuple[Answers | None, Report]:
+    """A run's answers on the public ids of the items (None if the report has an error), and what is wrong with it.
+
+    Args:
+        lenient: as for `score`.
+    """
+    rules, report = definition.track(track), Report()
+    items = find_items(rules, None, split, report)
+    if items is None:
+        return None, report
+    return read_run(rules, content, report, items=items.index, optional=items.optional, lenient=lenient), report
+
+
 Known = Callable[[Track, str, Report], Items | None]
 """Looks up the items of a track and split; None, with the error reported, where they cannot be read."""
 

@@ -21,6 +21,7 @@ INVALID_RUNS = 20  # of an archive, after which no more are read
 INVALID_BYTES = 4 * MEBIBYTE  # of such runs, after which no more are read
 NAMES = 20  # of an archive that break the rules, after which no more are analyzed
 NAME_CHARACTERS = 150
+KEPT_BYTES = 32 * MEBIBYTE  # of an archive's runs: their answers are kept between check and score, others read again
 LINES = 5_000_000  # of any file; these two bound the memory that reading takes
 CELLS = 20_000_000  # of any file: what is between its separators
 SPAN_CHARACTERS = 2**20  # of one span: no text is longer

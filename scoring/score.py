@@ -132,6 +132,11 @@ def run_answers(
     return answers, stamped
 
 
+def score_answers(definition: Definition, track: str, gold: LoadedGold, answers: Answers) -> Result:
+    """The score of a run whose answers have been read before, by a gold standard for all items of their split."""
+    return _result(definition.track(track), gold, answers, Report())
+
+
 def score_gold(
     definition: Definition, track: str, gold: str | Path | bytes | LoadedGold, split: str = "test"
 ) -> Result:

@@ -30,8 +30,6 @@ NO_DEBOOTSTRAP = "no bare Debian can be made here: that takes root and debootstr
 
 
 PROGRAM_FIXTURES = {"broker", "s3"}
-# Drawing a figure leaves threads and 33 GB of address space in the process, more than its limited children may have.
-BEFORE_FIGURES = {"test_child.py", "test_sandbox.py", "test_hostile_content.py", "test_hostile_archives.py"}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -44,7 +42,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         slow = {item for item in items if item.get_closest_marker("slow") or _starts_a_program(item)}
         config.hook.pytest_deselected(items=list(slow))
         items[:] = [item for item in items if item not in slow]
-    items.sort(key=lambda item: item.path.name not in BEFORE_FIGURES)
 
 
 def pytest_collection_finish() -> None:

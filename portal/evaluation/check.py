@@ -1,93 +1,111 @@
-"""Checks an upload as a whole, without gold, before any of its runs is scored."""
+"""Checks an upload as a whole, without gold; the child that has read its runs scores them once they are accepted."""
 
-from dataclasses import asdict
-from datetime import datetime
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import structlog
 
-from portal.evaluation.child import run_limited
+from portal.evaluation.child import Child
 from portal.evaluation.claim import claim_submission, goes_by_this_scorer
-from portal.evaluation.limits import CHILD_SECONDS
-from portal.evaluation.readable import require_readable
+from portal.evaluation.confined.runs import Runs
+from portal.evaluation.limits import CHILD_SECONDS, GIVE_WAY_SECONDS
 from portal.evaluation.record import RunFinding, UploadFinding, record_check, record_error
+from portal.evaluation.score import Reader, score_run
 from portal.models import Phase, Run, Submission, Team
 from portal.models.clock import running_from
 from portal.storage import stored_file
-from scoring import Definition, Report, check_upload
+from scoring import Definition
 from scoring.uploads.inspection import RecognisedRun
 from scoring.uploads.name_rules import Taken
 
 log = structlog.get_logger("portal.evaluation")
 
+_LATEST_SCORE = timedelta(seconds=GIVE_WAY_SECONDS - CHILD_SECONDS)  # a score that begins later could be cut off
 
-def check_submission(submission_id: UUID, at: datetime) -> list[UUID]:
-    """Claim, check and record; the ids of runs that are now ready for scoring (none, where the claim was lost)."""
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """An accepted upload's runs that are ready for scoring, and the child that has read them; else no runs."""
+
+    runs: list[Run] = field(default_factory=list)
+    reader: Reader | None = None
+
+
+def evaluate_submission(submission_id: UUID, at: datetime) -> list[UUID]:
+    """Check an upload and score its runs; the ids of those that are left for jobs of their own.
+
+    `at` is when the job began: each run is scored here only if the whole time of a score is left.
+    """
+    now = running_from(at)
+    left = []
+    with checked(submission_id, at) as found:
+        for run in found.runs:
+            if found.reader and found.reader.has(run) and now() - at <= _LATEST_SCORE:
+                score_run(run.pk, now(), found.reader)
+            else:
+                left.append(run.pk)
+    return left
+
+
+@contextmanager
+def checked(submission_id: UUID, at: datetime) -> Iterator[Checked]:
+    """Claim, check and record; no runs where the upload is rejected or the claim was lost."""
     now = running_from(at)
     uploads = Submission.objects.select_related("shared_task", "phase", "team", "sent_by")
     submission = uploads.filter(pk=submission_id).first()
     if submission is None or not goes_by_this_scorer(submission.shared_task):
-        return []
-    token = claim_submission(submission_id, at)
-    if token is None:
-        return []
+        token = None
+    else:
+        token = claim_submission(submission_id, at)
+    with ExitStack() as reading:
+        yield _check(submission, token, now, reading) if submission and token else Checked()
+
+
+def _check(submission: Submission, token: UUID, now: Callable[[], datetime], reading: ExitStack) -> Checked:
+    """The child and the file that it reads stay open for as long as `reading` does."""
     logger = log.bind(submission=str(submission.pk), team=submission.team.name)
+    shared_task, team, phase = submission.shared_task, submission.team, submission.phase
     try:
-        definition = submission.shared_task.definition  # read here, where it is kept for the next one
-        others = Run.objects.holding_numbers(submission.team, submission.phase).exclude(submission=submission)
-        taken = others.numbers_by_track()
-        with stored_file(submission.sha256) as file:
-            finding = judge(definition, file, submission.file_name, submission.team, submission.phase, taken)
+        others = Run.objects.holding_numbers(team, phase).exclude(submission=submission)
+        file = reading.enter_context(stored_file(submission.sha256))
+        child = reading.enter_context(child_for(shared_task.definition, file, phase, life=GIVE_WAY_SECONDS))
+        finding, kept = judge(child, submission.file_name, team, others.numbers_by_track())
     except Exception as error:
         record_error(submission, token, error, now())
-        return []
+        return Checked()
     if not record_check(submission, token, finding, now()):
         logger.warning("check came too late")
-        return []
+        return Checked()
     logger.info("checked", accepted=finding.ok)
-    return list(submission.runs.scorable().values_list("pk", flat=True)) if finding.ok else []
+    if not finding.ok:
+        return Checked()
+    return Checked(list(submission.runs.scorable()), Reader(child, kept, shared_task.definition_sha256))
 
 
-def judge(
-    definition: Definition,
-    file: Path,
-    file_name: str,
-    team: Team,
-    phase: Phase,
-    taken: Taken,
-    seconds: float = CHILD_SECONDS,
-) -> UploadFinding:
-    """What the check says of an upload, without gold and in a child with limits; `taken` are runs of other uploads.
+def child_for(
+    definition: Definition, file: Path, phase: Phase, seconds: float = CHILD_SECONDS, life: float | None = None
+) -> Child:
+    """A child that can read and score the runs in this file; for the rest see `Child`."""
+    return Child(Runs(definition, phase.split, file), [file, definition.folder], seconds, life=life)
+
+
+def judge(child: Child, file_name: str, team: Team, taken: Taken) -> tuple[UploadFinding, frozenset[str]]:
+    """What the check says of an upload, without gold, and the entries of the runs that the child can score now.
+
+    Args:
+        taken: runs of other uploads.
 
     Raises:
         ChildError: the content kills the child.
         OSError: storage or machine failed, or the items of the split cannot be read.
     """
-    name, split = team.name, phase.split
-    return _finding(
-        run_limited(lambda: _check(definition, file, file_name, name, split, taken), [file, definition.folder], seconds)
-    )
-
-
-def _check(definition: Definition, file: Path, file_name: str, team: str, split: str, taken: Taken) -> dict[str, Any]:
-    """In the child: the report as plain values."""
-    checked = check_upload(definition, file, file_name, team, split=split, taken=taken)
-    require_readable(checked.report)
-    return {
-        "ok": checked.ok,
-        "problems": _plain(checked.upload.report),
-        "runs": {
-            found.run.entry: {"problems": _plain(found.report), "sha256": found.sha256, "items": found.items}
-            for found in checked.runs
-        },
-        "recognised": [asdict(found.run) for found in checked.runs],
-    }
-
-
-def _plain(report: Report) -> list[dict[str, Any]]:
-    return [problem.as_dict() for problem in report]
+    answer = child.ask("check", file_name, team.name, taken)
+    return _finding(answer), frozenset(answer["kept"])
 
 
 def _finding(answer: dict[str, Any]) -> UploadFinding:

@@ -1,150 +1,245 @@
-"""Run a function on untrusted data in a child process with limits; its answer comes back as JSON over a pipe.
+"""Work on untrusted data in a confined child process, which answers in JSON.
 
-A plain fork: Celery's pool processes are daemonic, so multiprocessing may not have children there, and a new
-interpreter would cost more than most scorings. The child inherits open connections; it closes their descriptors, never
-collects their objects and leaves by `os._exit`, so that nothing of the parent's is flushed, closed or ended twice.
+Children are forked from a small program (`fork_server`) that each process here starts when it needs the first one: a
+worker's own memory, with Django, keys and opened gold, is no part of a child, and a fork of it would cost more than
+most scorings.
 
 Two kinds of failure are kept apart: the child dies on its input (`ChildError`), storage or machine fail (`HostError`).
 """
 
-import errno
-import gc
 import json
 import os
-import selectors
+import pickle
 import signal
+import socket
+import struct
+import subprocess
+import sys
 import time
-import traceback
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, NoReturn
+from threading import Lock
+from typing import Any, Self
 
-from portal.evaluation.confinement import confine
+from portal.evaluation.errors import ChildError, HostError
+from portal.evaluation.fork_server import FORK, ORDER, REPLY
 from portal.evaluation.limits import CHILD_ANSWER, CHILD_MEMORY, CHILD_SECONDS
 
 _PIECE = 64 * 1024  # bytes
 _BUSY_SHARE = 0.25  # of its time on a CPU: a child that ran out of time with less was waiting for something of ours
 _FROM_OUTSIDE = {signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM}  # the child may send no signals: someone stopped it
-_STORAGE_ERRORS = {
-    errno.EACCES,
-    errno.EHOSTDOWN,
-    errno.EIO,
-    errno.ENODEV,
-    errno.ENOENT,
-    errno.ENOTCONN,
-    errno.ENOTDIR,
-    errno.ENXIO,
-    errno.ESTALE,
-    errno.ETIMEDOUT,
-}
-
-
-class ChildError(Exception):
-    """The child died on its input: too slow, too large, killed, or an exception, which the message describes to us."""
-
-
-class HostError(OSError):
-    """The child could not do its work, whatever its input is: storage or machine failed, or someone stopped it."""
+ENVIRONMENT = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "LC_CTYPE")  # none of them is a secret
+_SAYS = {"value", "error", "host_error"}
+_CHECKOUT = Path(__file__).resolve().parents[2]
 
 
 def run_limited(
-    function: Callable[[], Any],
+    function: Callable[..., Any],
+    *arguments: Any,
     readable: Iterable[Path] = (),
     seconds: float = CHILD_SECONDS,
     memory: int = CHILD_MEMORY,
 ) -> Any:
-    """The function's value, which must be JSON, from a child that opens only the `readable` files and folders.
+    """The function's value, which must be JSON, from a child of its own; both are pickled. For the rest see `Child`."""
+    with Child(function, readable, seconds, memory) as child:
+        return child.ask("__call__", *arguments)
 
-    `seconds` limit wall clock and CPU, `memory` is in bytes. Gold is opened and read before: the child gets no key.
+
+class Child:
+    """A process that opens only the `readable` files and folders, and in which `work` lives, a copy of an object.
+
+    `seconds` limit the wall clock until `grant` starts them again. All CPU time is limited to `life` seconds, and
+    `memory` is in bytes. The first failure ends the child.
 
     Raises:
-        ChildError: the function fails or exceeds a limit.
-        OSError: there was no child, or it could not work; `HostError` where the child says so or shows it.
+        OSError: no child can be started.
     """
-    reading, writing = os.pipe()
-    parent = os.getpid()
-    try:
-        pid = os.fork()
-    except OSError:
-        os.close(reading)
-        os.close(writing)
-        raise
-    if pid == 0:
-        _be_child(function, lambda: confine(parent, writing, seconds, memory, readable), writing)
-    os.close(writing)
-    try:
-        answer = _read(reading, time.monotonic() + seconds)
-    finally:
-        os.close(reading)
-        os.kill(pid, signal.SIGKILL)  # it has answered, or it will not; until it is waited for, the id is its own
-        _pid, status, usage = os.wait4(pid, 0)
-    if answer is None and usage.ru_utime + usage.ru_stime < _BUSY_SHARE * seconds:
-        raise HostError("no answer in time, and hardly any work: storage or machine are too slow")
-    return _unpack(answer, status)
 
+    def __init__(
+        self,
+        work: object,
+        readable: Iterable[Path] = (),
+        seconds: float = CHILD_SECONDS,
+        memory: int = CHILD_MEMORY,
+        life: float | None = None,
+    ) -> None:
+        content = pickle.dumps((work, (life or seconds, memory, tuple(readable))), pickle.HIGHEST_PROTOCOL)
+        self._used = 0.0  # CPU seconds, as of the last answer
+        self.grant(seconds)
+        self._socket, theirs = socket.socketpair()
+        try:
+            self._server = fork_server()
+            self._pid: int | None = self._server.fork(theirs)
+        except BaseException:
+            self._socket.close()
+            raise
+        finally:
+            theirs.close()
+        self._unsent = content  # goes with the first question, under its limit of time
 
-def _be_child(function: Callable[[], Any], confine_it: Callable[[], None], writing: int) -> NoReturn:
-    try:
-        gc.freeze()
-        answer = _confined(confine_it) or _answer(function)
-        with os.fdopen(writing, "wb") as pipe:
-            pipe.write(answer)
-    finally:
-        os._exit(0)
+    def __enter__(self) -> Self:
+        return self
 
+    def __exit__(self, *_: object) -> None:
+        if self.is_alive:
+            self._end()
 
-def _confined(confine_it: Callable[[], None]) -> bytes | None:
-    """None, or what to answer where the limits cannot be set: a child without them reads nothing."""
-    try:
-        confine_it()
-    except Exception as error:
-        return json.dumps({"host_error": description(error)}).encode()
-    return None
+    @property
+    def is_alive(self) -> bool:
+        """Whether it can be asked."""
+        return self._pid is not None
 
+    def grant(self, seconds: float) -> None:
+        """So long may it take from now on."""
+        self._seconds, self._deadline, self._used_before = seconds, time.monotonic() + seconds, self._used
 
-def _answer(function: Callable[[], Any]) -> bytes:
-    try:
-        return json.dumps({"value": function()}, allow_nan=False).encode()
-    except BaseException as error:
-        if isinstance(error, HostError):
-            return json.dumps({"host_error": str(error)}).encode()
-        is_storage = isinstance(error, OSError) and error.errno in _STORAGE_ERRORS
-        return json.dumps({"host_error" if is_storage else "error": description(error)}).encode()
+    def ask(self, method: str, *arguments: Any) -> Any:
+        """What a method of the object in the child returns, which must be JSON.
 
+        Raises:
+            ChildError: the method fails or exceeds a limit.
+            OSError: the child could not work; `HostError` where it says so or shows it.
+        """
+        question = self._unsent + pickle.dumps((method, arguments), pickle.HIGHEST_PROTOCOL)
+        self._unsent = b""
+        try:
+            answer = self._answer(question)
+        except TimeoutError:
+            raise self._late() from None
+        except (ConnectionError, EOFError):
+            raise self._dead() from None
+        except BaseException:
+            self._end()
+            raise
+        self._used = answer["cpu_seconds"]
+        if "value" in answer:
+            return answer["value"]
+        self._end()
+        raise HostError(answer["host_error"]) if "host_error" in answer else ChildError(answer["error"])
 
-def description(error: BaseException) -> str:
-    """What failed and where, e.g. `KeyError at icm.py:42`; not the error's words, which may quote the gold standard."""
-    places = [f"{Path(frame.filename).name}:{frame.lineno}" for frame in traceback.extract_tb(error.__traceback__)]
-    return f"{type(error).__name__} at {' < '.join(reversed(places[-3:]))}"
+    def _answer(self, question: bytes) -> dict[str, Any]:
+        self._socket.settimeout(self._left())
+        self._socket.sendall(question)
+        line = bytearray()
+        while not line.endswith(b"\n"):
+            self._socket.settimeout(self._left())
+            piece = self._socket.recv(_PIECE)
+            if not piece:
+                raise EOFError
+            line += piece
+            if len(line) > CHILD_ANSWER:
+                raise ChildError("too long an answer")
+        return unpacked(line)
 
+    def _left(self) -> float:
+        """Seconds; 0 would mean not to wait at all."""
+        if (left := self._deadline - time.monotonic()) <= 0:
+            raise TimeoutError
+        return left
 
-def _read(reading: int, deadline: float) -> bytes | None:
-    """All that the child writes; None when the deadline passes first."""
-    answer = bytearray()
-    with selectors.DefaultSelector() as selector:
-        selector.register(reading, selectors.EVENT_READ)
-        while (left := deadline - time.monotonic()) > 0:
-            if selector.select(left):
-                piece = os.read(reading, _PIECE)
-                if not piece:
-                    return bytes(answer)
-                answer += piece
-                if len(answer) > CHILD_ANSWER:
-                    raise ChildError("too long an answer")
-    return None
+    def _late(self) -> Exception:
+        _status, used = self._end()
+        if used - self._used_before < _BUSY_SHARE * self._seconds:
+            return HostError("no answer in time, and hardly any work: storage or machine are too slow")
+        return ChildError("no answer in time")
 
-
-def _unpack(answer: bytes | None, status: int) -> Any:
-    if answer is None:
-        raise ChildError("no answer in time")
-    try:
-        content = json.loads(answer)
-    except ValueError:
+    def _dead(self) -> Exception:
+        status, _used = self._end()
         if os.WIFSIGNALED(status) and os.WTERMSIG(status) in _FROM_OUTSIDE:
-            raise HostError("stopped from outside") from None
-        raise ChildError("died before it had answered") from None
-    if "host_error" in content:
-        raise HostError(content["host_error"])
-    if "error" in content:
-        raise ChildError(content["error"])
-    return content["value"]
+            return HostError("stopped from outside")
+        return ChildError("died before it had answered")
+
+    def _end(self) -> tuple[int, float]:
+        """Its exit status and all CPU seconds that it has used; `HostError` where the fork server died with it."""
+        self._socket.close()
+        pid, self._pid = self._pid, None
+        assert pid is not None
+        return self._server.end(pid)
+
+
+def unpacked(line: bytes | bytearray) -> dict[str, Any]:
+    """`cpu_seconds`, and `value`, `error` or `host_error`; `ChildError` where a child that was taken over says more."""
+    try:
+        match json.loads(line):
+            case {"cpu_seconds": float(), **said} as answer if len(said) == 1 and _SAYS.issuperset(said):
+                return answer
+    except (ValueError, RecursionError):
+        pass
+    raise ChildError("no such answer")
+
+
+class ForkServer:
+    """The worker's end of a fork server; whoever loses or breaks it starts another."""
+
+    def __init__(self, connection: socket.socket, process: subprocess.Popen[bytes] | None = None) -> None:
+        self._owner = os.getpid()
+        self._is_broken = False
+        self._connection, self._process = connection, process
+        self._lock = Lock()
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
+    @property
+    def is_there(self) -> bool:
+        """Whether this process can give it orders; one that was forked from it starts its own."""
+        has_died = self._process is not None and self._process.poll() is not None
+        return not (self._is_broken or has_died) and self._owner == os.getpid()
+
+    @classmethod
+    def start(cls) -> Self:
+        ours, theirs = socket.socketpair()
+        environment = {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
+        environment["OMP_NUM_THREADS"] = "1"  # numerical libraries would start a thread a core
+        command = [sys.executable, "-m", "portal.evaluation.fork_server", str(theirs.fileno())]
+        with theirs:
+            process = subprocess.Popen(
+                command, cwd=_CHECKOUT, env=environment, stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()]
+            )
+        return cls(ours, process)
+
+    def fork(self, descriptor: socket.socket) -> int:
+        """The id of a new child, which has the socket."""
+        child, _status, _used = self._order(FORK, [descriptor.fileno()])
+        if child < 0:
+            raise OSError(-child, os.strerror(-child))
+        return child
+
+    def end(self, child: int) -> tuple[int, float]:
+        """Kill the child; its exit status and the CPU seconds that it has used."""
+        _child, status, used = self._order(child)
+        return status, used
+
+    def _order(self, order: int, descriptors: Iterable[int] = ()) -> Any:
+        with self._lock:
+            try:
+                socket.send_fds(self._connection, [ORDER.pack(order)], list(descriptors))
+                reply = self._connection.recv(REPLY.size, socket.MSG_WAITALL)
+                return REPLY.unpack(reply)
+            except BaseException as error:  # a reply that comes after a signal belongs to no later order
+                self.stop()
+                if isinstance(error, OSError | struct.error):
+                    raise HostError("the parent of all children died") from None
+                raise
+
+    def stop(self) -> None:
+        """Its children end with it."""
+        self._is_broken = True
+        self._connection.close()
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+
+
+_kept: list[ForkServer] = []  # the one of this process, once it has been needed
+_starting = Lock()
+
+
+def fork_server() -> ForkServer:
+    """That of this process; another where there is none, or none any more."""
+    with _starting:
+        if not _kept or not _kept[0].is_there:
+            _kept[:] = [ForkServer.start()]
+        return _kept[0]

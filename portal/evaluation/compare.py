@@ -1,38 +1,25 @@
 """Intervals and tie groups of a board's runs: made in the background, kept with the board, never made in a request."""
 
-from collections.abc import Mapping
 from contextlib import ExitStack
 from datetime import datetime, timedelta
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import structlog
 from django.db.models import F, Q
 
-from portal.evaluation.child import ChildError, run_limited
+from portal.evaluation.child import run_limited
+from portal.evaluation.confined.compare import METHOD, BoardRules, BoardRun, compare_runs
+from portal.evaluation.errors import ChildError
 from portal.evaluation.limits import COMPARE_AGAIN_SECONDS, COMPARE_SECONDS
 from portal.evaluation.opened_gold import opened_gold
 from portal.models import Board, Evaluation, Phase, ReleasedBoard, Run
 from portal.storage import stored_file
 from scoring import __version__ as scorer_version
-from scoring.analysis.details import field_details
-from scoring.analysis.languages import by_language, read_languages
-from scoring.definition import MetricSpec
-from scoring.definition import Track as TrackDefinition
-from scoring.metrics import Comparison, LoadedGold, compare
-from scoring.score import run_answers
-from scoring.significance import intervals, leads, rank_ranges, tie_groups
-from scoring.uploads.inspection import read_run
 
 log = structlog.get_logger("portal.evaluation")
 
-ROUNDS = 10_000
-LEVEL = 0.95
-SEED = 1  # any will do, if it stays
-FIELD = 30  # of these, what can still be looked at side by side
 RUNS = 300  # the best; all pairs of so many are compared in some ten seconds
-METHOD = 2  # of intervals and tie groups; 1: percentiles, and tests against the best run alone
 
 
 def boards_to_refresh(at: datetime) -> list[int]:
@@ -82,11 +69,19 @@ def compare_board(board: Board, at: datetime) -> None:
         return
     try:
         with ExitStack() as files:
-            read = [*evaluations, *further]
-            paths = {one.pk: files.enter_context(stored_file(one.run.file_sha256)) for one in read}
-            gold = board_gold(board)
-            work = partial(_compare, board, gold, evaluations, further, paths, reference)
-            comparison |= run_limited(work, [definition.folder, *paths.values()], COMPARE_SECONDS)
+            runs, others = (
+                [board_run(one, files.enter_context(stored_file(one.run.file_sha256))) for one in some]
+                for some in (evaluations, further)
+            )
+            comparison |= run_limited(
+                compare_runs,
+                board_rules(board),
+                runs,
+                others,
+                None if reference is None else str(reference),
+                readable=[definition.folder, *(run.file for run in (*runs, *others))],
+                seconds=COMPARE_SECONDS,
+            )
     except OSError as error:
         log.warning("not compared: it is tried again", board=str(board), error=str(error))
         mine.update(compared_at=at)
@@ -97,42 +92,20 @@ def compare_board(board: Board, at: datetime) -> None:
     log.info("compared", board=str(board), runs=len(evaluations))
 
 
-def board_gold(board: Board) -> LoadedGold:
-    """The board's gold standard, opened by this worker for a child to inherit; `OSError` as `opened_gold`."""
+def board_rules(board: Board) -> BoardRules:
+    """What a child needs to compare the board's runs with its gold standard; `OSError` as `opened_gold`."""
     assert board.gold is not None
     shared_task = board.track.shared_task
-    return opened_gold(board.gold, shared_task.definition, shared_task.definition_sha256)
+    gold = opened_gold(board.gold, shared_task.definition, shared_task.definition_sha256)
+    return BoardRules(shared_task.definition, board.track.slug, board.phase.split, gold)
 
 
-def beside_gold(
-    board: Board,
-    gold: LoadedGold,
-    evaluations: list[Evaluation],
-    paths: Mapping[int, Path],
-    *,
-    lenient: bool = False,
-) -> dict[str, Comparison]:
-    """In the child: each run laid beside the board's gold standard, by evaluation; `paths` has their files.
-
-    With `lenient` those that cannot be read are left out, and cost the others nothing.
-    """
-    definition = board.track.shared_task.definition
-    slug, split = board.track.slug, board.phase.split
-    track = definition.track(slug)
-    beside = {}
-    for one in evaluations:
-        try:
-            body = read_run(paths[one.pk], one.run.entry)
-            is_baseline = one.run.kind == Run.Kind.BASELINE
-            answers, _report = run_answers(definition, slug, body, gold, track.items.get(split), is_baseline, split)
-            if answers is None:
-                raise ValueError("scored, and not to be read any more")
-        except Exception:  # whatever a file holds
-            if not lenient:
-                raise
-            continue
-        beside[str(one.pk)] = compare(gold, answers, count_outside=track.items_outside_gold == "count")
-    return beside
+def board_run(evaluation: Evaluation, file: Path) -> BoardRun:
+    """A run of a board, as a child reads it from its file."""
+    run = evaluation.run
+    return BoardRun(
+        str(evaluation.pk), file, run.entry, run.kind == Run.Kind.BASELINE, is_teams=run.kind == Run.Kind.TEAM
+    )
 
 
 def _compared_runs(board: Board) -> list[Evaluation]:
@@ -158,60 +131,3 @@ def _reference(board: Board) -> int | None:
     assert board.gold is not None
     here = Evaluation.objects.on_board(board.phase, board.gold, board.scorer)
     return here.filter(run__kind=Run.Kind.GOLD).values_list("pk", flat=True).first()
-
-
-def _compare(
-    board: Board,
-    gold: LoadedGold,
-    evaluations: list[Evaluation],
-    further: list[Evaluation],
-    paths: Mapping[int, Path],
-    reference: int | None,
-) -> dict[str, Any]:
-    """In the child: bounds, groups and ranges of ranks by evaluation, and what the field says, as plain values."""
-    track = board.track.definition
-    spec = track.ranking_metric
-    laid = beside_gold(board, gold, [*evaluations, *further], paths, lenient=True)
-    beside = {str(one.pk): laid[str(one.pk)] for one in evaluations}
-    teams = {str(one.pk): beside[str(one.pk)] for one in evaluations if one.run.kind == Run.Kind.TEAM}
-    best = dict(list(teams.items())[:FIELD])
-    bounds = intervals(beside, spec, seed=SEED, rounds=ROUNDS, level=LEVEL)
-    return {
-        "method": METHOD,
-        "rounds": ROUNDS,
-        "seed": SEED,
-        "level": LEVEL,
-        "intervals": {pk: [found.low, found.high] for pk, found in bounds.items() if found is not None},
-        "groups": _groups(teams, spec),
-        "ranks": rank_ranges(teams, spec, seed=SEED, rounds=ROUNDS, level=LEVEL),
-        "leads": _leads(best, spec),
-        "field": field_details(best),
-        "languages": _languages(board, track, laid, reference),
-    }
-
-
-def _languages(
-    board: Board, track: TrackDefinition, beside: Mapping[str, Comparison], reference: int | None
-) -> dict[str, Any]:
-    file = track.item_languages.get(board.phase.split)
-    if file is None or not beside:
-        return {}
-    gold = next(iter(beside.values())).gold
-    itself = {} if reference is None else {str(reference): compare(gold, gold.answers)}
-    return by_language({**beside, **itself}, read_languages(track, file), track.metrics)
-
-
-def _leads(best: Mapping[str, Comparison], spec: MetricSpec) -> dict[str, dict[str, list[float]]]:
-    """Of each run over each later one: lead, lower bound, upper bound, p-value."""
-    found = leads(best, spec, seed=SEED, rounds=ROUNDS, level=LEVEL)
-    return {
-        name: {other: [one.lead, one.low, one.high, one.p_value] for other, one in others.items()}
-        for name, others in found.items()
-    }
-
-
-def _groups(teams: Mapping[str, Comparison], spec: MetricSpec) -> dict[str, int]:
-    if len(teams) < 2:
-        return {}
-    standings = tie_groups(teams, spec, seed=SEED, rounds=ROUNDS, alpha=1 - LEVEL)
-    return {one.name: one.group for one in standings if one.group is not None}

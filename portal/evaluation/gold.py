@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from typing import Any, Self
 from uuid import UUID
 
@@ -11,15 +10,13 @@ from django.db import transaction
 
 from portal.evaluation.child import run_limited
 from portal.evaluation.claim import claim_gold
-from portal.evaluation.readable import require_readable
+from portal.evaluation.confined.gold import judge
 from portal.evaluation.record import Problems, record_error
 from portal.evaluation.rescore import ask_again
 from portal.models import AuditEntry, GoldStandard, GoldUpload, Phase, Run, Track, User
 from portal.models.clock import running_from
 from portal.objects.interface import gold_objects
 from portal.storage import open_gold
-from scoring import Definition
-from scoring.gold.check import check_gold
 
 log = structlog.get_logger("portal.evaluation")
 
@@ -68,12 +65,12 @@ def check_gold_upload(upload_id: UUID, at: datetime) -> list[UUID]:
     versions = Versions.of(upload.track, upload.split)
     logger = log.bind(gold=str(upload.pk), track=str(upload.track))
     try:
-        definition = upload.track.shared_task.definition  # read here, where it is kept for the next one
+        definition = upload.track.shared_task.definition
         content = open_gold(upload.sealed_sha256)  # the child has no keys
         known = _opened(versions.newest)
         imported = _opened(versions.imported if upload.is_imported else None)
-        work = partial(_judge, upload, content, known, imported, definition)
-        finding = GoldFinding(**run_limited(work, [definition.folder]))
+        judged = (definition, upload.track.slug, upload.split, content, known, imported)
+        finding = GoldFinding(**run_limited(judge, *judged, readable=[definition.folder]))
     except Exception as error:
         record_error(upload, token, error, now())
         return []
@@ -147,21 +144,6 @@ def _runs(track: Track, split: str) -> Any:
 
 def _opened(gold: GoldStandard | None) -> bytes | None:
     return open_gold(gold.sealed_sha256) if gold else None
-
-
-def _judge(
-    upload: GoldUpload, content: bytes, known: bytes | None, imported: bytes | None, definition: Definition
-) -> dict[str, Any]:
-    """In the child: plain values."""
-    checked = check_gold(definition, upload.track.slug, content, upload.split)
-    require_readable(checked.report)
-    return {
-        "ok": checked.report.ok,
-        "is_new": content != known,
-        "is_folders": content == imported,
-        "problems": [problem.as_dict() for problem in checked.report],
-        "counts": checked.counts,
-    }
 
 
 @transaction.atomic

@@ -14,16 +14,15 @@ import structlog
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
-from portal.evaluation.child import ChildError, run_limited
-from portal.evaluation.compare import beside_gold, board_gold
+from portal.evaluation.child import run_limited
+from portal.evaluation.compare import board_rules, board_run
+from portal.evaluation.confined.items import read_items
+from portal.evaluation.errors import ChildError
 from portal.models import Board, Evaluation, GoldItems, Run, RunItems, items_are_public
 from portal.storage import stored_file
-from scoring.analysis.item_answers import item_answers
-from scoring.metrics import LoadedGold
 
 log = structlog.get_logger("portal.evaluation")
 
-ITEMS = 50_000  # of a gold standard; nobody turns the pages of more
 ANSWERS = 200_000  # of all runs that are read at once, so that the child's answer stays small
 ATTEMPTS = 3  # at a run that cannot be read: then a person has to look, or another gold or scorer version to come
 AGAIN = timedelta(hours=1)  # after a failure: a storage that does not answer may be back by then
@@ -62,9 +61,9 @@ def publish_items(board: Board, at: datetime) -> None:
                 paths[one.pk] = files.enter_context(stored_file(one.run.file_sha256))
         there = [one for one in batch if one.pk in paths]
         try:
-            gold = board_gold(board)
+            runs = [board_run(one, paths[one.pk]) for one in there]
             readable = [board.track.shared_task.definition.folder, *paths.values()]
-            found = run_limited(lambda: _read(board, gold, there, paths), readable)
+            found = run_limited(read_items, board_rules(board), runs, readable=readable)
         except (ChildError, OSError) as error:
             log.warning("no items", board=str(board), error=str(error))
             there = there if isinstance(error, ChildError) else []
@@ -86,18 +85,6 @@ def _withdraw(board: Board) -> None:
     track, split = board.track_id, board.phase.split
     RunItems.objects.filter(evaluation__gold__track=track, evaluation__gold__split=split).delete()
     GoldItems.objects.filter(gold__track=track, gold__split=split).delete()
-
-
-def _read(board: Board, gold: LoadedGold, batch: list[Evaluation], paths: Mapping[int, Path]) -> dict[str, Any]:
-    """In the child: the gold's answers, and by evaluation the run's; nothing of a gold standard that is too long."""
-    found: dict[str, Any] = {"runs": {}}
-    for pk, comparison in beside_gold(board, gold, batch, paths, lenient=True).items():
-        if len(comparison.gold) > ITEMS:
-            break
-        items = item_answers(comparison)
-        found |= {"measure": items.measure, "ids": items.ids, "answers": items.gold}
-        found["runs"][pk] = {"answers": items.run, "values": items.values}
-    return found
 
 
 @transaction.atomic

@@ -1,6 +1,6 @@
 """How long, how much and how often: every limit of background work, in the order that keeps it sound."""
 
-CHILD_SECONDS = 30  # wall clock and CPU of one check or one scoring
+CHILD_SECONDS = 30  # wall clock of one check or one scoring, and CPU of a child that does no more
 VALIDATE_SECONDS = 20  # of one validation
 CHILD_MEMORY = 2 * 1024**3  # bytes of address space
 CHILD_FILE = 0  # bytes a child may write to a file: none
@@ -11,10 +11,11 @@ CHILD_ANSWER = 16 * 1024**2  # bytes of its answer
 SCORING_NICENESS = 10  # web and database come first where they share a machine, then scores and mails, then the rest
 OTHER_NICENESS = 19
 
-GIVE_WAY_SECONDS = 36  # a job that waits for storage that hangs lets its work wait
+# A job that waits for storage that hangs lets its work wait; also the CPU of a child that checks and scores.
+GIVE_WAY_SECONDS = 36
 JOB_SECONDS = 40  # a job that outlives that is killed
 LEASE_SECONDS = 45  # then its work is free again
-GOLD_ITEMS_KEPT = 1_000_000  # of all gold standards that one process keeps opened
+GOLD_BYTES_KEPT = 256 * 1024**2  # of all gold standards that one process keeps opened
 VISIBILITY_SECONDS = 300  # then the broker hands its message out again
 
 ATTEMPTS = 3  # children that die on the same content: then it is quarantined

@@ -1,13 +1,14 @@
-"""Gold standards that this worker has opened and keeps in its memory, for the children that score to inherit.
+"""Gold standards that this worker has opened and keeps in its memory, pickled for the children that score.
 
-A child would have to open, read and derive again for every run what it could have had from its parent: half of its
-time. What is opened here a limited child has read before, when it was adopted.
+A child would have to open, read and derive again for every run what its worker can hand to it. What is opened here a
+confined child has read before, when it was adopted.
 """
 
+import pickle
 from collections import OrderedDict
 
-from portal.evaluation.child import HostError, description
-from portal.evaluation.limits import GOLD_ITEMS_KEPT
+from portal.evaluation.errors import HostError, description
+from portal.evaluation.limits import GOLD_BYTES_KEPT
 from portal.models import GoldStandard
 from portal.sealing import unseal
 from portal.storage import sealed_gold
@@ -16,11 +17,11 @@ from scoring.analysis.details import details
 from scoring.metrics import LoadedGold
 from scoring.score import accepted_gold, score_gold
 
-_kept: OrderedDict[tuple[str, str], LoadedGold] = OrderedDict()  # the last used at the end
+_kept: OrderedDict[tuple[str, str], bytes] = OrderedDict()  # the last used at the end
 
 
-def opened_gold(gold: GoldStandard, definition: Definition, definition_sha256: str) -> LoadedGold:
-    """Read once for a gold and a definition.
+def opened_gold(gold: GoldStandard, definition: Definition, definition_sha256: str) -> bytes:
+    """A pickled `LoadedGold`, read once for a gold and a definition.
 
     Raises:
         OSError: it cannot be read or opened; the message says where, and quotes nothing.
@@ -29,11 +30,12 @@ def opened_gold(gold: GoldStandard, definition: Definition, definition_sha256: s
     if key not in _kept:
         sealed = sealed_gold(gold.sealed_sha256)
         try:
-            _kept[key] = _open(sealed, definition, gold.track.slug, gold.split)
+            opened = _open(sealed, definition, gold.track.slug, gold.split)
+            _kept[key] = pickle.dumps(opened, pickle.HIGHEST_PROTOCOL)
         except Exception as error:
             raise HostError(description(error)) from None
     _kept.move_to_end(key)
-    while len(_kept) > 1 and sum(map(len, _kept.values())) > GOLD_ITEMS_KEPT:
+    while len(_kept) > 1 and sum(map(len, _kept.values())) > GOLD_BYTES_KEPT:
         _kept.popitem(last=False)
     return _kept[key]
 

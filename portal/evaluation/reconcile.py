@@ -9,7 +9,7 @@ from typing import Any
 
 from django.db.models import Count, Q, QuerySet
 
-from portal.evaluation.child import ChildError
+from portal.evaluation.errors import ChildError
 from portal.evaluation.limits import LEASE_SECONDS
 from portal.evaluation.score import compute
 from portal.models import AuditEntry, Evaluation, GoldStandard, Quota, Run, SharedTask, Submission

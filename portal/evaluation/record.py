@@ -14,7 +14,7 @@ import structlog
 from django.db import transaction
 from django.db.models import F, QuerySet
 
-from portal.evaluation.child import ChildError, HostError, description
+from portal.evaluation.errors import ChildError, HostError, description
 from portal.evaluation.limits import ATTEMPTS, HINT_SECONDS, POSTPONE_SECONDS, REMIND_AFTER, RETRY_SECONDS
 from portal.evaluation.notices import alert, tell_checked, tell_failed, tell_if_scored
 from portal.models import (

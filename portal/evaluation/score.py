@@ -1,32 +1,42 @@
 """Scores one run against the newest gold standard of its track and split."""
 
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
-from typing import Any
 from uuid import UUID
 
 import structlog
 
-from portal.evaluation.child import run_limited
+from portal.evaluation.child import Child
 from portal.evaluation.claim import claim_run, goes_by_this_scorer
+from portal.evaluation.confined.runs import Runs
+from portal.evaluation.limits import CHILD_SECONDS
 from portal.evaluation.opened_gold import opened_gold
-from portal.evaluation.readable import require_readable
 from portal.evaluation.record import Scored, record_error, record_score
 from portal.models import GoldStandard, Run
 from portal.models.clock import running_from
 from portal.storage import stored_file
-from scoring import Definition
 from scoring import __version__ as scorer_version
-from scoring.analysis.details import details
-from scoring.metrics import LoadedGold
-from scoring.score import score, score_gold
-from scoring.uploads.inspection import read_run
 
 log = structlog.get_logger("portal.evaluation")
 
 
-def score_run(run_id: UUID, at: datetime) -> bool:
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """A child that has read runs of an upload, known by their entries, by the definition with that digest."""
+
+    child: Child
+    entries: frozenset[str]
+    definition_sha256: str
+
+    def has(self, run: Run) -> bool:
+        """Whether the child can score the run as it was read."""
+        is_same = run.track.shared_task.definition_sha256 == self.definition_sha256
+        return self.child.is_alive and run.entry in self.entries and is_same
+
+
+def score_run(run_id: UUID, at: datetime, reader: Reader | None = None) -> bool:
     """Claim, score and record; True when an evaluation was written.
 
     A run whose upload is not accepted yet, or whose track has no gold standard, stays as it is.
@@ -43,7 +53,7 @@ def score_run(run_id: UUID, at: datetime) -> bool:
         return False
     logger = log.bind(run=str(run.pk), name=run.name, track=str(run.track))
     try:
-        scored = compute(run, gold)
+        scored = compute(run, gold, reader)
     except Exception as error:
         record_error(run, token, error, now())
         return False
@@ -54,42 +64,35 @@ def score_run(run_id: UUID, at: datetime) -> bool:
     return True
 
 
-def compute(run: Run, gold: GoldStandard) -> Scored:
-    """The scores, from a child with limits.
+def compute(run: Run, gold: GoldStandard, reader: Reader | None = None) -> Scored:
+    """The scores, from a child with limits: the reader, or one that reads the run now.
 
     Raises:
         ChildError: the content kills the child.
         OSError: storage or machine failed, or the gold standard cannot be opened.
     """
-    definition = run.track.shared_task.definition  # read here, where it is kept for the next one
-    standard = opened_gold(gold, definition, run.track.shared_task.definition_sha256)
+    shared_task = run.track.shared_task
+    standard = opened_gold(gold, shared_task.definition, shared_task.definition_sha256)
+    with _child_with(run, reader) as child:
+        return Scored(**child.ask("score", run.entry, run.track.slug, standard))
+
+
+@contextmanager
+def _child_with(run: Run, reader: Reader | None) -> Iterator[Child]:
+    """It has read the run, and has the time of a score."""
+    if reader is not None and reader.has(run):
+        reader.child.grant(CHILD_SECONDS)
+        yield reader.child
+        return
+    definition = run.track.shared_task.definition
     with stored_file(run.file_sha256) if run.file_sha256 else nullcontext() as file:
-        readable = [definition.folder, *([file] if file else [])]
-        return Scored(**run_limited(lambda: _score(run, file, standard, definition), readable))
+        runs = Runs(definition, run.phase.split, file)
+        with Child(runs, [definition.folder, *([file] if file else [])]) as child:
+            if file:
+                child.ask("read", run.entry, run.track.slug, run.kind == Run.Kind.BASELINE)
+            yield child
 
 
 def _scorable(run_id: UUID) -> Run | None:
     runs = Run.objects.scorable().select_related("track__shared_task", "phase")
     return runs.filter(pk=run_id).exclude(state=Run.State.SCORED).first()
-
-
-def _score(run: Run, file: Path | None, standard: LoadedGold, definition: Definition) -> dict[str, Any]:
-    """In the child: the scores as plain values. A baseline is scored as the official evaluators would, unjudged."""
-    track, split = run.track.slug, run.phase.split
-    if file is None:  # the gold standard, against itself
-        result = score_gold(definition, track, standard, split)
-    else:
-        result = score(
-            definition,
-            track,
-            read_run(file, run.entry),
-            gold=standard,
-            items=definition.track(track).items.get(split),
-            lenient=run.kind == Run.Kind.BASELINE,
-            split=split,
-        )
-    require_readable(result.report)
-    if result.comparison is None:
-        # Its upload was found to be right: then the gold standard and the public items do not belong together.
-        raise ValueError("accepted by the check, rejected by the scorer")
-    return {"scores": result.scores, "flags": result.flags, "details": details(result.comparison)}

@@ -7,8 +7,8 @@ from uuid import UUID
 
 import structlog
 
-from portal.evaluation.check import judge
-from portal.evaluation.child import ChildError, HostError, description
+from portal.evaluation.check import child_for, judge
+from portal.evaluation.errors import ChildError, HostError, description
 from portal.evaluation.limits import HINT_SECONDS, LEASE_SECONDS, RETRY_SECONDS, SWEEP_BATCH, VALIDATE_SECONDS
 from portal.evaluation.record import RunFinding, UploadFinding
 from portal.models import Run, Validation
@@ -76,16 +76,13 @@ def _finding(validation: Validation) -> UploadFinding:
     phase = validation.phase
     if not has_file_to_validate(validation.pk):
         raise FileNotFoundError("the web server died before it had kept the file")
-    with stored_file_to_validate(validation.pk) as file:
-        return judge(
-            phase.shared_task.definition,
-            file,
-            validation.file_name,
-            validation.team,
-            phase,
-            Run.objects.holding_numbers(validation.team, phase).numbers_by_track(),
-            seconds=VALIDATE_SECONDS,
-        )
+    taken = Run.objects.holding_numbers(validation.team, phase).numbers_by_track()
+    with (
+        stored_file_to_validate(validation.pk) as file,
+        child_for(phase.shared_task.definition, file, phase, seconds=VALIDATE_SECONDS) as child,
+    ):
+        finding, _kept = judge(child, validation.file_name, validation.team, taken)
+        return finding
 
 
 def _report(finding: UploadFinding) -> dict[str, Any]:

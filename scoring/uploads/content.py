@@ -2,10 +2,11 @@
 
 import hashlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from scoring import limits
+from scoring.answers import Answers
 from scoring.check import Known, known_items, read_checked, read_file, report_other_split, run_bytes
 from scoring.definition import Definition, Track
 from scoring.formats.head import begins_as, head_of
@@ -19,12 +20,13 @@ from scoring.uploads.zips import BrokenZipError
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """The problems of one run's content, its hash, and the number of items that it answers."""
+    """The problems of one run's content, its hash, and the number of items that it answers; its answers where kept."""
 
     run: RecognisedRun
     report: Report
     sha256: str
     items: int
+    answers: Answers | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,17 +51,19 @@ def check_upload(
     items: Iterable[str] | Path | None = None,
     listed: int | None = limits.LISTED,
     taken: Taken = (),
+    keep: int = 0,
 ) -> UploadReport:
     """Judge names, structure and the content of every run, so that all errors are known at once.
 
     Args:
         items: as for `scoring.check.check`; the same for all runs of the upload.
         listed, taken: as for `inspect_upload`.
+        keep: bytes of content, of the first runs, whose answers the report keeps.
     """
     upload = inspect_upload(definition, path, file_name, team, listed, taken)
     known = known_items(items if items is None or isinstance(items, Path) else list(items))
     held = {*taken, *((run.track, run.number) for run in upload.runs)}
-    contents = _Contents(definition, path, team, split, known, held, listed)
+    contents = _Contents(definition, path, team, split, known, held, listed, keep)
     runs = [] if contents.are_too_much(upload) else list(contents.check(upload))
     report = Report(list(upload.report))
     for run in runs:
@@ -78,6 +82,7 @@ class _Contents:
     known: Known
     taken: set[tuple[str, int | None]]
     listed: int | None
+    keep: int
 
     def are_too_much(self, upload: Upload) -> bool:
         """Report an archive that unpacks to far more than runs of so many items need."""
@@ -93,16 +98,18 @@ class _Contents:
 
     def check(self, upload: Upload) -> Iterator[RunReport]:
         """Check one run after the other; when many were invalid, report which were left out."""
-        invalid = invalid_bytes = 0
+        invalid = invalid_bytes = valid_bytes = 0
         left_out = []
         for run in upload.runs:
             if invalid >= limits.INVALID_RUNS or invalid_bytes >= limits.INVALID_BYTES:
                 left_out.append(run.name)
                 continue
             checked = self._check_run(run)
-            if not checked.report.ok:
+            if checked.report.ok:
+                valid_bytes += run.size
+            else:
                 invalid, invalid_bytes = invalid + 1, invalid_bytes + run.size
-            yield checked
+            yield checked if valid_bytes <= self.keep else replace(checked, answers=None)
         if left_out:
             places = tuple(left_out[: self.listed])
             upload.report.warning("runs-not-checked", count=len(left_out), places=places, found=str(invalid))
@@ -119,7 +126,7 @@ class _Contents:
         stamped = Report()
         stamped.extend(report, file=naming.printable(run.entry or run.name))
         sha256 = hashlib.sha256(data).hexdigest() if data is not None else ""
-        return RunReport(run, stamped, sha256, len(answers.ids) if answers else 0)
+        return RunReport(run, stamped, sha256, len(answers.ids) if answers else 0, answers)
 
     def _bytes_of(self, run: RecognisedRun, limit: int, report: Report) -> bytes | None:
         if not run.entry:

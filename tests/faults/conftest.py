@@ -100,13 +100,18 @@ class Worker(Program):
 
     @property
     def busy(self) -> list[int]:
-        """The processes of the pool that wait for a scorer now."""
-        return [pid for pid in children(self.pid) if children(pid)]
+        """The processes of the pool that wait for a confined child now."""
+        return [pid for pid in children(self.pid) if any(map(children, children(pid)))]
+
+    @property
+    def fork_servers(self) -> list[int]:
+        """Theirs."""
+        return [pid for parent in self.busy for pid in children(parent)]
 
     @property
     def scorers(self) -> list[int]:
-        """The limited processes in which runs are scored now."""
-        return [pid for parent in self.busy for pid in children(parent)]
+        """The confined processes in which runs are scored now."""
+        return [pid for parent in self.fork_servers for pid in children(parent)]
 
 
 @pytest.fixture

@@ -9,12 +9,12 @@ from pathlib import Path
 import redis
 from django.conf import settings
 
-from portal.evaluation.check import check_submission
 from portal.evaluation.lanes import Lane, message_list
 from portal.evaluation.limits import HINT_PRIORITY
 from portal.models import Run, Submission
 from portal.models.clock import database_now
 from tests.faults.conftest import Worker
+from tests.portal.world import check_submission
 from tests.services import Broker, children, wait_until
 
 

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from portal import jobs
-from portal.evaluation.check import check_submission
 from portal.evaluation.score import score_run
 from portal.management.programs import BEAT, WORKERS, worker_command
 from portal.models import Board, OutgoingMail, Run, Submission
 from portal.models.clock import database_now
 from tests.faults.conftest import own_environment
+from tests.portal.world import check_submission
 from tests.services import Broker, MailServer, Program, wait_until
 
 

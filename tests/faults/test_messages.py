@@ -9,13 +9,13 @@ from django.conf import settings
 
 from portal import jobs
 from portal.celery import app
-from portal.evaluation.check import check_submission
 from portal.evaluation.lanes import Lane, message_list
 from portal.evaluation.limits import ATTEMPTS, CHILD_MEMORY, HINT_PRIORITY
 from portal.models import Evaluation, OutgoingMail, Quota, Run, Submission, User
 from portal.models.clock import database_now
 from portal.storage import stored_name
 from tests.faults.conftest import Worker
+from tests.portal.world import check_submission
 from tests.services import Broker, wait_until
 
 DELIVERED = "unacked_index"  # where Celery's transport keeps what was handed out, by the time of that

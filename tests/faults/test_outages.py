@@ -6,10 +6,10 @@ from pathlib import Path
 from django.conf import settings
 from django.db.models import Q
 
-from portal.evaluation.check import check_submission
 from portal.models import OutgoingMail, Run, Submission, User
 from portal.models.clock import database_now
 from tests.faults.conftest import Worker
+from tests.portal.world import check_submission
 from tests.services import Broker, wait_until
 
 UPLOADS = 3

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import pytest
 
-from portal.evaluation.check import check_submission
 from portal.evaluation.score import score_run
 from portal.models import Evaluation, Run, Submission
 from portal.models.clock import database_now
 from tests.conftest import ROOT
 from tests.faults.conftest import own_environment
+from tests.portal.world import check_submission
 
 
 @pytest.mark.parametrize(("seed", "locale", "threads"), [("0", "C", "1"), ("4711", "tr_TR.UTF-8", "4")])

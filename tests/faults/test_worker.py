@@ -15,13 +15,13 @@ from django.conf import settings
 from django.db.models import Sum
 
 from portal import jobs
-from portal.evaluation.check import check_submission
 from portal.evaluation.lanes import Lane, message_list
 from portal.evaluation.limits import HINT_PRIORITY
 from portal.management.programs import worker_command
 from portal.models import Heartbeat, Run, Submission, WorkerHost
 from portal.models.clock import database_now
 from tests.faults.conftest import Worker, own_environment
+from tests.portal.world import check_submission
 from tests.services import Broker, Program, children, wait_until
 
 RUNS = 3
@@ -49,7 +49,12 @@ def kill_scorers(worker: Worker) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
-@pytest.mark.parametrize("kill", [kill_all, kill_pool, kill_scorers])
+def kill_fork_servers(worker: Worker) -> None:
+    for pid in worker.fork_servers:
+        os.kill(pid, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("kill", [kill_all, kill_pool, kill_fork_servers, kill_scorers])
 def test_no_run_is_lost_and_none_is_scored_twice(
     kill: Callable[[Worker], None],
     broker: Broker,
@@ -71,8 +76,11 @@ def test_no_run_is_lost_and_none_is_scored_twice(
     Run.objects.filter(state=Run.State.SCORING).update(lease_ends=database_now())
     wait_until(lambda: Run.objects.filter(state=Run.State.SCORED).count() == RUNS, "all runs are scored")
     used = Run.objects.aggregate(attempts=Sum("attempts"), leases_lost=Sum("leases_lost"))
-    lost = used["attempts"] if kill is kill_scorers else used["leases_lost"]
-    assert 1 <= lost == sum(used.values()) <= 2  # of two scorers, one may end in the moment before
+    if kill is kill_fork_servers:
+        assert used == {"attempts": 0, "leases_lost": 0}
+    else:
+        lost = used["attempts"] if kill is kill_scorers else used["leases_lost"]
+        assert 1 <= lost == sum(used.values()) <= 2  # of two scorers, one may end in the moment before
     assert [run.evaluations.count() for run in Run.objects.all()] == [1, 1, 1]
 
 

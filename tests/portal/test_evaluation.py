@@ -7,9 +7,8 @@ import pytest
 from django.conf import settings
 
 from portal.actions.import_gold import add_gold_standard
-from portal.evaluation.check import check_submission
-from portal.evaluation.child import ChildError
 from portal.evaluation.claim import claim_run, claim_submission
+from portal.evaluation.errors import ChildError
 from portal.evaluation.limits import ATTEMPTS, HINT_SECONDS, LEASE_SECONDS, LEASES_LOST
 from portal.evaluation.record import Scored, UploadFinding, record_check, record_error, record_score
 from portal.evaluation.score import score_run
@@ -21,6 +20,7 @@ from tests.portal.world import (
     GOOD,
     POST,
     archive,
+    check_submission,
     gold_path,
     run_file,
     send,

@@ -10,6 +10,7 @@ import pytest
 
 from portal import jobs
 from portal.celery import Beat, app
+from portal.evaluation import check
 from portal.evaluation.lanes import Lane, message_list
 from portal.evaluation.limits import GIVE_WAY_SECONDS, HINT_PRIORITY, REGULAR_WAITING
 from portal.models import Board, Run, Submission
@@ -66,9 +67,17 @@ def run(meltemi, queue):
 def test_upload_to_scores_by_hints_alone(run, queue):
     assert hints(queue) == [hint("check_submission", run.submission)]
     jobs.check_submission(str(run.submission.pk))
+    assert hints(queue) == []
+    run.refresh_from_db()
+    assert run.state == "scored"
+
+
+def test_runs_for_which_a_check_has_no_time_are_hinted_at(run, queue, monkeypatch):
+    monkeypatch.setattr(check, "_LATEST_SCORE", timedelta(seconds=-1))
+    queue.flushall()
+    jobs.check_submission(str(run.submission.pk))
     assert hints(queue) == [hint("score_run", run)]
     jobs.score_run(str(run.pk))
-    assert hints(queue) == []
     run.refresh_from_db()
     assert run.state == "scored"
 
@@ -91,7 +100,6 @@ def test_messages_hold_ids_and_nothing_else(run, queue):  # D45
 
 def test_boards_are_compared_when_no_upload_waits(run, queue):
     jobs.check_submission(str(run.submission.pk))
-    jobs.score_run(str(run.pk))
     queue.rpush(message_list(Lane.SCORING, HINT_PRIORITY), "a hint")
     jobs.refresh_boards()
     assert queue.llen(message_list(Lane.BULK, HINT_PRIORITY)) == 0
@@ -102,7 +110,6 @@ def test_boards_are_compared_when_no_upload_waits(run, queue):
 
 def test_each_board_is_hinted_at_once_and_compared_by_one_worker(run, queue):
     jobs.check_submission(str(run.submission.pk))
-    jobs.score_run(str(run.pk))
     queue.flushall()
     jobs.refresh_boards()
     jobs.refresh_boards()  # the hints still wait

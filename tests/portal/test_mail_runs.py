@@ -11,7 +11,6 @@ from django.db import transaction
 
 from portal.actions.team_members import hand_over, leave_team
 from portal.actions.teams import join_team
-from portal.evaluation.check import check_submission
 from portal.evaluation.claim import claim_run, claim_submission
 from portal.evaluation.record import Scored, quarantine, record_score
 from portal.models import GoldStandard, OutgoingMail, Quota, Run, Submission
@@ -25,6 +24,7 @@ from tests.portal.world import (
     archive,
     at_once,
     captain,
+    check_submission,
     deliver,
     person,
     run_file,

@@ -1,9 +1,11 @@
 """Gold standards that a worker's process keeps opened, and how its children come to score by them."""
 
+import pickle
+
 import pytest
 
 from portal.evaluation import opened_gold as kept
-from portal.evaluation.child import HostError
+from portal.evaluation.errors import HostError
 from portal.evaluation.opened_gold import opened_gold
 from portal.models import GoldStandard, Track
 from portal.objects.interface import gold_objects
@@ -32,7 +34,7 @@ def test_it_is_opened_once_and_again_where_the_definition_changes(meltemi, tiny)
 
 def test_the_least_used_leaves_when_they_are_many(meltemi, monkeypatch):
     one, two = (GoldStandard.objects.get(track__slug=slug) for slug in ("one", "two"))
-    monkeypatch.setattr(kept, "GOLD_ITEMS_KEPT", len(opened(one)) + len(opened(two)) - 1)
+    monkeypatch.setattr(kept, "GOLD_BYTES_KEPT", len(opened(one)) + len(opened(two)) - 1)
     first, second = opened(one), opened(two)
     assert opened(two) is second
     assert opened(one) is not first
@@ -47,7 +49,7 @@ def test_without_its_items_it_is_not_opened(meltemi, tiny):
             opened(gold)
     finally:
         away.rename(items)
-    assert len(opened(gold)) == 4
+    assert len(pickle.loads(opened(gold))) == 4
 
 
 def test_what_cannot_be_read_says_where_and_quotes_nothing(meltemi):

@@ -1,8 +1,10 @@
 """Errors of ours while uploads are evaluated: no attempt is used, everything waits, and is scored when it is over."""
 
+import errno
 import os
 import shutil
 import signal
+import socket
 import socketserver
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler
@@ -16,8 +18,10 @@ from django.db import OperationalError, connection
 from django.test import Client
 
 from portal.actions.gold import upload_gold
-from portal.evaluation.check import check_submission
-from portal.evaluation.child import HostError, run_limited
+from portal.evaluation import child
+from portal.evaluation.child import Child, ForkServer, fork_server, run_limited
+from portal.evaluation.errors import HostError
+from portal.evaluation.fork_server import serve
 from portal.evaluation.gold import check_gold_upload
 from portal.evaluation.limits import ATTEMPTS, CHILD_NICENESS, LEASE_SECONDS, POSTPONE_SECONDS
 from portal.evaluation.score import score_run
@@ -26,10 +30,12 @@ from portal.management.valkey import HOST
 from portal.models import OutgoingMail, Quota, Run, Submission
 from portal.models.task import _definition
 from portal.sealing import private_key_file, seal
+from tests.portal.attempts import Worker
 from tests.portal.world import (
     EVALUATION,
     GOOD,
     captain,
+    check_submission,
     gold_path,
     organizer_of,
     person,
@@ -38,7 +44,7 @@ from tests.portal.world import (
     stored_path,
     work_off,
 )
-from tests.services import children, wait_until
+from tests.services import children
 
 A_DAY = timedelta(days=1)
 
@@ -226,32 +232,32 @@ def test_bucket_that_answers_503(bucket, meltemi, settings, administrators):
 
 def test_a_child_that_waits_for_something_else_than_its_content():
     with pytest.raises(HostError, match="in time"):
-        run_limited(lambda: sleep(60), seconds=0.3)
+        run_limited(sleep, 60, seconds=0.3)
 
 
 def test_a_child_that_is_stopped_from_outside():
-    def stop():
-        wait_until(lambda: set(children(os.getpid())) - others, "the child runs")
-        (child,) = set(children(os.getpid())) - others
-        wait_until(lambda: os.getpriority(os.PRIO_PROCESS, child) >= before + CHILD_NICENESS, "it is confined")
-        os.kill(child, signal.SIGTERM)
-
-    before, others = os.getpriority(os.PRIO_PROCESS, 0), set(children(os.getpid()))
-    stopper = Thread(target=stop)
-    stopper.start()
-    with pytest.raises(HostError, match="outside"):
-        run_limited(lambda: sleep(60))
-    stopper.join()
+    with Child(Worker()) as child:
+        child.ask("work", 0)
+        (pid,) = children(fork_server().pid)
+        assert os.getpriority(os.PRIO_PROCESS, pid) == os.getpriority(os.PRIO_PROCESS, 0) + CHILD_NICENESS
+        os.kill(pid, signal.SIGTERM)
+        with pytest.raises(HostError, match="outside"):
+            child.ask("wait")
 
 
 def test_no_child_can_be_started(monkeypatch):
-    def none(*_):
-        raise BlockingIOError("no more processes")
+    """A server in a thread of this process, in which nothing can be forked."""
 
-    before = len(list(Path("/dev/fd").iterdir()))
+    def none(*_):
+        raise BlockingIOError(errno.EAGAIN, "no more processes")
+
+    ours, theirs = socket.socketpair()
+    Thread(target=serve, args=[theirs], daemon=True).start()
+    monkeypatch.setattr(child, "_kept", [ForkServer(ours)])
     monkeypatch.setattr(os, "fork", none)
+    before = len(list(Path("/dev/fd").iterdir()))
     with pytest.raises(BlockingIOError):
-        run_limited(lambda: 1)
+        run_limited(os.getpid)
     assert len(list(Path("/dev/fd").iterdir())) == before
 
 

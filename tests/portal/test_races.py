@@ -18,7 +18,6 @@ from portal.actions.runs import choose_official_run, withdraw_run
 from portal.actions.submit import submit
 from portal.actions.teams import join_team, register_team
 from portal.actions.validate_only import validate_only
-from portal.evaluation.check import check_submission
 from portal.evaluation.claim import claim_run, claim_submission
 from portal.evaluation.score import score_run
 from portal.evaluation.sweep import sweep
@@ -30,6 +29,7 @@ from tests.portal.world import (
     POST,
     at_once,
     captain,
+    check_submission,
     new_team,
     organizer_of,
     person,

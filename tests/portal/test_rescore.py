@@ -10,7 +10,6 @@ from portal import jobs
 from portal.actions import scores
 from portal.actions.import_gold import add_gold_standard
 from portal.evaluation import claim, rescore, score
-from portal.evaluation.check import check_submission
 from portal.evaluation.lanes import Lane, message_list
 from portal.evaluation.limits import HINT_PRIORITY
 from portal.evaluation.rescore import adopt_scorer
@@ -18,7 +17,18 @@ from portal.evaluation.score import score_run
 from portal.evaluation.sweep import sweep
 from portal.models import AuditEntry, Evaluation, GoldStandard, Run
 from tests.portal.remembered import remembered
-from tests.portal.world import EVALUATION, GOOD, POOR, POST, RELEASE, board, gold_path, send_run, work_off
+from tests.portal.world import (
+    EVALUATION,
+    GOOD,
+    POOR,
+    POST,
+    RELEASE,
+    board,
+    check_submission,
+    gold_path,
+    send_run,
+    work_off,
+)
 
 
 @remembered

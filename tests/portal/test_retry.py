@@ -9,7 +9,6 @@ from django.test import Client
 from portal.actions.errors import NotAllowed
 from portal.actions.gold import upload_gold
 from portal.actions.retry import Retried, retry_failed
-from portal.evaluation.check import check_submission
 from portal.evaluation.gold import check_gold_upload, drop_unused_gold
 from portal.evaluation.record import quarantine
 from portal.models import AuditEntry, GoldUpload, OutgoingMail, Quota, Run, Submission, User
@@ -20,6 +19,7 @@ from tests.portal.world import (
     GOOD,
     RELEASE,
     captain,
+    check_submission,
     new_team,
     organizer_of,
     person,

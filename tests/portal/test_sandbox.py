@@ -13,7 +13,7 @@ import socket
 import struct
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,16 +21,18 @@ import pytest
 from celery.signals import worker_ready
 from django.conf import settings
 
-from portal.evaluation import confinement, landlock
-from portal.evaluation.child import ChildError, HostError, run_limited
+from portal.evaluation import child, confinement, fork_server, landlock
+from portal.evaluation.child import ForkServer, run_limited
 from portal.evaluation.confinement import missing_protection
-from portal.evaluation.kernel import LIBRARY
+from portal.evaluation.errors import ChildError, HostError
 from portal.objects.interface import data_objects
 from portal.sealing import private_key_file
 from portal.storage import stored_name
+from tests.portal import attempts
 from tests.portal.world import EVALUATION, GOOD, send_run
 
 X86_64 = platform.machine() == "x86_64"
+MEMORY = 1 << 46  # bytes: here it is no matter, and a process that has drawn figures has much address space
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux confines system calls and files")
 
 # x86-64, aarch64
@@ -62,24 +64,36 @@ def number(name: str) -> int:
     return CALLS[name][0 if X86_64 else 1]
 
 
-def refused(attempt: Callable[[], Any], *readable: Path) -> str:
+def refused(attempt: Callable[..., Any], *arguments: Any, readable: Iterable[Path] = ()) -> str:
     """The error by which the attempt ends in a child; a test fails where it does not."""
     with pytest.raises((ChildError, HostError)) as caught:
-        run_limited(attempt, readable)
+        run_limited(attempt, *arguments, readable=readable, memory=MEMORY)
     return str(caught.value).split()[0]
 
 
-def contents(path: Path) -> list[str] | str:
-    if path.is_dir():
-        return [entry.name for entry in path.iterdir()]
-    with path.open("rb") as file:
-        return file.read(1).hex()
+@pytest.fixture
+def fork_here(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
+    """From its call on, children are forked from a fork of this process as it is then, with all that it has open."""
+    started = []
 
+    def fork() -> None:
+        ours, theirs = socket.socketpair()
+        pid = os.fork()
+        if pid == 0:
+            try:
+                ours.close()
+                fork_server.serve(theirs)
+            finally:
+                os._exit(0)
+        theirs.close()
+        server = ForkServer(ours)
+        started.append((server, pid))
+        monkeypatch.setattr(child, "_kept", [server])
 
-def errno_of(*arguments: Any) -> str:
-    """Of a system call; an empty name where it works."""
-    ctypes.set_errno(0)
-    return "" if LIBRARY.syscall(*arguments) >= 0 else os.strerror(ctypes.get_errno())
+    yield fork
+    for server, pid in started:
+        server.stop()
+        os.waitpid(pid, 0)
 
 
 def test_this_machine_has_all_protection():
@@ -88,26 +102,26 @@ def test_this_machine_has_all_protection():
 
 @pytest.mark.parametrize("name", CALLS)
 def test_system_calls_that_no_evaluation_needs(name):
-    nothing = [ctypes.c_long(0)] * 6
-    assert run_limited(lambda: errno_of(number(name), *nothing)) == "Operation not permitted"
+    nothing = [0] * 6
+    assert run_limited(attempts.errno_of, number(name), *nothing) == "Operation not permitted"
 
 
 def test_the_gold_key(tiny):
     key = private_key_file()
     assert key.read_text()
-    assert refused(key.read_text, tiny.definition.folder) == "PermissionError"
+    assert refused(key.read_text, readable=[tiny.definition.folder]) == "PermissionError"
 
 
 def test_sealed_gold_and_other_peoples_runs(meltemi, tiny):
     own, other = (send_run(meltemi, GOOD if number == 1 else GOOD[::-1], number, EVALUATION) for number in (1, 2))
     files = [Path(settings.DATA_ROOT) / stored_name(run.file_sha256) for run in (own, other)]
     assert len(set(files)) == 2
-    assert run_limited(lambda: len(files[0].read_bytes()), [files[0]]) == files[0].stat().st_size
-    assert refused(files[1].read_bytes, files[0]) == "PermissionError"
+    assert run_limited(files[0].read_text, readable=[files[0]]) == files[0].read_text()
+    assert refused(files[1].read_text, readable=[files[0]]) == "PermissionError"
     for gold in settings.GOLD_ROOT.iterdir():
-        assert refused(lambda gold=gold: contents(gold)) == "PermissionError"
+        assert refused(attempts.contents, gold) == "PermissionError"
     with data_objects().local(stored_name(own.file_sha256)) as file:
-        assert refused(lambda: contents(file.parent), file) == "PermissionError"
+        assert refused(attempts.contents, file.parent, readable=[file]) == "PermissionError"
 
 
 def test_links_lead_nowhere(tmp_path):
@@ -115,39 +129,35 @@ def test_links_lead_nowhere(tmp_path):
     secret.write_text("hidden")
     folder.mkdir()
     (folder / "link").symlink_to(secret)
-    assert refused((folder / "link").read_text, folder) == "PermissionError"
-    assert refused((folder / ".." / "secret").read_text, folder) == "PermissionError"
-    assert refused(lambda: Path("/proc/self/root", *secret.parts[1:]).read_text(), folder) == "PermissionError"
+    for way in (folder / "link", folder / ".." / "secret", Path("/proc/self/root", *secret.parts[1:])):
+        assert refused(way.read_text, readable=[folder]) == "PermissionError"
 
 
 @pytest.mark.parametrize("file", ["mem", "environ", "maps", "cmdline", "fd", "root/etc/passwd", "task"])
-def test_the_parents_files_in_proc(file):
-    path = Path(f"/proc/{os.getpid()}/{file}")
-    assert refused(lambda: contents(path)) == "PermissionError"
+def test_files_of_worker_and_parent_in_proc(file):
+    for process in (os.getpid(), child.fork_server().pid):
+        assert refused(attempts.contents, Path(f"/proc/{process}/{file}")) == "PermissionError"
 
 
-def test_the_parents_memory(tmp_path):
+def test_the_parents_memory(fork_here):
     kept = ctypes.create_string_buffer(b"untouched")
     local = ctypes.create_string_buffer(b"changed!!")
     mine = struct.pack("PN", ctypes.addressof(local), 9)
     theirs = struct.pack("PN", ctypes.addressof(kept), 9)
-    parent = os.getpid()
-
-    def write() -> str:
-        return errno_of(number("process_vm_writev"), parent, mine, 1, theirs, 1, 0)
-
-    assert run_limited(write) == "Operation not permitted"
+    fork_here()
+    write = (number("process_vm_writev"), os.getpid(), mine, 1, theirs, 1, 0)
+    assert run_limited(attempts.errno_of, *write, memory=MEMORY) == "Operation not permitted"
     assert kept.value == b"untouched"
 
 
 @pytest.mark.parametrize("call", ["kill", "tkill", "tgkill"])
-def test_signals_to_the_parent(call):
+def test_signals_to_the_worker(call):
     received = []
     before = signal.signal(signal.SIGUSR1, lambda *_: received.append(call))
     parent = os.getpid()
     arguments = [parent, parent, signal.SIGUSR1] if call == "tgkill" else [parent, signal.SIGUSR1]
     try:
-        assert run_limited(lambda: errno_of(number(call), *map(int, arguments))) == "Operation not permitted"
+        assert run_limited(attempts.errno_of, number(call), *map(int, arguments)) == "Operation not permitted"
     finally:
         signal.signal(signal.SIGUSR1, before)
     assert received == []
@@ -155,39 +165,38 @@ def test_signals_to_the_parent(call):
 
 def test_signals_by_descriptor():
     """`fcntl` may name who gets a signal when a descriptor has something to read; a child's signals reach nobody."""
-    parent = os.getpid()
-    assert refused(lambda: fcntl.fcntl(0, fcntl.F_SETOWN, parent)) == "PermissionError"
+    assert refused(fcntl.fcntl, 0, fcntl.F_SETOWN, os.getpid()) == "PermissionError"
 
 
-def test_descriptors_of_the_parent_are_closed(tmp_path):
+def test_descriptors_of_the_parent_are_closed(fork_here, tmp_path):
     secret = tmp_path / "secret"
     secret.write_text("hidden")
     with secret.open("r+b") as file, mmap.mmap(file.fileno(), 6, access=mmap.ACCESS_READ):
-        descriptor = file.fileno()
-        assert refused(lambda: os.pread(descriptor, 6, 0).decode()) == "OSError"
-        left = run_limited(lambda: [path.name for path in Path("/dev/fd").iterdir()], [Path("/proc")])
-        assert len(left) == 5  # input, output, errors, the answer and the listing's own
+        fork_here()
+        assert refused(os.pread, file.fileno(), 6, 0) == "OSError"
+        left = run_limited(attempts.contents, Path("/dev/fd"), readable=[Path("/proc")], memory=MEMORY)
+        assert len(left) == 5  # input, output, errors, the worker's socket and the listing's own
     for standard in (0, 1, 2):
-        assert run_limited(lambda standard=standard: str(Path(f"/proc/self/fd/{standard}").readlink())) == os.devnull
+        assert run_limited(attempts.target, Path(f"/proc/self/fd/{standard}"), memory=MEMORY) == os.devnull
 
 
-ATTEMPTS: dict[str, Callable[[Path], Any]] = {
-    "truncate": lambda file: os.truncate(file, 0),
-    "open to truncate": lambda file: os.open(file, os.O_RDONLY | os.O_TRUNC),
-    "open to write": lambda file: os.open(file, os.O_WRONLY),
-    "append": lambda file: os.open(file, os.O_APPEND | os.O_WRONLY),
-    "unlink": lambda file: file.unlink(),
-    "rename": lambda file: file.rename(file.with_name("renamed")),
-    "replace": lambda file: file.with_name("other").replace(file),
-    "create": lambda file: file.with_name("new").touch(),
-    "temporary": lambda file: os.open(file.parent, os.O_TMPFILE | os.O_RDWR),
-    "link": lambda file: os.link(file, file.with_name("linked")),
-    "symlink": lambda file: file.with_name("symlink").symlink_to(file),
-    "mkdir": lambda file: file.with_name("folder").mkdir(),
-    "mkfifo": lambda file: os.mkfifo(file.with_name("fifo")),
-    "chmod": lambda file: file.chmod(0o777),
-    "utime": lambda file: os.utime(file, (0, 0)),
-    "setxattr": lambda file: os.setxattr(file, "user.mark", b"mark"),
+ATTEMPTS: dict[str, Callable[[Path], tuple[Any, ...]]] = {
+    "truncate": lambda file: (os.truncate, file, 0),
+    "open to truncate": lambda file: (os.open, file, os.O_RDONLY | os.O_TRUNC),
+    "open to write": lambda file: (os.open, file, os.O_WRONLY),
+    "append": lambda file: (os.open, file, os.O_APPEND | os.O_WRONLY),
+    "unlink": lambda file: (os.unlink, file),
+    "rename": lambda file: (os.rename, file, file.with_name("renamed")),
+    "replace": lambda file: (os.replace, file.with_name("other"), file),
+    "create": lambda file: (file.with_name("new").touch,),
+    "temporary": lambda file: (os.open, file.parent, os.O_TMPFILE | os.O_RDWR),
+    "link": lambda file: (os.link, file, file.with_name("linked")),
+    "symlink": lambda file: (os.symlink, file, file.with_name("symlink")),
+    "mkdir": lambda file: (os.mkdir, file.with_name("folder")),
+    "mkfifo": lambda file: (os.mkfifo, file.with_name("fifo")),
+    "chmod": lambda file: (os.chmod, file, 0o777),
+    "utime": lambda file: (os.utime, file, (0, 0)),
+    "setxattr": lambda file: (os.setxattr, file, "user.mark", b"mark"),
 }
 
 
@@ -197,7 +206,7 @@ def test_files_are_not_changed_even_where_they_may_be_read(name, tmp_path):
     for path in (file, other):
         path.write_text("as it was")
     before = {path: path.stat() for path in (file, other)}
-    assert refused(lambda: ATTEMPTS[name](file) and None, tmp_path) in ("PermissionError", "OSError")
+    assert refused(*ATTEMPTS[name](file), readable=[tmp_path]) in ("PermissionError", "OSError")
     assert {path: path.stat() for path in tmp_path.iterdir()} == before
     assert file.read_text() == other.read_text() == "as it was"
 
@@ -205,21 +214,21 @@ def test_files_are_not_changed_even_where_they_may_be_read(name, tmp_path):
 @pytest.mark.parametrize(
     "attempt",
     [
-        socket.socket,
-        socket.socketpair,
-        os.fork,
-        lambda: os.execv("/bin/true", ["true"]),
-        lambda: subprocess.run(["true"], check=True),
-        lambda: os.setsid(),
-        lambda: os.nice(-20),
+        (socket.socket,),
+        (socket.socketpair,),
+        (os.fork,),
+        (os.execv, "/bin/true", ["true"]),
+        (subprocess.run, ["true"]),
+        (os.setsid,),
+        (os.nice, -20),
     ],
 )
 def test_no_network_no_program_no_other_process(attempt):
-    assert refused(lambda: attempt() and None) == "PermissionError"
+    assert refused(*attempt) == "PermissionError"
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
-def test_protection_holds_without_privileges(tmp_path):
+def test_protection_holds_without_privileges(fork_here, tmp_path):
     """As in a container: nobody needs a capability for it."""
     tmp_path.chmod(0o755)
     for folder in tmp_path.parents:
@@ -232,31 +241,35 @@ def test_protection_holds_without_privileges(tmp_path):
     if pid == 0:
         try:
             os.setuid(65534)
+            fork_here()
             refused(socket.socket)
             refused(secret.read_text)
-            os._exit(0 if run_limited(lambda: "fine") == "fine" else 1)
+            os._exit(0 if run_limited(attempts.same, "fine", memory=MEMORY) == "fine" else 1)
         finally:
             os._exit(2)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
 
 
 @pytest.mark.parametrize("known", [1, 2, 3, 4, 5, 6, landlock.version()])
-def test_older_kernels(known, monkeypatch, tmp_path):
+def test_older_kernels(known, monkeypatch, fork_here, tmp_path):
     """What each version of Landlock knows; a kernel takes all that came before its own."""
     if known > landlock.version():
         pytest.skip("this kernel's Landlock is older")
     monkeypatch.setattr(confinement, "_LANDLOCK", known)
-    (tmp_path / "run").write_text("content")
-    assert run_limited((tmp_path / "run").read_text, [tmp_path / "run"]) == "content"
-    assert refused(Path("/etc/passwd").read_text, tmp_path) == "PermissionError"
-    assert refused(lambda: os.truncate(tmp_path / "run", 0), tmp_path) == "PermissionError"
+    fork_here()
+    run = tmp_path / "run"
+    run.write_text("content")
+    assert run_limited(run.read_text, readable=[run], memory=MEMORY) == "content"
+    assert refused(Path("/etc/passwd").read_text, readable=[tmp_path]) == "PermissionError"
+    assert refused(os.truncate, run, 0, readable=[tmp_path]) == "PermissionError"
 
 
-def test_what_a_kernel_lacks_is_reported(monkeypatch):
+def test_what_a_kernel_lacks_is_reported(monkeypatch, fork_here):
     monkeypatch.setattr(confinement, "_LANDLOCK", 0)
     monkeypatch.setattr(confinement, "_HAS_SECCOMP", False)
     assert ["seccomp" in missing_protection()[0], "Landlock" in missing_protection()[1]] == [True, True]
-    assert run_limited(lambda: "fine") == "fine"
+    fork_here()
+    assert run_limited(attempts.same, "fine", memory=MEMORY) == "fine"
 
 
 def test_a_worker_logs_at_its_start_what_its_kernel_lacks(monkeypatch, caplog):
@@ -267,12 +280,13 @@ def test_a_worker_logs_at_its_start_what_its_kernel_lacks(monkeypatch, caplog):
     assert caplog.text.count("Files are not confined") == 1
 
 
-def test_a_child_that_cannot_be_confined_reads_nothing(monkeypatch):
+def test_a_child_that_cannot_be_confined_reads_nothing(monkeypatch, fork_here):
     monkeypatch.setattr(confinement, "_LANDLOCK", 99)
 
     def fail(*_: Any) -> None:
         raise OSError(38, "Function not implemented")
 
     monkeypatch.setattr(landlock, "allow_reading", fail)
-    with pytest.raises(HostError):
-        run_limited(lambda: "read")
+    fork_here()
+    with pytest.raises(HostError, match="OSError at test_sandbox"):
+        run_limited(attempts.same, "read", memory=MEMORY)

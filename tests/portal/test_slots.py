@@ -7,11 +7,22 @@ from portal.actions.errors import ActionError, LimitReached
 from portal.actions.import_shared_task import import_shared_task
 from portal.actions.runs import choose_official_run, withdraw_run
 from portal.actions.submit import submit
-from portal.evaluation.check import check_submission
 from portal.models import Phase, Run
 from portal.web.board_address import choices_of
 from scoring import DefinitionError, load_definition
-from tests.portal.world import EVALUATION, GOOD, PERFECT, POST, archive, at_once, board, captain, new_team, run_file
+from tests.portal.world import (
+    EVALUATION,
+    GOOD,
+    PERFECT,
+    POST,
+    archive,
+    at_once,
+    board,
+    captain,
+    check_submission,
+    new_team,
+    run_file,
+)
 from tests.portal.world import work_off as work
 
 SLOTS = "slots: {primary: 1, contrastive: 2}, scores"

@@ -1,6 +1,6 @@
 """Names that a report suggests: none of a run that the team has already."""
 
-from portal.evaluation.check import judge
+from portal.evaluation.check import child_for, judge
 from portal.models import Phase, Run
 from portal.queries.uploads import inspect, right_names
 from portal.storage import store_upload
@@ -23,7 +23,8 @@ def test_a_used_run_number_is_not_suggested(meltemi):
     assert right_names(meltemi.shared_task, meltemi, phase).runs[0].name == "one_Meltemi_2.json"
     with store_upload([run_file(GOOD)], WRONG, UPLOAD_BYTES) as stored:
         taken = Run.objects.holding_numbers(meltemi, phase).numbers_by_track()
-        finding = judge(meltemi.shared_task.definition, stored.path, WRONG, meltemi, phase, taken)
+        with child_for(meltemi.shared_task.definition, stored.path, phase) as child:
+            finding, _kept = judge(child, WRONG, meltemi, taken)
     assert {problem["suggestion"] for problem in finding.problems} == {"one_Meltemi_2.json"}
 
 

@@ -9,13 +9,12 @@ from django.urls import reverse
 
 from portal.actions.import_gold import add_gold_standard
 from portal.actions.import_shared_task import import_shared_task
-from portal.evaluation.check import check_submission
 from portal.evaluation.score import score_run
 from portal.models import Run, SharedTask
 from portal.queries.choices import Choices
 from portal.queries.leaderboard import leaderboard
 from tasks import build
-from tests.portal.world import captain, new_team, send
+from tests.portal.world import captain, check_submission, new_team, send
 
 AT = datetime(2021, 1, 31, 20, tzinfo=UTC)  # the post-evaluation is open
 

@@ -13,7 +13,7 @@ from portal.actions import validate_only as action
 from portal.actions.errors import Conflict, LimitReached, NotAllowed
 from portal.actions.validate_only import report_of, validate_only
 from portal.evaluation import check, validate
-from portal.evaluation.child import ChildError
+from portal.evaluation.errors import ChildError
 from portal.models import AuditEntry, Phase, Quota, Run, Submission, Validation
 from portal.models.validation import KEPT, WAITS
 from portal.storage import files_to_validate, forget_file_to_validate
@@ -69,7 +69,7 @@ def test_the_request_only_stores_the_file(meltemi, monkeypatch):
     def fail(*_, **__):
         raise AssertionError("checked in the request")
 
-    monkeypatch.setattr(check, "run_limited", fail)
+    monkeypatch.setattr(check, "Child", fail)
     validation = asked(meltemi)
     assert (validation.state, validation.report) == ("waiting", {})
     assert report_of(validation, EVALUATION) is None
@@ -204,7 +204,7 @@ def test_a_check_that_hangs_fails_at_once_and_leaves_nothing(meltemi, monkeypatc
 
     before = files()
     validation = asked(meltemi)
-    monkeypatch.setattr(check, "run_limited", hang)
+    monkeypatch.setattr(check, "Child", hang)
     assert not validate.validate(validation.pk, EVALUATION)
     validation.refresh_from_db()
     assert (validation.state, validation.report) == ("failed", {})

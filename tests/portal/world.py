@@ -2,6 +2,7 @@
 
 import io
 import json
+import pickle
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +12,7 @@ from pathlib import Path
 from threading import Barrier, BrokenBarrierError
 from typing import Any
 from unittest.mock import patch
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from allauth.mfa.totp.internal.auth import TOTP, format_hotp_value, generate_totp_secret, hotp_value
 from django.conf import settings
@@ -24,8 +25,11 @@ from portal.actions.errors import ActionError
 from portal.actions.submit import submit
 from portal.actions.teams import register_team
 from portal.actions.validate_only import ValidationReport, report_of
-from portal.evaluation import check, child, score
-from portal.evaluation.check import check_submission
+from portal.evaluation import check, score
+from portal.evaluation.check import checked, evaluate_submission
+from portal.evaluation.child import Child, unpacked
+from portal.evaluation.fork_server import answer
+from portal.evaluation.limits import CHILD_SECONDS
 from portal.evaluation.record import Scored, record_score
 from portal.evaluation.score import score_run
 from portal.evaluation.validate import validate
@@ -165,7 +169,7 @@ def work_off(at: datetime, *, confined: bool = False) -> None:
     """A worker that does all there is to do; `confined` with content that harms whoever reads it."""
     with nullcontext() if confined else without_children():
         for submission in Submission.objects.filter(state=Submission.State.RECEIVED):
-            check_submission(submission.pk, at)
+            evaluate_submission(submission.pk, at)
         for run in Run.objects.scorable().filter(state=Run.State.RECEIVED):
             score_run(run.pk, at)
         for validation in Validation.objects.unfinished():
@@ -175,13 +179,30 @@ def work_off(at: datetime, *, confined: bool = False) -> None:
 @contextmanager
 def without_children() -> Iterator[None]:
     """Check and score in this process, for content of the tests' own: a child costs more than scoring four items."""
-    with patch.object(check, "run_limited", _run_here), patch.object(score, "run_limited", _run_here):
+    with patch.object(check, "Child", NoChild), patch.object(score, "Child", NoChild):
         yield
 
 
-def _run_here(function: Callable[[], Any], *_limits: Any) -> Any:
-    """What `run_limited` answers."""
-    return child._unpack(child._answer(function), 0)
+class NoChild(Child):
+    """Its work is done in this process."""
+
+    def __init__(self, work: object, *_limits: Any, **_further: Any) -> None:
+        self._work, self._pid, self._unsent, self._used = work, 0, b"", 0.0
+        self.grant(CHILD_SECONDS)
+
+    def _answer(self, question: bytes) -> dict[str, Any]:
+        method, arguments = pickle.loads(question)
+        return unpacked(answer(getattr(self._work, method), *arguments))
+
+    def _end(self) -> tuple[int, float]:
+        self._pid = None
+        return 0, 0.0
+
+
+def check_submission(submission_id: UUID, at: datetime) -> list[UUID]:
+    """A worker that ends after it has checked an upload, before it scores any of its runs; returns those."""
+    with checked(submission_id, at) as found:
+        return [run.pk for run in found.runs]
 
 
 def validated(validation: Validation, at: datetime) -> ValidationReport:

@@ -1,6 +1,6 @@
 """Problems in a report that no upload can be blamed for: a file of ours cannot be read at the moment."""
 
-from portal.evaluation.child import HostError
+from portal.evaluation.errors import HostError
 from scoring import Report
 
 _OURS = {"unreadable-file", "items-unreadable", "items-unknown-split"}

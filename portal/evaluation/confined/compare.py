@@ -1,0 +1,121 @@
+"""A board's runs compared with its gold standard and with each other: intervals, tie groups and what the field says."""
+
+import pickle
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from scoring import Definition
+from scoring.analysis.details import field_details
+from scoring.analysis.languages import by_language, read_languages
+from scoring.definition import MetricSpec
+from scoring.definition import Track as TrackDefinition
+from scoring.metrics import Comparison, LoadedGold, compare
+from scoring.score import run_answers
+from scoring.significance import intervals, leads, rank_ranges, tie_groups
+from scoring.uploads.inspection import read_run
+
+ROUNDS = 10_000
+LEVEL = 0.95
+SEED = 1  # any will do, if it stays
+FIELD = 30  # of the best runs, what can still be looked at side by side
+METHOD = 2  # of intervals and tie groups; 1: percentiles, and tests against the best run alone
+
+
+@dataclass(frozen=True, slots=True)
+class BoardRun:
+    """A run of a board: the key of its evaluation, and where its content is."""
+
+    key: str
+    file: Path
+    entry: str
+    is_baseline: bool
+    is_teams: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BoardRules:
+    """What a board's runs are read and compared by; `gold` is a pickled `LoadedGold`."""
+
+    definition: Definition
+    slug: str  # of the track
+    split: str
+    gold: bytes
+
+    @property
+    def track(self) -> TrackDefinition:
+        return self.definition.track(self.slug)
+
+
+def compare_runs(
+    rules: BoardRules, runs: Sequence[BoardRun], further: Sequence[BoardRun], reference: str | None
+) -> dict[str, Any]:
+    """Bounds, groups and ranges of ranks by evaluation, and what the field says, as plain values.
+
+    Args:
+        further: ranked by the language of items alone.
+        reference: the evaluation of the gold standard against itself, where it is on the board.
+    """
+    spec = rules.track.ranking_metric
+    found = compared_with_gold(rules, [*runs, *further])
+    compared = {run.key: found[run.key] for run in runs}
+    teams = {run.key: compared[run.key] for run in runs if run.is_teams}
+    best = dict(list(teams.items())[:FIELD])
+    bounds = intervals(compared, spec, seed=SEED, rounds=ROUNDS, level=LEVEL)
+    return {
+        "method": METHOD,
+        "rounds": ROUNDS,
+        "seed": SEED,
+        "level": LEVEL,
+        "intervals": {key: [found.low, found.high] for key, found in bounds.items() if found is not None},
+        "groups": _groups(teams, spec),
+        "ranks": rank_ranges(teams, spec, seed=SEED, rounds=ROUNDS, level=LEVEL),
+        "leads": _leads(best, spec),
+        "field": field_details(best),
+        "languages": _languages(rules, found, reference),
+    }
+
+
+def compared_with_gold(rules: BoardRules, runs: Iterable[BoardRun]) -> dict[str, Comparison]:
+    """By evaluation; runs that cannot be read are left out, and cost the others nothing."""
+    gold: LoadedGold = pickle.loads(rules.gold)  # noqa: S301 - from the worker
+    items = rules.track.items.get(rules.split)
+    compared = {}
+    for run in runs:
+        try:
+            body = read_run(run.file, run.entry)
+            answers, _report = run_answers(
+                rules.definition, rules.slug, body, gold, items, run.is_baseline, rules.split
+            )
+            if answers is None:
+                raise ValueError("scored, and not to be read any more")
+        except Exception:
+            continue
+        compared[run.key] = compare(gold, answers, count_outside=rules.track.items_outside_gold == "count")
+    return compared
+
+
+def _languages(rules: BoardRules, compared: Mapping[str, Comparison], reference: str | None) -> dict[str, Any]:
+    file = rules.track.item_languages.get(rules.split)
+    if file is None or not compared:
+        return {}
+    gold = next(iter(compared.values())).gold
+    itself = {} if reference is None else {reference: compare(gold, gold.answers)}
+    return by_language({**compared, **itself}, read_languages(rules.track, file), rules.track.metrics)
+
+
+def _leads(best: Mapping[str, Comparison], spec: MetricSpec) -> dict[str, dict[str, list[float]]]:
+    """Of each run over each later one: lead, lower bound, upper bound, p-value."""
+    found = leads(best, spec, seed=SEED, rounds=ROUNDS, level=LEVEL)
+    return {
+        name: {other: [one.lead, one.low, one.high, one.p_value] for other, one in others.items()}
+        for name, others in found.items()
+    }
+
+
+def _groups(teams: Mapping[str, Comparison], spec: MetricSpec) -> dict[str, int]:
+    if len(teams) < 2:
+        return {}
+    standings = tie_groups(teams, spec, seed=SEED, rounds=ROUNDS, alpha=1 - LEVEL)
+    return {one.name: one.group for one in standings if one.group is not None}

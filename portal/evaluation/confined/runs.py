@@ -1,0 +1,72 @@
+"""The runs of one stored file: read without gold, then scored by the gold standard that is handed in."""
+
+import pickle
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from portal.evaluation.confined.readable import require_readable
+from scoring import Definition, Report, check_upload
+from scoring.analysis.details import details
+from scoring.answers import Answers
+from scoring.check import read_answers
+from scoring.limits import KEPT_BYTES
+from scoring.score import score_answers, score_gold
+from scoring.uploads.inspection import read_run
+from scoring.uploads.name_rules import Taken
+
+
+class Runs:
+    """Lives in a child. The content of a run is parsed once, by `check` or by `read`, before `score` brings gold."""
+
+    def __init__(self, definition: Definition, split: str, file: Path | None) -> None:
+        self._definition, self._split, self._file = definition, split, file
+        self._answers: dict[str, Answers] = {}  # by the run's entry, of those that are read and not scored yet
+
+    def check(self, file_name: str, team: str, taken: Taken) -> dict[str, Any]:
+        """The report of an upload as plain values, and `kept`: entries of runs that can be scored as they are."""
+        assert self._file is not None
+        checked = check_upload(
+            self._definition, self._file, file_name, team, split=self._split, taken=taken, keep=KEPT_BYTES
+        )
+        require_readable(checked.report)
+        if checked.ok:
+            self._answers = {found.run.entry: found.answers for found in checked.runs if found.answers is not None}
+        return {
+            "ok": checked.ok,
+            "problems": _plain(checked.upload.report),
+            "runs": {
+                found.run.entry: {"problems": _plain(found.report), "sha256": found.sha256, "items": found.items}
+                for found in checked.runs
+            },
+            "recognised": [asdict(found.run) for found in checked.runs],
+            "kept": list(self._answers),
+        }
+
+    def read(self, entry: str, track: str, is_baseline: bool) -> None:
+        """A run that was accepted before. Baselines are read as the official evaluators would, unjudged."""
+        assert self._file is not None
+        content = read_run(self._file, entry)
+        answers, report = read_answers(self._definition, track, content, self._split, lenient=is_baseline)
+        require_readable(report)
+        if answers is None:
+            raise ValueError("accepted by the check, rejected by the scorer")
+        self._answers[entry] = answers
+
+    def score(self, entry: str, track: str, gold: bytes) -> dict[str, Any]:
+        """The scores of a run that has been read, as plain values; without a file those of the gold against itself.
+
+        Args:
+            gold: a pickled `LoadedGold`.
+        """
+        standard = pickle.loads(gold)  # noqa: S301 - from the worker
+        if self._file is None:
+            result = score_gold(self._definition, track, standard, self._split)
+        else:
+            result = score_answers(self._definition, track, standard, self._answers.pop(entry))
+        assert result.comparison is not None
+        return {"scores": result.scores, "flags": result.flags, "details": details(result.comparison)}
+
+
+def _plain(report: Report) -> list[dict[str, Any]]:
+    return [problem.as_dict() for problem in report]

@@ -1,0 +1,128 @@
+"""The parent of confined children, a small program next to each worker process that evaluates.
+
+`python -m portal.evaluation.fork_server DESCRIPTOR` imports the engine and what children do with it, then forks a child
+whenever its worker asks. It has no Django, no key, no secret in its environment, and no gold standard is ever handed
+to it: so none is in a child that reads an upload, until the worker sends it one. It ends with its worker.
+
+Orders and replies have a fixed size and go over a socket. With an order to fork comes the child's own socket, over
+which the worker sends pickles: what lives in the child and its limits, then method after method with arguments. Each
+answer is a line of JSON; nothing that a child says is unpickled.
+"""
+
+import errno
+import gc
+import json
+import os
+import pickle
+import signal
+import socket
+import struct
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, NoReturn
+
+from portal.evaluation.confined import compare, gold, items, runs  # noqa: F401 - loaded before children need them
+from portal.evaluation.confinement import confine
+from portal.evaluation.errors import HostError, description
+
+ORDER = struct.Struct("=i")  # FORK, or the id of the child that is to end
+REPLY = struct.Struct("=iid")  # id of the child, or an error number below 0; its exit status and CPU seconds
+FORK = 0
+
+_STORAGE_ERRORS = {
+    errno.EACCES,
+    errno.EHOSTDOWN,
+    errno.EIO,
+    errno.ENODEV,
+    errno.ENOENT,
+    errno.ENOTCONN,
+    errno.ENOTDIR,
+    errno.ENXIO,
+    errno.ESTALE,
+    errno.ETIMEDOUT,
+}
+
+
+def main() -> None:
+    """Serve the worker at the other end of the descriptor that the command line names."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # sent to the worker's group: it decides what ends
+        signal.signal(number, signal.SIG_IGN)
+    serve(socket.socket(fileno=int(sys.argv[1])))
+
+
+def serve(worker: socket.socket) -> None:
+    """Fork and end children until the worker is gone."""
+    gc.collect()
+    gc.freeze()  # a collector that looked through all modules would make each child copy their pages
+    while True:
+        order, descriptors, _flags, _address = socket.recv_fds(worker, ORDER.size, 1)
+        if not order:
+            return
+        (child,) = ORDER.unpack(order)
+        worker.sendall(_end(child) if child != FORK else _fork(descriptors[0]))
+
+
+def _fork(descriptor: int) -> bytes:
+    parent = os.getpid()
+    try:
+        child = os.fork()
+    except OSError as error:
+        child = -(error.errno or errno.EAGAIN)
+    if child == 0:
+        _be_child(parent, descriptor)
+    os.close(descriptor)
+    return REPLY.pack(child, 0, 0.0)
+
+
+def _end(child: int) -> bytes:
+    """It has answered, or it will not; until it is waited for, the id is its own."""
+    os.kill(child, signal.SIGKILL)
+    _pid, status, usage = os.wait4(child, 0)
+    return REPLY.pack(child, status, usage.ru_utime + usage.ru_stime)
+
+
+def _be_child(parent: int, descriptor: int) -> NoReturn:
+    """Whatever happens, the child leaves here: nothing of its parent's is flushed, closed or ended twice."""
+    try:
+        with open(descriptor, "rb") as orders, open(descriptor, "wb", closefd=False) as answers:
+            work, broken = _confined_work(orders, parent, descriptor)
+            while True:
+                method, arguments = pickle.load(orders)  # noqa: S301 - from the worker
+                answers.write((broken or answer(getattr(work, method), *arguments)) + b"\n")
+                answers.flush()
+    except (EOFError, OSError):
+        pass  # the worker has heard enough
+    finally:
+        os._exit(0)
+
+
+def _confined_work(orders: Any, parent: int, descriptor: int) -> tuple[Any, bytes | None]:
+    """What lives in the child, or what to answer where the limits cannot be set: a child without them reads nothing."""
+    try:
+        work, limits = pickle.load(orders)  # noqa: S301 - from the worker
+        confine(parent, descriptor, *limits)
+    except Exception as error:
+        return None, _line(host_error=description(error))
+    return work, None
+
+
+def answer(method: Callable[..., Any], *arguments: Any) -> bytes:
+    """The method's value as JSON, or what failed, and the CPU seconds that the process has used so far."""
+    try:
+        return _line(value=method(*arguments))
+    except HostError as error:
+        return _line(host_error=str(error))
+    except BaseException as error:
+        is_storage = isinstance(error, OSError) and error.errno in _STORAGE_ERRORS
+        return _line(**{"host_error" if is_storage else "error": description(error)})
+
+
+def _line(**content: Any) -> bytes:
+    return json.dumps(content | {"cpu_seconds": time.process_time()}, allow_nan=False).encode()
+
+
+if __name__ == "__main__":
+    with suppress(ConnectionError):
+        main()

@@ -1,0 +1,92 @@
+"""What tests let confined children do, beyond what the standard library can be asked for by name."""
+
+import ctypes
+import os
+import sys
+import time
+from pathlib import Path
+from threading import Thread
+from typing import Any, NoReturn
+
+from portal.evaluation.kernel import LIBRARY
+
+
+def same(value: Any) -> Any:
+    return value
+
+
+def spin() -> NoReturn:
+    while True:
+        pass
+
+
+def look_up(key: str) -> Any:
+    return {"other": 1}[key]
+
+
+def answer_of_a_thread() -> list[int]:
+    found: list[int] = []
+    thread = Thread(target=lambda: found.append(1))
+    thread.start()
+    thread.join()
+    return found
+
+
+def open_many() -> None:
+    for _ in range(100):
+        os.dup(0)
+
+
+def contents(path: Path) -> list[str] | str:
+    if path.is_dir():
+        return [entry.name for entry in path.iterdir()]
+    with path.open("rb") as file:
+        return file.read(1).hex()
+
+
+def target(link: Path) -> str:
+    return str(link.readlink())
+
+
+def errno_of(*arguments: Any) -> str:
+    """Of a system call; an empty name where it works."""
+    ctypes.set_errno(0)
+    return "" if LIBRARY.syscall(*arguments) >= 0 else os.strerror(ctypes.get_errno())
+
+
+def modules() -> list[str]:
+    return sorted(sys.modules)
+
+
+def say(line: bytes) -> None:
+    """Over every descriptor, as a child that was taken over could."""
+    for descriptor in range(64):
+        try:
+            os.write(descriptor, line)
+        except OSError:
+            continue
+
+
+class Counter:
+    """Something that lives in a child."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def add(self, number: int) -> int:
+        self._count += number
+        return self._count
+
+    def fail(self) -> NoReturn:
+        raise ValueError
+
+
+class Worker:
+    """Uses CPU, or waits."""
+
+    def work(self, seconds: float) -> None:
+        while time.process_time() < seconds:
+            pass
+
+    def wait(self) -> None:
+        time.sleep(60)

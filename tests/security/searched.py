@@ -1,0 +1,38 @@
+"""Runs that also search the memory of their child; imported there, so it knows no Django."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from portal.evaluation.confined.runs import Runs
+
+
+class SearchedRuns:
+    """Answers as `runs` does, with `has_word` beside it: whether the word is in the child's memory after that."""
+
+    def __init__(self, runs: Runs, shifted: bytes) -> None:
+        self._runs, self._shifted = runs, shifted
+
+    def check(self, *arguments: Any) -> dict[str, Any]:
+        return self._runs.check(*arguments) | {"has_word": memory_has(self._shifted)}
+
+    def score(self, *arguments: Any) -> dict[str, Any]:
+        return self._runs.score(*arguments) | {"has_word": memory_has(self._shifted)}
+
+
+def shift(word: bytes) -> bytes:
+    """Every byte one higher."""
+    return bytes((byte + 1) % 256 for byte in word)
+
+
+def memory_has(shifted: bytes) -> bool:
+    """Whether a word is anywhere in this process; it is given shifted, so as not to be found where it is asked for."""
+    higher = shift(bytes(range(256)))
+    with Path("/proc/self/maps").open(encoding="ascii") as maps:
+        areas = [re.match(r"(\w+)-(\w+) rw", line) for line in maps]
+    with Path("/proc/self/mem").open("rb", buffering=0) as memory:
+        for begin, end in [(int(area[1], 16), int(area[2], 16)) for area in areas if area]:
+            memory.seek(begin)
+            if shifted in memory.read(end - begin).translate(higher):
+                return True
+    return False
