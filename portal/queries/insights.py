@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 from portal.models import Board, Evaluation, Phase, Run, Track, Viewer
@@ -14,6 +14,8 @@ from portal.queries.items import missed_items
 from portal.queries.languages import by_language
 from portal.queries.leaderboard import Leaderboard, leaderboards
 from scoring.analysis.field import Summary, rank_correlation, summary
+
+Found = TypeVar("Found")
 
 MANY = 5000  # runs, more than a picture can show
 FIELD = 30  # of these, what can still be looked at side by side
@@ -93,7 +95,7 @@ def insights(track: Track, phase: Phase, viewer: Viewer, at: datetime) -> Insigh
             for column in measured
         ],
         details={shown[one.run_id]: one.details for one in evaluations},
-        ranks={names[pk]: (low, high) for pk, (low, high) in made.get("ranks", {}).items() if pk in names},
+        ranks={name: (low, high) for name, (low, high) in _in_order(made.get("ranks", {}), names)},
         leads=_leads(made.get("leads", {}), field.get("disagreement", {}), names),
         field=field,
         evaluation_ids={name: int(pk) for pk, name in names.items()},
@@ -129,10 +131,9 @@ def _leads(
     names: Mapping[str, str],
 ) -> list[LeadLine]:
     return [
-        LeadLine(names[one], names[other], lead, low, high, p_value, disagreement.get(names[one], {}).get(names[other]))
-        for one, others in leads.items()
-        for other, (lead, low, high, p_value) in others.items()
-        if one in names and other in names
+        LeadLine(one, other, lead, low, high, p_value, disagreement.get(one, {}).get(other))
+        for one, others in _in_order(leads, names)
+        for other, (lead, low, high, p_value) in _in_order(others, names)
     ]
 
 
@@ -166,9 +167,10 @@ def _named(field: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]
     """Names in the place of evaluations; runs that the board does not show are left out."""
     if "disagreement" not in field:
         return dict(field)
-    disagreement = {
-        names[one]: {names[other]: share for other, share in shares.items() if other in names}
-        for one, shares in field["disagreement"].items()
-        if one in names
-    }
-    return {**field, "disagreement": disagreement}
+    table = _in_order(field["disagreement"], names)
+    return {**field, "disagreement": {name: dict(_in_order(shares, names)) for name, shares in table}}
+
+
+def _in_order(found: Mapping[str, Found], names: Mapping[str, str]) -> list[tuple[str, Found]]:
+    """Name and value, in the order of the names: PostgreSQL keeps none of its own in JSON."""
+    return [(name, found[pk]) for pk, name in names.items() if pk in found]
