@@ -125,16 +125,25 @@ def run_answers(
     report = Report(listed=listed)
     source = as_source(run)
     answers = _read_run(rules, source, _find_items(rules, items, gold, split, report), lenient, report)
-    if isinstance(answers, Entities) and not _have_same_tokens(gold, answers, report, lenient):
+    if answers is not None and not _fit(gold, answers, report, lenient):
         answers = None
     stamped = Report()
     stamped.extend(report, file=source.name if isinstance(source, Path) else None)
     return answers, stamped
 
 
-def score_answers(definition: Definition, track: str, gold: LoadedGold, answers: Answers) -> Result:
-    """The score of a run whose answers have been read before, by a gold standard for all items of their split."""
-    return _result(definition.track(track), gold, answers, Report())
+def score_answers(
+    definition: Definition, track: str, gold: LoadedGold, answers: Answers, lenient: bool = False
+) -> Result:
+    """The score of a run whose answers have been read before, by a gold standard for all items of their split.
+
+    Args:
+        lenient: as for `score`, and as they were read.
+    """
+    report = Report()
+    if not _fit(gold, answers, report, lenient):
+        return Result({}, report, len(gold))
+    return _result(definition.track(track), gold, answers, report)
 
 
 def score_gold(
@@ -251,8 +260,10 @@ def _result(track: Track, gold: LoadedGold, answers: Answers, report: Report) ->
     return Result(scores, report, len(gold), flags, comparison)
 
 
-def _have_same_tokens(gold: LoadedGold, run: Entities, report: Report, lenient: bool) -> bool:
-    """Whether sentences have as many tokens as in the gold; those that it lacks are not judged."""
+def _fit(gold: LoadedGold, run: Answers, report: Report, lenient: bool) -> bool:
+    """Whether sentences have as many tokens as in the gold, else an error; those that it lacks are not judged."""
+    if not isinstance(run, Entities):
+        return True
     rows = gold.index.rows_of(run.ids)
     expected = np.where(rows >= 0, gold.entities.lengths[rows], run.lengths)
     problems = Problems(report)

@@ -21,7 +21,8 @@ class Runs:
 
     def __init__(self, definition: Definition, split: str, file: Path | None) -> None:
         self._definition, self._split, self._file = definition, split, file
-        self._answers: dict[str, Answers] = {}  # by the run's entry, of those that are read and not scored yet
+        # By the run's entry, of those that are read and not scored yet; and whether they were read as a baseline's.
+        self._answers: dict[str, tuple[Answers, bool]] = {}
 
     def check(self, file_name: str, team: str, taken: Taken) -> dict[str, Any]:
         """The report of an upload as plain values, and `kept`: entries of runs that can be scored as they are."""
@@ -31,7 +32,7 @@ class Runs:
         )
         require_readable(checked.report)
         if checked.ok:
-            self._answers = {found.run.entry: found.answers for found in checked.runs if found.answers is not None}
+            self._answers = {run.run.entry: (run.answers, False) for run in checked.runs if run.answers is not None}
         return {
             "ok": checked.ok,
             "problems": _plain(checked.upload.report),
@@ -50,8 +51,8 @@ class Runs:
         answers, report = read_answers(self._definition, track, content, self._split, lenient=is_baseline)
         require_readable(report)
         if answers is None:
-            raise ValueError("accepted by the check, rejected by the scorer")
-        self._answers[entry] = answers
+            raise ValueError("accepted by the check, and not to be read any more")
+        self._answers[entry] = answers, is_baseline
 
     def score(self, entry: str, track: str, gold: bytes) -> dict[str, Any]:
         """The scores of a run that has been read, as plain values; without a file those of the gold against itself.
@@ -63,8 +64,9 @@ class Runs:
         if self._file is None:
             result = score_gold(self._definition, track, standard, self._split)
         else:
-            result = score_answers(self._definition, track, standard, self._answers.pop(entry))
-        assert result.comparison is not None
+            result = score_answers(self._definition, track, standard, *self._answers.pop(entry))
+        if result.comparison is None:  # the gold standard and the public items do not belong together
+            raise ValueError("accepted by the check, rejected by the scorer")
         return {"scores": result.scores, "flags": result.flags, "details": details(result.comparison)}
 
 

@@ -116,7 +116,7 @@ def test_a_check_says_the_same_whatever_the_gold_is(meltemi: Team, tiny_folder: 
 def test_a_scorer_that_quotes_gold_as_it_fails_is_not_repeated(  # D48
     meltemi: Team, sender: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def fail(_definition: Any, _track: str, gold: LoadedGold, _answers: Any) -> Result:
+    def fail(_definition: Any, _track: str, gold: LoadedGold, *_: Any) -> Result:
         raise ValueError(f"cannot compare with {CANARY}: {gold.answers}")
 
     monkeypatch.setattr("portal.evaluation.confined.runs.score_answers", fail)

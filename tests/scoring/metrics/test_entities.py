@@ -10,11 +10,12 @@ import pytest
 from scoring import DefinitionError, check, load_definition, score
 from scoring.analysis.details import details, field_details
 from scoring.answers import Entities
+from scoring.check import read_answers
 from scoring.definition import Definition, FormatSpec
 from scoring.formats import FORMATS
 from scoring.formats.reading import Reading
 from scoring.reports.problems import Report
-from scoring.score import load_gold
+from scoring.score import load_gold, score_answers
 from scoring.significance import intervals, tie_groups
 from tests.scoring.metrics.answers import value
 from tests.scoring.metrics.conftest import Evaluate
@@ -127,6 +128,18 @@ def test_from_the_definition_to_intervals_and_groups(task: Definition) -> None:
         ("tokens-differ", "2", "2", "3")
     ]
     assert shorter.scores == {}
+
+
+def test_a_run_that_was_read_before_has_the_golds_tokens_or_no_scores(task: Definition) -> None:
+    gold = load_gold(task, "one", GOLD)
+    for run in (GOOD, GOLD.replace(b"Jose I-LOC\n", b"")):
+        answers, _report = read_answers(task, "one", run, lenient=True)
+        assert answers is not None
+        strict = score_answers(task, "one", gold, answers)
+        at_once = score(task, "one", run, gold)
+        assert (strict.scores, strict.report.as_dict()) == (at_once.scores, at_once.report.as_dict())
+        lenient = score_answers(task, "one", gold, answers, lenient=True)
+        assert lenient.scores == score(task, "one", run, gold, lenient=True).scores != {}
 
 
 def test_runs_are_checked_against_tokens_so_the_track_needs_texts(tmp_path: Path) -> None:
