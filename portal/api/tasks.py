@@ -179,7 +179,7 @@ def dataset_file(request: ApiRequest, task: str, dataset: str) -> HttpResponseBa
     wanted, stored = _definition(page, dataset), page.shared_task.stored_dataset(dataset)
     if stored is None:
         raise Http404
-    password = request.headers.get(DATA_PASSWORD, "") if wanted.access == "password" else ""
+    password = _sent_as_utf8(request.headers.get(DATA_PASSWORD, "")) if wanted.access == "password" else ""
     stamp = give_password(person(request), page.shared_task, request.at, guess=password) if password else ""
     own = data_access(request.user, page.shared_task, stamp)
     for obstacle in own.obstacles(wanted.access, wanted.released, request.at):
@@ -232,3 +232,8 @@ def _dataset(page: TaskPage, dataset: DatasetDefinition, own: DataAccess, at: da
         ],
         file=reverse("api:dataset_file", args=[page.shared_task.slug, dataset.slug]),
     )
+
+
+def _sent_as_utf8(header: str) -> str:
+    """Django reads headers as Latin-1 (PEP 3333); what is no UTF-8 matches no password."""
+    return header.encode("latin-1", "replace").decode("utf-8", "replace")
