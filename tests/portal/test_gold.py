@@ -113,7 +113,6 @@ def test_a_process_with_webs_settings_opens_no_gold_on_the_workers_own_disk(tiny
 
 def test_the_key_that_is_made_where_none_is_given_is_for_its_owner_alone(tiny):  # D46
     assert private_key_file().stat().st_mode & 0o777 == 0o600
-    assert gold_path(newest(tiny).sealed_sha256).stat().st_mode & 0o777 == 0o600
 
 
 def test_no_row_can_be_compared_with_a_guess(tiny):  # D53

@@ -71,7 +71,7 @@ def test_the_page_shows_size_checksum_and_licence(gated, client):
 
 def test_before_its_release_a_file_has_no_checksum(db, gated_folder, client):
     path = gated_folder / "task.yaml"
-    path.write_text(path.read_text().replace("2024-05-24", "9024-05-24"))
+    path.write_text(path.read_text().replace("2024-05-24", "2199-05-24"))
     task = import_shared_task(None, gated_folder, EVALUATION).shared_task
     text = client.get(DATA).content.decode()
     assert task.stored_dataset("later").sha256 not in text
