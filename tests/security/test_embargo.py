@@ -10,6 +10,7 @@ import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from http import HTTPStatus
 from io import BytesIO
 from typing import Any
 
@@ -161,6 +162,7 @@ def _seen_by(world: World, role: str, user: User | None, now: datetime) -> Itera
     if user is not None:
         client.force_login(user)
     cache.clear()  # of rate limits
+    caches["rates"].clear()
     caches["boards"].clear()
     for name, address in _addresses(world, is_admin=role == "admin"):
         yield from (Sighting(role, name, phase) for phase in _phases_in(_content(client.get(address))))
@@ -227,6 +229,7 @@ def _api_addresses(world: World) -> Iterator[tuple[str, str]]:
 
 def _content(answer: Any) -> str:
     """Of an answer or, in a zip, of the files that are text."""
+    assert answer.status_code != HTTPStatus.TOO_MANY_REQUESTS  # which would hide what there is to see
     body = b"".join(answer.streaming_content) if answer.streaming else answer.content
     if body.startswith(b"PK"):
         with zipfile.ZipFile(BytesIO(body)) as pack:
