@@ -15,7 +15,7 @@ from portal.evaluation.claim import claim_submission, goes_by_this_scorer
 from portal.evaluation.confined.runs import Runs
 from portal.evaluation.limits import CHILD_SECONDS, GIVE_WAY_SECONDS
 from portal.evaluation.record import RunFinding, UploadFinding, record_check, record_error
-from portal.evaluation.score import Reader, score_run
+from portal.evaluation.score import Reader, scorable_runs, score
 from portal.models import Phase, Run, Submission, Team
 from portal.models.clock import running_from
 from portal.storage import stored_file
@@ -46,7 +46,7 @@ def evaluate_submission(submission_id: UUID, at: datetime) -> list[UUID]:
     with checked(submission_id, at) as found:
         for run in found.runs:
             if found.reader and found.reader.has(run) and now() - at <= _LATEST_SCORE:
-                score_run(run.pk, now(), found.reader)
+                score(run, now(), found.reader)
             else:
                 left.append(run.pk)
     return left
@@ -84,7 +84,9 @@ def _check(submission: Submission, token: UUID, now: Callable[[], datetime], rea
     logger.info("checked", accepted=finding.ok)
     if not finding.ok:
         return Checked()
-    return Checked(list(submission.runs.scorable()), Reader(child, kept, shared_task.definition_sha256))
+    return Checked(
+        list(scorable_runs().filter(submission=submission)), Reader(child, kept, shared_task.definition_sha256)
+    )
 
 
 def child_for(

@@ -16,6 +16,7 @@ from portal.evaluation.opened_gold import opened_gold
 from portal.evaluation.record import Scored, record_error, record_score
 from portal.models import GoldStandard, Run
 from portal.models.clock import running_from
+from portal.models.run import RunQuerySet
 from portal.storage import stored_file
 from scoring import __version__ as scorer_version
 
@@ -36,20 +37,33 @@ class Reader:
         return self.child.is_alive and run.entry in self.entries and is_same
 
 
-def score_run(run_id: UUID, at: datetime, reader: Reader | None = None) -> bool:
+def score_run(run_id: UUID, at: datetime) -> bool:
     """Claim, score and record; True when an evaluation was written.
 
     A run whose upload is not accepted yet, or whose track has no gold standard, stays as it is.
     """
-    run = _scorable(run_id)
-    if run is None or not goes_by_this_scorer(run.track.shared_task):
+    run = scorable_runs().filter(pk=run_id).first()
+    return run is not None and score(run, at)
+
+
+def scorable_runs() -> RunQuerySet:
+    """Runs with what `score` reads of them."""
+    return Run.objects.scorable().exclude(state=Run.State.SCORED).select_related("track__shared_task", "phase")
+
+
+def score(run: Run, at: datetime, reader: Reader | None = None) -> bool:
+    """One of `scorable_runs`; by the reader, where it has read the run by the rules that count."""
+    shared_task = run.track.shared_task
+    if not goes_by_this_scorer(shared_task):
         return False
     now = running_from(at)
-    token = claim_run(run_id, at)
-    # Which pair counts is asked after the claim: see `ask_again`.
+    token = claim_run(run.pk, at)
+    if token is None:
+        return False
+    # By which rules, gold and scorer is asked after the claim: see `ask_again`.
+    shared_task.refresh_from_db(fields=["scorer", "definition_sha256"])
     gold = GoldStandard.objects.newest(run.track, run.phase.split)
-    run.track.shared_task.refresh_from_db(fields=["scorer"])
-    if token is None or gold is None or not goes_by_this_scorer(run.track.shared_task):
+    if gold is None or not goes_by_this_scorer(shared_task):
         return False
     logger = log.bind(run=str(run.pk), name=run.name, track=str(run.track))
     try:
@@ -91,8 +105,3 @@ def _child_with(run: Run, reader: Reader | None) -> Iterator[Child]:
             if file:
                 child.ask("read", run.entry, run.track.slug, run.kind == Run.Kind.BASELINE)
             yield child
-
-
-def _scorable(run_id: UUID) -> Run | None:
-    runs = Run.objects.scorable().select_related("track__shared_task", "phase")
-    return runs.filter(pk=run_id).exclude(state=Run.State.SCORED).first()

@@ -90,7 +90,7 @@ def test_a_run_is_read_again_by_rules_that_an_import_has_changed(several, read, 
         rules.write_text(rules.read_text().replace("metrics: [accuracy]", "metrics: [accuracy, f1_macro]"))
         import_shared_task(None, tiny_folder, EVALUATION)
         run = next(run for run in found.runs if run.track.slug == "two")
-        assert score_run(run.pk, EVALUATION, found.reader)
+        assert score.score(run, EVALUATION, found.reader)
     assert read == ["two"]
     assert set(run.evaluations.get().scores) == {"accuracy", "f1_macro"}
 
