@@ -12,7 +12,7 @@ from typing import Any
 from scoring.__main__ import main as scoring_main
 
 COMMANDS = {
-    "login": "sign in to a portal with an access token",
+    "login": "sign in to a portal, in your browser",
     "logout": "delete the access token from this computer",
     "whoami": "whose token it is, and your teams",
     "tasks": "list the shared tasks",

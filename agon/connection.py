@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import IO, Any, TypeVar
 from urllib.parse import parse_qsl, quote, urlencode, urljoin, urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -18,6 +19,7 @@ Kind = TypeVar("Kind")
 Body = bytes | IO[bytes] | None
 
 _BASE = "/api/v1"
+_BESIDE_THE_API = ("/.well-known/", "/device/")
 _SECRET = ("Authorization", "X-Data-Password")  # never sent on to another host
 ATTEMPTS = 5  # at an answer
 _NO_LONGER_THAN = 30  # seconds that a server may ask to wait before a retry
@@ -62,7 +64,7 @@ class Connection:
 
     def read(self, kind: type[Kind], path: str, **query: Any) -> Kind:
         """What that path below `/api/v1` answers."""
-        return self._decoded(kind, self.ask("GET", path, query=query).data)
+        return self.decoded(kind, self.ask("GET", path, query=query).data)
 
     def send(
         self, kind: type[Kind], path: str, content: Mapping[str, Any] | Body = None, query: Any = (), **headers: str
@@ -71,7 +73,7 @@ class Connection:
         if content is None or isinstance(content, Mapping):
             headers["Content-Type"] = "application/json"
             content = None if content is None else json.dumps(dict(content)).encode()
-        return self._decoded(kind, self.ask("POST", path, query=dict(query), body=content, headers=headers).data)
+        return self.decoded(kind, self.ask("POST", path, query=dict(query), body=content, headers=headers).data)
 
     def pages(self, path: str, **query: Any) -> Iterator[dict[str, Any]]:
         """The pages of a list, one after the other."""
@@ -107,7 +109,7 @@ class Connection:
         Raises:
             AgonError: another answer, or none; its class says which.
         """
-        base = "" if path.startswith("/.well-known/") else _BASE
+        base = "" if path.startswith(_BESIDE_THE_API) else _BASE
         wanted = {name: value for name, value in (query or {}).items() if value not in ("", None)}
         place = f"{base}{quote(path)}"
         address = f"{self.address}{place}{'?' if wanted else ''}{urlencode(wanted)}"
@@ -140,7 +142,8 @@ class Connection:
             return AgonError(f"{self.address} redirects to {location or 'nowhere'}: it is no portal. Check AGON_URL.")
         return AgonError(f"The portal answers at {portal}. Set AGON_URL to it.")
 
-    def _decoded(self, kind: type[Kind], content: bytes) -> Kind:
+    def decoded(self, kind: type[Kind], content: bytes) -> Kind:
+        """An answer's JSON as that type."""
         try:
             return msgspec.json.decode(content, type=kind)
         except msgspec.DecodeError as error:
@@ -159,10 +162,7 @@ class Connection:
 
 def _error(answer: BaseHTTPResponse) -> AgonError:
     """The problem of an answer, or what can be said where it is none."""
-    try:
-        problem = msgspec.json.decode(answer.data, type=_Problem)
-    except msgspec.DecodeError:
-        problem = _Problem(detail=f"The portal answers with the status {answer.status}.")
+    problem = _problem(answer.data) or _Problem(f"The portal answers with the status {answer.status}.")
     lines = [f"{one.field}: {one.detail}" for one in problem.errors]
     hint = " Use “agon login”." if problem.code == "signed_out" else ""
     kind = RunInvalid if problem.problems else _ERRORS.get(answer.status, AgonError)
@@ -171,6 +171,15 @@ def _error(answer: BaseHTTPResponse) -> AgonError:
         problem.code,
         problem.problems,
     )
+
+
+def _problem(content: bytes) -> "_Problem | None":
+    with suppress(msgspec.DecodeError):
+        return msgspec.json.decode(content, type=_Problem)
+    with suppress(msgspec.DecodeError):
+        found = msgspec.json.decode(content, type=_DeviceError)
+        return _Problem(found.error_description or found.error, found.error)
+    return None
 
 
 class _FieldProblem(msgspec.Struct):
@@ -185,3 +194,10 @@ class _Problem(msgspec.Struct):
     code: str = ""
     errors: list[_FieldProblem] = []
     problems: Problems = []
+
+
+class _DeviceError(msgspec.Struct):
+    """RFC 6749, which signing in by a browser answers with."""
+
+    error: str
+    error_description: str = ""

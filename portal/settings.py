@@ -257,6 +257,7 @@ ACCOUNT_RATE_LIMITS = {
     "login_failed": "10/m/ip,5/300s/key",  # the key is account and address
     "login_failed_account": "200/h/key",  # from everywhere
     "mail_code": "5/h/user",  # codes sent, see portal/web/mail_codes.py
+    "device_code": "60/h/user",  # codes typed or opened, see portal/web/views/device.py
     "mail_code_guess": "5/15m/key",  # the key is the code's digest
 }
 MFA_ADAPTER = "portal.web.second_factors.SecondFactors"

@@ -1,27 +1,39 @@
 """`login`, `logout` and `whoami`: the access token that stands for you."""
 
 import argparse
+import os
 import sys
+import webbrowser
 from getpass import getpass
 
 from agon import credentials
 from agon.commands import declare, note, portal_of, show, table
+from agon.device_login import Codes, sign_in
 from agon.errors import NotSignedIn
 from agon.portal import Portal
+
+SCOPES = ("read", "submit", "organize")
 
 
 def add_options(parser: argparse.ArgumentParser, command: str) -> None:
     """What the command takes."""
     if command == "login":
         parser.add_argument("address", nargs="?", metavar="URL", help="the portal (default: AGON_URL)")
+        parser.add_argument("--scope", choices=SCOPES, default="submit", help="what you may do here (default: submit)")
+        parser.add_argument(
+            "--with-token", action="store_true", help="use an access token that you have: typed, or from standard input"
+        )
+        parser.add_argument("--no-browser", action="store_true", help="only print the link")
     declare(parser, {"login": login, "logout": logout, "whoami": whoami}[command])
 
 
 def login(options: argparse.Namespace) -> int:
-    """Ask for a token, verify it, keep it."""
+    """Get a token that a person allows in a browser, or that is given; verify it, keep it."""
     address = credentials.portal_address(options.address or options.portal)
-    if sys.stdin.isatty():
-        note(f"Create a token with the scope “submit”: {address}/settings/tokens/")
+    if sys.stdin.isatty() and not options.with_token:
+        token = sign_in(address, options.scope, lambda codes: _show(codes, opens=not options.no_browser))
+    elif sys.stdin.isatty():
+        note(f"Create a token with the scope “{options.scope}”: {address}/settings/tokens/")
         token = getpass("Token (not shown): ", sys.stderr).strip()
     else:
         token = sys.stdin.readline().strip()
@@ -34,6 +46,21 @@ def login(options: argparse.Namespace) -> int:
         if credentials.token_for(address) != token:
             note("AGON_TOKEN holds another token, which counts as long as it is set.")
     return 0
+
+
+def _show(codes: Codes, *, opens: bool) -> None:
+    """The code and the link, which opens by itself where a browser can."""
+    link = codes.verification_uri_complete or codes.verification_uri
+    note(f"Your code: {codes.user_code}\nAllow the login in your browser: {link}")
+    if opens and _has_desktop() and link.startswith(("https://", "http://")):
+        webbrowser.open(link)
+
+
+def _has_desktop() -> bool:
+    """Whether a browser would have a window, and not take this terminal."""
+    if os.environ.get("SSH_CONNECTION"):
+        return False
+    return sys.platform in ("darwin", "win32") or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
 
 
 def logout(options: argparse.Namespace) -> int:

@@ -1,5 +1,6 @@
 """Access tokens for scripts: made and revoked by their owner, in a browser."""
 
+from datetime import datetime
 from typing import Annotated
 
 from django.utils.crypto import get_random_string
@@ -10,7 +11,7 @@ from portal.actions.action import Act, action
 from portal.actions.errors import LimitReached
 from portal.actions.input import column
 from portal.actions.roles import NO_SECOND_FACTOR, OWN_ACCOUNT
-from portal.models import AccessToken, SharedTask, User
+from portal.models import AccessToken, AuditEntry, SharedTask, User
 from portal.models.access_token import SECRET_LENGTH
 from portal.permissions import lacks_second_factor
 
@@ -41,16 +42,32 @@ def create_token(
 
     One that may organize stands for a session with a second factor, so only such a session creates it.
     """
-    if scope == AccessToken.Scope.ORGANIZE and lacks_second_factor(account):
+    require_token(account, scope, act.at)
+    return issue_token(account, act.at, name=name, scope=scope, shared_task=shared_task, days=days)
+
+
+def needs_second_factor(account: User, scope: str) -> bool:
+    """Whether that account must set one up before it gets a token of that scope."""
+    return scope == AccessToken.Scope.ORGANIZE and lacks_second_factor(account)
+
+
+def require_token(account: User, scope: str, at: datetime) -> None:
+    """Raise NO_SECOND_FACTOR or TOO_MANY_TOKENS where that account may have no token of that scope."""
+    if needs_second_factor(account, scope):
         raise NO_SECOND_FACTOR()
-    if account.access_tokens.valid(act.at).count() >= TOKENS:
+    if account.access_tokens.valid(at).count() >= TOKENS:
         raise TOO_MANY_TOKENS(limit=TOKENS)
+
+
+def issue_token(
+    account: User, at: datetime, *, name: str, scope: str, shared_task: SharedTask | None, days: int
+) -> tuple[AccessToken, str]:
+    """A token and its text; the audit log says that its owner created it."""
     secret = get_random_string(SECRET_LENGTH)
-    token, text = AccessToken.objects.issue(
-        account, secret, act.at, name=name, scope=scope, task=shared_task, days=days
-    )
+    token, text = AccessToken.objects.issue(account, secret, at, name=name, scope=scope, task=shared_task, days=days)
     task = shared_task.slug if shared_task else None
-    act.record(subject=token.audit_subject, name=name, scope=scope, task=task, expires=token.expires_at.isoformat())
+    expires = token.expires_at.isoformat()
+    AuditEntry.objects.record(account, create_token.name, token, at, name=name, scope=scope, task=task, expires=expires)
     return token, text
 
 

@@ -278,15 +278,19 @@ WITH_FILES = {"submit", "validate_only", "upload_gold", "replace_dataset"}
 """Actions that a file comes with: `portal.api.files` has their addresses."""
 
 PAGE_ONLY = {
+    "allow_device_login": "a person allows it in a browser",
     "ask_for_pack": "the page of the paper pack asks for it",
+    "collect_token": "the addresses of RFC 8628 are not part of /api/v1",
     "change_settings": "a person's own account is changed in a browser",
     "create_token": "a token that leaks could otherwise make others",
     "delete_account": "a person's own account is changed in a browser",
+    "deny_device_login": "a person denies it in a browser",
     "end_session": "sessions are a browser's",
     "give_password": "downloading a file gives the password that it needs",
     "import_shared_task": "a command on the server does it",
     "record_download": "downloading a file records it",
     "revoke_token": "a person's own account is changed in a browser",
+    "start_device_login": "the addresses of RFC 8628 are not part of /api/v1",
     "stop_mails": "the link in a mail does it",
 }
 """Actions without an address, and why."""

@@ -1,5 +1,6 @@
 """People: one account a mail address."""
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 from zoneinfo import available_timezones
 
@@ -86,7 +87,12 @@ class User(AbstractBaseUser, PermissionsMixin):
         is_known = self.pk is not None
         super().save(*args, **kwargs)
         if reason and is_known:
-            self.access_tokens.end(database_now(), reason)
+            self.end_tokens(database_now(), reason)
+
+    def end_tokens(self, at: datetime, reason: str) -> None:
+        """Revoke all access tokens, and forget logins on the command line that have not collected theirs."""
+        self.access_tokens.end(at, reason)
+        self.device_logins.all().delete()
 
     @property
     def audit_subject(self) -> str:

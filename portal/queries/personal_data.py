@@ -11,6 +11,7 @@ _SECRETS = {
     "user": {"password"},
     "accesstoken": {"sha256"},
     "authenticator": {"data"},
+    "devicelogin": {"sha256", "code"},
     "usersession": {"session_key", "data"},
 }
 

@@ -45,7 +45,7 @@ def end_other_access(request: HttpRequest, user: User, authenticator: Authentica
     if authenticator.type in SECOND_FACTORS and not kept.exclude(pk=authenticator.pk).exists():
         for session in UserSession.objects.filter(user=user).exclude(session_key=request.session.session_key):
             session.end()
-        user.access_tokens.end(database_now(), "second_factor")
+        user.end_tokens(database_now(), "second_factor")
 
 
 def _cipher() -> Fernet:

@@ -1,23 +1,31 @@
 """Signing in: where the token is kept, who can read it, and which one counts."""
 
 import io
+import json
 import os
 import pty
 import re
 import subprocess
 import sys
+from collections.abc import Callable
+from datetime import timedelta
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
+from typing import Any
 
 import pytest
+from django.db import connections
 
 import agon as client
 from agon import credentials
 from agon.__main__ import main
-from agon.errors import AgonError
-from portal.models import AccessToken
+from agon.device_login import sign_in
+from agon.errors import AgonError, NotSignedIn
+from portal.actions.device_login import allow_device_login, deny_device_login
+from portal.models import AccessToken, DeviceLogin, User
 from tests.agon.conftest import Typed, server
 from tests.conftest import ROOT
+from tests.portal.web.conftest import Clock
 from tests.portal.world import EVALUATION
 
 KEYRING = """
@@ -32,6 +40,10 @@ def delete_password(service, name):
     _file.write_text(json.dumps(kept))
 from keyring import errors
 """
+CODES = json.dumps(
+    {"device_code": "d", "user_code": "BBBB-BBBB", "verification_uri": "http://x/", "expires_in": 600, "interval": 2}
+).encode()
+GIVEN = b'{"access_token": "agon_x", "token_type": "Bearer"}'
 ERRORS = "class KeyringError(Exception): ...\nclass PasswordDeleteError(KeyringError): ...\n"
 
 
@@ -80,7 +92,7 @@ def test_a_revoked_token_is_refused(agon: Typed) -> None:
 
 def test_the_token_is_not_shown_at_a_terminal(token: str, portal: str) -> None:
     leader, follower = pty.openpty()
-    command = [sys.executable, "-m", "agon", "login", portal]
+    command = [sys.executable, "-m", "agon", "login", portal, "--with-token"]
     program = subprocess.Popen(
         command, cwd=ROOT, stdin=follower, stdout=follower, stderr=follower, start_new_session=True
     )
@@ -94,6 +106,100 @@ def test_the_token_is_not_shown_at_a_terminal(token: str, portal: str) -> None:
     assert program.wait() == 0
     os.close(leader)
     assert token.encode() not in shown
+
+
+class Browser:
+    """A person with a browser and a clock: decides while the command line waits for its next poll."""
+
+    def __init__(self, decide: Callable[[DeviceLogin], object], at: Clock) -> None:
+        self._decide, self._at = decide, at
+        self.now = EVALUATION
+        at(self.now)
+        self.slept: list[float] = []
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.now += timedelta(seconds=seconds)
+        self._at(self.now)
+        if len(self.slept) == 2:
+            self._decide(DeviceLogin.objects.latest("pk"))
+        connections.close_all()
+
+    def clock(self) -> float:
+        return (self.now - EVALUATION).total_seconds()
+
+
+def decided(action: Any) -> Callable[[DeviceLogin], None]:
+    def decide(login: DeviceLogin) -> None:
+        user = User.objects.get(memberships__team__name="Meltemi")
+        action(user, user, login.created_at, code=login.code)
+
+    return decide
+
+
+def test_a_login_that_is_allowed_in_the_browser(token: str, portal: str, at: Clock) -> None:
+    browser, shown = Browser(decided(allow_device_login), at), []
+    given = sign_in(portal, "read", shown.append, browser.sleep, browser.clock)
+    assert browser.slept == [5, 5]
+    assert shown[0].verification_uri_complete.endswith(f"/device/?code={shown[0].user_code}")
+    me = client.Portal(portal, given).me()
+    assert (me.name, me.token.scope) == ("Meltemi", "read")
+    assert me.token.name.startswith("agon login, ")
+
+
+def test_a_login_that_is_denied_or_forgotten(token: str, portal: str, at: Clock) -> None:
+    browser = Browser(decided(deny_device_login), at)
+    with pytest.raises(NotSignedIn, match="denied"):
+        sign_in(portal, "read", str, browser.sleep, browser.clock)
+    browser = Browser(str, at)
+    with pytest.raises(NotSignedIn, match="Run “agon login” again"):
+        sign_in(portal, "read", str, browser.sleep, browser.clock)
+    assert len(browser.slept) == 120
+    assert not AccessToken.objects.exclude(name="CI").exists()
+
+
+def test_a_portal_that_wants_fewer_polls() -> None:
+    asked = []
+
+    def answer(request: BaseHTTPRequestHandler) -> None:
+        is_start = request.path == "/device/code/"
+        asked.append(request.path)
+        request.send_response(200 if is_start or len(asked) == 4 else 400)
+        request.end_headers()
+        request.wfile.write(CODES if is_start else GIVEN if len(asked) == 4 else b'{"error": "slow_down"}')
+
+    slept: list[float] = []
+    with server(answer) as address:
+        assert sign_in(address, "read", str, slept.append, lambda: 0) == "agon_x"
+    assert slept == [2, 7, 12]
+
+
+def test_a_portal_without_this_login(agon: Typed) -> None:
+    def answer(request: BaseHTTPRequestHandler) -> None:
+        request.send_response(404)
+        request.end_headers()
+
+    with server(answer) as address, pytest.raises(AgonError, match="status 404"):
+        sign_in(address, "read", str)
+
+
+def test_the_terminal_shows_code_and_link_and_no_token(token: str, portal: str) -> None:
+    leader, follower = pty.openpty()
+    program = subprocess.Popen(
+        [sys.executable, "-m", "agon", "login", portal, "--no-browser"],
+        cwd=ROOT, stdin=follower, stdout=follower, stderr=follower, start_new_session=True,
+    )  # fmt: skip
+    os.close(follower)
+    shown = b""
+    while b"?code=" not in shown:
+        shown += os.read(leader, 1024)
+    decided(allow_device_login)(DeviceLogin.objects.get())
+    while b"Signed in" not in shown:
+        shown += os.read(leader, 1024)
+    assert program.wait() == 0
+    os.close(leader)
+    kept = json.loads((credentials.config_folder() / "credentials.json").read_text())
+    assert kept["tokens"][portal].encode() not in shown
 
 
 def test_a_token_is_kept_in_the_keyring_if_there_is_one(token: str, portal: str, tmp_path: Path) -> None:

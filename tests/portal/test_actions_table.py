@@ -16,7 +16,18 @@ from portal.actions.approval import approve_team
 from portal.actions.registry import every_action
 from portal.actions.teams import join_team, register_team
 from portal.mail.unsubscribe import Wish
-from portal.models import AccessToken, Announcement, GoldStandard, Phase, Run, SharedTask, Team, Track, User
+from portal.models import (
+    AccessToken,
+    Announcement,
+    DeviceLogin,
+    GoldStandard,
+    Phase,
+    Run,
+    SharedTask,
+    Team,
+    Track,
+    User,
+)
 from portal.models.rows import dump, tables
 from portal.models.signature import text_sha256
 from tests.portal.world import EVALUATION, GOOD, organizer_of, person, send_run, sign
@@ -56,6 +67,7 @@ class World:
                 captain, "0" * 30, EVALUATION, name="CI", scope="read", task=None, days=1
             )[0],
             Announcement: Announcement(shared_task=self.task, title="News", text="Well."),
+            DeviceLogin: DeviceLogin(address="192.0.2.1"),
             GoldStandard: GoldStandard(track=run.track),
             Path: self.folder,
             Phase: run.phase,
@@ -89,6 +101,7 @@ SIGNED_IN = {"stranger", "member", "captain", "organizer", *NO_SECOND_FACTOR}
 EVERYONE = {"anonymous", "server", *SIGNED_IN}
 
 WHO_MAY = {
+    "allow_device_login": OWN_ACCOUNT,
     "apply_scores": ORGANIZERS,
     "approve_team": ORGANIZERS,
     "ask_again": CAPTAIN,
@@ -96,9 +109,11 @@ WHO_MAY = {
     "change_settings": OWN_ACCOUNT,
     "choose_official_run": TEAM,
     "close_papers": ORGANIZERS,
+    "collect_token": EVERYONE,
     "decline_team": ORGANIZERS,
     "create_token": OWN_ACCOUNT,
     "delete_account": OWN_ACCOUNT,
+    "deny_device_login": OWN_ACCOUNT,
     "describe_run": TEAM,
     "end_session": OWN_ACCOUNT,
     "give_paper": TEAM,
@@ -124,6 +139,7 @@ WHO_MAY = {
     "revoke_grace": ORGANIZERS,
     "revoke_token": OWN_ACCOUNT,
     "sign_agreement": SIGNED_IN,
+    "start_device_login": EVERYONE,
     "stop_mails": EVERYONE,
     "submit": TEAM,
     "take_back_announcement": ORGANIZERS,

@@ -10,7 +10,7 @@ from typing import Any
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from portal.actions.action import Action
-from portal.models import SharedTask, Team
+from portal.models import DeviceLogin, SharedTask, Team
 from portal.permissions import team_of
 from tests.security.conftest import World
 
@@ -99,6 +99,11 @@ def _own_account(_world: World, who: Any) -> Any:
     return who
 
 
+def _nothing(_world: World, _who: Any) -> DeviceLogin:
+    """A command line that has no login yet."""
+    return DeviceLogin()
+
+
 def _own_team(world: World, who: Any) -> Team | None:
     return team_of(who, world.task)
 
@@ -118,6 +123,10 @@ CALLS: dict[tuple[str, str], Call] = {
     ("data_password", "give_password"): Call(_task),
     ("delete_account", "delete_account"): Call(_own_account),
     ("describe_run", "describe_run"): Call(_run),
+    ("device", "allow_device_login"): Call(_own_account, data=lambda _world, _who: {"code": "BBBBBBBB", "allow": ""}),
+    ("device", "deny_device_login"): Call(_own_account, data=lambda _world, _who: {"code": "BBBBBBBB"}),
+    ("device_code", "start_device_login"): Call(_nothing, data=lambda _world, _who: {"client_id": "agon", "name": "x"}),
+    ("device_token", "collect_token"): Call(_nothing),
     ("end_session", "end_session"): Call(lambda world, _who: world.session),
     ("grant_grace", "grant_grace"): Call(_phase),
     ("join_team", "join_team"): Call(_task),

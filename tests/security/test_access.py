@@ -154,10 +154,10 @@ def test_what_has_neither_a_row_nor_an_action_is_closed(world: World, role: str)
 def test_no_post_without_a_token(world: World) -> None:  # F68
     """But for the link that stops mails, which has a signature of its own: mail programs post to it (RFC 8058).
 
-    And an old address, which does nothing but lead to the new one.
+    And an old address, which does nothing but lead to the new one; and those of RFC 8628, which read no session.
     """
     taken = [name for name in OWN_NAMES if status(world, "captain", name, "POST", csrf=True) not in (403, 404, 405)]
-    assert set(taken) == {"stop_mails", "check_only"}
+    assert set(taken) == {"stop_mails", "check_only", "device_code", "device_token"}
 
 
 @pytest.mark.parametrize("role", ROLES[:-1])

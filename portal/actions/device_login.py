@@ -1,0 +1,123 @@
+"""Signing in on the command line: it asks for a token, a person allows that in a browser, it collects the token.
+
+The codes of the errors are those of RFC 8628.
+"""
+
+import secrets
+from typing import Annotated
+
+from django.db import transaction
+from django.utils.crypto import get_random_string
+from django.utils.translation import gettext_lazy as _
+from pydantic import Field
+
+from portal.actions.access_tokens import TOO_MANY_TOKENS, issue_token, require_token
+from portal.actions.action import Act, action
+from portal.actions.errors import Conflict, LimitReached, NotAllowed
+from portal.actions.input import column
+from portal.actions.roles import ANYONE, NO_SECOND_FACTOR, OWN_ACCOUNT
+from portal.models import AccessToken, DeviceLogin, User
+from portal.models.device_login import CODE_LENGTH, LETTERS, LIFETIME, digest
+
+MOST_WAITING = 50  # logins of one network address
+TOKEN_DAYS = 90
+
+TOO_MANY_LOGINS = LimitReached.declare(
+    "too_many_logins", _("Too many logins from your network wait to be allowed. Try again in 10 minutes.")
+)
+UNKNOWN_CODE = Conflict.declare(
+    "unknown_code",
+    _("No login waits for this code. Check it, or run “agon login” again: a code is valid for 10 minutes."),
+)
+TOO_MANY_CODES = LimitReached.declare("too_many_codes", _("You tried too many codes. Wait an hour."))
+PENDING = Conflict.declare("authorization_pending", _("Allow the login in your browser."))
+SLOW_DOWN = LimitReached.declare("slow_down", _("You ask too often. Wait 5 seconds more between two requests."))
+EXPIRED = NotAllowed.declare("expired_token", _("The code has expired or was used. Run “agon login” again."))
+DENIED = NotAllowed.declare("access_denied", _("The login was denied in the browser."))
+
+Code = Annotated[str, Field(min_length=1, max_length=20, title=_("Code"))]
+
+
+@action(who=ANYONE, errors=[TOO_MANY_LOGINS])
+def start_device_login(
+    act: Act,
+    login: DeviceLogin,
+    *,
+    name: Annotated[str, column(DeviceLogin, "name", required=True)],
+    scope: AccessToken.Scope = AccessToken.Scope.SUBMIT,
+) -> tuple[DeviceLogin, str]:
+    """Ask for a token of that scope, from the address of `login`; the text is the device code, kept nowhere."""
+    DeviceLogin.objects.filter(expires_at__lte=act.at).delete()
+    if DeviceLogin.objects.filter(address=login.address).count() >= MOST_WAITING:
+        raise TOO_MANY_LOGINS()
+    device_code = secrets.token_urlsafe(32)
+    created = DeviceLogin.objects.create(
+        sha256=digest(device_code),
+        code=get_random_string(CODE_LENGTH, LETTERS),
+        name=name,
+        address=login.address,
+        scope=scope,
+        created_at=act.at,
+        expires_at=act.at + LIFETIME,
+        next_poll_at=act.at,
+    )
+    return created, device_code
+
+
+@action(
+    who=OWN_ACCOUNT,
+    says=_("allowed a login on the command line"),
+    errors=[UNKNOWN_CODE, NO_SECOND_FACTOR, TOO_MANY_TOKENS],
+    locks=True,
+)
+def allow_device_login(act: Act, account: User, *, code: Code) -> DeviceLogin:
+    """Let the command line that shows this code have a token of yours. A code can be allowed once."""
+    waiting = DeviceLogin.objects.waiting(code, act.at)
+    login = waiting.first()
+    if login is None:
+        raise UNKNOWN_CODE()
+    require_token(account, login.scope, act.at)
+    _decide(account, login, DeviceLogin.State.ALLOWED)
+    act.record(name=login.name, scope=login.scope)
+    return login
+
+
+@action(who=OWN_ACCOUNT, says=_("denied a login on the command line"), errors=[UNKNOWN_CODE])
+def deny_device_login(act: Act, account: User, *, code: Code) -> None:
+    """Let the command line that shows this code have nothing."""
+    login = DeviceLogin.objects.waiting(code, act.at).first()
+    if login is None:
+        raise UNKNOWN_CODE()
+    _decide(account, login, DeviceLogin.State.DENIED)
+    act.record(name=login.name, scope=login.scope)
+
+
+def _decide(account: User, login: DeviceLogin, state: DeviceLogin.State) -> None:
+    """In one statement, so that of two who decide at once one reads that the code is unknown."""
+    waiting = DeviceLogin.objects.filter(pk=login.pk, state=DeviceLogin.State.WAITING)
+    if not waiting.update(state=state, user=account):
+        raise UNKNOWN_CODE()
+
+
+@action(
+    who=ANYONE,
+    errors=[PENDING, SLOW_DOWN, EXPIRED, DENIED, NO_SECOND_FACTOR, TOO_MANY_TOKENS],
+    atomic=False,
+)
+def collect_token(act: Act, login: DeviceLogin) -> tuple[AccessToken, str]:
+    """The token, once its owner has allowed it; whoever knows the device code gets it, and once."""
+    if not DeviceLogin.objects.alive(act.at).filter(pk=login.pk).exists():
+        raise EXPIRED()
+    if not login.poll(act.at):
+        raise SLOW_DOWN()
+    if login.user is None:
+        raise PENDING()
+    if login.state == DeviceLogin.State.DENIED:
+        raise DENIED()
+    with transaction.atomic():
+        account = User.objects.select_for_update(no_key=True).get(pk=login.user.pk)
+        used, _rows = DeviceLogin.objects.filter(pk=login.pk, state=DeviceLogin.State.ALLOWED).delete()
+        if not used:
+            raise EXPIRED()
+        require_token(account, login.scope, act.at)
+        return issue_token(account, act.at, name=login.name, scope=login.scope, shared_task=None, days=TOKEN_DAYS)

@@ -1,0 +1,81 @@
+"""Logins of a command line that a person allows in a browser: device authorization as in RFC 8628.
+
+The command line keeps the device code, of which only the SHA-256 is here; the person sees the short code.
+"""
+
+import hashlib
+from datetime import datetime, timedelta
+from typing import Self
+
+from django.conf import settings
+from django.db import models
+
+from portal.models.access_token import AccessToken
+
+LIFETIME = timedelta(minutes=10)
+INTERVAL = 5  # seconds between two polls, and what each early poll adds
+LETTERS = "BCDFGHJKLMNPQRSTVWXZ"  # without vowels there are no words
+CODE_LENGTH = 8
+
+
+def digest(device_code: str) -> str:
+    return hashlib.sha256(device_code.encode()).hexdigest()
+
+
+def normalized(code: str) -> str:
+    """The code as it is stored: people type small letters, spaces and hyphens."""
+    return "".join(letter for letter in code.upper() if letter in LETTERS)
+
+
+class DeviceLoginQuerySet(models.QuerySet["DeviceLogin"]):
+    def alive(self, at: datetime) -> Self:
+        return self.filter(expires_at__gt=at)
+
+    def waiting(self, code: str, at: datetime) -> Self:
+        """The one with that code, if no one has decided about it yet."""
+        return self.alive(at).filter(code=normalized(code), state=DeviceLogin.State.WAITING)
+
+
+class DeviceLogin(models.Model):
+    """One request of a command line for an access token; `user` is who decided about it."""
+
+    class State(models.TextChoices):
+        WAITING = "waiting"
+        ALLOWED = "allowed"
+        DENIED = "denied"
+
+    sha256 = models.CharField(max_length=64, unique=True)  # of the device code
+    code = models.CharField(max_length=CODE_LENGTH, unique=True)
+    name = models.CharField(max_length=80)  # which computer asks, as it says itself
+    address = models.GenericIPAddressField(null=True)  # from which it asks
+    scope = models.CharField(max_length=8, choices=AccessToken.Scope)
+    state = models.CharField(max_length=7, choices=State, default=State.WAITING)
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, null=True, related_name="device_logins"
+    )
+    created_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    interval = models.PositiveIntegerField(default=INTERVAL)  # seconds
+    next_poll_at = models.DateTimeField()
+
+    objects = DeviceLoginQuerySet.as_manager()
+
+    class Meta:
+        indexes = [models.Index(fields=("address", "expires_at"), name="device_logins_of_an_address")]
+
+    def __str__(self) -> str:
+        return f"{self.name}, {self.created_at:%Y-%m-%d %H:%M}"
+
+    @property
+    def shown_code(self) -> str:
+        half = CODE_LENGTH // 2
+        return f"{self.code[:half]}-{self.code[half:]}"
+
+    def poll(self, at: datetime) -> bool:
+        """Count a poll; False if it comes before the interval has passed, which then grows."""
+        own = DeviceLogin.objects.filter(pk=self.pk)
+        if own.filter(next_poll_at__lte=at).update(next_poll_at=at + timedelta(seconds=self.interval)):
+            return True
+        longer = self.interval + INTERVAL
+        own.update(interval=longer, next_poll_at=at + timedelta(seconds=longer))
+        return False

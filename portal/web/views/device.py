@@ -1,0 +1,128 @@
+"""Signing in on the command line (RFC 8628): its two addresses, and the page on which a person allows it."""
+
+from http import HTTPStatus
+from typing import Any
+
+from allauth.account.decorators import reauthentication_required
+from allauth.core.internal import ratelimit
+from django.conf import settings
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import AnonymousUser
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_http_methods, require_POST
+
+from portal.actions.access_tokens import needs_second_factor
+from portal.actions.device_login import (
+    TOO_MANY_CODES,
+    UNKNOWN_CODE,
+    allow_device_login,
+    collect_token,
+    deny_device_login,
+    start_device_login,
+)
+from portal.actions.errors import ActionError, LimitReached
+from portal.models import DeviceLogin
+from portal.models.clock import database_now
+from portal.models.device_login import digest
+from portal.web.access import SignedInRequest, client_address
+from portal.web.action_forms import ActionForm, action_field
+
+
+class CodeForm(ActionForm):
+    """The code that the command line shows."""
+
+    code = action_field(
+        allow_device_login, "code", help_text=gettext_lazy("Your terminal shows it, such as BCDF-GHJK.")
+    )
+
+
+CLIENT = "agon"
+GRANT = "urn:ietf:params:oauth:grant-type:device_code"
+_STANDARD = ("authorization_pending", "slow_down", "expired_token", "access_denied")
+
+
+@csrf_exempt
+@require_POST
+@never_cache
+def device_code(request: HttpRequest) -> JsonResponse:
+    """Answers a command line that wants to sign in with its two codes."""
+    if request.POST.get("client_id") != CLIENT:
+        return _error("invalid_client", _("Give client_id=agon."))
+    at, login = database_now(), DeviceLogin(address=client_address(request))
+    given: dict[str, Any] = {name: request.POST[name] for name in ("name", "scope") if name in request.POST}
+    try:
+        login, text = start_device_login(AnonymousUser(), login, at, **given)
+    except ActionError as error:
+        return _error(
+            "temporarily_unavailable" if isinstance(error, LimitReached) else "invalid_request", error.message
+        )
+    page = f"{settings.PUBLIC_URL}{reverse('device')}"
+    return JsonResponse(
+        {
+            "device_code": text,
+            "user_code": login.shown_code,
+            "verification_uri": page,
+            "verification_uri_complete": f"{page}?code={login.shown_code}",
+            "expires_in": int((login.expires_at - at).total_seconds()),
+            "interval": login.interval,
+        }
+    )
+
+
+@csrf_exempt
+@require_POST
+@never_cache
+def device_token(request: HttpRequest) -> JsonResponse:
+    """Answers a poll with the token, or with why there is none (yet)."""
+    if request.POST.get("grant_type") != GRANT:
+        return _error("unsupported_grant_type", _("Give grant_type=%(grant)s.") % {"grant": GRANT})
+    login = DeviceLogin.objects.filter(sha256=digest(request.POST.get("device_code", ""))).first()
+    if login is None or request.POST.get("client_id") != CLIENT:
+        return _error("invalid_grant", _("This login is not known, or it has expired. Run “agon login” again."))
+    try:
+        token, text = collect_token(AnonymousUser(), login, database_now())
+    except ActionError as error:
+        return _error(error.code if error.code in _STANDARD else "access_denied", error.message)
+    seconds = int((token.expires_at - token.created_at).total_seconds())
+    return JsonResponse({"access_token": text, "token_type": "Bearer", "expires_in": seconds, "scope": token.scope})
+
+
+def _error(code: str, description: str) -> JsonResponse:
+    """As RFC 6749 has it."""
+    return JsonResponse({"error": code, "error_description": description}, status=HTTPStatus.BAD_REQUEST)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+@reauthentication_required(allow_get=True)
+@never_cache
+def device(request: SignedInRequest) -> HttpResponse:
+    """Asks for the code, shows who asks for what, and lets the person allow or deny it."""
+    given = request.POST if request.method == "POST" else request.GET
+    form = CodeForm(given if "code" in given else None)
+    context: dict[str, Any] = {"form": form}
+    if form.is_bound and not ratelimit.consume(request, app="allauth.account", action="device_code", limit_get=True):
+        form.add_error("code", TOO_MANY_CODES().message)
+        return render(request, "settings/device.html", context, status=HTTPStatus.TOO_MANY_REQUESTS)
+    if request.method == "POST":
+        return _decided(request, form)
+    if form.is_valid():
+        at = database_now()
+        context["login"] = login = DeviceLogin.objects.waiting(form.cleaned_data["code"], at).first()
+        context["lacks_second_factor"] = login is not None and needs_second_factor(request.user, login.scope)
+        if login is None:
+            form.add_error("code", UNKNOWN_CODE().message)
+    return render(request, "settings/device.html", context, status=form.status)
+
+
+def _decided(request: SignedInRequest, form: CodeForm) -> HttpResponse:
+    decide = allow_device_login if "allow" in request.POST else deny_device_login
+    is_done = form.carry_out(lambda given: decide(request.user, request.user, database_now(), **given))
+    context = {"form": form, "decided": is_done and ("allowed" if "allow" in request.POST else "denied")}
+    return render(request, "settings/device.html", context, status=form.status)
