@@ -158,9 +158,9 @@ class TeamAdmin(RecordAdmin):
 class UserAdmin(UndeletableAdmin):
     """Who may come in, and who administers; people themselves change what concerns them, and delete their accounts."""
 
-    list_display = ("email", "name", "is_active", "is_staff", "date_joined")
+    list_display = ("email", "name", "is_active", "may_create_tasks", "is_staff", "date_joined")
     search_fields = ("email", "name")
-    fields = ("email", "name", "affiliation", "country", "is_active", "is_staff", "is_superuser")
+    fields = ("email", "name", "affiliation", "country", "is_active", "may_create_tasks", "is_staff", "is_superuser")
     readonly_fields = ("email", "name", "affiliation", "country")
 
 

@@ -22,9 +22,14 @@ def enrolls_by_mail(user: User) -> bool:
     return not user.has_second_factor
 
 
+def may_create_tasks(user: User) -> bool:
+    """Whether an administrator allowed the account to create tasks; a second factor is asked for separately."""
+    return user.is_active and (user.may_create_tasks or user.is_staff)
+
+
 def changes_address_by_mail(user: User) -> bool:
     """Whether changing the mail address needs one, too: with a stolen password, codes could be sent elsewhere first."""
-    organizes_any = user.is_staff or SharedTask.objects.assigned_to(user).exists()
+    organizes_any = may_create_tasks(user) or SharedTask.objects.assigned_to(user).exists()
     return organizes_any and not user.has_second_factor
 
 

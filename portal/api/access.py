@@ -29,7 +29,8 @@ def find_task(request: ApiRequest, task: str) -> SharedTask:
     Raises:
         ActionError: TOKEN_TASK, where the token is for another one.
     """
-    found = get_object_or_404(SharedTask.objects.prefetch_related("tracks"), slug=task)
+    visible = SharedTask.objects.visible_to(request.user).prefetch_related("tracks")
+    found = get_object_or_404(visible, slug=task)
     if isinstance(request.user, User) and request.user.token is not None:
         require_task(request.user.token, found)
     return found

@@ -34,6 +34,7 @@ class TaskSummary(Answer):
     venue: str
     year: int
     languages: list[str]
+    state: str = Field(description="open; for its organizers draft or hidden, too")
 
 
 class MetricAnswer(Answer):
@@ -632,6 +633,7 @@ class MeAnswer(BaseModel):
 
     name: str
     email: str
+    may_create_tasks: bool
     token: TokenAnswer
     teams: list[OwnTeamAnswer]
     organizes: list[str] = Field(description="Tasks that this token lets you organize")

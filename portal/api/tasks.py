@@ -31,7 +31,7 @@ from portal.api.schemas import (
 from portal.models import Announcement, SharedTask, Signature
 from portal.models.signature import text_sha256
 from portal.models.task import DatasetDefinition
-from portal.permissions import DataAccess, data_access
+from portal.permissions import DataAccess, data_access, may_create_tasks
 from portal.queries.quota import remaining
 from portal.queries.task_folder import folder_zip
 from portal.queries.tasks import TaskPage
@@ -54,6 +54,7 @@ def me(request: ApiRequest) -> MeAnswer:
     return MeAnswer(
         name=user.name,
         email=user.email,
+        may_create_tasks=may_create_tasks(user),
         token=TokenAnswer(
             name=token.name,
             scope=token.scope,
@@ -72,8 +73,8 @@ def me(request: ApiRequest) -> MeAnswer:
 
 @read("Tasks", "/tasks", Page[TaskSummary])
 def tasks(request: ApiRequest, paging: Query[Paging]) -> dict[str, Any]:
-    """All shared tasks, newest year first."""
-    found = page_of(request, SharedTask.objects.all(), ("-year", "slug"), paging)
+    """All shared tasks that you may see, newest year first."""
+    found = page_of(request, SharedTask.objects.visible_to(request.user), ("-year", "slug"), paging)
     return as_page(request, [TaskSummary.model_validate(one) for one in found])
 
 

@@ -66,6 +66,7 @@ class User(AbstractBaseUser, PermissionsMixin):
     mails_about_deadlines = models.BooleanField(_("mails about deadlines"), default=True)
     mails_about_results = models.BooleanField(_("mails about results"), default=True)
     mails_about_teams = models.BooleanField(_("mails about teams"), default=True)  # to organizers
+    may_create_tasks = models.BooleanField(_("may create tasks"), default=False)
     is_staff = models.BooleanField(_("administrator"), default=False)
     is_active = models.BooleanField(_("active"), default=True)
     date_joined = models.DateTimeField(_("joined"), auto_now_add=True)

@@ -18,6 +18,10 @@ class PhaseQuerySet(models.QuerySet["Phase"]):
         grace = Grace.objects.filter(Q(team__isnull=True) | Q(team=team_id), phase=OuterRef("pk"), until__gt=at)
         return self.filter(Q(closes__isnull=True) | Q(closes__gt=at) | Exists(grace), opens__lte=at)
 
+    def of_public_tasks(self) -> Self:
+        """Phases of tasks that everyone sees: neither drafts nor hidden ones."""
+        return self.filter(shared_task__state=SharedTask.State.OPEN)
+
     def with_public_scores(self, at: datetime) -> Self:
         """Phases whose scores everyone may see at that moment, if only in steps; as `Phase.scores_are_public`."""
         at_once = Q(scores=Phase.Scores.AT_ONCE, opens__lte=at)
@@ -30,13 +34,13 @@ class PhaseQuerySet(models.QuerySet["Phase"]):
 
     def with_visible_scores(self, viewer: Viewer, at: datetime) -> Self:
         """Phases whose scores that viewer may see as they are at that moment: the one rule of the embargo."""
-        exact = Phase.objects.with_public_scores(at).exclude(pk__in=Phase.objects.in_steps(at))
+        exact = Phase.objects.of_public_tasks().with_public_scores(at).exclude(pk__in=Phase.objects.in_steps(at))
         organized = SharedTask.objects.organized_by(viewer)
         return self.filter(Q(pk__in=exact) | Q(shared_task__in=organized))
 
     def with_visible_steps(self, viewer: Viewer, at: datetime) -> Self:
         """Phases of whose scores that viewer may see the steps of a ladder at that moment, and nothing else."""
-        found = self.filter(pk__in=Phase.objects.with_public_scores(at).in_steps(at))
+        found = self.filter(pk__in=Phase.objects.of_public_tasks().with_public_scores(at).in_steps(at))
         return found.exclude(shared_task__in=SharedTask.objects.organized_by(viewer))
 
 

@@ -46,11 +46,11 @@ class SubmissionQuerySet(LeaseQuerySet["Submission"]):
         return self.filter(state__in=(Submission.State.RECEIVED, Submission.State.CHECKING))
 
     def visible_to(self, user: Viewer) -> Self:
-        """Those of the user's teams and of the shared tasks that the user may organize."""
+        """Those of the user's teams in open tasks, and of the shared tasks that the user may organize."""
         if not user.is_active:
             return self.none()
-        teams = Team.objects.filter(members=user.pk)
-        return self.filter(Q(team__in=teams) | Q(shared_task__in=SharedTask.objects.organized_by(user)))
+        own = Q(team__in=Team.objects.filter(members=user.pk), shared_task__state=SharedTask.State.OPEN)
+        return self.filter(own | Q(shared_task__in=SharedTask.objects.organized_by(user)))
 
 
 class Submission(Evaluated):
@@ -99,9 +99,10 @@ class Submission(Evaluated):
 
 class RunQuerySet(LeaseQuerySet["Run"]):
     def visible_to(self, user: Viewer) -> Self:
-        """As submissions; baselines and references, having no team, are everybody's."""
+        """As submissions; baselines and references have no team: whoever sees the task sees them."""
         own = Submission.objects.visible_to(user)
-        return self.filter(~Q(kind=Run.Kind.TEAM) | Q(submission__in=own))
+        of_tasks = Q(track__shared_task__in=SharedTask.objects.visible_to(user))
+        return self.filter(Q(~Q(kind=Run.Kind.TEAM), of_tasks) | Q(submission__in=own))
 
     def pending(self, track_id: int, phase_id: int) -> Self:
         """Runs of that track and phase that wait to be scored."""

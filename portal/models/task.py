@@ -9,7 +9,8 @@ from typing import Self
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Exists
+from django.db.models import Exists, Q
+from django.utils.translation import gettext_lazy as _
 
 from portal.models.account import User, Viewer
 from portal.objects.interface import data_objects
@@ -62,9 +63,24 @@ class SharedTaskQuerySet(models.QuerySet["SharedTask"]):
         token = user.token if isinstance(user, User) else None
         return found if token is None or token.shared_task_id is None else found.filter(pk=token.shared_task_id)
 
+    def public(self) -> Self:
+        """Open tasks, which everyone sees."""
+        return self.filter(state=SharedTask.State.OPEN)
+
+    def visible_to(self, user: Viewer) -> Self:
+        """Tasks that the user may know of: drafts and hidden tasks are their organizers' alone."""
+        return self.filter(Q(state=SharedTask.State.OPEN) | Q(pk__in=SharedTask.objects.organized_by(user)))
+
 
 class SharedTask(models.Model):
     """A campaign. Its rules are the imported definition; rows hold what pages list, sort and join."""
+
+    class State(models.TextChoices):
+        """A draft is opened once, or deleted; an open task can be hidden and shown again."""
+
+        DRAFT = "draft", _("draft")
+        OPEN = "open", _("open")
+        HIDDEN = "hidden", _("hidden")
 
     slug = models.SlugField(unique=True)
     title = models.CharField(max_length=200)
@@ -72,6 +88,7 @@ class SharedTask(models.Model):
     venue = models.CharField(max_length=120, blank=True)
     year = models.PositiveSmallIntegerField()
     languages = models.JSONField(default=list)
+    state = models.CharField(max_length=6, choices=State, default=State.OPEN)  # see `visible_to`
     definition_sha256 = models.CharField(max_length=64)  # of the imported folder, gold left out
     scorer = models.CharField(max_length=32, blank=True)  # scoring.__version__ that its boards go by
     dataset_files = models.JSONField(default=dict)  # slug of a dataset → its StoredDataset as a dict

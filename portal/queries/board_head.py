@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db import connection
 
-from portal.models import Phase
+from portal.models import Phase, SharedTask
 from portal.models.clock import clock_question, parse_db_time
 from portal.queries.leaderboard import default_phase
 
@@ -16,7 +16,7 @@ _FIELDS = ("id", "slug", "title", "opens", "closes", "scores", "released", "offi
 _MOMENTS = ("opens", "closes", "released")  # read as text, which need not be parsed at every view
 _PHASES = f"""
 SELECT {", ".join(f"CAST(phase.{name} AS text)" if name in _MOMENTS else f"phase.{name}" for name in _FIELDS)},
-task.definition_sha256, (SELECT CAST(max(until) AS text) FROM portal_grace), ({{clock}}), {{revision}}
+task.state, task.definition_sha256, (SELECT CAST(max(until) AS text) FROM portal_grace), ({{clock}}), {{revision}}
 FROM portal_sharedtask task JOIN portal_phase phase ON phase.shared_task_id = task.id
 """
 _OF_ONE_TRACK = (
@@ -35,7 +35,7 @@ _SUM = "(SELECT sum(board.revision) FROM portal_board board WHERE board.phase_id
 class BoardHead:
     """The phase of a board's page, the database's time, and `state`: equal as long as the page stays the same.
 
-    `state` is None while the phase's scores are not public.
+    `state` is None while not everyone may see the task and the phase's scores.
     """
 
     phase: str  # its slug
@@ -78,7 +78,8 @@ def _phase(row: tuple[Any, ...]) -> Phase:
 
 def _state(phase: Phase, rows: Sequence[Sequence[Any]], at: datetime) -> str | None:
     """All that the statement found but the time itself, and what follows from that."""
-    if not phase.scores_are_public(at):
+    task_state = rows[0][len(_FIELDS)]
+    if task_state != SharedTask.State.OPEN or not phase.scores_are_public(at):
         return None
     facts = [(*row[:-3], row[-1] if row[0] == phase.pk else None) for row in rows]
     last_grace = rows[0][-3]  # of all phases: rarely has one not ended, and then this phase is asked

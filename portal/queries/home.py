@@ -60,8 +60,8 @@ class Wish:
         return self.words.casefold() in text and is_language and self.year in ("", str(task.year))
 
 
-def shared_tasks(at: datetime, wish: Wish | None = None) -> HomeLists:
-    """All shared tasks; five queries, whatever their number."""
+def shared_tasks(viewer: Viewer, at: datetime, wish: Wish | None = None) -> HomeLists:
+    """All shared tasks that this person sees; five queries, whatever their number."""
     lists = HomeLists([], [], [], [], [])
     runs = dict(
         Run.objects.filter(kind=Run.Kind.TEAM)
@@ -69,7 +69,9 @@ def shared_tasks(at: datetime, wish: Wish | None = None) -> HomeLists:
         .values_list("track__shared_task")
         .annotate(Count("pk"))
     )
-    tasks = SharedTask.objects.annotate(approved_teams=Count("teams", filter=Q(teams__state="approved")))
+    tasks = SharedTask.objects.visible_to(viewer).annotate(
+        approved_teams=Count("teams", filter=Q(teams__state="approved"))
+    )
     # In so many words: Django drops a model's own order where a query groups.
     for task in tasks.order_by("-year", "title").prefetch_related("tracks", "phases__graces"):
         lists.languages.extend(code for code in task.languages if code not in lists.languages)
@@ -133,7 +135,7 @@ def next_step(user: Viewer, at: datetime) -> NextStep | None:
     if not user.is_authenticated:
         return None
     teams = Team.objects.filter(members=user.pk, state=Team.State.APPROVED)
-    phases = Phase.objects.open(at).filter(shared_task__in=teams.values("shared_task"))
+    phases = Phase.objects.of_public_tasks().open(at).filter(shared_task__in=teams.values("shared_task"))
     phase = (
         phases.select_related("shared_task").order_by(F("closes").asc(nulls_last=True), "-shared_task__year").first()
     )

@@ -7,7 +7,7 @@ from typing import Any
 from django.contrib.auth.models import AnonymousUser
 from django.utils.translation import gettext as _
 
-from portal.models import Finding, MailFacts, OutgoingMail, Phase, Result, Run, Signature, Submission, Team
+from portal.models import Finding, MailFacts, OutgoingMail, Phase, Result, Run, SharedTask, Signature, Submission, Team
 from portal.queries.columns import Score
 from portal.queries.receipts import receipt
 from portal.queries.runs import RunLine, official_runs_of, submission_view, team_runs
@@ -37,14 +37,18 @@ def facts(mail: OutgoingMail, at: datetime) -> MailFacts | None:
 
 
 def _has_reader(mail: OutgoingMail) -> bool:
-    """Whether its person still wants such mails, is still in the team, or organizes the task still."""
+    """Whether its person still wants such mails, is still in the team, or organizes the task still.
+
+    About a task that is hidden only its organizers get mails.
+    """
+    is_public = mail.shared_task.state == SharedTask.State.OPEN
     if mail.user is None:  # an invitation
-        return True
+        return is_public
     if not mail.user.is_active or not mail.is_wished_for:
         return False
     if mail.team is None or mail.kind == OutgoingMail.Kind.TEAM_WAITING:
         return mail.shared_task.is_assigned_to(mail.user)
-    return mail.team.memberships.filter(user=mail.user).exists()
+    return is_public and mail.team.memberships.filter(user=mail.user).exists()
 
 
 def _accepted(mail: OutgoingMail, at: datetime) -> MailFacts:

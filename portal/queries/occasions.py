@@ -40,7 +40,8 @@ def _deadlines(at: datetime) -> Iterator[Notice]:
     """
     graced = Exists(Grace.objects.filter(phase=OuterRef("pk"), until__gt=at, until__lte=at + _FIRST))
     near = Q(closes__gt=at, closes__lte=at + _FIRST) | Q(graced)
-    phases = Phase.objects.filter(near, opens__lte=at).select_related("shared_task").prefetch_related("graces")
+    phases = Phase.objects.of_public_tasks().filter(near, opens__lte=at)
+    phases = phases.select_related("shared_task").prefetch_related("graces")
     for phase in phases:
         for closes, teams in _closings(phase):
             if at < closes <= at + _FIRST:
@@ -69,7 +70,8 @@ def _has_valid_run(phase: Phase) -> Exists:
 
 def _releases(at: datetime) -> Iterator[Notice]:
     """To teams with a run in the phase and, where there are any, to its organizers."""
-    released = Phase.objects.filter(scores=Phase.Scores.ON_RELEASE, released__lte=at, released__gt=at - RELEASE_IS_NEWS)
+    recent = {"released__lte": at, "released__gt": at - RELEASE_IS_NEWS}
+    released = Phase.objects.of_public_tasks().filter(scores=Phase.Scores.ON_RELEASE, **recent)
     for phase in released.select_related("shared_task"):
         assert phase.released is not None
         occasion = f"{phase.pk} {phase.released.isoformat()}"
@@ -84,7 +86,7 @@ def _releases(at: datetime) -> Iterator[Notice]:
 
 def _new_agreements() -> Iterator[Notice]:
     """To members of teams who have signed, but not the version that holds now."""
-    for shared_task in SharedTask.objects.filter(Exists(Signature.objects.filter(shared_task=OuterRef("pk")))):
+    for shared_task in SharedTask.objects.public().filter(Exists(Signature.objects.filter(shared_task=OuterRef("pk")))):
         agreement = shared_task.definition.agreement
         if agreement is None:
             continue

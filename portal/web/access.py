@@ -11,6 +11,7 @@ from django.shortcuts import get_object_or_404
 
 from portal.models import Phase, SharedTask, Team, User
 from portal.models.clock import database_clock
+from portal.models.task import SharedTaskQuerySet
 from portal.queries.tasks import TaskPage, task_page
 
 
@@ -26,11 +27,27 @@ class SignedInRequest(HttpRequest):
 
 
 def tab_context(request: HttpRequest, slug: str, tab: str, at: datetime | None = None) -> dict[str, Any]:
-    """What the template of every tab of a shared task needs; `at` unless it is to be asked for. 404 without a task."""
+    """What the template of every tab of a shared task needs; `at` unless it is to be asked for."""
     tasks = SharedTask.objects.prefetch_related("tracks").annotate(now=database_clock())
-    shared_task = get_object_or_404(tasks, slug=slug)
+    shared_task = find_task(request, slug, tasks)
     at = at or shared_task.now  # type: ignore[attr-defined]
     return {"page": task_page(shared_task, request.user, at), "tab": tab, "at": at}
+
+
+def find_task(request: HttpRequest, slug: str, tasks: SharedTaskQuerySet | None = None) -> SharedTask:
+    """The shared task of that address, one of `tasks`.
+
+    Raises:
+        Http404: there is none that the reader may know of.
+        SecondFactorMissing: the reader organizes it, and it is hidden from everyone else.
+    """
+    tasks = SharedTask.objects.all() if tasks is None else tasks
+    found = tasks.visible_to(request.user).filter(slug=slug).first()
+    if found is None:
+        if SharedTask.objects.assigned_to(request.user).filter(slug=slug).exists():
+            raise SecondFactorMissing
+        raise Http404
+    return found
 
 
 def require_organizer(request: HttpRequest, page: TaskPage) -> None:

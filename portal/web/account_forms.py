@@ -148,7 +148,7 @@ class TokenForm(ActionForm):
         help_text=_("Organizing needs a second factor on your account."),
     )
     shared_task = forms.ModelChoiceField(
-        SharedTask.objects.all(),
+        SharedTask.objects.none(),
         to_field_name="slug",
         label=_("Only for this task"),
         required=False,
@@ -160,3 +160,7 @@ class TokenForm(ActionForm):
         coerce=int,
         initial=90,
     )
+
+    def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["shared_task"].queryset = SharedTask.objects.visible_to(user)

@@ -24,14 +24,14 @@ from portal.web.account_forms import TokenForm
 def access_tokens(request: SignedInRequest) -> HttpResponse:
     """The valid tokens, and a form for another."""
     at = database_now()
-    form = TokenForm(request.POST if request.method == "POST" else None)
+    form = TokenForm(request.POST if request.method == "POST" else None, user=request.user)
     context = {"form": form, "at": at, "tokens": request.user.access_tokens.valid(at).select_related("shared_task")}
 
     def create(given: dict[str, Any]) -> None:
         context["created"], context["text"] = create_token(request.user, request.user, at, **given)
 
     if form.carry_out(create):
-        context["form"] = TokenForm()
+        context["form"] = TokenForm(user=request.user)
     return render(request, "settings/tokens.html", context, status=form.status)
 
 

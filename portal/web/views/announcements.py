@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from portal.actions.announcements import publish_announcement, take_back_announcement
 from portal.models import Announcement, SharedTask
 from portal.queries.public import FEED
-from portal.web.access import SignedInRequest, organizer_context
+from portal.web.access import SignedInRequest, find_task, organizer_context
 from portal.web.markdown import render as render_markdown
 from portal.web.organize_forms import AnnouncementForm
 
@@ -45,12 +45,12 @@ def take_back(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
 @require_safe
 def feed(request: HttpRequest, slug: str | None = None) -> HttpResponse:
     """Announcements of one shared task, or of all, newest first."""
-    task = get_object_or_404(SharedTask, slug=slug) if slug else None
+    task = find_task(request, slug) if slug else None
     title = _("Announcements of %(task)s") % {"task": task.title} if task else _("Announcements of all shared tasks")
     link = settings.PUBLIC_URL + (reverse("task", args=[slug]) if slug else reverse("home"))
     atom = Atom1Feed(title, link, "", feed_url=settings.PUBLIC_URL + request.path)
-    found = Announcement.objects.select_related("shared_task")
-    for one in (found.filter(shared_task=task) if task else found)[:FEED]:
+    tasks = [task] if task else SharedTask.objects.public()
+    for one in Announcement.objects.filter(shared_task__in=tasks).select_related("shared_task")[:FEED]:
         atom.add_item(
             title=one.title if task else f"{one.shared_task.title}: {one.title}",
             link=f"{settings.PUBLIC_URL}{reverse('task', args=[one.shared_task.slug])}#announcement-{one.pk}",

@@ -4,7 +4,7 @@ from http import HTTPStatus
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.http.response import HttpResponseBase
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import etag, require_http_methods, require_safe
@@ -13,7 +13,7 @@ from portal.actions.downloads import record_download
 from portal.models import SharedTask
 from portal.queries.records import team_downloads
 from portal.queries.task_folder import folder_zip
-from portal.web.access import client_address, tab_context
+from portal.web.access import client_address, find_task, tab_context
 from portal.web.dataset_lines import dataset_line, own_access
 from portal.web.files import file_response, no_such_bytes, wanted_range
 from portal.web.markdown import Heading
@@ -60,8 +60,13 @@ def dataset(request: HttpRequest, slug: str, dataset: str) -> HttpResponseBase:
     return file_response(request, stored, part, line.file_name)
 
 
-def _folder_version(_request: HttpRequest, slug: str) -> str | None:
-    sha256 = SharedTask.objects.filter(slug=slug).values_list("definition_sha256", flat=True).first()
+def _folder_version(request: HttpRequest, slug: str) -> str | None:
+    sha256 = (
+        SharedTask.objects.visible_to(request.user)
+        .filter(slug=slug)
+        .values_list("definition_sha256", flat=True)
+        .first()
+    )
     return f'"{sha256}"' if sha256 else None
 
 
@@ -69,6 +74,6 @@ def _folder_version(_request: HttpRequest, slug: str) -> str | None:
 @etag(_folder_version)
 def task_folder(request: HttpRequest, slug: str) -> HttpResponse:
     """What anybody needs to check runs at home, as a zip."""
-    body = folder_zip(get_object_or_404(SharedTask, slug=slug))
+    body = folder_zip(find_task(request, slug))
     headers = {"Content-Disposition": f'attachment; filename="{slug}.zip"', "Cache-Control": "no-cache"}
     return HttpResponse(body, content_type="application/zip", headers=headers)

@@ -17,7 +17,7 @@ def home(request: HttpRequest) -> HttpResponse:
     """All shared tasks by state, and the reader's next step."""
     at = database_now()
     wish = Wish(*(request.GET.get(name, "").strip() for name in ("search", "language", "year")))
-    lists = shared_tasks(at, wish)
+    lists = shared_tasks(request.user, at, wish)
     groups = [
         {"state": "open", "title": _("Open"), "lines": lists.open, "when": _("Next deadline")},
         {"state": "coming", "title": _("Coming"), "lines": lists.coming, "when": _("Next date")},

@@ -16,7 +16,7 @@ from portal.models.task import StoredDataset
 from portal.objects.interface import data_objects
 from portal.queries.paper_packs import current_pack
 from portal.storage import pack_name
-from portal.web.access import tab_context
+from portal.web.access import find_task, tab_context
 from portal.web.files import file_response, no_such_bytes, wanted_range
 
 
@@ -44,8 +44,7 @@ def status(request: HttpRequest, slug: str, phase: str) -> HttpResponse:
 @require_safe
 def file(request: HttpRequest, slug: str, phase: str) -> HttpResponseBase:
     """The pack for the boards as they are now; where it is not built yet, the way to it."""
-    phases = Phase.objects.select_related("shared_task")
-    ready = _ready(request, get_object_or_404(phases, shared_task__slug=slug, slug=phase))
+    ready = _ready(request, _any_phase(request, slug, phase))
     if ready is None:
         _phase(request, slug, phase)
         return redirect("paper_pack", slug, phase)
@@ -76,7 +75,12 @@ def _context(request: HttpRequest, slug: str, phase: str) -> dict[str, Any]:
 
 def _phase(request: HttpRequest, slug: str, phase: str) -> Phase:
     """404 for those who see no scores of the phase."""
-    found = get_object_or_404(Phase.objects.select_related("shared_task"), shared_task__slug=slug, slug=phase)
+    found = _any_phase(request, slug, phase)
     if not found.scores_are_visible_to(request.user, database_now()):
         raise Http404
     return found
+
+
+def _any_phase(request: HttpRequest, slug: str, phase: str) -> Phase:
+    phases = Phase.objects.select_related("shared_task")
+    return get_object_or_404(phases, shared_task=find_task(request, slug), slug=phase)

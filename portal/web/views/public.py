@@ -2,7 +2,6 @@
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.feedgenerator import Atom1Feed
@@ -14,14 +13,15 @@ from portal.models.clock import database_now
 from portal.paper.references import references
 from portal.queries.papers import public_papers
 from portal.queries.public import dates, releases
+from portal.web.access import find_task
 from portal.web.calendar import as_ics
 
 
 @require_safe
 def calendar(request: HttpRequest, slug: str | None = None) -> HttpResponse:
     """All dates of one shared task, or of all."""
-    tasks = SharedTask.objects.prefetch_related("phases__shared_task")
-    chosen = tasks.all() if slug is None else [get_object_or_404(tasks, slug=slug)]
+    tasks = SharedTask.objects.visible_to(request.user).prefetch_related("phases__shared_task")
+    chosen = tasks if slug is None else [find_task(request, slug, tasks)]
     name = _("Shared tasks") if slug is None else chosen[0].title
     known_as = slug or "shared-tasks"
     body = as_ics(dates(chosen), known_as, name, settings.PUBLIC_URL, database_now())
@@ -32,7 +32,7 @@ def calendar(request: HttpRequest, slug: str | None = None) -> HttpResponse:
 @require_safe
 def feed(request: HttpRequest, slug: str | None = None) -> HttpResponse:
     """Released boards of one shared task, or of all, newest first."""
-    task = get_object_or_404(SharedTask, slug=slug) if slug else None
+    task = find_task(request, slug) if slug else None
     title = _("Releases of %(task)s") % {"task": task.title} if task else _("Releases of all shared tasks")
     link = settings.PUBLIC_URL + (reverse("task", args=[slug]) if slug else reverse("home"))
     atom = Atom1Feed(title, link, "", feed_url=settings.PUBLIC_URL + request.path)
@@ -54,7 +54,7 @@ def feed(request: HttpRequest, slug: str | None = None) -> HttpResponse:
 @require_safe
 def references_file(request: HttpRequest, slug: str) -> HttpResponse:
     """BibTeX of the task, its sources, and the teams on public boards that said how to cite them."""
-    task = get_object_or_404(SharedTask, slug=slug)
+    task = find_task(request, slug)
     address = f"{settings.PUBLIC_URL}{reverse('task', args=[slug])}"
     body = references(task, address, public_papers(task, database_now()))
     headers = {"Content-Disposition": f'attachment; filename="{slug}.bib"'}
@@ -73,7 +73,7 @@ def robots(request: HttpRequest) -> HttpResponse:
 def sitemap(request: HttpRequest) -> HttpResponse:
     """The pages worth finding."""
     at = database_now()
-    tasks = SharedTask.objects.prefetch_related("tracks")
+    tasks = SharedTask.objects.public().prefetch_related("tracks")
     paths = [reverse("home"), reverse("guide")]
     for task in tasks:
         paths += [reverse(name, args=[task.slug]) for name in ("task", "task_data", "task_evaluation", "leaderboards")]

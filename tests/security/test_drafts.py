@@ -1,0 +1,89 @@
+"""Drafts and hidden tasks: for everyone but their organizers there is no such task, at any address and in any mail."""
+
+import pytest
+from django.test import Client
+from django.urls import NoReverseMatch, reverse
+
+from portal.models import Phase, SharedTask
+from portal.queries.board_head import board_head
+from portal.queries.occasions import notices
+from tests.portal.web.conftest import Clock
+from tests.portal.web.conftest import at as at
+from tests.portal.world import EVALUATION, POST, RELEASE, STRANGER, work_off
+from tests.security import api
+from tests.security.conftest import World
+from tests.security.test_access import OWN_NAMES
+from tests.security.test_access import answer as page_answer
+
+WORD = "Xylophone"
+OTHERS = ("anonymous", "teamless", "captain", "other_organizer")
+OTHER_TOKENS = ("anonymous", "captain:organize", "other_organizer:organize")
+OWN_DATA = {"export_data", "delete_account"}  # people keep what is theirs
+
+
+@pytest.fixture(params=[SharedTask.State.DRAFT, SharedTask.State.HIDDEN])
+def closed(world: World, request: pytest.FixtureRequest, at: Clock) -> World:
+    """The world with its task, whose scores would be public, for its organizers only."""
+    at(POST)
+    work_off(EVALUATION)
+    SharedTask.objects.filter(pk=world.task.pk).update(state=request.param, title=WORD)
+    world.task.refresh_from_db()
+    return world
+
+
+def is_of_task(world: World, name: str) -> bool:
+    """Whether the page's address is the task's or its run's."""
+    try:
+        address = reverse(name, kwargs=world.arguments(name))
+    except NoReverseMatch:
+        return False
+    return "/gated/" in address or str(world.run.pk) in address
+
+
+@pytest.mark.parametrize("role", OTHERS)
+def test_no_page_knows_it(closed: World, role: str) -> None:
+    for name in [name for name in OWN_NAMES if name not in OWN_DATA]:
+        for method in ("GET", "POST"):
+            response = page_answer(closed, role, name, method)
+            body = b"" if response.streaming else response.content
+            assert WORD.encode() not in body, (name, method)
+            if is_of_task(closed, name):
+                assert response.status_code in (302, 308, 403, 404, 405), (name, method, response.status_code)
+                is_sign_in = response.headers.get("Location", "").startswith("/accounts/login/")
+                assert response.status_code != 302 or is_sign_in, (name, method)
+
+
+@pytest.mark.parametrize("token", OTHER_TOKENS)
+def test_no_address_of_the_api_knows_it(closed: World, token: str) -> None:
+    for name in api.NAMES:
+        if name in ("api:nothing", "api:api-root", "api:openapi-json"):
+            continue
+        for method in ("GET", "POST", "DELETE"):
+            response = api.answer(closed, token, name, method)
+            body = b"" if response.streaming else response.content
+            assert WORD.encode() not in body, (name, method)
+            if "task" in api.arguments(closed, name):
+                assert response.status_code in (401, 404, 405), (name, method, response.status_code)
+
+
+def test_its_organizers_see_it_and_those_without_a_second_factor_are_shown_the_way(closed: World) -> None:
+    for role in ("organizer", "administrator"):
+        client = closed.client(role)
+        assert WORD.encode() in client.get("/tasks/gated/").content
+        assert WORD.encode() in client.get("/").content
+    assert closed.client("password_organizer").get("/tasks/gated/").status_code == 403
+
+
+def test_no_mail_is_due_about_it(closed: World) -> None:
+    tasks = {notice.about["shared_task"] for at in (EVALUATION, RELEASE, POST) for notice in notices(at)}
+    assert closed.task not in tasks
+
+
+def test_kept_boards_and_scores_are_closed_with_it(closed: World) -> None:
+    head = board_head("gated", "one", None)
+    assert head is not None
+    assert head.state is None
+    assert not Phase.objects.filter(shared_task=closed.task).with_visible_scores(STRANGER, POST).exists()
+    SharedTask.objects.filter(pk=closed.task.pk).update(state="open")
+    assert board_head("gated", "one", None).state is not None  # type: ignore[union-attr]
+    assert Client().get("/tasks/gated/leaderboard/one/").status_code == 200
