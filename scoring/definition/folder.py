@@ -17,45 +17,54 @@ from scoring.gold.track_votes import agreement_of
 from scoring.gold.votes_file import VotesError
 from scoring.items.texts import TextsError
 from scoring.reports.printing import problem_line
-from scoring.reports.problems import Report
+from scoring.reports.problems import Problem, Report
 from scoring.score import GoldError, load_gold
 
 
 def errors_of_folder(definition: Definition, held_gold: Container[tuple[str, str]] = frozenset()) -> list[str]:
-    """Whatever keeps the folder from being used, a sentence each; none if all is well.
+    """Whatever keeps the folder from being used, a sentence each; none if all is well. See `problems_of_folder`."""
+    return [problem.message for problem in problems_of_folder(definition, held_gold)]
+
+
+def problems_of_folder(
+    definition: Definition, held_gold: Container[tuple[str, str]] = frozenset(), apart: Container[Path] = frozenset()
+) -> list[Problem]:
+    """Whatever keeps the folder from being used, each with its file, and its line where it is in one.
 
     Args:
         held_gold: track and split of each gold standard that is kept elsewhere, so that its file may be missing.
+        apart: gold and votes that are not in the folder because someone else judges them.
     """
-    return _Inspection(definition, held_gold).errors()
+    return _Inspection(definition, held_gold, apart).problems()
 
 
 class _Inspection:
     """One look at a folder: what cannot be read is reported once and not looked into."""
 
-    def __init__(self, definition: Definition, held_gold: Container[tuple[str, str]]) -> None:
+    def __init__(self, definition: Definition, held_gold: Container[tuple[str, str]], apart: Container[Path]) -> None:
         self._definition = definition
         self._held_gold = held_gold
+        self._apart = apart
         self._broken: set[Path] = set()
 
-    def errors(self) -> list[str]:
+    def problems(self) -> list[Problem]:
         errors = [*self._errors_of_files(), *self._errors_of_pages(), *self._errors_of_items()]
         for track in self._definition.tracks:
             for split in track.items:
                 errors += self._errors_of_answers(track, split)
         return [*errors, *self._errors_of_votes(), *self._errors_of_languages()]
 
-    def _errors_of_files(self) -> Iterator[str]:
+    def _errors_of_files(self) -> Iterator[Problem]:
         """Each file that task.yaml names must be there, whatever it is named for."""
         purposes: dict[Path, list[str]] = {}
         for path, purpose in self._named_files():
             purposes.setdefault(path, []).append(purpose)
         for path, named_as in purposes.items():
-            why = _unreadable(path)
+            why = _unreadable(path) if path not in self._apart else None
             if why:
                 self._broken.add(path)
                 use = _listed(named_as)
-                yield f"{self._name(path)}: {why}; task.yaml names it as {use}. Put it there, or correct task.yaml."
+                yield self._error(path, f"{why}; task.yaml names it as {use}. Put it there, or correct task.yaml.")
 
     def _named_files(self) -> Iterator[tuple[Path, str]]:
         definition = self._definition
@@ -83,83 +92,91 @@ class _Inspection:
             for name, path in self._baselines(track, split):
                 yield path, f"the baseline {name} of the track {track.slug}, split {split}"
 
-    def _errors_of_pages(self) -> Iterator[str]:
+    def _errors_of_pages(self) -> Iterator[Problem]:
         """Pages and agreement are shown as text."""
         agreement = self._definition.agreement
         shown = [*self._definition.pages.values(), *([agreement.file] if agreement else [])]
         for path in self._sound(shown):
+            content = path.read_bytes()
             try:
-                path.read_text(encoding="utf-8")
+                content.decode("utf-8")
             except UnicodeDecodeError as error:
-                yield f"{self._name(path)}: byte {error.start + 1} is not UTF-8. Save the file as UTF-8."
+                line = content.count(b"\n", 0, error.start) + 1
+                yield self._error(path, f"byte {error.start + 1} is not UTF-8. Save the file as UTF-8.", line)
+            if len(content) > limits.PAGE_BYTES:
+                size = f"a page has {len(content):,} bytes; the limit is {limits.PAGE_BYTES:,}"
+                yield self._error(path, f"{size}. Split the text, or link to it.")
 
-    def _errors_of_items(self) -> Iterator[str]:
+    def _errors_of_items(self) -> Iterator[Problem]:
         tracks = self._definition.tracks
         files = {path: track for track in tracks for path in (*track.items.values(), *track.optional_items.values())}
         for path in self._sound(files):
             report = Report()
             items = find_items(files[path], path, "", report)
             if items is None:
-                yield f"{self._name(path)}: {report.errors[0].message} Save one public id a line, as UTF-8."
+                first = report.errors[0]
+                yield self._error(path, f"{first.message} Save one public id a line, as UTF-8.", first.line)
                 self._broken.add(path)
             elif not items.ids:
-                yield f"{self._name(path)}: holds no ids; expected one public id a line."
+                yield self._error(path, "holds no ids; expected one public id a line.")
                 self._broken.add(path)
             elif twice := [item for item, count in Counter(items.ids).items() if count > 1]:
-                yield f"{self._name(path)}: stand there more than once: {_listed(twice)}. Keep each id once."
+                line = _line_of_repeated(path)
+                yield self._error(path, f"stand there more than once: {_listed(twice)}. Keep each id once.", line)
 
-    def _errors_of_answers(self, track: Track, split: str) -> Iterator[str]:
+    def _errors_of_answers(self, track: Track, split: str) -> Iterator[Problem]:
         """Of gold and baselines; without readable items a gold standard is read all the same, baselines are not."""
         items = self._items(track, split)
         for gold in self._definition.gold:
-            is_there = gold.file.exists() and gold.file not in self._broken
+            is_there = gold.file.exists() and gold.file not in self._broken and gold.file not in self._apart
             if is_there and (gold.track, gold.split) == (track.slug, split):
                 yield from self._errors_of_gold(gold, items)
         if items is not None:
             for name, path in self._baselines(track, split):
                 if path not in self._broken:
-                    place = f"{self._name(path)} (baseline {name} of the track {track.slug}, split {split})"
-                    yield from _errors_of_baseline(place, path, track, items)
+                    report = _report_on_baseline(path, track, items)
+                    if not report.ok:
+                        place = f" (baseline {name} of the track {track.slug}, split {split})"
+                        yield self._error(path, _first_error(report), report.errors[0].line, place)
 
-    def _errors_of_gold(self, gold: GoldFile, items: Items | None) -> Iterator[str]:
-        place = f"{self._name(gold.file)} (gold of the track {gold.track}, split {gold.split})"
+    def _errors_of_gold(self, gold: GoldFile, items: Items | None) -> Iterator[Problem]:
+        path, place = gold.file, f" (gold of the track {gold.track}, split {gold.split})"
         try:
             ids = load_gold(self._definition, gold.track, gold.file, gold.split).answers.ids
         except GoldError as error:
-            yield f"{place}: {_first_error(error.report)}"
+            yield self._error(path, _first_error(error.report), error.report.errors[0].line, place)
             return
         if not ids:
-            yield f"{place}: holds no items; expected the right answers, in the format of the track."
+            yield self._error(path, "holds no items; expected the right answers, in the format of the track.", at=place)
         if items is not None:
             unknown = sorted(set(ids) - {*items.ids, *items.optional})
             if unknown:
-                yield (
-                    f"{place}: ids that are not among the track's items: {_listed(unknown)}."
-                    " Add them to the items, or take them out of the gold."
-                )
+                what = f"ids that are not among the track's items: {_listed(unknown)}."
+                yield self._error(path, f"{what} Add them to the items, or take them out of the gold.", at=place)
             covered = coverage(ids, items.ids)
             if ids and covered.missing and not may_leave_out(self._definition, gold.track, gold.split):
                 missing = _listed(covered.missing)
-                yield (
-                    f"{place}: {covered.listed} of {covered.items} items have gold; missing: {missing}."
-                    " Add them or, if they are not to be judged, write covers: listed for this gold in task.yaml."
-                )
+                what = f"{covered.listed} of {covered.items} items have gold; missing: {missing}."
+                fix = "Add them or, if they are not to be judged, write covers: listed for this gold in task.yaml."
+                yield self._error(path, f"{what} {fix}", at=place)
 
-    def _errors_of_votes(self) -> Iterator[str]:
+    def _errors_of_votes(self) -> Iterator[Problem]:
         for votes in self._definition.votes:
-            if votes.file.exists() and votes.file not in self._broken:
+            if votes.file.exists() and votes.file not in self._broken and votes.file not in self._apart:
                 try:
                     agreement_of(self._definition.track(votes.track), votes)
                 except (VotesError, ValueError) as error:
-                    yield f"{self._name(votes.file)} (votes on the track {votes.track}, split {votes.split}): {error}."
+                    place = f" (votes on the track {votes.track}, split {votes.split})"
+                    yield self._error(votes.file, f"{error}.", at=place)
 
-    def _errors_of_languages(self) -> Iterator[str]:
+    def _errors_of_languages(self) -> Iterator[Problem]:
         for track in self._definition.tracks:
             for path in self._sound(track.item_languages.values()):
                 try:
                     read_languages(track, path)
                 except TextsError as error:
-                    yield f"{error} (languages of the items of the track {track.slug})."
+                    message = f"{error} (languages of the items of the track {track.slug})."
+                    yield Problem("error", "folder-file", message, file=self._name(path))
 
     def _items(self, track: Track, split: str) -> Items | None:
         if {track.items[split], track.optional_items.get(split)} & self._broken:
@@ -177,16 +194,29 @@ class _Inspection:
     def _sound(self, paths: Iterable[Path]) -> list[Path]:
         return [path for path in dict.fromkeys(paths) if path not in self._broken]
 
+    def _error(self, path: Path, sentence: str, line: int | None = None, at: str = "") -> Problem:
+        name = self._name(path)
+        return Problem("error", "folder-file", f"{name}{at}: {sentence}", file=name, line=line)
+
     def _name(self, path: Path) -> str:
         return path.relative_to(self._definition.folder).as_posix()
 
 
-def _errors_of_baseline(place: str, path: Path, track: Track, items: Items) -> Iterator[str]:
+def _report_on_baseline(path: Path, track: Track, items: Items) -> Report:
     """Baselines are scored leniently, so what the official evaluators tolerate is no error."""
     report = Report()
     read_run(track, path.read_bytes(), report, items=items.index, optional=items.optional, lenient=True)
-    if not report.ok:
-        yield f"{place}: {_first_error(report)}"
+    return report
+
+
+def _line_of_repeated(path: Path) -> int | None:
+    """The first line with an id that an earlier line has."""
+    seen: set[str] = set()
+    for line, one in enumerate(path.read_text(encoding="utf-8-sig").splitlines(), 1):
+        if one.strip() and one in seen:
+            return line
+        seen.add(one)
+    return None
 
 
 def _unreadable(path: Path) -> str | None:

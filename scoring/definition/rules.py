@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from scoring.definition import Definition, GoldFile, Track
+from scoring.definition.expressions import why_slow
 from scoring.definition.yaml_values import Value, path_to
 from scoring.formats import FORMATS, answer_kind
 from scoring.metrics import registry
@@ -53,6 +54,8 @@ def _errors(definition: Definition, sound: Sound) -> Iterator[Error]:
     for place, dataset in enumerate(definition.datasets):
         if dataset.encrypted and dataset.access != "password" and sound("datasets", place, "access"):
             yield ("datasets", place, "encrypted"), "only data with access: password can be encrypted", None
+    if sound("team", "name") and (slow := why_slow(definition.team.name)):
+        yield ("team", "name"), slow, None
     yield from _errors_of_team(definition, sound)
     yield from _errors_of_phases(definition, sound)
     if _are_sound("slug", definition, sound):

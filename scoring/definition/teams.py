@@ -14,7 +14,7 @@ def _read_regular_expression(value: Value) -> str:
     text = value.text()
     try:
         re.compile(text)
-    except re.error as error:
+    except (re.error, OverflowError, RecursionError) as error:
         value.invalid(f"a regular expression ({error})")
         return ""
     return text

@@ -36,8 +36,11 @@ def rules_of(
     )
 
 
-def agreement_of(track: Track, votes: VotesFile) -> list[Agreement]:
+def agreement_of(track: Track, votes: VotesFile, content: bytes | None = None) -> list[Agreement]:
     """A row a class and, where there are several, one on whole answers.
+
+    Args:
+        content: of the votes' file, where it is at hand and the file is not.
 
     Raises:
         VotesError: the file is of another form.
@@ -47,5 +50,5 @@ def agreement_of(track: Track, votes: VotesFile) -> list[Agreement]:
     classes = rules.classes
     if votes.none is not None:
         rules = VoteRules((*classes, votes.none), rules.threshold, rules.multi, rules.counts_as, rules.no_vote)
-    *rows, whole = agreement_by_class(read_votes(votes.file, votes.field), rules)
+    *rows, whole = agreement_by_class(read_votes(votes.file, votes.field, content), rules)
     return [row for row in rows if row.name in classes] + ([whole] if len(classes) > 1 else [])

@@ -23,14 +23,17 @@ class VotesError(Exception):
     """A file of votes that cannot be read; the text says why."""
 
 
-def read_votes(path: Path, field: str | None = None) -> dict[str, list[Vote]]:
+def read_votes(path: Path, field: str | None = None, content: bytes | None = None) -> dict[str, list[Vote]]:
     """Item id → votes. In a table each annotator has a place of their own, with an empty vote where there is none.
+
+    Args:
+        content: of the file, where it is at hand and the file is not.
 
     Raises:
         VotesError: the file is of another form; it names the item or line.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = (path.read_bytes() if content is None else content).decode("utf-8-sig")
         return _from_json(text, field) if path.suffix == ".json" else _from_table(text, path.suffix == ".csv")
     except UnicodeDecodeError:
         raise VotesError("it is not UTF-8") from None

@@ -1,0 +1,145 @@
+"""A task's folder that comes as a zip: which files it has, and what no such zip may hold."""
+
+import re
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import BinaryIO
+
+from scoring import limits
+from scoring.reports.problems import Report
+from scoring.uploads.archives import CLUTTER
+from scoring.uploads.naming import composed, printable
+from scoring.uploads.zips import (
+    DEFLATED,
+    STORED,
+    BrokenZipError,
+    TooManyEntriesError,
+    ZipEntry,
+    read_entries,
+    read_entry,
+)
+
+DEFINITION = "task.yaml"
+CODE = re.compile(
+    r"(.*/)?[^/]*\.(py[cdow]?|ipynb|sh|bash|zsh|fish|bat|cmd|ps1|exe|com|msi|dll|so|dylib|jar|class|js|mjs|rb|pl|php|lua|wasm|r)",
+    re.IGNORECASE,
+)
+_PARTS, _PART_CHARACTERS = 10, 150  # of a path
+
+
+@dataclass(frozen=True, slots=True)
+class FolderArchive:
+    """The entries of the files by path below the folder; with errors in the report there are none to read."""
+
+    entries: dict[str, ZipEntry]
+    report: Report
+
+
+def inspect_folder_archive(file: BinaryIO) -> FolderArchive:
+    """Judge the list of entries: structure, paths, kinds, sizes and numbers. Code is passed over with a warning."""
+    report = Report()
+    try:
+        entries = read_entries(file, limits.FOLDER_ENTRIES)
+    except BrokenZipError as error:
+        report.error("archive-broken", found=str(error))
+        return FolderArchive({}, report)
+    except TooManyEntriesError as error:
+        report.error("archive-entries", found=str(error), expected=str(limits.FOLDER_ENTRIES))
+        return FolderArchive({}, report)
+    for entry in entries:
+        _check_entry(entry, report)
+    _check_sizes(entries, report)
+    files = {_path(entry): entry for entry in entries if not _is_folder(entry)}
+    files = {path: entry for path, entry in files.items() if not CLUTTER.fullmatch(path)}
+    found = _below_folder(files)
+    _check_twice(list(found), report)
+    for path in [path for path in found if CODE.fullmatch(path)]:
+        del found[path]
+        message = f"{printable(path)} is code. Code in a task's folder is never run, so it is left out."
+        report.warning("folder-code", message, file=printable(path))
+    if report.ok and DEFINITION not in found:
+        message = f"The zip has no {DEFINITION}. Pack the task's folder, with {DEFINITION} at its top."
+        report.error("folder-definition", message, file=DEFINITION)
+    return FolderArchive(found if report.ok else {}, report)
+
+
+def read_file(file: BinaryIO, entry: ZipEntry, path: str, report: Report) -> bytes | None:
+    """The content of one file; None, with the problem reported, where its data are damaged."""
+    try:
+        return read_entry(file, entry)
+    except BrokenZipError as error:
+        report.error("archive-broken", file=printable(path), found=str(error))
+        return None
+
+
+def _path(entry: ZipEntry) -> str:
+    return entry.name.replace("\\", "/")
+
+
+def _is_folder(entry: ZipEntry) -> bool:
+    return _path(entry).endswith("/")
+
+
+def _check_entry(entry: ZipEntry, report: Report) -> None:
+    name, kind = printable(entry.name), stat.S_IFMT(entry.mode)
+    for why in _errors_of_path(_path(entry)):
+        message = f"The path {name} {why}. Pack the task's folder itself, with paths that stay within it."
+        report.error("folder-path", message, file=name, found=name)
+    if kind not in (0, stat.S_IFREG, stat.S_IFDIR) or (_is_folder(entry) and (entry.size or kind == stat.S_IFREG)):
+        message = f"{name} is no ordinary file. Replace links and devices by the files themselves."
+        report.error("folder-special", message, file=name, found=name)
+    if entry.is_encrypted:
+        report.error("archive-encrypted", file=name, found=name)
+    elif entry.method not in (STORED, DEFLATED):
+        report.error("archive-method", file=name, found=name)
+
+
+def _errors_of_path(path: str) -> Iterator[str]:
+    parts = path.rstrip("/").split("/")
+    if path.startswith("/"):
+        yield "is absolute"
+    elif re.match("[A-Za-z]:", path):
+        yield "begins with a drive"
+    elif ".." in parts or "." in parts or "" in parts:
+        yield "leads out of the folder, or has empty parts"
+    elif len(parts) > _PARTS or max(map(len, parts)) > _PART_CHARACTERS:
+        yield f"is too long: at most {_PARTS} parts of {_PART_CHARACTERS} characters are allowed"
+    elif printable(path) != path or ":" in path:
+        yield "has characters that not every computer allows in names of files"
+
+
+def _check_sizes(entries: Sequence[ZipEntry], report: Report) -> None:
+    for entry in entries:
+        name = printable(entry.name)
+        most = limits.DEFINITION_BYTES if PurePosixPath(name).name == DEFINITION else limits.RUN_BYTES
+        if entry.size > most:
+            report.error("archive-too-large", file=name, found=f"{entry.size:,} bytes", expected=f"{most:,} bytes")
+        elif entry.size > limits.RATIO_FREE_BYTES and entry.size > limits.ARCHIVE_RATIO * entry.packed:
+            found, expected = f"{entry.size // max(entry.packed, 1)} : 1", f"{limits.ARCHIVE_RATIO} : 1"
+            report.error("archive-ratio", file=name, found=found, expected=expected)
+    total = sum(entry.size for entry in entries)
+    if total > limits.ARCHIVE_BYTES:
+        report.error("archive-too-large", found=f"{total:,} bytes", expected=f"{limits.ARCHIVE_BYTES:,} bytes")
+
+
+def _below_folder(files: dict[str, ZipEntry]) -> dict[str, ZipEntry]:
+    """By path below the one folder that holds them all, where the zip has one."""
+    tops = {path.split("/", 1)[0] if "/" in path else "" for path in files}
+    top = tops.pop() if len(tops) == 1 else ""
+    return {path.removeprefix(f"{top}/"): entry for path, entry in files.items()} if top else files
+
+
+def _check_twice(paths: Sequence[str], report: Report) -> None:
+    """Paths that are one and the same on some file systems, or of which one is a folder of the other."""
+    seen: dict[str, str] = {}
+    for path in paths:
+        key = composed(path).casefold()
+        if key in seen:
+            report.error("archive-name-twice", file=printable(path), places=(printable(seen[key]), printable(path)))
+        seen[key] = path
+    for key, path in seen.items():
+        if any(str(parent) in seen for parent in PurePosixPath(key).parents):
+            message = f"{printable(path)} lies in a folder whose name is also that of a file."
+            report.error("folder-path", message, file=printable(path), found=printable(path))

@@ -1,0 +1,59 @@
+"""Regular expressions in a definition: only those whose matching takes little time, whatever the text.
+
+Python's matcher tries all ways in which an expression can match. An expression that repeats what itself has several
+ways takes exponential time for some texts, so none of that is allowed, and few choices in all.
+"""
+
+from collections.abc import Iterable
+from re import _constants as ops  # type: ignore[attr-defined]
+from re import _parser  # type: ignore[attr-defined]
+from typing import Any
+
+REPEATS = 2  # parts of variable length
+CHOICES = 4  # alternatives and optional parts
+LENGTH = 200  # characters of the expression
+
+_REPEATS = {ops.MAX_REPEAT, ops.MIN_REPEAT, getattr(ops, "POSSESSIVE_REPEAT", None)}
+_REFERENCES = {ops.GROUPREF, ops.GROUPREF_EXISTS}
+
+
+def why_slow(expression: str) -> str | None:
+    """Why matching could take long, and what to write instead; None if it cannot."""
+    if len(expression) > LENGTH:
+        return f"this regular expression has {len(expression)} characters; at most {LENGTH} are allowed"
+    found = list(_choices(_parser.parse(expression), inside=False))
+    if "reference" in found:
+        return "this regular expression refers back to a group; write it without"
+    if "nested" in found:
+        return (
+            "this regular expression repeats a part that has choices of its own, so matching could take exponential "
+            "time; write it as [A-Za-z0-9_-]{2,30}"
+        )
+    for kind, most in (("repeat", REPEATS), ("choice", CHOICES)):
+        if found.count(kind) > most:
+            noun = "parts of variable length" if kind == "repeat" else "alternatives and optional parts"
+            return f"this regular expression has {found.count(kind)} {noun}; at most {most} are allowed"
+    return None
+
+
+def _choices(steps: Iterable[Any], inside: bool) -> Iterable[str]:
+    """Where a matcher has several ways on: each a kind; `inside` of a repeated part any is too much."""
+    for op, value in steps:
+        if op in _REFERENCES:
+            yield "reference"
+        elif op in _REPEATS:
+            least, most, body = value
+            if least != most:
+                yield "nested" if inside else "choice" if most == 1 else "repeat"
+            yield from _choices(body, inside or most > 1)
+        elif op is ops.BRANCH:
+            _group, branches = value
+            yield from ["nested" if inside else "choice"] * (len(branches) - 1)
+            for branch in branches:
+                yield from _choices(branch, inside)
+        elif op is ops.SUBPATTERN:
+            yield from _choices(value[-1], inside)
+        elif op in (ops.ASSERT, ops.ASSERT_NOT):
+            yield from _choices(value[1], inside)
+        elif op is getattr(ops, "ATOMIC_GROUP", None):
+            yield from _choices(value, inside)
