@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("portal", "0017_rejected_in_words"),
+        ("portal", "0018_device_logins"),
     ]
 
     operations = [
