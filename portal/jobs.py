@@ -101,7 +101,9 @@ def sweep() -> None:
 
 @app.task(name="portal.sweep_mails")
 def sweep_mails() -> None:
-    publish_mails(outbox.due(database_now()))
+    """Not while earlier hints wait: a mail server that lets each attempt time out would make the queue ever longer."""
+    if _is_empty(Lane.MAIL):
+        publish_mails(outbox.due(database_now()))
 
 
 @app.task(name="portal.refresh_boards")

@@ -1,4 +1,4 @@
-"""Bring back what failed on our side: uploads, runs and gold files whose evaluation was given up.
+"""Bring back what failed on our side: uploads, runs and gold files whose evaluation was given up, and mails.
 
 What a worker tries again by itself, and how often, is in `evaluation.record`.
 """
@@ -55,6 +55,16 @@ def retry_failed(act: Act, shared_task: SharedTask) -> Retried:
     if brought_back or gold:
         act.record(runs=brought_back, gold=gold, left=len(left))
     return Retried(brought_back, gold, left)
+
+
+@action(who=ORGANIZERS_OR_SERVER, says=_("sent again the mails that had been given up"))
+def resend_mails(act: Act, shared_task: SharedTask) -> int:
+    """Send again the mails that could not be sent, and return how many; they are tried for another two days."""
+    waiting = shared_task.mails.resend()
+    if waiting:
+        act.record(mails=len(waiting))
+        transaction.on_commit(lambda: jobs.publish_mails(waiting))
+    return len(waiting)
 
 
 def _attempt(retry: Callable[[], int], name: str, left: list[str]) -> int:

@@ -262,6 +262,7 @@ ROUTES = (
         example={"reason": "A metric was corrected."},
     ),
     Route("POST", f"{TASK}/organize/retry", retry.retry_failed, find_task, "Organizers"),
+    Route("POST", f"{TASK}/organize/mails/resend", retry.resend_mails, find_task, "Organizers"),
     Route("POST", f"{TASK}/organize/papers/close", papers.close_papers, find_task, "Organizers"),
     Route("POST", f"{TASK}/organize/papers/open", papers.open_papers, find_task, "Organizers"),
     Route(

@@ -1,6 +1,5 @@
-"""allauth's mails in our look and in their reader's language, and what a page says when one cannot be sent."""
+"""allauth's mails in our look and in their reader's language, and what a page says when one cannot be sent now."""
 
-from smtplib import SMTPException
 from typing import Any
 
 import structlog
@@ -11,29 +10,74 @@ from django.core.mail import EmailMessage
 from django.utils.translation import get_language_from_request, override
 from django.utils.translation import gettext as _
 
-from portal.mail.letters.accounts import LETTERS
+from portal.mail.letters.accounts import LETTERS, details_of
 from portal.mail.messages import printed
-from portal.models import User
+from portal.mail.outbox import is_final
+from portal.models import OutgoingMail, User
+from portal.models.clock import database_now
 
 log = structlog.get_logger("portal.mail")
 
 
 class AccountMails(DefaultAccountAdapter):
-    """Sends at once and not by the outbox: these mails hold keys that no row may hold, and somebody waits for them."""
+    """Sends at once, as someone waits for these mails; what the mail server doesn't accept goes out by the outbox."""
 
     def render_mail(
         self, template_prefix: str, email: str, context: dict[str, Any], headers: dict[str, str] | None = None
     ) -> EmailMessage:
-        user = context.get("user") or User.objects.filter(email__iexact=email).first()
-        language = user.language if user else get_language_from_request(context["request"])
+        user = _reader(email, context)
+        language = _language(user, context["request"])
         with override(language):
-            letter = LETTERS[template_prefix.rpartition("/")[2]]({**context, "user": user})
+            letter = LETTERS[_name(template_prefix)]({**context, "user": user})
             return printed(letter, email, language, headers or {})
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
-        """A mail server that is down is no reason for a page of error: the person can ask for the mail again."""
+        """Whatever the mail server does, the person gets a page, which says whether a mail comes later."""
+        try:
+            self.send_now(template_prefix, email, context)
+        except OSError as error:
+            if is_final(error):
+                words = _("No mail was sent: the mail server does not accept this address. Check it and try again.")
+                messages.error(current.request, words)
+            else:
+                _keep(_name(template_prefix), email, context)
+                words = _(
+                    "The mail server does not answer at the moment. Your mail is saved and goes out as soon as it"
+                    " does; you don’t need to ask again."
+                )
+                messages.warning(current.request, words)
+
+    def send_now(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
+        """For a mail that would be useless later.
+
+        Raises:
+            OSError: the mail server doesn't accept it, or there is no way to it.
+        """
         try:
             super().send_mail(template_prefix, email, context)
-        except (OSError, SMTPException) as error:
+        except OSError as error:  # SMTPException is one
             log.error("account mail not sent", kind=template_prefix, error=type(error).__name__)
-            messages.error(current.request, _("The mail could not be sent just now. Ask for it again in some minutes."))
+            raise
+
+
+def _keep(name: str, email: str, context: dict[str, Any]) -> None:
+    """A row for the outbox, unless the same mail waits already."""
+    user = _reader(email, context)
+    details = details_of(name, context) | {"language": _language(user, current.request)}
+    mail = OutgoingMail(kind=OutgoingMail.Kind.ACCOUNT, user=user, address=email, details=details)
+    same = OutgoingMail.objects.filter(kind=mail.kind, address=email, details=details, state=OutgoingMail.State.QUEUED)
+    if not same.exists():
+        mail.queued_at = database_now()
+        mail.save()
+
+
+def _name(template_prefix: str) -> str:
+    return template_prefix.rpartition("/")[2]
+
+
+def _reader(email: str, context: dict[str, Any]) -> User | None:
+    return context.get("user") or User.objects.filter(email__iexact=email).first()
+
+
+def _language(user: User | None, request: Any) -> str:
+    return user.language if user else get_language_from_request(request)

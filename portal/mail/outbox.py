@@ -18,9 +18,10 @@ from portal.models import MailFacts, OutgoingMail
 
 log = structlog.get_logger("portal.mail")
 
-ATTEMPTS = 8  # for an hour, then it is given up
+ATTEMPTS = 197  # for two days, then it is given up
 LEASE_SECONDS = 120  # longer than a mail server may take, and than a job may last
 RETRY_SECONDS = 30  # after the first error; then twice as long each time
+MOST_RETRY_SECONDS = 900  # so a mail goes out at most that long after the server is back
 HINT_SECONDS = 20  # how long a published hint is trusted
 BATCH = 500
 
@@ -43,7 +44,7 @@ def send(mail_id: UUID, at: datetime, find_facts: FindFacts) -> None:
     except Exception as error:  # whatever the mail server or the way to it does
         is_ours = not isinstance(error, OSError)  # SMTPException is one, too
         log.warning("mail not sent", id=str(mail_id), attempt=mail.attempts, error=_name(error), exc_info=is_ours)
-        _record_fault(mail, token, error, at)
+        _record_error(mail, token, error, at)
     else:
         state, sent_at = (OutgoingMail.State.SENT, at) if facts is not None else (OutgoingMail.State.NEEDLESS, None)
         OutgoingMail.objects.held(mail, token).release(state=state, sent_at=sent_at, error="")
@@ -59,10 +60,17 @@ def due(at: datetime) -> list[UUID]:
     return waiting.order_by("queued_at").hint(at, HINT_SECONDS, BATCH)
 
 
-def _record_fault(mail: OutgoingMail, token: UUID, error: Exception, at: datetime) -> None:
-    is_last = mail.attempts >= ATTEMPTS or _is_final(error)
+def is_final(error: Exception) -> bool:
+    """Whether the mail server will never accept this mail (5xx); 4xx, and errors that are no answer, may pass."""
+    codes = _codes(error)
+    return bool(codes) and min(codes) >= 500
+
+
+def _record_error(mail: OutgoingMail, token: UUID, error: Exception, at: datetime) -> None:
+    is_last = mail.attempts >= ATTEMPTS or is_final(error)
     state = OutgoingMail.State.FAILED if is_last else OutgoingMail.State.QUEUED
-    later = at + timedelta(seconds=RETRY_SECONDS * 2 ** (mail.attempts - 1))
+    pause = min(RETRY_SECONDS * 2 ** (mail.attempts - 1), MOST_RETRY_SECONDS)
+    later = at + timedelta(seconds=pause)
     OutgoingMail.objects.held(mail, token).release(later, state=state, error=_name(error))
 
 
@@ -71,12 +79,6 @@ def _codes(error: Exception) -> list[int]:
     if isinstance(error, SMTPRecipientsRefused):
         return [code for code, _words in error.recipients.values()]
     return [error.smtp_code] if isinstance(error, SMTPDataError) else []
-
-
-def _is_final(error: Exception) -> bool:
-    """Whether the mail server will never accept this mail (5xx); 4xx, and errors that are no answer, may pass."""
-    codes = _codes(error)
-    return bool(codes) and min(codes) >= 500
 
 
 def _name(error: Exception) -> str:

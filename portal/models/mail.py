@@ -26,6 +26,13 @@ class OutgoingMailQuerySet(LeaseQuerySet["OutgoingMail"]):
         if mail.is_wished_for:
             OutgoingMail.objects.bulk_create([mail], ignore_conflicts=True)
 
+    def resend(self) -> list[uuid.UUID]:
+        """Let those that were given up wait again, as if new; returns their keys."""
+        failed = self.filter(state=OutgoingMail.State.FAILED)
+        found = list(failed.values_list("pk", flat=True))
+        failed.filter(pk__in=found).release(state=OutgoingMail.State.QUEUED, attempts=0, error="")
+        return found
+
 
 class OutgoingMail(Leased):
     """One message to one address; its text is made when it is sent, so no row holds what only its reader may know."""
@@ -45,6 +52,7 @@ class OutgoingMail(Leased):
         DEADLINE_24 = "deadline_24", _("deadline in 24 hours")
         RELEASED = "released", _("leaderboard released")
         ALERT = "alert", _("alert to administrators")
+        ACCOUNT = "account", _("about an account")
 
     class State(models.TextChoices):
         QUEUED = "queued", _("waiting")
@@ -64,9 +72,14 @@ class OutgoingMail(Leased):
         Kind.TEAM_WAITING: "mails_about_teams",
     }
 
+    CONFIRMATIONS = ("email_confirmation", "email_confirmation_signup")  # `details["letter"]` of mails about accounts
+
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     kind = models.CharField(max_length=20, choices=Kind)
-    shared_task = models.ForeignKey(SharedTask, on_delete=models.CASCADE, related_name="mails")
+    # A mail about an account has none, and its letter asks for none.
+    shared_task: "models.ForeignKey[SharedTask | None, SharedTask]" = models.ForeignKey(  # type: ignore[misc]
+        SharedTask, on_delete=models.CASCADE, null=True, related_name="mails"
+    )
     team = models.ForeignKey(Team, on_delete=models.CASCADE, null=True, related_name="mails")  # None: to an organizer
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, null=True, related_name="mails")
     address = models.EmailField()  # the user's own, or an invited stranger's
@@ -98,6 +111,11 @@ class OutgoingMail(Leased):
     def language(self) -> str:
         """Its reader's; an invitation is in the language of who invites."""
         return self.user.language if self.user else self.details.get("language", settings.LANGUAGE_CODE)
+
+    @property
+    def asks_to_confirm(self) -> bool:
+        """Whether it has the link that confirms a mail address."""
+        return self.kind == self.Kind.ACCOUNT and self.details["letter"] in self.CONFIRMATIONS
 
     @property
     def wish(self) -> str:

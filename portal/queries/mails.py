@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
+from allauth.account.models import EmailAddress
 from django.contrib.auth.models import AnonymousUser
 from django.utils.translation import gettext as _
 
@@ -41,11 +42,13 @@ def _has_reader(mail: OutgoingMail) -> bool:
 
     About a task that is hidden only its organizers get mails.
     """
-    is_public = mail.shared_task.state == SharedTask.State.OPEN
-    if mail.user is None:  # an invitation
+    is_public = mail.shared_task_id is None or mail.shared_task.state == SharedTask.State.OPEN
+    if mail.user is None:  # an invitation, or a mail to someone without an account
         return is_public
     if not mail.user.is_active or not mail.is_wished_for:
         return False
+    if mail.shared_task_id is None:
+        return True
     if mail.team is None or mail.kind == OutgoingMail.Kind.TEAM_WAITING:
         return mail.shared_task.is_assigned_to(mail.user)
     return is_public and mail.team.memberships.filter(user=mail.user).exists()
@@ -97,6 +100,14 @@ def _new_agreement(mail: OutgoingMail, at: datetime) -> MailFacts | None:
     return MailFacts() if is_asked and not has_signed else None
 
 
+def _account(mail: OutgoingMail, at: datetime) -> MailFacts | None:
+    """None where the address is no longer the account's, or was confirmed by another mail."""
+    if mail.user is None:
+        return MailFacts()
+    address = EmailAddress.objects.filter(user=mail.user, email__iexact=mail.address).first()
+    return MailFacts() if address is not None and not (mail.asks_to_confirm and address.verified) else None
+
+
 _FACTS: Mapping[str, Callable[[OutgoingMail, datetime], MailFacts | None]] = {
     OutgoingMail.Kind.AGREEMENT_CHANGED: _new_agreement,
     OutgoingMail.Kind.RUNS_ACCEPTED: _accepted,
@@ -105,6 +116,7 @@ _FACTS: Mapping[str, Callable[[OutgoingMail, datetime], MailFacts | None]] = {
     OutgoingMail.Kind.DEADLINE_72: _deadline,
     OutgoingMail.Kind.DEADLINE_24: _deadline,
     OutgoingMail.Kind.RELEASED: _released,
+    OutgoingMail.Kind.ACCOUNT: _account,
 }
 
 

@@ -63,12 +63,16 @@ def is_pending(request: SignedInRequest, at: datetime) -> bool:
 
 
 def send_code(request: SignedInRequest, address: str, at: datetime) -> bool:
-    """Mail a new code, which replaces the one before; False if too many were sent."""
+    """Mail a new code, which replaces the one before; False if too many were sent.
+
+    Raises:
+        OSError: the mail server doesn't accept it; the code before still works.
+    """
     if not ratelimit.consume(request, app="allauth.account", action="mail_code", limit_get=True):
         return False
     code = get_adapter().generate_email_verification_code()
+    get_adapter().send_now("account/email/mail_code", address, {"user": request.user, "code": code})
     _keep(request, _PENDING, _digest(request.user, code), at)
-    get_adapter().send_mail("account/email/mail_code", address, {"user": request.user, "code": code})
     return True
 
 

@@ -148,6 +148,7 @@ urlpatterns = [
         name="take_back_announcement",
     ),
     path("tasks/<slug:slug>/organize/mails/", organize.organize_mails, name="organize_mails"),
+    path("tasks/<slug:slug>/organize/mails/resend/", organize.resend, name="organize_resend"),
     path("tasks/<slug:slug>/organize/audit/", organize.organize_audit, name="organize_audit"),
     path("runs/<uuid:pk>/", runs.run, name="run"),
     path("runs/<uuid:pk>/file/", runs.run_file, name="run_file"),

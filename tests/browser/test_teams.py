@@ -235,7 +235,7 @@ def test_a_keyboard_is_enough(page: Page, other: Page, brief: Portal, tmp_path: 
     for name in ("Password", "Password (again)"):
         write(page, name, PASSWORD)
     page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", level=1)).to_have_text("Look into your mail")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Confirm your mail address")
     link = re.search(r"http://\S+/confirm-email/\S+", mail_to(brief, "wanda@example.org", "confirm"))
     assert link
     page.goto(link.group())

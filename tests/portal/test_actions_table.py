@@ -134,6 +134,7 @@ WHO_MAY = {
     "renew_password": CAPTAIN | ORGANIZERS,
     "replace_dataset": ORGANIZERS,
     "rescore": ORGANIZERS_OR_SERVER,
+    "resend_mails": ORGANIZERS_OR_SERVER,
     "retry_failed": ORGANIZERS_OR_SERVER,
     "return_to_gold": ORGANIZERS,
     "revoke_grace": ORGANIZERS,

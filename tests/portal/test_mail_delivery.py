@@ -5,8 +5,10 @@ import json
 import os
 import signal
 from datetime import timedelta
+from itertools import pairwise
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.db import connection
 
 from portal import jobs
@@ -15,10 +17,10 @@ from portal.celery import app
 from portal.evaluation.lanes import Lane, message_list
 from portal.evaluation.limits import HINT_PRIORITY
 from portal.mail import outbox
-from portal.models import Download, OutgoingMail, Phase
+from portal.models import AuditEntry, Download, OutgoingMail, Phase
 from portal.models.clock import database_now
 from portal.queries.mails import facts
-from tests.portal.world import EVALUATION, captain, deliver
+from tests.portal.world import EVALUATION, captain, deliver, organizer_of
 
 MINUTE = timedelta(minutes=1)
 
@@ -50,6 +52,59 @@ def test_a_mail_server_that_is_down_is_tried_again_until_it_is_up(row, smtp):
     deliver(EVALUATION + 3 * MINUTE)
     assert state(row) == ("sent", 3, "")
     assert len(smtp.mails) == 1
+
+
+def test_an_outage_is_survived_for_two_days(row, smtp):
+    smtp.stop()
+    at, tried = EVALUATION, []
+    while state(row)[0] == "queued":
+        deliver(at)
+        tried.append(at)
+        at = OutgoingMail.objects.get().lease_ends
+    smtp.start()
+    assert timedelta(hours=48) <= tried[-1] - tried[0] < timedelta(hours=49)
+    assert max(later - earlier for earlier, later in pairwise(tried)) == timedelta(minutes=15)
+    assert state(row) == ("failed", outbox.ATTEMPTS, "ConnectionRefusedError")
+
+
+def given_up(row):
+    OutgoingMail.objects.filter(pk=row.pk).update(
+        state="failed", attempts=outbox.ATTEMPTS, error="TimeoutError", lease_ends=EVALUATION + timedelta(days=1)
+    )
+    return row
+
+
+def test_organizers_send_again_what_was_given_up(row, smtp, client, tiny):
+    given_up(row)
+    client.force_login(organizer_of(tiny))
+    page = client.get("/tasks/tiny/organize/mails/").content.decode()
+    assert "1 mail could not be sent" in page
+    answer = client.post("/tasks/tiny/organize/mails/resend/", follow=True).content.decode()
+    assert "1 mail is sent again." in answer
+    assert "could not be sent" not in answer
+    assert AuditEntry.objects.get(verb="resend_mails").detail == {"mails": 1}
+    assert state(row) == ("queued", 0, "")
+    deliver()
+    assert state(row) == ("sent", 1, "")
+
+
+def test_a_command_sends_again_what_was_given_up(row, smtp, capsys):
+    given_up(row)
+    OutgoingMail.objects.create(
+        kind="account",
+        address="ada@example.org",
+        details={"letter": "unknown_account"},
+        state="failed",
+        queued_at=EVALUATION,
+    )
+    with pytest.raises(CommandError, match="There are: tiny"):
+        call_command("resend_mails", "tinny")
+    call_command("resend_mails", "tiny")
+    assert capsys.readouterr().out == "tiny: mails to be sent again: 1\n"
+    call_command("resend_mails")
+    assert capsys.readouterr().out == "tiny: mails to be sent again: 0\nabout accounts: mails to be sent again: 1\n"
+    deliver()
+    assert [mail["To"] for mail in smtp.mails] == [row.address, "ada@example.org"]
 
 
 @pytest.mark.parametrize(
@@ -114,6 +169,14 @@ def test_a_mail_says_that_it_is_a_machine_s_and_whose(row, smtp, settings):
     assert mail["From"].addresses[0].display_name == "Agon de Évora"
     assert str(row.pk) in mail["Message-ID"]
     assert [part.get_content_type() for part in mail.walk()] == ["multipart/alternative", "text/plain", "text/html"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_sweep_adds_no_hint_while_others_wait(row, queue):
+    jobs.sweep_mails()
+    OutgoingMail.objects.update(lease_ends=None)
+    jobs.sweep_mails()
+    assert queue.llen(message_list(Lane.MAIL, HINT_PRIORITY)) == 1
 
 
 @pytest.mark.django_db(transaction=True)

@@ -7,6 +7,7 @@ from itertools import product
 
 import html5lib
 import pytest
+from allauth.account.models import EmailAddress
 from django.conf import settings as portal_settings
 
 from portal.actions.approval import approve_team
@@ -33,6 +34,7 @@ DETAILS = {
     "team_declined": {"reason": "Wer seid ihr?\nQui êtes-vous?"},
     "invitation": {"inviter": "Zoë"},
     "agreement_changed": {"version": "1"},
+    "account": {"letter": "password_reset_key"},
 }
 
 
@@ -45,6 +47,7 @@ class World:
         self.organizer, self.teams = organizer, {}
         for name in ("Bora", "Notus"):
             user = person(name)
+            EmailAddress.objects.create(user=user, email=user.email, verified=True, primary=True)
             sign(user, gated)
             self.teams[name] = register_team(user, gated, EVALUATION, name=name, answers={"use": "research"})
             approve_team(organizer, self.teams[name], EVALUATION)

@@ -134,6 +134,7 @@ CALLS: dict[tuple[str, str], Call] = {
     ("organize_gold", "upload_gold"): Call(_track),
     ("organize_papers", "close_papers"): Call(_task, data=lambda _world, _who: {"close": ""}),
     ("organize_papers", "open_papers"): Call(_task),
+    ("organize_resend", "resend_mails"): Call(_task),
     ("organize_retry", "retry_failed"): Call(_task),
     ("organize_scores", "apply_scores"): Call(_task),
     ("organize_team", "approve_team"): Call(lambda world, _who: world.auster, arguments={"verb": "approve"}),

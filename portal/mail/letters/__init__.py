@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 
 from portal.mail.letter import Letter
-from portal.mail.letters import alerts, dates, runs, teams
+from portal.mail.letters import accounts, alerts, dates, runs, teams
 from portal.models import MailFacts, OutgoingMail
 
 Kind = OutgoingMail.Kind
@@ -24,4 +24,5 @@ LETTERS: Mapping[str, Callable[[OutgoingMail, MailFacts, datetime], Letter]] = {
     Kind.DEADLINE_24: dates.deadline,
     Kind.RELEASED: dates.released,
     Kind.ALERT: alerts.alert,
+    Kind.ACCOUNT: accounts.late,
 }

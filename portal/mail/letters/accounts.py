@@ -6,12 +6,16 @@ from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
+from allauth.account.forms import default_token_generator
+from allauth.account.models import EmailAddress, EmailConfirmationHMAC
+from allauth.account.utils import user_pk_to_url_str
 from django.conf import settings
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from portal.mail.letter import Block, Letter, button, facts, moment, page, secret, text
+from portal.models import MailFacts, OutgoingMail, User
 
 Context = Mapping[str, Any]  # what allauth gives its templates
 
@@ -105,14 +109,38 @@ _NOTICES = {
     "account_disconnected": gettext_lazy("An account of %(provider)s was disconnected from yours."),
 }
 LETTERS: Mapping[str, Callable[[Context], Letter]] = {
-    "email_confirmation": confirmation,
-    "email_confirmation_signup": confirmation,
+    **dict.fromkeys(OutgoingMail.CONFIRMATIONS, confirmation),
     "password_reset_key": reset,
     "account_already_exists": already_there,
     "unknown_account": no_account,
     "mail_code": mail_code,
     **{kind: partial(_notice, words) for kind, words in _NOTICES.items()},
 }
+_KEPT = ("ip", "user_agent", "from_email", "deleted_email", "to_email", "provider")
+
+
+def details_of(name: str, context: Context) -> dict[str, str]:
+    """What a row of the outbox keeps of a letter that goes out later: no key, no code, no link."""
+    kept = {key: str(context[key]) for key in _KEPT if context.get(key)}
+    return kept | {"letter": name} | ({"timestamp": context["timestamp"].isoformat()} if "timestamp" in context else {})
+
+
+def late(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
+    """One that the mail server did not accept when it was written; a link with a key is made now."""
+    name, moment_of_change = mail.details["letter"], mail.details.get("timestamp")
+    context = mail.details | {"user": mail.user}
+    if moment_of_change:
+        context["timestamp"] = datetime.fromisoformat(moment_of_change)
+    if mail.asks_to_confirm:
+        address = EmailAddress.objects.get(user=mail.user, email__iexact=mail.address)
+        context["activate_url"] = page("account_confirm_email", EmailConfirmationHMAC(address).key)
+    if name == "password_reset_key" and mail.user:
+        context["password_reset_url"] = _reset_link(mail.user)
+    return LETTERS[name](context)
+
+
+def _reset_link(user: User) -> str:
+    return page("account_reset_password_from_key", user_pk_to_url_str(user), default_token_generator.make_token(user))
 
 
 def _own(address: str) -> str:

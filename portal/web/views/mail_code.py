@@ -37,16 +37,26 @@ def mail_code(request: SignedInRequest) -> HttpResponse:
         if not problem:
             return redirect(onward)
     elif address and ("send" in request.POST or (request.method == "GET" and not is_pending(request, at))):
-        if not send_code(request, address, at):
-            status = HTTPStatus.TOO_MANY_REQUESTS
-            problem = _("We have mailed you five codes within an hour. Wait an hour before you ask for a new one.")
-        elif "send" in request.POST:
+        status, problem = _send(request, address, at)
+        if not problem and "send" in request.POST:
             messages.success(request, _("A new code is on its way. The one before no longer works."))
             return redirect(reverse("mail_code", query={"next": onward}))
     context = {"problem": problem, "onward": onward, "is_pending": is_pending(request, at)}
     if address:
         context["address"] = f"{address[0]}…@{address.rpartition('@')[2]}"
     return render(request, "account/mail_code.html", context, status=status)
+
+
+def _send(request: SignedInRequest, address: str, at: datetime) -> tuple[HTTPStatus, str]:
+    """Status and what is wrong, if anything is."""
+    try:
+        if send_code(request, address, at):
+            return HTTPStatus.OK, ""
+    except OSError:
+        problem = _("No code was mailed: the mail server does not answer. Ask for a new code in a few minutes.")
+        return HTTPStatus.SERVICE_UNAVAILABLE, problem
+    problem = _("We have mailed you five codes within an hour. Wait an hour before you ask for a new one.")
+    return HTTPStatus.TOO_MANY_REQUESTS, problem
 
 
 def _entered(request: SignedInRequest, code: str, at: datetime) -> tuple[HTTPStatus, str]:

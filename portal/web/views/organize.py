@@ -17,7 +17,7 @@ from portal.actions.data_password import renew_password
 from portal.actions.errors import ActionError
 from portal.actions.papers import close_papers, open_papers
 from portal.actions.registry import audit_words
-from portal.actions.retry import retry_failed
+from portal.actions.retry import resend_mails, retry_failed
 from portal.models import OutgoingMail, Team
 from portal.queries.audit_words import audit_line
 from portal.queries.organize import failed_on_our_side, run_states, to_do
@@ -100,7 +100,18 @@ def organize_mails(request: HttpRequest, slug: str) -> HttpResponse:
     context |= wanted | {"kinds": OutgoingMail.Kind.choices, "states": OutgoingMail.State.choices}
     context["query"] = urlencode({name: value for name, value in wanted.items() if value})
     context["entries"] = mails(context["page"].shared_task, request.GET.get("page", "1"), **wanted)
+    context["failed"] = context["page"].shared_task.mails.filter(state=OutgoingMail.State.FAILED).count()
     return render(request, "organize/mails.html", context)
+
+
+@login_required
+@require_POST
+def resend(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Send again the mails that could not be sent."""
+    context = organizer_context(request, slug, "mails")
+    count = resend_mails(request.user, context["page"].shared_task, context["at"])
+    messages.success(request, ngettext("%d mail is sent again.", "%d mails are sent again.", count) % count)
+    return redirect("organize_mails", slug)
 
 
 @require_safe

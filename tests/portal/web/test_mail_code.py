@@ -11,7 +11,7 @@ from django.core.cache import cache
 from django.test import Client
 from django.urls import reverse
 
-from portal.models import SharedTask, User
+from portal.models import OutgoingMail, SharedTask, User
 from tests.portal.web.conftest import Clock
 from tests.portal.world import app_code, person, set_up_second_factor
 from tests.services import MailServer, code_in, text_of
@@ -114,6 +114,17 @@ def test_who_reads_the_mail_can_begin_with_a_new_password(oana: User, smtp: Mail
     give(client, code_in(smtp.mails[-1]))
     client.post(APP, {"code": shown_by_app(client.get(APP))})
     assert oana.has_second_factor
+
+
+def test_a_code_that_cannot_be_mailed_is_not_asked_for(oana: User, smtp: MailServer) -> None:
+    client = signed_in(oana)
+    smtp.stop()
+    page = ask(client)
+    smtp.start()
+    text = page.content.decode()
+    assert (page.status_code, "No code was mailed" in text, "We mailed a code" in text) == (503, True, False)
+    assert not OutgoingMail.objects.exists()  # no row may hold the code
+    assert "We mailed a code" in ask(client).content.decode()
 
 
 def test_with_the_code_a_passkey_can_be_added(oana: User, smtp: MailServer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,30 @@
+"""manage.py resend_mails [TASK]: send again the mails that were given up."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from portal import jobs
+from portal.actions.retry import resend_mails
+from portal.models import OutgoingMail, SharedTask
+from portal.models.clock import database_now
+
+
+class Command(BaseCommand):
+    help = "Send again the mails that could not be sent: of one shared task, or all with those about accounts."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("task", metavar="TASK", nargs="?", help="slug of the shared task")
+
+    def handle(self, *args: Any, task: str | None, **options: Any) -> None:
+        tasks = SharedTask.objects.filter(slug=task) if task else SharedTask.objects.all()
+        if task and not tasks:
+            there = ", ".join(SharedTask.objects.values_list("slug", flat=True))
+            raise CommandError(f"There is no shared task {task}. There are: {there}")
+        for shared_task in tasks:
+            count = resend_mails(None, shared_task, database_now())
+            self.stdout.write(f"{shared_task.slug}: mails to be sent again: {count}")
+        if not task:
+            waiting = OutgoingMail.objects.filter(shared_task=None).resend()
+            jobs.publish_mails(waiting)
+            self.stdout.write(f"about accounts: mails to be sent again: {len(waiting)}")
