@@ -10,7 +10,8 @@ WORKDIR /agon
 ENV PATH=/agon/.venv/bin:$PATH PYTHONUNBUFFERED=1
 RUN useradd --system --uid 10001 agon && install --directory --owner=agon /state /state/data /state/gold
 COPY --from=build /agon/.venv .venv
-COPY manage.py ./
+COPY manage.py pyproject.toml README.md LICENSE ./
+COPY agon agon
 COPY scoring scoring
 COPY portal portal
 COPY tasks tasks

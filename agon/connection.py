@@ -13,7 +13,7 @@ from urllib3.exceptions import HTTPError, MaxRetryError
 
 from agon.answers import Problems
 from agon.errors import AgonError, NotAllowed, NotSignedIn, RunInvalid
-from scoring import __version__
+from agon.version import HEADER, version, warn_if_old
 
 Kind = TypeVar("Kind")
 Body = bytes | IO[bytes] | None
@@ -41,7 +41,8 @@ class Connection:
 
     def __init__(self, address: str, token: str | None) -> None:
         self.address = address
-        self._headers = {"User-Agent": f"agon/{__version__}"}
+        self._headers = {"User-Agent": f"agon/{version() or 'checkout'}"}
+        self._is_compared = False
         if token:
             if not token.isascii() or len(token.split()) != 1:
                 raise NotSignedIn("The token has characters that no token has. Copy it again.")
@@ -122,6 +123,7 @@ class Connection:
                 preload_content=not stream,
                 redirect=redirect,
             )
+            self._compare(answer.headers.get(HEADER))
             if 300 <= answer.status < 400:
                 raise self._moved(address, answer.headers.get("Location", ""), place)
             if answer.status >= 400:
@@ -130,6 +132,12 @@ class Connection:
             reason = error.reason if isinstance(error, MaxRetryError) else error
             raise AgonError(f"{self.address} does not answer: {reason}") from None
         return answer
+
+    def _compare(self, portal: str | None) -> None:
+        """Once: with the version that the portal says in its first answer."""
+        if portal and not self._is_compared:
+            self._is_compared = True
+            warn_if_old(portal, self.address)
 
     def _moved(self, asked: str, location: str, place: str) -> AgonError:
         """What a redirect says: the portal's address up to `place`, which was asked for."""
@@ -157,7 +165,10 @@ class Connection:
             raise self._surprising(error) from None
 
     def _surprising(self, error: Exception) -> AgonError:
-        return AgonError(f"{self.address} does not answer as this version of agon expects: {error}. Update agon.")
+        return AgonError(
+            f"{self.address} does not answer as this version of agon expects: {error}. "
+            f"Update agon: {self.address}/client/"
+        )
 
 
 def _error(answer: BaseHTTPResponse) -> AgonError:

@@ -8,6 +8,7 @@ import json
 import os
 import re
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from functools import partial
@@ -20,6 +21,7 @@ from agon.answers import Answer
 from agon.downloads import Progress
 from agon.errors import AgonError, FileExists, WaitTimedOut, WrongUsage
 from agon.portal import Portal
+from agon.version import OldClient
 from scoring.reports.printing import report_text
 from scoring.reports.problems import Problem, Report
 
@@ -60,6 +62,17 @@ def chosen_task(given: str | None) -> str:
 
 
 def _run(run: Run, options: argparse.Namespace) -> int:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("always", OldClient)
+        code = _carried_out(run, options)
+    if not options.quiet:
+        for one in caught:
+            note(f"agon: {one.message}")
+    return code
+
+
+def _carried_out(run: Run, options: argparse.Namespace) -> int:
     try:
         return run(options)
     except AgonError as error:

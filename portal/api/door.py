@@ -21,6 +21,7 @@ from django.utils.http import quote_etag
 from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt
 
+from portal import __version__
 from portal.actions.errors import ActionError
 from portal.actions.roles import SIGNED_OUT
 from portal.api import problems, rates
@@ -141,6 +142,7 @@ def _finished(request: HttpRequest, response: HttpResponseBase, usage: rates.Usa
         response["Link"] = f'<{next_page}>; rel="next"'
     if location := getattr(request, "location", ""):
         response["Location"] = f"{settings.PUBLIC_URL}{location}"
+    response["Agon-Version"] = __version__  # clients that are older say so
     patch_vary_headers(response, ["Authorization", "Accept"])
     response.setdefault("Cache-Control", "private, no-cache")
     if request.method not in _SAFE or response.status_code != HTTPStatus.OK or not isinstance(response, HttpResponse):

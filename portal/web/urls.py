@@ -9,6 +9,7 @@ from portal.web.views import (
     agreement,
     announcements,
     boards,
+    client,
     data,
     data_password,
     device,
@@ -46,6 +47,8 @@ register_converter(Ending, "ending")
 urlpatterns = [
     path("", home.home, name="home"),
     path("guide/", home.guide, name="guide"),
+    path("client/", client.client, name="client"),
+    path("client/<str:name>", client.client_wheel, name="client_wheel"),
     path("settings/", settings.settings, name="settings"),
     path("settings/export/", settings.export_data, name="export_data"),
     path("settings/sessions/<int:pk>/end/", settings.end_one_session, name="end_session"),

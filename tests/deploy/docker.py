@@ -38,8 +38,9 @@ def build() -> None:
     agon.mkdir(parents=True)
     for word, words in last_stage():
         if word == "COPY" and not words[0].startswith("--from"):
-            source, target = CLONE / words[0], agon / words[1]
-            shutil.copytree(source, target) if source.is_dir() else shutil.copy(source, target)
+            for name in words[:-1]:
+                source, target = CLONE / name, agon / words[-1]
+                shutil.copytree(source, target) if source.is_dir() else shutil.copy(source, target)
         elif word == "RUN" and "install --directory --owner=agon" in shlex.join(words):
             for folder in (name for name in words if name.startswith("/")):
                 (IMAGE / folder.lstrip("/")).mkdir(parents=True, exist_ok=True)

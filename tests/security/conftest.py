@@ -13,6 +13,7 @@ from portal.actions.teams import join_team, register_team
 from portal.actions.validate_only import validate_only
 from portal.mail.unsubscribe import token
 from portal.models import AccessToken, GoldStandard, Run, SharedTask, Team, User
+from portal.web.client import wheel
 from tests.portal.conftest import gated, gated_folder, smtp, tiny, tiny_folder
 from tests.portal.remembered import remembered
 from tests.portal.world import EVALUATION, GOOD, person, run_file, send_run, set_up_second_factor, sign
@@ -76,6 +77,7 @@ class World:
         """What the address of that name is filled in with: Bora's things in the task that it takes part in."""
         task = {"slug": "gated"}
         return {
+            "client_wheel": {"name": wheel().name},
             "dataset": task | {"dataset": "development"},
             "leaderboard": task | {"track": "one"},
             "released_board": task | {"track": "one", "phase": "evaluation", "number": 1},

@@ -1,0 +1,33 @@
+"""This client's version, and whether a portal has a newer one."""
+
+import re
+import warnings
+from importlib import metadata
+
+HEADER = "Agon-Version"  # of every answer of a portal
+
+
+class OldClient(UserWarning):
+    """The portal has a newer client, which fits it."""
+
+
+def version() -> str:
+    """The version of the installed package; empty in a checkout."""
+    try:
+        return metadata.version("agon")
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def warn_if_old(portal: str, address: str) -> None:
+    """Warn where `portal`, the version at that address, is newer than this client."""
+    own = version()
+    if own and _order(own) < _order(portal):
+        message = f"The portal has agon {portal}, and you have {own}. Install the one that fits: {address}/client/"
+        warnings.warn(message, OldClient, stacklevel=2)
+
+
+def _order(text: str) -> tuple[int, ...]:
+    """`0.2.0.dev0` comes before `0.2.0`; what is no version comes before all."""
+    found = re.match(r"(\d+)\.(\d+)\.(\d+)(.*)", text)
+    return (*map(int, found.groups()[:3]), int(not found[4])) if found else ()
