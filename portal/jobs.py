@@ -25,22 +25,25 @@ from portal.evaluation.limits import (
     JOB_SECONDS,
     PACK_JOB_SECONDS,
     PACK_SECONDS,
+    PREVIEW_JOB_SECONDS,
     QUIET_SECONDS,
     RECONCILE_SECONDS,
     VALIDATION_PRIORITY,
 )
 from portal.evaluation.notices import alert
+from portal.evaluation.preview import preview_gold as preview
 from portal.evaluation.reconcile import reconcile as find_differences
 from portal.evaluation.rescore import adopt_scorer
 from portal.evaluation.score import score_run as score
 from portal.evaluation.sweep import sweep as find_work
 from portal.mail import outbox
-from portal.models import Board, Heartbeat, OutgoingMail, SharedTask, WorkerHost
+from portal.models import Board, GoldUpload, Heartbeat, OutgoingMail, SharedTask, WorkerHost
 from portal.models.clock import clock_offset, database_now
 from portal.paper.queue import packs_to_build
 from portal.queries.mails import facts as mail_facts
 from portal.queries.occasions import notices
 from portal.queries.releases import keep_release
+from portal.queries.waiting_scores import show_announced
 
 log = structlog.get_logger("portal.jobs")
 
@@ -63,6 +66,15 @@ def validate(validation_id: str) -> None:
 @app.task(name="portal.check_gold", soft_time_limit=GIVE_WAY_SECONDS)
 def check_gold(upload_id: str) -> None:
     publish_scores(check_gold_upload(UUID(upload_id), database_now()), Lane.BULK)
+    publish_previews(
+        GoldUpload.objects.filter(pk=upload_id, state=GoldUpload.State.PREVIEWING).values_list("pk", flat=True)
+    )
+
+
+@app.task(name="portal.preview_gold", time_limit=PREVIEW_JOB_SECONDS, acks_late=False)  # the sweep takes up what dies
+def preview_gold(upload_id: str) -> None:
+    """Compute what another gold standard would change; nothing that anyone else sees."""
+    preview(UUID(upload_id), database_now())
 
 
 @app.task(name="portal.send_mail")
@@ -97,6 +109,7 @@ def sweep() -> None:
     publish_scores(work.runs)
     publish_scores(work.others, Lane.BULK)
     publish_gold(work.gold)
+    publish_previews(work.previews)
 
 
 @app.task(name="portal.sweep_mails")
@@ -113,16 +126,18 @@ def refresh_boards() -> None:
     Not while uploads wait to be scored, from which comparisons would take the cores; nor while earlier hints wait.
     """
     if _is_empty(Lane.SCORING) and _is_empty(Lane.BULK):
-        _publisher.publish(refresh_board, boards_to_refresh(database_now()))
+        announced = [board.pk for board in Board.objects.defer("comparison").to_announce(database_now())]
+        _publisher.publish(refresh_board, dict.fromkeys([*announced, *boards_to_refresh(database_now())]))
         _publisher.publish(publish_board_items, boards_to_publish(database_now()))
 
 
 @app.task(name="portal.refresh_board", time_limit=COMPARE_JOB_SECONDS)
 def refresh_board(board_id: str) -> None:
-    """Compare a board's runs, and keep the board if it has been released; one worker at a time."""
+    """Show new scores that wait for nothing else, compare the runs, keep a released board; one worker at a time."""
     boards = Board.objects.select_related("track__shared_task", "phase__shared_task", "gold")
     with Board.objects.hold(board_id, database_now(), COMPARE_JOB_SECONDS) as is_mine:
         if is_mine:
+            show_announced(int(board_id), database_now())
             compare_board(boards.get(pk=board_id), database_now())
             if is_to_be_kept(board := boards.get(pk=board_id), at := database_now()):
                 keep_release(board, at)
@@ -188,6 +203,11 @@ def publish_scores(run_ids: Iterable[UUID], lane: Lane = Lane.SCORING) -> None:
 def publish_gold(upload_ids: Iterable[UUID]) -> None:
     """Hint that these gold standards wait to be judged."""
     _publisher.publish(check_gold, upload_ids)
+
+
+def publish_previews(upload_ids: Iterable[UUID]) -> None:
+    """Hint that the effect of these gold standards waits to be computed."""
+    _publisher.publish(preview_gold, upload_ids)
 
 
 def publish_packs(pack_ids: Iterable[UUID]) -> None:

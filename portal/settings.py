@@ -379,7 +379,15 @@ CELERY_TASK_DEFAULT_PRIORITY = HINT_PRIORITY
 CELERY_TASK_QUEUES: dict[str, dict[str, str]] = {lane: {} for lane in Lane}
 _LANES = {
     Lane.MAIL: ("send_mail", "sweep_mails", "remind"),
-    Lane.BULK: ("refresh_boards", "refresh_board", "publish_board_items", "sweep_packs", "build_pack", "reconcile"),
+    Lane.BULK: (
+        "refresh_boards",
+        "refresh_board",
+        "publish_board_items",
+        "sweep_packs",
+        "build_pack",
+        "reconcile",
+        "preview_gold",
+    ),
 }
 CELERY_TASK_ROUTES = {f"portal.{job}": {"queue": lane} for lane, jobs in _LANES.items() for job in jobs}
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True

@@ -165,7 +165,7 @@ def _names() -> _Names:
     tasks = SharedTask.objects.all()
     files = {*Submission.objects.values_list("sha256", flat=True), *Run.objects.values_list("file_sha256", flat=True)}
     files |= {stored["sha256"] for task in tasks for stored in task.dataset_files.values()}
-    waiting = GoldUpload.objects.filter(state__in=(GoldUpload.State.RECEIVED, GoldUpload.State.CHECKING))
+    waiting = GoldUpload.objects.filter(state__in=GoldUpload.UNDECIDED).exclude(sealed_sha256="")
     gold = {*GoldStandard.objects.values_list("sealed_sha256", flat=True)}
     gold |= {*waiting.values_list("sealed_sha256", flat=True)}
     return _Names(sorted({task.definition_sha256 for task in tasks}), sorted(files - {""}), sorted(gold))

@@ -11,12 +11,13 @@ from pydantic import SkipValidation
 from portal import jobs
 from portal.actions.action import Act, action
 from portal.actions.errors import Conflict, Invalid
+from portal.actions.input import column, passes
 from portal.actions.roles import ORGANIZERS
 from portal.evaluation.gold import adopt, runs_to_score
 from portal.evaluation.lanes import Lane
 from portal.evaluation.limits import HINT_SECONDS
-from portal.models import GoldStandard, GoldUpload, Track, User
-from portal.queries.gold import live_phases
+from portal.models import BoardChange, GoldStandard, GoldUpload, Track, User
+from portal.models.run import one_line
 from portal.storage import store_sealed_gold
 from scoring.limits import RUN_BYTES
 
@@ -24,48 +25,71 @@ GOLD_BYTES = RUN_BYTES  # as a run that is unpacked
 
 SealedPieces = Annotated[Iterable[bytes], SkipValidation]  # read once, as they are stored
 
+Note = Annotated[str, column(BoardChange, "note", required=True, title="Reason"), passes(one_line)]
+
 NO_SUCH_SPLIT = Invalid.declare("no_such_split", _("%(track)s has no items for %(split)s."))
-PUBLIC_SCORES = Invalid.declare(
-    "public_scores",
-    _("The leaderboards of %(phases)s are public and would change at once. Confirm that you are sure."),
+NOT_READY = Conflict.declare("not_ready", _("There is no preview to apply. Upload the gold file, and wait for it."))
+STALE = Conflict.declare(
+    "stale_preview",
+    _("Gold, rules or runs have changed since this preview was computed. Upload the gold file again."),
 )
 IN_USE = Conflict.declare("in_use", _("That version is in use."))
 
 
-@action(who=ORGANIZERS, says=_("uploaded a gold file"), errors=[NO_SUCH_SPLIT, PUBLIC_SCORES])
-def upload_gold(act: Act, track: Track, *, split: str, sealed: SealedPieces, is_sure: bool = False) -> GoldUpload:
+@action(who=ORGANIZERS, says=_("uploaded a gold file"), errors=[NO_SUCH_SPLIT])
+def upload_gold(act: Act, track: Track, *, split: str, sealed: SealedPieces) -> GoldUpload:
     """Keep a gold standard that was sealed as it came in; a worker opens and checks it.
 
-    `is_sure` where public scores would change at once.
+    The first one is used at once. A correction is previewed: `apply_gold` puts it in the place of the one in use.
     """
     if split not in track.definition.items:
         raise NO_SUCH_SPLIT(track=track.title, split=split)
-    _require_sure(track, split, act.at, is_sure)
     upload = leave_for_worker(track, split, store_sealed_gold(sealed), act.at, act.user)
     act.record(**audit_words(upload))
     return upload
 
 
-@action(who=ORGANIZERS, errors=[IN_USE, PUBLIC_SCORES])
-def return_to_gold(act: Act, gold: GoldStandard, *, is_sure: bool = False) -> GoldStandard:
+def _lost_the_race(_act: Act, _target: GoldUpload | GoldStandard, **_input: str) -> GoldStandard:
+    """Another version was added at the same moment."""
+    raise STALE()
+
+
+@action(who=ORGANIZERS, errors=[NOT_READY, STALE], locks=True, on_race=_lost_the_race)
+def apply_gold(act: Act, upload: GoldUpload, *, note: Note) -> GoldStandard:
+    """Make a previewed gold standard the newest version; all runs are scored by it.
+
+    Public leaderboards show the new scores once all runs have theirs, with `note`, which everyone can read. The audit
+    log has the new version's own entry.
+    """
+    if upload.state != GoldUpload.State.READY:
+        raise NOT_READY()
+    if not upload.sealed_sha256 or upload.basis != upload.basis_at(act.at):
+        raise STALE()
+    track, split = upload.track, upload.split
+    gold = adopt(track, split, upload.sealed_sha256, act.at, act.user, upload.counts, note=note)
+    GoldUpload.objects.filter(pk=upload.pk).update(state=GoldUpload.State.ACCEPTED, gold=gold)
+    _score_all(track, split)
+    return gold
+
+
+@action(who=ORGANIZERS, errors=[IN_USE, STALE], on_race=_lost_the_race)
+def return_to_gold(act: Act, gold: GoldStandard, *, note: Note) -> GoldStandard:
     """Make an earlier gold standard the newest version again; all runs are scored by it.
 
-    `is_sure` where public scores would change at once. The audit log has the new version's own entry.
+    Public leaderboards show `note`, as with `apply_gold`.
     """
     track = gold.track
     newest = GoldStandard.objects.newest(track, gold.split)
     if newest is None or newest.sealed_sha256 == gold.sealed_sha256:
         raise IN_USE()
-    _require_sure(track, gold.split, act.at, is_sure)
-    renewed = adopt(track, gold.split, gold.sealed_sha256, act.at, act.user, gold.counts, returned_to=gold.version)
-    transaction.on_commit(lambda: jobs.publish_scores(runs_to_score(track, gold.split), Lane.BULK))
+    sealed, counts, before = gold.sealed_sha256, gold.counts, gold.version
+    renewed = adopt(track, gold.split, sealed, act.at, act.user, counts, note=note, returned_to=before)
+    _score_all(track, gold.split)
     return renewed
 
 
-def _require_sure(track: Track, split: str, at: datetime, is_sure: bool) -> None:
-    live = live_phases(track.shared_task, split, at)
-    if live and GoldStandard.objects.newest(track, split) and not is_sure:
-        raise PUBLIC_SCORES(phases=", ".join(phase.title for phase in live))
+def _score_all(track: Track, split: str) -> None:
+    transaction.on_commit(lambda: jobs.publish_scores(runs_to_score(track, split), Lane.BULK))
 
 
 def leave_for_worker(

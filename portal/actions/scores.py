@@ -11,9 +11,8 @@ from portal.actions.input import column, passes
 from portal.actions.roles import ORGANIZERS, ORGANIZERS_OR_SERVER
 from portal.evaluation.rescore import score_again
 from portal.models import Board, BoardChange, SharedTask
-from portal.models.board import PAIRS
 from portal.models.run import one_line
-from portal.queries.waiting_scores import WaitingScores, effect_of
+from portal.queries.waiting_scores import WaitingScores, show_new_scores
 
 NO_BOARD = Invalid.declare("no_board", _("Choose at least one leaderboard."))
 CHANGED = Conflict.declare(
@@ -38,8 +37,7 @@ def apply_scores(
     boards = [board for board in rows.with_new_scores(act.at) if WaitingScores.key_of(board) == seen[board.pk]]
     if len(boards) < len(seen) or any(board.waits() for board in boards):
         raise CHANGED()
-    changes = [_apply(act, board, note) for board in boards]
-    rows.changed()
+    changes = [show_new_scores(board, act.user, note, act.at) for board in boards]
     act.record(note=note, boards=[_in_words(change) for change in changes])
     return changes
 
@@ -52,26 +50,6 @@ def rescore(
     again = score_again(shared_task)
     act.record(reason=reason, **again)
     return again["runs"]
-
-
-def _apply(act: Act, board: Board, note: str) -> BoardChange:
-    effect = effect_of(board, act.user, act.at)
-    change = BoardChange(
-        board=board,
-        gold_before=board.gold,
-        gold_after=board.next_gold,
-        scorer_before=board.scorer,
-        scorer_after=board.next_scorer,
-        runs=effect.runs,
-        ranks=effect.ranks,
-        note=note,
-        by=act.user,
-        at=act.at,
-    )
-    board.show_next()
-    board.save(update_fields=PAIRS)
-    change.save()
-    return change
 
 
 def _in_words(change: BoardChange) -> str:

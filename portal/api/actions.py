@@ -36,8 +36,8 @@ from portal.api.access import find_phase, find_run, find_task, find_team, own_te
 from portal.api.door import ApiRequest
 from portal.api.problems import WRONG_MEDIA, Problem
 from portal.api.routes import PROBLEMS, router
-from portal.api.schemas import AnnouncementAnswer, RunAnswer, TeamAnswer
-from portal.models import Announcement, GoldStandard, Membership, Run, Team
+from portal.api.schemas import AnnouncementAnswer, GoldVersionAnswer, RunAnswer, TeamAnswer
+from portal.models import Announcement, GoldStandard, GoldUpload, Membership, Run, Team
 from portal.queries.runs import official_among, run_view
 from portal.queries.waiting_scores import waiting_scores
 from portal.web.access import client_address
@@ -117,6 +117,15 @@ def _find_announcement(request: ApiRequest, task: str, announcement: int) -> Ann
 
 def _find_gold(request: ApiRequest, task: str, gold: int) -> GoldStandard:
     return get_object_or_404(GoldStandard, track__shared_task=find_task(request, task), pk=_key(gold))
+
+
+def _find_gold_upload(request: ApiRequest, task: str, upload: UUID) -> GoldUpload:
+    found = GoldUpload.objects.select_related("track__shared_task").defer("preview")
+    return get_object_or_404(found, track__shared_task=find_task(request, task), pk=upload)
+
+
+def _gold_version(_request: ApiRequest, gold: GoldStandard) -> GoldVersionAnswer:
+    return GoldVersionAnswer.of(gold)
 
 
 def _key(number: int) -> int:
@@ -271,7 +280,17 @@ ROUTES = (
         gold.return_to_gold,
         _find_gold,
         "Organizers",
-        example={"is_sure": True},
+        answer=_gold_version,
+        example={"note": "The corrected gold had the labels of two items swapped."},
+    ),
+    Route(
+        "POST",
+        f"{TASK}/organize/gold-uploads/{{uuid:upload}}/apply",
+        gold.apply_gold,
+        _find_gold_upload,
+        "Organizers",
+        answer=_gold_version,
+        example={"note": "Two labels of the gold were wrong."},
     ),
 )
 

@@ -19,10 +19,11 @@ from portal.api.access import find_phase, find_task, find_track
 from portal.api.door import ApiRequest
 from portal.api.problems import Problem
 from portal.api.routes import PROBLEMS, router
-from portal.api.schemas import SubmissionAnswer, ValidationAnswer
+from portal.api.schemas import GoldUploadAnswer, SubmissionAnswer, ValidationAnswer
 from portal.api.uploads import FORM_BODY, RAW_BODY, received, sealed
-from portal.models import Run
+from portal.models import Run, User
 from portal.models.clock import database_now
+from portal.queries.gold_preview import find_preview
 from portal.queries.runs import official_among, submission_view
 from portal.storage import UploadTooLarge, store_upload
 from scoring.limits import UPLOAD_BYTES
@@ -134,16 +135,25 @@ def validate_file(request: ApiRequest, task: str, phase: str, query: Query[Uploa
     "/tasks/{slug:task}/organize/gold/{slug:track}/{slug:split}",
     upload_gold,
     find_track,
-    {204: None},
+    {202: GoldUploadAnswer},
     "Organizers",
     RAW_BODY,
 )
-def gold_file(request: ApiRequest, task: str, track: str, split: str, query: Query[Sure]) -> HttpResponse:
-    """Upload a gold standard: it is sealed as it comes in, and a worker opens and checks it."""
+def gold_file(request: ApiRequest, task: str, track: str, split: str) -> Any:
+    """Upload a gold standard: it is sealed as it comes in, and a worker opens and checks it.
+
+    The first one of a track and split is used at once. A correction is previewed: poll the address in `Location` until
+    `is_finished`, then apply it.
+    """
     found = find_track(request, task, track)
     with sealed(request, GOLD_BYTES) as pieces:
-        upload_gold(request.user, found, database_now(), split=split, sealed=pieces, is_sure=query.is_sure)
-    return HttpResponse(status=HTTPStatus.NO_CONTENT)
+        at = database_now()
+        upload = upload_gold(request.user, found, at, split=split, sealed=pieces)
+    request.location = reverse("api:gold_upload", args=[task, upload.pk])
+    assert isinstance(request.user, User)
+    return Status(
+        int(HTTPStatus.ACCEPTED), GoldUploadAnswer.of(find_preview(found.shared_task, upload.pk, request.user, at))
+    )
 
 
 @upload(

@@ -1,6 +1,7 @@
 """What only organizers see: teams, gold standards, new scores that wait, downloads, the audit log."""
 
 from typing import Any
+from uuid import UUID
 
 from django.http import HttpResponse
 from ninja import Query
@@ -14,12 +15,14 @@ from portal.api.schemas import (
     AuditAnswer,
     EffectAnswer,
     GoldAnswer,
+    GoldUploadAnswer,
     GoldVersionAnswer,
     OrganizedTeamAnswer,
     WaitingScoresAnswer,
 )
-from portal.models import AuditEntry, GoldStandard, User
+from portal.models import AuditEntry, User
 from portal.queries.gold import GoldLine, gold_lines
+from portal.queries.gold_preview import find_preview
 from portal.queries.records import downloads as all_downloads
 from portal.queries.teams import team_lines
 from portal.queries.waiting_scores import waiting_scores
@@ -47,7 +50,15 @@ def organized_teams(request: ApiRequest, task: str) -> list[OrganizedTeamAnswer]
 @read("Organizers", "/tasks/{slug:task}/organize/gold", list[GoldAnswer])
 def gold(request: ApiRequest, task: str) -> list[GoldAnswer]:
     """Which gold standard each track has, and what became of the last upload; nothing of the gold itself."""
-    return [_gold(line) for line in gold_lines(organized(request, task), request.at)]
+    return [_gold(line) for line in gold_lines(organized(request, task))]
+
+
+@read("Organizers", "/tasks/{slug:task}/organize/gold-uploads/{uuid:upload}", GoldUploadAnswer)
+def gold_upload(request: ApiRequest, task: str, upload: UUID) -> GoldUploadAnswer:
+    """What became of an uploaded gold file, and what it would change."""
+    found = organized(request, task)
+    assert isinstance(request.user, User)
+    return GoldUploadAnswer.of(find_preview(found, upload, request.user, request.at))
 
 
 @read("Organizers", "/tasks/{slug:task}/organize/scores", list[WaitingScoresAnswer])
@@ -101,14 +112,12 @@ def audit(request: ApiRequest, task: str, paging: Query[Paging], verb: str = "")
 
 
 def _gold(line: GoldLine) -> GoldAnswer:
-    def version(one: GoldStandard) -> GoldVersionAnswer:
-        return GoldVersionAnswer(id=one.pk, version=one.version)
-
     return GoldAnswer(
         track=line.track.slug,
         split=line.split,
-        newest=version(line.newest) if line.newest else None,
-        former=[version(one) for one in line.former],
+        newest=GoldVersionAnswer.of(line.newest) if line.newest else None,
+        former=[GoldVersionAnswer.of(one) for one in line.former],
+        upload=line.upload.pk if line.upload else None,
         upload_state=line.upload.state if line.upload else None,
         upload_problems=line.upload.problems if line.upload else [],
     )

@@ -9,8 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from portal.actions.validate_only import ValidationReport
 from portal.api.paging import Page
-from portal.models import Membership, Phase, SharedTask, Submission, Team, Track, Validation
+from portal.models import GoldStandard, Membership, Phase, SharedTask, Submission, Team, Track, Validation
 from portal.queries.columns import columns
+from portal.queries.gold_preview import GoldPreview, Place, PreviewedBoard
 from portal.queries.items import ItemTable
 from portal.queries.quota import TrackLimits
 from portal.queries.runs import RunLine, SubmissionView
@@ -658,6 +659,109 @@ class GoldVersionAnswer(BaseModel):
 
     id: int
     version: int
+    created_at: datetime
+    note: str = Field(description="What public leaderboards say about the change")
+
+    @classmethod
+    def of(cls, gold: GoldStandard) -> "GoldVersionAnswer":
+        return cls(id=gold.pk, version=gold.version, created_at=gold.created_at, note=gold.note)
+
+
+class GoldChangeAnswer(BaseModel):
+    """Items of one kind of change; nothing of their answers."""
+
+    count: int
+    items: list[str] = Field(description="Their ids, the first 200")
+
+
+class PlaceAnswer(BaseModel):
+    """A run on a leaderboard; `rank` and `tie_group` if it is official."""
+
+    scores: dict[str, float | None] | None = Field(description="null: it can’t be scored")
+    rank: int | None
+    tie_group: str
+
+    @classmethod
+    def of(cls, place: Place) -> "PlaceAnswer":
+        return cls(scores=None if place.scores is None else dict(place.scores), rank=place.rank, tie_group=place.group)
+
+
+class PreviewedRunAnswer(BaseModel):
+    """A run before and after a correction of the gold."""
+
+    id: UUID
+    run: str
+    team: str | None
+    before: PlaceAnswer
+    after: PlaceAnswer
+
+
+class PreviewedBoardAnswer(BaseModel):
+    """A leaderboard before and after it: how many runs change, and all of them."""
+
+    phase: str
+    is_public: bool
+    rescored: int
+    reranked: int
+    regrouped: int
+    lost: int = Field(description="Runs that can’t be scored by the new gold")
+    runs: list[PreviewedRunAnswer]
+
+    @classmethod
+    def of(cls, board: PreviewedBoard) -> "PreviewedBoardAnswer":
+        return cls(
+            phase=board.phase.slug,
+            is_public=board.is_public,
+            rescored=board.rescored,
+            reranked=board.reranked,
+            regrouped=board.regrouped,
+            lost=board.lost,
+            runs=[
+                PreviewedRunAnswer(
+                    id=one.run.pk,
+                    run=one.run.name,
+                    team=one.run.team.name if one.run.team else None,
+                    before=PlaceAnswer.of(one.before),
+                    after=PlaceAnswer.of(one.after),
+                )
+                for one in board.runs
+            ],
+        )
+
+
+class GoldUploadAnswer(BaseModel):
+    """An uploaded gold file; in the state `ready` with what it would change, which nobody else sees."""
+
+    id: UUID
+    track: str
+    split: str
+    state: str
+    is_finished: bool = Field(description="Nothing more happens by itself")
+    is_stale: bool = Field(description="Gold, rules or runs have changed since: upload the file again")
+    version: int | None = Field(description="Of the gold standard that it became, or is the same as")
+    problems: Problems
+    listed_items: int | None
+    split_items: int | None
+    changes: dict[str, GoldChangeAnswer] = Field(description="`changed`, `added` and `removed` items")
+    boards: list[PreviewedBoardAnswer]
+
+    @classmethod
+    def of(cls, preview: GoldPreview) -> "GoldUploadAnswer":
+        upload = preview.upload
+        return cls(
+            id=upload.pk,
+            track=upload.track.slug,
+            split=upload.split,
+            state=upload.state,
+            is_finished=upload.is_finished,
+            is_stale=preview.is_stale,
+            version=upload.gold.version if upload.gold else None,
+            problems=upload.problems,
+            listed_items=upload.listed_items,
+            split_items=upload.split_items,
+            changes={kind: GoldChangeAnswer.model_validate(part) for kind, part in preview.changes.items()},
+            boards=[PreviewedBoardAnswer.of(board) for board in preview.boards],
+        )
 
 
 class GoldAnswer(BaseModel):
@@ -667,6 +771,7 @@ class GoldAnswer(BaseModel):
     split: str
     newest: GoldVersionAnswer | None
     former: list[GoldVersionAnswer]
+    upload: UUID | None = Field(description="The file that was uploaded last")
     upload_state: str | None = Field(description="What became of the file that was uploaded last")
     upload_problems: Problems
 

@@ -30,6 +30,12 @@ def claim_gold(upload_id: UUID, at: datetime) -> UUID | None:
     return _claim(GoldUpload.objects.filter(pk=upload_id), GoldUpload.State.CHECKING, at)
 
 
+def claim_preview(upload_id: UUID, at: datetime) -> UUID | None:
+    """The token of the worker that may compute what this gold standard changes; None as with `claim_gold`."""
+    waiting = GoldUpload.objects.filter(pk=upload_id, state=GoldUpload.State.PREVIEWING)
+    return _claim(waiting, GoldUpload.State.PREVIEWING, at)
+
+
 def goes_by_this_scorer(shared_task: SharedTask) -> bool:
     """Whether this worker's scorer counts for the shared task; where it does not, other workers claim the work."""
     if shared_task.scorer == scorer_version:

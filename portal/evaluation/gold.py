@@ -1,12 +1,13 @@
 """New versions of gold standards: judged by a worker, which alone can open them; then all runs are scored again."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Self
 from uuid import UUID
 
 import structlog
 from django.db import transaction
+from django.db.models import Exists, OuterRef, Q
 
 from portal.evaluation.child import run_limited
 from portal.evaluation.claim import claim_gold
@@ -20,7 +21,7 @@ from portal.storage import open_gold
 
 log = structlog.get_logger("portal.evaluation")
 
-_WAITING = (GoldUpload.State.RECEIVED, GoldUpload.State.CHECKING)
+_STATE = GoldUpload.State
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,7 @@ class GoldFinding:
     problems: Problems
     counts: tuple[int, int] | None
     is_folders: bool = False  # for an import: the same as at the last one
+    changes: dict[str, Any] = field(default_factory=dict)  # next to the version in use
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,10 @@ class Versions:
 
 
 def check_gold_upload(upload_id: UUID, at: datetime) -> list[UUID]:
-    """Claim, judge and record; the runs that are to be scored because of it (none, where the claim was lost)."""
+    """Claim, judge and record; the runs that are to be scored because of it (none, where the claim was lost).
+
+    What an organizer puts in the place of another gold standard is left for `preview_gold`.
+    """
     now = running_from(at)
     token = claim_gold(upload_id, at)
     if token is None:
@@ -88,12 +93,14 @@ def adopt(
     counts: tuple[int, int] | None,
     *,
     is_imported: bool = False,
+    note: str = "",
     **detail: int,
 ) -> GoldStandard:
     """The next version; the caller asks for the scores of `runs_to_score` after the commit.
 
     Args:
         counts: how many items it lists, of how many that runs must hold.
+        note: what public leaderboards say about the change.
     """
     listed_items, split_items = counts or (None, None)
     newest = GoldStandard.objects.newest(track, split)
@@ -106,11 +113,12 @@ def adopt(
         created_at=at,
         listed_items=listed_items,
         split_items=split_items,
+        note=note,
+        applied_by=actor if note else None,
     )
     subject = f"gold {track.slug} {split} version {gold.version}"
-    AuditEntry.objects.record(
-        actor, "add_gold_standard", track, at, subject=subject, sealed_sha256=sealed_sha256, **detail
-    )
+    known = {"sealed_sha256": sealed_sha256, **detail, **({"note": note} if note else {})}
+    AuditEntry.objects.record(actor, "add_gold_standard", track, at, subject=subject, **known)
     ask_again(_runs(track, split))
     return gold
 
@@ -124,16 +132,20 @@ def runs_to_score(track: Track, split: str) -> list[UUID]:
 def drop_unused_gold() -> int:
     """Delete the sealed files of uploads that did not become a version, and forget their names; how many there were.
 
-    Those that failed on our side are kept, for `retry_failed`.
+    Those that failed on our side are kept, for `retry_failed`, and those that can be applied until a newer file or
+    version takes their place.
     """
-    kept = (*_WAITING, GoldUpload.State.ACCEPTED, GoldUpload.State.FAILED)
-    settled = [state for state in GoldUpload.State if state not in kept]
+    settled = [_STATE.UNCHANGED, _STATE.REJECTED, _STATE.CONFLICT]
+    there = Q(track=OuterRef("track"), split=OuterRef("split"))
+    replaced = Q(Exists(GoldUpload.objects.filter(there, received_at__gt=OuterRef("received_at"))))
+    replaced |= Q(Exists(GoldStandard.objects.filter(there, created_at__gt=OuterRef("received_at"))))
     used = GoldStandard.objects.values("sealed_sha256")
-    unused = GoldUpload.objects.filter(state__in=settled).exclude(sealed_sha256="").exclude(sealed_sha256__in=used)
+    unused = GoldUpload.objects.filter(Q(state__in=settled) | Q(replaced, state=_STATE.READY))
+    unused = unused.exclude(sealed_sha256="").exclude(sealed_sha256__in=used).defer("preview")
     dropped = 0
     for upload in unused:
         gold_objects().delete(upload.sealed_sha256)
-        dropped += GoldUpload.objects.filter(pk=upload.pk).update(sealed_sha256="")
+        dropped += GoldUpload.objects.filter(pk=upload.pk).update(sealed_sha256="", preview={})
     return dropped
 
 
@@ -149,21 +161,25 @@ def _opened(gold: GoldStandard | None) -> bytes | None:
 @transaction.atomic
 def _record(upload: GoldUpload, token: UUID, versions: Versions, finding: GoldFinding, at: datetime) -> list[UUID]:
     mine = GoldUpload.objects.held(upload, token)
-    done = {"checked_at": at, "problems": finding.problems}
+    listed, items = finding.counts or (None, None)
+    done = {"checked_at": at, "problems": finding.problems, "listed_items": listed, "split_items": items}
     if not finding.ok:
-        mine.release(state=GoldUpload.State.REJECTED, **done)
+        mine.release(state=_STATE.REJECTED, **done)
         return []
     if upload.is_imported and finding.is_folders:
-        mine.release(state=GoldUpload.State.UNCHANGED, gold=versions.imported, **done)
+        mine.release(state=_STATE.UNCHANGED, gold=versions.imported, **done)
         return []
     if not finding.is_new:
-        if mine.release(state=GoldUpload.State.UNCHANGED, gold=versions.newest, **done) and upload.is_imported:
+        if mine.release(state=_STATE.UNCHANGED, gold=versions.newest, **done) and upload.is_imported:
             GoldStandard.objects.filter(uploads=upload.pk).update(is_imported=True)
         return []
     if upload.is_imported and versions.have_parted:
-        mine.release(state=GoldUpload.State.CONFLICT, **done)
+        mine.release(state=_STATE.CONFLICT, **done)
         return []
-    if not mine.release(state=GoldUpload.State.ACCEPTED, **done):
+    if versions.newest is not None and not upload.is_imported:
+        mine.release(state=_STATE.PREVIEWING, preview={"changes": finding.changes}, **done)
+        return []
+    if not mine.release(state=_STATE.ACCEPTED, **done):
         return []
     track, split, sha256 = upload.track, upload.split, upload.sealed_sha256
     gold = adopt(track, split, sha256, at, upload.sent_by, finding.counts, is_imported=upload.is_imported)

@@ -40,6 +40,7 @@ SWEEP_BATCH = 500
 COMPARE_SECONDS = 200  # wall clock and CPU of one comparison of a board's runs
 COMPARE_JOB_SECONDS = 240
 COMPARE_AGAIN_SECONDS = 60  # a board whose runs change all the time is compared so often
+PREVIEW_JOB_SECONDS = 3600  # of computing what another gold standard changes; its lease is renewed with each run
 PACK_SECONDS = 900  # of one pack for a paper
 PACK_JOB_SECONDS = 960
 PACKS_SECONDS = 30  # between two looks for packs to build

@@ -1,7 +1,7 @@
 """Gold standards that this worker has opened and keeps in its memory, pickled for the children that score.
 
 A child would have to open, read and derive again for every run what its worker can hand to it. What is opened here a
-confined child has read before, when it was adopted.
+confined child has read before, when it was judged.
 """
 
 import pickle
@@ -9,7 +9,7 @@ from collections import OrderedDict
 
 from portal.evaluation.errors import HostError, description
 from portal.evaluation.limits import GOLD_BYTES_KEPT
-from portal.models import GoldStandard
+from portal.models import GoldStandard, GoldUpload
 from portal.sealing import unseal
 from portal.storage import sealed_gold
 from scoring import Definition
@@ -20,7 +20,7 @@ from scoring.score import accepted_gold, score_gold
 _kept: OrderedDict[tuple[str, str], bytes] = OrderedDict()  # the last used at the end
 
 
-def opened_gold(gold: GoldStandard, definition: Definition, definition_sha256: str) -> bytes:
+def opened_gold(gold: GoldStandard | GoldUpload, definition: Definition, definition_sha256: str) -> bytes:
     """A pickled `LoadedGold`, read once for a gold and a definition.
 
     Raises:

@@ -14,7 +14,7 @@ from portal.evaluation.confined.runs import Runs
 from portal.evaluation.limits import CHILD_SECONDS
 from portal.evaluation.opened_gold import opened_gold
 from portal.evaluation.record import Scored, record_error, record_score
-from portal.models import GoldStandard, Run
+from portal.models import GoldStandard, GoldUpload, Run
 from portal.models.clock import running_from
 from portal.models.run import RunQuerySet
 from portal.storage import stored_file
@@ -78,7 +78,7 @@ def score(run: Run, at: datetime, reader: Reader | None = None) -> bool:
     return True
 
 
-def compute(run: Run, gold: GoldStandard, reader: Reader | None = None) -> Scored:
+def compute(run: Run, gold: GoldStandard | GoldUpload, reader: Reader | None = None) -> Scored:
     """The scores, from a child with limits: the reader, or one that reads the run now.
 
     Raises:

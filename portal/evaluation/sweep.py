@@ -23,6 +23,7 @@ class Work:
     runs: list[UUID] = field(default_factory=list)
     others: list[UUID] = field(default_factory=list)  # baselines, and runs that have scores already
     gold: list[UUID] = field(default_factory=list)  # standards to judge
+    previews: list[UUID] = field(default_factory=list)  # of standards, to compute
 
 
 def sweep(at: datetime, lanes: Collection[Lane] = tuple(Lane)) -> Work:
@@ -34,7 +35,8 @@ def sweep(at: datetime, lanes: Collection[Lane] = tuple(Lane)) -> Work:
     submissions = Submission.objects.due(at).filter(state__in=_states(Submission.State.CHECKING))
     runs = Run.objects.due(at).filter(state__in=_states(Run.State.SCORING))
     gold = GoldUpload.objects.due(at).filter(state__in=_states(GoldUpload.State.CHECKING))
-    for due in (submissions, runs, gold):
+    previews = GoldUpload.objects.due(at).filter(state=GoldUpload.State.PREVIEWING)
+    for due in (submissions, runs, gold, previews):
         _give_up(due, at)
     scored = Exists(Evaluation.objects.filter(run=OuterRef("pk")))
     first, scorable = Q(~scored, kind=Run.Kind.TEAM), runs.scorable()
@@ -43,7 +45,7 @@ def sweep(at: datetime, lanes: Collection[Lane] = tuple(Lane)) -> Work:
         first_runs = _hint(scorable.filter(first), at)
         work = Work(submissions=_hint(submissions, at), runs=first_runs, gold=_hint(gold, at))
     if Lane.BULK in lanes:
-        work = replace(work, others=_hint(scorable.exclude(first), at))
+        work = replace(work, others=_hint(scorable.exclude(first), at), previews=_hint(previews, at))
     return work
 
 

@@ -75,14 +75,20 @@ class BoardQuerySet(models.QuerySet["Board"]):
         if not mine._count_a_change():  # the row's lock: of two last runs, one sees the other
             Board.objects.bulk_create([Board(track_id=run.track_id, phase_id=run.phase_id)], ignore_conflicts=True)
             mine._count_a_change()
-        board = mine.select_related("gold", "phase").defer("comparison").get()  # of many runs it is long
+        board = mine.select_related("gold", "next_gold", "phase").defer("comparison").get()  # of many runs it is long
         if scored is not None and scored != (board.gold, board.scorer):
             board.next_gold, board.next_scorer = scored
         elif board.next_gold_id is None:
             return
-        if not board.keeps_scores(at) and not board.waits():
+        if not board.keeps_scores(at) and not board.announces_next(at) and not board.waits():
             board.show_next()
         board.save(update_fields=PAIRS)
+
+    def to_announce(self, at: datetime) -> "list[Board]":
+        """Boards whose new scores are all there and are to be shown with the sentence of their gold standard."""
+        found = self.filter(next_gold__isnull=False).exclude(next_gold__note="").exclude(next_gold=F("gold"))
+        found = found.select_related("track__shared_task", "phase", "gold", "next_gold")
+        return [board for board in found.order_by("pk") if board.announces_next(at) and not board.waits()]
 
     def with_new_scores(self, at: datetime) -> "list[Board]":
         """Boards whose new scores wait for organizers to apply them, or are still being computed for that."""
@@ -126,6 +132,15 @@ class Board(models.Model):
     def keeps_scores(self, at: datetime) -> bool:
         """Whether only organizers let it show other scores than it does."""
         return self.gold_id is not None and self.phase.keeps_scores(at)
+
+    def announces_next(self, at: datetime) -> bool:
+        """Whether public scores change with a sentence that an organizer wrote when applying the next gold standard.
+
+        Then `portal.queries.waiting_scores.show_new_scores` shows the next pair.
+        """
+        if self.gold_id is None or self.next_gold is None or self.next_gold_id == self.gold_id:
+            return False
+        return bool(self.next_gold.note) and self.phase.scores_are_public(at)
 
     def show_next(self) -> None:
         """Make the next pair the one that is shown; `PAIRS` are the fields to save."""

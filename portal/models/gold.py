@@ -1,5 +1,6 @@
 """Versions of the hidden gold standard. The files are sealed; see `portal.sealing`."""
 
+from django.conf import settings
 from django.db import models
 
 from portal.models.task import SharedTask, Track
@@ -24,6 +25,9 @@ class GoldStandard(models.Model):
     created_at = models.DateTimeField()
     listed_items = models.PositiveIntegerField(null=True)  # None: not counted
     split_items = models.PositiveIntegerField(null=True)
+    # Of a correction: what everyone can read on the leaderboards that it changes, and who applied it.
+    note = models.CharField(max_length=300, blank=True)
+    applied_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+")
 
     objects = GoldStandardQuerySet.as_manager()
 

@@ -78,18 +78,13 @@ def of_another_gold(line: GoldLine, at: datetime) -> list[str]:
         )
         % {"n": runs}
     ]
-    if line.live:
-        effects.append(_("The public leaderboard of %(phases)s then changes at once.") % {"phases": _titles(line.live)})
-    kept = [phase for phase in phases if phase.keeps_scores(at)]
-    if kept:
+    public = [phase for phase in phases if phase.scores_are_public(at)]
+    if public:
         effects.append(
-            _(
-                "The released leaderboard of %(phases)s stays as it is until you apply the new scores on the page "
-                "“New scores”, with a sentence that everyone can read."
-            )
-            % {"phases": _titles(kept)}
+            _("The public leaderboard of %(phases)s then changes, and shows your sentence to everyone.")
+            % {"phases": _titles(public)}
         )
-    return [*effects, _("The way back: every version is kept, and this page can make an earlier one the newest again.")]
+    return [*effects, _("The way back: every version is kept, and you can use an earlier one again.")]
 
 
 def _titles(phases: Sequence[Phase]) -> str:

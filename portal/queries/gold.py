@@ -2,11 +2,10 @@
 
 from collections import defaultdict
 from dataclasses import dataclass
-from datetime import datetime
 
 from django.utils.translation import gettext as _
 
-from portal.models import GoldStandard, GoldUpload, Phase, SharedTask, Track
+from portal.models import GoldStandard, GoldUpload, SharedTask, Track
 from scoring.formats import answer_kind
 
 
@@ -19,7 +18,6 @@ class GoldLine:
     newest: GoldStandard | None
     upload: GoldUpload | None
     former: list[GoldStandard]  # the versions before the newest, the last one first
-    live: list[Phase]  # with public scores that another gold would change at once
 
     @property
     def key(self) -> str:
@@ -38,12 +36,12 @@ class GoldLine:
         return _("; the others are not scored")
 
 
-def gold_lines(shared_task: SharedTask, at: datetime) -> list[GoldLine]:
+def gold_lines(shared_task: SharedTask) -> list[GoldLine]:
     """One entry a track and split that has items, in the task's order."""
     versions: dict[tuple[int, str], list[GoldStandard]] = defaultdict(list)
     for gold in GoldStandard.objects.filter(track__shared_task=shared_task).order_by("-version"):
         versions[gold.track_id, gold.split].append(gold)
-    sent = GoldUpload.objects.filter(track__shared_task=shared_task).select_related("gold", "sent_by")
+    sent = GoldUpload.objects.filter(track__shared_task=shared_task).select_related("gold", "sent_by").defer("preview")
     uploads = {(upload.track_id, upload.split): upload for upload in sent.order_by("received_at")}
     return [
         GoldLine(
@@ -52,14 +50,7 @@ def gold_lines(shared_task: SharedTask, at: datetime) -> list[GoldLine]:
             newest=next(iter(versions[track.pk, split]), None),
             upload=uploads.get((track.pk, split)),
             former=versions[track.pk, split][1:],
-            live=live_phases(shared_task, split, at) if versions[track.pk, split] else [],
         )
         for track in shared_task.tracks.select_related("shared_task")
         for split in track.definition.items
     ]
-
-
-def live_phases(shared_task: SharedTask, split: str, at: datetime) -> list[Phase]:
-    """Phases of a split whose scores are public and not final: their leaderboards follow a new gold at once."""
-    phases = shared_task.phases.filter(split=split)
-    return [phase for phase in phases if phase.scores_are_public(at) and not phase.keeps_scores(at)]

@@ -153,7 +153,7 @@ def to_do(shared_task: SharedTask, at: datetime) -> list[ToDo]:
     failed = sum(line.counts[Run.State.FAILED] for line in lines)
     golden = {(line.track, line.phase.split) for line in lines if not line.has_gold and line.phase.opens <= at + _SOON}
     waiting = shared_task.teams.filter(state=Team.State.PENDING).count()
-    uploads = [line.upload for line in gold_lines(shared_task, at) if line.upload is not None]
+    uploads = [line.upload for line in gold_lines(shared_task) if line.upload is not None]
     rejected = [one for one in uploads if one.state in _NOT_USED]
     unsent = OutgoingMail.objects.filter(shared_task=shared_task, state=OutgoingMail.State.FAILED).count()
     unscored = sum(line.unscored for line in lines if line.has_gold)
@@ -165,6 +165,12 @@ def to_do(shared_task: SharedTask, at: datetime) -> list[ToDo]:
             "rejected",
             len(rejected),
             _n("%d gold file was not taken.", "%d gold files were not taken."),
+            "organize_gold",
+        ),
+        (
+            "ready",
+            sum(one.state == GoldUpload.State.READY for one in uploads),
+            _n("%d gold preview is ready to apply.", "%d gold previews are ready to apply."),
             "organize_gold",
         ),
         (

@@ -6,7 +6,10 @@ from datetime import datetime
 from functools import partial
 from uuid import UUID
 
-from portal.models import Board, Evaluation, Phase, SharedTask, User
+from django.db import transaction
+
+from portal.models import Board, BoardChange, Evaluation, Phase, SharedTask, User
+from portal.models.board import PAIRS
 from portal.queries.board_rows import select
 from portal.queries.choices import Choices
 from portal.queries.languages import Scores
@@ -57,6 +60,40 @@ def effect_of(board: Board, organizer: User, at: datetime) -> Effect:
         ranks=sum(rank != new_ranks[owner] for owner, rank in ranks.items() if owner in new_ranks),
         missing=len(scores.keys() - new_scores.keys()),
     )
+
+
+def show_new_scores(board: Board, by: User, note: str, at: datetime) -> BoardChange:
+    """Show the board's next pair from now on, and keep what changed and why; the caller holds the board's row."""
+    effect = effect_of(board, by, at)
+    change = BoardChange(
+        board=board,
+        gold_before=board.gold,
+        gold_after=board.next_gold,
+        scorer_before=board.scorer,
+        scorer_after=board.next_scorer,
+        runs=effect.runs,
+        ranks=effect.ranks,
+        note=note,
+        by=by,
+        at=at,
+    )
+    board.show_next()
+    board.save(update_fields=PAIRS)
+    change.save()
+    Board.objects.filter(pk=board.pk).changed()
+    return change
+
+
+@transaction.atomic
+def show_announced(board_key: int, at: datetime) -> BoardChange | None:
+    """Show new scores with the sentence of their gold standard, if the board still waits for that."""
+    rows = Board.objects.filter(pk=board_key)
+    list(rows.select_for_update(of=("self",), no_key=True).values_list("pk"))
+    for board in rows.to_announce(at):
+        gold = board.next_gold
+        if gold is not None and gold.applied_by is not None:
+            return show_new_scores(board, gold.applied_by, gold.note, at)
+    return None
 
 
 def _scores(board: Board, organizer: User, at: datetime) -> dict[UUID, Scores]:

@@ -10,7 +10,7 @@ from django.utils.translation import ngettext
 
 from portal.actions.announcements import publish_announcement
 from portal.actions.datasets import EMPTY, FILE_OF_RULES, SAME_FILE, TAKEN, replace_dataset
-from portal.actions.gold import PUBLIC_SCORES
+from portal.actions.gold import apply_gold
 from portal.actions.input import OUT_OF_RANGE
 from portal.actions.phases import grant_grace, move_phase
 from portal.actions.scores import apply_scores
@@ -142,11 +142,8 @@ class DatasetForm(ActionForm):
 class GoldForm(ActionForm):
     """A gold file for one track and split."""
 
-    fields_of_errors = {PUBLIC_SCORES.code: "is_sure"}
-
     target = forms.TypedChoiceField(label=_("For"))
     file = forms.FileField(label=_("Gold file"), allow_empty_file=True, max_length=255)
-    is_sure = forms.BooleanField(label=_("I am sure: leaderboards of open phases change at once"), required=False)
 
     def __init__(self, *args: Any, lines: Sequence[GoldLine], **kwargs: Any) -> None:
         """`cleaned_data["target"]` is one of the lines."""
@@ -155,9 +152,17 @@ class GoldForm(ActionForm):
         field = self.fields["target"]
         field.choices = [(line.key, f"{line.track.title} · {line.split}") for line in lines]
         field.coerce = by_key.__getitem__
-        self.fields["is_sure"].help_text = _("Needed where the table below says so.")
-        if not any(line.live for line in lines):
-            self.fields["is_sure"].widget = forms.HiddenInput()
+
+
+class NoteForm(ActionForm):
+    """Why another gold standard is put in use."""
+
+    note = action_field(
+        apply_gold,
+        "note",
+        label=_("Why the gold changes"),
+        help_text=_("One sentence. Everyone can read it on leaderboards that are public, and in their exports."),
+    )
 
 
 class ScoresForm(ActionForm):

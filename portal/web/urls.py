@@ -122,6 +122,7 @@ urlpatterns = [
     path("tasks/<slug:slug>/organize/downloads.csv", organize_data.downloads_table, name="downloads_table"),
     path("tasks/<slug:slug>/organize/data/<slug:dataset>/", organize_data.replace, name="replace_dataset"),
     path("tasks/<slug:slug>/organize/gold/", organize_gold.gold, name="organize_gold"),
+    path("tasks/<slug:slug>/organize/gold/previews/<uuid:pk>/", organize_gold.preview, name="gold_preview"),
     path("tasks/<slug:slug>/organize/gold/<int:pk>/", organize_gold.return_to, name="return_to_gold"),
     path("tasks/<slug:slug>/organize/phases/", organize_phases.phases, name="organize_phases"),
     path("tasks/<slug:slug>/organize/phases/<slug:phase>/move/", organize_phases.move, name="move_phase"),

@@ -21,6 +21,7 @@ from portal.models import (
     Announcement,
     DeviceLogin,
     GoldStandard,
+    GoldUpload,
     Phase,
     Run,
     SharedTask,
@@ -69,6 +70,7 @@ class World:
             Announcement: Announcement(shared_task=self.task, title="News", text="Well."),
             DeviceLogin: DeviceLogin(address="192.0.2.1"),
             GoldStandard: GoldStandard(track=run.track),
+            GoldUpload: GoldUpload.objects.create(track=run.track, split="test", received_at=EVALUATION),
             Path: self.folder,
             Phase: run.phase,
             Run: run,
@@ -102,6 +104,7 @@ EVERYONE = {"anonymous", "server", *SIGNED_IN}
 
 WHO_MAY = {
     "allow_device_login": OWN_ACCOUNT,
+    "apply_gold": ORGANIZERS,
     "apply_scores": ORGANIZERS,
     "approve_team": ORGANIZERS,
     "ask_again": CAPTAIN,

@@ -25,8 +25,9 @@ from tests.portal.test_import import edit
 from tests.portal.world import (
     EVALUATION,
     GOOD,
+    NOTE,
     POST,
-    RELEASE,
+    applied,
     board,
     gold_path,
     organizer_of,
@@ -60,11 +61,9 @@ def newest(tiny, track="one"):
 
 
 def uploaded(tiny, organizer, content):
-    """As a worker leaves it."""
-    upload = upload_gold(organizer, tiny.tracks.get(slug="one"), EVALUATION, split="test", sealed=seal([content]))
-    check_gold_upload(upload.pk, EVALUATION)
-    upload.refresh_from_db()
-    return upload
+    """As a worker leaves it, and an organizer who applies what can be applied."""
+    track = tiny.tracks.get(slug="one")
+    return applied(upload_gold(organizer, track, EVALUATION, split="test", sealed=seal([content])), EVALUATION)
 
 
 @pytest.mark.parametrize("size", [0, 1, 65_495, 65_496, 65_497, 131_072, 300_000])
@@ -137,26 +136,12 @@ def test_an_upload_becomes_the_newest_version_and_all_is_scored_again(tiny, orga
     assert [row.scores["accuracy"] for row in board(tiny, POST).rows if row.kind == "team"] == [1.0]
     verbs = set(AuditEntry.objects.filter(actor=organizer).values_list("verb", flat=True))
     assert verbs == {"upload_gold", "add_gold_standard"}
+    assert AuditEntry.objects.get(actor=organizer, verb="add_gold_standard").detail["note"] == NOTE
 
 
 def test_the_same_gold_again_makes_no_version(tiny, organizer):
     assert uploaded(tiny, organizer, (gold := open_gold(newest(tiny).sealed_sha256))).state == "unchanged"
     assert uploaded(tiny, organizer, gold).gold.version == newest(tiny).version == 1
-
-
-def test_a_public_board_of_an_open_phase_changes_only_when_somebody_is_sure(tiny, organizer):
-    track = tiny.tracks.get(slug="one")
-    with pytest.raises(Invalid, match="Post-evaluation are public"):
-        upload_gold(organizer, track, POST, split="test", sealed=seal([OTHER]))
-    assert not GoldUpload.objects.exists()
-    check_gold_upload(upload_gold(organizer, track, POST, split="test", sealed=seal([OTHER]), is_sure=True).pk, POST)
-    assert newest(tiny).version == 2
-    with pytest.raises(Invalid, match="Post-evaluation are public"):
-        return_to_gold(organizer, GoldStandard.objects.get(track=track, version=1), POST)
-
-
-def test_a_released_board_alone_asks_nothing_as_it_keeps_its_scores(tiny, organizer):
-    assert upload_gold(organizer, tiny.tracks.get(slug="one"), RELEASE, split="test", sealed=seal([OTHER]))
 
 
 def test_an_earlier_gold_comes_back_as_the_newest_version(tiny, organizer, meltemi):
@@ -166,15 +151,15 @@ def test_an_earlier_gold_comes_back_as_the_newest_version(tiny, organizer, melte
     before = [row.scores for row in board(tiny, POST).rows]
     uploaded(tiny, organizer, OTHER)
     work_off(EVALUATION)
-    renewed = return_to_gold(organizer, first, EVALUATION)
+    renewed = return_to_gold(organizer, first, EVALUATION, note=NOTE)
     assert (renewed.version, open_gold(renewed.sealed_sha256)) == (3, open_gold(first.sealed_sha256))
     work_off(EVALUATION)
     assert (board(tiny, POST).gold_version, [row.scores for row in board(tiny, POST).rows]) == (3, before)
     assert AuditEntry.objects.get(subject="gold one test version 3").detail["returned_to"] == 1
     with pytest.raises(Conflict):
-        return_to_gold(organizer, first, EVALUATION)
+        return_to_gold(organizer, first, EVALUATION, note=NOTE)
     with pytest.raises(NotAllowed):
-        return_to_gold(person("Rival"), first, EVALUATION)
+        return_to_gold(person("Rival"), first, EVALUATION, note=NOTE)
 
 
 REFUSED = {
@@ -210,7 +195,7 @@ def test_gold_that_lists_some_items_is_accepted_where_the_folder_says_so(tiny, t
     import_shared_task(None, tiny_folder, EVALUATION)
     assert uploaded(tiny, organizer, run_file(["YES", "NO"])).state == "accepted"
     assert newest(tiny).counts == (2, 4)
-    return_to_gold(organizer, GoldStandard.objects.get(track__slug="one", version=1), EVALUATION, is_sure=True)
+    return_to_gold(organizer, GoldStandard.objects.get(track__slug="one", version=1), EVALUATION, note=NOTE)
     assert newest(tiny).counts == (4, 4)
 
 
@@ -273,7 +258,7 @@ def test_keys_change_and_the_old_one_is_needed_no_more(tiny, organizer, meltemi,
     settings.GOLD_PRIVATE_KEYS = settings.GOLD_PRIVATE_KEYS[:1]
     assert newest(tiny).sealed_sha256 != before
     assert not gold_path(before).exists()
-    check_gold_upload(waiting.pk, EVALUATION)
+    applied(waiting, EVALUATION)
     run = send_run(meltemi, GOOD, 1, EVALUATION)
     work_off(EVALUATION)
     assert Run.objects.get(pk=run.pk).evaluations.get().gold.version == 2

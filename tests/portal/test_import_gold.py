@@ -14,7 +14,7 @@ from portal.queries.organize import to_do
 from portal.sealing import as_text, public_key, seal
 from portal.storage import open_gold
 from tests.portal.remembered import remembered
-from tests.portal.world import EVALUATION, POST, person, run_file, set_up_second_factor
+from tests.portal.world import EVALUATION, NOTE, POST, applied, person, run_file, set_up_second_factor
 
 FIXED = run_file(["YES", "YES", "NO", "NO"])
 OTHER = run_file(["NO", "NO", "NO", "NO"])
@@ -33,9 +33,9 @@ def in_use(task):
 
 
 def upload(task, organizer, content):
-    """As a worker leaves it."""
-    found = upload_gold(organizer, task.tracks.get(slug="one"), EVALUATION, split="test", sealed=seal([content]))
-    check_gold_upload(found.pk, EVALUATION)
+    """As a worker leaves it, and an organizer who applies it."""
+    track = task.tracks.get(slug="one")
+    applied(upload_gold(organizer, track, EVALUATION, split="test", sealed=seal([content])), EVALUATION)
 
 
 @pytest.fixture
@@ -101,7 +101,9 @@ def test_each_way_out_of_that_conflict_works(fixed, organizer, tiny_folder):
     path.write_bytes(before)
     with pytest.raises(Conflict):
         import_shared_task(None, tiny_folder, POST)
-    return_to_gold(organizer, GoldStandard.objects.get(track__slug="one", version=3), EVALUATION)  # the imported one
+    return_to_gold(
+        organizer, GoldStandard.objects.get(track__slug="one", version=3), EVALUATION, note=NOTE
+    )  # the imported one
     assert import_shared_task(None, tiny_folder, POST).changes == ["gold one test: version 6, 4 of 4 items have gold"]
     path.unlink()
     upload(fixed, organizer, FIXED)
@@ -133,7 +135,7 @@ def test_a_worker_takes_what_changed_in_the_folder_alone(tiny, tiny_folder, keyl
 
 
 def test_a_portal_of_before_knows_which_versions_imports_brought(fixed, organizer):
-    return_to_gold(organizer, GoldStandard.objects.get(track__slug="one", version=1), EVALUATION)
+    return_to_gold(organizer, GoldStandard.objects.get(track__slug="one", version=1), EVALUATION, note=NOTE)
     GoldStandard.objects.update(is_imported=False)
     importlib.import_module("portal.migrations.0009_gold_is_imported").mark_imported(apps, None)
     marked = GoldStandard.objects.filter(track__slug="one").order_by("version").values_list("is_imported", flat=True)

@@ -20,6 +20,7 @@ from tests.portal.remembered import remembered
 from tests.portal.world import (
     EVALUATION,
     GOOD,
+    NOTE,
     PERFECT,
     POOR,
     POST,
@@ -34,7 +35,6 @@ from tests.portal.world import (
     work_off,
 )
 
-NOTE = "Item c was labeled wrong; two annotators agree on NO."
 BOARD = "/tasks/tiny/leaderboard/one/?phase=evaluation"
 
 

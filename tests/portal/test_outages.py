@@ -177,7 +177,7 @@ def test_gold_uploads_wait_too(tiny, administrators):
     assert alerts().count() == 2
     away.rename(file)
     check_gold_upload(sent.pk, EVALUATION)
-    assert waits(sent)[0] == "accepted"
+    assert waits(sent)[0] == "previewing"
 
 
 def test_database_away_when_scores_are_recorded(meltemi):

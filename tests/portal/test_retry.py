@@ -130,7 +130,7 @@ def test_gold_comes_back_unless_newer_gold_is_there(tiny, organizer):
     drop_unused_gold()
     assert retry_failed(organizer, tiny, EVALUATION) == Retried(0, 1, [])
     check_gold_upload(first.pk, EVALUATION)
-    assert state(first)[0] == "accepted"
+    assert state(first)[0] == "previewing"
     second = upload_gold(organizer, track, EVALUATION + MINUTE, split="test", sealed=seal([contents[1]]))
     assert quarantine(GoldUpload.objects.filter(pk=second.pk), EVALUATION + MINUTE)
     upload_gold(organizer, track, EVALUATION + 2 * MINUTE, split="test", sealed=seal([contents[0]]))

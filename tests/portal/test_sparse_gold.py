@@ -67,7 +67,7 @@ def test_false_positives_on_other_items_count(sparse: SharedTask) -> None:
 
 
 def test_the_gold_page_says_how_many_items_have_gold(sparse: SharedTask) -> None:
-    (line,) = gold_lines(sparse, POST)
+    (line,) = gold_lines(sparse)
     assert line.newest is not None
     assert line.newest.counts == (2, 10)
     assert line.others == "; the others have no spans"

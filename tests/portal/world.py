@@ -22,6 +22,7 @@ from django.test.utils import CaptureQueriesContext
 
 from portal.actions.agreement import sign_agreement
 from portal.actions.errors import ActionError
+from portal.actions.gold import apply_gold
 from portal.actions.submit import submit
 from portal.actions.teams import register_team
 from portal.actions.validate_only import ValidationReport, report_of
@@ -29,7 +30,9 @@ from portal.evaluation import check, score
 from portal.evaluation.check import checked, evaluate_submission
 from portal.evaluation.child import Child, unpacked
 from portal.evaluation.fork_server import answer
+from portal.evaluation.gold import check_gold_upload
 from portal.evaluation.limits import CHILD_SECONDS
+from portal.evaluation.preview import preview_gold
 from portal.evaluation.record import Scored, record_score
 from portal.evaluation.score import score_run
 from portal.evaluation.validate import validate
@@ -37,6 +40,7 @@ from portal.mail import outbox
 from portal.models import (
     Evaluation,
     GoldStandard,
+    GoldUpload,
     OutgoingMail,
     Phase,
     Run,
@@ -65,6 +69,8 @@ POST = datetime(2024, 6, 2, 12, tzinfo=UTC)  # the phases `post` and `without-go
 PERFECT = ["YES", "YES", "YES", "NO"]  # accuracy in track one 1.0
 GOOD = ["YES", "YES", "NO", "NO"]  # 0.75
 POOR = ["NO", "NO", "NO", "NO"]  # 0.25
+
+NOTE = "Item c was labeled wrong; two annotators agree on NO."
 
 MILLISECOND = timedelta(milliseconds=1)
 APP_TIME = 1_714_651_200  # Unix time
@@ -174,6 +180,18 @@ def work_off(at: datetime, *, confined: bool = False) -> None:
             score_run(run.pk, at)
         for validation in Validation.objects.unfinished():
             validate(validation.pk, at)
+
+
+def applied(upload: GoldUpload, at: datetime) -> GoldUpload:
+    """A worker judges a gold file and previews it; its organizer applies it, if there is something to apply."""
+    check_gold_upload(upload.pk, at)
+    with without_children():
+        preview_gold(upload.pk, at)
+    upload.refresh_from_db()
+    if upload.state == GoldUpload.State.READY:
+        apply_gold(upload.sent_by, upload, at, note=NOTE)
+        upload.refresh_from_db()
+    return upload
 
 
 @contextmanager

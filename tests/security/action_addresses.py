@@ -128,6 +128,7 @@ CALLS: dict[tuple[str, str], Call] = {
     ("device_code", "start_device_login"): Call(_nothing, data=lambda _world, _who: {"client_id": "agon", "name": "x"}),
     ("device_token", "collect_token"): Call(_nothing),
     ("end_session", "end_session"): Call(lambda world, _who: world.session),
+    ("gold_preview", "apply_gold"): Call(lambda world, _who: world.gold_upload),
     ("grant_grace", "grant_grace"): Call(_phase),
     ("join_team", "join_team"): Call(_task),
     ("move_phase", "move_phase"): Call(_phase),

@@ -36,6 +36,7 @@ def arguments(world: World, name: str) -> dict[str, Any]:
         "validation": world.validation.pk,
         "announcement": world.announcement.pk,
         "gold": world.gold.pk,
+        "upload": world.gold_upload.pk,
         "grace": 1,
         "split": "test",
         "team": world.auster.pk,

@@ -9,10 +9,12 @@ from django.test import Client
 
 from portal.actions.announcements import publish_announcement
 from portal.actions.approval import approve_team
+from portal.actions.gold import upload_gold
 from portal.actions.teams import join_team, register_team
 from portal.actions.validate_only import validate_only
 from portal.mail.unsubscribe import token
 from portal.models import AccessToken, GoldStandard, Run, SharedTask, Team, User
+from portal.sealing import seal
 from portal.web.client import wheel
 from tests.portal.conftest import gated, gated_folder, smtp, tiny, tiny_folder
 from tests.portal.remembered import remembered
@@ -53,6 +55,10 @@ class World:
             self.people["organizer"], gated, EVALUATION, title="News", text="*Well*."
         )
         self.run: Run = send_run(self.bora, GOOD, 1, EVALUATION)
+        corrected = seal([run_file(GOOD)])
+        self.gold_upload = upload_gold(
+            self.people["organizer"], self.run.track, EVALUATION, split="test", sealed=corrected
+        )
         content, name = [run_file(GOOD)], "one_Bora_2.json"
         self.validation = validate_only(
             self.people["captain"], self.run.phase, EVALUATION, content=content, file_name=name
@@ -98,6 +104,7 @@ class World:
             "release_scores": task | {"phase": "evaluation"},
             "take_back": task | {"phase": "evaluation"},
             "put_back": task | {"phase": "evaluation"},
+            "gold_preview": task | {"pk": self.gold_upload.pk},
             "return_to_gold": task | {"pk": self.gold.pk},
             "end_session": {"pk": self.session.pk},
             "error": {"code": "not_found"},

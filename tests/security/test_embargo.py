@@ -16,11 +16,12 @@ from typing import Any
 
 import pytest
 from django.core.cache import cache, caches
+from django.db.models import QuerySet
 from django.test import Client
 from django.urls import reverse
 
 from portal.mail.messages import message
-from portal.models import Board, Evaluation, OutgoingMail, Phase, ReleasedBoard, Run, Team, User
+from portal.models import Board, Evaluation, GoldUpload, OutgoingMail, Phase, ReleasedBoard, Run, Team, User
 from portal.models.board import BoardQuerySet, ReleasedBoardQuerySet
 from portal.models.evaluation import EvaluationQuerySet
 from portal.models.paper_pack import PaperPackQuerySet
@@ -74,6 +75,8 @@ SHOWS = {  # where, once a phase is released, and to whom; nowhere else and to n
     "api:run": EVERYONE,
     "api:runs": MEMBERS | ORGANIZERS,
     "api:submission": OWN,
+    "gold_preview": ORGANIZERS,
+    "api:gold_upload": ORGANIZERS,
     "admin": frozenset(("admin",)),
 }
 UNRELEASED = {
@@ -148,6 +151,19 @@ def _store_scores(slug: str) -> None:
             "groups": {str(pk): 1 for pk in pks},
         }
         board.save()
+    _store_preview(slug, here)
+
+
+def _store_preview(slug: str, here: QuerySet[Evaluation]) -> None:
+    """The same scores as those that a correction of the gold would bring."""
+    for upload in GoldUpload.objects.filter(track__shared_task__slug="gated"):
+        board = Board.objects.get(track=upload.track, phase__slug=slug)
+        evaluations = here.filter(run__track=upload.track)
+        kept = {"phase": board.phase_id, "gold": board.gold_id, "scorer": board.scorer, "groups": {}}
+        kept |= {"runs": {str(one.run_id): one.scores for one in evaluations}, "groups_before": {}}
+        upload.preview = {"changes": {}, "boards": [*upload.preview.get("boards", []), kept]}
+        upload.state = GoldUpload.State.READY
+        upload.save()
 
 
 def look(world: World, people: dict[str, User | None], now: datetime) -> set[Sighting]:

@@ -77,6 +77,11 @@ def compare_runs(
     }
 
 
+def group_runs(rules: BoardRules, runs: Sequence[BoardRun]) -> dict[str, int]:
+    """Tie groups of teams' runs by their keys, as a board's comparison has them."""
+    return _groups(compared_with_gold(rules, runs), rules.track.ranking_metric)
+
+
 def compared_with_gold(rules: BoardRules, runs: Iterable[BoardRun]) -> dict[str, Comparison]:
     """By evaluation; runs that cannot be read are left out, and cost the others nothing."""
     gold: LoadedGold = pickle.loads(rules.gold)  # noqa: S301 - from the worker

@@ -1,10 +1,15 @@
 """Judges a gold standard before it is adopted."""
 
+from dataclasses import asdict
 from typing import Any
 
 from portal.evaluation.confined.readable import require_readable
 from scoring import Definition
+from scoring.gold.changes import gold_changes
 from scoring.gold.check import check_gold
+from scoring.score import GoldError, load_gold
+
+SHOWN = 200  # ids of items in each list
 
 
 def judge(
@@ -14,9 +19,22 @@ def judge(
     checked = check_gold(definition, track, content, split)
     require_readable(checked.report)
     return {
+        "changes": _changes(definition, track, split, known, content) if checked.report.ok else {},
         "ok": checked.report.ok,
         "is_new": content != known,
         "is_folders": content == imported,
         "problems": [problem.as_dict() for problem in checked.report],
         "counts": checked.counts,
     }
+
+
+def _changes(definition: Definition, track: str, split: str, known: bytes | None, content: bytes) -> dict[str, Any]:
+    """By kind of change: how many items, and the first ids; empty where there is nothing to compare with."""
+    if known is None:
+        return {}
+    try:
+        before = load_gold(definition, track, known, split).answers
+    except GoldError:  # valid under earlier rules
+        return {}
+    found = asdict(gold_changes(before, load_gold(definition, track, content, split).answers))
+    return {kind: {"count": len(ids), "items": ids[:SHOWN]} for kind, ids in found.items()}

@@ -29,6 +29,8 @@ DRAWINGS = {
 STATES: dict[str, tuple[str, str, str | Promise]] = {
     "received": ("ring", "soft", _("Received")),
     "checking": ("half", "accent", _("Being checked")),
+    "previewing": ("half", "accent", _("Preview is being computed")),
+    "ready": ("clock", "accent", _("Ready to apply")),
     "accepted": ("check", "good", _("Accepted")),
     "scoring": ("half", "accent", _("Scoring")),
     "rescoring": ("half", "accent", _("Rescoring")),

@@ -2,6 +2,7 @@
 
 from http import HTTPStatus
 from typing import Any
+from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -12,13 +13,13 @@ from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods
 
-from portal.actions.errors import ActionError
-from portal.actions.gold import GOLD_BYTES, return_to_gold, upload_gold
-from portal.models import GoldStandard
+from portal.actions.gold import GOLD_BYTES, apply_gold, return_to_gold, upload_gold
+from portal.models import GoldStandard, GoldUpload
 from portal.queries.effects import of_another_gold
 from portal.queries.gold import gold_lines
+from portal.queries.gold_preview import find_preview
 from portal.web.access import SignedInRequest, organizer_context
-from portal.web.organize_forms import GoldForm
+from portal.web.organize_forms import GoldForm, NoteForm
 from portal.web.sealing_handler import SealingHandler
 
 
@@ -36,24 +37,48 @@ def gold(request: SignedInRequest, slug: str) -> HttpResponse:
 @csrf_protect
 def _answer(request: SignedInRequest, slug: str, handler: SealingHandler) -> HttpResponse:
     context = organizer_context(request, slug, "gold")
-    context["lines"] = lines = gold_lines(context["page"].shared_task, context["at"])
-    sent = (request.POST, request.FILES) if request.method == "POST" else ()
-    context["form"] = form = GoldForm(*sent, lines=lines)
+    context["lines"] = lines = gold_lines(context["page"].shared_task)
+    given = (request.POST, request.FILES) if request.method == "POST" else ()
+    context["form"] = form = GoldForm(*given, lines=lines)
     if handler.is_too_large:
         return render(request, "413.html", {"limit": GOLD_BYTES}, status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
 
     def upload(given: dict[str, Any]) -> None:
-        line, sealed, is_sure = given["target"], given["file"].chunks(), given["is_sure"]
-        upload_gold(request.user, line.track, context["at"], split=line.split, sealed=sealed, is_sure=is_sure)
+        line, sealed = given["target"], given["file"].chunks()
+        made = upload_gold(request.user, line.track, context["at"], split=line.split, sealed=sealed)
+        sent.append((made, line.newest is not None))
 
+    sent: list[tuple[GoldUpload, bool]] = []
     if form.carry_out(upload):
-        messages.success(
-            request, _("The gold is received and sealed. A worker looks at it; this page says what it finds.")
-        )
+        ((made, is_correction),) = sent
+        if is_correction:
+            return redirect("gold_preview", slug, made.pk)
+        messages.success(request, _("The gold is received and sealed. This page shows the result of its check."))
         return redirect("organize_gold", slug)
-    if form.refused:
-        context["effects"] = of_another_gold(form.cleaned_data["target"], context["at"])
     return render(request, "organize/gold.html", context | {"limit": GOLD_BYTES}, status=form.status)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def preview(request: SignedInRequest, slug: str, pk: UUID) -> HttpResponse:
+    """What a correction would change, once a worker has computed it, and the form that applies it."""
+    context = organizer_context(request, slug, "gold")
+    context["preview"] = found = find_preview(context["page"].shared_task, pk, request.user, context["at"])
+    lines = gold_lines(context["page"].shared_task)
+    context["line"] = line = next(
+        one for one in lines if (one.track, one.split) == (found.upload.track, found.upload.split)
+    )
+    context["form"] = form = NoteForm(request.POST if request.method == "POST" else None)
+
+    def apply(given: dict[str, Any]) -> None:
+        apply_gold(request.user, found.upload, context["at"], note=given["note"])
+
+    if request.method == "POST" and form.carry_out(apply):
+        messages.success(request, _("The gold is in use. Leaderboards change once all runs have their new scores."))
+        return redirect("organize_gold", slug)
+    context["effects"] = of_another_gold(line, context["at"])
+    context["reloads"] = not found.upload.is_finished
+    return render(request, "organize/gold_preview.html", context, status=form.status)
 
 
 @login_required
@@ -62,27 +87,25 @@ def return_to(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
     """What an earlier gold standard would bring; only a post that names the one in use puts it there again."""
     context = organizer_context(request, slug, "gold")
     former = get_object_or_404(GoldStandard, pk=pk, track__shared_task=context["page"].shared_task)
-    lines = gold_lines(context["page"].shared_task, context["at"])
+    lines = gold_lines(context["page"].shared_task)
     line = next(line for line in lines if (line.track, line.split) == (former.track, former.split))
     assert line.newest is not None
-    names = {"track": line.track.title, "version": former.version}
-    if request.POST.get("newest") != str(line.newest.version):
-        context |= {
-            "title": _("Score %(track)s by version %(version)d of its gold again") % names,
-            "effects": of_another_gold(line, context["at"]),
-            "fields": {"newest": line.newest.version},
-            "back": reverse("organize_gold", args=[slug]),
-        }
-        status = HTTPStatus.UNPROCESSABLE_ENTITY if request.method == "POST" else HTTPStatus.OK
-        return render(request, "organize/confirm.html", context, status=status)
-    try:
-        renewed = return_to_gold(request.user, former, context["at"], is_sure=True)
-    except ActionError as refused:
-        messages.error(request, refused.message)
+    is_seen = request.POST.get("newest") == str(line.newest.version)
+    context["form"] = form = NoteForm(request.POST if is_seen else None)
+
+    def return_(given: dict[str, Any]) -> None:
+        return_to_gold(request.user, former, context["at"], note=given["note"])
+
+    if is_seen and form.carry_out(return_):
+        messages.success(request, _("Version %(version)d of the gold is in use again.") % {"version": former.version})
         return redirect("organize_gold", slug)
-    messages.success(
-        request,
-        _("Version %(version)d is what version %(before)d was; runs are scored by it.")
-        % {"version": renewed.version, "before": former.version},
-    )
-    return redirect("organize_gold", slug)
+    context |= {
+        "title": _("Score %(track)s by version %(version)d of its gold again")
+        % {"track": line.track.title, "version": former.version},
+        "effects": of_another_gold(line, context["at"]),
+        "fields": {"newest": line.newest.version},
+        "back": reverse("organize_gold", args=[slug]),
+    }
+    is_late = request.method == "POST" and not is_seen
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if is_late else form.status
+    return render(request, "organize/confirm.html", context, status=status)

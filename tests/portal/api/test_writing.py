@@ -10,11 +10,24 @@ from django.test import Client
 from portal.actions.registry import every_action
 from portal.actions.teams import register_team
 from portal.api.actions import PAGE_ONLY, ROUTES, WITH_FILES, body_of
+from portal.evaluation.gold import check_gold_upload
+from portal.evaluation.preview import preview_gold
 from portal.models import Announcement, GoldUpload, Phase, Submission, Team, Validation
 from portal.storage import open_gold
 from tests.portal.api.test_door import problem
 from tests.portal.script import Script, token_of
-from tests.portal.world import EVALUATION, GOOD, PERFECT, captain, organizer_of, person, run_file, send_run, work_off
+from tests.portal.world import (
+    EVALUATION,
+    GOOD,
+    PERFECT,
+    captain,
+    organizer_of,
+    person,
+    run_file,
+    send_run,
+    without_children,
+    work_off,
+)
 
 UPLOADS = "/tasks/tiny/phases/evaluation/submissions"
 NAME = "one_Meltemi_1.json"
@@ -301,11 +314,43 @@ def test_organizers_ask_for_scores_and_close_papers(organizer):
 
 
 def test_gold_is_sealed_as_it_comes(organizer, tiny):
-    assert organizer("/tasks/gated/organize/gold/one/test", "POST", b'[{"id": "a"}]').status_code == 204
+    assert organizer("/tasks/gated/organize/gold/one/test", "POST", b'[{"id": "a"}]').status_code == 202
     upload = GoldUpload.objects.filter(is_imported=False).get()
     assert open_gold(upload.sealed_sha256) == b'[{"id": "a"}]'
     assert problem(organizer("/tasks/gated/organize/gold/one/none", "POST", b"[]")) == (422, "no_such_split")
     assert problem(organizer("/tasks/tiny/organize/gold/one/test", "POST", b"[]")) == (403, "no_organizer")
+
+
+def test_a_correction_of_the_gold_is_previewed_then_applied_and_taken_back(tiny, meltemi):
+    organizer = Script(organizer_of(tiny), "organize")
+    send_run(meltemi, PERFECT, 1, EVALUATION)
+    work_off(EVALUATION)
+    sent = organizer("/tasks/tiny/organize/gold/one/test", "POST", run_file(GOOD))
+    assert (sent.status_code, sent.json()["state"], sent.json()["is_finished"]) == (202, "received", False)
+    place = f"/tasks/tiny/organize/gold-uploads/{sent.json()['id']}"
+    assert sent["Location"].endswith(place)
+    assert problem(organizer(f"{place}/apply", "POST", {"note": "Why."})) == (409, "not_ready")
+    upload = GoldUpload.objects.get(pk=sent.json()["id"])
+    check_gold_upload(upload.pk, EVALUATION)
+    with without_children():
+        preview_gold(upload.pk, EVALUATION)
+    found = organizer(place).json()
+    assert (found["state"], found["is_finished"], found["is_stale"]) == ("ready", True, False)
+    assert (found["listed_items"], found["split_items"]) == (4, 4)
+    assert found["changes"]["changed"] == {"count": 1, "items": ["c"]}
+    (board,) = [one for one in found["boards"] if one["phase"] == "evaluation"]
+    (own,) = [one for one in board["runs"] if one["team"]]
+    assert (own["before"]["scores"]["accuracy"], own["after"]["scores"]["accuracy"]) == (1.0, 0.75)
+    assert (own["before"]["rank"], own["after"]["rank"], board["rescored"]) == (1, 1, 2)
+    assert problem(organizer(f"{place}/apply", "POST", {"note": ""})) == (422, "required")
+    applied = organizer(f"{place}/apply", "POST", {"note": "Item c was labeled wrong."}).json()
+    assert (applied["version"], applied["note"]) == (2, "Item c was labeled wrong.")
+    assert organizer(place).json()["version"] == 2
+    line = organizer("/tasks/tiny/organize/gold").json()[0]
+    assert (line["newest"]["version"], line["upload"], line["upload_state"]) == (2, str(upload.pk), "accepted")
+    back = f"/tasks/tiny/organize/gold/{line['former'][0]['id']}/return"
+    assert organizer(back, "POST", {"note": "We were wrong."}).json()["version"] == 3
+    assert problem(organizer(back, "POST", {"note": "Again."})) == (409, "in_use")
 
 
 def test_a_dataset_gets_another_file(organizer, gated):

@@ -12,12 +12,26 @@ from django.test.client import BOUNDARY, MULTIPART_CONTENT, FakePayload, encode_
 from portal.actions.phases import move_phase
 from portal.actions.teams import register_team
 from portal.evaluation.gold import check_gold_upload
+from portal.evaluation.preview import preview_gold
 from portal.models import AuditEntry, GoldUpload, Grace, Phase, Run, SharedTask, Submission, Team, User
 from portal.models.clock import database_now
 from portal.storage import open_gold, sealed_gold
 from portal.times_and_numbers import AOE
 from portal.web.views import organize_gold
-from tests.portal.world import GOOD, captain, organizer_of, run_file
+from tests.portal.world import (
+    EVALUATION,
+    GOOD,
+    NOTE,
+    PERFECT,
+    applied,
+    captain,
+    new_team,
+    organizer_of,
+    run_file,
+    send_run,
+    without_children,
+    work_off,
+)
 
 PAGE = "/tasks/tiny/organize/"
 HOUR = timedelta(hours=1)
@@ -40,7 +54,7 @@ def phase(tiny: SharedTask, now: datetime) -> Phase:
 
 
 def gold_file(content: bytes) -> dict[str, Any]:
-    return {"target": "one test", "file": SimpleUploadedFile("gold.json", content), "is_sure": "on"}
+    return {"target": "one test", "file": SimpleUploadedFile("gold.json", content)}
 
 
 def test_each_page_opens_and_the_first_one_leads_to_what_waits(organizer: Client, phase: Phase) -> None:
@@ -78,12 +92,13 @@ def test_the_front_page_tells_organizers_what_waits_for_them(
 
 def test_gold_is_sealed_while_it_comes_in_and_a_worker_answers(organizer: Client, tiny: SharedTask) -> None:  # D46
     content = run_file(["NO", "YES", "NO", "NO"])
-    assert organizer.post(f"{PAGE}gold/", gold_file(content))["Location"] == f"{PAGE}gold/"
+    page = organizer.post(f"{PAGE}gold/", gold_file(content))["Location"]
     upload = GoldUpload.objects.get()
+    assert page == f"{PAGE}gold/previews/{upload.pk}/"
     assert content not in sealed_gold(upload.sealed_sha256)
     assert open_gold(upload.sealed_sha256) == content
     assert "Received" in organizer.get(f"{PAGE}gold/").content.decode()
-    check_gold_upload(upload.pk, upload.lease_ends or upload.received_at)
+    applied(upload, upload.lease_ends or upload.received_at)
     text = organizer.get(f"{PAGE}gold/").content.decode()
     assert "as version 2" in text
     assert text.count("4 of 4 items have gold") == 2  # of both tracks
@@ -220,20 +235,32 @@ def test_a_release_is_taken_back_only_by_who_has_read_what_that_means(
     assert "stay hidden" not in anybody.get(board).content.decode()
 
 
-def test_gold_over_public_scores_asks_first_and_has_a_way_back(organizer: Client, tiny: SharedTask) -> None:
-    content = run_file(["NO", "YES", "NO", "NO"])
-    unsure = gold_file(content) | {"is_sure": ""}
-    response = organizer.post(f"{PAGE}gold/", unsure)
-    assert response.status_code == 422
-    assert "changes at once" in response.content.decode()
-    organizer.post(f"{PAGE}gold/", gold_file(content))
+def test_a_correction_is_previewed_then_applied_and_has_a_way_back(organizer: Client, tiny: SharedTask) -> None:
+    send_run(new_team(tiny, "Perfect"), PERFECT, 1, EVALUATION)
+    work_off(EVALUATION)
+    Phase.objects.filter(slug="evaluation").update(released=EVALUATION)
+    page = organizer.post(f"{PAGE}gold/", gold_file(run_file(GOOD)))["Location"]
+    assert "Nothing changes for anyone" in organizer.get(page).content.decode()
     upload = GoldUpload.objects.get()
     check_gold_upload(upload.pk, upload.received_at)
+    with without_children():
+        preview_gold(upload.pk, upload.received_at)
+    assert "1 gold preview is ready to apply." in organizer.get(PAGE).content.decode()
+    assert page in organizer.get(f"{PAGE}gold/").content.decode()
+    text = organizer.get(page).content.decode()
+    assert "Changed: 1. Added: 0. Removed: 0." in text
+    assert "1.0000 → <strong>0.7500</strong>" in text
+    assert "shows your sentence to everyone" in text
+    assert organizer.post(page, {"note": ""}).status_code == 422
+    assert organizer.post(page, {"note": NOTE})["Location"] == f"{PAGE}gold/"
+    assert organizer.post(page, {"note": NOTE}).status_code == 409
     former = tiny.tracks.get(slug="one").gold_standards.get(version=1)
-    assert f"{PAGE}gold/{former.pk}/" in organizer.get(f"{PAGE}gold/").content.decode()
-    assert "until you apply the new scores" in organizer.get(f"{PAGE}gold/{former.pk}/").content.decode()
-    assert organizer.post(f"{PAGE}gold/{former.pk}/", {"newest": "1"}).status_code == 422
-    assert organizer.post(f"{PAGE}gold/{former.pk}/", {"newest": "2"}).status_code == 302
+    back = f"{PAGE}gold/{former.pk}/"
+    assert back in organizer.get(f"{PAGE}gold/").content.decode()
+    assert "shows your sentence to everyone" in organizer.get(back).content.decode()
+    assert organizer.post(back, {"newest": "1", "note": NOTE}).status_code == 422
+    assert organizer.post(back, {"newest": "2", "note": ""}).status_code == 422
+    assert organizer.post(back, {"newest": "2", "note": NOTE}).status_code == 302
     assert former.track.gold_standards.count() == 3
 
 

@@ -1,0 +1,167 @@
+"""What a gold standard that waits for an organizer would change: each run's old and new score, rank and tie group."""
+
+from copy import copy
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.http import Http404
+from django.utils.translation import gettext as _
+
+from portal.models import Board, Evaluation, GoldStandard, GoldUpload, Phase, Run, SharedTask, User
+from portal.models.official import official_run
+from portal.queries.board_rows import ranked, select
+from portal.queries.choices import Choices
+from portal.queries.languages import Scores
+from portal.queries.ties import letter
+
+LISTED = 500  # runs of a board on one page
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A run on a board: scores None where it has none, a rank and a tie group only if it is official."""
+
+    scores: Scores | None
+    rank: int | None
+    group: str
+
+    def value(self, metric: str) -> float | None:
+        return None if self.scores is None else self.scores.get(metric)
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewedRun:
+    """A run before and after the change."""
+
+    run: Run
+    before: Place
+    after: Place
+    rank_by: str
+
+    @property
+    def values(self) -> tuple[float | None, float | None]:
+        """Old and new value of what ranks."""
+        return self.before.value(self.rank_by), self.after.value(self.rank_by)
+
+    @property
+    def is_changed(self) -> bool:
+        return self.before != self.after
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewedBoard:
+    """A board before and after the change; runs in their old order, those without a rank last."""
+
+    phase: Phase
+    is_public: bool
+    runs: list[PreviewedRun]
+
+    @property
+    def rescored(self) -> int:
+        """Runs with another score."""
+        return sum(one.before.scores != one.after.scores for one in self.runs)
+
+    @property
+    def reranked(self) -> int:
+        """Official runs with another rank, or with a rank on one side alone."""
+        return sum(one.before.rank != one.after.rank for one in self.runs)
+
+    @property
+    def regrouped(self) -> int:
+        """Runs in another tie group."""
+        return sum(one.before.group != one.after.group for one in self.runs)
+
+    @property
+    def listed(self) -> list[PreviewedRun]:
+        """The first of them, for a page."""
+        return self.runs[:LISTED]
+
+    @property
+    def unlisted(self) -> int:
+        return max(len(self.runs) - LISTED, 0)
+
+    @property
+    def lost(self) -> int:
+        """Runs that cannot be scored by the new gold."""
+        return sum(one.after.scores is None for one in self.runs)
+
+
+@dataclass(frozen=True, slots=True)
+class GoldPreview:
+    """An upload, which of the items it changes (by kind: `count`, and the first ids as `items`), and the boards."""
+
+    upload: GoldUpload
+    changes: dict[str, dict[str, Any]]
+    boards: list[PreviewedBoard]
+    is_stale: bool  # gold, scorer, rules or runs of closed phases have changed since
+
+    @property
+    def kinds(self) -> list[tuple[str, dict[str, Any]]]:
+        """Kinds of changes that there are, in words."""
+        words = {"changed": _("Changed items"), "added": _("Added items"), "removed": _("Removed items")}
+        return [(words[kind], part) for kind, part in self.changes.items() if part["count"]]
+
+    @property
+    def can_be_applied(self) -> bool:
+        return self.upload.state == GoldUpload.State.READY and not self.is_stale
+
+
+def find_preview(shared_task: SharedTask, key: UUID, organizer: User, at: datetime) -> GoldPreview:
+    """Of an upload that this person may see; `boards` is empty until it is computed.
+
+    Raises:
+        Http404: there is none.
+    """
+    found = GoldUpload.objects.visible_to(organizer).filter(track__shared_task=shared_task, pk=key)
+    upload = found.select_related("track__shared_task", "sent_by", "gold").first()
+    if upload is None:
+        raise Http404
+    is_ready = upload.state == GoldUpload.State.READY
+    return GoldPreview(
+        upload=upload,
+        changes=upload.preview.get("changes", {}),
+        boards=[_board(upload, kept, organizer, at) for kept in upload.preview.get("boards", [])],
+        is_stale=is_ready and (not upload.sealed_sha256 or upload.basis != upload.basis_at(at)),
+    )
+
+
+def _board(upload: GoldUpload, kept: dict[str, Any], organizer: User, at: datetime) -> PreviewedBoard:
+    track, gold = upload.track, GoldStandard.objects.get(pk=kept["gold"])
+    board = copy(Board.objects.select_related("phase").defer("comparison").get(track=track, phase=kept["phase"]))
+    board.track, board.gold, board.scorer = track, gold, kept["scorer"]
+    seen = Evaluation.objects.visible_to(organizer, at).on_board(board.phase, gold, board.scorer)
+    shown = [one for one in seen.select_related("run__team").defer("details") if str(one.run_id) in kept["runs"]]
+    ranks, new_ranks = select(board, track, Choices(), organizer, at).ranks, _ranks(upload, board.phase, shown, kept)
+    rank_by = track.definition.rank_by
+    runs = [
+        PreviewedRun(
+            run=one.run,
+            before=Place(one.scores, ranks.get(one.pk), _group(kept["groups_before"], one)),
+            after=Place(kept["runs"][str(one.run_id)], new_ranks.get(one.pk), _group(kept["groups"], one)),
+            rank_by=rank_by,
+        )
+        for one in sorted(shown, key=lambda one: (ranks.get(one.pk) or len(shown) + 1, one.run.name))
+    ]
+    return PreviewedBoard(board.phase, board.phase.scores_are_public(at), runs)
+
+
+def _group(groups: dict[str, int], one: Evaluation) -> str:
+    return letter(groups.get(str(one.run_id), 0))
+
+
+def _ranks(upload: GoldUpload, phase: Phase, shown: list[Evaluation], kept: dict[str, Any]) -> dict[int, int | None]:
+    """By evaluation, of the runs that are official by the new scores."""
+    scores = {one.run_id: kept["runs"][str(one.run_id)] for one in shown}
+    keys = {run: None if found is None else upload.track.rank_key(found) for run, found in scores.items()}
+    own: dict[int, list[Evaluation]] = {}
+    for one in shown:
+        if one.team_id is not None:
+            own.setdefault(one.team_id, []).append(one)
+    official = []
+    for some in own.values():
+        chosen = official_run(phase.official, [one.run for one in some], keys)
+        official += [one for one in some if phase.official == Phase.Official.ALL or one.run == chosen]
+    official.sort(key=lambda one: (keys[one.run_id] is None, keys[one.run_id] or 0.0, one.run.received_at))
+    return ranked([(one.pk, keys[one.run_id]) for one in official], upload.track)

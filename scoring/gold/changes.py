@@ -1,0 +1,50 @@
+"""What a corrected gold standard changes: which items, never what it says of them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from scoring.answers import Answers, Entities, Matrix, Ranking, Spans
+
+
+@dataclass(frozen=True, slots=True)
+class GoldChanges:
+    """Ids of items, each list in the order of the file that has them."""
+
+    added: list[str]
+    removed: list[str]
+    changed: list[str]
+
+
+def gold_changes(before: Answers, after: Answers) -> GoldChanges:
+    """Compare two gold standards of a track item by item."""
+    old, new = dict(_items(before)), dict(_items(after))
+    return GoldChanges(
+        added=[item for item in new if item not in old],
+        removed=[item for item in old if item not in new],
+        changed=[item for item, answer in new.items() if item in old and old[item] != answer],
+    )
+
+
+def _items(answers: Answers) -> Iterator[tuple[str, Any]]:
+    """Each item and what is said of it, as values that can be compared across files."""
+    match answers:
+        case Matrix():
+            cells = [dict(zip(answers.columns, row, strict=True)) for row in answers.cells()]
+            named = {name: answers.extra[name] for name in sorted(answers.extra)}
+            further = zip(*named.values(), strict=True) if named else [()] * len(cells)
+            yield from zip(answers.ids, zip(cells, further, strict=True), strict=True)
+        case Spans():
+            yield from ((item, answers.pairs(row)) for row, item in enumerate(answers.ids))
+        case Entities():
+            kinds = np.array(answers.types, dtype=object)[answers.kinds] if len(answers.kinds) else answers.kinds
+            parts = zip(kinds.tolist(), answers.begins.tolist(), answers.ends.tolist(), strict=True)
+            entities = list(parts)
+            for row, (item, length) in enumerate(zip(answers.ids, answers.lengths.tolist(), strict=True)):
+                yield item, (length, entities[answers.starts[row] : answers.starts[row + 1]])
+        case Ranking():
+            scored = list(zip(answers.documents, answers.scores.tolist(), strict=True))
+            for row, item in enumerate(answers.ids):
+                yield item, dict(scored[answers.starts[row] : answers.starts[row + 1]])
