@@ -1,21 +1,29 @@
-"""The home page: every shared task, by what it asks of a reader now, and the reader's next step."""
+"""The home page: shared tasks by what a reader can do in them now, and the reader's next step."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from operator import attrgetter
+from typing import Any
 
-from django.db.models import Count, F, Q
+from django.core.paginator import Page, Paginator
+from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Subquery, TextField, When
+from django.db.models.functions import Cast, Coalesce, Greatest
 
-from portal.models import Phase, Run, SharedTask, Team, Track, Viewer
+from portal.models import Grace, Phase, Run, SharedTask, Team, Track, Viewer
+from portal.models.task import SharedTaskQuerySet
+
+PAGE_SIZE = 10
+_OPEN, _UPCOMING, _ENDED = range(3)
+_NEVER = datetime.max.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class TaskLine:
     """One shared task in a list.
 
-    `deadline` is the moment that matters next: the closing of `phase` where that is open, its opening where it is to
-    come, and its past closing otherwise; both are None where the task has no phase that closes. `is_taking_runs` also
-    holds in a phase that stays open. `boards` are the tracks whose leaderboard shows scores to everybody.
+    `phase` is the open phase that closes first, else one that stays open, else the next to open, else the last that
+    closed; None where there is none. `deadline` is when it closes, opens or closed; None where it stays open.
+    `boards` are the tracks whose leaderboard shows scores to everyone.
     """
 
     task: SharedTask
@@ -24,100 +32,107 @@ class TaskLine:
     runs: int
     phase: Phase | None
     deadline: datetime | None
-    is_taking_runs: bool
     boards: list[Track]
 
 
 @dataclass(frozen=True, slots=True)
 class HomeLists:
-    """Tasks with a deadline ahead in an open phase, by deadline; tasks still to open; the rest, newest first.
+    """One page of all tasks: the open ones by deadline, the upcoming ones by date, then the rest, newest first.
 
-    `languages` and `years` are those of all tasks, whatever was asked for.
+    `languages` and `years` are those of all these tasks, whatever the filter.
     """
 
     open: list[TaskLine]
-    coming: list[TaskLine]
-    past: list[TaskLine]
+    upcoming: list[TaskLine]
+    ended: list[TaskLine]
     languages: list[str]
     years: list[int]
+    page: Page[SharedTask]
 
     @property
     def count(self) -> int:
-        return len(self.open) + len(self.coming) + len(self.past)
+        return self.page.paginator.count
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class TaskFilter:
     """Which tasks a reader looks for; empty: all."""
 
     words: str = ""  # part of a title, subtitle, venue, or of the slug
     language: str = ""
     year: str = ""
 
-    def holds(self, task: SharedTask) -> bool:
-        text = f"{task.title} {task.subtitle} {task.venue} {task.slug}".casefold()
-        is_language = not self.language or self.language in task.languages
-        return self.words.casefold() in text and is_language and self.year in ("", str(task.year))
+    def apply(self, tasks: SharedTaskQuerySet) -> SharedTaskQuerySet:
+        if self.words:
+            fields = ("title", "subtitle", "venue", "slug")
+            tasks = tasks.filter(Q(*((f"{field}__icontains", self.words) for field in fields), _connector=Q.OR))
+        if self.language:
+            as_text = Cast("languages", TextField())
+            tasks = tasks.annotate(codes=as_text).filter(codes__contains=f'"{self.language}"')
+        if self.year:
+            tasks = tasks.filter(year=self.year) if self.year.isdecimal() else tasks.none()
+        return tasks
 
 
-def shared_tasks(viewer: Viewer, at: datetime, wish: Wish | None = None) -> HomeLists:
-    """All shared tasks that this person sees; five queries, whatever their number."""
-    lists = HomeLists([], [], [], [], [])
-    runs = dict(
-        Run.objects.filter(kind=Run.Kind.TEAM)
-        .exclude(state=Run.State.REJECTED)
-        .values_list("track__shared_task")
-        .annotate(Count("pk"))
-    )
-    tasks = SharedTask.objects.visible_to(viewer).annotate(
-        approved_teams=Count("teams", filter=Q(teams__state="approved"))
-    )
-    # In so many words: Django drops a model's own order where a query groups.
-    for task in tasks.order_by("-year", "title").prefetch_related("tracks", "phases__graces"):
-        lists.languages.extend(code for code in task.languages if code not in lists.languages)
-        lists.years.extend([task.year] if task.year not in lists.years else [])
-        if wish is not None and not wish.holds(task):
-            continue
+def home_lists(viewer: Viewer, at: datetime, wanted: TaskFilter | None = None, page: str = "1") -> HomeLists:
+    """One page of the shared tasks that this person sees; as many queries whatever their number."""
+    visible = SharedTask.objects.visible_to(viewer)
+    found = _by_state((wanted or TaskFilter()).apply(visible), at)
+    shown = Paginator(found.prefetch_related("tracks", "phases__graces"), PAGE_SIZE).get_page(page)
+    tasks = list(shown.object_list)
+    teams = _counts(Team.objects.filter(state=Team.State.APPROVED, shared_task__in=tasks), "shared_task")
+    valid = Run.objects.filter(kind=Run.Kind.TEAM).exclude(state=Run.State.REJECTED)
+    runs = _counts(valid.filter(track__shared_task__in=tasks), "track__shared_task")
+    groups: tuple[list[TaskLine], ...] = ([], [], [])
+    for task in tasks:
         phases = list(task.phases.all())
-        phase = _deciding_phase(phases, at)
-        list_, deadline = _place(lists, phase, at)
-        has_public_scores = any(phase.scores_are_public(at) for phase in phases)
+        state, phase = _deciding_phase(phases, at)
         tracks = list(task.tracks.all())
-        list_.append(
+        has_public_scores = any(phase.scores_are_public(at) for phase in phases)
+        groups[state].append(
             TaskLine(
                 task=task,
                 tracks=tracks,
-                teams=task.approved_teams,
+                teams=teams.get(task.pk, 0),
                 runs=runs.get(task.pk, 0),
                 phase=phase,
-                deadline=deadline,
-                is_taking_runs=any(phase.is_open(at) for phase in phases),
+                deadline=(phase.opens if state == _UPCOMING else phase.closes_for(None)) if phase else None,
                 boards=tracks if has_public_scores else [],
             )
         )
-    lists.open.sort(key=attrgetter("deadline"))
-    lists.coming.sort(key=attrgetter("deadline"))
-    return lists
+    codes = {code for one in visible.order_by().values_list("languages", flat=True).distinct() for code in one}
+    years = list(visible.values_list("year", flat=True).distinct().order_by("-year"))
+    return HomeLists(groups[_OPEN], groups[_UPCOMING], groups[_ENDED], sorted(codes), years, shown)
 
 
-def _deciding_phase(phases: list[Phase], at: datetime) -> Phase | None:
-    """Of the phases that close: the open one that closes first, else the next to open, else the last to have closed."""
-    closing = [phase for phase in phases if phase.closes is not None]
-    running = [phase for phase in closing if phase.is_open(at)]
-    ahead = [phase for phase in closing if phase.opens > at]
+def _counts(rows: QuerySet[Any], by: str) -> dict[int, int]:
+    return dict(rows.values_list(by).annotate(Count("pk")))
+
+
+def _by_state(tasks: SharedTaskQuerySet, at: datetime) -> SharedTaskQuerySet:
+    """In the order of the home page; a task's state and time are those of `_deciding_phase`."""
+    phases = Phase.objects.filter(shared_task=OuterRef("pk"))
+    extended = Subquery(Grace.objects.filter(phase=OuterRef("pk"), team__isnull=True).values("until"))
+    closings = phases.open(at).annotate(until=Greatest("closes", Coalesce(extended, "closes"))).order_by("until")
+    tasks = tasks.annotate(
+        is_open=Exists(phases.open(at)),
+        closing=Subquery(closings.exclude(closes__isnull=True).values("until")[:1]),
+        opening=Subquery(phases.filter(opens__gt=at).order_by("opens").values("opens")[:1]),
+        group=Case(When(is_open=True, then=_OPEN), When(opening__isnull=False, then=_UPCOMING), default=_ENDED),
+        moment=Case(When(is_open=True, then=F("closing")), default=F("opening")),
+    )
+    return tasks.order_by("group", F("moment").asc(nulls_last=True), "-year", "title")
+
+
+def _deciding_phase(phases: list[Phase], at: datetime) -> tuple[int, Phase | None]:
+    """The task's state, and the phase that a `TaskLine` names."""
+    running = [phase for phase in phases if phase.is_open(at)]
     if running:
-        return min(running, key=attrgetter("closes"))
+        return _OPEN, min(running, key=lambda phase: (phase.closes_for(None) or _NEVER, -phase.opens.timestamp()))
+    ahead = [phase for phase in phases if phase.opens > at]
     if ahead:
-        return min(ahead, key=attrgetter("opens"))
-    return max(closing, key=attrgetter("closes"), default=None)
-
-
-def _place(lists: HomeLists, phase: Phase | None, at: datetime) -> tuple[list[TaskLine], datetime | None]:
-    if phase is None:
-        return lists.past, None
-    if phase.opens > at:
-        return lists.coming, phase.opens
-    return (lists.open if phase.is_open(at) else lists.past), phase.closes
+        return _UPCOMING, min(ahead, key=attrgetter("opens"))
+    return _ENDED, max(phases, key=attrgetter("closes"), default=None)
 
 
 @dataclass(frozen=True, slots=True)

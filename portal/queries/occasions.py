@@ -10,6 +10,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from portal.models import Grace, Membership, OutgoingMail, Phase, Run, SharedTask, Signature, Team, User
 
 RELEASE_IS_NEWS = timedelta(days=7)  # so long may the schedule be down; who joins later gets no old news
+AGREEMENT_IS_NEWS = timedelta(days=30)  # whoever has not been written to by then is asked at the next upload
 _FIRST, _LAST = timedelta(hours=72), timedelta(hours=24)
 _STANDING = (Team.State.PENDING, Team.State.APPROVED)
 
@@ -30,7 +31,7 @@ def notices(at: datetime) -> Iterator[Notice]:
     """All that are due at that moment and have no row in the outbox yet."""
     yield from _deadlines(at)
     yield from _releases(at)
-    yield from _new_agreements()
+    yield from _new_agreements(at)
 
 
 def _deadlines(at: datetime) -> Iterator[Notice]:
@@ -84,9 +85,10 @@ def _releases(at: datetime) -> Iterator[Notice]:
                 yield Notice(user, Kind.RELEASED, occasion, {"shared_task": phase.shared_task, "phase": phase})
 
 
-def _new_agreements() -> Iterator[Notice]:
-    """To members of teams who have signed, but not the version that holds now."""
-    for shared_task in SharedTask.objects.public().filter(Exists(Signature.objects.filter(shared_task=OuterRef("pk")))):
+def _new_agreements(at: datetime) -> Iterator[Notice]:
+    """To members of teams who have signed, but not the version that a recent import brought."""
+    imported = SharedTask.objects.public().filter(imported_at__gt=at - AGREEMENT_IS_NEWS)
+    for shared_task in imported.filter(Exists(Signature.objects.filter(shared_task=OuterRef("pk")))):
         agreement = shared_task.definition.agreement
         if agreement is None:
             continue

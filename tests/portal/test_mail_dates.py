@@ -11,7 +11,7 @@ from portal.actions.runs import withdraw_run
 from portal.actions.team_members import leave_team
 from portal.actions.teams import join_team, register_team
 from portal.models import Download, OutgoingMail, Phase
-from portal.queries.occasions import notices
+from portal.queries.occasions import AGREEMENT_IS_NEWS, notices
 from tests.portal.world import (
     EVALUATION,
     GOOD,
@@ -252,3 +252,11 @@ def test_who_left_is_not_asked(resigned):
     leave_team(captain(team), team, EVALUATION)
     remind(EVALUATION)
     assert told("agreement") == [("agreement_changed", "notus@example.org")]
+
+
+def test_an_agreement_that_changed_long_ago_is_no_news(resigned):
+    """So that reminders read the tasks of the last weeks alone, however many there are."""
+    remind(EVALUATION + AGREEMENT_IS_NEWS)
+    assert told("agreement") == []
+    remind(EVALUATION + AGREEMENT_IS_NEWS - HOUR)
+    assert len(told("agreement")) == 2

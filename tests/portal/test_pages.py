@@ -1,12 +1,12 @@
 """What the pages are given to show: home, task, limits, runs, one upload, one run."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.contrib.auth.models import AnonymousUser
 
 from portal.actions.import_shared_task import import_shared_task
-from portal.models import Evaluation, Run, Submission
-from portal.queries.home import shared_tasks
+from portal.models import Evaluation, Run, SharedTask, Submission
+from portal.queries.home import TaskFilter, home_lists
 from portal.queries.organize import run_states
 from portal.queries.problems import extent
 from portal.queries.quota import remaining
@@ -21,6 +21,7 @@ from tests.portal.world import (
     captain,
     new_team,
     organizer_of,
+    person,
     queries,
     run_file,
     send,
@@ -32,35 +33,96 @@ DAY = timedelta(days=1)
 STRANGER = AnonymousUser()
 
 
-def test_home_sorts_tasks_by_what_comes_next(tiny):
-    phase = tiny.phases.get(slug="evaluation")
-    coming, now, past = (shared_tasks(STRANGER, at) for at in (phase.opens - DAY, EVALUATION, POST))
-    assert (coming.coming[0].phase, coming.coming[0].deadline) == (phase, phase.opens)
-    assert (now.open[0].deadline, now.open[0].is_taking_runs) == (phase.closes, True)
-    assert (past.past[0].deadline, past.past[0].is_taking_runs) == (phase.closes, True)
-    between = shared_tasks(STRANGER, phase.closes + DAY).past[0]
-    assert (between.is_taking_runs, between.boards) == (False, [])
-    assert [track.slug for track in shared_tasks(STRANGER, RELEASE).past[0].boards] == ["one", "two"]
+def task_with(slug: str, year: int, *windows: tuple[datetime, datetime | None]) -> SharedTask:
+    """A task without tracks, with a phase for each window."""
+    task = SharedTask.objects.create(slug=slug, title=slug, year=year, imported_at=POST)
+    for position, (opens, closes) in enumerate(windows):
+        task.phases.create(
+            slug=f"p{position}", title="Phase", position=position, opens=opens, closes=closes, split="test"
+        )
+    return task
+
+
+def test_home_groups_tasks_by_what_a_reader_can_do(db):
+    task = task_with("task", 2024, (POST, POST + DAY), (POST + 3 * DAY, POST + 4 * DAY))
+    first, second = task.phases.all()
+    (upcoming,) = home_lists(STRANGER, POST - DAY).upcoming
+    assert (upcoming.phase, upcoming.deadline) == (first, first.opens)
+    (running,) = home_lists(STRANGER, POST).open
+    assert (running.phase, running.deadline) == (first, first.closes)
+    assert home_lists(STRANGER, POST + 2 * DAY).upcoming[0].phase == second
+    (ended,) = home_lists(STRANGER, POST + 5 * DAY).ended
+    assert (ended.phase, ended.deadline, ended.boards) == (second, second.closes, [])
+
+
+def test_home_links_boards_that_everyone_may_see(tiny):
+    assert home_lists(STRANGER, EVALUATION).open[0].boards == []
+    assert [track.slug for track in home_lists(STRANGER, RELEASE).upcoming[0].boards] == ["one", "two"]
+
+
+def test_a_task_that_stays_open_is_listed_as_open(db):
+    """After those with a deadline."""
+    task_with("staying", 2025, (POST - 2 * DAY, POST - DAY), (POST - DAY, None))
+    task_with("closing", 2024, (POST, POST + DAY))
+    assert [(line.task.slug, line.deadline) for line in home_lists(STRANGER, POST).open] == [
+        ("closing", POST + DAY),
+        ("staying", None),
+    ]
+
+
+def test_home_sorts_in_the_database_as_each_task_says(db):
+    """The pages follow an order made in SQL; the states and times of tasks are decided in Python."""
+    for number in range(24):
+        opens = POST + (number % 4 - 2) * DAY
+        closes = None if number % 5 == 0 else opens + (1 + number % 2) * DAY
+        task = task_with(f"t{number}", 2020 + number % 3, (opens, closes))
+        if number % 3 == 0 and closes:
+            extra = {"granted_by": person(f"p{number}"), "granted_at": POST}
+            task.phases.get().graces.create(until=closes + 2 * DAY, **extra)
+    pages = [home_lists(STRANGER, POST, page=page) for page in "123"]
+    assert [len(page.page) for page in pages] == [10, 10, 4]
+    for page in pages:
+        assert [line.task for line in (*page.open, *page.upcoming, *page.ended)] == list(page.page)
+    for state in ("open", "upcoming"):
+        moments = [line.deadline for page in pages for line in getattr(page, state)]
+        known = [moment for moment in moments if moment]
+        assert len(known) > 4
+        assert moments == sorted(known) + [None] * (len(moments) - len(known))
+
+
+def test_home_finds_tasks_by_word_language_and_year(tiny):
+    tiny.languages = ["en", "es"]
+    tiny.save()
+    SharedTask.objects.create(slug="later", title="Irony & co.", venue="IberLEF", year=tiny.year + 1, imported_at=POST)
+
+    def found(**wanted: str) -> list[str]:
+        return [task.slug for task in home_lists(STRANGER, POST, TaskFilter(**wanted)).page]
+
+    assert found(words="TIN") == found(language="es") == found(year=str(tiny.year)) == ["tiny"]
+    assert found(words="iberlef") == ["later"]
+    assert found(language="e") == found(year="x") == found(words="%") == []
+    lists = home_lists(STRANGER, POST, TaskFilter(words="nothing"))
+    assert (lists.languages, lists.years, lists.count) == (["en", "es"], [tiny.year + 1, tiny.year], 0)
 
 
 def test_home_counts_teams_and_valid_runs(meltemi):
     send_run(meltemi, GOOD, 1, EVALUATION)
     send_run(meltemi, GOOD[:1], 2, EVALUATION)
     work_off(EVALUATION)
-    line = shared_tasks(STRANGER, EVALUATION).open[0]
+    line = home_lists(STRANGER, EVALUATION).open[0]
     assert (len(line.tracks), line.teams, line.runs) == (2, 1, 1)
 
 
 def test_home_asks_as_much_for_many_tasks_as_for_one(tiny, tiny_folder):
-    for_one = queries(lambda: shared_tasks(STRANGER, EVALUATION))
+    for_one = queries(lambda: home_lists(STRANGER, EVALUATION))
     path = tiny_folder / "task.yaml"
     text = path.read_text()
     for number in range(2, 5):
         path.write_text(text.replace("slug: tiny", f"slug: tiny{number}"))
         copy = import_shared_task(None, tiny_folder, EVALUATION).shared_task
         send_run(new_team(copy, f"Team{number}"), GOOD, 1, EVALUATION)
-    assert len(shared_tasks(STRANGER, EVALUATION).open) == 4
-    assert queries(lambda: shared_tasks(STRANGER, EVALUATION)) == for_one == 5
+    assert len(home_lists(STRANGER, EVALUATION).open) == 4
+    assert queries(lambda: home_lists(STRANGER, EVALUATION)) == for_one == 9
 
 
 def test_task_page_knows_the_readers_part(meltemi):

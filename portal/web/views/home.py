@@ -1,5 +1,7 @@
 """The portal's front door."""
 
+from urllib.parse import urlencode
+
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -8,22 +10,24 @@ from django.views.decorators.http import require_safe
 
 from portal.models.clock import database_now
 from portal.permissions import lacks_second_factor
-from portal.queries.home import Wish, next_step, shared_tasks
+from portal.queries.home import TaskFilter, home_lists, next_step
 from portal.queries.organize import duties
 
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    """All shared tasks by state, and the reader's next step."""
+    """Shared tasks by state, and the reader's next step."""
     at = database_now()
-    wish = Wish(*(request.GET.get(name, "").strip() for name in ("search", "language", "year")))
-    lists = shared_tasks(request.user, at, wish)
+    wanted = {name: request.GET.get(name, "").strip() for name in ("search", "language", "year")}
+    lists = home_lists(request.user, at, TaskFilter(*wanted.values()), request.GET.get("page", "1"))
     groups = [
         {"state": "open", "title": _("Open"), "lines": lists.open, "when": _("Next deadline")},
-        {"state": "coming", "title": _("Coming"), "lines": lists.coming, "when": _("Next date")},
-        {"state": "past", "title": _("Past"), "lines": lists.past, "when": _("Results")},
+        {"state": "coming", "title": _("Upcoming"), "lines": lists.upcoming, "when": _("Next date")},
+        {"state": "closed", "title": _("Ended"), "lines": lists.ended, "when": _("Results")},
     ]  # fmt: skip
-    context = {"groups": groups, "lists": lists, "wish": wish, "next": next_step(request.user, at), "at": at}
+    query = urlencode({name: value for name, value in wanted.items() if value})
+    context = {"groups": groups, "lists": lists, "entries": lists.page, "wanted": wanted, "query": query, "at": at}
+    context["next"] = next_step(request.user, at)
     context["duties"] = duties(request.user, at)
     context["lacks_second_factor"] = context["duties"] and lacks_second_factor(request.user)
     return render(request, "home/home.html", context)
