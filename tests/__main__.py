@@ -33,6 +33,7 @@ BIN = Path(sys.executable).parent
 CHECKS = {
     "style": [BIN / "ruff", "check", "--quiet"],
     "format": [BIN / "ruff", "format", "--check", "--quiet"],
+    "templates": [BIN / "djlint", "--check", "--lint", "templates"],
     "types": [BIN / "mypy", "--no-error-summary"],
     "imports": [BIN / "lint-imports", "--no-logo"],
     "migrations": [sys.executable, "manage.py", "makemigrations", "--check", "--dry-run"],

@@ -8,9 +8,12 @@ from typing import Literal
 
 from django.conf import settings
 from django.urls import reverse
+from django.utils.text import wrap
 
 from portal.models import OutgoingMail, User
 from portal.times_and_numbers import AOE, written, zone_of, zone_words
+
+PLAIN_WIDTH = 76  # of the plain text, in characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +30,16 @@ class Block:
     rows: Sequence[tuple[str, str]] = ()
 
     @property
-    def width(self) -> int:
-        """Of the longest label, so that values stand in one column of the plain text."""
-        return max(len(label) for label, _value in self.rows)
+    def plain(self) -> str:
+        """The piece as plain text, without the blank line after it."""
+        if self.kind == "facts":
+            width = max(len(label) for label, _value in self.rows)
+            return "\n".join(f"{label.ljust(width)}  {value}" for label, value in self.rows)
+        if self.kind == "points":
+            return "\n".join(f"- {head}\n  {words}" if head else f"- {words}" for head, words in self.rows)
+        if self.url:
+            return f"{self.text}:\n{self.url}"
+        return wrap(self.text, PLAIN_WIDTH) if self.kind == "text" else self.text
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from typing import Any
 from django import template
 from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _
 
 from portal.queries.problems import extent, left_out, more_places
 
@@ -24,6 +25,18 @@ _WORDS = re.compile(r"[^\W_]+|[\W_]")  # the words of a file name, and what stan
 def more(problem: dict[str, Any]) -> str:
     """The places that share the problem with the one that is shown: `2,575 more items`."""
     return more_places(problem, 1)
+
+
+@register.filter
+def place_in_gold(problem: dict[str, Any]) -> str:
+    """Where a gold file has the problem, without quoting the file: `line 12 and 3 more lines`."""
+    if problem["line"]:
+        place = _("line %(line)s") % {"line": problem["line"]}
+    elif problem["item"]:
+        place = _("entry %(item)s") % {"item": problem["item"]}
+    else:
+        place = _("the whole file")
+    return _("%(place)s and %(places)s") % {"place": place, "places": more(problem)} if problem["count"] > 1 else place
 
 
 @register.filter

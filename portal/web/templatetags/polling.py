@@ -1,0 +1,13 @@
+"""Parts of a page that replace themselves until their state is final."""
+
+from django import template
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+register = template.Library()
+
+
+@register.simple_tag
+def poll(address: str, seen: str, more: str = "") -> SafeString:
+    """HTMX attributes that ask `address` every second for anything newer than what was `seen`."""
+    return format_html('hx-get="{}?seen={}{}" hx-trigger="every 1s" hx-swap="outerHTML"', address, seen, more)
