@@ -184,7 +184,7 @@ class Submission(Answer, frozen=True, kw_only=True):
         return [*self.problems, *(problem for run in self.runs for problem in run.problems)]
 
 
-class Refusal(Answer, frozen=True, kw_only=True):
+class Rejection(Answer, frozen=True, kw_only=True):
     """What limits, run numbers or the phase's dates say to a valid file now."""
 
     code: str
@@ -211,7 +211,7 @@ class Validation(Answer, frozen=True, kw_only=True):
     is_finished: bool
     is_valid: bool | None
     would_be_accepted: bool | None
-    refused: Refusal | None
+    rejection: Rejection | None
     problems: Problems
     runs: list[ValidatedRun]
 

@@ -104,7 +104,7 @@ def add_worker_without_data(own: Installation) -> None:
     log.unlink()
 
 
-def take_all_away(own: Installation) -> None:
+def stop_all(own: Installation) -> None:
     """Once a child checks or scores: its worker can write down nothing of what it finds."""
     wait_until(lambda: _confined(own), "a child is at work")
     own.database.stop(signal.SIGQUIT)
@@ -134,7 +134,7 @@ FAULTS: dict[str, Fault] = {
     "the database read-only": forbid_writes,
     "a worker without data": add_worker_without_data,
 }
-OUTAGES: dict[str, Fault] = {"an outage of a minute": take_all_away}
+OUTAGES: dict[str, Fault] = {"an outage of a minute": stop_all}
 
 
 def main() -> None:

@@ -95,15 +95,15 @@ def engine_milliseconds(own: Installation) -> list[float]:
     gold = next(gold for gold in definition.gold if gold.track == TRACK)
     standard = accepted_gold(definition, TRACK, gold.file.read_bytes(), gold.split)
     run, items = own.folder / "exist2024" / "runs" / f"{TRACK}.json", definition.track(TRACK).items[gold.split]
-    taken = []
+    milliseconds = []
     for _ in range(ENGINE_TIMES):
         began = time.process_time()
         check_upload(definition, run, f"{TRACK}.json", None, gold.split)
         result = score(definition, TRACK, run, standard, items, split=gold.split)
         assert result.comparison is not None
         details(result.comparison)
-        taken.append((time.process_time() - began) * 1000)
-    return taken
+        milliseconds.append((time.process_time() - began) * 1000)
+    return milliseconds
 
 
 if __name__ == "__main__":

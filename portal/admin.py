@@ -1,4 +1,4 @@
-"""The administrators' back door: what happened can be looked at and not undone; the little that changes is audited."""
+"""Django's administration: records are read-only; the few changes that it allows are audited."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -30,16 +30,16 @@ from portal.models import (
 )
 from portal.models.clock import database_now
 
-# The portal's own log-in, with its verified addresses and limits, instead of a second door.
+# The portal's own sign-in, with its verified addresses and limits, instead of a second one.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]  # as allauth documents
 
-# What other apps show of themselves would let secrets be read, or accounts be changed without an audit entry.
+# The pages of other apps would show secrets, or change accounts without an audit entry.
 for model in (Authenticator, EmailAddress, Group, SocialAccount, SocialApp, SocialToken, UserSession):
     admin.site.unregister(model)
 
 
 class ShownFieldsAdmin(admin.ModelAdmin):
-    """Lists are filtered by what they show: by any other column a secret could be guessed letter by letter."""
+    """Lists can be filtered only by what they show: other filters would reveal secrets letter by letter."""
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
         shown = {*self.get_list_display(request), *self.get_list_filter(request)}
@@ -47,7 +47,7 @@ class ShownFieldsAdmin(admin.ModelAdmin):
 
 
 class RecordAdmin(ShownFieldsAdmin):
-    """Rows that are evidence: neither added, changed nor deleted by hand."""
+    """Evidence: rows that cannot be added, changed or deleted by hand."""
 
     def has_add_permission(self, request: HttpRequest, obj: object = None) -> bool:
         return False
@@ -90,7 +90,7 @@ for record, shown in RECORDS.items():
 
 
 class AuditedAdmin(ShownFieldsAdmin):
-    """Rows that may be changed; the audit log then says what was and what is."""
+    """Rows that can be changed; the audit log gets old and new values."""
 
     def save_related(
         self, request: HttpRequest, form: ModelForm, formsets: Sequence[BaseFormSet], change: bool
@@ -116,9 +116,9 @@ class UndeletableAdmin(AuditedAdmin):
         return False
 
 
-def _audit(request: HttpRequest, row: Model, deed: str, detail: dict[str, Any]) -> None:
+def _audit(request: HttpRequest, row: Model, action: str, detail: dict[str, Any]) -> None:
     assert request.user.is_authenticated
-    AuditEntry.objects.record(request.user, f"admin_{deed}", row, database_now(), subject=_known(row), **detail)
+    AuditEntry.objects.record(request.user, f"admin_{action}", row, database_now(), subject=_known(row), **detail)
 
 
 def _words(value: object) -> str:
@@ -126,13 +126,13 @@ def _words(value: object) -> str:
 
 
 def _known(row: Model) -> str:
-    """By number: names and addresses can be erased where they stand, and nowhere else."""
+    """The row by its number: names and addresses must not be copied to places where they cannot be erased."""
     return f"{row._meta.verbose_name} {row.pk}"
 
 
 @admin.register(SharedTask)
 class SharedTaskAdmin(UndeletableAdmin):
-    """Who organizes it; everything else comes from its definition."""
+    """A task's organizers. Everything else comes from its definition."""
 
     list_display = ("title", "slug", "venue", "imported_at")
     filter_horizontal = ("organizers",)
@@ -145,7 +145,7 @@ class MembershipInline(admin.TabularInline):
 
 @admin.register(Team)
 class TeamAdmin(RecordAdmin):
-    """What is decided about a team is decided on its organizers' page, with the mails and entries that belong to it."""
+    """Teams are approved and declined on the organizers' page, which sends mails and writes audit entries."""
 
     list_display = ("name", "shared_task", "state", "created_at")
     list_filter = ("shared_task", "state")
@@ -156,7 +156,7 @@ class TeamAdmin(RecordAdmin):
 
 @admin.register(User)
 class UserAdmin(UndeletableAdmin):
-    """Who may come in, and who administers; people themselves change what concerns them, and delete their accounts."""
+    """Active accounts and administrators. People change their own data, and delete their accounts themselves."""
 
     list_display = ("email", "name", "is_active", "may_create_tasks", "is_staff", "date_joined")
     search_fields = ("email", "name")
@@ -166,7 +166,7 @@ class UserAdmin(UndeletableAdmin):
 
 @admin.register(EmailAddress)
 class EmailAddressAdmin(UndeletableAdmin):
-    """An address may be called verified for somebody whom the link does not reach."""
+    """An address can be marked as verified for someone who does not receive the link."""
 
     list_display = ("email", "user", "primary", "verified")
     search_fields = ("email", "user__name")
@@ -176,7 +176,7 @@ class EmailAddressAdmin(UndeletableAdmin):
 
 @admin.register(Authenticator)
 class AuthenticatorAdmin(AuditedAdmin):
-    """A second factor may be taken from somebody who has lost it; its secret is not shown."""
+    """A second factor can be deleted for someone who has lost it. Its secret is not shown."""
 
     list_display = ("user", "type", "created_at", "last_used_at")
     search_fields = ("user__email", "user__name")
@@ -185,7 +185,7 @@ class AuthenticatorAdmin(AuditedAdmin):
 
 @admin.register(SocialAccount)
 class SocialAccountAdmin(AuditedAdmin):
-    """A connected account may be taken from somebody who has lost it."""
+    """A connected account can be deleted for someone who has lost it."""
 
     list_display = ("user", "provider", "uid", "last_login")
     search_fields = ("user__email", "user__name", "uid")

@@ -10,7 +10,7 @@ class PortalConfig(AppConfig):
 
 
 class AdministrationConfig(admin_apps.AdminConfig):
-    """Django's administration behind the portal's own doors."""
+    """Django's administration behind the portal's own sign-in."""
 
     default = False  # `portal` is the config above
     default_site = "portal.web.administration.Administration"

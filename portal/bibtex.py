@@ -1,6 +1,6 @@
-"""BibTeX entries that teams give: one entry, read strictly, and written anew from what was understood of it.
+"""BibTeX entries of teams: one entry, parsed strictly, and written again from the result.
 
-What LaTeX would execute is refused (no command but accents and the like), what it would stumble over is escaped.
+Commands that LaTeX would execute are rejected (except accents and the like); special characters are escaped.
 """
 
 import re
@@ -28,32 +28,32 @@ _UNESCAPED = re.compile(r"(?<!\\)([&%#_$])")
 
 
 class BibtexError(ValueError):
-    """What stands in the way, a sentence each."""
+    """The problems of an entry, one sentence each."""
 
-    def __init__(self, *faults: str) -> None:
-        super().__init__("\n".join(faults))
-        self.faults = faults
+    def __init__(self, *errors: str) -> None:
+        super().__init__("\n".join(errors))
+        self.errors = errors
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A checked entry; the names of its fields are in small letters."""
+    """A checked entry; its field names are in lower case."""
 
     kind: str
     key: str
     fields: dict[str, str]
 
     def written(self, key: str = "") -> str:
-        """As BibTeX, under another key if one is given."""
+        """The entry as BibTeX, with another key if given."""
         body = ",\n  ".join(f"{name} = {{{value}}}" for name, value in self.fields.items())
         return f"@{self.kind}{{{key or self.key},\n  {body}\n}}"
 
 
 def read_entry(text: str) -> Entry:
-    """The only entry of a text.
+    """Parse a text with a single entry.
 
     Raises:
-        BibtexError: it is none, or one that could do harm; all that is wrong with its fields is told at once.
+        BibtexError: it is no entry, or could do harm. All problems of its fields are listed.
     """
     text = text.strip()
     if len(text) > LONGEST:
@@ -63,27 +63,27 @@ def read_entry(text: str) -> Entry:
         raise BibtexError(_("It does not begin as an entry does, for example with @inproceedings{key,"))
     kind, key = head[1].lower(), head[2]
     fields = {}
-    faults = []
+    errors = []
     if kind not in TYPES:
-        faults.append(_("@%(kind)s is none of %(kinds)s.") % {"kind": kind, "kinds": ", ".join(TYPES)})
+        errors.append(_("@%(kind)s is none of %(kinds)s.") % {"kind": kind, "kinds": ", ".join(TYPES)})
     for name, value in _fields(text, head.end()):
         if name in fields:
-            faults.append(_("The field %(name)s stands twice.") % {"name": name})
-        if name in FIELDS:  # others are left out: no style shows them
+            errors.append(_("The field %(name)s stands twice.") % {"name": name})
+        if name in FIELDS:  # other fields are left out, as no style shows them
             fields[name] = _UNESCAPED.sub(r"\\\1", value) if name not in ("url", "doi") else value
-            faults += _faults(name, value)
-    faults += [
+            errors += _field_errors(name, value)
+    errors += [
         _("The field %(name)s is missing.") % {"name": name}
         for name in ("author", "title", "year")
         if not fields.get(name)
     ]
-    if faults:
-        raise BibtexError(*faults)
+    if errors:
+        raise BibtexError(*errors)
     return Entry(kind, key, fields)
 
 
 def _fields(text: str, at: int) -> Iterator[tuple[str, str]]:
-    """Names in small letters, and values with single spaces; at the end nothing may be left."""
+    """Names in lower case, and values with single spaces. Nothing may be left over."""
     while not text.startswith("}", at):
         field = _FIELD.match(text, at)
         if field is None:
@@ -101,7 +101,7 @@ def _fields(text: str, at: int) -> Iterator[tuple[str, str]]:
 
 
 def _end_of_value(text: str, at: int) -> int:
-    """Where a value ends that begins there: in braces, in quotes, or a number or month as it is."""
+    """The end of a value: in braces, in quotes, or a plain number or month."""
     opening = text[at : at + 1]
     if opening not in ("{", '"'):
         bare = _BARE.match(text, at)
@@ -118,7 +118,7 @@ def _end_of_value(text: str, at: int) -> int:
     raise BibtexError(_after(text, at, _("this value has no end: braces do not match")))
 
 
-def _faults(name: str, value: str) -> Iterator[str]:
+def _field_errors(name: str, value: str) -> Iterator[str]:
     names = {"name": name}
     if name in ("url", "doi"):
         if not _ADDRESS.fullmatch(value):
@@ -129,10 +129,10 @@ def _faults(name: str, value: str) -> Iterator[str]:
     if any(unicodedata.category(character).startswith("C") for character in value):
         yield _("The field %(name)s holds invisible characters.") % names
     commands = {found[1] for found in _COMMAND.finditer(value)}
-    if refused := sorted(command for command in commands if not _HARMLESS.fullmatch(command)):
+    if harmful := sorted(command for command in commands if not _HARMLESS.fullmatch(command)):
         yield _("The field %(name)s holds \\%(command)s: only accents, special letters and \\emph may stand there.") % {
             **names,
-            "command": refused[0],
+            "command": harmful[0],
         }
     if "^" in _COMMAND.sub("", value):
         yield _("The field %(name)s holds a ^ that is no accent.") % names

@@ -30,7 +30,7 @@ from portal.evaluation.lanes import Lane, message_list
 from portal.evaluation.limits import OTHER_NICENESS, REGULAR_PRIORITY, REGULAR_WAITING, SCORING_NICENESS
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
-# One thread a job: numerical libraries would start one a core.
+# One thread per job; numerical libraries would start one per core.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 log = structlog.get_logger("portal.worker")
@@ -42,7 +42,7 @@ app.autodiscover_tasks(["portal"], related_name="worker")
 
 
 class Beat(PersistentScheduler):
-    """Publishes regular work, up to a few messages that no worker has taken: one sweep finds all that waits."""
+    """Queues regular work, unless a few of its messages wait already: one sweep finds everything."""
 
     def apply_async(self, entry: ScheduleEntry, producer: Producer, advance: bool = True, **options: Any) -> Any:
         lane = self.app.amqp.router.route(entry.options, entry.task, entry.args, entry.kwargs)["queue"].name
@@ -58,13 +58,13 @@ def _log_as_django_does(**_: Any) -> None:
 
 @task_prerun.connect
 def _keep_a_good_connection(**_: Any) -> None:
-    """Between jobs as between requests: what is too old goes, and what the database has ended."""
+    """Close connections that are too old or broken, as Django does between requests."""
     close_old_connections()
 
 
 @before_task_publish.connect
 def _pass_the_request_on(headers: dict[str, Any], **_: Any) -> None:
-    """What follows from a request is logged by its id, in whichever worker that is."""
+    """Pass the request's id on, so that workers log it too."""
     headers["request_id"] = structlog.contextvars.get_contextvars().get("request_id", "")
 
 
@@ -77,9 +77,9 @@ def _log_by_the_request(task: Task, **_: Any) -> None:
 
 @celeryd_init.connect
 def _give_way(options: Mapping[str, Any], **_: Any) -> None:
-    """Where they share a machine: who uploads waits for an answer; scores and mails may come later, the rest last.
+    """Set the niceness on shared machines: web first, then scores and mails, then the rest.
 
-    Linux may weigh whole sessions against each other (autogroups), and then niceness counts within one alone.
+    Linux may balance whole sessions (autogroups); then niceness only matters within one.
     """
     lanes = options.get("queues") or list(Lane)
     niceness = SCORING_NICENESS if Lane.SCORING in lanes or Lane.MAIL in lanes else OTHER_NICENESS
@@ -101,26 +101,26 @@ def _show_that_it_is_ready(sender: Any, **_: Any) -> None:
 
 
 def touch_heartbeat(lane: str) -> None:
-    """For the service's own health check, which then needs neither Python nor the database."""
+    """Touch the file of the service's health check, which needs neither Python nor the database."""
     (settings.CACHE_ROOT / f"heartbeat-{lane}").touch()
 
 
 @worker_process_init.connect
 def _keep_what_is_there(**_: Any) -> None:
-    """All that is imported stays: no garbage collection need look through it again."""
+    """Exclude all imported modules from garbage collection."""
     gc.collect()
     gc.freeze()
 
 
 @worker_process_init.connect
 def _let_go_of_the_parents_connections(**_: Any) -> None:
-    """A pool process that replaces a killed one is forked from a parent that talks to its broker.
+    """Close the connections of the parent in a pool process that replaces a killed one.
 
-    As long as the child holds that connection too, the parent never sees it end: when the broker dies, the parent's
-    event loop would turn around a descriptor that it has closed already, at full speed, and take no more work.
+    While a child has the broker's connection open, the parent never sees it end. When the broker dies, the parent's
+    event loop would spin on a descriptor that it has closed, and accept no more work.
     """
     for descriptor in [int(path.name) for path in Path("/dev/fd").iterdir()]:
-        with suppress(OSError):  # the listing's own
+        with suppress(OSError):  # the descriptor of the listing itself
             if stat.S_ISSOCK(os.fstat(descriptor).st_mode) and _is_of_the_network(descriptor):
                 os.close(descriptor)
 

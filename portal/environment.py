@@ -1,4 +1,4 @@
-"""The environment, read with care: every fault is kept, so that all are told at once and nothing starts half right."""
+"""The environment variables. All problems are collected, so that they are listed together before anything starts."""
 
 import os
 import subprocess
@@ -12,82 +12,82 @@ import environ
 from django.core.exceptions import ImproperlyConfigured
 from environ.fileaware_mapping import FileAwareMapping
 
-OWN = "AGON_"  # variables that are Agon's alone, so that a wrong name is noticed
+OWN = "AGON_"  # prefix of Agon's variables, by which misspelled ones are noticed
 _FILE = "_FILE"
 _BOOLEANS = {*environ.Env.BOOLEAN_TRUE_STRINGS, "false", "off", "n", "no", "0", ""}
 _KINDS = {bool: "true or false", int: "a whole number", list: "names with commas between them"}
 
 
 class Environment(environ.FileAwareEnv):
-    """Variables, each of them or its `<VARIABLE>_FILE`, and what is wrong with them."""
+    """Variables, or `<VARIABLE>_FILE` for each, and their problems."""
 
     def __init__(self) -> None:
         super().__init__()
         self.ENVIRON = FileAwareMapping()
-        self._faults: list[str] = []
+        self._problems: list[str] = []
         self.asked: set[str] = set()
 
     def get_value(self, var: str, cast: Any = None, default: Any = None, parse_default: bool = False) -> Any:
-        """The value, or the default where it is missing or cannot be read."""
+        """The value, or the default if it is missing or invalid."""
         self.asked.add(var)
         try:
             return self._read(var, cast, default, parse_default)
         except OSError as error:
-            self._faults.append(
+            self._problems.append(
                 f"{var}{_FILE} names {os.environ[var + _FILE]}, which cannot be read: {error.strerror}."
             )
         except (ValueError, ImproperlyConfigured):
-            self._faults.append(f"{var} is not what it should be: {_KINDS.get(cast, 'see the guide')}.")
+            self._problems.append(f"{var} is not what it should be: {_KINDS.get(cast, 'see the guide')}.")
         return default
 
     def _read(self, var: str, cast: Any, default: Any, parse_default: bool) -> Any:
         text = self.ENVIRON.get(var)
         if text is None:
             return default
-        if f"{var}{_FILE}" in os.environ:  # an editor's last line break is none of the secret's
+        if f"{var}{_FILE}" in os.environ:  # an editor's final line break does not belong to the secret
             self.ENVIRON.files_cache[var] = text = text.rstrip("\r\n")
         if cast is bool and text.lower() not in _BOOLEANS:
             raise ValueError(text)
         return super().get_value(var, cast, default, parse_default)
 
     def database(self, var: str, default: str) -> dict[str, Any]:
-        """Django's settings of the database at that address."""
+        """Django's settings for the database at that URL."""
         try:
             found = dict(self.db_url_config(self.str(var, default)))
         except (ValueError, ImproperlyConfigured):
             found = {}
         if found.get("ENGINE") not in ("django.db.backends.sqlite3", "django.db.backends.postgresql"):
-            self._faults.append(f"{var} is not what it should be: postgres://user:password@host:5432/name.")
+            self._problems.append(f"{var} is not what it should be: postgres://user:password@host:5432/name.")
             return dict(self.db_url_config(default))
         return found
 
-    def refuse(self, is_wrong: bool, sentence: str) -> None:
-        """Keep that sentence where the condition holds."""
+    def problem_if(self, is_wrong: bool, sentence: str) -> None:
+        """Add the sentence if the condition holds."""
         if is_wrong:
-            self._faults.append(sentence)
+            self._problems.append(sentence)
 
     def need(self, module: str, is_used: bool, variable: str) -> None:
-        """Keep that a package is missing which the variable makes necessary."""
-        self.refuse(
+        """Add a problem if a package is missing that the variable needs."""
+        self.problem_if(
             is_used and find_spec(module) is None,
             f"{variable} needs the Python package {module}, which is not installed. Run ./run setup without --small.",
         )
 
-    def refuse_unknown(self) -> None:
-        """A variable of ours that nobody has asked for is a wrong name."""
+    def find_unknown(self) -> None:
+        """Add a problem for each of Agon's variables that was not read: its name is wrong."""
         for name in sorted(os.environ):
             if name.startswith(OWN) and name not in self.asked and name.removesuffix(_FILE) not in self.asked:
                 near = get_close_matches(name, [*self.asked, *(known + _FILE for known in self.asked)], n=1)
-                self._faults.append(f"{name} is no variable of Agon{f': {near[0]}?' if near else '.'}")
+                self._problems.append(f"{name} is no variable of Agon{f': {near[0]}?' if near else '.'}")
 
-    def exit_if_refused(self) -> None:
-        """End this process with all that is wrong, if anything is."""
-        if self._faults:
-            sys.exit("\n- ".join(["Agon does not start with these settings:", *self._faults]))
+    def exit_on_problems(self) -> None:
+        """Exit with all problems, if any."""
+        if self._problems:
+            sys.exit("\n- ".join(["Agon does not start with these settings:", *self._problems]))
 
 
 def checked_out_revision(folder: Path) -> str:
-    """The commit of a git clone, which may be another user's; empty where there is no clone or no git."""
+    """The commit of a git clone, which may belong to another user; empty without a clone or git."""
     command = ["git", "-c", f"safe.directory={folder}", "rev-parse", "--verify", "HEAD"]
     try:
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)

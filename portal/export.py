@@ -1,4 +1,4 @@
-"""Tables as CSV and JSON: nothing that a spreadsheet runs; boards at full precision, with what made the numbers."""
+"""Tables as CSV and JSON, safe for spreadsheets; boards at full precision, with the sources of their numbers."""
 
 import csv
 import io
@@ -16,17 +16,17 @@ from portal.queries.overall import CombinedRow, OverallBoard, TrackResult
 
 
 def defused(cell: str) -> str:
-    """A text that no spreadsheet takes for a formula: an apostrophe goes before =, +, -, @, tab and carriage return."""
+    """A text that spreadsheets do not treat as a formula: an apostrophe before =, +, -, @, tab and carriage return."""
     return f"'{cell}" if cell[:1] in tuple("=+-@\t\r") else cell
 
 
-# A row in all exports: the word, and the field of `Row`.
+# Columns of a row in all exports: the heading, and the field of `Row`.
 _ROW = {"rank": "rank", "kind": "kind", "team": "team", "run": "name", "number": "number"}
 _ROW |= {"method": "method", "system_type": "system", "slot": "slot"}
 
 
 def board_csv(board: BoardTable) -> bytes:
-    """One row a run, one column a metric; an undefined score is an empty cell, as is the language of all items."""
+    """One row per run, one column per metric. An undefined score is an empty cell, as is the language of all items."""
     keys = [column.key for column in board.columns]
     head = [*_ROW, "received_at", *keys, "low", "high", "tie_group", "flags"]
     head += ["language", "gold_version", "scorer", "run_id"]
@@ -42,7 +42,7 @@ def _cells(row: Row, keys: list[str], board: BoardTable) -> list[Any]:
 
 
 def overall_csv(board: OverallBoard) -> bytes:
-    """One row a team; rank and value in each track, then in each ranking over several."""
+    """One row per team: rank and value in each track, then in each overall ranking."""
     head = ["team"]
     for track, column in board.heads:
         head += [f"{track.slug} rank", f"{track.slug} {column.key}"]
@@ -68,7 +68,7 @@ def overall_json(board: OverallBoard) -> bytes:
 
 
 def overall_content(board: OverallBoard) -> dict[str, Any]:
-    """The same, with what the scores were made from."""
+    """The overall board as JSON, with the sources of its scores."""
     return {
         "shared_task": board.phase.shared_task.slug,
         "phase": board.phase.slug,
@@ -104,13 +104,13 @@ def overall_content(board: OverallBoard) -> dict[str, Any]:
 
 
 def figure_csv(figure: Figure) -> bytes:
-    """The table that a figure is drawn from, full precision."""
+    """The data of a figure, at full precision."""
     keys = [field.key for field in figure.fields]
     return _table([keys, *([datum.get(key) for key in keys] for datum in figure.data)])
 
 
 def downloads_csv(rows: Iterable[Download]) -> bytes:
-    """One row a request for a file; without a person the file was public."""
+    """One row per download. Downloads without a person were public."""
     head = ["at", "person", "address", "team", "dataset", "sha256", "first_byte"]
     lines = [[row.at.isoformat(), *_who(row), row.dataset, row.sha256, row.first_byte] for row in rows]
     return _table([head, *lines])
@@ -122,7 +122,7 @@ def _who(row: Download) -> tuple[str, str, str]:
 
 
 def _table(lines: Iterable[list[Any]]) -> bytes:
-    """Every table that leaves the portal is written here, and every text in it defused."""
+    """Write a table, with every text defused. All exported tables use this."""
     text = io.StringIO()
     csv.writer(text).writerows([defused(cell) if isinstance(cell, str) else cell for cell in line] for line in lines)
     return text.getvalue().encode()
@@ -133,7 +133,7 @@ def board_json(board: BoardTable) -> bytes:
 
 
 def board_content(board: BoardTable) -> dict[str, Any]:
-    """The same rows, with what they were made from."""
+    """The board as JSON, with the sources of its scores."""
     made = board.comparison
     return {
         "shared_task": board.track.shared_task.slug,
@@ -157,7 +157,7 @@ def board_content(board: BoardTable) -> dict[str, Any]:
 
 
 def _change(change: BoardChange) -> dict[str, Any]:
-    """Scores that organizers applied after the release."""
+    """A change of scores after the release."""
     return {
         "at": change.at,
         "note": change.note,

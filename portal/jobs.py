@@ -1,4 +1,4 @@
-"""Celery jobs: fetch by id, delegate, publish what follows. The queue is a hint; publishing never fails anybody."""
+"""Celery jobs: fetch by id, delegate, queue what follows. The queue is a hint; queueing never raises errors."""
 
 import subprocess
 import sys
@@ -84,10 +84,10 @@ def send_mail(mail_id: str) -> None:
 
 @app.task(name="portal.remind")
 def remind() -> None:
-    """Mails that a date brings, for the next sweep to send: two at once write one, a late one what is still due."""
+    """Queue mails caused by dates, for the sweep to send. Simultaneous runs write one mail, a late one what is due."""
     at = database_now()
     for due in notices(at):
-        OutgoingMail.objects.tell(due.user, due.kind, due.occasion, at, **due.about)
+        OutgoingMail.objects.notify(due.user, due.kind, due.occasion, at, **due.about)
 
 
 @app.task(name="portal.heartbeat")
@@ -121,9 +121,9 @@ def sweep_mails() -> None:
 
 @app.task(name="portal.refresh_boards")
 def refresh_boards() -> None:
-    """Hint at boards to compare or publish, one job each.
+    """Queue hints for boards to compare or publish, one job each.
 
-    Not while uploads wait to be scored, from which comparisons would take the cores; nor while earlier hints wait.
+    None while uploads wait to be scored, as comparisons would use their cores; none while earlier hints wait.
     """
     if _is_empty(Lane.SCORING) and _is_empty(Lane.BULK):
         announced = [board.pk for board in Board.objects.defer("comparison").to_announce(database_now())]
@@ -156,9 +156,10 @@ def sweep_packs() -> None:
     publish_packs(packs_to_build(database_now()))
 
 
-@app.task(name="portal.build_pack", time_limit=PACK_JOB_SECONDS, acks_late=False)  # the sweep takes up what dies
+# the sweep repeats it if the worker dies
+@app.task(name="portal.build_pack", time_limit=PACK_JOB_SECONDS, acks_late=False)
 def build_pack(pack_id: str) -> None:
-    """Build one pack, then hint at the next: only one is built at a time.
+    """Build one pack, then queue a hint for the next. Only one is built at a time.
 
     In a process of its own: drawing figures leaves threads and 33 GB of address space behind.
     """
@@ -170,9 +171,10 @@ def build_pack(pack_id: str) -> None:
     publish_packs(packs_to_build(database_now()))
 
 
-@app.task(name="portal.reconcile", time_limit=RECONCILE_SECONDS, acks_late=False)  # twice at once would help nobody
+# running twice at once would be useless
+@app.task(name="portal.reconcile", time_limit=RECONCILE_SECONDS, acks_late=False)
 def reconcile() -> None:
-    """Nightly. The seed is the day, so that every night another sample is computed anew."""
+    """Check everything nightly. The seed is the day, so each night computes another sample again."""
     at = database_now()
     log.info("gold files that were not taken are deleted", files=drop_unused_gold())
     WorkerHost.objects.forget(at)
@@ -186,22 +188,22 @@ def reconcile() -> None:
 
 
 def publish_checks(submission_ids: Iterable[UUID]) -> None:
-    """Hint that these uploads wait to be checked."""
+    """Queue hints: these uploads wait to be checked."""
     _publisher.publish(check_submission, submission_ids)
 
 
 def publish_validations(validation_ids: Iterable[UUID]) -> None:
-    """Hint that these files wait to be validated; a worker takes up uploads that were submitted first."""
+    """Queue hints: these files wait to be validated. Workers check submitted uploads first."""
     _publisher.publish(validate, validation_ids, priority=VALIDATION_PRIORITY)
 
 
 def publish_scores(run_ids: Iterable[UUID], lane: Lane = Lane.SCORING) -> None:
-    """Hint that these runs wait to be scored."""
+    """Queue hints: these runs wait to be scored."""
     _publisher.publish(score_run, run_ids, queue=lane)
 
 
 def publish_gold(upload_ids: Iterable[UUID]) -> None:
-    """Hint that these gold standards wait to be judged."""
+    """Queue hints: these gold standards wait to be checked."""
     _publisher.publish(check_gold, upload_ids)
 
 
@@ -211,23 +213,23 @@ def publish_previews(upload_ids: Iterable[UUID]) -> None:
 
 
 def publish_packs(pack_ids: Iterable[UUID]) -> None:
-    """Hint that these packs wait to be built."""
+    """Queue hints: these packs wait to be built."""
     _publisher.publish(build_pack, pack_ids)
 
 
 def publish_mails(mail_ids: Iterable[UUID]) -> None:
-    """Hint that these mails wait to be sent."""
+    """Queue hints: these mails wait to be sent."""
     _publisher.publish(send_mail, mail_ids)
 
 
 class _Publisher:
-    """Publishes, and after a failure leaves the broker alone for a while: who uploads does not wait for it again."""
+    """A publisher of hints. After a failure it skips the broker for a while, so that further uploads don't wait."""
 
     def __init__(self) -> None:
         self._quiet_until = 0.0
 
     def publish(self, job: Task, ids: Iterable[UUID | int], **options: str | int) -> None:
-        """Over one connection. Whatever the broker or its client raises, the rows are there for the sweep to find."""
+        """Queue messages over one connection. If broker or client fail, the sweep finds the rows."""
         if monotonic() < self._quiet_until:
             return
         try:
@@ -247,9 +249,9 @@ _publisher = _Publisher()
 
 
 def _is_empty(lane: Lane) -> bool:
-    """Whether no hint waits there but validations, for which nothing waits.
+    """Whether the queue has no hints except those of validations.
 
-    While some do, work goes on, and hints given again would only make the queue longer.
+    While there are some, work continues, and more hints would only make the queue longer.
     """
     with app.connection_for_read() as connection:
         return bool(connection.default_channel.client.llen(message_list(lane, HINT_PRIORITY)) == 0)

@@ -1,4 +1,4 @@
-"""What the log holds: one line an event, as JSON or to be read, and never a line that somebody outside has made."""
+"""Logs: one line per event, as JSON or readable. Nothing from outside can forge a line."""
 
 import re
 import traceback
@@ -8,14 +8,14 @@ import structlog
 from structlog.typing import EventDict, ExcInfo, Processor, WrappedLogger
 
 CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-TRACEBACKS = ("exception", "exc_info", "stack", "stack_info")  # made here, not sent by anybody
-SECRETS = re.compile(  # in addresses: who has them may act
+TRACEBACKS = ("exception", "exc_info", "stack", "stack_info")  # made here, not from outside
+SECRETS = re.compile(  # in URLs: secrets that allow whoever has them to act
     r"(/accounts/(?:confirm-email|password/reset/key)/|/join/)[^/\s\"?]+"
 )
 
 
 def configuration(as_json: bool, level: str, colours: bool) -> dict[str, Any]:
-    """The setting LOGGING; structlog's own loggers go the same way."""
+    """The setting LOGGING; structlog's loggers use it too."""
     before: list[Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
@@ -29,7 +29,7 @@ def configuration(as_json: bool, level: str, colours: bool) -> dict[str, Any]:
         logger_factory=structlog.stdlib.LoggerFactory(),
         wrapper_class=structlog.stdlib.BoundLogger,
     )
-    # Both print tracebacks without variables, which may be secrets.
+    # Both print tracebacks without variables, which may contain secrets.
     printed: list[Processor] = [structlog.dev.ConsoleRenderer(colors=colours, exception_formatter=_traceback)]
     if as_json:
         printed = [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
@@ -46,22 +46,22 @@ def configuration(as_json: bool, level: str, colours: bool) -> dict[str, Any]:
         "root": {"handlers": ["console"], "level": level},
         "loggers": {
             "django": {"handlers": [], "propagate": True},
-            "celery.app.trace": {"level": "WARNING"},  # each job logs what it did itself
+            "celery.app.trace": {"level": "WARNING"},  # jobs log what they did themselves
             "celery.worker.strategy": {"level": "WARNING"},
             "celery.worker.request": {"level": "WARNING"},
             "celery.beat": {"level": "WARNING"},
-            "fontTools": {"level": "WARNING"},  # thirty lines for each font that a drawing carries
+            "fontTools": {"level": "WARNING"},  # otherwise thirty lines for each embedded font
         },
     }
 
 
 def on_one_line(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-    """Control characters as escapes: no text from outside begins a line of its own or colours a terminal."""
+    """Escape control characters, so that texts from outside start no line of their own and color no terminal."""
     return {key: _escaped(value) if key not in TRACEBACKS else value for key, value in event.items()}
 
 
 def without_secrets(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-    """Addresses without the keys that are in some of them."""
+    """URLs without the keys in some of them."""
     event["event"] = SECRETS.sub(r"\1…", str(event["event"]))
     return event
 
@@ -73,6 +73,6 @@ def _escaped(value: Any) -> Any:
 
 
 def _traceback(log: TextIO, error: ExcInfo) -> None:
-    """Every line of it marked, so that none that an error quotes passes for an event."""
+    """A traceback with every line marked, so that quoted text cannot look like an event."""
     lines = "".join(traceback.format_exception(*error)).splitlines()
     log.write("\n".join(f"  | {_escaped(line)}" for line in lines))

@@ -1,6 +1,6 @@
-"""Who belongs to what, and what is missing to take part. Phases and quotas say when, and how many runs.
+"""Membership and rights, and what is missing to take part. Phases and quotas decide when, and how many runs.
 
-Who may call an action is in its declaration (`actions.roles`), as for `withdraw_team` in `actions.teams`.
+Who may call an action is in its declaration (`actions.roles`), e.g. `withdraw_team` in `actions.teams`.
 """
 
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ from portal.models import Run, SharedTask, Signature, Team, User, Viewer
 
 
 def lacks_second_factor(user: Viewer) -> bool:
-    """Whether one must be set up before the user may organize or administer anything."""
+    """Whether the user must set up a second factor before organizing or administering."""
     return not User.objects.with_second_factor(user).exists()
 
 
 def enrolls_by_mail(user: User) -> bool:
-    """Whether setting up a second factor needs a code mailed to the user: it is the first one."""
+    """Whether setting up a second factor needs a mailed code: it does for the first one."""
     return not user.has_second_factor
 
 
@@ -34,7 +34,7 @@ def changes_address_by_mail(user: User) -> bool:
 
 
 def has_signed(user: Viewer, shared_task: SharedTask) -> bool:
-    """Whether nothing is left to sign: the agreement's present version is signed, or there is none."""
+    """Whether nothing is left to sign: the current version of the agreement is signed, or there is none."""
     return shared_task.definition.agreement is None or Signature.objects.current(user, shared_task) is not None
 
 
@@ -51,9 +51,8 @@ def may_see_run(user: Viewer, run: Run) -> bool:
 
 
 def may_download_run(user: Viewer, run: Run) -> bool:
-    """A run file is its team's and the organizers'; baselines may give the gold away and are the organizers' alone.
-
-    The gold standard's run has no file.
+    """Whether the user may download a run file: its team and the organizers may. Baselines are for organizers only,
+    as they may reveal the gold. The gold standard's run has no file.
     """
     if run.kind == Run.Kind.GOLD or not may_see_run(user, run):
         return False
@@ -61,17 +60,17 @@ def may_download_run(user: Viewer, run: Run) -> bool:
 
 
 def may_change_run(user: Viewer, run: Run) -> bool:
-    """Choosing, withdrawing and describing a run are for every member of its team, and for no one else."""
+    """Whether the user may choose, withdraw and describe a run: every member of its team, and no one else."""
     return run.team is not None and is_member(user, run.team)
 
 
 def team_of(user: Viewer, shared_task: SharedTask) -> Team | None:
-    """The team of that task that the user is in, whatever its state."""
+    """The user's team in that task, in any state."""
     return shared_task.teams.filter(members=user.pk).first() if user.is_active else None
 
 
 class Obstacle(TextChoices):
-    """What keeps a person from a dataset; each can be removed, in this order, as its label says."""
+    """Something that keeps a person from a dataset. Each can be removed, in this order, as its label says."""
 
     NOT_RELEASED = "not-released", _("Come back when it is released.")
     SIGNED_OUT = "signed-out", _("Sign in first; this file is for teams.")
@@ -85,7 +84,7 @@ class Obstacle(TextChoices):
 
 @dataclass(frozen=True, slots=True)
 class DataAccess:
-    """A person's part in a shared task, as far as data depend on it; `knows_password` is the session's."""
+    """A person's role in a shared task, as far as data access depends on it; `knows_password` is the session's."""
 
     user: Viewer
     team: Team | None
@@ -94,7 +93,7 @@ class DataAccess:
     knows_password: bool
 
     def obstacles(self, access: str, released: datetime | None, at: datetime) -> list[Obstacle]:
-        """What is still in the way of a dataset with that access; empty: the person may have it now."""
+        """The obstacles to a dataset with that access; empty if the person may have it now."""
         if self.is_organizer:
             return []
         found = [Obstacle.NOT_RELEASED] if released is not None and at < released else []
@@ -114,7 +113,7 @@ class DataAccess:
 
 
 def data_access(user: Viewer, shared_task: SharedTask, known_password: str = "") -> DataAccess:
-    """`known_password`: the `password_stamp` of the team whose password was given in this session, if one was."""
+    """`known_password`: the team's `password_stamp`, if its password was entered in this session."""
     team = team_of(user, shared_task)
     return DataAccess(
         user=user,

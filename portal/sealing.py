@@ -1,7 +1,7 @@
-"""Gold sealed to the worker's public key: whoever has the public key can seal, only the worker can open.
+"""Sealing of gold to the worker's public key: everyone with the public key can seal, only the worker can open.
 
 A sealed file is a mark, the id of the public key, a key of its own in a libsodium sealed box, and the content as a
-secretstream. Its length is a power of two before the seal, since the length of gold tells of its labels.
+secretstream. It is padded to a power of two, since the length of gold reveals something of its labels.
 """
 
 import hashlib
@@ -18,22 +18,22 @@ from portal.secret import kept_secret
 
 _MARK = b"AGON-GOLD-1\n"
 _ID = 8  # bytes of a key's id
-HEAD_BYTES = len(_MARK) + _ID  # of a sealed file: they say for whom it was sealed
+HEAD_BYTES = len(_MARK) + _ID  # start of a sealed file, with the key's id
 _BOX = sodium.crypto_secretstream_xchacha20poly1305_KEYBYTES + sodium.crypto_box_SEALBYTES
 _HEADER = sodium.crypto_secretstream_xchacha20poly1305_HEADERBYTES
 _TAG_MESSAGE = sodium.crypto_secretstream_xchacha20poly1305_TAG_MESSAGE
 _TAG_FINAL = sodium.crypto_secretstream_xchacha20poly1305_TAG_FINAL
 _PIECE = 64 * 1024  # bytes of a message before it is sealed
 _SEALED_PIECE = _PIECE + sodium.crypto_secretstream_xchacha20poly1305_ABYTES
-_TRAILER = 8 + 32  # the content's length and SHA-256, at the very end
+_TRAILER = 8 + 32  # length and SHA-256 of the content, at the very end
 
 
 class CannotOpen(Exception):
-    """This process lacks the key, or the file is not what was sealed."""
+    """This process lacks the key, or the file was changed."""
 
 
 def seal(pieces: Iterable[bytes], key: PublicKey | None = None) -> Iterator[bytes]:
-    """The sealed file, piece by piece in bounded memory; for the key of the settings unless another is given."""
+    """The sealed file in pieces, in bounded memory; for the key in the settings unless one is given."""
     sealer = Sealer(key or public_key())
     yield sealer.head
     for piece in pieces:
@@ -42,7 +42,7 @@ def seal(pieces: Iterable[bytes], key: PublicKey | None = None) -> Iterator[byte
 
 
 class Sealer:
-    """Seals what is added; `head`, then what `add` and `end` return, is the sealed file."""
+    """Seals a stream: `head`, then what `add` and `end` return, is the sealed file."""
 
     def __init__(self, key: PublicKey) -> None:
         self._state = sodium.crypto_secretstream_xchacha20poly1305_state()
@@ -60,7 +60,7 @@ class Sealer:
         return self._push_whole()
 
     def end(self) -> bytes:
-        """Padding up to a power of two, and what says where the content ends."""
+        """Padding to a power of two, and the end of the content."""
         trailer = self._length.to_bytes(8, "big") + self._digest.digest()
         padded = max(_PIECE, 1 << (self._length + _TRAILER - 1).bit_length())
         missing = padded - _TRAILER - self._length
@@ -74,7 +74,7 @@ class Sealer:
         return bytes(sealed) + self._push(bytes(self._rest), _TAG_FINAL)
 
     def _push_whole(self) -> bytes:
-        """All whole pieces but the last, which must wait for its tag."""
+        """Seal all whole pieces but the last, which must wait for its tag."""
         sealed = bytearray()
         while len(self._rest) > _PIECE:
             sealed += self._push(bytes(self._rest[:_PIECE]), _TAG_MESSAGE)
@@ -86,10 +86,10 @@ class Sealer:
 
 
 def unseal(sealed: bytes, keys: Sequence[PrivateKey] | None = None) -> bytes:
-    """What was sealed, with the keys of the settings unless others are given.
+    """The content in pieces, with the keys in the settings unless some are given.
 
     Raises:
-        CannotOpen: none of the keys is the right one, or the file was changed or cut.
+        CannotOpen: none of the keys fits, or the file was changed or cut.
     """
     if not sealed.startswith(_MARK):
         raise CannotOpen("this is no sealed gold standard")
@@ -109,7 +109,7 @@ def sealed_for(sealed: bytes) -> bytes:
 
 
 def has_key_for(sealed: bytes) -> bool:
-    """Whether this process has the key that opens it; its head is enough to say so."""
+    """Whether this process has the key for the file; its head is enough to know."""
     return sealed_for(sealed) in {key_id(key.public_key) for key in private_keys()}
 
 
@@ -140,26 +140,26 @@ def key_id(key: PublicKey) -> bytes:
 
 
 def new_private_key() -> str:
-    """As it stands in the settings."""
+    """A new private key, as in the settings."""
     return PrivateKey.generate().encode(HexEncoder).decode()
 
 
 def as_text(key: PublicKey) -> str:
-    """As it stands in the settings."""
+    """A key, as in the settings."""
     return key.encode(HexEncoder).decode()
 
 
 def public_key() -> PublicKey:
-    """To which gold is sealed: that of the newest private key where this process has one, else the one it was given."""
+    """The key to seal to: that of the newest private key, or the given public key."""
     if has_private_key():
         return private_keys()[0].public_key
     return PublicKey(settings.GOLD_PUBLIC_KEY.encode(), HexEncoder)
 
 
 def private_keys() -> list[PrivateKey]:
-    """The worker's, the newest first; none in a process that was given the public key alone.
+    """The worker's private keys, newest first; none in a process that has only the public key.
 
-    Where no key is given at all, as on a developer's machine, one is made in a file.
+    Without any key, as on a developer's machine, one is made in a file.
     """
     texts = settings.GOLD_PRIVATE_KEYS
     if not texts and has_private_key():
@@ -168,12 +168,12 @@ def private_keys() -> list[PrivateKey]:
 
 
 def has_private_key() -> bool:
-    """Whether this process could open gold."""
+    """Whether this process can open gold."""
     return bool(settings.GOLD_PRIVATE_KEYS) or not settings.GOLD_PUBLIC_KEY
 
 
 def renew_kept_key() -> None:
-    """Put a new key before the one in the file; that one stays, for what was sealed for it and is still to come in."""
+    """Put a new key before the one in the file, which stays for files sealed before and during the change."""
     keys = [new_private_key(), *(key.encode(HexEncoder).decode() for key in private_keys()[:1])]
     draft = private_key_file().with_suffix(".new")
     draft.touch(mode=0o600)
@@ -182,5 +182,5 @@ def renew_kept_key() -> None:
 
 
 def private_key_file() -> Path:
-    """Where keys are kept that the environment does not give."""
+    """The file of keys that are not in the environment."""
     return settings.STATE_ROOT / "gold-private-key"

@@ -1,4 +1,4 @@
-"""Secrets of this installation: each made on first use and kept in a file that nobody else may read."""
+"""Secrets of this installation, each made at first use and stored in a file that only its owner can read."""
 
 import os
 import secrets
@@ -8,12 +8,12 @@ from pathlib import Path
 
 
 def kept_secret(path: Path, make: Callable[[], str]) -> str:
-    """The secret in that file, which is made when it is missing: the same for all processes that start at once."""
+    """The secret in that file, created if missing: the same for all processes that start at once."""
     if not path.exists():
         draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
         draft.touch(mode=0o600)
         draft.write_text(make())
-        with suppress(FileExistsError):  # another process was first, and its secret counts
+        with suppress(FileExistsError):  # another process was first; its secret counts
             os.link(draft, path)
         draft.unlink()
     return path.read_text()

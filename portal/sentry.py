@@ -1,4 +1,4 @@
-"""Faults of ours, reported to Sentry: where they happened, not with what values."""
+"""Errors of ours, reported to Sentry with their place and without values."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from sentry_sdk.types import Event, Hint
 from portal.logs import SECRETS
 
 
-def report_faults(dsn: str) -> None:
+def report_errors(dsn: str) -> None:
     sentry_sdk.init(
         dsn,
         send_default_pii=False,
@@ -21,7 +21,7 @@ def report_faults(dsn: str) -> None:
 
 
 def _scrubbed(event: Event, _hint: Hint) -> Event:
-    """Of a request its method and its address without query and keys; of a job not its arguments."""
+    """Remove everything from a request except method and URL without query and keys; from a job its arguments."""
     request: Any = event.get("request", {})
     event["request"] = {"method": request.get("method"), "url": SECRETS.sub(r"\1…", request.get("url", ""))}
     event.pop("extra", None)

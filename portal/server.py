@@ -1,7 +1,7 @@
-"""The web server: granian with the portal's settings of it. `python -m portal.server --port 8000`
+"""The web server: granian with the portal's settings. `python -m portal.server --port 8000`
 
-It answers the requests in work before it ends; who started it says how long that may take. `workers_kill_timeout` would
-be no such bound: on a busy machine it takes workers that have ended for some that refuse to, and says so.
+It finishes running requests before it ends; the program that started it limits that time. `workers_kill_timeout` would
+not: on a busy machine it mistakes ended workers for hanging ones.
 """
 
 import os
@@ -20,7 +20,7 @@ from portal.environment import Environment
 from portal.logs import configuration
 
 APPLICATION = "portal.wsgi:application"
-THREADS = 4  # a process: Python runs one at a time, the others wait for the database or a disk
+THREADS = 4  # per process: Python runs one at a time, the others wait for the database or a disk
 
 
 def main() -> None:
@@ -32,7 +32,7 @@ def main() -> None:
     options = parser.parse_args()
     if options.application == APPLICATION:
         _require_schema()
-    # Workers are forked with their parent's handlers: they would take no SIGTERM as long as they load the portal.
+    # Forked workers inherit the parent's handlers, which would ignore SIGTERM while they load the portal.
     os.register_at_fork(after_in_child=lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL))
     as_json = Environment().bool("LOG_JSON", default=False)
     Granian(
@@ -49,16 +49,17 @@ def main() -> None:
 
 
 def _require_schema() -> None:
-    """End with a sentence that says what to do; without a database the portal starts, and /readyz says so."""
+    """Exit with the fix if the schema is wrong. Without a database the portal starts, and /readyz reports it."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
     django.setup()
-    schema_problems = import_module("portal.models.schema").schema_problems  # what it imports needs Django to be set up
+    # it imports code that needs Django to be set up
+    schema_problems = import_module("portal.models.schema").schema_problems
     try:
         problems = schema_problems()
     except DatabaseError:
         problems = []
     finally:
-        connections.close_all()  # workers are forked next
+        connections.close_all()  # before workers are forked
     if problems:
         sys.exit("\n- ".join(["Agon does not start with this database:", *problems]))
 

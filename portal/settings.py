@@ -1,4 +1,4 @@
-"""Settings of the portal, driven by the environment; any variable may come from a file named by `<VARIABLE>_FILE`."""
+"""Settings of the portal, from environment variables. Any variable can come from a file named in `<VARIABLE>_FILE`."""
 
 import re
 import sys
@@ -32,11 +32,11 @@ from portal.secret import kept_secret
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = Environment()
 
-# What runs here: an image is told at its making; a clone knows.
+# The running version: set when an image is built; read from git in a clone.
 REVISION = env.str("AGON_REVISION", default="") or checked_out_revision(BASE_DIR)
 
-# Where people find the portal; links in mails begin so. Never taken from a request, whose Host anybody can write.
-# A portal that answers to a name that is not this machine's own is public: then nothing may be left to chance.
+# The portal's URL, also in mails. Never taken from a request, whose Host anyone can forge.
+# A portal with a name other than this machine's own is public: then all settings must be given.
 
 THIS_MACHINE = ["127.0.0.1", "localhost", "[::1]"]
 PUBLIC_URL = env.str("AGON_URL", default="http://127.0.0.1:8000").rstrip("/")
@@ -44,80 +44,81 @@ _host = urlsplit(PUBLIC_URL).hostname or ""
 ALLOWED_HOSTS = list(dict.fromkeys([_host, *env.list("ALLOWED_HOSTS", default=[]), *THIS_MACHINE]))
 HTTPS = PUBLIC_URL.startswith("https://")
 PUBLIC = any(host not in THIS_MACHINE for host in ALLOWED_HOSTS)
-env.refuse("*" in ALLOWED_HOSTS, "ALLOWED_HOSTS holds *: name the hosts that people use beside AGON_URL's.")
-env.refuse(PUBLIC and not HTTPS, "AGON_URL is where people find the portal, and should begin with https://.")
+env.problem_if("*" in ALLOWED_HOSTS, "ALLOWED_HOSTS holds *: name the hosts that people use beside AGON_URL's.")
+env.problem_if(PUBLIC and not HTTPS, "AGON_URL is where people find the portal, and should begin with https://.")
 
 DEBUG = env.bool("DEBUG", default=False)
 DEMO = env.bool("AGON_DEMO", default=False)
-env.refuse(PUBLIC and DEBUG, "DEBUG is on: its pages show the portal's inside to everybody.")
-env.refuse(PUBLIC and DEMO, "AGON_DEMO is on: everybody knows the passwords of its accounts.")
+env.problem_if(PUBLIC and DEBUG, "DEBUG is on: its pages show the portal's inside to everybody.")
+env.problem_if(PUBLIC and DEMO, "AGON_DEMO is on: everybody knows the passwords of its accounts.")
 
-# Where this installation keeps what it must not lose.
+# Data that this installation must not lose.
 
 STATE_ROOT = Path(env.str("AGON_STATE", default=str(BASE_DIR / ".agon"))).resolve()
-CACHE_ROOT = Path(env.str("AGON_CACHE", default=str(STATE_ROOT)))  # what can be made again; each user needs its own
+CACHE_ROOT = Path(env.str("AGON_CACHE", default=str(STATE_ROOT)))  # can be made again; each user needs their own
 for _name, _folder in {"AGON_STATE": STATE_ROOT, "AGON_CACHE": CACHE_ROOT}.items():
     try:
         _folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        env.refuse(True, f"{_name} is {_folder}, which cannot be made: {error.strerror}.")
+        env.problem_if(True, f"{_name} is {_folder}, which cannot be made: {error.strerror}.")
 DATA_ROOT = STATE_ROOT / "data"  # definitions, uploads, baselines, datasets; with S3 only drafts and copies
-GOLD_ROOT = STATE_ROOT / "gold"  # sealed: who stores it cannot open it
+GOLD_ROOT = STATE_ROOT / "gold"  # sealed; who stores it cannot open it
 
-# Gold is sealed to the worker's public key. Web and commands need no more than that; the private keys, the newest
-# first and blanks between them, are the worker's alone. Without either, one is made in AGON_STATE.
+# Gold is sealed to the worker's public key. Web and commands need only that. The private keys, newest first and
+# separated by blanks, belong to the worker alone. Without either, one is made in AGON_STATE.
 GOLD_PUBLIC_KEY = env.str("AGON_GOLD_PUBLIC_KEY", default="").strip()
 GOLD_PRIVATE_KEYS = env.str("AGON_GOLD_PRIVATE_KEY", default="").split()
 for _name, _keys in {"AGON_GOLD_PUBLIC_KEY": [GOLD_PUBLIC_KEY], "AGON_GOLD_PRIVATE_KEY": GOLD_PRIVATE_KEYS}.items():
     _is_wrong = any(key and not re.fullmatch("[0-9a-f]{64}", key) for key in _keys)
-    env.refuse(_is_wrong, f"{_name} is not what it should be: what manage.py gold_keys new prints.")
-env.refuse(
+    env.problem_if(_is_wrong, f"{_name} is not what it should be: what manage.py gold_keys new prints.")
+env.problem_if(
     PUBLIC and not GOLD_PUBLIC_KEY and not GOLD_PRIVATE_KEYS,
     "AGON_GOLD_PUBLIC_KEY is missing (on a worker AGON_GOLD_PRIVATE_KEY): manage.py gold_keys new prints both.",
 )
 
-# Where the proxy serves DATA_ROOT to X-Accel-Redirect alone; nginx: `location /data/ { internal; alias …/data/; }`.
+# URL under which the proxy serves DATA_ROOT to X-Accel-Redirect only; nginx: `location /data/ { internal; alias
+# …/data/; }`.
 ACCEL = env.str("AGON_ACCEL", default="")
 
-# Keys: given where several machines or containers share them, else made here on first use.
+# Keys: given if several machines or containers share them, else made here at first use.
 
 SECRET_KEY = env.str("SECRET_KEY", default="")
-RECEIPT_KEY = env.str("AGON_RECEIPT_KEY", default="")  # PEM; else one is made beside the secret key
-env.refuse(
+RECEIPT_KEY = env.str("AGON_RECEIPT_KEY", default="")  # PEM; else one is made next to the secret key
+env.problem_if(
     PUBLIC and (len(SECRET_KEY) < 50 or len(set(SECRET_KEY)) < 5 or SECRET_KEY.startswith("django-insecure")),
     "SECRET_KEY is missing or can be guessed: give 50 random characters or more (openssl rand -base64 48).",
 )
-env.refuse(
+env.problem_if(
     PUBLIC and not RECEIPT_KEY,
     "AGON_RECEIPT_KEY is missing: a private Ed25519 key in PEM, so that receipts stay valid.",
 )
 if not SECRET_KEY and not PUBLIC:
     SECRET_KEY = kept_secret(STATE_ROOT / "secret-key", get_random_secret_key)
 
-# Behind a proxy that speaks TLS, sets X-Forwarded-Proto and drops the client's own, and adds to X-Forwarded-For.
+# For a proxy that speaks TLS, sets X-Forwarded-Proto, drops the client's own, and adds to X-Forwarded-For.
 if HTTPS:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     SECURE_SSL_REDIRECT = True
-    SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz)$"]  # asked from inside, without TLS
+    SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz)$"]  # requested from inside, without TLS
     SECURE_HSTS_SECONDS = int(timedelta(days=365).total_seconds())
     SECURE_HSTS_INCLUDE_SUBDOMAINS = True
     SECURE_HSTS_PRELOAD = True
     CSRF_TRUSTED_ORIGINS = [f"https://{host.lstrip('.')}" for host in ALLOWED_HOSTS]
 
-# How many proxies of ours add to X-Forwarded-For; what stands before them there, anybody may have written.
+# The number of our proxies that add to X-Forwarded-For. Earlier entries may be forged.
 ALLAUTH_TRUSTED_PROXY_COUNT = env.int("AGON_PROXIES", default=1 if HTTPS else 0)
 
-# Other places by which people may sign in: each where the portal is registered there.
+# Other sites to sign in with, each if the portal is registered there.
 
 _SIGN_IN_AT = {"orcid": "https://orcid.org", "github": "https://github.com"}
 SIGN_IN_BY = {}
 for _name in _SIGN_IN_AT:
     _id, _secret = (env.str(f"{_name.upper()}_{part}", default="") for part in ("CLIENT_ID", "SECRET"))
-    env.refuse(bool(_id) != bool(_secret), f"{_name.upper()}_CLIENT_ID and {_name.upper()}_SECRET belong together.")
+    env.problem_if(bool(_id) != bool(_secret), f"{_name.upper()}_CLIENT_ID and {_name.upper()}_SECRET belong together.")
     if _id and _secret:
         SIGN_IN_BY[_name] = {"client_id": _id, "secret": _secret}
 
-# What the portal is made of.
+# The parts of the portal.
 
 INSTALLED_APPS = [
     "portal",
@@ -178,12 +179,12 @@ TEMPLATES = [
     },
 ]
 
-# The database: SQLite beside the data, or what DATABASE_URL names. One writer at a time is SQLite's nature: IMMEDIATE
-# makes writers queue at the start of a transaction, where a deferred lock would fail some of them at its end.
+# The database: SQLite next to the data, or DATABASE_URL. SQLite has one writer at a time: IMMEDIATE makes writers queue
+# at the start of a transaction, where deferred locks would make some fail at its end.
 
 _is_pooled = env.bool("AGON_PGBOUNCER", default=False)
 DATABASES = {"default": env.database("DATABASE_URL", default=f"sqlite:///{STATE_ROOT / 'agon.sqlite3'}")}
-if password := env.str("DATABASE_PASSWORD", default=""):  # of its own, so that it may come from a file
+if password := env.str("DATABASE_PASSWORD", default=""):  # separate, so that it can come from a file
     DATABASES["default"]["PASSWORD"] = password
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
@@ -192,28 +193,28 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
         "timeout": 20,
         "init_command": "PRAGMA journal_mode = WAL",
     }
-    # In memory, threads would share one connection's locks; tests need what the portal has: a file.
+    # In memory, threads would share one connection's locks. Tests need a file, as the portal has.
     DATABASES["default"]["TEST"] = {"NAME": STATE_ROOT / "test.sqlite3"}
 else:
     env.need("psycopg", True, "DATABASE_URL")
     DATABASES["default"]["CONN_MAX_AGE"] = 60
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
-    # What is asked often is planned once for each connection: for short statements planning is most of the work.
+    # Frequent statements are prepared once per connection: for short ones, planning is most of the work.
     # PgBouncer in transaction mode gives each transaction another connection, which has not prepared it.
     DATABASES["default"]["OPTIONS"] = {"server_side_binding": True, "prepare_threshold": None if _is_pooled else 1}
     DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = _is_pooled
 
-# The cache holds what must be one truth for all web processes: rate limits and used one-time codes. So it lies in the
-# database, too: signing in depends on nothing that an upload does not depend on. Each process keeps for itself the
-# boards that everybody may see; see portal/web/board_cache.py.
+# The cache has what must be the same for all web processes: rate limits and used one-time codes. It is in the
+# database, too, so signing in depends on nothing more than an upload. Each process has its own cache of public boards;
+# see portal/web/board_cache.py.
 
 CACHES = {
     "default": {
         "BACKEND": "django.core.cache.backends.db.DatabaseCache",
         "LOCATION": "cache",  # made by a migration
-        "OPTIONS": {"MAX_ENTRIES": 100_000},  # many: an entry that is culled early is a limit forgotten
+        "OPTIONS": {"MAX_ENTRIES": 100_000},  # many: a limit is forgotten if its entry is culled early
     },
-    "figures": {  # dear to draw, and can be drawn again
+    "figures": {  # expensive to draw, and can be drawn again
         "BACKEND": "django.core.cache.backends.filebased.FileBasedCache",
         "LOCATION": CACHE_ROOT / "figures",
         "OPTIONS": {"MAX_ENTRIES": 5000},
@@ -231,7 +232,7 @@ CACHES = {
     },
 }
 
-# Accounts: a mail address, verified before it is good for anything, and no user name.
+# Accounts: a mail address, verified before it can be used, and no user name.
 
 AUTH_USER_MODEL = "portal.User"
 AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
@@ -248,14 +249,14 @@ ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
 ACCOUNT_FORMS = {"login": "portal.web.account_forms.LoginForm", "signup": "portal.web.account_forms.SignupForm"}
 ACCOUNT_EMAIL_VERIFICATION = "mandatory"
 ACCOUNT_LOGIN_ON_EMAIL_CONFIRMATION = True
-ACCOUNT_CHANGE_EMAIL = True  # one address; a new one takes its place when it is verified
-ACCOUNT_EMAIL_NOTIFICATIONS = True  # of a changed password, address or second factor
-ACCOUNT_REAUTHENTICATION_REQUIRED = True  # before the address, a second factor or a connected account is changed
+ACCOUNT_CHANGE_EMAIL = True  # one address; a new one replaces it once verified
+ACCOUNT_EMAIL_NOTIFICATIONS = True  # about a changed password, address or second factor
+ACCOUNT_REAUTHENTICATION_REQUIRED = True  # before changing the address, a second factor or a connected account
 ACCOUNT_LOGOUT_REDIRECT_URL = "home"
 ACCOUNT_ADAPTER = "portal.web.sign_in.SignIn"
 ACCOUNT_RATE_LIMITS = {
     "login_failed": "10/m/ip,5/300s/key",  # the key is account and address
-    "login_failed_account": "200/h/key",  # from everywhere
+    "login_failed_account": "200/h/key",  # from all addresses
     "mail_code": "5/h/user",  # codes sent, see portal/web/mail_codes.py
     "device_code": "60/h/user",  # codes typed or opened, see portal/web/views/device.py
     "mail_code_guess": "5/15m/key",  # the key is the code's digest
@@ -265,15 +266,15 @@ MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_TOTP_ISSUER = "Agon"
 MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not HTTPS  # browsers themselves allow none but localhost
-MFA_ALLOW_UNVERIFIED_EMAIL = True  # while a change of address waits; without a verified one nobody is signed in
+MFA_ALLOW_UNVERIFIED_EMAIL = True  # while a change of address waits; without a verified one no one is signed in
 SOCIALACCOUNT_PROVIDERS = {name: {"APPS": [app]} for name, app in SIGN_IN_BY.items()}
-SOCIALACCOUNT_AUTO_SIGNUP = False  # the form asks for the name, and says what a new account is
+SOCIALACCOUNT_AUTO_SIGNUP = False  # the form asks for the name, and explains what a new account is
 SOCIALACCOUNT_FORMS = {"signup": "portal.web.account_forms.ConnectedSignupForm"}
 
-# Cookies and headers. Pages are cached, so the policy has neither inline code nor nonces.
+# Cookies and headers. Pages are cached, so the policy uses neither inline code nor nonces.
 
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
-if HTTPS:  # names that a browser takes from this very host over TLS only
+if HTTPS:  # cookie names that browsers accept only from this host over TLS
     SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "__Host-session", "__Host-csrf"
 CSRF_COOKIE_HTTPONLY = True
 SECURE_REFERRER_POLICY = "same-origin"
@@ -284,17 +285,17 @@ CONTENT_SECURITY_POLICY = {
         "img-src": [SELF, "data:"],  # Bootstrap draws its controls with data: images
         "object-src": [NONE],
         "base-uri": [NONE],
-        "form-action": [SELF, *(_SIGN_IN_AT[name] for name in SIGN_IN_BY)],  # a form may end in a redirect there
+        "form-action": [SELF, *(_SIGN_IN_AT[name] for name in SIGN_IN_BY)],  # forms may end in a redirect there
         "frame-ancestors": [NONE],
     }
 }
 
-# Files in requests: small ones are kept in memory, all others dropped. Views that accept large files say so themselves,
-# after they know who sends one: see portal/web/bodies.py.
+# Files in requests: small ones are kept in memory, all others dropped. Views that accept large files allow it
+# themselves, once they know the sender: see portal/web/bodies.py.
 
 FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.MemoryFileUploadHandler"]
 
-# Static files: named by content where they were collected, straight from the source elsewhere.
+# Static files: with hashed names if collected, otherwise directly from the source.
 
 STATIC_URL = "static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
@@ -311,12 +312,12 @@ STORAGES: dict[str, Any] = {
     },
 }
 
-# Data in a bucket instead of a folder: web and workers may then be on any number of machines. The endpoint is for
-# stores other than Amazon's, and must be what browsers reach too: downloads are sent there by signed links.
+# Data in a bucket instead of a folder, for web and workers on any number of machines. The endpoint is for stores other
+# than Amazon's. Browsers must reach it too: downloads are redirected there by signed links.
 
 S3 = {name: env.str(f"AGON_S3_{name.upper()}", default="") for name in ("endpoint", "region", "key", "secret")}
 S3_BUCKET = env.str("AGON_S3_BUCKET", default="")
-env.refuse(
+env.problem_if(
     any(S3.values()) and not S3_BUCKET, "AGON_S3_BUCKET is missing: the bucket that the other AGON_S3_… are for."
 )
 env.need("boto3", bool(S3_BUCKET), "AGON_S3_BUCKET")
@@ -326,11 +327,13 @@ if S3_BUCKET:
         "OPTIONS": {"name": S3_BUCKET, "scratch": DATA_ROOT, **S3},
     }
 
-# Sealed gold has a bucket and keys of its own, or stays in its folder.
+# Sealed gold has its own bucket and keys, or stays in its folder.
 GOLD_BUCKET = env.str("AGON_S3_GOLD_BUCKET", default="")
 GOLD_S3 = {name: env.str(f"AGON_S3_GOLD_{name.upper()}", default="") for name in ("key", "secret")}
-env.refuse(any(GOLD_S3.values()) and not GOLD_BUCKET, "AGON_S3_GOLD_BUCKET is missing: the bucket for sealed gold.")
-env.refuse(bool(GOLD_BUCKET) and GOLD_BUCKET == S3_BUCKET, "AGON_S3_GOLD_BUCKET must be another than AGON_S3_BUCKET.")
+env.problem_if(any(GOLD_S3.values()) and not GOLD_BUCKET, "AGON_S3_GOLD_BUCKET is missing: the bucket for sealed gold.")
+env.problem_if(
+    bool(GOLD_BUCKET) and GOLD_BUCKET == S3_BUCKET, "AGON_S3_GOLD_BUCKET must be another than AGON_S3_BUCKET."
+)
 env.need("boto3", bool(GOLD_BUCKET), "AGON_S3_GOLD_BUCKET")
 if GOLD_BUCKET:
     STORAGES["gold"] = {
@@ -338,10 +341,10 @@ if GOLD_BUCKET:
         "OPTIONS": {"name": GOLD_BUCKET, "scratch": GOLD_ROOT, **S3, **GOLD_S3},
     }
 
-# Words and time. Rows hold UTC; pages say AoE and the reader's zone.
+# Languages and time. Rows are in UTC; pages show AoE and the reader's zone.
 
 LANGUAGE_CODE = "en"
-LANGUAGES = [("en", "English"), ("es", "Español"), ("pt", "Português")]  # of mails; pages speak English
+LANGUAGES = [("en", "English"), ("es", "Español"), ("pt", "Português")]  # of mails; pages are in English
 LOCALE_PATHS = [BASE_DIR / "locale"]
 TIME_ZONE = "UTC"
 
@@ -358,14 +361,14 @@ EMAIL_USE_SSL = env.bool("EMAIL_USE_SSL", default=EMAIL_PORT == 465)  # TLS from
 EMAIL_USE_TLS = env.bool("EMAIL_USE_TLS", default=False) and not EMAIL_USE_SSL  # STARTTLS
 EMAIL_TIMEOUT = 10
 
-# Background work. The queue is a hint: an answer is acknowledged by its row, so publishing gives up at once, results
-# are not kept, and a lost message is found by the sweep.
+# Background work. The queue is a hint: an accepted upload is a row, so publishing gives up at once, results are not
+# stored, and the sweep finds lost messages.
 
-DEMO_BROKER = STATE_ROOT / "broker-address"  # written by a running demo for commands next to it
+DEMO_BROKER = STATE_ROOT / "broker-address"  # written by a running demo, for commands next to it
 CELERY_BROKER_URL = env.str(
     "REDIS_URL", default=DEMO_BROKER.read_text() if DEMO_BROKER.is_file() else "redis://127.0.0.1:6379/0"
 )
-if password := env.str("REDIS_PASSWORD", default=""):  # of its own, so that it may come from a file
+if password := env.str("REDIS_PASSWORD", default=""):  # separate, so that it can come from a file
     scheme, _, place = CELERY_BROKER_URL.partition("://")
     CELERY_BROKER_URL = f"{scheme}://:{quote(password, safe='')}@{place}"
 CELERY_BROKER_TRANSPORT_OPTIONS = {
@@ -391,21 +394,22 @@ _LANES = {
 }
 CELERY_TASK_ROUTES = {f"portal.{job}": {"queue": lane} for lane, jobs in _LANES.items() for job in jobs}
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # a worker waits for its broker as long as it takes
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # workers wait for their broker as long as it takes
 CELERY_TASK_PUBLISH_RETRY = False
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_TIME_LIMIT = JOB_SECONDS
-# A worker takes a message when a process is free for it. Not by counting what is not acknowledged yet, as a multiplier
-# of 1 would: what a dying broker could not be told stays counted, and the worker would never ask the next one.
+# A worker fetches a message when a process is free. Not by counting unacknowledged messages, as a multiplier of 1
+# would: if a broker dies before an acknowledgment, it stays counted, and the worker would never fetch again.
 CELERY_WORKER_DISABLE_PREFETCH = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 0
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
-CELERY_WORKER_PROC_ALIVE_TIMEOUT = 60  # the default of 4 s kills, again and again, what starts slowly on a busy machine
+# the default of 4 s repeatedly kills processes that start slowly on a busy machine
+CELERY_WORKER_PROC_ALIVE_TIMEOUT = 60
 CELERY_DB_REUSE_MAX = sys.maxsize  # a new connection for each job would cost more than the job: see portal/celery.py
 CELERY_BEAT_SCHEDULE_FILENAME = str(CACHE_ROOT / "beat-schedule")
 CELERY_BEAT_SCHEDULER = "portal.celery:Beat"
-# No message expires: that would go by the clock of the worker's machine.
+# Messages do not expire: expiry uses the clock of the worker's machine.
 CELERY_BEAT_SCHEDULE = {
     name: {"task": f"portal.{name}", "schedule": seconds, "options": {"priority": REGULAR_PRIORITY}}
     for name, seconds in (
@@ -430,7 +434,7 @@ CELERY_BEAT_SCHEDULE["reconcile"] = {
     "options": {"priority": REGULAR_PRIORITY},
 }
 
-# Logs on standard error: lines to read, or JSON for a collector.
+# Logs on standard error: readable lines, or JSON for a collector.
 
 LOGGING = configuration(
     as_json=env.bool("LOG_JSON", default=False),
@@ -438,21 +442,21 @@ LOGGING = configuration(
     colours=env.bool("FORCE_COLOR", default=sys.stderr.isatty()),
 )
 
-# Figures for Prometheus at /metrics, for who sends this token as a bearer; without one there is no such page.
+# Token for Prometheus at /metrics, sent as a bearer; without one the page does not exist.
 
 METRICS_TOKEN = env.str("AGON_METRICS_TOKEN", default="")
 
-# Faults are reported to Sentry where SENTRY_DSN names one, without values, cookies or bodies.
+# Errors are reported to Sentry if SENTRY_DSN is set, without values, cookies or bodies.
 
 SENTRY_DSN = env.str("SENTRY_DSN", default="")
 env.need("sentry_sdk", bool(SENTRY_DSN), "SENTRY_DSN")
 if PUBLIC:
     for name in ("AGON_URL", "AGON_STATE", "DATABASE_URL", "REDIS_URL", "EMAIL_FROM"):
-        env.refuse(not env.str(name, default=""), f"{name} is missing: a public portal leaves nothing to chance.")
-    env.refuse_unknown()
-env.exit_if_refused()
+        env.problem_if(not env.str(name, default=""), f"{name} is missing: a public portal leaves nothing to chance.")
+    env.find_unknown()
+env.exit_on_problems()
 
 if SENTRY_DSN:
-    from portal.sentry import report_faults
+    from portal.sentry import report_errors
 
-    report_faults(SENTRY_DSN)
+    report_errors(SENTRY_DSN)

@@ -1,6 +1,6 @@
-"""Files by content: capped, hashed and durable before anything is acknowledged, then found by their SHA-256.
+"""Files by content: limited in size, hashed and durable before anything is acknowledged, then found by SHA-256.
 
-An upload lies in a temporary file until `keep` puts it at its address; rejected uploads leave nothing behind.
+An upload is a temporary file until `keep` moves it to its address. Rejected uploads leave nothing behind.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ from portal.sealing import (
     unseal,
 )
 
-STALE_SECONDS = 24 * 3600  # nobody writes to a draft that long without a change to it
+STALE_SECONDS = 24 * 3600  # no one writes to a draft for that long without changing it
 _PIECE = 1024 * 1024  # bytes
 _TO_VALIDATE = "validations/"
 
@@ -38,7 +38,7 @@ class StorageUnavailable(OSError):
 
 
 class UploadTooLarge(Exception):
-    """More bytes than the limit; nothing was kept."""
+    """The file is larger than the limit; nothing was kept."""
 
     def __init__(self, limit: int) -> None:
         super().__init__(f"more than {limit} bytes")
@@ -47,26 +47,26 @@ class UploadTooLarge(Exception):
 
 @dataclass(frozen=True, slots=True)
 class UploadedFile:
-    """What identifies a body that was sent."""
+    """The identity of an uploaded body."""
 
-    name: str  # as the sender called it
+    name: str  # the sender's name for it
     sha256: str
     size: int  # bytes
 
 
 @dataclass(frozen=True, slots=True)
 class StoredUpload(UploadedFile):
-    """A whole body on disk under a temporary name; as a context manager it is discarded unless it was kept."""
+    """A complete body on disk under a temporary name. The context discards it unless it was kept."""
 
     path: Path
 
     def keep(self) -> None:
-        """Put the body at its address, durably; the same bytes may be there already."""
+        """Move the body to its address, durably. The same bytes may be there already."""
         with _storing():
             data_objects().put(self.path, stored_name(self.sha256))
 
     def keep_to_validate(self, key: UUID) -> None:
-        """Put the body where a worker finds it, under a name of its own: it is deleted soon, other uploads are not."""
+        """Store the body for a worker under its own name: it is deleted soon, unlike other uploads."""
         with _storing():
             data_objects().put(self.path, _name_to_validate(key))
 
@@ -78,7 +78,7 @@ class StoredUpload(UploadedFile):
 
 
 def store_upload(chunks: Iterable[bytes], name: str, limit: int) -> StoredUpload:
-    """Write a body to a temporary file, hashed and synced; `UploadTooLarge` beyond `limit` bytes."""
+    """Write a body to a temporary file, hashed and synced. Raises `UploadTooLarge` above `limit` bytes."""
     with _storing():
         folder = data_objects().drafts()
         require_space(folder)
@@ -87,7 +87,7 @@ def store_upload(chunks: Iterable[bytes], name: str, limit: int) -> StoredUpload
 
 
 def store_file(path: Path) -> str:
-    """Keep a copy of a file of ours, e.g. a baseline or a dataset; its SHA-256."""
+    """Store a copy of our own file, e.g. a baseline or a dataset; return its SHA-256."""
     known = file_sha256(path)
     if data_objects().has(stored_name(known)):
         return known
@@ -97,32 +97,32 @@ def store_file(path: Path) -> str:
 
 
 def stored_file(sha256: str) -> AbstractContextManager[Path]:
-    """A file of this machine with that content, while the context lasts; `OSError` where it cannot be had."""
+    """A local file with that content, during the context; `OSError` if it cannot be read."""
     return data_objects().local(stored_name(sha256))
 
 
 def stored_name(sha256: str) -> str:
-    """The address of that content, whether it is there or not."""
+    """The name for that content, whether stored or not."""
     return f"files/{sha256[:2]}/{sha256}"
 
 
 def has_file_to_validate(key: UUID) -> bool:
-    """Whether a body was kept for that validation."""
+    """Whether there is a body for that validation."""
     return data_objects().has(_name_to_validate(key))
 
 
 def stored_file_to_validate(key: UUID) -> AbstractContextManager[Path]:
-    """The body that was kept for that validation; `OSError` where it cannot be had."""
+    """The body for that validation; `OSError` if it cannot be read."""
     return data_objects().local(_name_to_validate(key))
 
 
 def forget_file_to_validate(key: UUID) -> None:
-    """Delete the body; nothing happens where there is none."""
+    """Delete the body, if there is one."""
     data_objects().delete(_name_to_validate(key))
 
 
 def files_to_validate() -> Iterator[UUID]:
-    """The keys of all bodies that were kept to be validated."""
+    """The keys of all validations with a body."""
     names = (name.removeprefix(_TO_VALIDATE) for name in data_objects().names() if name.startswith(_TO_VALIDATE))
     return map(UUID, names)
 
@@ -137,7 +137,7 @@ def file_sha256(path: Path) -> str:
 
 
 def folder_sha256(contents: Mapping[str, str]) -> str:
-    """The digest of a folder, whose files are given by name with their SHA-256."""
+    """The digest of a folder, from the names and SHA-256s of its files."""
     digest = hashlib.sha256()
     for name, sha256 in sorted(contents.items()):
         digest.update(f"{name}\0{sha256}\n".encode())
@@ -145,34 +145,34 @@ def folder_sha256(contents: Mapping[str, str]) -> str:
 
 
 def store_pack(pieces: Iterable[bytes]) -> tuple[str, int]:
-    """Keep a pack for a paper; its SHA-256 and its size in bytes. Apart from uploads: packs are deleted again."""
+    """Store a paper pack; return its SHA-256 and size. Separate from uploads, as packs are deleted again."""
     draft, sha256, size = _write(pieces, data_objects().drafts())
     data_objects().put(draft, pack_name(sha256))
     return sha256, size
 
 
 def forget_pack(sha256: str) -> None:
-    """Delete a pack; nothing happens where there is none."""
+    """Delete a pack, if there is one."""
     data_objects().delete(pack_name(sha256))
 
 
 def pack_name(sha256: str) -> str:
-    """The address of that pack, whether it is there or not."""
+    """The name of that pack, whether stored or not."""
     return f"packs/{sha256[:2]}/{sha256}"
 
 
 def store_gold(path: Path) -> str:
-    """Keep a gold standard that lies in a file, sealed; the SHA-256 of what was stored."""
+    """Seal and store a file of gold; return the SHA-256 of the sealed file."""
     return store_sealed_gold(seal(_pieces(path)))
 
 
 def gold_sealer() -> Sealer:
-    """Seals a gold standard that comes in piece by piece."""
+    """A sealer for gold that arrives in pieces."""
     return Sealer(public_key())
 
 
 def store_sealed_gold(sealed: Iterable[bytes]) -> str:
-    """Keep a gold standard that was sealed on its way here; the SHA-256 of what was stored, which tells of nothing."""
+    """Store gold that was sealed while it arrived; return the sealed file's SHA-256, which reveals nothing."""
     with _storing():
         folder = gold_objects().drafts()
         require_space(folder)
@@ -182,18 +182,18 @@ def store_sealed_gold(sealed: Iterable[bytes]) -> str:
 
 
 def sealed_gold(sealed_sha256: str) -> bytes:
-    """A gold standard as it is stored; `OSError` where it cannot be had."""
+    """A sealed gold standard; `OSError` if it cannot be read."""
     with closing(gold_objects().open(sealed_sha256)) as file:
         return file.read()
 
 
 def open_gold(sealed_sha256: str) -> bytes:
-    """A gold standard as it was sent; `CannotOpen` in every process but the worker's."""
+    """The content of a gold standard; `CannotOpen` in every process except the worker's."""
     return unseal(sealed_gold(sealed_sha256))
 
 
 def reseal_gold(sealed_sha256: str) -> str | None:
-    """The address of the same gold sealed for the newest key; None where it is sealed for that already."""
+    """The name of the same gold, sealed for the newest key; None if it already is."""
     sealed = sealed_gold(sealed_sha256)
     if sealed_for(sealed) == key_id(public_key()):
         return None
@@ -206,14 +206,14 @@ def can_open_gold() -> bool:
 
 
 def can_open_this_gold(sealed_sha256: str) -> bool:
-    """Whether this process has the key for which that was sealed; `OSError` where it cannot be read."""
+    """Whether this process has the key for that file; `OSError` if it cannot be read."""
     with closing(gold_objects().open(sealed_sha256)) as file:
         return has_key_for(file.read(HEAD_BYTES))
 
 
 @contextmanager
 def _storing() -> Iterator[None]:
-    """Where storage itself is asked: an error of whoever sends the body is none of storage."""
+    """Convert errors of storage only, not those of reading the sender's body."""
     try:
         yield
     except OSError as error:
@@ -221,7 +221,7 @@ def _storing() -> Iterator[None]:
 
 
 def _write(chunks: Iterable[bytes], folder: Path, limit: int | None = None) -> tuple[Path, str, int]:
-    """A new file of mode 0600 with that body: its path, SHA-256 and size."""
+    """Write the body to a new file with mode 0600; return path, SHA-256 and size."""
     with _storing():
         descriptor, name = tempfile.mkstemp(dir=folder)
     draft = Path(name)
@@ -247,11 +247,11 @@ def _write(chunks: Iterable[bytes], folder: Path, limit: int | None = None) -> t
 
 
 def _clear_up(draft: Path) -> None:
-    """Drop what killed processes left beside a new draft; the file system's own clock says how old it is."""
+    """Delete old drafts of killed processes, by the file system's own clock."""
     newest_of_stale = draft.stat().st_mtime - STALE_SECONDS
     with os.scandir(draft.parent) as entries:
         for entry in entries:
-            with suppress(OSError):  # whoever wrote it may be done with it just now
+            with suppress(OSError):  # its writer may have just finished
                 if entry.stat().st_mtime < newest_of_stale:
                     shutil.rmtree(entry) if entry.is_dir() else Path(entry).unlink()
 

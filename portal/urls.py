@@ -1,4 +1,4 @@
-"""Where every address begins; the portal's own pages are in `portal.web.urls`, the API in `portal.api.urls`."""
+"""The root URLs; the portal's own are in `portal.web.urls`, the API's in `portal.api.urls`."""
 
 from allauth.account.views import email
 from allauth.mfa.totp.views import activate_totp
@@ -14,7 +14,7 @@ from portal.web.views import errors
 
 urlpatterns = [
     path("admin/", admin.site.urls),
-    # allauth's own pages, for some people behind a code from the mail: before allauth's list, so that these answer.
+    # allauth's own pages, for some people behind a mailed code. Before allauth's list, so that these are used.
     path("accounts/email/", mail_code_required(changes_address_by_mail)(email), name="account_email"),
     path("accounts/2fa/totp/activate/", mail_code_required(enrolls_by_mail)(activate_totp), name="mfa_activate_totp"),
     path("accounts/2fa/webauthn/add/", mail_code_required(enrolls_by_mail)(add_webauthn), name="mfa_add_webauthn"),

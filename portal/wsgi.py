@@ -13,4 +13,4 @@ from portal.web.bodies import measured  # noqa: E402 - what it imports needs Dja
 
 application = measured(django_application)
 gc.collect()
-gc.freeze()  # what is there by now stays; the collector need not go through it again with every few requests
+gc.freeze()  # all current objects stay; the collector should not scan them again with every few requests

@@ -76,12 +76,12 @@ def _run(arguments: Sequence[str], add_commands: AddCommands | None) -> int:
                 raise UsageError(f"There is no file {path}.")
         return int(options.command(options, definition))
     except GoldError as error:
-        return _refuse(options, "The gold standard cannot be used.", error.report)
+        return _exit_with_errors(options, "The gold standard cannot be used.", error.report)
     except UsageError as error:
-        return _refuse(options, str(error), error.report)
+        return _exit_with_errors(options, str(error), error.report)
 
 
-def _refuse(options: argparse.Namespace, why: str, report: Report | None) -> int:
+def _exit_with_errors(options: argparse.Namespace, why: str, report: Report | None) -> int:
     if options.json:
         translated = in_language(report or Report(), options.lang)
         print_json({"ok": False, "problems": translated.as_dict()["problems"]})
@@ -174,8 +174,8 @@ def _checked(path: Path, options: argparse.Namespace, definition: Definition, na
         suggested = _suggested(report, path)
         if suggested in names and (wanted := naming.read(definition, suggested, options.team)):
             others = [naming.read(definition, name, options.team) for name in names]
-            taken = {(run.track, run.number) for run in others if run and run.track and run.team == wanted.team}
-            report = _upload_report(path, options, definition, listed, taken)
+            used_numbers = {(run.track, run.number) for run in others if run and run.track and run.team == wanted.team}
+            report = _upload_report(path, options, definition, listed, used_numbers)
             suggested = _suggested(report, path)
         names.add(suggested)
     if any(problem.code in ITEMS_ERRORS for problem in report.errors):
@@ -188,9 +188,11 @@ def _upload_report(
     options: argparse.Namespace,
     definition: Definition,
     listed: int | None,
-    taken: set[tuple[str, int | None]],
+    used_numbers: set[tuple[str, int | None]],
 ) -> Report:
-    return check_upload(definition, path, path.name, options.team, options.split, options.items, listed, taken).report
+    return check_upload(
+        definition, path, path.name, options.team, options.split, options.items, listed, used_numbers
+    ).report
 
 
 def _suggested(report: Report, path: Path) -> str:

@@ -1,4 +1,4 @@
-"""A word that stands in the gold files of the tests, and eyes on every way by which gold could get out. # D45
+"""A word that stands in the gold files of the tests, and eyes on every way by which gold could get out.
 
 Whatever leaves the worker is looked at while the tests run: answers of the web, log lines, mails, messages on the
 queue, every value that goes to the database (and so all that a dump of it could hold), the cache in it, what commands

@@ -33,16 +33,16 @@ def only_signed(application: Application) -> Application:
     """The application, of which requests learn nothing that are not signed, or not as they are."""
 
     def answer(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
-        fault = _fault(environ, datetime.now(UTC))
-        if fault is None:
+        error_code = _error_code(environ, datetime.now(UTC))
+        if error_code is None:
             return application(environ, start_response)
         start_response("403 Forbidden", [("Content-Type", "application/xml")])
-        return [f"<Error><Code>{fault}</Code></Error>".encode()]
+        return [f"<Error><Code>{error_code}</Code></Error>".encode()]
 
     return answer
 
 
-def _fault(environ: dict[str, Any], now: datetime) -> str | None:
+def _error_code(environ: dict[str, Any], now: datetime) -> str | None:
     """S3's code of what is wrong with the request's signature."""
     url = f"http://{environ['HTTP_HOST']}{environ['REQUEST_URI']}"
     query = {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
@@ -69,10 +69,10 @@ def _fault(environ: dict[str, Any], now: datetime) -> str | None:
     signed_at = datetime.strptime(stamp, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
     if not -CLOCKS <= now - signed_at <= lasts:
         return "AccessDenied" if is_link else "RequestTimeTooSkewed"
-    return None if is_link else _fault_of_body(environ)
+    return None if is_link else _error_of_body(environ)
 
 
-def _fault_of_body(environ: dict[str, Any]) -> str | None:
+def _error_of_body(environ: dict[str, Any]) -> str | None:
     """Bodies in chunks have checksums of their own instead."""
     expected = environ["HTTP_X_AMZ_CONTENT_SHA256"]
     if not re.fullmatch("[0-9a-f]{64}", expected):

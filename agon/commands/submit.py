@@ -118,9 +118,9 @@ def _validated(options: argparse.Namespace, found: Validation) -> int:
         print_json(found.as_dict() | {"ok": code == 0, "problems": found.all_problems}, options.json)
     else:
         say(report_text(report_of(found.all_problems), found.file_name))
-    if found.refused:
-        note(f"It would not be accepted now: {found.refused.detail}")
-    if code == AgonError.exit_code and found.refused is None:
+    if found.rejection:
+        note(f"It would not be accepted now: {found.rejection.detail}")
+    if code == AgonError.exit_code and found.rejection is None:
         note("agon: The check failed on the portal’s side. Try again later.")
     return code
 
@@ -131,6 +131,6 @@ def _exit_code_of_validation(found: Validation) -> int:
         return AgonError.exit_code
     if not found.is_valid:
         return RunInvalid.exit_code
-    if found.refused is None:
+    if found.rejection is None:
         return 0
-    return NotAllowed.exit_code if found.refused.code in _NOT_ALLOWED else AgonError.exit_code
+    return NotAllowed.exit_code if found.rejection.code in _NOT_ALLOWED else AgonError.exit_code

@@ -1,1 +1,1 @@
-"""What people do, one function a verb: each one transaction, taking who does it and when."""
+"""Everything people can do: one function per action, run in one transaction, given the user and the time."""

@@ -1,4 +1,4 @@
-"""Access tokens for scripts: made and revoked by their owner, in a browser."""
+"""Access tokens for scripts. Their owners create and revoke them in a browser."""
 
 from datetime import datetime
 from typing import Annotated
@@ -15,7 +15,7 @@ from portal.models import AccessToken, AuditEntry, SharedTask, User
 from portal.models.access_token import SECRET_LENGTH
 from portal.permissions import lacks_second_factor
 
-TOKENS = 50  # valid ones of a person
+TOKENS = 50  # valid tokens per person
 LONGEST_DAYS = 365
 
 TOO_MANY_TOKENS = LimitReached.declare(
@@ -38,9 +38,9 @@ def create_token(
     shared_task: SharedTask | None = None,
     days: Annotated[int, Field(ge=1, le=LONGEST_DAYS, title="Days until it expires")],
 ) -> tuple[AccessToken, str]:
-    """Create a token that does what its owner may, within its scope; its text is returned here and kept nowhere.
+    """Create a token that may do what its owner may, within its scope. Its text is returned once and not stored.
 
-    One that may organize stands for a session with a second factor, so only such a session creates it.
+    A token that may organize counts as a session with a second factor, so only such a session can create it.
     """
     require_token(account, scope, act.at)
     return issue_token(account, act.at, name=name, scope=scope, shared_task=shared_task, days=days)
@@ -73,7 +73,7 @@ def issue_token(
 
 @action(who=OWN_ACCOUNT, says=_("revoked a token"), repeatable=True)
 def revoke_token(act: Act, token: AccessToken) -> None:
-    """End a token at once."""
+    """Revoke a token at once."""
     if token.revoked_at is None:
         token.revoke(act.at)
         act.record(name=token.name)

@@ -1,4 +1,4 @@
-"""What people change of their own account, and where they sign out."""
+"""The settings of one's own account, and signing out other sessions."""
 
 from typing import Annotated
 
@@ -27,7 +27,7 @@ def change_settings(
     mails_about_results: bool,
     mails_about_teams: bool,
 ) -> None:
-    """Set who the person is, and the time zone, the language and the mails that they want."""
+    """Change one's name, affiliation, time zone, language and mail settings."""
     User.objects.filter(pk=account.pk).update(
         name=name,
         affiliation=affiliation,
@@ -45,12 +45,12 @@ def change_settings(
 def stop_mails(act: Act, wish: Wish) -> None:
     """Stop mails of one kind to one person.
 
-    Only the signed link in such a mail makes a `Wish`, so no one needs to sign in.
+    A `Wish` comes only from the signed link in such a mail, so no sign-in is needed.
     """
     User.objects.filter(pk=wish.user_id).update(**{wish.field: False})
 
 
 @action(who=OWN_ACCOUNT)
 def end_session(act: Act, session: UserSession) -> None:
-    """Sign out in the browser that has that session."""
+    """Sign out the browser with that session."""
     session.end()

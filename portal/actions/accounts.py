@@ -1,4 +1,4 @@
-"""Closing an account: the person goes, what the team did stays."""
+"""Closing an account: personal data are erased, the team's work stays."""
 
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
@@ -24,12 +24,12 @@ LAST_ADMINISTRATOR = Conflict.declare(
 
 @action(who=OWN_ACCOUNT, says=_("deleted the account"), errors=[HAND_OVER_FIRST, LAST_ADMINISTRATOR])
 def delete_account(act: Act, account: User) -> None:
-    """End an account and erase the person; runs and signed agreements stay, without the name.
+    """Close an account and erase the person. Runs and signed agreements stay, without the name.
 
     Teams without other members are withdrawn.
     """
-    teams = list(Team.objects.locked().filter(members=account).order_by("pk"))  # then accounts, as elsewhere
-    user = User.objects.select_for_update().get(pk=account.pk)  # wholly: the address is a key
+    teams = list(Team.objects.locked().filter(members=account).order_by("pk"))  # teams before accounts, as everywhere
+    user = User.objects.select_for_update().get(pk=account.pk)  # FOR UPDATE: the address, a key, changes
     _require_free(user)
     for team in teams:
         leave_team(user, team, act.at)
@@ -49,7 +49,7 @@ def _require_free(user: User) -> None:
 
 
 def _forget_traces(user: User) -> None:
-    """Where records of teams and tasks repeat what the account says of the person."""
+    """Erase the person from the records of teams and tasks that repeat account data."""
     name, address = _nobody(user)
     names = {user.name, *user.signatures.values_list("typed_name", flat=True)}
     user.signatures.update(typed_name=name, address=None)
@@ -65,7 +65,7 @@ def _forget_traces(user: User) -> None:
 
 
 def _forget_details(user: User, known: dict[str, str]) -> None:
-    """What audit entries by the person, or about their address, say word for word."""
+    """Erase the person from details of audit entries, by them or about their address."""
     entries = AuditEntry.objects.filter(Q(actor=user) | Q(detail__address=user.email))
     for entry in entries:
         entry.detail = {key: known.get(str(value), value) for key, value in entry.detail.items()}
@@ -94,5 +94,5 @@ def _anonymize(user: User) -> None:
 
 
 def _nobody(user: User) -> tuple[str, str]:
-    """A name and an address that say nothing but which account it was; no mail can reach `.invalid`."""
+    """A placeholder name and address for the account; mail cannot be delivered to `.invalid`."""
     return f"Deleted account {user.pk}", f"deleted-{user.pk}@deleted.invalid"

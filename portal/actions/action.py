@@ -1,13 +1,12 @@
-"""An action: a plain function, and one declaration of everything that a page, the API or a script must know about it.
+"""Actions: each a plain function with one declaration of all that pages, the API and scripts need to know.
 
     @action(who=MEMBERS, says=_("withdrew a run"), errors=[RESULTS_FINAL], repeatable=True)
     def withdraw_run(act: Act, run: Run, *, reason: Annotated[str, Field(min_length=1, max_length=300)]) -> Run: ...
 
     withdraw_run(user, run, at, reason="Wrong file")
 
-Every call has this form: who, the target, when, and the input by name. The call checks the input, opens the
-transaction, locks the target if asked, checks whether the person may, and runs the function, which has the audit log
-keep what was done.
+Every call has this form: user, target, time, and the input by name. The call checks the input, opens the
+transaction, locks the target if declared, checks the role and runs the function, which writes the audit entry.
 """
 
 import inspect
@@ -40,7 +39,7 @@ ACTIONS: dict[str, "Action[Any, Any, Any]"] = {}
 
 @dataclass(slots=True)
 class Act:
-    """One call: who asks, when, and for what. `viewer` is None for a command on the server."""
+    """One call of an action: who, when, on what. `viewer` is None for a command on the server."""
 
     viewer: Viewer | None
     at: datetime
@@ -49,26 +48,26 @@ class Act:
 
     @property
     def actor(self) -> User | None:
-        """Whom the audit log names."""
+        """The person that the audit log names; None for the portal itself."""
         return self.viewer if isinstance(self.viewer, User) else None
 
     @property
     def user(self) -> User:
-        """The person, in actions that only people with an account may call."""
+        """The user, in actions that need an account."""
         assert isinstance(self.viewer, User)
         return self.viewer
 
     def record(self, **entry: Any) -> None:
-        """Write the call's entry in the audit log, with these details; without it, nothing has changed.
+        """Write the audit entry of this call, with these details. An action that changes nothing writes none.
 
-        `subject` names what it was done to if that is not the action's target.
+        `subject` names what was changed if that is not the action's target.
         """
         assert self.action.says, f"{self.action.name} leaves an entry, so it needs words for it"
         AuditEntry.objects.record(self.actor, self.action.name, self.target, self.at, **entry)
 
 
 class Action(Generic[T, P, R]):
-    """A declared action; call it with who, what it is done to, when, and the input by name."""
+    """A declared action. Call it with user, target, time, and the input by name."""
 
     def __init__(self, function: Callable[Concatenate[Act, T, P], R], declared: "Declaration") -> None:
         update_wrapper(self, function)
@@ -82,7 +81,7 @@ class Action(Generic[T, P, R]):
         self._declared = declared
 
     def __call__(self, who: Viewer | None, target: T, at: datetime, *args: P.args, **given: P.kwargs) -> R:
-        """Do it.
+        """Run the action.
 
         Raises:
             ActionError: one of `errors`, or of `input.INPUT_ERRORS`.
@@ -101,7 +100,7 @@ class Action(Generic[T, P, R]):
             return self._declared.on_race(act, target, **values)
 
     def allows(self, who: Viewer, target: T) -> bool:
-        """Whether that person may do it as far as roles go; limits and times are for the call."""
+        """Whether the person's role allows it. Limits and times are checked by the call only."""
         try:
             self.who.check(who, target)
         except ActionError:
@@ -118,13 +117,13 @@ class Action(Generic[T, P, R]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declaration:
-    """Declares a function as an action.
+    """The declaration that makes a function an action.
 
-    `who` may call it, and whether that takes a second factor. `says` is its line in the audit log ("withdrew a run");
-    empty where it leaves none. `errors` are all that it can raise apart from those of the role and of the input.
-    `repeatable`: a second call with the same input changes nothing. `locks`: the target is read again and locked until
-    the transaction ends. `atomic` False: the function opens its own transactions, and records in one of them. `on_race`
-    answers where a unique constraint says that another call was as quick.
+    `who` may call it, and whether that takes a second factor. `says` is its line in the audit log ("withdrew a run"),
+    empty for none. `errors` are all it can raise apart from those of the role and of the input. `repeatable`: a second
+    call with the same input changes nothing. `locks`: the target is read again and locked until the transaction ends.
+    `atomic` False: the function opens its own transactions, and records in one of them. `on_race` is the error when a
+    unique constraint shows that another call came first.
     """
 
     who: Role
@@ -154,7 +153,7 @@ def _input_of(function: Callable[..., Any]) -> type[Input]:
 
 
 def _locked(target: Any) -> Any:
-    """As it is now, until the transaction ends; rows that refer to it can still be added, so uploads go on."""
+    """The target, read again and locked until the transaction ends. Rows that refer to it can still be inserted."""
     rows = target._meta.default_manager.select_for_update(of=("self",), no_key=True)
     if "shared_task" in {one.name for one in target._meta.fields}:
         rows = rows.select_related("shared_task")

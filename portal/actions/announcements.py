@@ -18,7 +18,7 @@ def publish_announcement(
     title: Annotated[str, column(Announcement, "title", required=True)],
     text: Annotated[str, column(Announcement, "text", required=True)],
 ) -> Announcement:
-    """Show an announcement to everyone from now on; `text` is Markdown."""
+    """Show an announcement to everyone from now on. `text` is Markdown."""
     published = Announcement.objects.create(shared_task=shared_task, title=title, text=text, by=act.user, at=act.at)
     act.record(subject=published.audit_subject)
     return published
@@ -26,6 +26,6 @@ def publish_announcement(
 
 @action(who=ORGANIZERS, says=_("took an announcement back"))
 def take_back_announcement(act: Act, announcement: Announcement) -> None:
-    """Delete an announcement; the audit log keeps its text."""
+    """Delete an announcement. The audit log keeps its text."""
     announcement.delete()
     act.record(text=announcement.text)

@@ -1,7 +1,7 @@
-"""A backup: one tar with every row, every file that a row names and the sealed gold; no keys.
+"""Backups: one tar with every row, every file that a row names, and the sealed gold; no keys.
 
-The rows come first, as of one moment. A file is durable before its row commits, its address is its content, and it is
-never changed or deleted, so all files of those rows are there whenever they are copied afterwards, while work goes on.
+The rows are dumped first, as one snapshot. A file is durable before its row commits, is named by its content and never
+changed or deleted. So every file of these rows still exists when it is copied later, while work continues.
 """
 
 import hashlib
@@ -28,36 +28,36 @@ from portal.sealing import public_key as gold_key
 from portal.storage import stored_name
 
 MANIFEST = "manifest.json"
-DATABASE, DATA, GOLD = "database", "data", "gold"  # folders of the archive
+DATABASE, DATA, GOLD = "database", "data", "gold"  # folders in the archive
 _FILE_MODE = 0o600
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One file of the archive."""
+    """One file in the archive."""
 
     sha256: str
-    size: int  # bytes
+    size: int  # in bytes
 
 
 @dataclass(slots=True)
 class Manifest:
-    """What the archive holds; by it a restore judges whether it is whole."""
+    """The archive's list of contents, which a restore checks."""
 
-    agon: str  # the portal's version
+    agon: str  # version of the portal
     made_at: str
     migrations: list[str]
-    receipt_key: str  # public; the private one is to be kept elsewhere, as is that of the gold
-    gold_key: str  # public
-    rows: dict[str, int] = field(default_factory=dict)  # of each table
+    receipt_key: str  # public key; keep the private one elsewhere, as the gold's
+    gold_key: str  # public key
+    rows: dict[str, int] = field(default_factory=dict)  # number of rows by table
     members: dict[str, Member] = field(default_factory=dict)
-    revision: str = ""  # the commit of the code, where it is known
-    faults: list[str] = field(default_factory=list)  # files that rows name and that are missing or damaged
+    revision: str = ""  # commit of the code, where known
+    damaged: list[str] = field(default_factory=list)  # files that are named by rows but missing or damaged
 
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """What the rows name."""
+    """Files named by rows."""
 
     definitions: list[str]
     files: list[str]
@@ -65,7 +65,7 @@ class _Names:
 
 
 def write_backup(target: Path, at: datetime) -> Manifest:
-    """Make the archive at that path, where nothing may be yet; it has its name only when it is whole."""
+    """Write the archive to a path that does not exist yet. The file gets its name once it is complete."""
     manifest = Manifest(__version__, at.isoformat(), rows.migrations(), receipt_key(), as_text(gold_key()))
     manifest.revision = settings.REVISION
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as scratch:
@@ -88,7 +88,7 @@ class _Backup:
         self._manifest = manifest
 
     def add_database(self, scratch: Path) -> _Names:
-        """All tables as of one moment, and what their rows name."""
+        """Add all tables as one snapshot; return the files named by their rows."""
         with rows.snapshot():
             for table in rows.tables():
                 with (scratch / table._meta.label_lower).open("w", encoding="utf-8") as file:
@@ -120,10 +120,10 @@ class _Backup:
             folder = data_objects().folder(name)
         except OSError as error:
             folder = Path()
-            self._manifest.faults.append(f"{name}: {error}")
+            self._manifest.damaged.append(f"{name}: {error}")
         files = sorted(path for path in folder.rglob("*") if path.is_file()) if folder.name else []
         if not files:
-            self._manifest.faults.append(f"{name}: is missing")
+            self._manifest.damaged.append(f"{name}: is missing")
         for path in files:
             with path.open("rb") as file:
                 self._add(f"{DATA}/{name}/{path.relative_to(folder).as_posix()}", file, path.stat().st_size)
@@ -133,10 +133,10 @@ class _Backup:
             with objects.local(name) as path, closing(path.open("rb")) as file:
                 found = self._add(member, file, path.stat().st_size)
         except OSError as error:
-            self._manifest.faults.append(f"{member}: {error.strerror or error}")
+            self._manifest.damaged.append(f"{member}: {error.strerror or error}")
         else:
             if found.sha256 != sha256:
-                self._manifest.faults.append(f"{member}: is damaged, its SHA-256 is {found.sha256}")
+                self._manifest.damaged.append(f"{member}: is damaged, its SHA-256 is {found.sha256}")
 
     def _add(self, member: str, file: BinaryIO, size: int) -> Member:
         entry = tarfile.TarInfo(member)
@@ -148,7 +148,7 @@ class _Backup:
 
 
 class _Hashing(io.RawIOBase):
-    """Hashes what is read through it."""
+    """A reader that hashes what passes through it."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -161,7 +161,7 @@ class _Hashing(io.RawIOBase):
 
 
 def _names() -> _Names:
-    """Within the snapshot. Gold that an organizer sent and that was judged is a gold standard, or of no use."""
+    """Collect the names within the snapshot. Files of checked gold uploads are gold standards or not needed."""
     tasks = SharedTask.objects.all()
     files = {*Submission.objects.values_list("sha256", flat=True), *Run.objects.values_list("file_sha256", flat=True)}
     files |= {stored["sha256"] for task in tasks for stored in task.dataset_files.values()}

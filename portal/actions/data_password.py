@@ -1,6 +1,6 @@
-"""The password of a team for its data: giving it, and having a new one sent to the captain.
+"""A team's data password: verifying it, and sending the captain a new one.
 
-A password is made when the mail that brings it is sent (`portal.mail.letters.teams`); the team keeps its hash.
+A password is made when its mail is sent (`portal.mail.letters.teams`). The team's row has only the hash.
 """
 
 from typing import Annotated
@@ -38,9 +38,9 @@ NO_PASSWORD = Conflict.declare("no_password", _("This team has no data password.
 def give_password(
     act: Act, shared_task: SharedTask, *, guess: Annotated[str, Field(max_length=200, title="Password")]
 ) -> str:
-    """Verify the team's password; the answer is its stamp, for the session to remember.
+    """Verify the team's password; return its stamp, for the session to remember.
 
-    A guess is counted before it is compared, so that guesses at once see each other, and forgotten if it is right.
+    A guess is counted before it is compared, so that simultaneous guesses count each other. A correct one is not kept.
     """
     own = data_access(act.user, shared_task)
     for obstacle in own.obstacles("password", None, act.at):
@@ -70,7 +70,7 @@ def _count_guess(act: Act, team: Team) -> FailedAttempt:
 
 @action(who=CAPTAIN_OR_ORGANIZERS, says=_("renewed the data password"), errors=[TEAM_STATE, NO_PASSWORD], locks=True)
 def renew_password(act: Act, team: Team) -> None:
-    """End the team's password for the data at once and send a new one to the captain."""
+    """End the team's data password at once and send a new one to the captain."""
     require_state(team, Team.State.APPROVED)
     captain = captain_of(team)
     if captain is None or not team.shared_task.has_password_data:
@@ -82,5 +82,5 @@ def renew_password(act: Act, team: Team) -> None:
         state=OutgoingMail.State.QUEUED,
         attempts=0,
     )
-    if not waiting.exists():  # else the mail that waits will bring a new one
+    if not waiting.exists():  # else a queued mail will bring a new one
         queue_mail(team, OutgoingMail.Kind.DATA_PASSWORD, captain, act.at)

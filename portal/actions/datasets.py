@@ -1,4 +1,4 @@
-"""A new version of a dataset that the shared task has, between two imports of its folder."""
+"""Replacing the file of a dataset between two imports of the task's folder."""
 
 from dataclasses import asdict
 
@@ -10,7 +10,7 @@ from portal.actions.errors import Conflict, Invalid
 from portal.actions.roles import ORGANIZERS
 from portal.models import SharedTask
 from portal.models.task import DatasetDefinition, StoredDataset
-from portal.queries.records import times_taken
+from portal.queries.records import download_count
 from portal.storage import StoredUpload
 
 DATASET_BYTES = 1024**3
@@ -20,15 +20,16 @@ FILE_OF_RULES = Conflict.declare(
     "file_of_rules", _("Runs are checked by this file. Change it in the task’s folder and import that.")
 )
 SAME_FILE = Invalid.declare("same_file", _("This is the file that can be downloaded now. Choose another one."))
-TAKEN = Invalid.declare(
-    "taken", _("Someone has downloaded the present file. Confirm that you want to replace it all the same.")
+ALREADY_DOWNLOADED = Invalid.declare(
+    "already_downloaded",
+    _("Someone has downloaded the present file. Confirm that you want to replace it all the same."),
 )
 
 
 @action(
     who=ORGANIZERS,
     says=_("replaced a dataset"),
-    errors=[EMPTY, FILE_OF_RULES, SAME_FILE, TAKEN],
+    errors=[EMPTY, FILE_OF_RULES, SAME_FILE, ALREADY_DOWNLOADED],
     locks=True,
 )
 def replace_dataset(
@@ -39,7 +40,7 @@ def replace_dataset(
     stored: SkipValidation[StoredUpload],
     is_sure: bool = False,
 ) -> StoredDataset:
-    """Let people download another file from now on; who may have it stays as task.yaml says."""
+    """Replace the file that people download. Who may download it is still set by task.yaml."""
     if stored.size == 0:
         raise EMPTY()
     if dataset.file in shared_task.definition.files_of_rules:
@@ -47,8 +48,8 @@ def replace_dataset(
     before = shared_task.stored_dataset(dataset.slug)
     if before is not None and before.sha256 == stored.sha256:
         raise SAME_FILE()
-    if before and times_taken(shared_task, dataset, before) and not is_sure:
-        raise TAKEN()
+    if before and download_count(shared_task, dataset, before) and not is_sure:
+        raise ALREADY_DOWNLOADED()
     original = (before.instead_of or before.sha256) if before else ""
     now = StoredDataset(stored.sha256, stored.size, original, act.at.isoformat())
     shared_task.dataset_files[dataset.slug] = asdict(now)

@@ -1,4 +1,4 @@
-"""Downloads of datasets: who may have a file, and the record of each download."""
+"""Downloads of datasets: access, and a record of each download."""
 
 from typing import Annotated
 
@@ -26,9 +26,9 @@ def record_download(
     address: str | None,
     first_byte: Annotated[int, Field(ge=0)] = 0,
 ) -> Download:
-    """Record a download before its first byte, for those who may have the file. Committed when this returns.
+    """Record a download before its first byte, if the person may have the file. Commits before it returns.
 
-    `own` is the caller's `permissions.data_access`, with the password's stamp where one was given.
+    `own` is the caller's `permissions.data_access`, with the password's stamp if one was given.
     """
     if own.user != act.viewer:
         raise ValueError("the access of someone else")

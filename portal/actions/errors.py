@@ -1,4 +1,4 @@
-"""Why an action was not done: declared next to the action, said in words only where someone reads them."""
+"""Errors of actions: declared next to the action, translated only when someone reads them."""
 
 import re
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ _PARAMETER = re.compile(r"%\((\w+)\)[sd]")
 
 
 class ActionError(Exception):
-    """The action was not done. A page prints `message`; the API `code`, `params` and `http_status`."""
+    """An action's error; nothing was changed. Pages show `message`; the API `code`, `params` and `http_status`."""
 
     http_status: ClassVar[int] = 400
 
@@ -23,12 +23,12 @@ class ActionError(Exception):
 
     @classmethod
     def declare(cls, code: str, sentence: str | Promise) -> "ErrorCode":
-        """An error that actions can name and raise; `sentence` has %(name)s for each of its parameters."""
+        """Declare an error that actions can list and raise; `sentence` has %(name)s for each parameter."""
         return ErrorCode(cls, code, sentence)
 
     @property
     def message(self) -> str:
-        """What is wrong and how to fix it, in the language that is active now."""
+        """The error and how to fix it, in the active language."""
         return str(self._sentence % self.params) if self.params else str(self._sentence)
 
     def __str__(self) -> str:
@@ -36,13 +36,13 @@ class ActionError(Exception):
 
 
 class NotAllowed(ActionError):
-    """This person may not do it, or not at this time."""
+    """This person may not do this, or not now."""
 
     http_status = 403
 
 
 class Conflict(ActionError):
-    """It does not fit what is there now, or what someone else is changing."""
+    """The action conflicts with the current state, or with a simultaneous change."""
 
     http_status = 409
 
@@ -60,7 +60,7 @@ class TooLarge(ActionError):
 
 
 class LimitReached(ActionError):
-    """It would exceed a limit."""
+    """The action would exceed a limit."""
 
     http_status = 429
 
@@ -78,6 +78,6 @@ class ErrorCode:
 
     @property
     def pattern(self) -> str:
-        """The sentence with `{name}` for each parameter; a plural has no text without numbers, so it has some."""
+        """The sentence with `{name}` for each parameter. A plural needs numbers, so it gets some."""
         some = {"label": "{label}", "length": 2, "limit": 1, "n": 2}
         return _PARAMETER.sub(r"{\1}", str(self.sentence) or str(self.sentence % some)).replace("\n", " ")

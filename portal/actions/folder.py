@@ -1,4 +1,4 @@
-"""Keeps the public part of a shared task's folder under the digest of its content, and its datasets under theirs."""
+"""Storage of a task's public files, by the digest of their content, and of its datasets."""
 
 import shutil
 import tempfile
@@ -11,9 +11,9 @@ from scoring import Definition
 
 
 def keep_folder(definition: Definition) -> str:
-    """Copy the folder without gold to the address of its content; the digest that names it.
+    """Store the folder without gold; return the digest that names it.
 
-    Datasets count for the digest and are kept apart: they may be large, and only those that tracks name are rules.
+    The digest covers datasets, which are stored separately: they can be large, and only those used by tracks are rules.
     """
     files = {path.relative_to(definition.folder).as_posix(): path for path in _public_files(definition)}
     sha256 = folder_sha256({name: file_sha256(path) for name, path in files.items()})
@@ -30,7 +30,7 @@ def keep_folder(definition: Definition) -> str:
 
 
 def keep_datasets(definition: Definition) -> dict[str, StoredDataset]:
-    """By slug; what is missing stays out."""
+    """Store the datasets; return them by slug, without missing ones."""
     return {
         dataset.slug: StoredDataset(store_file(dataset.file), dataset.file.stat().st_size)
         for dataset in definition.datasets
@@ -39,7 +39,7 @@ def keep_datasets(definition: Definition) -> dict[str, StoredDataset]:
 
 
 def _public_files(definition: Definition) -> list[Path]:
-    """Everything but gold, votes, hidden files and what Python leaves behind."""
+    """All files except gold, votes, hidden files and Python's caches."""
     gold = {file.file for file in definition.gold} | {votes.file for votes in definition.votes}
 
     def is_public(path: Path) -> bool:

@@ -1,4 +1,4 @@
-"""New gold standards from organizers, which a worker opens and checks; earlier ones that are used again."""
+"""Gold standards uploaded by organizers, which a worker checks, and going back to an earlier one."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -21,9 +21,9 @@ from portal.models.run import one_line
 from portal.storage import store_sealed_gold
 from scoring.limits import RUN_BYTES
 
-GOLD_BYTES = RUN_BYTES  # as a run that is unpacked
+GOLD_BYTES = RUN_BYTES  # the same as for an unpacked run
 
-SealedPieces = Annotated[Iterable[bytes], SkipValidation]  # read once, as they are stored
+SealedPieces = Annotated[Iterable[bytes], SkipValidation]  # an iterable that can be read once
 
 Note = Annotated[str, column(BoardChange, "note", required=True, title="Reason"), passes(one_line)]
 

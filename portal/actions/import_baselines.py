@@ -1,4 +1,4 @@
-"""Baselines of a folder: their files, and the rows of the boards that are nobody's run."""
+"""Baselines of a task's folder: their files, and their rows on boards."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -10,11 +10,11 @@ from portal.models import Run, SharedTask
 from portal.storage import store_file
 from scoring import Definition
 
-Place = tuple[str, str, str]  # split, track, name of a baseline
+BaselineKey = tuple[str, str, str]  # split, track, name
 
 
-def store_baselines(definition: Definition) -> dict[Place, str]:
-    """SHA-256 of each baseline's run file, where the track has the split; the gold standard needs none and has none."""
+def store_baselines(definition: Definition) -> dict[BaselineKey, str]:
+    """Store each baseline's run file; return the SHA-256s. Tracks without the split, and the gold itself, have none."""
     splits = dict.fromkeys(phase.split for phase in definition.phases)
     found = {}
     for baseline, split, track in product(definition.baselines, splits, definition.tracks):
@@ -27,8 +27,8 @@ def store_baselines(definition: Definition) -> dict[Place, str]:
     return found
 
 
-def import_baselines(shared_task: SharedTask, files: Mapping[Place, str], at: datetime) -> list[str]:
-    """Add and remove rows; one sentence for each baseline. New ones wait for a worker, changed ones are made again."""
+def import_baselines(shared_task: SharedTask, files: Mapping[BaselineKey, str], at: datetime) -> list[str]:
+    """Add and remove baselines; one sentence for each. Workers score new and changed ones."""
     wanted = {_identity(run): run for run in _baseline_runs(shared_task, files, at)}
     rows = Run.objects.filter(track__shared_task=shared_task).exclude(kind=Run.Kind.TEAM)
     there = {_identity(run): run for run in rows}
@@ -46,8 +46,8 @@ def _identity(run: Run) -> tuple[Any, ...]:
     return run.track_id, run.phase_id, run.name, run.file_sha256
 
 
-def _baseline_runs(shared_task: SharedTask, files: Mapping[Place, str], at: datetime) -> Iterable[Run]:
-    """One run a baseline, phase and track."""
+def _baseline_runs(shared_task: SharedTask, files: Mapping[BaselineKey, str], at: datetime) -> Iterable[Run]:
+    """One run for each baseline, phase and track."""
     tracks = {track.slug: track for track in shared_task.tracks.all()}
     for phase, ((split, track, name), sha256) in product(shared_task.phases.all(), files.items()):
         if phase.split == split:

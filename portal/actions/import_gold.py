@@ -1,4 +1,4 @@
-"""Gold standards of a folder, compared with what the last import brought and what is in use."""
+"""Importing a folder's gold: compared with the last import and with the gold in use."""
 
 from datetime import datetime
 from pathlib import Path
@@ -37,7 +37,7 @@ CHANGED_TWICE = Conflict.declare(
 
 
 def import_gold(shared_task: SharedTask, definition: Definition, at: datetime) -> list[str]:
-    """Add the gold standards that are new; one sentence for each change.
+    """Add the gold standards that are new; return one sentence for each change.
 
     Raises:
         Conflict: some have changed both in the folder and on the page; all are listed.
@@ -48,7 +48,7 @@ def import_gold(shared_task: SharedTask, definition: Definition, at: datetime) -
         track = tracks[wanted.track]
         before = GoldStandard.objects.newest(track, wanted.split)
         if before is not None and not wanted.file.exists():
-            continue  # a folder without its gold changes none
+            continue  # a folder without its gold changes nothing
         try:
             gold = add_gold_standard(track, wanted.split, wanted.file, at)
         except Conflict as conflict:
@@ -69,11 +69,11 @@ def _covered(gold: GoldStandard) -> str:
 
 @transaction.atomic
 def add_gold_standard(track: Track, split: str, file: Path, at: datetime) -> GoldStandard:
-    """The newest version of a track's gold for that split, after the import of a file that was found sound.
+    """Import a checked gold file for a split of a track; return the newest version.
 
-    It is compared with what the last import brought. The same file adds no version, so that gold which organizers
-    have replaced on the page since stays. Where the worker's key is not at hand to see that, the file is left for a
-    worker to compare, and the version is the old one for the moment.
+    The file is compared with that of the last import. If it is the same, nothing is added: organizers may have replaced
+    the gold on the page since then. A process without the worker's key cannot compare, so it leaves the file for a
+    worker and returns the current version.
 
     Raises:
         Conflict: both the file and the gold in use have changed since the last import.

@@ -1,4 +1,4 @@
-"""Phases as a folder has them; what would surprise teams is not imported."""
+"""Importing phases. Changes that would surprise teams are rejected."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -20,7 +20,7 @@ HAS_OPENED = Invalid.declare("opened", _("It has opened already, so its opening 
 
 
 def phase_fields(phase: PhaseDefinition, before: PhaseDefinition | None) -> dict[str, Any]:
-    """The row’s values. What organizers can change in the portal, too, is left out unless the folder has changed it."""
+    """The values of the row. Those that organizers can change in the portal count only if the folder changed them."""
     names = [
         "slug",
         "title",
@@ -41,7 +41,7 @@ def phase_fields(phase: PhaseDefinition, before: PhaseDefinition | None) -> dict
 
 
 def record_windows(shared_task: SharedTask, wanted: Iterable[Mapping[str, Any]], at: datetime) -> None:
-    """Record each window that moves.
+    """Record each window that changes.
 
     Raises:
         Invalid: some may not move; all are listed.
@@ -73,10 +73,10 @@ def _move(phase: Phase, fields: Mapping[str, Any], at: datetime) -> None:
 def _require_import(
     phase: Phase, opens: datetime, closes: datetime | None, released: datetime | None, at: datetime
 ) -> None:
-    """Let an import give a phase another window and release; dates of a phase that is over can be corrected.
+    """Check that an import may give a phase this window and release. Dates of closed phases can be corrected.
 
     Raises:
-        Invalid: the phase is open and would not be, or its deadline comes too near.
+        Invalid: it would close an open phase, or move its deadline too near.
         Conflict: it would accept runs while its scores are public.
     """
     is_public = phase.scores == Phase.Scores.ON_RELEASE and released is not None and released <= at

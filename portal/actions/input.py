@@ -1,4 +1,4 @@
-"""What is wrong with an action's input, in the same words on pages, in the API and on the command line."""
+"""Checks of an action's input, with the same errors on pages, in the API and on the command line."""
 
 import unicodedata
 from collections.abc import Callable
@@ -37,7 +37,7 @@ INPUT_ERRORS = (TOO_LONG, REQUIRED, NOT_TEXT, NOT_A_CHOICE, NOT_VALID)
 
 
 def column(model: type[Model], name: str, *, required: bool = False, title: str = "") -> Any:
-    """The limit and the title of a text, as the database column has them that it goes to."""
+    """A text's limit and title, as its database column has them."""
     field = model._meta.get_field(name)
     assert isinstance(field, Column)
     return Field(
@@ -46,7 +46,7 @@ def column(model: type[Model], name: str, *, required: bool = False, title: str 
 
 
 def passes(validator: Callable[[str], None]) -> AfterValidator:
-    """What one of Django's validators accepts, or nothing."""
+    """A check by one of Django's validators."""
 
     def check(text: str) -> str:
         try:
@@ -71,12 +71,12 @@ Moment = Annotated[datetime, AfterValidator(_moment)]
 
 
 def is_text(text: str) -> bool:
-    """Whether every database stores it and it has no control characters but tabs and ends of lines."""
+    """Whether every database can store the text, and it has no control characters except tabs and line breaks."""
     return all(one in "\t\n\r" or unicodedata.category(one) not in ("Cc", "Cs") for one in text)
 
 
 class Input(BaseModel):
-    """The keyword arguments of an action; texts have no space at their ends and are `is_text`."""
+    """An action's keyword arguments. Texts are stripped and checked by `is_text`."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid", str_strip_whitespace=True, frozen=True)
 
@@ -90,7 +90,7 @@ class Input(BaseModel):
 
 
 class InvalidInput(Invalid):
-    """Every problem of the input: `problems` has one error for each, `fields` their names."""
+    """All problems of the input: `problems` has one error for each, `fields` their names."""
 
     def __init__(self, problems: dict[str, Invalid]) -> None:
         first = next(iter(problems.values()))

@@ -1,4 +1,4 @@
-"""What every upload passes first, submitted or validated only: its body, its sender's signature, the window."""
+"""The first steps of every upload, submitted or validated: body, signature and window."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -20,14 +20,14 @@ TOO_LARGE = TooLarge.declare("too_large", _("The file is too large. Use at most 
 UNSIGNED = NotAllowed.declare("unsigned", _("Sign the data agreement of this task first, then upload the file again."))
 PHASE_CLOSED = NotAllowed.declare("phase_closed", _("%(phase)s doesn’t accept runs now."))
 
-FileName = Annotated[  # spaces at its ends are the sender's: names are judged as they are
+FileName = Annotated[  # not stripped: names are checked as they are
     str, StringConstraints(strip_whitespace=False), column(Submission, "file_name", required=True, title="File name")
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class Sending:
-    """Who uploads for which team and phase, when the whole body was in; `slot` is one of Run.Slot or empty."""
+    """An upload's user, team, phase and time (when the whole body was received). `slot` is one of Run.Slot or empty."""
 
     user: User
     team: Team
@@ -37,7 +37,7 @@ class Sending:
 
 
 def sending(user: User, phase: Phase, at: datetime, slot: str) -> Sending:
-    """For the team that the person is in; whether that takes part is for the role TAKING_PART to say."""
+    """The upload, for the user's team. The role TAKING_PART checks whether that takes part."""
     team = team_of(user, phase.shared_task)
     if team is None:
         raise NO_TEAM()
@@ -45,7 +45,7 @@ def sending(user: User, phase: Phase, at: datetime, slot: str) -> Sending:
 
 
 def receive(content: Iterable[bytes], name: str) -> StoredUpload:
-    """The body in a temporary file, hashed and synced; as a context manager it is deleted unless it was kept.
+    """Write the body to a temporary file, hashed and synced. The context deletes it unless it was kept.
 
     Raises:
         ActionError: TOO_LARGE.
@@ -57,7 +57,7 @@ def receive(content: Iterable[bytes], name: str) -> StoredUpload:
 
 
 def too_large() -> ActionError:
-    """The error for a body over the limit, counted: to raise once its length is known, read or not."""
+    """The error for a body over the limit, counted. Raise it once the length is known."""
     Refusal.objects.count_one([TOO_LARGE.code])
     return TOO_LARGE(limit=UPLOAD_BYTES)
 
@@ -68,9 +68,9 @@ def require_signature(given: Sending) -> None:
 
 
 def require_open(given: Sending) -> None:
-    """For uploads that reserve no quota; for all others the statement that does so decides.
+    """Check that the phase is open, for uploads that reserve no quota; reserving quota checks it again.
 
-    The caller may have read the phase a while ago, so the database is asked about one that is closed.
+    The phase may have been read a while ago, so a closed one is read again from the database.
     """
     phase, at, team_id = given.phase, given.at, given.team.pk
     if not phase.is_open(at, team_id) and not Phase.objects.open(at, team_id).filter(pk=phase.pk).exists():

@@ -1,4 +1,4 @@
-"""The rows of an upload whose names are valid: the submission, its runs with number and slot, and their quota."""
+"""The rows of an upload with valid names: submission, runs with number and slot, and quota."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from portal.storage import UploadedFile
 from scoring import __version__ as scorer_version
 from scoring.uploads.inspection import RecognisedRun
 
-QUOTA_ATTEMPTS = 4  # at a phase that moves each time: no one moves one so often
+QUOTA_ATTEMPTS = 4  # attempts while the phase is being changed
 
 PHASE_MOVES = Conflict.declare(
     "phase_moves",
@@ -62,7 +62,7 @@ NEW_RUN_ERRORS = (PHASE_MOVES, *NO_RUNS_LEFT.values(), NUMBER_TAKEN, NO_NUMBER_F
 
 
 def add_runs(given: Sending, file: UploadedFile, recognized: Sequence[RecognisedRun], key: str) -> Submission:
-    """Submission, quota and runs, in the caller's transaction, which holds the senders."""
+    """Insert submission and runs and reserve quota, in the caller's transaction, which holds `lock_senders`."""
     require_few_rejections(given.user, given.team, given.at)
     require_signature(given)
     shared_task = given.team.shared_task
@@ -85,14 +85,16 @@ def add_runs(given: Sending, file: UploadedFile, recognized: Sequence[Recognised
     by_track: dict[Track, list[RecognisedRun]] = defaultdict(list)
     for run in recognized:
         by_track[tracks[run.track]].append(run)
-    for track, runs in sorted(by_track.items(), key=lambda item: item[0].position):  # one order: no deadlocks
+    for track, runs in sorted(
+        by_track.items(), key=lambda item: item[0].position
+    ):  # in a fixed order, to avoid deadlocks
         _reserve_quota(given, track, len(runs))
         fill_slots(_numbered(submission, track, runs), given.slot, given.user, given.at)
     return submission
 
 
 def rehearse(given: Sending, file: UploadedFile, recognized: Sequence[RecognisedRun]) -> list[TrackLimits]:
-    """What would be left of the limits after this upload; it raises what `submit` would, and leaves nothing behind."""
+    """The limits left after this upload. Raises the errors of `submit` and changes nothing."""
     with transaction.atomic():
         lock_senders(given.user, given.team)
         add_runs(given, file, recognized, "")
@@ -102,7 +104,7 @@ def rehearse(given: Sending, file: UploadedFile, recognized: Sequence[Recognised
 
 
 def _reserve_quota(given: Sending, track: Track, runs: int) -> None:
-    """Reserve, or say why not. Where nothing forbids it any more, organizers have just moved the phase: try again."""
+    """Reserve quota, or raise why not. If nothing prevents it, the phase has just changed: try again."""
     team, user, phase, at = given.team, given.user, given.phase, given.at
     for _attempt in range(QUOTA_ATTEMPTS):
         if Quota.objects.reserve(team, user, phase, track, runs, at):
@@ -119,7 +121,7 @@ def _reserve_quota(given: Sending, track: Track, runs: int) -> None:
 
 
 def _numbered(submission: Submission, track: Track, found: list[RecognisedRun]) -> list[Run]:
-    """The quota row that was just updated keeps other uploads for this track out until the transaction ends."""
+    """Number the runs. The quota row that was just updated keeps out other uploads until the transaction ends."""
     once = submission.phase.run_numbers == Phase.RunNumbers.ONCE
     holding = Run.objects.holding_numbers(submission.team, submission.phase).filter(track=track)
     used = set(holding.values_list("number", flat=True))
@@ -151,6 +153,6 @@ def _numbered(submission: Submission, track: Track, found: list[RecognisedRun]) 
 
 
 def _highest_number(submission: Submission, track: Track) -> int:
-    """Of the team's runs so far, where names hold no number; 0 where there is none."""
+    """The highest number of the team's runs, where names have none; 0 without runs."""
     earlier = Run.objects.filter(team=submission.team, phase=submission.phase, track=track)
     return earlier.aggregate(highest=Max("number"))["highest"] or 0

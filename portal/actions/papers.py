@@ -1,4 +1,4 @@
-"""How teams are cited: what they say of their papers, until the organizers close the list."""
+"""Teams' papers: BibTeX entry and link, until the organizers close the list."""
 
 from typing import Annotated
 
@@ -25,7 +25,7 @@ def give_paper(
     bibtex: Annotated[str, Field(max_length=10_000, title="BibTeX entry")] = "",
     link: Annotated[str, column(Team, "paper"), passes(web_address)] = "",
 ) -> Team:
-    """Set, change or, with empty texts, remove the team's BibTeX entry and the link to its paper."""
+    """Set or change the team's BibTeX entry and the link to its paper. Empty texts remove them."""
     if team.shared_task.papers_closed_at is not None:
         raise PAPERS_CLOSED()
     team.bibtex, team.paper = _checked_entry(bibtex), link
@@ -36,7 +36,7 @@ def give_paper(
 
 @action(who=ORGANIZERS, says=_("closed the list of papers"), repeatable=True)
 def close_papers(act: Act, shared_task: SharedTask) -> None:
-    """Let teams no longer change their papers."""
+    """Stop teams from changing their papers."""
     is_open = SharedTask.objects.filter(pk=shared_task.pk, papers_closed_at=None)
     if is_open.update(papers_closed_at=act.at):
         act.record()
@@ -54,4 +54,4 @@ def _checked_entry(text: str) -> str:
     try:
         return read_entry(text).written() if text else ""
     except BibtexError as error:
-        raise BIBTEX(problems=" ".join(error.faults)) from None
+        raise BIBTEX(problems=" ".join(error.errors)) from None

@@ -1,4 +1,4 @@
-"""Moving the window of a phase, and extra time: both are audited, and everyone can read about them.
+"""The windows of phases, and extra time. Both are audited and public.
 
 Whether a run is in time is decided by `Phase.objects.open` alone, in the statement that reserves quota.
 """
@@ -15,7 +15,7 @@ from portal.actions.input import Moment, column
 from portal.actions.roles import ORGANIZERS
 from portal.models import Grace, Phase, PhaseChange, Team, User, items_are_public
 
-NOTICE = timedelta(hours=1)  # a deadline never comes nearer than this in one step; an upload under way ends long before
+NOTICE = timedelta(hours=1)  # a change may not close a phase sooner than this, so that uploads in progress finish
 
 RELEASED = Conflict.declare(
     "released", _("The scores of %(phase)s are public: it can accept no more runs. Take the release back first.")
@@ -61,7 +61,7 @@ def move_phase(
     closes: Moment | None,
     note: Annotated[str, column(PhaseChange, "note", required=True, title="Reason")],
 ) -> PhaseChange:
-    """Give a phase another window, with a reason that everyone can read."""
+    """Change a phase's window. Everyone can read the reason."""
     _require_unreleased(phase, act.at)
     _require_window(phase, opens, closes, act.at)
     require_hidden_items(phase, closes, act.at)
@@ -88,7 +88,7 @@ def grant_grace(
     until: Moment,
     reason: Annotated[str, column(Grace, "reason", required=True)],
 ) -> Grace:
-    """Accept runs of a team, or of all, after the deadline; granted again, the new time replaces the old one."""
+    """Accept runs of one team, or of all, after the deadline. Granting it again replaces the time."""
     _require_unreleased(phase, act.at)
     if phase.closes is None or phase.opens > act.at:
         raise NO_DEADLINE(phase=phase.title)
@@ -106,9 +106,9 @@ def grant_grace(
 
 @action(who=ORGANIZERS, says=_("revoked extra time"), errors=[NO_GRACE, ENDS_SOON], locks=True)
 def revoke_grace(act: Act, phase: Phase, *, grace_id: int) -> datetime | None:
-    """End extra time: at once where the phase stays open for an hour without it, else in an hour.
+    """Revoke extra time: now if the phase stays open for an hour without it, else in an hour.
 
-    Returns the time at which it ends now, or None where nothing is left of it.
+    Returns the time at which it ends, or None if it ended now.
     """
     grace = phase.graces.select_related("team").filter(pk=grace_id).first()
     if grace is None:
@@ -133,7 +133,7 @@ def revoke_grace(act: Act, phase: Phase, *, grace_id: int) -> datetime | None:
 def record_window(
     phase: Phase, opens: datetime, closes: datetime | None, note: str, by: User | None, at: datetime
 ) -> PhaseChange:
-    """What everyone can read about the window that the phase is about to get."""
+    """Record the phase's new window, which everyone can read."""
     return PhaseChange.objects.create(
         phase=phase,
         opens_before=phase.opens,
@@ -147,10 +147,10 @@ def record_window(
 
 
 def require_hidden_items(phase: Phase, closes: datetime | None, at: datetime) -> None:
-    """Keep a phase closed as long as everyone can read the gold of its items.
+    """Keep a phase closed as long as the gold of its items is public.
 
     Raises:
-        Conflict: until `closes` (None: forever) it would accept runs that can be made from that gold.
+        Conflict: until `closes` (None: forever) it would accept runs that could be made from that gold.
     """
     if closes is not None and closes <= at:
         return

@@ -1,4 +1,4 @@
-"""All actions and their errors, whichever of their modules a process has imported so far."""
+"""All actions and their errors, whether their modules have been imported or not."""
 
 from collections.abc import Mapping
 from importlib import import_module
@@ -15,7 +15,7 @@ from portal.actions.roles import TOKEN_ERRORS
 
 
 def every_action() -> dict[str, Action[Any, Any, Any]]:
-    """By name, in alphabetical order."""
+    """All actions by name, sorted."""
     package = __name__.rpartition(".")[0]
     for module in iter_modules([str(Path(__file__).parent)]):
         import_module(f"{package}.{module.name}")
@@ -23,7 +23,7 @@ def every_action() -> dict[str, Action[Any, Any, Any]]:
 
 
 def every_error() -> dict[str, list[tuple[str, ErrorCode]]]:
-    """By code: the actions that can raise it, each with its sentence there; no name where any action can."""
+    """All errors by code: the actions that can raise it, with its sentence. No name: any action can."""
     found: dict[str, list[tuple[str, ErrorCode]]] = {}
     of_any = [("", one) for one in (*INPUT_ERRORS, *TOKEN_ERRORS)]
     for name, one in [*of_any, *((name, one) for name, action in every_action().items() for one in action.errors)]:
@@ -32,5 +32,5 @@ def every_error() -> dict[str, list[tuple[str, ErrorCode]]]:
 
 
 def audit_words() -> Mapping[str, str | Promise]:
-    """What the audit log says of each action that leaves an entry: withdraw_run → withdrew a run."""
+    """The audit log's words for each action: withdraw_run → withdrew a run."""
     return {name: one.says for name, one in every_action().items() if one.says}

@@ -11,9 +11,9 @@ from portal.actions.errors import LimitReached
 from portal.models import FailedAttempt, Submission, Team, User, Validation
 from portal.models.failed_attempt import AN_HOUR
 
-REJECTED_AN_HOUR = 30  # uploads of a person, and of a team; those that wait for their check count until they have it
-REJECTED_IN_A_ROW = 8  # of a person within ten minutes; then one a minute
-UNCHECKED = 50  # uploads of a person that wait for their check, whenever they came in
+REJECTED_AN_HOUR = 30  # uploads of a person, and of a team; unchecked ones count until they are checked
+REJECTED_IN_A_ROW = 8  # uploads of a person within ten minutes; then one a minute
+UNCHECKED = 50  # unchecked uploads of a person, of any age
 _IN_A_ROW, _A_MINUTE = timedelta(minutes=10), timedelta(minutes=1)
 
 REJECTED_WITHIN_AN_HOUR = LimitReached.declare(
@@ -45,24 +45,24 @@ REJECTION_ERRORS = (REJECTED_WITHIN_AN_HOUR, REJECTED_WITHIN_TEN_MINUTES, UNCHEC
 
 
 def lock_senders(user: User, team: Team) -> None:
-    """Let no other upload of that person or of the team be counted until the transaction ends.
+    """Lock the accounts of the sender and the team's members, so that simultaneous uploads count each other.
 
-    Their accounts are locked, not the team: no organizer's action holds up an upload.
+    Not the team: organizers' actions must not block uploads.
     """
     senders = User.objects.filter(Q(pk=user.pk) | Q(pk__in=team.members.values("pk"))).order_by("pk")
     list(senders.select_for_update(no_key=True).values_list("pk"))
 
 
 def count_rejected(user: User, team: Team, at: datetime) -> None:
-    """Count an upload that its names or its structure reject; for what a worker rejects its own row counts."""
+    """Count an upload rejected for its names or structure. Those rejected by a worker are counted by their own row."""
     FailedAttempt.objects.add(user, team, FailedAttempt.Kind.UPLOAD, at)
 
 
 def require_few_rejections(user: User, team: Team, at: datetime) -> None:
-    """Raise one of REJECTION_ERRORS where person or team have too many uploads rejected, or fatal to their check.
+    """Raise one of REJECTION_ERRORS if the person or the team have too many rejected uploads.
 
-    An upload that waits for its check may be rejected, so it counts as well, but not toward those in a row. It does so
-    for an hour at most: an outage holds no one back for longer.
+    Uploads that kill their check count. Unchecked ones count too, for an hour at most, so that an outage does not block
+    people for longer. They do not count as rejected in a row.
     """
     rejected, waiting, unchecked = count_uploads(user, team, at)
     if rejected.most >= REJECTED_AN_HOUR:
@@ -77,9 +77,9 @@ def require_few_rejections(user: User, team: Team, at: datetime) -> None:
 
 
 class Counted(NamedTuple):
-    """Uploads of the last hour."""
+    """The counted uploads of the last hour."""
 
-    own: list[datetime]  # when those of the person came in, for whatever team
+    own: list[datetime]  # times of the person's uploads, for any team
     of_team: int
 
     @property
@@ -88,7 +88,7 @@ class Counted(NamedTuple):
 
 
 class _Row(NamedTuple):
-    """An upload: who sent it for which team, when, and which of the five kinds that are counted it is."""
+    """An upload: sender, team, time, and which of the five kinds it is."""
 
     sender: int
     team: int
@@ -101,10 +101,10 @@ class _Row(NamedTuple):
 
 
 def count_uploads(user: User, team: Team, at: datetime) -> tuple[Counted, Counted, int]:
-    """Those that were rejected, those that wait for their check, and all that wait of that person: in one statement.
+    """Count rejected and unchecked uploads, and all unchecked ones of the person, in one statement.
 
-    A file that killed its check counts as rejected. An upload whose names were rejected and whose content is validated
-    all the same has two rows of one time: the one of its names counts.
+    A file that killed its check counts as rejected. An upload that was rejected for its names and validated anyway has
+    two rows of the same time: the first one counts.
     """
     since, theirs, in_time = at - AN_HOUR, Q(sent_by=user) | Q(team=team), Q(received_at__gt=at - AN_HOUR)
     by_name = FailedAttempt.objects.within_an_hour(user, team, FailedAttempt.Kind.UPLOAD, at)

@@ -1,4 +1,4 @@
-"""Making the scores of a phase public: one timestamp that every page, export and feed compares with its own time."""
+"""The release of a phase's scores: one timestamp that every page, export and feed compares with the time."""
 
 from datetime import datetime
 
@@ -21,7 +21,7 @@ NOT_TAKEN_BACK = Conflict.declare("not_taken_back", _("No release of %(phase)s w
 
 @action(who=ORGANIZERS, says=_("released scores"), errors=[NOT_RELEASED_BY_HAND, PAST, STILL_OPEN], locks=True)
 def release_scores(act: Act, phase: Phase, *, when: Moment | None = None) -> Phase:
-    """Let everyone see the scores from that time on; None: from now on."""
+    """Make the scores public at that time; None: now."""
     released = when or act.at
     if phase.scores != Phase.Scores.ON_RELEASE:
         raise NOT_RELEASED_BY_HAND(phase=phase.title)
@@ -33,7 +33,7 @@ def release_scores(act: Act, phase: Phase, *, when: Moment | None = None) -> Pha
 
 @action(who=ORGANIZERS, says=_("took a release back"), errors=[NO_RELEASE], locks=True)
 def take_back_release(act: Act, phase: Phase) -> Phase:
-    """Hide the scores again, or cancel a release to come; one that was public can be put back with its date."""
+    """Hide the scores again, or cancel a planned release. A release that was public can be put back with its date."""
     if phase.scores != Phase.Scores.ON_RELEASE or phase.released is None:
         raise NO_RELEASE(phase=phase.title)
     return _set(act, phase, None)
@@ -41,7 +41,7 @@ def take_back_release(act: Act, phase: Phase) -> Phase:
 
 @action(who=ORGANIZERS, says=_("put a release back"), errors=[NOT_TAKEN_BACK, STILL_OPEN], locks=True)
 def put_release_back(act: Act, phase: Phase) -> Phase:
-    """Make the scores public again as of the release that was taken back; no one gets its mails twice."""
+    """Make the scores public again with their earlier release date. No one gets the mails twice."""
     if phase.taken_back is None or phase.released is not None:
         raise NOT_TAKEN_BACK(phase=phase.title)
     _require_closed(phase, act.at)

@@ -1,4 +1,4 @@
-"""A restore: the archive is judged as a whole first, then files are put, then all rows in one transaction."""
+"""Restoring a backup: check the whole archive, then store the files, then insert all rows in one transaction."""
 
 import hashlib
 import json
@@ -24,11 +24,11 @@ _DEFINITIONS = f"{DATA}/definitions/"
 
 
 def restore_backup(source: Path) -> Manifest:
-    """Fill an empty portal with what the archive holds. Begun and broken off, it can be begun again.
+    """Fill an empty portal from a backup. A restore that was interrupted can be started again.
 
     Raises:
         Invalid: this is no backup, it is damaged, or it is of another version of the portal's tables.
-        Conflict: the portal has rows or files that are not the archive's.
+        Conflict: the portal has rows or files that are not in the archive.
     """
     try:
         with tarfile.open(source, "r:") as archive:
@@ -43,7 +43,7 @@ def restore_backup(source: Path) -> Manifest:
 
 
 def _sound_manifest(archive: tarfile.TarFile) -> Manifest:
-    """Every byte is read and compared before any is used."""
+    """The manifest, after every file was read and its hash compared."""
     try:
         content = json.load(_opened(archive, MANIFEST))
         _require_our_tables(content)
@@ -64,7 +64,7 @@ def _sound_manifest(archive: tarfile.TarFile) -> Manifest:
 
 
 def _require_our_tables(content: Mapping[str, Any]) -> None:
-    """Before anything else is understood of the manifest, as another version may write other things into it."""
+    """Check the tables' version first: other versions may have other keys in the manifest."""
     if content["migrations"] != rows.migrations():
         message = _(
             "The backup is of Agon %(theirs)s (%(revision)s) with other tables. Restore it with that version, then"
@@ -75,7 +75,7 @@ def _require_our_tables(content: Mapping[str, Any]) -> None:
 
 
 def _require_empty(manifest: Manifest) -> None:
-    """Files that an earlier, broken off restore of this archive has put may be there."""
+    """Check that the portal is empty. Files of this archive may exist from an interrupted restore."""
     if not rows.is_empty():
         raise Conflict("not_empty", _("The database is not empty: restore into a new one."))
     folders = {"/".join(PurePosixPath(name).parts[:3]) for name in manifest.members if name.startswith(_DEFINITIONS)}
@@ -132,7 +132,7 @@ def _load_rows(archive: tarfile.TarFile, manifest: Manifest) -> None:
                 raise Invalid("other_version", message % {"column": missing}) from None
             if count != manifest.rows[label]:
                 raise Invalid("damaged", _("The backup is damaged: %(names)s.") % {"names": label})
-    rows.go_on_counting()
+    rows.reset_sequences()
 
 
 def _opened(archive: tarfile.TarFile, name: str) -> IO[bytes]:

@@ -1,6 +1,6 @@
 """Bring back what failed on our side: uploads, runs and gold files whose evaluation was given up, and mails.
 
-What a worker tries again by itself, and how often, is in `evaluation.record`.
+`evaluation.record` has what workers retry by themselves, and how often.
 """
 
 from collections.abc import Callable
@@ -22,7 +22,7 @@ from portal.evaluation.limits import HINT_SECONDS
 from portal.models import Board, GoldUpload, Quota, Run, SharedTask, Submission
 from portal.models.lease import LeaseQuerySet
 
-# Why one of them stays failed: listed in `Retried.left`.
+# Reasons why one of them stays failed, for `Retried.left`.
 QUOTA_USED = Conflict.declare("no_runs_left", _("Its team has used its quota since then."))
 NUMBER_USED = Conflict.declare("run_number_taken", _("Its run number has been used again since then."))
 NEWER_GOLD = Conflict.declare("newer_gold", _("A newer gold file exists."))
@@ -30,7 +30,7 @@ NEWER_GOLD = Conflict.declare("newer_gold", _("A newer gold file exists."))
 
 @dataclass(frozen=True, slots=True)
 class Retried:
-    """How many runs and gold files wait for a worker again; of those that stay failed, what they are and why."""
+    """Number of runs and gold files that wait for a worker again; what stays failed, and why."""
 
     runs: int
     gold: int
@@ -39,10 +39,10 @@ class Retried:
 
 @action(who=ORGANIZERS_OR_SERVER, says=_("retried what had failed"), atomic=False)
 def retry_failed(act: Act, shared_task: SharedTask) -> Retried:
-    """Evaluate again everything that failed on our side, also after a deadline.
+    """Evaluate everything again that failed on our side, also after a deadline.
 
-    A run needs what it gave back when it failed: quota, its number and a slot. Where its team has used them since then,
-    it stays failed; so does a gold file where a newer one exists.
+    A run needs the quota, number and slot that it gave back when it failed. If its team has used them since, it stays
+    failed. So does a gold file if there is a newer one.
     """
     left: list[str] = []
     uploads = shared_task.submissions.filter(state=Submission.State.FAILED).order_by("received_at")
@@ -68,7 +68,7 @@ def resend_mails(act: Act, shared_task: SharedTask) -> int:
 
 
 def _attempt(retry: Callable[[], int], name: str, left: list[str]) -> int:
-    """How many come back; a transaction each, so that rows are locked in the order of uploads."""
+    """Retry each in a transaction of its own, so that rows are locked in the order of uploads; return how many."""
     try:
         with transaction.atomic():
             return retry()
@@ -78,7 +78,7 @@ def _attempt(retry: Callable[[], int], name: str, left: list[str]) -> int:
 
 
 def _retry_upload(upload: Submission, at: datetime) -> int:
-    """With all its runs, or not at all."""
+    """Retry an upload with all its runs, or none."""
     if not _wait_again(Submission.objects.filter(pk=upload.pk), at):
         return 0
     runs = list(upload.runs.locked().select_related("team", "phase", "track", "submission__sent_by"))
@@ -115,14 +115,14 @@ def _reclaim(run: Run, at: datetime) -> None:
 
 
 def _require_free_number(run: Run) -> None:
-    """The quota's row keeps other uploads of the team out."""
+    """Check that the number is free; the locked quota row keeps out other uploads of the team."""
     others = Run.objects.filter(team=run.team, phase=run.phase, track=run.track, number=run.number, number_once=True)
     if run.number_once and others.exclude(state__in=(Run.State.REJECTED, Run.State.FAILED)).exists():
         raise NUMBER_USED()
 
 
 def _retry_gold(upload: GoldUpload, at: datetime) -> int:
-    """An older file never replaces a newer one."""
+    """Retry a gold file unless there is a newer one."""
     there = Q(track=upload.track_id, split=upload.split)
     sent = GoldUpload.objects.filter(there, received_at__gt=upload.received_at)
     newer = sent.exclude(state=GoldUpload.State.REJECTED)
@@ -136,7 +136,7 @@ def _retry_gold(upload: GoldUpload, at: datetime) -> int:
 
 
 def _wait_again(rows: LeaseQuerySet[Any], at: datetime) -> bool:
-    """As if new; False where another was first."""
+    """Put the row back in the queue as if new; False where another call was first."""
     trusted_until = at + timedelta(seconds=HINT_SECONDS)
     failed = rows.filter(state=Run.State.FAILED)
     return bool(failed.release(trusted_until, state=Run.State.RECEIVED, attempts=0, postponed=0, leases_lost=0))

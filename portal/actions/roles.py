@@ -1,4 +1,4 @@
-"""Who may call an action. A role says what is missing; `portal.permissions` holds the rules themselves."""
+"""Roles: who may call an action. A role says what is missing; the rules are in `portal.permissions`."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -37,9 +37,9 @@ NOT_ON_SERVER = NotAllowed.declare("people_only", _("Only a person with an accou
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """`missing` gives the error for a person who may not do something to a target, or None.
+    """A role; `missing` gives the error for a user who may not act on a target, or None.
 
-    `scope` is what a token must be good for; None: no token is.
+    `scope` is what a token needs; None: no token is allowed.
     """
 
     name: str | Promise
@@ -60,7 +60,7 @@ class Role:
             self._check_token(token, target)
         error = self.missing(who, target)
         if error is NO_SECOND_FACTOR and token is not None:
-            _require_scope(token, AccessToken.Scope.ORGANIZE)  # without it no token stands for a second factor
+            _require_scope(token, AccessToken.Scope.ORGANIZE)  # else a token would not count as a second factor
         if error is not None:
             raise error()
 
@@ -77,7 +77,7 @@ def _require_scope(token: AccessToken, needed: AccessToken.Scope) -> None:
 
 
 def require_task(token: AccessToken, shared_task: SharedTask) -> None:
-    """Raise TOKEN_TASK where the token is for another shared task."""
+    """Raise TOKEN_TASK if the token is for another shared task."""
     if not token.is_for(shared_task):
         raise TOKEN_TASK(task=token.shared_task)
 

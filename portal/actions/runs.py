@@ -1,4 +1,4 @@
-"""What a team does with a run: make it the official one, withdraw it, describe its system."""
+"""A team's actions on a run: make it official, withdraw it, describe its system."""
 
 from typing import Annotated, Any, Literal
 
@@ -30,7 +30,7 @@ NOT_ELIGIBLE = Conflict.declare(
     repeatable=True,
 )
 def choose_official_run(act: Act, run: Run) -> Run:
-    """Make the run its team's official one in its track and phase, until the phase closes."""
+    """Make the run its team's official run of the track and phase. Possible until the phase closes."""
     phase = Phase.objects.get(pk=run.phase_id)
     if phase.official != Phase.Official.CHOSEN:
         raise NOTHING_TO_CHOOSE(phase=phase.title)
@@ -53,7 +53,7 @@ def choose_official_run(act: Act, run: Run) -> Run:
 def withdraw_run(
     act: Act, run: Run, *, reason: Annotated[str, column(Run, "withdrawal_reason", required=True, title="Reason")]
 ) -> Run:
-    """Remove a run from the leaderboard for good. It keeps its number, still uses quota and is no longer official."""
+    """Withdraw a run from the leaderboard for good. It keeps its number, still uses quota and is no longer official."""
     _require_unsettled(act, run)
     current = next(one for one in _locked(run) if one.pk == run.pk)
     if current.withdrawn_at is not None:
@@ -78,7 +78,7 @@ def describe_run(
     link: Annotated[str, column(Run, "link"), passes(web_address)] = "",
     system_type: Run.SystemType | Literal[""] = "",
 ) -> Run:
-    """Say which system produced a run, until the results are final."""
+    """Describe the system behind a run. Possible until the results are final."""
     _require_unsettled(act, run)
     wanted = {"method": method, "description": description, "link": link, "system_type": system_type}
     current = Run.objects.locked().get(pk=run.pk)
@@ -99,7 +99,7 @@ def _require_unsettled(act: Act, run: Run) -> None:
 
 
 def _locked(run: Run) -> list[Run]:
-    """The team's runs of that track and phase, until the transaction ends: two choices at once come in turn."""
+    """Lock the team's runs of that track and phase, so that simultaneous choices wait for each other."""
     rivals = Run.objects.filter(team=run.team_id, phase=run.phase_id, track=run.track_id)
     return list(rivals.locked())
 

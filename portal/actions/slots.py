@@ -1,4 +1,4 @@
-"""One primary run a track and some contrastive ones, where the phase has such slots: the chosen run is the primary."""
+"""Slots: one primary run per track and some contrastive ones. The official run is the primary one."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -18,9 +18,9 @@ SLOT_ERRORS = (PRIMARY_TAKEN, CONTRASTIVE_TAKEN)
 
 
 def fill_slots(runs: Sequence[Run], slot: str, user: User, at: datetime) -> None:
-    """Give each run of one track that just came in its slot; called while the quota's row is held.
+    """Give each new run of a track its slot. The caller holds the quota's row.
 
-    Without a slot asked for, the first run becomes the primary one if the team has none. It raises SLOT_ERRORS.
+    Without a requested slot, the first run becomes primary if the team has no primary run. Raises SLOT_ERRORS.
     """
     first = runs[0]
     if first.phase.contrastive is None:

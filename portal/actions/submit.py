@@ -1,4 +1,4 @@
-"""Submitting an upload: once this returns, it is a committed row and a file on disk."""
+"""Submitting an upload. When this returns, it is a committed row and a file on disk."""
 
 import hashlib
 from collections.abc import Iterable
@@ -59,12 +59,12 @@ def submit(
 ) -> Submission:
     """Accept an upload for the user's team: window, quota, rows, file and audit in one transaction.
 
-    `at` is the database's time, read when the whole body is in. The same key with the same file, phase and slot gives
-    the same submission again. `slot` empty: the first run of a track is the primary one. Work is hinted at after the
-    commit, and a broker that is down is no obstacle.
+    `at` is the database's time, read after the whole body was received. The same key with the same file, phase and slot
+    gives the same submission again. `slot` empty: the first run of a track is the primary one. A hint is queued after
+    the commit; if the broker is down, the upload is accepted all the same.
 
     Invalid names or structure count toward the sender's limits, and UPLOAD_REJECTED lists all `problems`. The content
-    is then checked all the same: `validation` is the key of what a worker will report, or None.
+    is still checked: `validation` is the key of the worker's report, or None.
     """
     given = sending(act.user, phase, act.at, slot)
     key = hashlib.sha256(key.encode()).hexdigest() if key else ""
@@ -72,14 +72,14 @@ def submit(
     with receive(content, file_name) as stored:
         try:
             return _submitted(act, given, stored, key)
-        except ActionError as error:  # counted after the transaction that it has undone
+        except ActionError as error:  # counted after the transaction was rolled back
             problems = error.params.get("problems", [])
             Refusal.objects.count_one([one["code"] for one in problems if one["severity"] == "error"] or [error.code])
             raise
 
 
 def _require_place(given: Sending, key: str) -> None:
-    """Ask for signature and window before the body is read; the transaction asks again."""
+    """Check signature and window before the body is read; the transaction checks them again."""
     try:
         require_signature(given)
         require_open(given)
@@ -91,16 +91,18 @@ def _require_place(given: Sending, key: str) -> None:
 
 def _submitted(act: Act, given: Sending, stored: StoredUpload, key: str) -> Submission:
     try:
-        require_few_rejections(given.user, given.team, given.at)  # names take time to read; asked again under the lock
+        require_few_rejections(
+            given.user, given.team, given.at
+        )  # before names are read, which takes time; checked again under the lock
         upload = inspect(given.team.shared_task, stored, given.team, given.phase)
         with transaction.atomic():
-            lock_senders(given.user, given.team)  # first: an upload with the same key waits for the other to be there
+            lock_senders(given.user, given.team)  # first: a simultaneous upload with the same key waits here
             if upload.report.ok and upload.runs:
                 return _accepted(act, given, stored, upload, key)
             if earlier := _sent_before(given, stored, key):
                 return earlier
             _count(given)
-    except (ActionError, IntegrityError):  # whatever forbids it now: with this key it may have been accepted before
+    except (ActionError, IntegrityError):  # perhaps it was accepted before, with this key
         if earlier := _sent_before(given, stored, key):
             return earlier
         raise
@@ -123,13 +125,13 @@ def _sent_before(given: Sending, stored: StoredUpload, key: str) -> Submission |
 
 
 def _with_key(given: Sending, key: str) -> QuerySet[Submission]:
-    """The submission that was accepted with that key, if one was."""
+    """The submission that was accepted with that key, if any."""
     mine = Submission.objects.filter(team=given.team, sent_by=given.user)
     return mine.filter(idempotency_key=key) if key else mine.none()
 
 
 def _accepted(act: Act, given: Sending, stored: StoredUpload, upload: Upload, key: str) -> Submission:
-    """Within the transaction: rows, audit, file, and the hint that follows the commit."""
+    """Insert rows and audit entry, store the file, and queue the hint for after the commit."""
     submission = add_runs(given, stored, upload.runs, key)
     detail = {"team": given.team.name, "phase": given.phase.slug, "sha256": stored.sha256, "runs": len(upload.runs)}
     act.record(subject=f"submission {submission.pk}", **detail)
@@ -139,7 +141,7 @@ def _accepted(act: Act, given: Sending, stored: StoredUpload, upload: Upload, ke
 
 
 def _count(given: Sending) -> None:
-    """Within the transaction: of several rejected uploads at once, those within the limits are reported."""
+    """Count the rejection in a transaction: of simultaneous ones, those within the limits are reported."""
     require_few_rejections(given.user, given.team, given.at)
     require_signature(given)
     require_open(given)
@@ -147,7 +149,7 @@ def _count(given: Sending) -> None:
 
 
 def _content_to_validate(given: Sending, stored: StoredUpload, upload: Upload) -> str | None:
-    """Have the content checked, so that all problems are known at once; None where that cannot be done now."""
+    """Have a worker check the content, so that all problems are reported; None where that is not possible."""
     if not upload.runs:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Mails about a team, as rows of the outbox in the transaction of the action."""
+"""Mails about a team: rows in the outbox, written in the action's transaction."""
 
 from datetime import datetime
 from typing import Any
@@ -10,7 +10,7 @@ from portal.models import OutgoingMail, Team, User
 
 
 def queue_mail(team: Team, kind: OutgoingMail.Kind, to: User | str, at: datetime, **details: Any) -> OutgoingMail:
-    """A row of the outbox in this transaction, and a hint on the queue when it is committed; `to` may be an address."""
+    """Add a row to the outbox, and queue a hint after the commit. `to` may be an address."""
     user, address = (to, to.email) if isinstance(to, User) else (None, to)
     mail = OutgoingMail.objects.create(
         shared_task=team.shared_task,
@@ -26,9 +26,9 @@ def queue_mail(team: Team, kind: OutgoingMail.Kind, to: User | str, at: datetime
 
 
 def notify_organizers(team: Team, at: datetime) -> None:
-    """A mail to each organizer that the team awaits approval; the sweep sends it."""
+    """Mail each organizer that the team awaits approval; the sweep sends it."""
     for organizer in team.shared_task.organizers.filter(is_active=True).order_by("pk"):
-        OutgoingMail.objects.tell(
+        OutgoingMail.objects.notify(
             organizer,
             OutgoingMail.Kind.TEAM_WAITING,
             f"team {team.pk} {at.isoformat()}",

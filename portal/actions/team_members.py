@@ -1,4 +1,4 @@
-"""Who is in a team: inviting, leaving, handing over to another captain. Joining is in `teams`."""
+"""Members of a team: inviting, leaving, handing over the captain's role. Joining is in `teams`."""
 
 from datetime import timedelta
 from typing import Annotated
@@ -22,7 +22,7 @@ from portal.actions.teams import (
 )
 from portal.models import AuditEntry, Membership, OutgoingMail, Team
 
-INVITATIONS_A_DAY = 20  # of one team, and of one person in a task, so that no one sends junk through the portal
+INVITATIONS_A_DAY = 20  # per team, and per person in a task, so that the portal cannot be used for spam
 
 TOO_MANY_INVITATIONS = LimitReached.declare(
     "too_many_invitations",
@@ -38,7 +38,7 @@ NO_OTHER_MEMBER = NotAllowed.declare("no_other_member", _("Choose another member
     who=MEMBERS,
     says=_("invited by mail"),
     errors=[TEAM_STATE, TEAMS_CLOSED, TOO_MANY_INVITATIONS],
-    locks=True,  # members stay in it until the end, so the invitations of a person come one after the other, too
+    locks=True,  # members stay until the transaction ends; a person's invitations wait for each other
 )
 def invite_by_mail(
     act: Act,
@@ -48,7 +48,7 @@ def invite_by_mail(
         str, column(OutgoingMail, "address", required=True, title="Mail address"), passes(validate_email)
     ],
 ) -> OutgoingMail:
-    """Send the team's link to an address; the person need not have an account yet."""
+    """Mail the team's link to an address. The person needs no account yet."""
     require_state(team, *ACTIVE)
     require_open_teams(team.shared_task, act.at)
     _require_few_invitations(act, team)
@@ -59,7 +59,7 @@ def invite_by_mail(
 
 @action(who=MEMBERS, says=_("left the team"), errors=[HAND_OVER_FIRST], locks=True)
 def leave_team(act: Act, team: Team) -> None:
-    """End one's membership; a team without members is withdrawn. Captains hand over first, unless they are the last."""
+    """Leave a team. A team without members is withdrawn. Captains hand over first, unless they are the last member."""
     membership = team.memberships.get(user=act.user)
     is_last = not team.memberships.exclude(pk=membership.pk).exists()
     if membership.is_captain and not is_last:

@@ -1,4 +1,4 @@
-"""Registering a team, joining one, withdrawing it, asking again for one that was declined."""
+"""Registering a team, joining and withdrawing it, and asking again after it was declined."""
 
 import re
 from collections.abc import Mapping
@@ -17,11 +17,11 @@ from portal.actions.team_mails import notify_organizers, queue_mail
 from portal.models import Board, Membership, OutgoingMail, SharedTask, Team, User
 from portal.models.team_name import has_invisible_characters, name_key
 
-ANSWER_LENGTH = 1000  # characters of an answer to an organizers' question
+ANSWER_LENGTH = 1000  # characters in an answer to an organizers' question
 
 ACTIVE = (Team.State.PENDING, Team.State.APPROVED)
 
-Answers = Annotated[dict[str, str], Field(title="Answers")]  # by the key of the organizers' question
+Answers = Annotated[dict[str, str], Field(title="Answers")]  # by the question's key
 
 TEAM_STATE = Conflict.declare("team_state", _("This is not possible now. State of the team: %(state)s."))
 TEAM_NAME = Invalid.declare("team_name", _("Team names in this task must match %(rule)s."))
@@ -62,7 +62,7 @@ def register_team(
     affiliation: Annotated[str, column(Team, "affiliation")] = "",
     answers: Answers | None = None,
 ) -> Team:
-    """Create a team with the user as its captain; where the task approves it without asking it takes part at once."""
+    """Create a team with the user as captain. If the task needs no approval, it takes part at once."""
     require_open_teams(shared_task, act.at)
     check_team_name(shared_task, name)
     given = checked_answers(shared_task, answers or {})
@@ -96,8 +96,8 @@ def register_team(
 def join_team(
     act: Act, shared_task: SharedTask, *, code: Annotated[str, column(Team, "invitation_code")]
 ) -> Membership:
-    """Join the team whose invitation code that is."""
-    teams = Team.objects.locked()  # because the last member may be leaving
+    """Join the team with that invitation code."""
+    teams = Team.objects.locked()  # the last member may be leaving
     team = teams.filter(shared_task=shared_task, invitation_code=code, state__in=ACTIVE).first()
     if team is None:
         raise NO_SUCH_INVITATION()
@@ -111,7 +111,7 @@ def join_team(
 
 @action(who=CAPTAIN, says=_("withdrew the team"), errors=[TEAM_STATE], locks=True)
 def withdraw_team(act: Act, team: Team) -> None:
-    """End the team's participation for good. Its runs leave the boards of open phases; its name stays taken."""
+    """End the team's participation for good. Its runs leave the boards of open phases. Its name stays in use."""
     require_state(team, *ACTIVE, Team.State.DECLINED)
     withdraw(act, team)
     act.record()
@@ -121,7 +121,7 @@ def withdraw_team(act: Act, team: Team) -> None:
 def ask_again(
     act: Act, team: Team, *, affiliation: Annotated[str, column(Team, "affiliation")] = "", answers: Answers
 ) -> None:
-    """Ask the organizers again to approve a declined team, with new answers."""
+    """Ask the organizers to reconsider a declined team, with new answers."""
     require_state(team, Team.State.DECLINED)
     team.affiliation, team.answers = affiliation, checked_answers(team.shared_task, answers)
     team.state = Team.State.PENDING
@@ -131,20 +131,20 @@ def ask_again(
 
 
 def withdraw(act: Act, team: Team) -> None:
-    """Without its entry in the audit log."""
+    """Withdraw the team without an audit entry."""
     gone = {"state": Team.State.WITHDRAWN, "withdrawn_at": act.at, "data_password": "", "data_password_at": None}
     Team.objects.filter(pk=team.pk).update(**gone)
     Board.objects.filter(track__shared_task=team.shared_task).changed()
 
 
 def require_state(team: Team, *states: Team.State) -> None:
-    """Conflict in any other state."""
+    """Raise Conflict unless the team is in this state."""
     if team.state not in states:
         raise TEAM_STATE(state=team.get_state_display())
 
 
 def check_team_name(shared_task: SharedTask, name: str) -> None:
-    """Invalid for a name that breaks the task's rule."""
+    """Raise Invalid for a name that breaks the task's rule."""
     rule = shared_task.definition.team.name
     if not re.fullmatch(rule, name):
         raise TEAM_NAME(rule=rule)
@@ -153,7 +153,7 @@ def check_team_name(shared_task: SharedTask, name: str) -> None:
 
 
 def checked_answers(shared_task: SharedTask, answers: Mapping[str, str]) -> dict[str, str]:
-    """The answers to the questions that the task asks; Invalid names the question that lacks a good one."""
+    """The answers to the task's questions. Raises Invalid for a question without a valid answer."""
     given = {}
     for question in shared_task.definition.team.questions:
         answer = answers.get(question.key, "")
@@ -167,13 +167,13 @@ def checked_answers(shared_task: SharedTask, answers: Mapping[str, str]) -> dict
 
 
 def require_open_teams(shared_task: SharedTask, at: datetime) -> None:
-    """NotAllowed once the phase has opened with which the task closes its teams."""
+    """Raise NotAllowed once the phase has opened that closes registration."""
     if shared_task.teams_are_closed(at):
         raise TEAMS_CLOSED()
 
 
 def _require_free_name(shared_task: SharedTask, name: str) -> None:
-    """Conflict where the task has a team that readers could take for this one."""
+    """Raise Conflict if a team of the task has a name too similar to this one."""
     other = shared_task.teams.filter(name_key=name_key(name)).first()
     if other is not None:
         raise NAME_TAKEN(name=name) if other.name == name else NAME_TOO_SIMILAR(name=name, other=other.name)

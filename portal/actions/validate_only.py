@@ -1,4 +1,4 @@
-"""Validating an upload without submitting it: the same check and the same limits, and no quota is used."""
+"""Validating an upload without submitting it: the same checks and limits, without using quota."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ from portal.queries.quota import TrackLimits
 from portal.storage import StoredUpload, UploadedFile
 from scoring.uploads.inspection import RecognisedRun
 
-VALIDATIONS_AN_HOUR = 60  # of a person
+VALIDATIONS_AN_HOUR = 60  # per person
 _AN_HOUR = timedelta(hours=1)
 
 TOO_MANY_VALIDATIONS = LimitReached.declare(
@@ -48,7 +48,7 @@ VALIDATION_RUNNING = Conflict.declare(
 
 @dataclass(frozen=True, slots=True)
 class ValidatedRun:
-    """A run that was recognized by its name, or by the nearest valid one; `items` None where it cannot be read."""
+    """A run recognized by its name, or by the nearest valid one. `items` is None if it cannot be read."""
 
     run: RecognisedRun
     items: int | None
@@ -61,20 +61,20 @@ class ValidatedRun:
 
 @dataclass(frozen=True, slots=True)
 class ValidationReport:
-    """What would become of the upload now. `refused` is what limits, numbers or window say to a valid one.
+    """What would happen to the upload now. `rejection` is the error of a valid upload: limits, numbers or window.
 
-    `left` are its tracks' limits as they would be after it; empty where it would not be accepted.
+    `left` are the limits of its tracks after the upload; empty if it would not be accepted.
     """
 
     is_valid: bool
     problems: list[dict[str, Any]]  # about the upload as a whole
     runs: list[ValidatedRun]
-    refused: ActionError | None
+    rejection: ActionError | None
     left: list[TrackLimits]
 
     @property
     def would_be_accepted(self) -> bool:
-        return self.is_valid and self.refused is None
+        return self.is_valid and self.rejection is None
 
 
 @action(
@@ -90,7 +90,7 @@ def validate_only(
     file_name: FileName,
     slot: Run.Slot | Literal[""] = "",
 ) -> Validation:
-    """Keep an upload until a worker has checked it; uploads that are submitted go before it."""
+    """Store an upload until a worker has checked it. Submitted uploads are checked first."""
     given = sending(act.user, phase, act.at, slot)
     require_signature(given)
     require_open(given)
@@ -99,14 +99,14 @@ def validate_only(
 
 
 def keep_to_validate(given: Sending, stored: StoredUpload) -> Validation:
-    """Have a worker check what was received, within the limits of validations.
+    """Have a worker check the received file, within the limits of validations.
 
-    The row comes first, so that no file is left without one: a row without its file fails, and says so.
+    The row is written first, so that no file is without one. A row without its file fails, and says so.
     """
     at = given.at
     if Validation.objects.filter(user=given.user, received_at__gt=at - _AN_HOUR).count() >= VALIDATIONS_AN_HOUR:
         raise TOO_MANY_VALIDATIONS(n=VALIDATIONS_AN_HOUR)
-    expire(at)  # where no worker runs, none else does it
+    expire(at)  # without a worker, no one else does
     try:
         with transaction.atomic():
             lock_senders(given.user, given.team)
@@ -134,18 +134,18 @@ def keep_to_validate(given: Sending, stored: StoredUpload) -> Validation:
 
 
 def report_of(validation: Validation, at: datetime) -> ValidationReport | None:
-    """The report, with what limits and window say at that moment; None until there is one."""
+    """The report, with limits and window as of now; None until it is ready."""
     if validation.state != Validation.State.DONE:
         return None
     found = validation.report
     runs = [_validated(run) for run in found["runs"]]
-    refused, left = None, []
+    rejection, left = None, []
     if found["ok"]:
         try:
             left = _left(validation, [one.run for one in runs], at)
-        except ActionError as refusal:
-            refused = refusal
-    return ValidationReport(found["ok"], found["problems"], runs, refused, left)
+        except ActionError as error:
+            rejection = error
+    return ValidationReport(found["ok"], found["problems"], runs, rejection, left)
 
 
 def _left(validation: Validation, runs: list[RecognisedRun], at: datetime) -> list[TrackLimits]:

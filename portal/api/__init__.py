@@ -1,1 +1,1 @@
-"""REST on the same actions and queries as the pages: it turns HTTP into a call, and an answer into JSON."""
+"""The REST API, on the same actions and queries as the pages. It turns HTTP into calls, and results into JSON."""

@@ -1,4 +1,4 @@
-"""What an address begins with: the shared task, and what is for people with an account or for organizers."""
+"""The start of every request: its shared task, and what needs an account or is for organizers."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from portal.queries.tasks import TaskPage, task_page
 
 
 def person(request: ApiRequest) -> User:
-    """Whoever asks, by a token.
+    """The user, by their token.
 
     Raises:
         ActionError: SIGNED_OUT.
@@ -24,10 +24,10 @@ def person(request: ApiRequest) -> User:
 
 
 def find_task(request: ApiRequest, task: str) -> SharedTask:
-    """The shared task of the address.
+    """The shared task in the URL.
 
     Raises:
-        ActionError: TOKEN_TASK, where the token is for another one.
+        ActionError: TOKEN_TASK, if the token is for another one.
     """
     visible = SharedTask.objects.visible_to(request.user).prefetch_related("tracks")
     found = get_object_or_404(visible, slug=task)
@@ -37,12 +37,12 @@ def find_task(request: ApiRequest, task: str) -> SharedTask:
 
 
 def find_page(request: ApiRequest, task: str) -> TaskPage:
-    """The task with its phases, and the reader's part in it."""
+    """The task with its phases, and the reader's role in it."""
     return task_page(find_task(request, task), request.user, request.at)
 
 
 def organized(request: ApiRequest, task: str) -> SharedTask:
-    """The task, for its organizers; the role says what is missing."""
+    """The task, for its organizers. The role says what is missing."""
     found = find_task(request, task)
     person(request)
     ORGANIZERS.check(request.user, found)
@@ -50,7 +50,7 @@ def organized(request: ApiRequest, task: str) -> SharedTask:
 
 
 def own_team(request: ApiRequest, task: str) -> Team:
-    """The team of whoever asks."""
+    """The user's team."""
     team = team_of(person(request), find_task(request, task))
     if team is None:
         raise Http404
@@ -70,7 +70,7 @@ def find_track(request: ApiRequest, task: str, track: str) -> Track:
 
 
 def find_run(request: ApiRequest, task: str, run: Any) -> Run:
-    """A run that the one who asks may see."""
+    """A run that the user may see."""
     visible = Run.objects.visible_to(request.user).select_related("track__shared_task", "phase", "team")
     return get_object_or_404(visible, pk=run, track__shared_task=find_task(request, task))
 

@@ -1,6 +1,6 @@
-"""What can be done: a table of addresses and actions, and one route for all of them, made of an action's declaration.
+"""The table of URLs and actions, and one route for each, made from the action's declaration.
 
-The body is the action's input, with names and keys in place of rows. Who may do it is asked before the body is read.
+The body is the action's input, with names and keys instead of rows. The role is checked before the body is read.
 """
 
 import inspect
@@ -48,17 +48,17 @@ Find = Callable[..., Any]
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """An input that the body names: what it is there, and what it stands for."""
+    """An input that the body names: its field there, and how to find what it names."""
 
     kind: Any
-    find: Callable[[ApiRequest, Any, Any], Any]  # request, target, what was named
+    find: Callable[[ApiRequest, Any, Any], Any]  # request, target, name
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """An address that calls an action.
+    """A URL that calls an action.
 
-    `named` are inputs that the body names, `taken` those that come with the request or its address.
+    `named` are inputs that the body names, `from_request` those that come with the request or its URL.
     """
 
     method: str
@@ -67,14 +67,14 @@ class Route:
     target: Find
     tag: str
     named: Mapping[str, Named] = field(default_factory=dict)
-    taken: Mapping[str, Callable[[ApiRequest, dict[str, Any]], Any]] = field(default_factory=dict)
+    from_request: Mapping[str, Callable[[ApiRequest, dict[str, Any]], Any]] = field(default_factory=dict)
     answer: Callable[[ApiRequest, Any], Any] | None = None
     status: HTTPStatus = HTTPStatus.OK
     example: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
-        """Of the operation: the action's, and its target's where the action has several addresses."""
+        """Name of the operation: the action's, and the target's where an action has several URLs."""
         return f"{self.action.name}_of_own_team" if self.path.endswith("/team/password") else self.action.name
 
 
@@ -129,7 +129,7 @@ def _gold_version(_request: ApiRequest, gold: GoldStandard) -> GoldVersionAnswer
 
 
 def _key(number: int) -> int:
-    """A key that no database finds too large."""
+    """A key that is not too large for any database."""
     return min(number, 2**63 - 1)
 
 
@@ -175,7 +175,7 @@ ROUTES = (
         agreement.sign_agreement,
         find_task,
         "Data",
-        taken={"address": lambda request, _named: client_address(request)},
+        from_request={"address": lambda request, _named: client_address(request)},
         example={"typed_name": "Ana Example", "sha256": "0" * 64},
     ),
     Route("POST", f"{RUN}/choose", runs.choose_official_run, find_run, "Runs", answer=_run),
@@ -241,7 +241,7 @@ ROUTES = (
         phases.revoke_grace,
         lambda request, task, phase, **_others: find_phase(request, task, phase),
         "Organizers",
-        taken={"grace_id": lambda _request, named: _key(named["grace"])},
+        from_request={"grace_id": lambda _request, named: _key(named["grace"])},
     ),
     Route(
         "POST",
@@ -338,18 +338,18 @@ def _declare(route: Route) -> None:
 
 
 def body_of(route: Route) -> type[Input] | None:
-    """The action's input as JSON has it, or None where there is nothing to say."""
+    """The action's input as a JSON body, or None without input."""
     fields: dict[str, Any] = {}
     for name, info in route.action.Input.model_fields.items():
         if name in route.named:
             fields[name] = (route.named[name].kind, ... if info.is_required() else info.default)
-        elif name not in route.taken:
+        elif name not in route.from_request:
             fields[name] = (info.annotation, info)
     return create_model(f"{route.action.name}_input", __base__=Input, **fields) if fields else None
 
 
 def _permission(route: Route, *, takes_body: bool) -> Callable[[ApiRequest], bool]:
-    """Whether whoever asks may do it at all, by the action's own role, and sends JSON: before the body is read."""
+    """Check the action's role, and that the body is JSON, before it is read."""
 
     def may(request: ApiRequest) -> bool:
         match = request.resolver_match
@@ -364,7 +364,7 @@ def _permission(route: Route, *, takes_body: bool) -> Callable[[ApiRequest], boo
 
 
 def _view(route: Route, body: type[Input] | None) -> Callable[..., Any]:
-    """A function with a parameter for each part of the address, and the body; ninja reads its signature."""
+    """A view with a parameter for each part of the URL, and the body: ninja reads its signature."""
 
     def view(request: ApiRequest, **given: Any) -> Any:
         values = given.pop("body", None)
@@ -373,7 +373,7 @@ def _view(route: Route, body: type[Input] | None) -> Callable[..., Any]:
         for name, named in route.named.items():
             if name in wanted:
                 wanted[name] = named.find(request, target, wanted[name])
-        wanted |= {name: take(request, given) for name, take in route.taken.items()}
+        wanted |= {name: read(request, given) for name, read in route.from_request.items()}
         result = route.action(request.user, target, request.at, **wanted)
         if route.answer is None:
             return HttpResponse(status=HTTPStatus.NO_CONTENT)

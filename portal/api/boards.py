@@ -1,4 +1,4 @@
-"""Leaderboards, as JSON in pages or as CSV whole; those that everybody may see are kept (`web.board_cache`)."""
+"""Leaderboards, as pages of JSON or as whole CSV files. Public ones are cached (`web.board_cache`)."""
 
 from dataclasses import replace
 from datetime import date
@@ -32,7 +32,7 @@ Slug = Annotated[str | None, Field(max_length=50, description="A phase; without 
 
 
 class Board(BaseModel):
-    """Which runs of a board, as on its page: nothing here changes a rank but `runs`, `as_of` and `language`."""
+    """The rows of a board, as on its page. Only `runs`, `as_of` and `language` change ranks."""
 
     phase: Slug = None
     runs: Literal["official", "all"] = "official"
@@ -47,7 +47,7 @@ class Board(BaseModel):
 
 
 class Overall(BaseModel):
-    """Which phase."""
+    """The phase."""
 
     phase: Slug = None
 
@@ -60,7 +60,7 @@ AS_CSV_TOO = {"responses": {200: {"content": CSV}}}
 def leaderboard(request: ApiRequest, task: str, track: str, query: Query[Board]) -> HttpResponse:
     """A track's leaderboard in a phase, as you may see it.
 
-    With `Accept: text/csv` the whole table as CSV. Before the release it has no rows for anyone but organizers.
+    With `Accept: text/csv` the whole table as CSV. Before the release it has rows for organizers only.
     """
     head, board = _board(request, task, track, query, whole=wants_csv(request))
     if wants_csv(request):
@@ -82,14 +82,14 @@ def leaderboard(request: ApiRequest, task: str, track: str, query: Query[Board])
     openapi_extra=file("text/csv", "The whole leaderboard"),
 )
 def leaderboard_csv(request: ApiRequest, task: str, track: str, query: Query[Board]) -> HttpResponse:
-    """The same, as CSV."""
+    """The leaderboard as CSV."""
     head, board = _board(request, task, track, query, whole=True)
     return personal(_csv(export.board_csv(board)), head)
 
 
 @read("Leaderboards", "/tasks/{slug:task}/leaderboards", OverallAnswer, openapi_extra=AS_CSV_TOO)
 def leaderboards(request: ApiRequest, task: str, query: Query[Overall]) -> HttpResponse:
-    """The tracks side by side in one phase, and the rankings over several of them; also as CSV."""
+    """The tracks of one phase next to each other, and the rankings over several of them; also as CSV."""
     page = find_page(request, task)
     head = board_head(task, None, query.phase)
     if head is None:
@@ -103,7 +103,7 @@ def leaderboards(request: ApiRequest, task: str, query: Query[Overall]) -> HttpR
 
 @read("Leaderboards", "/tasks/{slug:task}/releases", list[ReleaseAnswer])
 def releases(request: ApiRequest, task: str) -> list[ReleaseAnswer]:
-    """Leaderboards that were released, each kept as it was; newest first."""
+    """Released leaderboards as they were, newest first."""
     found = find_task(request, task)
     return [
         ReleaseAnswer(

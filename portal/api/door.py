@@ -1,4 +1,4 @@
-"""What every request passes: who asks by which token, how often, and what every answer carries."""
+"""Every request to the API: its token, its rate, and the headers of its answer."""
 
 import logging
 from collections.abc import Callable
@@ -38,16 +38,16 @@ _SAFE = ("GET", "HEAD", "OPTIONS")
 
 
 class ApiRequest(HttpRequest):
-    """A request that has passed the door; `user` is whoever the token stands for, never the session's."""
+    """A request of the API. `user` is the token's, never the session's."""
 
     user: Viewer
     at: datetime
-    next_page: str  # address, of a list that goes on
-    location: str  # path of what was created
+    next_page: str  # URL of a list's next page
+    location: str  # path of the created object
 
 
 def guarded(view: View) -> View:
-    """The view behind the door. Cookies count for nothing here, so no other site can ask in a reader's name."""
+    """Wrap a view of the API. Cookies are ignored, so no other site can act for a reader."""
 
     @csrf_exempt
     @wraps(view)
@@ -61,7 +61,7 @@ def guarded(view: View) -> View:
             if request.method not in _SAFE and not request.user.is_authenticated:
                 raise problems.NO_TOKEN()  # before the body is read
             response = view(request, *args, **arguments)
-        except Exception as error:  # every answer of the API is a problem in JSON, also those of bugs
+        except Exception as error:  # all answers of the API are problems in JSON, including those of bugs
             response = answer_to(error, request)
         return _finished(request, response, usage)
 
@@ -69,7 +69,7 @@ def guarded(view: View) -> View:
 
 
 def no_nul(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:
-    """A problem, where pages answer with a line; middleware, since kept boards are looked for before the door."""
+    """Answer NUL characters with a problem. Middleware, as it comes before the cached boards."""
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
         if request.path_info.startswith("/api/v1/") and has_nul(request):
@@ -81,7 +81,7 @@ def no_nul(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[
 
 
 def answer_to(error: Exception, request: HttpRequest) -> HttpResponse:
-    """The problem that an exception means; what is none of ours is logged and is an error on our side."""
+    """The problem for an exception. Unknown ones are logged and are errors on our side."""
     match error:
         case ActionError(code=SIGNED_OUT.code | Obstacle.SIGNED_OUT) if not request.user.is_authenticated:
             return problems.problem_response(problems.NO_TOKEN())
@@ -123,7 +123,7 @@ def _enter(request: HttpRequest) -> rates.Usage:
 
 
 def _note_use(token: AccessToken, at: datetime) -> None:
-    """A database that accepts no writes can still be read."""
+    """Save the token's use. A database that is read-only can still be read."""
     try:
         token.used(at)
     except DatabaseError as error:
@@ -132,7 +132,7 @@ def _note_use(token: AccessToken, at: datetime) -> None:
 
 
 def _finished(request: HttpRequest, response: HttpResponseBase, usage: rates.Usage | None) -> HttpResponseBase:
-    """With the headers of every answer; 304 where the one who asks has it already."""
+    """Add the headers of every answer; 304 if the client has it already."""
     if response.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         allowed = response["Allow"]
         response = problems.problem_response(problems.WRONG_METHOD(allowed=allowed), Allow=allowed)

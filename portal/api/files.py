@@ -1,4 +1,4 @@
-"""Actions that a file comes with: submitting, validating, new gold standards, new versions of data."""
+"""Actions with a file: submitting, validating, new gold standards, new versions of data."""
 
 from collections.abc import Callable
 from http import HTTPStatus
@@ -42,7 +42,7 @@ _KEY = {
 
 
 class Upload(BaseModel):
-    """About the file, in the address."""
+    """Details of the file, in the URL."""
 
     file_name: Annotated[
         str, Field(max_length=255, description="The file’s name, by which its runs are recognized; a form brings one")
@@ -53,7 +53,7 @@ class Upload(BaseModel):
 
 
 class Sure(BaseModel):
-    """Of what has an effect that everybody sees."""
+    """Confirmation of a change that everyone sees."""
 
     is_sure: Annotated[bool, Field(description="You know that it changes what others have seen, or have")] = False
 
@@ -61,7 +61,7 @@ class Sure(BaseModel):
 def upload(
     path: str, action: Action[Any, Any, Any], find: Callable[..., Any], answers: dict[int, Any], tag: str, body: Any
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """An address to which a file is sent; who may do that is asked before it is read, by the action's own role."""
+    """Declare a URL that receives a file. The action's role is checked before the body is read."""
 
     def may(request: ApiRequest) -> bool:
         match = request.resolver_match
@@ -95,7 +95,7 @@ def submit_file(request: ApiRequest, task: str, phase: str, query: Query[Upload]
     """Submit a file: a run, or a zip of several.
 
     The body is the file itself, or a form with the part `file`. When this answers, the file is stored; poll the address
-    in `Location` for what becomes of its runs. With an `Idempotency-Key`, the same request again gives the same
+    in `Location` for the results of its runs. With an `Idempotency-Key`, the same request again gives the same
     submission.
     """
     found = find_phase(request, task, phase)
@@ -119,7 +119,7 @@ def submit_file(request: ApiRequest, task: str, phase: str, query: Query[Upload]
 
 @upload(f"{PHASE}/validations", validate_only, find_phase, {202: ValidationAnswer}, "Submissions", RAW_BODY | FORM_BODY)
 def validate_file(request: ApiRequest, task: str, phase: str, query: Query[Upload]) -> Any:
-    """Validate a file without submitting it: the same check and the same report, and no quota is used.
+    """Validate a file without submitting it: the same check and the same report, without using quota.
 
     Poll the address in `Location` until `is_finished`.
     """
@@ -165,7 +165,7 @@ def gold_file(request: ApiRequest, task: str, track: str, split: str) -> Any:
     RAW_BODY | FORM_BODY,
 )
 def dataset_version(request: ApiRequest, task: str, dataset: str, query: Query[Sure]) -> HttpResponse:
-    """Let people download another file of a dataset from now on."""
+    """Replace the file of a dataset."""
     found = find_task(request, task)
     wanted = found.dataset(dataset)
     if wanted is None:

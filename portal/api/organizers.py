@@ -1,4 +1,4 @@
-"""What only organizers see: teams, gold standards, new scores that wait, downloads, the audit log."""
+"""For organizers: teams, gold standards, new scores, downloads, the audit log."""
 
 from typing import Any
 from uuid import UUID
@@ -30,7 +30,7 @@ from portal.queries.waiting_scores import waiting_scores
 
 @read("Organizers", "/tasks/{slug:task}/organize/teams", list[OrganizedTeamAnswer])
 def organized_teams(request: ApiRequest, task: str) -> list[OrganizedTeamAnswer]:
-    """All teams: those that wait for approval first."""
+    """All teams; those awaiting approval first."""
     return [
         OrganizedTeamAnswer(
             id=line.team.pk,
@@ -86,14 +86,14 @@ def new_scores(request: ApiRequest, task: str) -> list[WaitingScoresAnswer]:
     openapi_extra=file("text/csv", "One row a request for a file"),
 )
 def downloads(request: ApiRequest, task: str) -> HttpResponse:
-    """Who downloaded which data, when."""
+    """The downloads of data: who, what, when."""
     content = export.downloads_csv(all_downloads(organized(request, task)))
     return HttpResponse(content, content_type="text/csv; charset=utf-8")
 
 
 @read("Organizers", "/tasks/{slug:task}/organize/audit", Page[AuditAnswer])
 def audit(request: ApiRequest, task: str, paging: Query[Paging], verb: str = "") -> dict[str, Any]:
-    """Who did what, when; newest first."""
+    """The audit log: who did what, when; newest first."""
     rows = AuditEntry.objects.filter(shared_task=organized(request, task)).select_related("actor")
     found = page_of(request, rows.filter(verb=verb) if verb else rows, ("-at", "-pk"), paging)
     return as_page(

@@ -1,4 +1,4 @@
-"""Your team, its uploads and runs, and what you had validated; organizers see those of all teams."""
+"""Your team, its uploads and runs, and your validations. Organizers see those of all teams."""
 
 from typing import Any
 from uuid import UUID
@@ -59,7 +59,7 @@ def submission(request: ApiRequest, task: str, submission: UUID) -> SubmissionAn
 
 @read("Submissions", "/tasks/{slug:task}/submissions/{uuid:submission}/report", ReportAnswer)
 def report(request: ApiRequest, task: str, submission: UUID) -> dict[str, Any]:
-    """The problems as `agon check --json` prints them."""
+    """The problems, in the format of `agon check --json`."""
     view = submission_view(find_submission(request, task, submission), request.user, request.at)
     problems = [*view.submission.problems, *(problem for line in view.runs for problem in line.run.problems)]
     return {"ok": view.state != Submission.State.REJECTED, "state": view.state, "problems": problems}
@@ -67,14 +67,14 @@ def report(request: ApiRequest, task: str, submission: UUID) -> dict[str, Any]:
 
 @read("Submissions", "/tasks/{slug:task}/submissions/{uuid:submission}/receipt", dict[str, Any])
 def receipt(request: ApiRequest, task: str, submission: UUID) -> JsonResponse:
-    """The signed receipt: the same at every asking, and `agon receipt verify` checks it."""
+    """The signed receipt. It never changes, and `agon receipt verify` checks it."""
     found = find_submission(request, task, submission)
     return JsonResponse(receipt_of(found), json_dumps_params={"indent": 1, "ensure_ascii": False})
 
 
 @read("Submissions", "/tasks/{slug:task}/validations/{uuid:validation}", ValidationAnswer)
 def validation(request: ApiRequest, task: str, validation: UUID) -> ValidationAnswer:
-    """The report of a file that you had validated only: poll it until `is_finished`."""
+    """The report of a file that you validated only: poll it until `is_finished`."""
     found = find_validation(request, task, validation)
     return ValidationAnswer.of(found, report_of(found, request.at))
 
@@ -106,7 +106,7 @@ def run(request: ApiRequest, task: str, run: UUID) -> RunAnswer:
     openapi_extra=file("application/octet-stream", "The run"),
 )
 def run_file(request: ApiRequest, task: str, run: UUID) -> HttpResponse:
-    """The run as it was uploaded, out of its archive where it came in one."""
+    """The run as it was uploaded, extracted from its archive if it came in one."""
     found = find_run(request, task, run)
     if not may_download_run(request.user, found):
         raise Http404
@@ -117,9 +117,9 @@ def run_file(request: ApiRequest, task: str, run: UUID) -> HttpResponse:
 
 @read("Runs", "/tasks/{slug:task}/runs/{uuid:run}/items", ItemsAnswer)
 def run_items(request: ApiRequest, task: str, run: UUID, paging: Query[Paging], items: str = "") -> ItemsAnswer:
-    """What the run and the gold standard say of each item, once the task publishes them.
+    """The answers of the run and the gold standard to each item, once the task publishes them.
 
-    `items=wrong` lists those that are not wholly right. `limit` has no effect here.
+    `items=wrong` lists those that are not fully right. `limit` has no effect here.
     """
     if paging.cursor and not (paging.cursor.isdecimal() and len(paging.cursor) < 8):
         raise bad_cursor()

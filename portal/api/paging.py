@@ -1,4 +1,4 @@
-"""Lists in pages: each names the address of the next, which goes on after the last row, whatever came in before it."""
+"""Pagination: each page has the URL of the next, which starts after the last row, whatever was added before it."""
 
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
@@ -21,23 +21,23 @@ Item = TypeVar("Item")
 
 
 class Paging(BaseModel):
-    """Which part of a list."""
+    """The requested part of a list."""
 
     cursor: Annotated[str, Field(max_length=500, description="From `next` of the page before")] = ""
     limit: Annotated[int, Field(ge=1, le=200, description="Items on a page")] = 50
 
 
 class Page(BaseModel, Generic[Item]):
-    """Part of a list."""
+    """One page of a list."""
 
     items: list[Item]
     next: str | None = Field(description="Address of the next page; null on the last one")
 
 
 def page_of(request: ApiRequest, rows: QuerySet[Row], order: Sequence[str], paging: Paging) -> list[Row]:
-    """The rows of that page; notes on the request where the list goes on.
+    """The rows of the page; remember the next page on the request.
 
-    `order` names columns that together are unique, with `-` before those that fall.
+    `order` are columns that together are unique, with `-` for descending ones.
     """
     names = [name.lstrip("-") for name in order]
     if paging.cursor:
@@ -50,14 +50,14 @@ def page_of(request: ApiRequest, rows: QuerySet[Row], order: Sequence[str], pagi
 
 
 def note_next(request: ApiRequest, cursor: str) -> None:
-    """Where the list goes on: in the answer and its header `Link`."""
+    """Add the next page's URL to the answer and to its `Link` header."""
     query = request.GET.copy()
     query["cursor"] = cursor
     request.next_page = f"{settings.PUBLIC_URL}{request.path}?{query.urlencode()}"
 
 
 def as_page(request: ApiRequest, items: Sequence[Any]) -> dict[str, Any]:
-    """What a page answers; the items are turned into its type where it is written."""
+    """The answer for a page of a list. Items are converted to their type when they are written."""
     return {"items": items, "next": getattr(request, "next_page", None)}
 
 
@@ -93,7 +93,7 @@ def _read(rows: QuerySet[Row], names: Sequence[str], cursor: str) -> list[Any]:
 
 
 def _is_comparable(value: Any) -> bool:
-    """Whether every database can compare its rows with it."""
+    """Whether every database can compare its rows with the value."""
     if isinstance(value, datetime):
         return value.tzinfo is not None and EARLIEST <= value < LATEST
     return value is not None

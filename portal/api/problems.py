@@ -1,4 +1,4 @@
-"""Errors as `application/problem+json` (RFC 9457): the `type` is the address of the page that explains the code."""
+"""Errors as `application/problem+json` (RFC 9457). `type` is the URL of a page that explains the code."""
 
 import json
 from http import HTTPStatus
@@ -16,23 +16,23 @@ from portal.actions.input import InvalidInput
 from portal.actions.roles import SIGNED_OUT
 
 MEDIA_TYPE = "application/problem+json"
-RETRY_SECONDS = 60  # after a limit of an action, whose own windows are longer
+RETRY_SECONDS = 60  # after an action's limit, whose own period is longer
 
 
 class Unauthorized(ActionError):
-    """The token is missing or not valid."""
+    """The token is missing or invalid."""
 
     http_status = 401
 
 
 class NotFound(ActionError):
-    """There is no such thing, or this person may not know of it."""
+    """The object does not exist, or this person may not see it."""
 
     http_status = 404
 
 
 class WrongMethod(ActionError):
-    """The address has no such method."""
+    """The URL does not allow this method."""
 
     http_status = 405
 
@@ -44,19 +44,19 @@ class BadRequest(ActionError):
 
 
 class WrongMedia(ActionError):
-    """The body is of another type."""
+    """The body has the wrong type."""
 
     http_status = 415
 
 
 class NoSuchRange(ActionError):
-    """The file has no such bytes."""
+    """The file has no such range."""
 
     http_status = 416
 
 
 class ServerError(ActionError):
-    """An error of ours."""
+    """An error on our side."""
 
     http_status = 500
 
@@ -102,7 +102,7 @@ OWN_ERRORS: tuple[ErrorCode, ...] = (
 
 
 class FieldProblem(BaseModel):
-    """What is wrong with one part of the input."""
+    """A problem of one field of the input."""
 
     field: str
     code: str
@@ -110,7 +110,7 @@ class FieldProblem(BaseModel):
 
 
 class Problem(BaseModel):
-    """An error, as RFC 9457 has it, with its code and what its sentence is filled in with."""
+    """An error as in RFC 9457, with its code and the parameters of its sentence."""
 
     type: str = Field(description="Address of the page that explains the code")
     title: str
@@ -123,7 +123,7 @@ class Problem(BaseModel):
 
 
 def problem_response(error: ActionError, **headers: str) -> HttpResponse:
-    """The answer to a request that was not done."""
+    """The response for an error."""
     params = dict(error.params)
     listed = params.pop("problems") if isinstance(params.get("problems"), list) else []
     body = {
@@ -146,7 +146,7 @@ def problem_response(error: ActionError, **headers: str) -> HttpResponse:
 
 class _Encoder(DjangoJSONEncoder):
     def default(self, o: Any) -> Any:
-        """Whatever a sentence is filled in with that JSON has no word for: its text."""
+        """Convert parameters that JSON does not know to text."""
         try:
             return super().default(o)
         except TypeError:

@@ -1,20 +1,20 @@
-"""How many requests a minute: counted in each web process, so that reading writes nothing to the database.
+"""Rate limits of requests per minute, counted in each web process, so that reading writes nothing to the database.
 
-What protects runs, passwords and mailboxes is counted in the database, by the actions themselves.
+Actions count their own limits, which protect runs, passwords and mailboxes, in the database.
 """
 
 from dataclasses import dataclass
 
 from django.core.cache import caches
 
-REQUESTS = 600  # a minute, for each token or, without one, each address
-WRONG_TOKENS = 30  # a minute, for each address
+REQUESTS = 600  # per minute, for each token, or each address without one
+WRONG_TOKENS = 30  # per minute, for each address
 _WINDOW = 60  # seconds
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Where one who asks stands: `seconds` until the count begins again."""
+    """The rate of a client; `seconds` until its count is reset."""
 
     limit: int
     used: int
@@ -34,7 +34,7 @@ class Usage:
 
 
 def count(who: str, limit: int, now: float) -> Usage:
-    """One request more of `who`; `now` in seconds of Unix time."""
+    """Count a request of `who`. `now` is Unix time in seconds."""
     window, passed = divmod(int(now), _WINDOW)
     key = f"{who}:{window}"
     caches["rates"].add(key, 0, timeout=_WINDOW)

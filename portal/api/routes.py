@@ -1,4 +1,4 @@
-"""How addresses are declared: what a reading one has in common with all others."""
+"""Declarations of URLs that read."""
 
 from collections.abc import Callable
 from typing import Any
@@ -17,7 +17,7 @@ Declared = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 def read(tag: str, path: str, answer: Any, **options: Any) -> Declared:
-    """An address to GET; the function's name is that of the operation, its docstring the description."""
+    """Declare a URL for GET. The function's name is the operation's, its docstring the description."""
 
     def declare(view: Callable[..., Any]) -> Callable[..., Any]:
         summary, _, rest = (view.__doc__ or "").partition("\n")
@@ -38,6 +38,6 @@ def read(tag: str, path: str, answer: Any, **options: Any) -> Declared:
 
 
 def file(media_type: str, description: str) -> dict[str, Any]:
-    """For `openapi_extra`: the answer is a file."""
+    """The response of a file, for `openapi_extra`."""
     schema = {"type": "string", "contentMediaType": media_type}
     return {"responses": {200: {"description": description, "content": {media_type: {"schema": schema}}}}}

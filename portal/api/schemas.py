@@ -1,4 +1,4 @@
-"""What the API answers, as types: OpenAPI describes them, and what a query gives is written by them."""
+"""The types of the API's answers: they describe OpenAPI and convert what queries return."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -17,11 +17,11 @@ from portal.queries.quota import TrackLimits
 from portal.queries.runs import RunLine, SubmissionView
 from portal.queries.tasks import TaskPage
 
-Problems = list[dict[str, Any]]  # each as `scoring.reports.problems.Problem.as_dict`
+Problems = list[dict[str, Any]]  # see `scoring.reports.problems.Problem.as_dict`
 
 
 class Answer(BaseModel):
-    """Read from the attributes of what a query gives, where they have the same names."""
+    """An answer, read from attributes of the same names in a query's result."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -47,7 +47,7 @@ class MetricAnswer(Answer):
 
 
 class TrackAnswer(BaseModel):
-    """A track, with what its runs look like and what ranks them."""
+    """A track, with the format of its runs and its ranking metric."""
 
     slug: str
     title: str
@@ -72,7 +72,7 @@ class TrackAnswer(BaseModel):
 
 
 class LimitAnswer(BaseModel):
-    """What is left of the run limit of a track."""
+    """The run limit of a track, and what is left of it."""
 
     track: str
     used: int
@@ -138,7 +138,7 @@ class PhaseAnswer(BaseModel):
 
 
 class AgreementAnswer(BaseModel):
-    """The data agreement; send its `sha256` back to sign this very text."""
+    """The data agreement. Send its `sha256` back to sign exactly this text."""
 
     version: str
     text: str
@@ -147,7 +147,7 @@ class AgreementAnswer(BaseModel):
 
 
 class QuestionAnswer(Answer):
-    """What the organizers ask of each new team."""
+    """A question of the organizers to new teams."""
 
     key: str
     label: str
@@ -187,7 +187,7 @@ class TaskAnswer(TaskSummary):
 
 
 class ObstacleAnswer(BaseModel):
-    """What keeps you from a file, and how to remove it."""
+    """Something that keeps you from a file, and how to remove it."""
 
     code: str
     detail: str
@@ -210,7 +210,7 @@ class DatasetAnswer(BaseModel):
 
 
 class AnnouncementAnswer(BaseModel):
-    """What the organizers told everybody; `text` is Markdown."""
+    """An announcement by the organizers; `text` is Markdown."""
 
     id: int
     title: str
@@ -220,7 +220,7 @@ class AnnouncementAnswer(BaseModel):
 
 
 class MemberAnswer(BaseModel):
-    """Someone in a team."""
+    """A member of a team."""
 
     id: int = Field(description="Of the membership, to hand the team over")
     name: str
@@ -264,7 +264,7 @@ class TeamAnswer(BaseModel):
 
 
 class RunAnswer(BaseModel):
-    """A run: what became of it, and its scores once you may see them."""
+    """A run: its state, and its scores once you may see them."""
 
     id: UUID
     kind: str = Field(description="team, baseline or gold")
@@ -297,7 +297,7 @@ class RunAnswer(BaseModel):
 
     @classmethod
     def of(cls, line: RunLine, official: Collection[UUID]) -> "RunAnswer":
-        """`official` holds the ids of official runs, as `official_among` finds them."""
+        """The answer for a run; `official` has the ids of official runs, as from `official_among`."""
         run = line.run
         return cls(
             id=run.pk,
@@ -383,7 +383,7 @@ class SubmissionAnswer(SubmissionSummary):
 
 
 class ReportAnswer(BaseModel):
-    """The problems as `agon check --json` prints them, of the upload and its runs."""
+    """The problems of the upload and its runs, in the format of `agon check --json`."""
 
     ok: bool
     state: str
@@ -401,8 +401,8 @@ class ValidatedRunAnswer(BaseModel):
     problems: Problems
 
 
-class RefusalAnswer(BaseModel):
-    """What limits, run numbers or the window say to a valid file now."""
+class RejectionAnswer(BaseModel):
+    """The error that submitting a valid file would give now: limits, run numbers or window."""
 
     code: str
     detail: str
@@ -420,14 +420,14 @@ class ValidationAnswer(BaseModel):
     received_at: datetime
     is_valid: bool | None = Field(description="null until there is a report")
     would_be_accepted: bool | None
-    refused: RefusalAnswer | None
+    rejection: RejectionAnswer | None
     problems: Problems
     runs: list[ValidatedRunAnswer]
     limits: list[LimitAnswer] = Field(description="What would be left after submitting it")
 
     @classmethod
     def of(cls, validation: Validation, report: ValidationReport | None) -> "ValidationAnswer":
-        refused = report.refused if report else None
+        rejection = report.rejection if report else None
         return cls(
             id=validation.pk,
             phase=validation.phase.slug,
@@ -438,7 +438,7 @@ class ValidationAnswer(BaseModel):
             received_at=validation.received_at,
             is_valid=report.is_valid if report else None,
             would_be_accepted=report.would_be_accepted if report else None,
-            refused=RefusalAnswer(code=refused.code, detail=refused.message) if refused else None,
+            rejection=RejectionAnswer(code=rejection.code, detail=rejection.message) if rejection else None,
             problems=report.problems if report else [],
             runs=[
                 ValidatedRunAnswer(
@@ -456,7 +456,7 @@ class ValidationAnswer(BaseModel):
 
 
 class ItemAnswer(BaseModel):
-    """What a run and the gold standard say of an item."""
+    """The answers of a run and the gold standard to an item."""
 
     id: str
     gold: list[str]
@@ -482,7 +482,7 @@ class ItemsAnswer(Page[ItemAnswer]):
 
 
 class BoardRow(BaseModel):
-    """A ranked run of a team, or an unranked reference."""
+    """A team's run with its rank, or a reference without."""
 
     rank: int | None
     kind: str = Field(description="team, baseline or gold")
@@ -512,7 +512,7 @@ class ChangeAnswer(BaseModel):
 
 
 class IntervalsAnswer(BaseModel):
-    """How the intervals were found."""
+    """The methods of the intervals."""
 
     level: float
     rounds: int
@@ -539,7 +539,7 @@ class ReleasedBoardAnswer(BaseModel):
 
 
 class BoardAnswer(ReleasedBoardAnswer):
-    """A page of a leaderboard, with what its scores were made from."""
+    """A page of a leaderboard, and where its scores come from."""
 
     count: int = Field(description="Rows on all pages")
     next: str | None
@@ -571,7 +571,7 @@ class OverallTrackAnswer(BaseModel):
 
 
 class CombinedRowAnswer(BaseModel):
-    """A team's place in a ranking over several tracks."""
+    """A team's result in a ranking over several tracks."""
 
     rank: int | None
     team: str
@@ -589,7 +589,7 @@ class CombinedAnswer(BaseModel):
 
 
 class OverallAnswer(BaseModel):
-    """The tracks side by side in one phase."""
+    """The tracks of one phase next to each other."""
 
     shared_task: str
     phase: str
@@ -621,7 +621,7 @@ class TokenAnswer(BaseModel):
 
 
 class OwnTeamAnswer(BaseModel):
-    """A team that you are in."""
+    """One of your teams."""
 
     task: str
     team: str
@@ -630,7 +630,7 @@ class OwnTeamAnswer(BaseModel):
 
 
 class MeAnswer(BaseModel):
-    """Whose token it is, and what it is good for."""
+    """The token's owner and its rights."""
 
     name: str
     email: str
@@ -641,7 +641,7 @@ class MeAnswer(BaseModel):
 
 
 class OrganizedTeamAnswer(BaseModel):
-    """A team as the organizers see it."""
+    """A team, as organizers see it."""
 
     id: int
     name: str
@@ -655,7 +655,7 @@ class OrganizedTeamAnswer(BaseModel):
 
 
 class GoldVersionAnswer(BaseModel):
-    """A version of a gold standard; nothing in it comes from the gold itself."""
+    """A version of a gold standard, without any of its content."""
 
     id: int
     version: int
@@ -765,7 +765,7 @@ class GoldUploadAnswer(BaseModel):
 
 
 class GoldAnswer(BaseModel):
-    """Which gold standard a track has for a split."""
+    """A track's gold standards for a split."""
 
     track: str
     split: str
@@ -777,7 +777,7 @@ class GoldAnswer(BaseModel):
 
 
 class EffectAnswer(Answer):
-    """What applying new scores changes."""
+    """The changes when new scores are applied."""
 
     runs: int
     ranks: int
@@ -785,7 +785,7 @@ class EffectAnswer(Answer):
 
 
 class WaitingScoresAnswer(BaseModel):
-    """A released leaderboard with new scores; `key` names them, to apply them."""
+    """A released leaderboard with new scores; send `key` to apply them."""
 
     key: str
     track: str
@@ -796,7 +796,7 @@ class WaitingScoresAnswer(BaseModel):
 
 
 class AuditAnswer(BaseModel):
-    """Who did what, when."""
+    """An entry of the audit log."""
 
     at: datetime
     actor: str | None

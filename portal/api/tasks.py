@@ -1,4 +1,4 @@
-"""Shared tasks, their phases, data, agreement and announcements; and whose token it is."""
+"""Shared tasks, their phases, data, agreement and announcements; and the token's owner."""
 
 from datetime import datetime
 from typing import Any
@@ -45,7 +45,7 @@ DATA_PASSWORD = "X-Data-Password"
 
 @read("You", "/me", MeAnswer)
 def me(request: ApiRequest) -> MeAnswer:
-    """Whose token it is, and what it is good for."""
+    """The token's owner and its rights."""
     user = person(request)
     token = user.token
     assert token is not None
@@ -86,7 +86,7 @@ def task(request: ApiRequest, task: str) -> TaskAnswer:
 
 @read("Tasks", "/tasks/{slug:task}/phases", list[PhaseAnswer])
 def phases(request: ApiRequest, task: str) -> list[PhaseAnswer]:
-    """The phases in their order, each with its limits and the addresses of its leaderboards."""
+    """The phases in order, each with its limits and the URLs of its leaderboards."""
     page = find_page(request, task)
     team = page.team if page.team is not None and page.team.takes_part else None
 
@@ -105,7 +105,7 @@ def phases(request: ApiRequest, task: str) -> list[PhaseAnswer]:
     openapi_extra=file("application/zip", "The rules, the pages and the public item ids: what `agon check` needs"),
 )
 def folder(request: ApiRequest, task: str) -> HttpResponse:
-    """What anyone needs to check runs on their own machine."""
+    """The folder for checking runs on one's own machine."""
     found = find_task(request, task)
     headers = {
         "Content-Disposition": f'attachment; filename="{task}.zip"',
@@ -116,7 +116,7 @@ def folder(request: ApiRequest, task: str) -> HttpResponse:
 
 @read("Tasks", "/tasks/{slug:task}/announcements", Page[AnnouncementAnswer])
 def announcements(request: ApiRequest, task: str, paging: Query[Paging]) -> dict[str, Any]:
-    """What the organizers told everybody, newest first."""
+    """The organizers' announcements, newest first."""
     rows = Announcement.objects.filter(shared_task=find_task(request, task)).select_related("by")
     found = page_of(request, rows, ("-at", "-pk"), paging)
     return as_page(
@@ -127,7 +127,7 @@ def announcements(request: ApiRequest, task: str, paging: Query[Paging]) -> dict
 
 @read("Data", "/tasks/{slug:task}/agreement", AgreementAnswer)
 def agreement(request: ApiRequest, task: str) -> AgreementAnswer:
-    """The data agreement as it is now."""
+    """The current data agreement."""
     found = find_task(request, task)
     rules = found.definition.agreement
     if rules is None:
@@ -174,7 +174,7 @@ def dataset(request: ApiRequest, task: str, dataset: str) -> DatasetAnswer:
 def dataset_file(request: ApiRequest, task: str, dataset: str) -> HttpResponseBase:
     """The file itself, whole or a range of its bytes (`Range`), so that a download can be resumed.
 
-    Where data are kept in S3, the answer is a redirect to a link that holds for a minute.
+    If data are stored in S3, the answer is a redirect to a link that is valid for a minute.
     """
     page = find_page(request, task)
     wanted, stored = _definition(page, dataset), page.shared_task.stored_dataset(dataset)
@@ -236,5 +236,5 @@ def _dataset(page: TaskPage, dataset: DatasetDefinition, own: DataAccess, at: da
 
 
 def _sent_as_utf8(header: str) -> str:
-    """Django reads headers as Latin-1 (PEP 3333); what is no UTF-8 matches no password."""
+    """Decode a header as UTF-8; Django reads headers as Latin-1 (PEP 3333). Other bytes match no password."""
     return header.encode("latin-1", "replace").decode("utf-8", "replace")

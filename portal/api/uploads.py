@@ -1,4 +1,4 @@
-"""Files as bodies of requests: raw, or as the part `file` of a form; read once their sender is known."""
+"""Files in requests: as the raw body, or as the part `file` of a form. Read once the sender is known."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,7 +26,7 @@ FORM_BODY: dict[str, Any] = {_FORM: {"schema": {"type": "object", "required": ["
 
 
 class Received(NamedTuple):
-    """A whole body, by the name that its sender gave it."""
+    """A complete body with the name given by its sender."""
 
     name: str
     pieces: Iterator[bytes]
@@ -34,10 +34,10 @@ class Received(NamedTuple):
 
 @contextmanager
 def received(request: HttpRequest, name: str, limit: int) -> Iterator[Received]:
-    """The file of the body once all of it is here; `name` counts where the body is the file itself.
+    """Receive the body's file completely; `name` is its name if the body is the file itself.
 
     Raises:
-        ActionError: TOO_LARGE, WRONG_MEDIA, or REQUIRED where a name or a file is missing.
+        ActionError: TOO_LARGE, WRONG_MEDIA, or REQUIRED if a name or a file is missing.
     """
     _require_small(request, limit + FORM_BYTES, limit)
     if request.content_type == _FORM:
@@ -55,7 +55,7 @@ def received(request: HttpRequest, name: str, limit: int) -> Iterator[Received]:
 
 @contextmanager
 def sealed(request: HttpRequest, limit: int) -> Iterator[Iterator[bytes]]:
-    """The body as a sealed gold standard: each piece is sealed as it arrives, and only that is written anywhere.
+    """The body as a sealed gold standard. Each piece is sealed when it arrives; nothing else is written.
 
     Raises:
         ActionError: TOO_LARGE or WRONG_MEDIA.

@@ -1,4 +1,4 @@
-"""The addresses of the API, each behind the door."""
+"""The URLs of the API."""
 
 from typing import Any
 
@@ -16,18 +16,18 @@ from portal.api.door import answer_to, guarded
 from portal.api.openapi import specification
 from portal.api.routes import router
 
-PARTS = (tasks, boards, own, organizers, actions, files)  # importing each has declared its addresses
+PARTS = (tasks, boards, own, organizers, actions, files)  # importing each declares its URLs
 
 
 class Api(NinjaAPI):
-    """Ninja's, with errors in the words of the actions, and a specification that says what is really answered."""
+    """Ninja's API, with errors in the words of the actions, and a corrected specification."""
 
     def validation_error_from_error_contexts(self, error_contexts: list[Any]) -> InvalidRequest:
         found: dict[str, Any] = {}
         for context in error_contexts:
             flat = context.model.__ninja_flatten_map_reverse__
             for one in context.pydantic_validation_error.errors(include_url=False):
-                steps = one["loc"]  # below a parameter they name the kinds that it may be of
+                steps = one["loc"]  # below a parameter, these name its possible types
                 known = next((flat[steps[:n]] for n in range(len(steps), 0, -1) if steps[:n] in flat), steps)
                 place = [str(part) for part in known]
                 name = ".".join(place[1:]) or "".join(place)
@@ -39,7 +39,7 @@ class Api(NinjaAPI):
 
 
 class Rejected(InvalidRequest):
-    """What ninja raises for input that is not valid, with the error to answer."""
+    """Ninja's error for invalid input, with the error to answer."""
 
     def __init__(self, error: InvalidInput) -> None:
         super().__init__([])

@@ -1,4 +1,4 @@
-"""Pages about the API: its specification, and what each code of an error means."""
+"""Pages about the API: its specification, and the meaning of each error code."""
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -12,13 +12,13 @@ from portal.queries.problems import meaning
 
 @require_safe
 def docs(request: HttpRequest) -> HttpResponse:
-    """The specification, for people to read and to try out."""
+    """The specification, to read and to try out."""
     return render(request, "api/docs.html")
 
 
 @require_safe
 def error(request: HttpRequest, code: str) -> HttpResponse:
-    """What a code means, and which actions answer with it: where the `type` of a problem leads."""
+    """The meaning of a code, and the actions that answer with it. The `type` of a problem leads here."""
     of_actions = every_error().get(code, [])
     meanings = [*(one for one in OWN_ERRORS if one.code == code), *(one for _action, one in of_actions)]
     context = {

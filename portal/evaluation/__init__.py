@@ -1,1 +1,1 @@
-"""What a worker does: claim, check, score, record, sweep."""
+"""The worker's part: claim, check, score, record, sweep."""

@@ -1,4 +1,4 @@
-"""Checks an upload as a whole, without gold; the child that has read its runs scores them once they are accepted."""
+"""Checks uploads without gold. The child that read an accepted upload's runs scores them too."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -21,25 +21,25 @@ from portal.models.clock import running_from
 from portal.storage import stored_file
 from scoring import Definition
 from scoring.uploads.inspection import RecognisedRun
-from scoring.uploads.name_rules import Taken
+from scoring.uploads.name_rules import UsedNumbers
 
 log = structlog.get_logger("portal.evaluation")
 
-_LATEST_SCORE = timedelta(seconds=GIVE_WAY_SECONDS - CHILD_SECONDS)  # a score that begins later could be cut off
+_LATEST_SCORE = timedelta(seconds=GIVE_WAY_SECONDS - CHILD_SECONDS)  # a later score could be cut off
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """An accepted upload's runs that are ready for scoring, and the child that has read them; else no runs."""
+    """An accepted upload's runs to score, and the child that read them; no runs otherwise."""
 
     runs: list[Run] = field(default_factory=list)
     reader: Reader | None = None
 
 
 def evaluate_submission(submission_id: UUID, at: datetime) -> list[UUID]:
-    """Check an upload and score its runs; the ids of those that are left for jobs of their own.
+    """Check an upload and score its runs; return the ids of runs left for jobs of their own.
 
-    `at` is when the job began: each run is scored here only if the whole time of a score is left.
+    `at` is when the job began. A run is scored here only if there is time left for a whole score.
     """
     now = running_from(at)
     left = []
@@ -54,7 +54,7 @@ def evaluate_submission(submission_id: UUID, at: datetime) -> list[UUID]:
 
 @contextmanager
 def checked(submission_id: UUID, at: datetime) -> Iterator[Checked]:
-    """Claim, check and record; no runs where the upload is rejected or the claim was lost."""
+    """Claim, check and record. No runs if the upload is rejected or the claim was lost."""
     now = running_from(at)
     uploads = Submission.objects.select_related("shared_task", "phase", "team", "sent_by")
     submission = uploads.filter(pk=submission_id).first()
@@ -67,7 +67,7 @@ def checked(submission_id: UUID, at: datetime) -> Iterator[Checked]:
 
 
 def _check(submission: Submission, token: UUID, now: Callable[[], datetime], reading: ExitStack) -> Checked:
-    """The child and the file that it reads stay open for as long as `reading` does."""
+    """Check the file; it and the child stay open for as long as `reading` does."""
     logger = log.bind(submission=str(submission.pk), team=submission.team.name)
     shared_task, team, phase = submission.shared_task, submission.team, submission.phase
     try:
@@ -92,21 +92,21 @@ def _check(submission: Submission, token: UUID, now: Callable[[], datetime], rea
 def child_for(
     definition: Definition, file: Path, phase: Phase, seconds: float = CHILD_SECONDS, life: float | None = None
 ) -> Child:
-    """A child that can read and score the runs in this file; for the rest see `Child`."""
+    """A child that can read and score the runs in this file; see `Child`."""
     return Child(Runs(definition, phase.split, file), [file, definition.folder], seconds, life=life)
 
 
-def judge(child: Child, file_name: str, team: Team, taken: Taken) -> tuple[UploadFinding, frozenset[str]]:
-    """What the check says of an upload, without gold, and the entries of the runs that the child can score now.
+def judge(child: Child, file_name: str, team: Team, used_numbers: UsedNumbers) -> tuple[UploadFinding, frozenset[str]]:
+    """Check an upload without gold; return the finding, and the entries of runs that the child can score now.
 
     Args:
-        taken: runs of other uploads.
+        used_numbers: runs of other uploads.
 
     Raises:
         ChildError: the content kills the child.
         OSError: storage or machine failed, or the items of the split cannot be read.
     """
-    answer = child.ask("check", file_name, team.name, taken)
+    answer = child.ask("check", file_name, team.name, used_numbers)
     return _finding(answer), frozenset(answer["kept"])
 
 

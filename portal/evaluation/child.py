@@ -1,10 +1,9 @@
 """Work on untrusted data in a confined child process, which answers in JSON.
 
-Children are forked from a small program (`fork_server`) that each process here starts when it needs the first one: a
-worker's own memory, with Django, keys and opened gold, is no part of a child, and a fork of it would cost more than
-most scorings.
+Children are forked from a small program (`fork_server`), which each process starts when it first needs a child. A
+fork of the worker itself would contain Django, keys and opened gold, and would cost more than most scorings.
 
-Two kinds of failure are kept apart: the child dies on its input (`ChildError`), storage or machine fail (`HostError`).
+There are two kinds of failure: the child dies on its input (`ChildError`), storage or machine fail (`HostError`).
 """
 
 import json
@@ -26,9 +25,10 @@ from portal.evaluation.fork_server import FORK, ORDER, REPLY
 from portal.evaluation.limits import CHILD_ANSWER, CHILD_MEMORY, CHILD_SECONDS
 
 _PIECE = 64 * 1024  # bytes
-_BUSY_SHARE = 0.25  # of its time on a CPU: a child that ran out of time with less was waiting for something of ours
-_FROM_OUTSIDE = {signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM}  # the child may send no signals: someone stopped it
-ENVIRONMENT = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "LC_CTYPE")  # none of them is a secret
+_BUSY_SHARE = 0.25  # share of its time on a CPU; a child that timed out with less was waiting for us
+# the child cannot send signals, so someone else stopped it
+_FROM_OUTSIDE = {signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM}
+ENVIRONMENT = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "LC_CTYPE")  # without secrets
 _SAYS = {"value", "error", "host_error"}
 _CHECKOUT = Path(__file__).resolve().parents[2]
 
@@ -40,16 +40,16 @@ def run_limited(
     seconds: float = CHILD_SECONDS,
     memory: int = CHILD_MEMORY,
 ) -> Any:
-    """The function's value, which must be JSON, from a child of its own; both are pickled. For the rest see `Child`."""
+    """The function's value, which must be JSON, from a child of its own. Both are pickled; see `Child`."""
     with Child(function, readable, seconds, memory) as child:
         return child.ask("__call__", *arguments)
 
 
 class Child:
-    """A process that opens only the `readable` files and folders, and in which `work` lives, a copy of an object.
+    """A process that can open only the `readable` files and folders, and that holds a copy of the object `work`.
 
-    `seconds` limit the wall clock until `grant` starts them again. All CPU time is limited to `life` seconds, and
-    `memory` is in bytes. The first failure ends the child.
+    `seconds` limit the wall clock until `grant` renews them. `life` limits all CPU time, in seconds; `memory` is in
+    bytes. The first failure ends the child.
 
     Raises:
         OSError: no child can be started.
@@ -64,7 +64,7 @@ class Child:
         life: float | None = None,
     ) -> None:
         content = pickle.dumps((work, (life or seconds, memory, tuple(readable))), pickle.HIGHEST_PROTOCOL)
-        self._used = 0.0  # CPU seconds, as of the last answer
+        self._used = 0.0  # CPU seconds as of the last answer
         self.grant(seconds)
         self._socket, theirs = socket.socketpair()
         try:
@@ -75,7 +75,7 @@ class Child:
             raise
         finally:
             theirs.close()
-        self._unsent = content  # goes with the first question, under its limit of time
+        self._unsent = content  # sent with the first question, within its time limit
 
     def __enter__(self) -> Self:
         return self
@@ -86,19 +86,19 @@ class Child:
 
     @property
     def is_alive(self) -> bool:
-        """Whether it can be asked."""
+        """Whether it can still be asked."""
         return self._pid is not None
 
     def grant(self, seconds: float) -> None:
-        """So long may it take from now on."""
+        """Give it that many seconds from now on."""
         self._seconds, self._deadline, self._used_before = seconds, time.monotonic() + seconds, self._used
 
     def ask(self, method: str, *arguments: Any) -> Any:
-        """What a method of the object in the child returns, which must be JSON.
+        """Call a method of the object in the child; return its value, which must be JSON.
 
         Raises:
             ChildError: the method fails or exceeds a limit.
-            OSError: the child could not work; `HostError` where it says so or shows it.
+            OSError: the child could not work; `HostError` if it says so or shows it.
         """
         question = self._unsent + pickle.dumps((method, arguments), pickle.HIGHEST_PROTOCOL)
         self._unsent = b""
@@ -132,7 +132,7 @@ class Child:
         return unpacked(line)
 
     def _left(self) -> float:
-        """Seconds; 0 would mean not to wait at all."""
+        """Seconds left, above 0: zero would mean not to wait at all."""
         if (left := self._deadline - time.monotonic()) <= 0:
             raise TimeoutError
         return left
@@ -150,7 +150,7 @@ class Child:
         return ChildError("died before it had answered")
 
     def _end(self) -> tuple[int, float]:
-        """Its exit status and all CPU seconds that it has used; `HostError` where the fork server died with it."""
+        """Its exit status and all CPU seconds used; `HostError` if the fork server died with it."""
         self._socket.close()
         pid, self._pid = self._pid, None
         assert pid is not None
@@ -158,7 +158,11 @@ class Child:
 
 
 def unpacked(line: bytes | bytearray) -> dict[str, Any]:
-    """`cpu_seconds`, and `value`, `error` or `host_error`; `ChildError` where a child that was taken over says more."""
+    """The answer: `cpu_seconds`, and `value`, `error` or `host_error`.
+
+    Raises:
+        ChildError: the child was taken over and says something else.
+    """
     try:
         match json.loads(line):
             case {"cpu_seconds": float(), **said} as answer if len(said) == 1 and _SAYS.issuperset(said):
@@ -169,7 +173,7 @@ def unpacked(line: bytes | bytearray) -> dict[str, Any]:
 
 
 class ForkServer:
-    """The worker's end of a fork server; whoever loses or breaks it starts another."""
+    """The worker's end of a fork server. If it is lost or broken, another is started."""
 
     def __init__(self, connection: socket.socket, process: subprocess.Popen[bytes] | None = None) -> None:
         self._owner = os.getpid()
@@ -184,7 +188,7 @@ class ForkServer:
 
     @property
     def is_there(self) -> bool:
-        """Whether this process can give it orders; one that was forked from it starts its own."""
+        """Whether this process can use it; forked processes start their own."""
         has_died = self._process is not None and self._process.poll() is not None
         return not (self._is_broken or has_died) and self._owner == os.getpid()
 
@@ -192,7 +196,7 @@ class ForkServer:
     def start(cls) -> Self:
         ours, theirs = socket.socketpair()
         environment = {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
-        environment["OMP_NUM_THREADS"] = "1"  # numerical libraries would start a thread a core
+        environment["OMP_NUM_THREADS"] = "1"  # else numerical libraries start a thread per core
         command = [sys.executable, "-m", "portal.evaluation.fork_server", str(theirs.fileno())]
         with theirs:
             process = subprocess.Popen(
@@ -201,14 +205,14 @@ class ForkServer:
         return cls(ours, process)
 
     def fork(self, descriptor: socket.socket) -> int:
-        """The id of a new child, which has the socket."""
+        """Fork a child that has the socket; return its id."""
         child, _status, _used = self._order(FORK, [descriptor.fileno()])
         if child < 0:
             raise OSError(-child, os.strerror(-child))
         return child
 
     def end(self, child: int) -> tuple[int, float]:
-        """Kill the child; its exit status and the CPU seconds that it has used."""
+        """Kill the child; return its exit status and CPU seconds."""
         _child, status, used = self._order(child)
         return status, used
 
@@ -218,14 +222,14 @@ class ForkServer:
                 socket.send_fds(self._connection, [ORDER.pack(order)], list(descriptors))
                 reply = self._connection.recv(REPLY.size, socket.MSG_WAITALL)
                 return REPLY.unpack(reply)
-            except BaseException as error:  # a reply that comes after a signal belongs to no later order
+            except BaseException as error:  # a reply after a signal must not be read for a later order
                 self.stop()
                 if isinstance(error, OSError | struct.error):
                     raise HostError("the parent of all children died") from None
                 raise
 
     def stop(self) -> None:
-        """Its children end with it."""
+        """End it, with its children."""
         self._is_broken = True
         self._connection.close()
         if self._process is not None:
@@ -233,12 +237,12 @@ class ForkServer:
             self._process.wait()
 
 
-_kept: list[ForkServer] = []  # the one of this process, once it has been needed
+_kept: list[ForkServer] = []  # this process's fork server, once needed
 _starting = Lock()
 
 
 def fork_server() -> ForkServer:
-    """That of this process; another where there is none, or none any more."""
+    """The fork server of this process, started if there is none."""
     with _starting:
         if not _kept or not _kept[0].is_there:
             _kept[:] = [ForkServer.start()]

@@ -1,4 +1,4 @@
-"""Which uploads, runs and gold files a worker may claim, and whether its scorer is the one that counts."""
+"""Claims: which uploads, runs and gold files a worker may process, and whether its scorer is current."""
 
 from datetime import datetime
 from typing import Any
@@ -16,17 +16,17 @@ log = structlog.get_logger("portal.evaluation")
 
 
 def claim_submission(submission_id: UUID, at: datetime) -> UUID | None:
-    """The token of the worker that may check this upload now; None when it is claimed, done or given up."""
+    """The token to check this upload now; None if it is claimed, done or given up."""
     return _claim(Submission.objects.filter(pk=submission_id), Submission.State.CHECKING, at)
 
 
 def claim_run(run_id: UUID, at: datetime) -> UUID | None:
-    """The token of the worker that may score this run now; None when it is claimed, done or given up."""
+    """The token to score this run now; None if it is claimed, done or given up."""
     return _claim(Run.objects.filter(pk=run_id), Run.State.SCORING, at, started_at=at)
 
 
 def claim_gold(upload_id: UUID, at: datetime) -> UUID | None:
-    """The token of the worker that may judge this gold standard now; None when it is claimed, done or given up."""
+    """The token to check this gold standard now; None if it is claimed, done or given up."""
     return _claim(GoldUpload.objects.filter(pk=upload_id), GoldUpload.State.CHECKING, at)
 
 
@@ -37,7 +37,7 @@ def claim_preview(upload_id: UUID, at: datetime) -> UUID | None:
 
 
 def goes_by_this_scorer(shared_task: SharedTask) -> bool:
-    """Whether this worker's scorer counts for the shared task; where it does not, other workers claim the work."""
+    """Whether this worker's scorer is the shared task's. If not, other workers claim the work."""
     if shared_task.scorer == scorer_version:
         return True
     log.warning("refused: another scorer counts", task=shared_task.slug, scorer=shared_task.scorer, own=scorer_version)
@@ -45,7 +45,7 @@ def goes_by_this_scorer(shared_task: SharedTask) -> bool:
 
 
 def _claim(rows: LeaseQuerySet[Any], busy: str, at: datetime, **changes: object) -> UUID | None:
-    """A claim on a row that is held, whose lease has ended, counts as a lost lease."""
+    """Claim the row. If its lease has ended while claimed, that counts as a lost lease."""
     is_hopeful = Q(token__isnull=True) | Q(leases_lost__lt=LEASES_LOST)
     waiting = rows.filter(is_hopeful, state__in=(Run.State.RECEIVED, busy), attempts__lt=ATTEMPTS)
     lost = F("leases_lost") + Case(When(token__isnull=False, then=1), default=0)

@@ -1,4 +1,4 @@
-"""Intervals and tie groups of a board's runs: made in the background, kept with the board, never made in a request."""
+"""Intervals and tie groups of a board's runs: computed in the background, stored with the board."""
 
 from contextlib import ExitStack
 from datetime import datetime, timedelta
@@ -19,16 +19,16 @@ from scoring import __version__ as scorer_version
 
 log = structlog.get_logger("portal.evaluation")
 
-RUNS = 300  # the best; all pairs of so many are compared in some ten seconds
+RUNS = 300  # the best ones; comparing all pairs takes about ten seconds
 
 
 def boards_to_refresh(at: datetime) -> list[int]:
-    """Boards whose runs have changed, or that are public and not kept yet; none that waits for scores or for its day.
+    """Boards whose runs changed, or that are public and not saved yet, without those that wait for scores.
 
     A board that changes all the time is compared once in a while.
     """
     boards = Board.objects.free(at).filter(gold__isnull=False).select_related("phase", "track__shared_task", "gold")
-    boards = boards.defer("comparison")  # of many runs it is long
+    boards = boards.defer("comparison")  # it is long with many runs
     rested = Q(compared_at__isnull=True) | Q(compared_at__lte=at - timedelta(seconds=COMPARE_AGAIN_SECONDS))
     stale = boards.filter(rested, scorer=scorer_version).exclude(compared_revision=F("revision"))
     due = [board.pk for board in stale if board.phase.scores_are_public(at) or not board.phase.is_open(at)]
@@ -36,12 +36,12 @@ def boards_to_refresh(at: datetime) -> list[int]:
 
 
 def is_to_be_kept(board: Board, at: datetime) -> bool:
-    """Whether a released board stands as it is, and is not kept yet."""
+    """Whether a released board is final and not saved yet."""
     phase = board.phase
     if phase.scores != Phase.Scores.ON_RELEASE or not phase.scores_are_public(at):
         return False
     if board.scorer == scorer_version and board.compared_revision != board.revision:
-        return False  # what an older scorer gave is not compared again
+        return False  # scores by an older scorer are not compared again
     same = {"gold": board.gold, "scorer": board.scorer, "content__rank_by": board.track.definition.rank_by}
     kept = ReleasedBoard.objects.filter(track=board.track_id, phase=phase, **same)
     waiting = Run.objects.scorable().filter(track=board.track_id, phase=phase)
@@ -49,7 +49,7 @@ def is_to_be_kept(board: Board, at: datetime) -> bool:
 
 
 def compare_board(board: Board, at: datetime) -> None:
-    """Bring intervals and tie groups in line with the runs that the board shows now."""
+    """Update intervals and tie groups for the runs that the board shows now."""
     revision = board.revision
     evaluations = _compared_runs(board)
     further = _further_runs(board, evaluations) if board.language_origin else []
@@ -93,7 +93,7 @@ def compare_board(board: Board, at: datetime) -> None:
 
 
 def board_rules(board: Board) -> BoardRules:
-    """What a child needs to compare the board's runs with its gold standard; `OSError` as `opened_gold`."""
+    """What a child needs to compare the board's runs with its gold; `OSError` as in `opened_gold`."""
     assert board.gold is not None
     shared_task = board.track.shared_task
     gold = opened_gold(board.gold, shared_task.definition, shared_task.definition_sha256)
@@ -101,7 +101,7 @@ def board_rules(board: Board) -> BoardRules:
 
 
 def board_run(evaluation: Evaluation, file: Path) -> BoardRun:
-    """A run of a board, as a child reads it from its file."""
+    """A run of a board, for a child to read from its file."""
     run = evaluation.run
     return BoardRun(
         str(evaluation.pk), file, run.entry, run.kind == Run.Kind.BASELINE, is_teams=run.kind == Run.Kind.TEAM
@@ -109,7 +109,7 @@ def board_run(evaluation: Evaluation, file: Path) -> BoardRun:
 
 
 def _compared_runs(board: Board) -> list[Evaluation]:
-    """The best of the runs that stand for teams, and the baselines, where the metric is defined."""
+    """The best official runs and the baselines, where the metric is defined."""
     assert board.gold is not None
     pair = (board.phase, board.gold, board.scorer)
     best = Evaluation.objects.official(*pair).order_by("rank_key")
@@ -119,7 +119,7 @@ def _compared_runs(board: Board) -> list[Evaluation]:
 
 
 def _further_runs(board: Board, compared: list[Evaluation]) -> list[Evaluation]:
-    """The best of the runs that stand for nobody: a board of all runs ranks them by the language of items, too."""
+    """The best other runs: a board of all runs ranks them by the language of items, too."""
     assert board.gold is not None
     here = Evaluation.objects.on_board(board.phase, board.gold, board.scorer)
     found = here.filter(team__isnull=False, rank_key__isnull=False).exclude(pk__in=[one.pk for one in compared])
@@ -127,7 +127,7 @@ def _further_runs(board: Board, compared: list[Evaluation]) -> list[Evaluation]:
 
 
 def _reference(board: Board) -> int | None:
-    """The evaluation of the gold standard against itself, where it is on the board."""
+    """The evaluation of the gold against itself, if it is on the board."""
     assert board.gold is not None
     here = Evaluation.objects.on_board(board.phase, board.gold, board.scorer)
     return here.filter(run__kind=Run.Kind.GOLD).values_list("pk", flat=True).first()

@@ -1,7 +1,7 @@
-"""What a child process may not do while it reads what a stranger sent: grow, write, talk, look around, outlive us.
+"""The limits of a child that reads uploads: it cannot grow, write, connect, look around or outlive its parent.
 
-Resource limits hold on every platform (macOS knows none for memory). On Linux the kernel also filters system calls
-(`seccomp`) and opens no file but those named (`landlock`), inside containers and without privileges.
+Resource limits work on every platform (macOS has none for memory). On Linux the kernel also filters system calls
+(`seccomp`) and limits which files can be opened (`landlock`), in containers and without privileges.
 """
 
 import os
@@ -22,13 +22,13 @@ _SET_DEATH_SIGNAL = 1  # linux/prctl.h
 
 _LANDLOCK = landlock.version() if sys.platform == "linux" else 0
 _HAS_SECCOMP = sys.platform == "linux" and seccomp.is_supported()
-# Modules that are imported at their first use; all else is loaded before the fork.
+# Modules that are otherwise imported at their first use; everything must be loaded before the fork.
 _CODE = {Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
 _CODE |= {Path(folder) for folder in getattr(find_spec("scoring"), "submodule_search_locations", None) or ()}
 
 
 def missing_protection() -> list[str]:
-    """What this machine does not hold a child back from, in sentences for administrators; empty where all is there."""
+    """Protections that this machine lacks, as sentences for administrators; empty if it has all."""
     missing = []
     if not _HAS_SECCOMP:
         missing.append("System calls are not filtered (no seccomp): a child that evaluates could open sockets.")
@@ -38,12 +38,12 @@ def missing_protection() -> list[str]:
 
 
 def confine(parent: int, keep: int, seconds: float, memory: int, readable: Iterable[Path]) -> None:
-    """To be called in the child first of all; the descriptor `keep` stays open, and `readable` can be opened.
+    """Confine this process, the child, before it does anything else. `keep` stays open; `readable` can be opened.
 
     Raises:
-        OSError: the kernel refuses what it has offered.
+        OSError: the kernel rejects a protection that it offers.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # for the parent to act on
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # for the parent to handle
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     _close_all_but(keep)
     _limit(seconds, memory)
@@ -56,13 +56,13 @@ def confine(parent: int, keep: int, seconds: float, memory: int, readable: Itera
 
 
 def _close_all_but(keep: int) -> None:
-    """Sockets and database files go; input, output and errors lead nowhere."""
+    """Close sockets and database files; input, output and errors go to /dev/null."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
         os.dup2(nowhere, standard)
     for descriptor in map(int, os.listdir("/dev/fd")):  # noqa: PTH208 - paths would cost more than all else here
         if descriptor > 2 and descriptor != keep:
-            with suppress(OSError):  # the listing's own
+            with suppress(OSError):  # the descriptor of the listing itself
                 os.close(descriptor)
 
 
@@ -72,17 +72,17 @@ def _limit(seconds: float, memory: int) -> None:
         resource.RLIMIT_CPU: int(seconds) + 1,
         resource.RLIMIT_FSIZE: CHILD_FILE,
         resource.RLIMIT_NOFILE: CHILD_FILES_OPEN,
-        resource.RLIMIT_NPROC: 0,  # root is above this one
+        resource.RLIMIT_NPROC: 0,  # does not limit root
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_AS: memory,
     }
     for kind, limit in limits.items():
-        with suppress(ValueError, OSError):  # macOS does not limit the address space; nobody may raise a hard limit
+        with suppress(ValueError, OSError):  # macOS does not limit the address space; a hard limit cannot be raised
             resource.setrlimit(kind, (limit, limit))
 
 
 def _die_with(parent: int) -> None:
-    """The parent's death is the end of the child as well."""
+    """Make the kernel end this process when its parent dies."""
     LIBRARY.prctl(_SET_DEATH_SIGNAL, signal.SIGKILL)
-    if os.getppid() != parent:  # it died before the line above
+    if os.getppid() != parent:  # the parent died before the previous line
         os._exit(1)

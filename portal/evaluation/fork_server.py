@@ -1,12 +1,12 @@
 """The parent of confined children, a small program next to each worker process that evaluates.
 
-`python -m portal.evaluation.fork_server DESCRIPTOR` imports the engine and what children do with it, then forks a child
-whenever its worker asks. It has no Django, no key, no secret in its environment, and no gold standard is ever handed
-to it: so none is in a child that reads an upload, until the worker sends it one. It ends with its worker.
+`python -m portal.evaluation.fork_server DESCRIPTOR` imports the engine and `evaluation.confined`, then forks a child
+for each order of its worker. It has no Django, no key and no secret in its environment, and never receives gold. So a
+child that reads an upload has none until the worker sends it. The program ends with its worker.
 
-Orders and replies have a fixed size and go over a socket. With an order to fork comes the child's own socket, over
-which the worker sends pickles: what lives in the child and its limits, then method after method with arguments. Each
-answer is a line of JSON; nothing that a child says is unpickled.
+Orders and replies have a fixed size and go over a socket. An order to fork passes the child's own socket, over which
+the worker sends pickles: the object and its limits, then method after method with arguments. Each answer is a line of
+JSON; nothing that a child sends is unpickled.
 """
 
 import errno
@@ -27,8 +27,8 @@ from portal.evaluation.confined import compare, gold, items, runs  # noqa: F401 
 from portal.evaluation.confinement import confine
 from portal.evaluation.errors import HostError, description
 
-ORDER = struct.Struct("=i")  # FORK, or the id of the child that is to end
-REPLY = struct.Struct("=iid")  # id of the child, or an error number below 0; its exit status and CPU seconds
+ORDER = struct.Struct("=i")  # FORK, or the id of the child to end
+REPLY = struct.Struct("=iid")  # id of the child, or a negative error number; its exit status and CPU seconds
 FORK = 0
 
 _STORAGE_ERRORS = {
@@ -46,8 +46,9 @@ _STORAGE_ERRORS = {
 
 
 def main() -> None:
-    """Serve the worker at the other end of the descriptor that the command line names."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # sent to the worker's group: it decides what ends
+    """Serve the worker at the other end of the descriptor in the command line."""
+    # sent to the whole group: the worker decides when this process ends
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     serve(socket.socket(fileno=int(sys.argv[1])))
 
@@ -55,7 +56,7 @@ def main() -> None:
 def serve(worker: socket.socket) -> None:
     """Fork and end children until the worker is gone."""
     gc.collect()
-    gc.freeze()  # a collector that looked through all modules would make each child copy their pages
+    gc.freeze()  # otherwise the collector's pass over all modules would copy their pages in each child
     while True:
         order, descriptors, _flags, _address = socket.recv_fds(worker, ORDER.size, 1)
         if not order:
@@ -77,14 +78,14 @@ def _fork(descriptor: int) -> bytes:
 
 
 def _end(child: int) -> bytes:
-    """It has answered, or it will not; until it is waited for, the id is its own."""
+    """End a child. It has answered or never will; its id is not reused until it was waited for."""
     os.kill(child, signal.SIGKILL)
     _pid, status, usage = os.wait4(child, 0)
     return REPLY.pack(child, status, usage.ru_utime + usage.ru_stime)
 
 
 def _be_child(parent: int, descriptor: int) -> NoReturn:
-    """Whatever happens, the child leaves here: nothing of its parent's is flushed, closed or ended twice."""
+    """Run the child and exit here in any case, so that nothing of the parent is flushed or closed twice."""
     try:
         with open(descriptor, "rb") as orders, open(descriptor, "wb", closefd=False) as answers:
             work, broken = _confined_work(orders, parent, descriptor)
@@ -93,13 +94,13 @@ def _be_child(parent: int, descriptor: int) -> NoReturn:
                 answers.write((broken or answer(getattr(work, method), *arguments)) + b"\n")
                 answers.flush()
     except (EOFError, OSError):
-        pass  # the worker has heard enough
+        pass  # the worker closed the socket
     finally:
         os._exit(0)
 
 
 def _confined_work(orders: Any, parent: int, descriptor: int) -> tuple[Any, bytes | None]:
-    """What lives in the child, or what to answer where the limits cannot be set: a child without them reads nothing."""
+    """The object in the child, or an error if the limits cannot be set: then the child reads nothing."""
     try:
         work, limits = pickle.load(orders)  # noqa: S301 - from the worker
         confine(parent, descriptor, *limits)
@@ -109,7 +110,7 @@ def _confined_work(orders: Any, parent: int, descriptor: int) -> tuple[Any, byte
 
 
 def answer(method: Callable[..., Any], *arguments: Any) -> bytes:
-    """The method's value as JSON, or what failed, and the CPU seconds that the process has used so far."""
+    """The method's value as JSON, or its failure, and the CPU seconds used by the process so far."""
     try:
         return _line(value=method(*arguments))
     except HostError as error:

@@ -1,4 +1,4 @@
-"""New versions of gold standards: judged by a worker, which alone can open them; then all runs are scored again."""
+"""New versions of gold: checked by a worker, which alone can open them; then all runs are scored again."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -26,13 +26,13 @@ _STATE = GoldUpload.State
 
 @dataclass(frozen=True, slots=True)
 class GoldFinding:
-    """What a worker says of a gold standard; `problems` quote nothing of it.
+    """A worker's check of a gold standard; `problems` quote nothing of it.
 
-    `counts`: how many items it lists, of how many that runs must hold; None where that cannot be said.
+    `counts`: the items that it lists, and the items that runs must have; None if unknown.
     """
 
     ok: bool
-    is_new: bool  # other than the version in use
+    is_new: bool  # differs from the version in use
     problems: Problems
     counts: tuple[int, int] | None
     is_folders: bool = False  # for an import: the same as at the last one
@@ -41,7 +41,7 @@ class GoldFinding:
 
 @dataclass(frozen=True, slots=True)
 class Versions:
-    """The gold in use, and the one that holds what the last import brought."""
+    """The gold in use, and that of the last import."""
 
     newest: GoldStandard | None
     imported: GoldStandard | None
@@ -52,7 +52,7 @@ class Versions:
 
     @property
     def have_parted(self) -> bool:
-        """Whether organizers have replaced on the page what the last import brought."""
+        """Whether organizers replaced the imported gold on the page."""
         newest, imported = self.newest, self.imported
         return newest is not None and (imported is None or newest.sealed_sha256 != imported.sealed_sha256)
 
@@ -96,7 +96,7 @@ def adopt(
     note: str = "",
     **detail: int,
 ) -> GoldStandard:
-    """The next version; the caller asks for the scores of `runs_to_score` after the commit.
+    """Make the content the next version. The caller queues `runs_to_score` after the commit.
 
     Args:
         counts: how many items it lists, of how many that runs must hold.
@@ -124,13 +124,13 @@ def adopt(
 
 
 def runs_to_score(track: Track, split: str) -> list[UUID]:
-    """Those that wait and can be scored."""
+    """Runs that wait and can be scored."""
     waiting = _runs(track, split).filter(state=Run.State.RECEIVED)
     return list(waiting.scorable().values_list("pk", flat=True))
 
 
 def drop_unused_gold() -> int:
-    """Delete the sealed files of uploads that did not become a version, and forget their names; how many there were.
+    """Delete the sealed files of uploads that became no version, and clear their names; return how many.
 
     Those that failed on our side are kept, for `retry_failed`, and those that can be applied until a newer file or
     version takes their place.

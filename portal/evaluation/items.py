@@ -1,7 +1,7 @@
-"""Publishes the answers to every item, the gold's and the runs', where and when a shared task says so; or not any more.
+"""Publishes the answers to every item, of gold and runs, as the shared task says; or removes them again.
 
-Web cannot open gold: what it shows of single items a worker has read in the limited child and written down, and never
-before everybody may see it.
+Web servers cannot open gold. What they show of single items was read by a worker, in the confined child, and stored
+only once everyone may see it.
 """
 
 from collections.abc import Mapping
@@ -23,13 +23,13 @@ from portal.storage import stored_file
 
 log = structlog.get_logger("portal.evaluation")
 
-ANSWERS = 200_000  # of all runs that are read at once, so that the child's answer stays small
-ATTEMPTS = 3  # at a run that cannot be read: then a person has to look, or another gold or scorer version to come
-AGAIN = timedelta(hours=1)  # after a failure: a storage that does not answer may be back by then
+ANSWERS = 200_000  # items of all runs read at once, so that the child's answer stays small
+ATTEMPTS = 3  # for a run that cannot be read; after that, it needs a person, new gold or a new scorer
+AGAIN = timedelta(hours=1)  # after a failure; storage may work again by then
 
 
 def boards_to_publish(at: datetime) -> list[int]:
-    """Boards with runs whose answers are public and not written down yet, or written down and not public any more."""
+    """Boards with public answers that are not stored yet, or stored answers that are no longer public."""
     boards = Board.objects.free(at).filter(gold__isnull=False).select_related("track__shared_task", "phase", "gold")
     boards = boards.defer("comparison")
     written = set(GoldItems.objects.values_list("gold__track", "gold__split"))
@@ -46,7 +46,7 @@ def boards_to_publish(at: datetime) -> list[int]:
 
 
 def publish_items(board: Board, at: datetime) -> None:
-    """Write down the answers of the best runs that lack them, as many as one child reads; or delete all there are."""
+    """Store the answers of the best runs without any, as many as one child reads; or delete all."""
     assert board.gold is not None
     if not items_are_public(board.track, board.phase.split, at):
         _withdraw(board)
@@ -72,7 +72,7 @@ def publish_items(board: Board, at: datetime) -> None:
 
 
 def _lacking(board: Board, at: datetime) -> QuerySet[Evaluation]:
-    """The board's evaluations without their items, which may be tried now, the best first."""
+    """The board's evaluations without items that may be tried now, best first."""
     assert board.gold is not None
     shown = Evaluation.objects.on_board(board.phase, board.gold, board.scorer).exclude(run__kind=Run.Kind.GOLD)
     again = RunItems.objects.unread().filter(failures__lt=ATTEMPTS, tried_at__lte=at - AGAIN)
@@ -81,7 +81,7 @@ def _lacking(board: Board, at: datetime) -> QuerySet[Evaluation]:
 
 
 def _withdraw(board: Board) -> None:
-    """Of all phases that score by this gold."""
+    """Delete the answers of all phases that use this gold."""
     track, split = board.track_id, board.phase.split
     RunItems.objects.filter(evaluation__gold__track=track, evaluation__gold__split=split).delete()
     GoldItems.objects.filter(gold__track=track, gold__split=split).delete()
@@ -91,7 +91,7 @@ def _withdraw(board: Board) -> None:
 def _write(
     board: Board, batch: list[Evaluation], tried: list[Evaluation], found: Mapping[str, Any], at: datetime
 ) -> None:
-    """Once; for a run without answers an empty row, which counts its failures where its file was there to be read."""
+    """Store the answers once. A run without answers gets an empty row, which counts failures if its file existed."""
     if not items_are_public(board.track, board.phase.split, at):
         return
     if "ids" in found:

@@ -1,4 +1,4 @@
-"""How Linux is called where Python has no function for it."""
+"""Linux system calls for which Python has no function."""
 
 import ctypes
 import os
@@ -8,7 +8,7 @@ LIBRARY = ctypes.CDLL(None, use_errno=True)
 
 
 def checked(answer: int) -> int:
-    """The answer of a system call; `OSError` where it is negative."""
+    """The result of a system call; `OSError` if it is negative."""
     if answer < 0:
         code = ctypes.get_errno()
         raise OSError(code, os.strerror(code))

@@ -1,6 +1,6 @@
-"""Landlock: the limited child reads the files that it is given and opens no others, as root too.
+"""Landlock: the confined child can read the given files and open no others, even as root.
 
-The kernel says which version of the interface it knows; what a version lacks, seccomp refuses as well, except reading.
+The kernel reports its version of the interface. What a version lacks, except reading, seccomp blocks.
 """
 
 import ctypes
@@ -11,24 +11,25 @@ from pathlib import Path
 
 from portal.evaluation.kernel import LIBRARY, SET_NO_NEW_PRIVILEGES, checked
 
-# linux/landlock.h; the calls have the same numbers on all machines
+# linux/landlock.h; the numbers are the same on all machines
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _ASK_VERSION, _PATH_BENEATH = 1, 1
 _READ_FILE, _READ_DIRECTORY = 1 << 2, 1 << 3
-_FILE_RIGHTS = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 5: (1 << 16) - 1}  # version → all that it knows
+# version → all rights that it knows
+_FILE_RIGHTS = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 5: (1 << 16) - 1}
 _NETWORK_SINCE, _NETWORK_RIGHTS = 4, 0b11  # bind and connect over TCP
 _SCOPES_SINCE, _SCOPES = 6, 0b11  # abstract sockets of others, signals to others
 
 
 def version() -> int:
-    """Of the kernel's interface; 0 where it has no Landlock."""
+    """Version of the kernel's interface; 0 without Landlock."""
     return max(0, LIBRARY.syscall(_CREATE_RULESET, None, 0, _ASK_VERSION))
 
 
 def allow_reading(paths: Iterable[Path], known: int) -> None:
-    """Nothing but these files and folders, for good, in this process; `known` is the kernel's version.
+    """Let this process read only these files and folders, permanently. `known` is the kernel's version.
 
-    A path that isn't there is passed over: whoever opens it hears so. `OSError` where the kernel does not do it.
+    A path that does not exist is skipped; opening it fails anyway. `OSError` if the kernel fails.
     """
     ruleset = checked(LIBRARY.syscall(_CREATE_RULESET, *_attributes(known), 0))
     for path in paths:
@@ -39,7 +40,7 @@ def allow_reading(paths: Iterable[Path], known: int) -> None:
 
 
 def _attributes(known: int) -> tuple[bytes, int]:
-    """struct landlock_ruleset_attr, as long as that version's, and its length."""
+    """The struct landlock_ruleset_attr of that version, and its length."""
     rights = max(rights for since, rights in _FILE_RIGHTS.items() if since <= known)
     fields = [rights]
     if known >= _NETWORK_SINCE:

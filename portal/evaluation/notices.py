@@ -1,4 +1,4 @@
-"""What a worker lets people know: rows of the outbox, written in the transaction of what happened. Jobs send them."""
+"""Mails that workers send: rows in the outbox, written in the transaction of the event."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -9,32 +9,32 @@ ALERT_LINES = 20
 _UNFINISHED = {Run.State.RECEIVED, Run.State.SCORING}
 
 
-def tell_checked(submission: Submission, ok: bool, at: datetime) -> None:
-    """The sender learns whether the upload was accepted."""
-    _tell(submission, OutgoingMail.Kind.RUNS_ACCEPTED if ok else OutgoingMail.Kind.RUNS_REJECTED, at)
+def notify_checked(submission: Submission, ok: bool, at: datetime) -> None:
+    """Mail the sender whether the upload was accepted."""
+    _notify(submission, OutgoingMail.Kind.RUNS_ACCEPTED if ok else OutgoingMail.Kind.RUNS_REJECTED, at)
 
 
-def tell_failed(work: Submission | Run, at: datetime) -> None:
-    """The sender learns that we have failed, once an upload, and how its other runs have ended."""
+def notify_failed(work: Submission | Run, at: datetime) -> None:
+    """Mail the sender, once for an upload, that evaluation failed on our side, and how its other runs ended."""
     submission = work.submission if isinstance(work, Run) else work
     if submission is not None:
-        _tell(submission, OutgoingMail.Kind.RUNS_FAILED, at)
+        _notify(submission, OutgoingMail.Kind.RUNS_FAILED, at)
     if isinstance(work, Run):
-        tell_if_scored(work, at)
+        notify_if_scored(work, at)
 
 
 def alert(shared_task: SharedTask, occasion: str, lines: Sequence[str], at: datetime) -> None:
-    """Every administrator learns of something that is for people to look at; once an occasion."""
+    """Mail every administrator about something that needs a person; once for each occasion."""
     details = {"lines": list(lines[:ALERT_LINES]), "count": len(lines)}
     kind = OutgoingMail.Kind.ALERT
     for user in User.objects.filter(is_staff=True, is_active=True):
-        OutgoingMail.objects.tell(user, kind, occasion, at, shared_task_id=shared_task.pk, details=details)
+        OutgoingMail.objects.notify(user, kind, occasion, at, shared_task_id=shared_task.pk, details=details)
 
 
-def tell_if_scored(run: Run, at: datetime) -> None:
-    """With the last run of an upload, its sender learns that it is scored; a rescore is no news.
+def notify_if_scored(run: Run, at: datetime) -> None:
+    """Mail the sender once the last run of an upload is scored. Scoring again sends no mail.
 
-    The lock makes the workers of two last runs come one after the other, so that one of them sees both at their end.
+    The lock orders the workers of two last runs, so that one of them sees both as scored.
     """
     if run.submission_id is None:  # a baseline
         return
@@ -42,11 +42,11 @@ def tell_if_scored(run: Run, at: datetime) -> None:
     submission = uploads.get(pk=run.submission_id)
     states = set(submission.runs.values_list("state", flat=True))
     if Run.State.SCORED in states and not states & _UNFINISHED:
-        _tell(submission, OutgoingMail.Kind.RUNS_SCORED, at)
+        _notify(submission, OutgoingMail.Kind.RUNS_SCORED, at)
 
 
-def _tell(submission: Submission, kind: OutgoingMail.Kind, at: datetime) -> None:
-    OutgoingMail.objects.tell(
+def _notify(submission: Submission, kind: OutgoingMail.Kind, at: datetime) -> None:
+    OutgoingMail.objects.notify(
         submission.sent_by,
         kind,
         f"submission {submission.pk}",

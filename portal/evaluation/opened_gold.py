@@ -1,4 +1,4 @@
-"""Gold standards that this worker has opened and keeps in its memory, pickled for the children that score.
+"""Opened gold standards in this worker's memory, pickled for children that score.
 
 A child would have to open, read and derive again for every run what its worker can hand to it. What is opened here a
 confined child has read before, when it was judged.
@@ -17,7 +17,7 @@ from scoring.analysis.details import details
 from scoring.metrics import LoadedGold
 from scoring.score import accepted_gold, score_gold
 
-_kept: OrderedDict[tuple[str, str], bytes] = OrderedDict()  # the last used at the end
+_kept: OrderedDict[tuple[str, str], bytes] = OrderedDict()  # least recently used first
 
 
 def opened_gold(gold: GoldStandard | GoldUpload, definition: Definition, definition_sha256: str) -> bytes:
@@ -41,7 +41,7 @@ def opened_gold(gold: GoldStandard | GoldUpload, definition: Definition, definit
 
 
 def _open(sealed: bytes, definition: Definition, track: str, split: str) -> LoadedGold:
-    """Scored against itself too, so that what follows from it alone has been derived."""
+    """Open and load the gold; scoring it against itself computes everything derived from it."""
     opened = accepted_gold(definition, track, unseal(sealed), split)
     if comparison := score_gold(definition, track, opened, split).comparison:
         details(comparison)

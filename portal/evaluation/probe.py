@@ -1,4 +1,4 @@
-"""What a machine lacks for the work of a lane: a worker asks before it takes a message away from others."""
+"""What a machine lacks for the work of a lane. Workers check it before they receive messages."""
 
 from collections.abc import Iterator
 
@@ -11,11 +11,11 @@ from portal.models.task import definition_name
 from portal.objects.interface import data_objects, gold_objects
 from portal.storage import can_open_gold, can_open_this_gold
 
-PROBED = 20  # of the newest: one that is there shows that this is the portal's storage; reconcile looks at all
+PROBED = 20  # newest files: one that exists shows that this is the portal's storage; reconcile checks all
 
 
 def missing_for(lane: Lane) -> list[str]:
-    """What the machine lacks, in sentences that say what to do; empty where a worker can start."""
+    """What the machine lacks, in sentences that say how to fix it; empty if a worker can start."""
     try:
         return schema_problems() or [*_storage(), *(() if lane == Lane.MAIL else _key())]
     except DatabaseError as error:
@@ -23,7 +23,7 @@ def missing_for(lane: Lane) -> list[str]:
 
 
 def _storage() -> Iterator[str]:
-    """One definition of many that is not there concerns its shared task alone."""
+    """Check the storage. One missing definition of many concerns only its shared task."""
     try:
         data_objects().probe()
         names = map(definition_name, _newest(SharedTask, "definition_sha256"))

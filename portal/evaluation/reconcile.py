@@ -1,4 +1,4 @@
-"""Do rows, files and evaluations of a shared task agree? Every difference is a promise that was broken, or will be."""
+"""Consistency of a shared task's rows, files and evaluations. Every difference is a broken promise."""
 
 import random
 from collections import Counter
@@ -20,9 +20,9 @@ from portal.storage import file_sha256, folder_sha256, sealed_gold, stored_file
 from scoring import DefinitionError
 from scoring import __version__ as scorer_version
 
-STUCK = timedelta(seconds=20 * LEASE_SECONDS)  # by then the sweep has found it again and again
+STUCK = timedelta(seconds=20 * LEASE_SECONDS)  # the sweep would have found it many times by then
 _COUNTED = (Run.State.RECEIVED, Run.State.SCORING, Run.State.SCORED)
-_FITTING = {  # state of an upload → states that its runs may have
+_FITTING = {  # state of an upload → allowed states of its runs
     Submission.State.RECEIVED: {Run.State.RECEIVED},
     Submission.State.CHECKING: {Run.State.RECEIVED},
     Submission.State.ACCEPTED: {*_COUNTED, Run.State.FAILED},
@@ -33,7 +33,7 @@ _FITTING = {  # state of an upload → states that its runs may have
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """`code` says of what kind, `subject` what it is about, e.g. `run 0f3c…`; it quotes no score and no gold."""
+    """`code` is the kind of difference, `subject` its object, e.g. `run 0f3c…`. It quotes no score and no gold."""
 
     code: str
     subject: str
@@ -44,9 +44,9 @@ class Difference:
 
 
 def reconcile(shared_task: SharedTask, at: datetime, sample: int = 20, seed: int = 0) -> list[Difference]:
-    """Every difference; of all evaluations that count, a sample is computed again and compared bit by bit.
+    """All differences. A sample of the current evaluations is computed again and compared bit by bit.
 
-    Work goes on meanwhile, so that one row may be seen before and another after it: what is found is looked for twice.
+    Work continues meanwhile, so rows may change between queries: a difference counts only if it is found twice.
     """
     found = _differences(shared_task, at, sample, seed)
     again = set(_differences(shared_task, at, sample, seed)) if found else set()
@@ -67,7 +67,7 @@ def _differences(shared_task: SharedTask, at: datetime, sample: int, seed: int) 
 
 
 def _files(shared_task: SharedTask) -> Iterator[Difference]:
-    """Each file once, however many rows name it."""
+    """Check each file once, however many rows name it."""
     wanted: dict[str, str] = {}
     for run in _runs(shared_task).exclude(file_sha256=""):
         wanted.setdefault(run.file_sha256, f"run {run.pk}")
@@ -92,7 +92,7 @@ def _files(shared_task: SharedTask) -> Iterator[Difference]:
 
 
 def _definition(shared_task: SharedTask) -> Iterator[Difference]:
-    """The folder as it was imported, rules, items and pages; datasets that are kept apart count as they were then."""
+    """Check the imported folder: rules, items and pages, and datasets as of the import."""
     subject = f"definition {shared_task.definition_sha256}"
     name = definition_name(shared_task.definition_sha256)
     if not data_objects().has_folder(name):
@@ -116,7 +116,7 @@ def _definition(shared_task: SharedTask) -> Iterator[Difference]:
 
 
 def _receipts(shared_task: SharedTask) -> Iterator[Difference]:
-    """What was acknowledged is in the audit, written in the transaction of the upload."""
+    """Check receipts against the audit log, written in the transaction of the upload."""
     audited = AuditEntry.objects.filter(shared_task=shared_task, verb="submit").values_list("subject", "detail")
     receipts: dict[str, Any] = dict(audited)
     submissions = shared_task.submissions.order_by().values_list("pk", "sha256", Count("runs"))
@@ -137,7 +137,7 @@ def _states(shared_task: SharedTask) -> Iterator[Difference]:
 
 
 def _evaluations(shared_task: SharedTask) -> Iterator[Difference]:
-    """A scored run has exactly one evaluation by the pair that counts, a rejected one has none."""
+    """Check that a scored run has exactly one current evaluation, and a rejected run none."""
     for run in _runs(shared_task).filter(state=Run.State.SCORED).select_related("track", "phase"):
         gold = GoldStandard.objects.newest(run.track, run.phase.split)
         mine = run.evaluations.filter(gold=gold, scorer=shared_task.scorer)
@@ -156,7 +156,7 @@ def _stuck(shared_task: SharedTask, at: datetime) -> Iterator[Difference]:
 
 
 def _quotas(shared_task: SharedTask) -> Iterator[Difference]:
-    """What limits of teams and persons say is used, and the runs that count."""
+    """Compare the used quotas of teams and persons with the counted runs."""
     used: Counter[tuple[int | None, int | None, int, int, str]] = Counter()
     counted = _runs(shared_task).filter(kind=Run.Kind.TEAM, state__in=_COUNTED).select_related("submission")
     for run in counted:
@@ -173,7 +173,7 @@ def _quotas(shared_task: SharedTask) -> Iterator[Difference]:
 
 
 def _sampled(shared_task: SharedTask, sample: int, seed: int) -> Iterator[Difference]:
-    """With the scorer that made them, or not at all."""
+    """Compute a sample again, if this is the scorer that made it."""
     ours = Evaluation.objects.filter(run__track__shared_task=shared_task, scorer=scorer_version)
     keys = sorted(ours.exclude(run__state=Run.State.FAILED).values_list("pk", flat=True))
     chosen = random.Random(seed).sample(keys, min(sample, len(keys)))  # noqa: S311 - a sample, no secret

@@ -1,6 +1,6 @@
-"""What a claim's holder may write: each function is one transaction that begins with an UPDATE under the token.
+"""What a claim's holder writes. Each function is one transaction that begins with an UPDATE under the token.
 
-A stale holder, whose lease ended and whose work another has claimed, updates no row and writes nothing.
+A stale holder, whose lease ended and whose work another worker claimed, updates no row and writes nothing.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from django.db.models import F, QuerySet
 
 from portal.evaluation.errors import ChildError, HostError, description
 from portal.evaluation.limits import ATTEMPTS, HINT_SECONDS, POSTPONE_SECONDS, REMIND_AFTER, RETRY_SECONDS
-from portal.evaluation.notices import alert, tell_checked, tell_failed, tell_if_scored
+from portal.evaluation.notices import alert, notify_checked, notify_failed, notify_if_scored
 from portal.models import (
     Board,
     Evaluation,
@@ -39,7 +39,7 @@ Problems = list[dict[str, Any]]  # each as `Problem.as_dict`
 
 @dataclass(frozen=True, slots=True)
 class RunFinding:
-    """What the check says of one run."""
+    """A run's part of a check."""
 
     problems: Problems
     sha256: str
@@ -48,17 +48,17 @@ class RunFinding:
 
 @dataclass(frozen=True, slots=True)
 class UploadFinding:
-    """What the check says of an upload: its own problems, and its runs by their entry."""
+    """The result of a check: the upload's own problems, and its runs by entry."""
 
     ok: bool
     problems: Problems
     runs: Mapping[str, RunFinding] = field(default_factory=dict)
-    recognised: Sequence[RecognisedRun] = ()  # those that the names place
+    recognised: Sequence[RecognisedRun] = ()  # runs recognized by their names
 
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """One run's scores by metric key, what a reader must know about them, and what they are made of."""
+    """A run's scores by metric key, notes for readers, and details."""
 
     scores: dict[str, float | None]
     flags: list[str]
@@ -67,12 +67,12 @@ class Scored:
 
 @transaction.atomic
 def record_check(submission: Submission, token: UUID, finding: UploadFinding, at: datetime) -> bool:
-    """Accept the upload, or reject it with all its runs and give their quota back; False for a stale holder."""
+    """Accept the upload, or reject it with all its runs and give their quota back. False for a stale holder."""
     state = Submission.State.ACCEPTED if finding.ok else Submission.State.REJECTED
     mine = Submission.objects.held(submission, token)
     if not mine.release(state=state, postponed=0, problems=finding.problems, checked_at=at):
         return False
-    for run in submission.runs.order_by("pk"):  # the one order in which runs are locked
+    for run in submission.runs.order_by("pk"):  # the order in which runs are always locked
         found = finding.runs.get(run.entry, RunFinding([], "", None))
         run.problems, run.sha256, run.items = found.problems, found.sha256, found.items
         if finding.ok:
@@ -84,23 +84,23 @@ def record_check(submission: Submission, token: UUID, finding: UploadFinding, at
         submission.runs.update(chosen_at=None, chosen_by=None)
         _give_quota_back(submission.runs.all())
         Refusal.objects.count_one(_codes(finding))
-    tell_checked(submission, finding.ok, at)
+    notify_checked(submission, finding.ok, at)
     return True
 
 
 def _codes(finding: UploadFinding) -> set[str]:
-    """Of the errors."""
+    """Codes of the errors."""
     problems = chain(finding.problems, *(run.problems for run in finding.runs.values()))
     return {problem["code"] for problem in problems if problem["severity"] == "error"}
 
 
 @transaction.atomic
 def record_score(run: Run, token: UUID, gold: GoldStandard, scorer: str, scored: Scored, at: datetime) -> bool:
-    """Write the evaluation, once for a run, gold and scorer; False for a stale holder.
+    """Write the evaluation, once for a run, gold and scorer. False for a stale holder.
 
-    It ranks by the rules of now, however old those are by which it was scored: an import that changes them waits for
-    this transaction or comes before it. Scores that lack the metric that ranks now are stale, too. Scores that are
-    there already stay; others than those would mean that a number cannot be made again.
+    It is ranked by the current rules, even if older ones were used for scoring: an import that changes them comes
+    before or after this transaction. Scores without the current ranking metric are stale, too. Existing scores are
+    kept; if the new ones differ, the log has an error: a number cannot be reproduced.
     """
     rules = Track.objects.select_related("shared_task").select_for_update(of=("shared_task",), no_key=True)
     track = rules.get(pk=run.track_id)
@@ -125,19 +125,19 @@ def record_score(run: Run, token: UUID, gold: GoldStandard, scorer: str, scored:
     if kept != scored.scores:
         log.error("other scores than before", run=str(run.pk), gold=gold.version, scorer=scorer)
     Board.objects.settle(run, at, (gold, scorer))
-    tell_if_scored(run, at)
+    notify_if_scored(run, at)
     return True
 
 
 def record_error(work: Submission | Run | GoldUpload, token: UUID, error: Exception, at: datetime) -> bool:
-    """Count an attempt where the child died on this content; every other error is ours; False for a stale holder."""
+    """Count an attempt if the child died on this content; all other errors are ours. False for a stale holder."""
     if isinstance(error, ChildError):
         return _count_attempt(work, token, error, at)
     return _postpone(work, token, error, at)
 
 
 def _count_attempt(work: Submission | Run | GoldUpload, token: UUID, error: ChildError, at: datetime) -> bool:
-    """Let the work be tried again soon, or quarantine it after the last attempt."""
+    """Queue the work again, or quarantine it after the last attempt."""
     mine = type(work).objects.held(work, token)
     if not mine.update(attempts=F("attempts") + 1, postponed=0):
         return False
@@ -151,7 +151,7 @@ def _count_attempt(work: Submission | Run | GoldUpload, token: UUID, error: Chil
 
 @transaction.atomic
 def _postpone(work: Submission | Run | GoldUpload, token: UUID, error: Exception, at: datetime) -> bool:
-    """Let the work wait, longer each time; administrators get one mail an hour and kind of error, not one a run."""
+    """Put the work off, longer each time. Administrators get one mail an hour for each kind of error."""
     work.refresh_from_db(fields=["postponed"])
     wait = min(RETRY_SECONDS * 2 ** min(work.postponed, 10), POSTPONE_SECONDS)
     mine = type(work).objects.held(work, token)
@@ -171,13 +171,13 @@ def _shared_task(work: Submission | Run | GoldUpload) -> SharedTask:
 
 
 def _names(work: Submission | Run | GoldUpload) -> dict[str, str]:
-    """For the log and for administrators."""
+    """Names for the log and for administrators."""
     return {"subject": f"{work._meta.model_name} {work.pk}", "task": _shared_task(work).slug}
 
 
 @transaction.atomic
 def quarantine(work: LeaseQuerySet[Any], at: datetime) -> bool:
-    """Give up on that one row, and on the runs of an upload, and give their quota back; False where there is no row."""
+    """Give up on that row, and on the runs of an upload, and give their quota back. False without such a row."""
     item = work.first()
     if item is None or not work.release(state=Run.State.FAILED):
         return False
@@ -194,12 +194,12 @@ def quarantine(work: LeaseQuerySet[Any], at: datetime) -> bool:
     _give_quota_back(runs)
     for run in runs:
         Board.objects.settle(run, at)
-    tell_failed(item, at)
+    notify_failed(item, at)
     return True
 
 
 def _give_quota_back(runs: QuerySet[Run]) -> None:
-    """In the order in which uploads reserve it."""
+    """Give quota back in the order in which uploads reserve it."""
     for run in runs.select_related("team", "phase", "track", "submission").order_by("track__position"):
         if run.team is not None and run.submission is not None:
             Quota.objects.give_back(run.team, run.submission.sent_by_id, run.phase, run.track, run.received_at)

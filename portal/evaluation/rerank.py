@@ -1,4 +1,4 @@
-"""Keys that rank a track's runs, made anew when its rules have another ranking metric; released boards stay."""
+"""Ranking keys of a track's runs, computed again when its ranking metric changes. Released boards stay."""
 
 from django.db.models import Exists, OuterRef, QuerySet
 
@@ -9,10 +9,10 @@ _BATCH = 500
 
 
 def rerank(track: Track) -> int:
-    """Bring the track's evaluations in line with its ranking metric, in the transaction that changed the rules.
+    """Update the track's evaluations to its ranking metric, in the transaction that changed the rules.
 
-    The boards change at one stroke. What was scored without that metric is scored again, and waits on the boards like
-    a new run; returns how many runs do. What an earlier gold standard or scorer gave stays, as undefined.
+    The boards change at once. Runs scored without that metric are scored again, and wait on the boards like new runs;
+    returns how many. Evaluations by earlier gold or scorers remain, as undefined.
     """
     unmeasured = _unmeasured(track)
     again = ask_again(Run.objects.filter(Exists(unmeasured.filter(run=OuterRef("pk"))), track=track))
@@ -26,7 +26,7 @@ def rerank(track: Track) -> int:
 
 
 def _unmeasured(track: Track) -> QuerySet[Evaluation]:
-    """Evaluations by the gold standards and the scorer of now that lack the metric."""
+    """Evaluations by current gold and scorer that lack the metric."""
     splits = track.gold_standards.values_list("split", flat=True).distinct()
     newest = [GoldStandard.objects.newest(track, split) for split in splits]
     current = Evaluation.objects.filter(gold__in=newest, scorer=track.shared_task.scorer)

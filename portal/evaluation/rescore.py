@@ -1,6 +1,6 @@
-"""Asks for scores again: the gold standard is a new one, the scorer is, or someone wants to see the same bits.
+"""Scores runs again: after new gold or a new scorer, or on request.
 
-Evaluations stay; boards read those of the newest gold standard and of the scorer that the shared task goes by.
+Evaluations stay. Boards use those by the newest gold and the shared task's scorer.
 """
 
 from datetime import datetime
@@ -17,10 +17,10 @@ _SCORED_OR_WAITING = (Run.State.RECEIVED, Run.State.SCORING, Run.State.SCORED)
 
 
 def ask_again(runs: RunQuerySet) -> int:
-    """Let these runs wait to be scored, and end the claims of workers that score them now; returns how many.
+    """Queue these runs to be scored again, and end the claims of workers that score them now; return how many.
 
-    Runs that wait are updated too: who claims one from now on waits for this transaction and sees what it changed.
-    Rejected ones stay so, and a team's that were given up: their quota is back and their number may be another's.
+    Waiting runs are updated too: a claim after this waits for the transaction and sees its changes. Not included are
+    rejected runs, and teams' failed runs, whose quota and number may be used by others.
     """
     given_up = Q(state=Run.State.FAILED) & ~Q(kind=Run.Kind.TEAM)
     found = runs.filter(Q(state__in=_SCORED_OR_WAITING) | given_up)
@@ -31,7 +31,7 @@ def ask_again(runs: RunQuerySet) -> int:
 
 
 class ScoredAgain(TypedDict):
-    """From which scorer version to which, and how many runs wait for it."""
+    """The old and new scorer version, and the number of runs that wait for it."""
 
     scorer_before: str
     scorer: str
@@ -40,7 +40,7 @@ class ScoredAgain(TypedDict):
 
 @transaction.atomic
 def score_again(shared_task: SharedTask) -> ScoredAgain:
-    """Let every run of a shared task wait to be scored by this scorer, which its boards use from now on."""
+    """Score every run of a shared task with this scorer, which its boards use from now on."""
     before = SharedTask.objects.select_for_update(no_key=True).get(pk=shared_task.pk).scorer
     SharedTask.objects.filter(pk=shared_task.pk).update(scorer=scorer_version)
     runs = ask_again(Run.objects.filter(track__shared_task=shared_task))
@@ -48,7 +48,7 @@ def score_again(shared_task: SharedTask) -> ScoredAgain:
 
 
 def adopt_scorer(at: datetime) -> list[SharedTask]:
-    """Let shared tasks that go by an older scorer go by this one; never the other way round. Returns them."""
+    """Switch shared tasks with an older scorer to this one, never back. Returns them."""
     others = SharedTask.objects.exclude(scorer=scorer_version)
     outdated = [shared_task for shared_task in others if _order(shared_task.scorer) < _order(scorer_version)]
     for shared_task in outdated:

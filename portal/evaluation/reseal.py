@@ -1,4 +1,4 @@
-"""Gold sealed again after a change of keys: a job for workers, which have the private keys."""
+"""Seals gold again after a change of keys, in workers, which have the private keys."""
 
 from django.db import transaction
 
@@ -8,14 +8,14 @@ from portal.storage import reseal_gold
 
 
 def reseal_all() -> int:
-    """Seal everything for the newest key that is sealed for another; how many files that were."""
+    """Seal all files for the newest key that are sealed for another; return how many."""
     names = {*GoldStandard.objects.values_list("sealed_sha256", flat=True)}
     names |= {*GoldUpload.objects.exclude(sealed_sha256="").values_list("sealed_sha256", flat=True)}
     return sum(_reseal(name) for name in sorted(names) if gold_objects().has(name))
 
 
 def _reseal(name: str) -> bool:
-    """Rows point to the new file before the old one goes; who reads in between tries again."""
+    """Update rows before deleting the old file; a reader in between tries again."""
     renewed = reseal_gold(name)
     if renewed is None:
         return False

@@ -25,14 +25,14 @@ log = structlog.get_logger("portal.evaluation")
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """A child that has read runs of an upload, known by their entries, by the definition with that digest."""
+    """A child that has read runs of an upload, by entry, with the definition of that digest."""
 
     child: Child
     entries: frozenset[str]
     definition_sha256: str
 
     def has(self, run: Run) -> bool:
-        """Whether the child can score the run as it was read."""
+        """Whether the child can score the run without reading it again."""
         is_same = run.track.shared_task.definition_sha256 == self.definition_sha256
         return self.child.is_alive and run.entry in self.entries and is_same
 
@@ -40,19 +40,19 @@ class Reader:
 def score_run(run_id: UUID, at: datetime) -> bool:
     """Claim, score and record; True when an evaluation was written.
 
-    A run whose upload is not accepted yet, or whose track has no gold standard, stays as it is.
+    A run whose upload is not accepted yet, or whose track has no gold, is left alone.
     """
     run = scorable_runs().filter(pk=run_id).first()
     return run is not None and score(run, at)
 
 
 def scorable_runs() -> RunQuerySet:
-    """Runs with what `score` reads of them."""
+    """Runs that can be scored, with the rows that `score` reads."""
     return Run.objects.scorable().exclude(state=Run.State.SCORED).select_related("track__shared_task", "phase")
 
 
 def score(run: Run, at: datetime, reader: Reader | None = None) -> bool:
-    """One of `scorable_runs`; by the reader, where it has read the run by the rules that count."""
+    """Score one of `scorable_runs`, with the reader if it has read the run by the current rules."""
     shared_task = run.track.shared_task
     if not goes_by_this_scorer(shared_task):
         return False
@@ -60,7 +60,7 @@ def score(run: Run, at: datetime, reader: Reader | None = None) -> bool:
     token = claim_run(run.pk, at)
     if token is None:
         return False
-    # By which rules, gold and scorer is asked after the claim: see `ask_again`.
+    # Rules, gold and scorer are read after the claim: see `ask_again`.
     shared_task.refresh_from_db(fields=["scorer", "definition_sha256"])
     gold = GoldStandard.objects.newest(run.track, run.phase.split)
     if gold is None or not goes_by_this_scorer(shared_task):
@@ -93,7 +93,7 @@ def compute(run: Run, gold: GoldStandard | GoldUpload, reader: Reader | None = N
 
 @contextmanager
 def _child_with(run: Run, reader: Reader | None) -> Iterator[Child]:
-    """It has read the run, and has the time of a score."""
+    """A child that has read the run, with the time for a score."""
     if reader is not None and reader.has(run):
         reader.child.grant(CHILD_SECONDS)
         yield reader.child

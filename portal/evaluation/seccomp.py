@@ -1,6 +1,6 @@
-"""An allow-list of system calls (seccomp) for the limited child: to compute, read, answer and end, and nothing else.
+"""An allow-list of system calls (seccomp) for the confined child: it can compute, read, answer and end.
 
-Whatever is not listed fails with EPERM: sockets, programs, processes, signals, ptrace, namespaces, mounts, keys, BPF,
+Everything else fails with EPERM: sockets, programs, processes, signals, ptrace, namespaces, mounts, keys, BPF,
 io_uring, and all that creates, changes, renames or removes a file. Some calls are allowed with certain arguments only.
 """
 
@@ -15,21 +15,21 @@ from portal.evaluation.kernel import LIBRARY, SET_NO_NEW_PRIVILEGES, checked
 # linux/prctl.h
 _GET_SECCOMP, _SET_SECCOMP, _SECCOMP_FILTER = 21, 22, 2
 
-# linux/bpf_common.h, linux/seccomp.h: instructions of the filter, and its answers
+# linux/bpf_common.h, linux/seccomp.h: instructions of the filter, and its results
 _LOAD, _IF_EQUAL, _IF_AT_LEAST, _IF_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16  # offsets in struct seccomp_data
 _ALLOW, _ERROR = 0x7FFF0000, 0x00050000
 _NOT_PERMITTED = _ERROR | errno.EPERM
-_UNKNOWN = _ERROR | errno.ENOSYS  # the C library falls back to an older call
+_UNKNOWN = _ERROR | errno.ENOSYS  # the C library then uses an older call
 _OTHER_NUMBERS = 0x40000000  # x86-64's second set of numbers, x32
 
-# Flags that are the same on both machines: to open a file for writing, to start a thread, to enter a namespace
+# Flags that are the same on both machines: open a file for writing, start a thread, enter a namespace
 _TO_WRITE = 0o1 | 0o2 | 0o100 | 0o1000 | 0o2000 | 0o20000000  # WRONLY, RDWR, CREAT, TRUNC, APPEND, TMPFILE
 _THREAD, _NAMESPACES = 0x00010000, 0x7E020000
-_FCNTL = (0, 1, 2, 3, 4, 1030)  # copies of descriptors and their flags; no locks, no owners who get signals
-_IOCTL = (0x5401, 0x5413, 0x541B, 0x5450, 0x5451)  # is it a terminal, how wide, bytes to read, close on exec
+_FCNTL = (0, 1, 2, 3, 4, 1030)  # copies of descriptors and their flags; no locks, no owners for signals
+_IOCTL = (0x5401, 0x5413, 0x541B, 0x5450, 0x5451)  # is it a terminal, its width, bytes to read, close on exec
 
-# asm/unistd_64.h; open, stat and the like are on x86-64 alone
+# asm/unistd_64.h; open, stat and the like exist only on x86-64
 _X86_64 = {
     "read": 0, "write": 1, "open": 2, "close": 3, "stat": 4, "fstat": 5, "lstat": 6, "poll": 7, "lseek": 8,
     "mmap": 9, "mprotect": 10, "munmap": 11, "brk": 12, "rt_sigaction": 13, "rt_sigprocmask": 14,
@@ -59,7 +59,7 @@ _AARCH64 = {
     "mmap": 222, "mprotect": 226, "mincore": 232, "madvise": 233, "prlimit64": 261, "getrandom": 278,
     "membarrier": 283, "statx": 291, "rseq": 293, "clone3": 435, "close_range": 436, "faccessat2": 439,
 }  # fmt: skip
-MACHINES = {"x86_64": (0xC000003E, _X86_64), "aarch64": (0xC00000B7, _AARCH64)}  # with their names for seccomp
+MACHINES = {"x86_64": (0xC000003E, _X86_64), "aarch64": (0xC00000B7, _AARCH64)}  # and their seccomp names
 
 
 class _Program(ctypes.Structure):
@@ -69,25 +69,26 @@ class _Program(ctypes.Structure):
 
 
 def is_supported() -> bool:
-    """Whether this kernel filters system calls, on a machine whose numbers are known here."""
+    """Whether this kernel can filter system calls, on a machine with known numbers."""
     return platform.machine() in MACHINES and LIBRARY.prctl(_GET_SECCOMP) >= 0
 
 
 def allow_only_listed_calls() -> None:
-    """For good, in this process; `OSError` where the kernel does not do it."""
+    """Install the filter in this process, permanently; `OSError` if the kernel fails."""
     checked(LIBRARY.prctl(SET_NO_NEW_PRIVILEGES, 1, 0, 0, 0))
     checked(LIBRARY.prctl(_SET_SECCOMP, _SECCOMP_FILTER, ctypes.byref(_PROGRAM)))
 
 
 def _filter(architecture: int, numbers: Mapping[str, int]) -> list[bytes]:
-    """The filter's instructions; a jump counts those that are left out when its condition holds, or when not."""
+    """The filter's instructions. A jump counts the instructions to skip if its condition holds, or if not."""
     conditions = {
         "clone": [*_all_bits(0, _THREAD), *_no_bits(0, _NAMESPACES)],
         "open": _no_bits(1, _TO_WRITE),
         "openat": _no_bits(2, _TO_WRITE),
         "fcntl": _one_of(1, _FCNTL),
         "ioctl": _one_of(1, _IOCTL),
-        "prlimit64": [*_one_of(0, (0,)), *_one_of(2, (0,)), *_one_of(2, (0,), half=1)],  # reads one's own limits
+        # reads the process's own limits
+        "prlimit64": [*_one_of(0, (0,)), *_one_of(2, (0,)), *_one_of(2, (0,), half=1)],
     }
     program = [
         _instruction(_LOAD, _ARCHITECTURE),
@@ -117,12 +118,12 @@ def _no_bits(argument: int, bits: int) -> list[bytes]:
 def _one_of(argument: int, values: Sequence[int], half: int = 0) -> list[bytes]:
     tests = [
         _instruction(_IF_EQUAL, value, if_true=len(values) - place) for place, value in enumerate(values)
-    ]  # over the tests that follow, and over the refusal
+    ]  # skip the tests that follow, and the error
     return [_load(argument, half), *tests, _instruction(_RETURN, _NOT_PERMITTED)]
 
 
 def _load(argument: int, half: int = 0) -> bytes:
-    """The lower half of an argument of 64 bits, or its upper one; both machines are little-endian."""
+    """Load the lower or upper half of a 64-bit argument; both machines are little-endian."""
     return _instruction(_LOAD, _ARGUMENTS + 8 * argument + 4 * half)
 
 

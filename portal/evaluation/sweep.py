@@ -1,4 +1,4 @@
-"""Finds the work that no hint on the queue will bring: never published, lost with the broker, or let go by a worker."""
+"""Finds work without a hint in the queue: never queued, lost with the broker, or released by a worker."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
@@ -17,7 +17,7 @@ from portal.models.lease import LeaseQuerySet
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What is to be published: ids of uploads to check, of runs to score, of those for which no one waits, of gold."""
+    """Work to queue: ids of uploads to check, of runs to score, of runs that no one waits for, of gold."""
 
     submissions: list[UUID] = field(default_factory=list)
     runs: list[UUID] = field(default_factory=list)
@@ -27,10 +27,10 @@ class Work:
 
 
 def sweep(at: datetime, lanes: Collection[Lane] = tuple(Lane)) -> Work:
-    """Uploads and runs that wait without a hint on the queue, oldest first, for those lanes.
+    """Waiting uploads and runs without a hint in the queue, oldest first, for those lanes.
 
-    Each is marked, so that a second sweep within `HINT_SECONDS` leaves it alone. Work with which one worker after the
-    other died is quarantined.
+    Each is marked, so that a second sweep within `HINT_SECONDS` skips it. Work with which several workers died is
+    quarantined.
     """
     submissions = Submission.objects.due(at).filter(state__in=_states(Submission.State.CHECKING))
     runs = Run.objects.due(at).filter(state__in=_states(Run.State.SCORING))

@@ -1,4 +1,4 @@
-"""Validates an upload that is not submitted: the same check, a report, and the file is deleted."""
+"""Validates an upload that is not submitted: the same check and report; then the file is deleted."""
 
 from dataclasses import asdict
 from datetime import datetime, timedelta
@@ -20,11 +20,10 @@ log = structlog.get_logger("portal.evaluation")
 
 
 def validate(validation_id: UUID, at: datetime) -> bool:
-    """Claim, check without gold, keep the report and delete the file; True when the report was written.
+    """Claim, check without gold, save the report and delete the file. True when the report was written.
 
-    After an error of ours the validation waits: the file cannot be read, or its storage hangs. A check that ends
-    without an answer fails at once: its sender may ask again, and where the content killed the check this counts as a
-    rejected upload.
+    After an error of ours (file or storage cannot be read) the validation waits. If the check ends without an answer,
+    it fails at once: the sender can upload again, and content that killed the check counts as a rejected upload.
     """
     now = running_from(at)
     unfinished = Validation.objects.unfinished().filter(pk=validation_id)
@@ -51,12 +50,12 @@ def validate(validation_id: UUID, at: datetime) -> bool:
 
 
 def due(at: datetime) -> list[UUID]:
-    """Validations that wait without a hint on the queue, oldest first; each is marked as hinted at."""
+    """Waiting validations without a hint in the queue, oldest first; each is marked as hinted."""
     return Validation.objects.unfinished().due(at).order_by("received_at").hint(at, HINT_SECONDS, SWEEP_BATCH)
 
 
 def expire(at: datetime) -> None:
-    """Delete files that waited too long for a worker, and reports that were kept long enough."""
+    """Delete files that waited too long for a worker, and old reports."""
     late = Validation.objects.unfinished().filter(received_at__lte=at - WAITS)
     for key in list(late.values_list("pk", flat=True)):
         late.filter(pk=key).release(state=Validation.State.FAILED, finished_at=at)
@@ -65,7 +64,7 @@ def expire(at: datetime) -> None:
 
 
 def forget_leftovers() -> int:
-    """Delete files whose validation is finished or gone, e.g. with its account; how many there were."""
+    """Delete files whose validation is finished or gone, e.g. with its account; return how many."""
     left = set(files_to_validate()) - set(Validation.objects.unfinished().values_list("pk", flat=True))
     for key in left:
         forget_file_to_validate(key)
@@ -76,17 +75,17 @@ def _finding(validation: Validation) -> UploadFinding:
     phase = validation.phase
     if not has_file_to_validate(validation.pk):
         raise FileNotFoundError("the web server died before it had kept the file")
-    taken = Run.objects.holding_numbers(validation.team, phase).numbers_by_track()
+    used_numbers = Run.objects.holding_numbers(validation.team, phase).numbers_by_track()
     with (
         stored_file_to_validate(validation.pk) as file,
         child_for(phase.shared_task.definition, file, phase, seconds=VALIDATE_SECONDS) as child,
     ):
-        finding, _kept = judge(child, validation.file_name, validation.team, taken)
+        finding, _kept = judge(child, validation.file_name, validation.team, used_numbers)
         return finding
 
 
 def _report(finding: UploadFinding) -> dict[str, Any]:
-    """Plain values: whether it is valid, problems of the upload as a whole, and its runs with theirs."""
+    """The report as plain values: validity, problems of the whole upload, and its runs with theirs."""
     nothing = RunFinding([], "", None)
     runs = []
     for run in finding.recognised:

@@ -1,1 +1,1 @@
-"""Figures as Vega-Lite specifications: drawn by the server for paper and by the browser for looking closer."""
+"""Figures as Vega-Lite specifications: drawn by the server for papers, and by browsers to explore."""

@@ -1,4 +1,4 @@
-"""Figures of classes: confusion, scores by class, curves; from an evaluation's `scoring.analysis.details`."""
+"""Figures of classes: confusion, scores by class, curves; from `scoring.analysis.details`."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from portal.figures.frame import HEIGHT, NUMBER
 from portal.figures.layers import Spec, layer, nominal, quantitative
 
 _CELL = 58  # pixels
-_ROOM = 600  # pixels: what a page has for all cells side by side
+_ROOM = 600  # pixels: width of a page for all cells
 _DASHES = [[1, 0], [8, 3], [2, 2], [12, 3, 2, 3], [5, 5], [1, 4]]  # distinguishable without color
 _SHADES = {"domain": [0, 1], "interpolate": "rgb"}
 _CHANCE = [{"x": 0, "y": 0}, {"x": 1, "y": 1}]
@@ -30,13 +30,13 @@ def run_figures(details: Mapping[str, Any]) -> list[Figure]:
 
 
 def class_figures(runs: Mapping[str, Mapping[str, Any]]) -> list[Figure]:
-    """Figures of a field: F1 by class, or by column where there are several; `runs` maps names to details."""
+    """Figures of several runs: F1 by class, or by column if there are several; `runs` maps names to details."""
     lines = {name: positive_lines(details.get("classes", ())) for name, details in runs.items()}
     return [by_class(lines)] if lines and all(lines.values()) else []
 
 
 def positive_lines(found: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The classes of the only column; or of each column the value 1, under the column's name."""
+    """The classes of the only column; for several columns the value 1 of each, under the column's name."""
     if len(found) == 1:
         return list(found[0]["lines"])
     return [line | {"name": one["column"]} for one in found for line in one["lines"] if line["name"] == "1"]
@@ -46,7 +46,7 @@ def heat(rows: Sequence[str], columns: Sequence[str], *, shown: str, shade: str,
     """A heatmap with the field `shown` in its cells, shaded by `shade` from 0 to 1."""
     longest = max((len(name) for name in columns), default=0)
     room = _ROOM // max(len(columns), 1)
-    wanted = max(_CELL, min(7 * longest + 12, 130))  # a name's width
+    wanted = max(_CELL, min(7 * longest + 12, 130))  # width of a name
     angle = -35 if wanted > room or longest > 16 else 0
     return {
         "width": {"step": max(min(wanted, room), NUMBER)},

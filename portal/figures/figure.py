@@ -9,26 +9,26 @@ from portal.figures.theme import config
 from portal.queries.board_table import Row
 from portal.times_and_numbers import score
 
-CAN_DRAW = find_spec("vl_convert") is not None  # of the extra `figures`
+CAN_DRAW = find_spec("vl_convert") is not None  # with the extra `figures`
 
 Datum = dict[str, Any]
 
 
 def run_datum(row: Row, **values: Any) -> Datum:
-    """What a figure's data say of a run."""
+    """A run's part of a figure's data."""
     return {"name": row.label, "kind": "team" if row.is_team else "baseline", **values}
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A column of a figure's data: its key, its head, and how many decimals its numbers are shown with."""
+    """A column of a figure's data: key, heading, and number of decimals."""
 
     key: str
     title: str
     decimals: int | None = None  # None: whole numbers, or text
 
     def text(self, value: str | float | None) -> str:
-        """A value of this column as people read it."""
+        """A value of this column as text."""
         if self.decimals is None or isinstance(value, str):
             return "" if value is None else str(value)
         return score(value, self.decimals)
@@ -40,7 +40,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class PrintedValue:
-    """A value as it is printed."""
+    """A value as printed."""
 
     field: Field
     text: str
@@ -48,13 +48,13 @@ class PrintedValue:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A drawing and the very table that it is drawn from.
+    """A drawing and the table with its data.
 
-    `drawing` is a Vega-Lite specification without data and config: marks name styles of `theme.config`. `alt` says
-    in words what an image's reader sees, for those who do not see it.
+    `drawing` is a Vega-Lite specification without data and config: marks name styles of `theme.config`. `alt` describes
+    the image to people who do not see it.
     """
 
-    name: str  # a slug, in its address
+    name: str  # a slug, used in its URL
     title: str
     caption: str
     alt: str
@@ -63,7 +63,7 @@ class Figure:
     drawing: dict[str, Any] = field(repr=False)
 
     def spec(self, theme: str, *, is_small: bool = False) -> dict[str, Any]:
-        """The whole specification; for a small screen one of its own."""
+        """The complete specification; small screens get their own."""
         return {
             "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
             "description": f"{self.title}. {self.alt}",
@@ -75,7 +75,7 @@ class Figure:
 
     @property
     def can_be_drawn(self) -> bool:
-        """Whether the packages for it are installed; without them pages show the table alone."""
+        """Whether the packages for drawing are installed; without them pages show only the table."""
         return CAN_DRAW
 
     @property

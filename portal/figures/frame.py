@@ -1,4 +1,4 @@
-"""Which part of the plane a scatter plot shows, and where its labels stand."""
+"""The part of the plane that a scatter plot shows, and the positions of its labels."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,34 +8,34 @@ from portal.queries.whiskers import ends
 
 WIDTH, HEIGHT = 520, 340  # pixels
 SMALL = 328  # pixels: a whole figure on a screen of 360
-PLANE = SMALL - 60  # pixels: what is left beside the axis
-NUMBER = 34  # pixels: the least that a cell needs for its number
-_LETTER, _LINE, _MARK = 7, 16, 10  # pixels: a letter's width, a line's height, a mark's
+PLANE = SMALL - 60  # pixels: what is left next to the axis
+NUMBER = 34  # pixels: the least width of a cell for its number
+_LETTER, _LINE, _MARK = 7, 16, 10  # pixels: width of a letter, height of a line, size of a mark
 
 
-class Place(NamedTuple):
-    """Where a label stands beside its mark: how it is aligned, and how far off it is in pixels (y downwards)."""
+class LabelPosition(NamedTuple):
+    """A label's position next to its mark: alignment, and offset in pixels (y downwards)."""
 
     align: str
     dx: int
     dy: int
 
 
-PLACES = {
-    "right": Place("left", 10, 0),
-    "left": Place("right", -10, 0),
-    "above": Place("center", 0, -14),
-    "below": Place("center", 0, 15),
-    "above left": Place("right", -6, -11),
-    "below right": Place("left", 6, 12),
-    "above right": Place("left", 6, -11),
-    "below left": Place("right", -6, 12),
+LABEL_POSITIONS = {
+    "right": LabelPosition("left", 10, 0),
+    "left": LabelPosition("right", -10, 0),
+    "above": LabelPosition("center", 0, -14),
+    "below": LabelPosition("center", 0, 15),
+    "above left": LabelPosition("right", -6, -11),
+    "below right": LabelPosition("left", 6, 12),
+    "above right": LabelPosition("left", 6, -11),
+    "below left": LabelPosition("right", -6, 12),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """From `low` to `high` in a number of pixels."""
+    """An axis from `low` to `high` over a number of pixels."""
 
     low: float
     high: float
@@ -49,33 +49,33 @@ class Axis:
 
 
 def axis(main: Sequence[float], others: Sequence[float], pixels: int) -> Axis:
-    """Shows all main values, and those others that would not squeeze them; see `whiskers.ends`."""
+    """An axis for all main values, and those others that would not squeeze them; see `whiskers.ends`."""
     low, high = ends(main, others)
     margin = 0.08 * max(high - low, 0.02)
     return Axis(low - margin, high + margin, pixels)
 
 
 def narrowed(drawing: Mapping[str, Any]) -> dict[str, Any]:
-    """The same drawing for a small screen: as wide as that, with letters as large as elsewhere."""
+    """The drawing for a small screen: narrower, with letters of the same size."""
     if isinstance(drawing["width"], int):
         return dict(drawing) | {"width": SMALL, "autosize": {"type": "fit-x", "contains": "padding"}}
     x, y = drawing["encoding"]["x"], drawing["encoding"]["y"]
     heads, sides = (max((len(name) for name in axis["sort"]), default=0) * _LETTER for axis in (x, y))
-    room = SMALL - sides - 0.7 * heads - 2 * _MARK  # the heads stand aslant
+    room = SMALL - sides - 0.7 * heads - 2 * _MARK  # headings are slanted
     step = min(drawing["width"]["step"], max(room // max(len(x["sort"]), 1), NUMBER))
     aslant = x | {"axis": x["axis"] | {"labelAngle": -35}}
     return dict(drawing) | {"width": {"step": step}, "encoding": {"x": aslant, "y": y}}
 
 
-def label_places(points: Sequence[tuple[float, float]], texts: Sequence[str], width: int = WIDTH) -> list[str]:
-    """For each point in pixels (y downwards) one of PLACES, chosen in turn to lie over as little as possible."""
-    taken = [_box(x, y, _MARK, _MARK) for x, y in points]
+def label_positions(points: Sequence[tuple[float, float]], texts: Sequence[str], width: int = WIDTH) -> list[str]:
+    """One of LABEL_POSITIONS for each point in pixels (y downwards), chosen in turn to cover as little as possible."""
+    covered_boxes = [_box(x, y, _MARK, _MARK) for x, y in points]
     places = []
     for (x, y), text in zip(points, texts, strict=True):
-        boxes = {place: _label(x, y, text, place) for place in PLACES}
-        covered = {place: sum(_meet(boxes[place], box) for box in taken) for place in PLACES}
-        best = min(PLACES, key=lambda place: (_outside(boxes[place], width), covered[place]))
-        taken.append(boxes[best])
+        boxes = {place: _label(x, y, text, place) for place in LABEL_POSITIONS}
+        covered = {place: sum(_meet(boxes[place], box) for box in covered_boxes) for place in LABEL_POSITIONS}
+        best = min(LABEL_POSITIONS, key=lambda place: (_outside(boxes[place], width), covered[place]))
+        covered_boxes.append(boxes[best])
         places.append(best)
     return places
 
@@ -88,7 +88,7 @@ def _box(x: float, y: float, width: float, height: float) -> Box:
 
 
 def _label(x: float, y: float, text: str, place: str) -> Box:
-    align, dx, dy = PLACES[place]
+    align, dx, dy = LABEL_POSITIONS[place]
     width = _LETTER * len(text)
     middle = {"left": width / 2, "right": -width / 2}.get(align, 0)
     return _box(x + dx + middle, y + dy, width, _LINE)
@@ -99,7 +99,7 @@ def _outside(box: Box, width: int) -> bool:
 
 
 def _meet(one: Box, other: Box) -> float:
-    """How many square pixels both cover."""
+    """The common area of two boxes in pixels."""
     width = min(one[2], other[2]) - max(one[0], other[0])
     height = min(one[3], other[3]) - max(one[1], other[1])
     return max(width, 0) * max(height, 0)

@@ -1,4 +1,4 @@
-"""The letters of a drawing: an SVG that a page shows as an image loads no font, so it carries those that it uses."""
+"""Fonts of drawings: an SVG shown as an image cannot load fonts, so it contains the letters that it uses."""
 
 import re
 from base64 import b64encode
@@ -20,7 +20,7 @@ _SEMIBOLD = 'font-weight="600"'
 
 
 def with_letters(svg: str) -> str:
-    """The drawing with the fonts of its texts in it, each cut to the letters that occur: about 4 kB a weight."""
+    """The drawing with its fonts embedded, each reduced to the letters that occur: about 4 kB per weight."""
     letters: defaultdict[int, set[str]] = defaultdict(set)
     for attributes, text in _TEXT.findall(svg):
         letters[600 if _SEMIBOLD in attributes else 400].update(unescape(text))
@@ -30,7 +30,7 @@ def with_letters(svg: str) -> str:
 
 @lru_cache
 def _latin(weight: int) -> bytes:
-    """The part of a font that most drawings need: cutting the whole font takes three times as long."""
+    """The part of a font that most drawings need: subsetting the whole font takes three times as long."""
     return _cut(str(FOLDER / _FACES[weight]), "".join(_LATIN))
 
 
@@ -45,7 +45,7 @@ def _cut(font: str | BytesIO, letters: str, flavor: str | None = None) -> bytes:
     return cut.getvalue()
 
 
-@lru_cache  # figures of one kind mostly have the same letters, and cutting takes as long as drawing
+@lru_cache  # figures of one kind mostly have the same letters, and subsetting takes as long as drawing
 def _face(weight: int, letters: str) -> str:
     font = BytesIO(_latin(weight)) if _LATIN.issuperset(letters) else str(FOLDER / _FACES[weight])
     source = f"url(data:font/woff2;base64,{b64encode(_cut(font, letters, 'woff2')).decode()})"

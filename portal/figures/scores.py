@@ -1,4 +1,4 @@
-"""Figures of a field of runs, from the scores of its leaderboard."""
+"""Figures of the scores on a leaderboard."""
 
 from collections.abc import Iterable, Iterator
 from itertools import accumulate
@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from portal.figures.figure import Datum, Field, Figure, run_datum
-from portal.figures.frame import HEIGHT, PLACES, PLANE, WIDTH, Axis, axis, label_places
+from portal.figures.frame import HEIGHT, LABEL_POSITIONS, PLANE, WIDTH, Axis, axis, label_positions
 from portal.figures.layers import Spec, layer, nominal, quantitative
 from portal.models import Run
 from portal.queries.board_table import BoardTable
@@ -19,14 +19,14 @@ _DAYS = {"format": "%-d %b", "labelOverlap": True, "tickCount": {"interval": "da
 
 
 def score_figures(board: BoardTable, every_run: BoardTable) -> list[Figure]:
-    """All that have a meaning for the track: `board` has the official runs, `every_run` all of them."""
+    """All figures that apply to the track; `board` has the official runs, `every_run` all runs."""
     heads = {column.key: column for column in board.columns}
     found = [against(board, heads[across], heads[up]) for across, up in _pairs(board)]
     return [figure for figure in (*found, by_part(board), over_time(every_run)) if figure is not None]
 
 
 def _pairs(board: BoardTable) -> Iterator[tuple[str, str]]:
-    """Recall and precision of the same thing; then the ranking metric against each other one."""
+    """Recall and precision of the same thing; then the ranking metric and each other one."""
     keys = [column.key for column in board.columns]
     kinds = [key.removeprefix("recall") for key in keys if key.startswith("recall")]
     pairs = [(f"recall{kind}", f"precision{kind}") for kind in kinds if f"precision{kind}" in keys]
@@ -38,7 +38,7 @@ def _pairs(board: BoardTable) -> Iterator[tuple[str, str]]:
 
 
 def against(board: BoardTable, across: Column, up: Column) -> Figure | None:
-    """One metric against another: a point a run; None where fewer than two runs of teams have both."""
+    """One metric against another, a point per run; None if fewer than two teams' runs have both."""
     rows = [row for row in board.rows if row.scores.get(across.key) is not None and row.scores.get(up.key) is not None]
     if sum(row.is_team for row in rows) < 2:
         return None
@@ -62,7 +62,7 @@ def against(board: BoardTable, across: Column, up: Column) -> Figure | None:
 
 
 def _framed(data: list[Datum]) -> tuple[list[Datum], list[Datum]]:
-    """Points inside the frame, with the place of their label, and those outside."""
+    """Points inside the frame, with the position of their label, and points outside."""
     teams = [datum for datum in data if datum["kind"] == "team"]
     others = [datum for datum in data if datum["kind"] != "team"]
     horizontal = axis([one["x"] for one in teams], [one["x"] for one in others], WIDTH)
@@ -71,14 +71,14 @@ def _framed(data: list[Datum]) -> tuple[list[Datum], list[Datum]]:
     across, up = _frames(inside)
     names = [datum["name"] for datum in inside]
     points = [(across.pixel(datum["x"]), HEIGHT - up.pixel(datum["y"])) for datum in inside]
-    large = label_places(points, names)
-    small = label_places([(x * PLANE / WIDTH, y) for x, y in points], names, PLANE)
+    large = label_positions(points, names)
+    small = label_positions([(x * PLANE / WIDTH, y) for x, y in points], names, PLANE)
     shown = [datum | {"large": one, "small": other} for datum, one, other in zip(inside, large, small, strict=True)]
     return shown, [datum for datum in data if datum not in inside]
 
 
 def _frames(shown: list[Datum]) -> tuple[Axis, Axis]:
-    """Both axes, as they are drawn."""
+    """Both axes."""
     return axis([datum["x"] for datum in shown], [], WIDTH), axis([datum["y"] for datum in shown], [], HEIGHT)
 
 
@@ -101,15 +101,15 @@ def _scatter(shown: list[Datum], across: Column, up: Column) -> Spec:
         },
         "layer": [
             *(layer("point", only=f"datum.kind == '{kind}'", style=kind, clip=True) for kind in kinds),
-            *(_names(place, kind) for place in PLACES for kind in kinds if (place, kind) in named),
+            *(_names(place, kind) for place in LABEL_POSITIONS for kind in kinds if (place, kind) in named),
         ],
     }
 
 
 def _names(place: str, kind: str) -> Spec:
-    """The names of those runs whose label has that place."""
+    """The names of runs whose label has that position."""
     only = f"datum[place] == '{place}' && datum.kind == '{kind}'"
-    look = {"style": f"{kind}-name", "baseline": "middle"} | PLACES[place]._asdict()
+    look = {"style": f"{kind}-name", "baseline": "middle"} | LABEL_POSITIONS[place]._asdict()
     return layer("text", {"text": {"field": "name"}}, only=only, **look)
 
 
@@ -121,7 +121,7 @@ def _outside_words(outside: list[Datum], across: Column, up: Column) -> str:
 
 
 def _alt(shown: Iterable[Datum], across: Column, up: Column) -> str:
-    """The best of both axes, by their direction."""
+    """The best runs of both axes, by their direction."""
     teams = [datum for datum in shown if datum["kind"] == "team"]
     first, second = (
         max(teams, key=lambda one: one[key] if column.higher_is_better else -one[key])
@@ -138,7 +138,7 @@ def _alt(shown: Iterable[Datum], across: Column, up: Column) -> str:
 
 
 def by_part(board: BoardTable) -> Figure | None:
-    """The same metric on parts of the items, as the groups of SSA 2023: a row a run, a point a part."""
+    """The same metric on parts of the items, as in the groups of SSA 2023: a row per run, a point per part."""
     parts = [column for column in board.columns if ":" in column.key]
     bases = {column.key.split(":")[0] for column in parts}
     if len(parts) < 2 or len(bases) != 1:
@@ -163,7 +163,7 @@ def by_part(board: BoardTable) -> Figure | None:
 
 
 def by_language(found: Languages, column: Column) -> Figure:
-    """The score of each run on the items of each language: a row a run, a point a language."""
+    """Scores on the items of each language: a row per run, a point per language."""
     codes = [code for code, _items in found.items]
     data: list[Datum] = [
         {"name": name, "part": language_name(code), "value": value}
@@ -197,7 +197,7 @@ def _best_in(language: str, data: list[Datum], column: Column) -> str:
 
 
 def _dumbbells(across: str, parts: str) -> Spec:
-    """A row a `name`, a point for the `value` of each `part`, and a line from the least to the greatest."""
+    """A row per `name`, a point for the `value` of each `part`, and a line from the least to the greatest."""
     ends = {"x": {"field": "value", "aggregate": "min"}, "x2": {"field": "value", "aggregate": "max"}}
     return {
         "width": WIDTH,
@@ -211,7 +211,7 @@ def _dumbbells(across: str, parts: str) -> Spec:
 
 
 def over_time(board: BoardTable) -> Figure | None:
-    """The ranking score of every run by the time it came, and the best so far; None below two runs."""
+    """The ranking score of every run by time, and the best so far; None below two runs."""
     column = board.ranking_column
     runs = [row for row in board.teams if row.scores.get(column.key) is not None]
     if len(runs) < 2:

@@ -1,1 +1,1 @@
-"""Texts and sending of mail."""
+"""Texts and sending of mails."""

@@ -1,4 +1,4 @@
-"""The demo's mail: each message a file for a mail program and a page for a browser, and its link in the log."""
+"""The demo's mail: each message is a file for mail programs and a page for browsers; the log has the link."""
 
 import re
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ _LINK = re.compile(r"https?://\S+")
 
 
 class EmailBackend(BaseEmailBackend):
-    """Sends nothing: a person at the demo reads the files or follows the link."""
+    """A backend that sends nothing: people read the files or follow the link."""
 
     def send_messages(self, email_messages: Sequence[EmailMessage]) -> int:
         folder = Path(settings.MAIL_ROOT)

@@ -1,4 +1,4 @@
-"""What a letter is made of: pieces that are printed as plain text and as HTML alike, so that neither lacks anything."""
+"""The parts of a letter, printed both as plain text and as HTML, so that both are complete."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ PLAIN_WIDTH = 76  # of the plain text, in characters
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A piece of a letter.
+    """A part of a letter.
 
     `text`, `quote` and `secret` print `text`; `link` and `button` print it above `url`; `facts` (label, value) and
     `points` (head, words) print `rows`.
@@ -44,7 +44,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Letter:
-    """A mail before it is printed; `why` says why its reader gets it. An attachment is a file name and JSON text."""
+    """A mail before it is printed; `why` is why its reader gets it. An attachment is a file name and JSON text."""
 
     subject: str
     blocks: Sequence[Block]
@@ -53,10 +53,10 @@ class Letter:
 
 
 text = partial(Block, "text")
-quote = partial(Block, "quote")  # what someone else wrote, of any length
-secret = partial(Block, "secret")  # a line to copy as it is
+quote = partial(Block, "quote")  # written by someone else, of any length
+secret = partial(Block, "secret")  # a line to copy
 link = partial(Block, "link")
-button = partial(Block, "button")  # what to do next: one a letter
+button = partial(Block, "button")  # the next step: one per letter
 
 
 def facts(*rows: tuple[str, str]) -> Block:
@@ -68,14 +68,14 @@ def points(rows: Sequence[tuple[str, str]]) -> Block:
 
 
 def names_of(mail: OutgoingMail) -> dict[str, str]:
-    """What the sentences of its letter name: the task and, where the mail is about them, team and phase."""
+    """Names in a letter's sentences: the task and, if the mail is about them, team and phase."""
     found = {"task": mail.shared_task.title}
     found |= {"team": mail.team.name} if mail.team else {}
     return found | ({"phase": mail.phase.title} if mail.phase else {})
 
 
 def page(name: str, *arguments: object) -> str:
-    """The address of a page, for somebody who is not on the portal."""
+    """A page's absolute URL."""
     return f"{settings.PUBLIC_URL}{reverse(name, args=arguments)}"
 
 

@@ -1,4 +1,4 @@
-"""From a letter to a message with plain text and HTML, in the language that is active."""
+"""Messages with plain text and HTML, made from letters in the active language."""
 
 from datetime import datetime
 from urllib.parse import urlsplit
@@ -14,9 +14,9 @@ from portal.models import MailFacts, OutgoingMail
 
 
 def message(mail: OutgoingMail, facts: MailFacts, at: datetime) -> EmailMultiAlternatives:
-    """Of a row of the outbox; for a kind with a password, the password is made and its hash kept here.
+    """The message of an outbox row. For kinds with a password, the password is made and its hash stored here.
 
-    A mail that is sent twice has the same Message-ID twice, so that its reader's program may show it once.
+    A mail that is sent twice has the same Message-ID, so that mail programs may show it once.
     """
     stop = unsubscribe.address(mail.user, mail.wish) if mail.user and mail.wish else ""
     headers = {"Message-ID": f"<{mail.pk}@{urlsplit(settings.PUBLIC_URL).hostname}>"}
@@ -28,10 +28,10 @@ def message(mail: OutgoingMail, facts: MailFacts, at: datetime) -> EmailMultiAlt
 def printed(
     letter: Letter, address: str, language: str, headers: dict[str, str], stop: str = ""
 ) -> EmailMultiAlternatives:
-    """`stop` is the link that ends mails of this kind, where there is one."""
+    """The letter as a message; `stop` is the link to unsubscribe, if there is one."""
     context = {"letter": letter, "language": language, "stop": stop, "portal": settings.PUBLIC_URL}
     message = EmailMultiAlternatives(
-        subject=" ".join(letter.subject.split()),  # whatever a name holds, a subject is one line
+        subject=" ".join(letter.subject.split()),  # a subject is one line, whatever a name contains
         body=render_to_string("mail/letter.txt", context),
         to=[address],
         headers={"Auto-Submitted": "auto-generated", **headers},

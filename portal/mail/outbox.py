@@ -1,7 +1,7 @@
-"""The outbox: each row is claimed, written out, sent and recorded; what fails is tried again, later each time.
+"""The outbox: each row is claimed, written, sent and recorded. Failures are tried again, later each time.
 
-A worker that dies between the mail server's yes and the record leaves a row that is sent once more when its lease ends:
-a mail may come twice, never not at all. Both have one Message-ID; of two passwords the later one holds.
+If a worker dies after sending and before recording, the mail is sent again when its lease ends: a mail may come twice,
+but is never lost. Both have the same Message-ID; of two passwords the later one is valid.
 """
 
 from collections.abc import Callable
@@ -29,7 +29,7 @@ FindFacts = Callable[[OutgoingMail, datetime], MailFacts | None]
 
 
 def send(mail_id: UUID, at: datetime, find_facts: FindFacts) -> None:
-    """Send that mail unless it is sent, given up or held by another worker; without facts it is canceled."""
+    """Send the mail unless it was sent, given up or claimed by another worker. Without facts it is canceled."""
     waiting = OutgoingMail.objects.filter(pk=mail_id, state=OutgoingMail.State.QUEUED, attempts__lt=ATTEMPTS)
     token = waiting.claim(at, LEASE_SECONDS, attempts=F("attempts") + 1)
     if token is None:
@@ -41,8 +41,8 @@ def send(mail_id: UUID, at: datetime, find_facts: FindFacts) -> None:
             facts = find_facts(mail, at)
             if facts is not None:
                 message(mail, facts, at).send()
-    except Exception as error:  # whatever the mail server or the way to it does
-        is_ours = not isinstance(error, OSError)  # SMTPException is one, too
+    except Exception as error:  # any error of the mail server or the connection
+        is_ours = not isinstance(error, OSError)  # SMTPException is an OSError, too
         log.warning("mail not sent", id=str(mail_id), attempt=mail.attempts, error=_name(error), exc_info=is_ours)
         _record_error(mail, token, error, at)
     else:
@@ -51,9 +51,9 @@ def send(mail_id: UUID, at: datetime, find_facts: FindFacts) -> None:
 
 
 def due(at: datetime) -> list[UUID]:
-    """Mails that wait without a hint on the queue, oldest first; each is marked as hinted at.
+    """Waiting mails without a hint in the queue, oldest first; each is marked as hinted.
 
-    A mail whose last attempt ended with its worker is given up.
+    A mail whose worker died at the last attempt is given up.
     """
     waiting = OutgoingMail.objects.due(at).filter(state=OutgoingMail.State.QUEUED)
     waiting.filter(attempts__gte=ATTEMPTS).release(at, state=OutgoingMail.State.FAILED)
@@ -75,7 +75,7 @@ def _record_error(mail: OutgoingMail, token: UUID, error: Exception, at: datetim
 
 
 def _codes(error: Exception) -> list[int]:
-    """The mail server's own answers about this mail."""
+    """The mail server's reply codes for this mail."""
     if isinstance(error, SMTPRecipientsRefused):
         return [code for code, _words in error.recipients.values()]
     return [error.smtp_code] if isinstance(error, SMTPDataError) else []

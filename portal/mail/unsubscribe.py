@@ -1,4 +1,4 @@
-"""Links that stop one kind of mail for one person, without a log-in: the signature is all the leave that is needed."""
+"""Links that stop one kind of mail for one person without signing in: their signature is the permission."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ _WISHES = frozenset(OutgoingMail.WISHES.values())
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """The field of `User` that the link is about, and whose it is."""
+    """A field of `User` to turn off, and the user's id."""
 
     user_id: int
     field: str
@@ -26,12 +26,12 @@ def address(user: User, field: str) -> str:
 
 
 def token(user: User, field: str) -> str:
-    """Good for as long as the account is there: people unsubscribe from old mails, too."""
+    """A token without an expiry: people unsubscribe from old mails, too."""
     return Signer(salt=_SIGNER).sign(f"{user.pk}:{field}")
 
 
 def read(token: str) -> Wish | None:
-    """What the link of that token is about; None where we have not signed it."""
+    """The wish in a token; None if we have not signed it."""
     try:
         user_id, field = Signer(salt=_SIGNER).unsign(token).split(":")
     except (BadSignature, ValueError):

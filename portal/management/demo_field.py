@@ -1,4 +1,4 @@
-"""The demo's field: invented teams send invented runs, by the way that every upload goes."""
+"""The demo's runs: invented teams upload invented runs as everyone does."""
 
 import tempfile
 from datetime import datetime, timedelta
@@ -12,7 +12,7 @@ from portal.actions.submit import submit
 from portal.models import Phase, SharedTask, Team
 from tasks.invented import invented_archive
 
-TEAMS = {  # name → how often its systems are right
+TEAMS = {  # name → share of right answers
     "Bora": 0.74,
     "Levante": 0.72,
     "Meltemi": 0.66,
@@ -21,17 +21,15 @@ TEAMS = {  # name → how often its systems are right
     "Sirocco": 0.47,
     "Zefiro": 0.31,
 }
-PAPERS = 2  # of the best teams, that say how to cite them
-KEEN = (
-    3  # teams, the best, that send two runs for each track while an evaluation is open or on a ladder, and one after it
-)
+PAPERS = 2  # best teams, with a paper
+KEEN = 3  # the best teams: two runs per track in open evaluations and on ladders, and one afterwards
 
 _METHODS = ("Fine-tuned encoder", "Ensemble of five seeds", "Prompted language model", "TF-IDF with a linear SVM")
 _LATE_DAYS = timedelta(days=60)
 
 
 def send_runs(shared_task: SharedTask, folder: Path, at: datetime) -> None:
-    """Runs of every team for every track of phases on the test items, and of a few teams on open ladders.
+    """Upload runs of every team for every track, on the test items, and of a few teams on open ladders.
 
     `folder` is the complete one, with gold.
     """
@@ -45,12 +43,12 @@ def send_runs(shared_task: SharedTask, folder: Path, at: datetime) -> None:
             is_once = (is_open and phase.ladder_step is None) or phase.runs_per_track == 1
             runs = 1 if is_once or name not in list(TEAMS)[:KEEN] else 2
             for number in range(1, runs + 1):
-                if team.submissions.filter(phase=phase).count() < number:  # else an earlier start sent it
+                if team.submissions.filter(phase=phase).count() < number:  # uploaded at an earlier start
                     _send(folder, team, phase, number, at)
 
 
 def give_papers(shared_task: SharedTask, at: datetime) -> None:
-    """What the best teams say of their papers."""
+    """Set the papers of the best teams."""
     for name in list(TEAMS)[:PAPERS]:
         team = shared_task.teams.get(name=name)
         title = f"{name} at {shared_task.title}: an invented system"
@@ -69,6 +67,6 @@ def _send(folder: Path, team: Team, phase: Phase, number: int, now: datetime) ->
 
 
 def _moment(phase: Phase, now: datetime, rng: np.random.Generator) -> datetime:
-    """While the phase was open; the more uploads, the closer its end."""
+    """A time while the phase was open; later for more uploads."""
     end = phase.closes or min(now, phase.opens + _LATE_DAYS)
     return phase.opens + (end - phase.opens) * float(rng.random() ** 0.4)

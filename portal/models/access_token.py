@@ -1,6 +1,6 @@
-"""Access tokens: what a script shows to act for a person. Only its SHA-256 is kept.
+"""Access tokens, with which scripts act for a person. Only their SHA-256 is stored.
 
-A token reads `agon_`, 30 letters and digits, and 6 of a checksum, so that scanners recognize one that has leaked.
+A token is `agon_`, 30 letters and digits, and 6 of a checksum, by which scanners recognize leaked tokens.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ from portal.models.task import SharedTask
 SECRET_LENGTH = 30  # letters and digits: 178 bits
 _DIGITS = string.digits + string.ascii_letters
 _FORM = re.compile(r"agon_([0-9A-Za-z]{30})([0-9A-Za-z]{6})")
-_SHOWN = 13  # characters by which its owner recognizes a token
+_SHOWN = 13  # characters that are kept, for the owner to recognize the token
 _USES_KEPT_EVERY = timedelta(minutes=1)
 
 
@@ -43,11 +43,11 @@ def is_well_formed(text: str) -> bool:
 
 class AccessTokenQuerySet(models.QuerySet["AccessToken"]):
     def valid(self, at: datetime) -> Self:
-        """Neither revoked nor expired, of accounts that are active."""
+        """Tokens that are neither revoked nor expired, of active accounts."""
         return self.filter(revoked_at__isnull=True, expires_at__gt=at, user__is_active=True)
 
     def find(self, text: str, at: datetime) -> "AccessToken | None":
-        """The valid token of that text. The secret part is compared in constant time."""
+        """The valid token with that text. The secret part is compared in constant time."""
         if not is_well_formed(text):
             return None
         found = self.valid(at).select_related("user", "shared_task").filter(shown=text[:_SHOWN]).first()
@@ -58,24 +58,24 @@ class AccessTokenQuerySet(models.QuerySet["AccessToken"]):
     def issue(
         self, user: User, secret: str, at: datetime, *, name: str, scope: str, task: SharedTask | None, days: int
     ) -> tuple["AccessToken", str]:
-        """A new token, and its text, which is nowhere else."""
+        """Create a token; return it with its text, which is not stored."""
         text = token_text(secret)
         until = at + timedelta(days=days)
         kept = {"shown": text[:_SHOWN], "sha256": _sha256(text), "created_at": at, "expires_at": until}
         return self.create(user=user, name=name, scope=scope, shared_task=task, **kept), text
 
     def end(self, at: datetime, reason: str) -> None:
-        """Revoke those that are not, each with an entry in the audit log."""
+        """Revoke all tokens, each with an audit entry."""
         for token in self.filter(revoked_at__isnull=True):
             token.revoke(at)
             AuditEntry.objects.record(token.user, "revoke_token", token, at, name=token.name, reason=reason)
 
 
 class AccessToken(models.Model):
-    """Lets a script do what its owner may, within `scope` and, where it has one, within a shared task."""
+    """A token: lets a script do what its owner may, within `scope` and, if set, one shared task."""
 
     class Scope(models.TextChoices):
-        """Each includes those before it."""
+        """Each scope includes those before it."""
 
         READ = "read", _("Read")
         SUBMIT = "submit", _("Read and take part: submit runs, manage the team")
@@ -84,8 +84,10 @@ class AccessToken(models.Model):
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="access_tokens")
     name = models.CharField(_("Name"), max_length=80)
     scope = models.CharField(_("Scope"), max_length=8, choices=Scope)
-    shared_task = models.ForeignKey(SharedTask, on_delete=models.CASCADE, null=True, related_name="+")  # None: all
-    shown = models.CharField(max_length=_SHOWN, unique=True)  # its beginning
+    shared_task = models.ForeignKey(
+        SharedTask, on_delete=models.CASCADE, null=True, related_name="+"
+    )  # None: all tasks
+    shown = models.CharField(max_length=_SHOWN, unique=True)  # the first characters
     sha256 = models.CharField(max_length=64)
     created_at = models.DateTimeField()
     expires_at = models.DateTimeField()
@@ -105,12 +107,12 @@ class AccessToken(models.Model):
         return f"token {self.shown}"
 
     def allows(self, scope: str) -> bool:
-        """Whether it is good for that scope."""
+        """Whether the token has that scope."""
         ladder = AccessToken.Scope.values
         return ladder.index(scope) <= ladder.index(self.scope)
 
     def is_for(self, shared_task: SharedTask) -> bool:
-        """Whether it is good for that shared task."""
+        """Whether the token is for that shared task."""
         return self.shared_task_id in (None, shared_task.pk)
 
     def revoke(self, at: datetime) -> None:
@@ -118,7 +120,7 @@ class AccessToken(models.Model):
         self.save(update_fields=["revoked_at"])
 
     def used(self, at: datetime) -> None:
-        """Note the use, at most once a minute: most requests write nothing."""
+        """Save the time of use, at most once a minute."""
         if self.last_used_at is None or self.last_used_at <= at - _USES_KEPT_EVERY:
             AccessToken.objects.filter(pk=self.pk).update(last_used_at=at)
 

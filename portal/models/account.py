@@ -1,4 +1,4 @@
-"""People: one account a mail address."""
+"""Accounts: one person each, identified by a mail address."""
 
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -16,19 +16,19 @@ from portal.models.clock import database_now
 if TYPE_CHECKING:
     from portal.models.access_token import AccessToken
 
-SECOND_FACTORS = ("totp", "webauthn")  # kinds of allauth's `Authenticator`; recovery codes come with one of these
+SECOND_FACTORS = ("totp", "webauthn")  # types of allauth's `Authenticator`; recovery codes come with one of these
 
 
 _PLACES = ("Africa", "America", "Antarctica", "Arctic", "Asia", "Atlantic", "Australia", "Europe", "Indian", "Pacific")
 
 
 def time_zones() -> list[str]:
-    """UTC, and those that are named after a place."""
+    """UTC, and all zones named after places."""
     return ["UTC", *sorted(zone for zone in available_timezones() if zone.startswith(_PLACES) and "/" in zone)]
 
 
 def languages() -> list[tuple[str, str]]:
-    """Those in which the portal speaks and writes; a function, so that a new one needs no migration."""
+    """The portal's languages. A function, so that a new language needs no migration."""
     return [(code, str(name)) for code, name in settings.LANGUAGES]
 
 
@@ -43,10 +43,10 @@ class UserManager(BaseUserManager["User"]):
         return self.create_user(email, password, is_staff=True, is_superuser=True, **fields)
 
     def with_second_factor(self, user: "Viewer") -> models.QuerySet["User"]:
-        """The user, if signing in needs more than a password; the demo, with its published passwords, asks no one.
+        """The user, if their session has a second factor. The demo, whose passwords are public, needs none.
 
-        Each session of such an account has used a second factor, or set up the first: see `portal.web.second_factors`.
-        A token stands for such a session where it may organize.
+        Every session of such an account used a second factor, or set up the first one: see `portal.web.second_factors`.
+        A token counts as such a session if it may organize.
         """
         if user.pk is None or (user.token is not None and not user.token.allows("organize")):
             return self.none()
@@ -61,7 +61,8 @@ class User(AbstractBaseUser, PermissionsMixin):
     country = CountryField(_("country"), blank=True, blank_label="–")
     time_zone = models.CharField(_("time zone"), max_length=64, default="UTC")
     language = models.CharField(_("language"), max_length=16, choices=languages, default=settings.LANGUAGE_CODE)
-    # What a person may do without; mails that a step depends on (verification, approval, invitation) always go out.
+    # Mails that a person can turn off. Mails that a step depends on (verification, approval, invitation) are always
+    # sent.
     mails_about_runs = models.BooleanField(_("mails about runs"), default=True)
     mails_about_deadlines = models.BooleanField(_("mails about deadlines"), default=True)
     mails_about_results = models.BooleanField(_("mails about results"), default=True)
@@ -73,8 +74,8 @@ class User(AbstractBaseUser, PermissionsMixin):
 
     objects: ClassVar[UserManager] = UserManager()
 
-    _password: str | None  # a new one, until it is saved
-    token: "AccessToken | None" = None  # by which the person asks now; None in a session
+    _password: str | None  # a new password until it is saved
+    token: "AccessToken | None" = None  # the token of this request; None in a session
 
     USERNAME_FIELD = "email"
     REQUIRED_FIELDS: ClassVar[list[str]] = ["name"]
@@ -83,7 +84,7 @@ class User(AbstractBaseUser, PermissionsMixin):
         return self.name or self.email
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        """With a new password, or when the account is deactivated, its access tokens end."""
+        """Save; a new password or a deactivated account ends its access tokens."""
         reason = "deactivated" if not self.is_active else "password" if self._password is not None else ""
         is_known = self.pk is not None
         super().save(*args, **kwargs)
@@ -101,12 +102,12 @@ class User(AbstractBaseUser, PermissionsMixin):
 
     @property
     def has_second_factor(self) -> bool:
-        """Whether one is set up, be it in the demo."""
+        """Whether a second factor is set up, also in the demo."""
         return User.objects.filter(pk=self.pk, authenticator__type__in=SECOND_FACTORS).exists()
 
     @property
     def origin(self) -> str:
-        """Affiliation and country, as far as they are given."""
+        """Affiliation and country, if given."""
         return ", ".join(filter(None, (self.affiliation, str(self.country.name))))
 
     def get_short_name(self) -> str:
@@ -118,16 +119,16 @@ Viewer = User | AnonymousUser
 
 
 def is_time_zone(zone: str) -> None:
-    """ValidationError for a name that is none of `time_zones`."""
+    """Raise ValidationError unless the name is one of `time_zones`."""
     if zone not in time_zones():
         raise ValidationError(_("Choose a time zone from the list, for example Europe/Madrid."))
 
 
 def is_language(code: str) -> None:
-    """ValidationError for a code that is none of `languages`."""
+    """Raise ValidationError unless the code is one of `languages`."""
     User._meta.get_field("language").validate(code, None)
 
 
 def is_country(code: str) -> None:
-    """ValidationError for what is no country's code of two letters."""
+    """Raise ValidationError unless the text is a country code of two letters."""
     User._meta.get_field("country").validate(code, None)

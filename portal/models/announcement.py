@@ -1,4 +1,4 @@
-"""What organizers tell everybody."""
+"""Announcements by organizers."""
 
 from django.conf import settings
 from django.core.validators import MaxLengthValidator
@@ -9,7 +9,7 @@ from portal.models.task import SharedTask
 
 
 class Announcement(models.Model):
-    """A short text in Markdown; rows are never changed, only taken back."""
+    """A short text in Markdown. Rows are never changed, only deleted."""
 
     shared_task = models.ForeignKey(SharedTask, on_delete=models.CASCADE, related_name="announcements")
     title = models.CharField(_("Title"), max_length=120)

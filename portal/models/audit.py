@@ -1,4 +1,4 @@
-"""Who did what, when: rows are added in the transaction of the action and never changed."""
+"""The audit log: who did what, when. Rows are written in the action's transaction and never changed."""
 
 from datetime import datetime
 from typing import Any
@@ -14,9 +14,9 @@ class AuditEntryManager(models.Manager["AuditEntry"]):
     def record(
         self, actor: User | None, verb: str, target: models.Model, at: datetime, *, subject: str = "", **detail: Any
     ) -> "AuditEntry":
-        """One row more; `actor` None: the portal itself, or a command on its server.
+        """Add an entry. `actor` None: the portal itself, or a command on its server.
 
-        `target` is what it was done to. Its `audit_subject` names it unless `subject` does.
+        `target` is what was changed. Its `audit_subject` names it unless `subject` does.
         """
         return self.create(
             actor=actor,
@@ -32,7 +32,7 @@ class AuditEntry(models.Model):
     actor = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+")
     shared_task = models.ForeignKey(SharedTask, on_delete=models.CASCADE, null=True, related_name="audit_entries")
     verb = models.CharField(max_length=40)  # the action's name, e.g. "submit"
-    subject = models.CharField(max_length=255)  # what it was done to, e.g. "submission 0f3c…"
+    subject = models.CharField(max_length=255)  # what was changed, e.g. "submission 0f3c…"
     detail = models.JSONField(default=dict)
     at = models.DateTimeField()
 

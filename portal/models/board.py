@@ -1,4 +1,4 @@
-"""Which scores a leaderboard shows, and released boards as they were."""
+"""The scores that a leaderboard shows, and released boards as they were."""
 
 import hashlib
 from collections.abc import Iterator
@@ -21,12 +21,12 @@ from portal.models.phase import Phase
 from portal.models.run import Run, one_line
 from portal.models.task import Track
 
-PAIRS = ("gold", "scorer", "next_gold", "next_scorer")  # what a board shows, and what it shows next
+PAIRS = ("gold", "scorer", "next_gold", "next_scorer")  # the pair that a board shows, and the next one
 
 
 @lru_cache(maxsize=256)
 def _sha256(path: Path) -> str:
-    """Of a file of an imported folder, which never changes."""
+    """SHA-256 of a file of an imported folder, which never changes."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -36,16 +36,16 @@ class BoardQuerySet(models.QuerySet["Board"]):
         return self.filter(track=run.track_id, phase=run.phase_id)
 
     def visible_to(self, viewer: Viewer, at: datetime) -> Self:
-        """Boards whose scores that viewer may see as they are: `comparison` is made from them."""
+        """Boards whose exact scores that viewer may see: `comparison` is made from them."""
         return self.filter(phase__in=Phase.objects.with_visible_scores(viewer, at))
 
     def free(self, at: datetime) -> Self:
-        """Those on which no worker works."""
+        """Boards that no worker holds."""
         return self.filter(ended("busy_until", at))
 
     @contextmanager
     def hold(self, key: str, at: datetime, seconds: float) -> Iterator[bool]:
-        """Reserve a board for this worker while the context lasts, at most that long; False where another has it."""
+        """Hold a board for this worker during the context, at most that long. False if another worker has it."""
         until = at + timedelta(seconds=seconds)
         is_won = bool(self.filter(pk=key).free(at).update(busy_until=until))
         try:
@@ -55,9 +55,9 @@ class BoardQuerySet(models.QuerySet["Board"]):
                 self.filter(pk=key, busy_until=until).update(busy_until=None)
 
     def changed(self) -> int:
-        """Say that something changed which these boards show; in the transaction of the change, the last that it locks.
+        """Increase the revision of these boards, in the transaction of the change. These are its last locks.
 
-        Several are locked by their key, as runs are.
+        Several boards are locked in the order of their keys, as runs are.
         """
         list(self.order_by("pk").select_for_update(of=("self",), no_key=True).values_list("pk"))
         return self._count_a_change()
@@ -66,13 +66,13 @@ class BoardQuerySet(models.QuerySet["Board"]):
         return self.update(revision=F("revision") + 1)
 
     def settle(self, run: Run, at: datetime, scored: "tuple[GoldStandard, str] | None" = None) -> None:
-        """After a run was scored with that gold and scorer, or given up; in the same transaction.
+        """Update the board after a run was scored with that gold and scorer, or given up; in the same transaction.
 
-        While runs that the board shows wait for their scores by a newer gold or scorer version, it shows the old ones;
-        a released board shows them until organizers apply the new ones.
+        While runs on the board wait for scores by a newer gold or scorer version, it shows the old ones. A released
+        board shows them until organizers apply the new ones.
         """
         mine = self.of(run)
-        if not mine._count_a_change():  # the row's lock: of two last runs, one sees the other
+        if not mine._count_a_change():  # locks the row: of the last two runs, one sees the other
             Board.objects.bulk_create([Board(track_id=run.track_id, phase_id=run.phase_id)], ignore_conflicts=True)
             mine._count_a_change()
         board = mine.select_related("gold", "next_gold", "phase").defer("comparison").get()  # of many runs it is long
@@ -91,29 +91,29 @@ class BoardQuerySet(models.QuerySet["Board"]):
         return [board for board in found.order_by("pk") if board.announces_next(at) and not board.waits()]
 
     def with_new_scores(self, at: datetime) -> "list[Board]":
-        """Boards whose new scores wait for organizers to apply them, or are still being computed for that."""
+        """Boards whose new scores wait for organizers to apply them, or are still being computed."""
         found = self.filter(next_gold__isnull=False).select_related("track__shared_task", "phase", "gold", "next_gold")
         return [board for board in found.order_by("phase__position", "track__position") if board.keeps_scores(at)]
 
 
 class Board(models.Model):
-    """A track in a phase: one gold and one scorer version, never a mixture.
+    """The board of a track in a phase: one gold and one scorer version, never a mixture.
 
-    `revision` counts what changed the page; with the rules of task and phase it names the page in caches.
+    `revision` counts the changes to the page. With the rules of task and phase it names the page in caches.
     """
 
     track = models.ForeignKey(Track, on_delete=models.CASCADE, related_name="boards")
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="boards")
     gold = models.ForeignKey(GoldStandard, on_delete=models.PROTECT, null=True, related_name="+")
     scorer = models.CharField(max_length=32, blank=True)
-    # computed in the background, or computed and waiting to be applied:
+    # being computed in the background, or waiting to be applied:
     next_gold = models.ForeignKey(GoldStandard, on_delete=models.PROTECT, null=True, related_name="+")
     next_scorer = models.CharField(max_length=32, blank=True)
     revision = models.PositiveBigIntegerField(default=0)
-    comparison = models.JSONField(default=dict)  # intervals and tie groups; see portal.evaluation.compare
+    comparison = models.JSONField(default=dict)  # intervals and tie groups, by portal.evaluation.compare
     compared_revision = models.PositiveBigIntegerField(default=0)
     compared_at = models.DateTimeField(null=True)
-    busy_until = models.DateTimeField(null=True)  # a worker compares its runs or publishes its items
+    busy_until = models.DateTimeField(null=True)  # while a worker compares its runs or publishes its items
 
     objects = BoardQuerySet.as_manager()
 
@@ -125,12 +125,12 @@ class Board(models.Model):
 
     @property
     def language_origin(self) -> list[str | int | None] | None:
-        """What scores by the language of items are made by: table, gold and scorer; None where the items have none."""
+        """Table, gold and scorer behind the scores by language; None if items have no language."""
         table = self.track.definition.item_languages.get(self.phase.split)
         return None if table is None else [_sha256(table), self.gold_id, self.scorer]
 
     def keeps_scores(self, at: datetime) -> bool:
-        """Whether only organizers let it show other scores than it does."""
+        """Whether new scores need an organizer to apply them."""
         return self.gold_id is not None and self.phase.keeps_scores(at)
 
     def announces_next(self, at: datetime) -> bool:
@@ -143,32 +143,32 @@ class Board(models.Model):
         return bool(self.next_gold.note) and self.phase.scores_are_public(at)
 
     def show_next(self) -> None:
-        """Make the next pair the one that is shown; `PAIRS` are the fields to save."""
+        """Show the next pair. Save the fields of `PAIRS` afterwards."""
         self.gold, self.scorer = self.next_gold, self.next_scorer
         self.next_gold, self.next_scorer = None, ""
 
     def pending_runs(self) -> QuerySet[Run]:
-        """Runs that wait to be scored and have no score on this board."""
+        """Runs waiting to be scored that have no score on this board."""
         shown = Evaluation.objects.filter(run=OuterRef("pk"), gold=self.gold_id, scorer=self.scorer)
         return Run.objects.pending(self.track_id, self.phase_id).filter(~Exists(shown))
 
     def waits(self) -> bool:
-        """Whether a run that has a score on this board waits for another."""
+        """Whether a run with a score on this board waits for a new one."""
         shown = Evaluation.objects.filter(run=OuterRef("pk"), gold=self.gold_id, scorer=self.scorer)
         runs = Run.objects.filter(track=self.track_id, phase=self.phase_id)
         return runs.filter(Exists(shown), state__in=(Run.State.RECEIVED, Run.State.SCORING)).exists()
 
 
 class BoardChange(models.Model):
-    """Other scores on a released board, and the reason: everybody can read it; rows are never changed."""
+    """A change of scores on a released board, with a public reason. Rows are never changed."""
 
     board = models.ForeignKey(Board, on_delete=models.CASCADE, related_name="changes")
     gold_before = models.ForeignKey(GoldStandard, on_delete=models.PROTECT, related_name="+")
     gold_after = models.ForeignKey(GoldStandard, on_delete=models.PROTECT, related_name="+")
     scorer_before = models.CharField(max_length=32)
     scorer_after = models.CharField(max_length=32)
-    runs = models.PositiveIntegerField()  # with another score than before
-    ranks = models.PositiveIntegerField()  # official runs with another rank
+    runs = models.PositiveIntegerField()  # runs whose score changed
+    ranks = models.PositiveIntegerField()  # official runs whose rank changed
     note = models.CharField(max_length=300, validators=[one_line])
     by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     at = models.DateTimeField()
@@ -182,19 +182,19 @@ class BoardChange(models.Model):
 
 class ReleasedBoardQuerySet(models.QuerySet["ReleasedBoard"]):
     def public(self, at: datetime) -> Self:
-        """Those that everyone may see at that moment: none of a release that was taken back, for organizers either."""
+        """Boards that everyone may see now. None of a release that was taken back, not even for organizers."""
         return self.filter(phase__in=Phase.objects.with_visible_scores(AnonymousUser(), at))
 
 
 class ReleasedBoard(models.Model):
-    """A board as it was when its scores became public, or were changed after that; it never changes."""
+    """A board as of its release, or as of a later change of scores. Rows are never changed."""
 
     track = models.ForeignKey(Track, on_delete=models.PROTECT, related_name="released_boards")
     phase = models.ForeignKey(Phase, on_delete=models.PROTECT, related_name="released_boards")
-    number = models.PositiveSmallIntegerField()  # from 1, in the phase and track
+    number = models.PositiveSmallIntegerField()  # counts from 1 in each phase and track
     gold = models.ForeignKey(GoldStandard, on_delete=models.PROTECT, related_name="+")
     scorer = models.CharField(max_length=32)
-    content = models.JSONField()  # columns and rows; see portal.queries.releases
+    content = models.JSONField()  # columns and rows, by portal.queries.releases
     at = models.DateTimeField()
 
     objects = ReleasedBoardQuerySet.as_manager()

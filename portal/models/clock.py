@@ -1,4 +1,4 @@
-"""The one clock that decides: the database's, so that web servers may disagree about the time."""
+"""The clock of the portal: the database's, as web servers' clocks may differ."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -9,7 +9,7 @@ from django.db.models import DateTimeField
 from django.db.models.expressions import RawSQL
 
 _QUESTIONS = {
-    # Not now(): it does not move within a transaction.
+    # Not now(), which stands still within a transaction.
     "postgresql": "SELECT clock_timestamp()",
     "sqlite": "SELECT strftime('%Y-%m-%d %H:%M:%f', 'now')",
 }
@@ -24,30 +24,30 @@ def database_now() -> datetime:
 
 
 def clock_offset() -> float:
-    """Seconds that this machine's clock is ahead of the database's, to half the time that the question took."""
+    """Seconds by which this machine's clock is ahead of the database's, within half the time of the query."""
     before = time()
     database = database_now().timestamp()
     return (before + time()) / 2 - database
 
 
 def database_clock() -> RawSQL:
-    """`database_now` as a column of rows that are read anyway."""
+    """`database_now` as an annotation, to read it with other rows."""
     return RawSQL(clock_question().replace("%", "%%"), (), DateTimeField())
 
 
 def clock_question() -> str:
-    """The SQL that asks for the time, alone or within another question."""
+    """SQL for the time, alone or within another query."""
     return _QUESTIONS[connection.vendor]
 
 
 def parse_db_time(answer: str | datetime) -> datetime:
-    """The database's answer in UTC."""
+    """The database's time as a datetime in UTC."""
     if isinstance(answer, str):
         return datetime.fromisoformat(answer).replace(tzinfo=UTC)
     return answer.astimezone(UTC)
 
 
 def running_from(at: datetime) -> Callable[[], datetime]:
-    """A clock that shows `at` now and goes on from there, so that work is timed by the one moment it was given."""
+    """A clock that starts at `at`, for work that is given its time."""
     started = monotonic()
     return lambda: at + timedelta(seconds=monotonic() - started)

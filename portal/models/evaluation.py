@@ -1,4 +1,4 @@
-"""Scores of runs: one evaluation for each gold and scorer version, and which of them appear on a board."""
+"""Scores of runs: one evaluation per gold and scorer version, and which of them appear on a board."""
 
 from datetime import datetime
 from typing import Self
@@ -16,41 +16,41 @@ from portal.models.team import Team
 
 
 class EvaluationQuerySet(models.QuerySet["Evaluation"]):
-    """Pages, exports, feeds and mails read scores through `visible_to` and `visible_in_steps` alone.
+    """Evaluations. Pages, exports, feeds and mails read scores through `visible_to` and `visible_in_steps` alone.
 
-    Nothing else decides whether a score is shown: callers ask no second rule.
+    No other rule decides whether a score is shown.
     """
 
     def visible_to(self, viewer: Viewer, at: datetime) -> Self:
-        """Evaluations whose scores that viewer may see as they are at that moment."""
+        """Evaluations whose exact scores the viewer may see now."""
         return self.filter(phase__in=Phase.objects.with_visible_scores(viewer, at))
 
     def visible_in_steps(self, viewer: Viewer, at: datetime) -> Self:
-        """Evaluations of which that viewer may see at most a step of a ladder; see `portal.queries.ladder`."""
+        """Evaluations of which the viewer may see at most a step of a ladder; see `portal.queries.ladder`."""
         return self.filter(phase__in=Phase.objects.with_visible_steps(viewer, at))
 
     def visible_at_all(self, viewer: Viewer, at: datetime) -> Self:
-        """Evaluations that count on a board which that viewer sees, exact or in steps; to count them, not to read."""
+        """Evaluations on boards that the viewer sees, exact or in steps: for counting, not for reading."""
         return self.visible_to(viewer, at) | self.visible_in_steps(viewer, at)
 
     def on_board(self, phase: Phase, gold: GoldStandard, scorer: str, until: datetime | None = None) -> Self:
-        """Those of one gold and one scorer version whose runs were received by then and are not withdrawn.
+        """Evaluations by one gold and scorer version, of runs received by `until` and not withdrawn.
 
-        Without those of teams that are shut out.
+        Without teams that are excluded from the board.
         """
         found = self._not_withdrawn(phase, gold, scorer, until)
         return found.filter(~Exists(Team.objects.shut_out(phase).filter(pk=OuterRef("team"))))
 
     def _not_withdrawn(self, phase: Phase, gold: GoldStandard, scorer: str, until: datetime | None) -> Self:
-        """As `on_board`, of whatever teams."""
+        """The same as `on_board`, including excluded teams."""
         found = self.filter(gold=gold, scorer=scorer, phase=phase, run__withdrawn_at__isnull=True)
         return found if until is None else found.filter(run__received_at__lte=until)
 
     def official(self, phase: Phase, gold: GoldStandard, scorer: str, until: datetime | None = None) -> Self:
-        """Of these, each team's official run: a few steps down an index a team, however many runs it has uploaded."""
+        """Each team's official run among these: a few index steps per team, however many runs it has."""
         if phase.official == Phase.Official.ALL:
             return self.on_board(phase, gold, scorer, until).filter(team__isnull=False)
-        # Which run it is may follow from scores that the viewer must not see: what is returned is filtered, not this.
+        # The choice may depend on scores that the viewer must not see, so the result is filtered, not this query.
         here = Evaluation.objects.all()._not_withdrawn(phase, gold, scorer, until)
         if phase.official == Phase.Official.BEST:
             mine = here.filter(team=OuterRef("pk")).annotate(received_at=F("run__received_at"))
@@ -66,7 +66,7 @@ class EvaluationQuerySet(models.QuerySet["Evaluation"]):
 
 
 class Evaluation(models.Model):
-    """The scores of one run against one gold version by one scorer version: written once, never changed.
+    """The scores of one run by one gold and one scorer version: written once, never changed.
 
     `phase` and `team` are the run's, and `rank_key` follows from the scores: together they are the index of the boards.
     """
@@ -75,8 +75,8 @@ class Evaluation(models.Model):
     gold = models.ForeignKey(GoldStandard, on_delete=models.PROTECT, related_name="evaluations")
     scorer = models.CharField(max_length=32)  # scoring.__version__
     scores = models.JSONField()  # metric key → value, or null where the metric is undefined
-    flags = models.JSONField(default=list)  # what a reader must know, e.g. "constant"
-    details = models.JSONField(default=dict)  # by class, confusion, curves: as `scoring.analysis.details` has them
+    flags = models.JSONField(default=list)  # notes for readers, e.g. "constant"
+    details = models.JSONField(default=dict)  # by class, confusion, curves: from `scoring.analysis.details`
     created_at = models.DateTimeField()
     phase = models.ForeignKey(Phase, on_delete=models.PROTECT, related_name="+")
     team = models.ForeignKey(Team, on_delete=models.PROTECT, null=True, related_name="+", db_index=False)

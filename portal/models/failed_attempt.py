@@ -1,4 +1,4 @@
-"""What people tried and failed at: counted for each person and team so that it can be limited, and by reason."""
+"""Failed attempts, counted per person and team for the limits, and by reason."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -13,30 +13,30 @@ from portal.models.team import Team
 
 KEPT = timedelta(days=1)
 AN_HOUR = timedelta(hours=1)
-GUESSES = 20  # wrong data passwords of a person in an hour
-GUESSES_OF_A_TEAM = 100  # of all its members in an hour; then each has only the first few
+GUESSES = 20  # wrong data passwords of a person per hour
+GUESSES_OF_A_TEAM = 100  # of all members per hour; after that, the first few of each
 FIRST_GUESSES = 3
 
 
 class FailedAttemptQuerySet(models.QuerySet["FailedAttempt"]):
     def add(self, user: User, team: Team, kind: str, at: datetime) -> "FailedAttempt":
-        """Count one; rows of that person that no limit looks at any more are deleted."""
+        """Add an attempt; delete rows of that person that no limit needs any more."""
         self.filter(user=user, at__lte=at - KEPT).delete()
         return self.create(user=user, team=team, kind=kind, at=at)
 
     def within_an_hour(self, user: User, team: Team, kind: str, at: datetime) -> Self:
-        """Those of the person, for any team, and those of the team, by anyone."""
+        """Attempts of the last hour: the person's for any team, and the team's by anyone."""
         return self.filter(Q(user=user) | Q(team=team), kind=kind, at__gt=at - AN_HOUR)
 
     def guesses_are_used_up(self, user: User, team: Team, at: datetime) -> bool:
-        """Whether that person has no guess left at that moment; the others of the team go on."""
+        """Whether that person has no guess left now; others of the team may have some."""
         found = self.within_an_hour(user, team, FailedAttempt.Kind.DATA_PASSWORD, at).values_list("user", "team")
         own, of_team = sum(one == user.pk for one, _ in found), sum(one == team.pk for _, one in found)
         return own >= (GUESSES if of_team < GUESSES_OF_A_TEAM else FIRST_GUESSES)
 
 
 class FailedAttempt(models.Model):
-    """One attempt; for an upload one that was rejected before it was stored, by its names or structure."""
+    """One failed attempt; for uploads, one rejected before it was stored, for its names or structure."""
 
     class Kind(models.TextChoices):
         UPLOAD = "upload"
@@ -61,7 +61,7 @@ class FailedAttempt(models.Model):
 
 class RefusalQuerySet(models.QuerySet["Refusal"]):
     def count_one(self, codes: Iterable[str]) -> None:
-        """One rejected upload more for each of these codes; in one order, so that no two wait for each other."""
+        """Count one rejected upload for each of these codes, in a fixed order to avoid deadlocks."""
         wanted = sorted(set(codes))
         Refusal.objects.bulk_create([Refusal(code=code) for code in wanted], ignore_conflicts=True)
         for code in wanted:
@@ -69,7 +69,7 @@ class RefusalQuerySet(models.QuerySet["Refusal"]):
 
 
 class Refusal(models.Model):
-    """One row a code, e.g. `missing-item` of the check or `no_runs_left` of the upload page."""
+    """Rejected uploads by code, e.g. `missing-item` of a check or `no_runs_left` of the upload page."""
 
     code = models.CharField(max_length=60, unique=True)
     uploads = models.PositiveBigIntegerField(default=0)

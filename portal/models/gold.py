@@ -1,4 +1,4 @@
-"""Versions of the hidden gold standard. The files are sealed; see `portal.sealing`."""
+"""Versions of the hidden gold standard. Their files are sealed; see `portal.sealing`."""
 
 from django.conf import settings
 from django.db import models
@@ -8,11 +8,11 @@ from portal.models.task import SharedTask, Track
 
 class GoldStandardQuerySet(models.QuerySet["GoldStandard"]):
     def newest(self, track: Track, split: str) -> "GoldStandard | None":
-        """The version that counts for a track's split, if there is one."""
+        """The newest version for a split of a track, if any."""
         return self.filter(track=track, split=split).order_by("-version").first()
 
     def last_imported(self, track: Track, split: str) -> "GoldStandard | None":
-        """The version that holds what the last import's folder had, if an import ever brought one."""
+        """The version with the content of the last import's folder, if gold was ever imported."""
         return self.filter(track=track, split=split, is_imported=True).order_by("-version").first()
 
 
@@ -20,7 +20,9 @@ class GoldStandard(models.Model):
     track = models.ForeignKey(Track, on_delete=models.CASCADE, related_name="gold_standards")
     split = models.SlugField()
     version = models.PositiveIntegerField()
-    sealed_sha256 = models.CharField(max_length=64)  # of the sealed file, so that no guess of the gold can be tried
+    sealed_sha256 = models.CharField(
+        max_length=64
+    )  # hash of the sealed file, against which no guess of the gold can be tried
     is_imported = models.BooleanField(default=False)  # an import's folder had this content
     created_at = models.DateTimeField()
     listed_items = models.PositiveIntegerField(null=True)  # None: not counted
@@ -44,7 +46,7 @@ class GoldStandard(models.Model):
 
     @property
     def counts(self) -> tuple[int, int] | None:
-        """How many items it lists, of how many that runs must hold; None where they were not counted."""
+        """Number of items that it lists, and of items that runs must have; None where not counted."""
         if self.listed_items is None or self.split_items is None:
             return None
         return self.listed_items, self.split_items

@@ -1,4 +1,4 @@
-"""A gold standard from an organizer or an import: sealed, so that only a worker can say whether it is a good one."""
+"""Uploads of gold, by organizers or imports: sealed, so only a worker can check them."""
 
 import hashlib
 import json
@@ -47,12 +47,12 @@ class GoldUpload(Evaluated):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     track = models.ForeignKey(Track, on_delete=models.CASCADE, related_name="gold_uploads")
     split = models.SlugField()
-    sealed_sha256 = models.CharField(max_length=64, blank=True)  # empty once the file of a rejected upload is deleted
-    is_imported = models.BooleanField(default=False)  # by a process without the key to compare it
+    sealed_sha256 = models.CharField(max_length=64, blank=True)  # empty once the file of a rejected upload was deleted
+    is_imported = models.BooleanField(default=False)  # imported by a process without the key to compare it
     sent_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+")
     received_at = models.DateTimeField()
     state = models.CharField(max_length=10, choices=State, default=State.RECEIVED)
-    problems = models.JSONField(default=list)  # each as `Problem.as_dict`, without anything that the file holds
+    problems = models.JSONField(default=list)  # each as `Problem.as_dict`, without content of the file
     gold = models.ForeignKey(GoldStandard, on_delete=models.SET_NULL, null=True, related_name="uploads")
     checked_at = models.DateTimeField(null=True)
     listed_items = models.PositiveIntegerField(null=True)  # as those of `GoldStandard`

@@ -1,4 +1,4 @@
-"""When a worker of each lane last said that it lives: by a job through the lane's queue, which is proved with it."""
+"""Heartbeats: when a worker of each lane last ran a job from its queue."""
 
 from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""Answers item by item, where a task publishes them: written after the release, deleted when it is taken back."""
+"""Answers item by item, where a task publishes them. Written after the release; deleted when that is taken back."""
 
 from datetime import datetime
 from typing import Self
@@ -14,10 +14,10 @@ from portal.models.task import Track
 
 
 def items_are_public(track: Track, split: str, at: datetime) -> bool:
-    """Whether everybody may see the answers to that track's items: the one rule for what is stored and what is shown.
+    """Whether everyone may see the answers to that track's items: the one rule for storing and showing them.
 
-    The definition publishes them, and every phase that scores by that gold has closed for everyone, extra time
-    included, with public scores: whoever knows the answers can no longer upload a run on these items.
+    The definition publishes them, and all phases scored with that gold have closed for everyone, including extra time,
+    and have public scores. So no one who knows the answers can upload a run on these items.
     """
     if not track.shared_task.definition.publishes_items(track.slug, split):
         return False
@@ -26,12 +26,12 @@ def items_are_public(track: Track, split: str, at: datetime) -> bool:
 
 
 class GoldItems(models.Model):
-    """The gold standard's answers, by which `RunItems` are read; see `scoring.analysis.item_answers`."""
+    """The gold's answers, needed to read `RunItems`; see `scoring.analysis.item_answers`."""
 
     gold = models.OneToOneField(GoldStandard, on_delete=models.CASCADE, primary_key=True, related_name="items")
-    measure = models.CharField(max_length=8)  # what the runs' values say
+    measure = models.CharField(max_length=8)  # the measure of the runs' values
     ids = models.JSONField()
-    answers = models.JSONField()  # one an item: a list of its parts
+    answers = models.JSONField()  # a list of parts for each item
 
     def __str__(self) -> str:
         return f"items of {self.gold}"
@@ -42,7 +42,7 @@ class RunItemsQuerySet(models.QuerySet["RunItems"]):
         return self.filter(evaluation__run__track=board.track_id, evaluation__phase=board.phase_id)
 
     def public(self, track: Track, split: str, at: datetime) -> Self:
-        """Those that everyone may see at that moment: none while that track's items are not public."""
+        """Rows that everyone may see now: none while the track's items are not public."""
         if not items_are_public(track, split, at):
             return self.none()
         seen = Evaluation.objects.visible_to(AnonymousUser(), at)
@@ -53,12 +53,12 @@ class RunItemsQuerySet(models.QuerySet["RunItems"]):
 
 
 class RunItems(models.Model):
-    """A run's answers to the items of `GoldItems`, in their order."""
+    """A run's answers to the items of `GoldItems`, in the same order."""
 
     evaluation = models.OneToOneField(Evaluation, on_delete=models.CASCADE, primary_key=True, related_name="items")
-    answers = models.JSONField()  # one an item: a list of its parts; empty where the run could not be read
-    values = models.JSONField()  # one an item: from 0 to 1, or null where there is nothing to judge
-    failures = models.PositiveSmallIntegerField(default=0)  # how often it could not
+    answers = models.JSONField()  # a list of parts for each item; empty if the run could not be read
+    values = models.JSONField()  # from 0 to 1 for each item, null where it has no value
+    failures = models.PositiveSmallIntegerField(default=0)  # how often reading failed
     tried_at = models.DateTimeField()
 
     objects = RunItemsQuerySet.as_manager()

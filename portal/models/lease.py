@@ -1,7 +1,7 @@
-"""Leases: of all workers, one at a time holds a row. A conditional UPDATE decides, and its row count is the answer.
+"""Leases: one worker at a time holds a row. A conditional UPDATE decides; its row count is the answer.
 
-The condition names columns of the row alone. A joined one would become a subquery, which PostgreSQL does not evaluate
-again when it has waited for another claim on the same row.
+The condition uses only columns of the row. A joined one would become a subquery, which PostgreSQL does not evaluate
+again after waiting for another claim on the same row.
 """
 
 from datetime import datetime, timedelta
@@ -23,34 +23,34 @@ class LeaseQuerySet(models.QuerySet[Row]):
     """Rows of a `Leased` model."""
 
     def due(self, at: datetime) -> Self:
-        """Rows that no worker holds and for which no hint on the queue is trusted any more."""
+        """Rows that no worker holds and whose hint is too old to wait for."""
         return self.filter(ended("lease_ends", at))
 
     def claim(self, at: datetime, seconds: float, **changes: Any) -> UUID | None:
-        """Reserve a row for one worker, who gets the token; None where another holds it or it is not in this set."""
+        """Claim a row for one worker, who gets the token. None if another holds it or it is not in this set."""
         token = uuid4()
         free = self.filter(Q(token__isnull=True) | Q(lease_ends__lte=at))
         is_won = free.update(token=token, lease_ends=at + timedelta(seconds=seconds), **changes)
         return token if is_won else None
 
     def held(self, row: models.Model, token: UUID) -> Self:
-        """That row while the token holds it; nothing for a stale holder."""
+        """The row, as long as the token holds it; nothing for a stale holder."""
         return self.filter(pk=row.pk, token=token)
 
     def renew(self, at: datetime, seconds: float, **changes: Any) -> bool:
-        """Start the lease again; False for a stale holder."""
+        """Extend the lease; False for a stale holder."""
         return bool(self.update(lease_ends=at + timedelta(seconds=seconds), **changes))
 
     def release(self, until: datetime | None = None, /, **changes: Any) -> int:
-        """Let go of the rows, which the sweep leaves alone until then; returns how many."""
+        """Release the rows. The sweep leaves them alone until then. Returns how many."""
         return self.update(token=None, lease_ends=until, **changes)
 
     @transaction.atomic
     def hint(self, at: datetime, seconds: float, at_most: int) -> list[Any]:
-        """The first keys of these rows; those that wait are not due again for so long.
+        """Mark the first of these rows as hinted, and return their keys. Waiting rows are not due again for so long.
 
-        Rows that another sweep is marking are skipped (on SQLite it waits for its turn instead). Rows of a worker whose
-        lease has ended keep the lease, so that they can be claimed.
+        Rows that another sweep is marking are skipped (SQLite waits instead). Rows of a worker whose lease has ended
+        keep it, so that they can be claimed.
         """
         locked = self.select_for_update(skip_locked=True, of=("self",), no_key=True)
         found = list(locked.values_list("pk", flat=True)[:at_most])
@@ -60,7 +60,7 @@ class LeaseQuerySet(models.QuerySet[Row]):
 
 
 class Leased(models.Model):
-    """Work for one worker at a time. Without a token, `lease_ends` is how long a hint on the queue is trusted."""
+    """Work for one worker at a time. Without a token, `lease_ends` is how long a queued hint is trusted."""
 
     token = models.UUIDField(null=True, editable=False)
     lease_ends = models.DateTimeField(null=True, editable=False)

@@ -1,4 +1,4 @@
-"""Mail that waits to be sent, and the record of what was: a row becomes a message once."""
+"""The outbox: mails to send, and a record of those sent. Each row becomes one message."""
 
 import uuid
 from collections.abc import Mapping, Sequence
@@ -20,8 +20,8 @@ from portal.models.team import Team
 
 
 class OutgoingMailQuerySet(LeaseQuerySet["OutgoingMail"]):
-    def tell(self, user: User, kind: str, occasion: str, at: datetime, **about: Any) -> None:
-        """A mail to that person, who gets no other of that kind on that occasion; none that is not wished for."""
+    def notify(self, user: User, kind: str, occasion: str, at: datetime, **about: Any) -> None:
+        """Queue a mail to the person, once for a kind and occasion, unless they turned such mails off."""
         mail = OutgoingMail(user=user, address=user.email, kind=kind, occasion=occasion, queued_at=at, **about)
         if mail.is_wished_for:
             OutgoingMail.objects.bulk_create([mail], ignore_conflicts=True)
@@ -35,7 +35,7 @@ class OutgoingMailQuerySet(LeaseQuerySet["OutgoingMail"]):
 
 
 class OutgoingMail(Leased):
-    """One message to one address; its text is made when it is sent, so no row holds what only its reader may know."""
+    """One message to one address. Its text is made when it is sent, so rows hold nothing private to its reader."""
 
     class Kind(models.TextChoices):
         TEAM_APPROVED = "team_approved", _("team approved")
@@ -60,7 +60,7 @@ class OutgoingMail(Leased):
         FAILED = "failed", _("given up")
         NEEDLESS = "needless", _("not wanted any more")
 
-    # What a person may do without, by the field of `User` that says so. The other mails belong to a step that waits.
+    # Mails that can be turned off, and the field of `User` for it. All others are needed for a step.
     WISHES: Mapping[str, str] = {
         Kind.RUNS_ACCEPTED: "mails_about_runs",
         Kind.RUNS_REJECTED: "mails_about_runs",
@@ -82,14 +82,14 @@ class OutgoingMail(Leased):
     )
     team = models.ForeignKey(Team, on_delete=models.CASCADE, null=True, related_name="mails")  # None: to an organizer
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, null=True, related_name="mails")
-    address = models.EmailField()  # the user's own, or an invited stranger's
+    address = models.EmailField()  # the user's, or that of an invited person
     submission = models.ForeignKey(Submission, on_delete=models.CASCADE, null=True, related_name="mails")
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, null=True, related_name="mails")
-    occasion = models.CharField(max_length=120, blank=True)  # what happened; once for a person and kind
-    details = models.JSONField(default=dict)  # what the text says besides the rows above, e.g. the reason; no secrets
+    occasion = models.CharField(max_length=120, blank=True)  # what happened; one mail per person, kind and occasion
+    details = models.JSONField(default=dict)  # other facts for the text, e.g. the reason; no secrets
     state = models.CharField(max_length=8, choices=State, default=State.QUEUED)
     attempts = models.PositiveSmallIntegerField(default=0, editable=False)
-    error = models.CharField(max_length=80, blank=True)  # kind of the last error
+    error = models.CharField(max_length=80, blank=True)  # type of the last error
     queued_at = models.DateTimeField()
     sent_at = models.DateTimeField(null=True)
 
@@ -109,7 +109,7 @@ class OutgoingMail(Leased):
 
     @property
     def language(self) -> str:
-        """Its reader's; an invitation is in the language of who invites."""
+        """The reader's language; for invitations, that of the person who invites."""
         return self.user.language if self.user else self.details.get("language", settings.LANGUAGE_CODE)
 
     @property
@@ -119,7 +119,7 @@ class OutgoingMail(Leased):
 
     @property
     def wish(self) -> str:
-        """The field of `User` that says whether its person wants such mails; empty where no one is asked."""
+        """The field of `User` that turns such mails off; empty if they cannot be turned off."""
         return self.WISHES.get(self.kind, "")
 
     @property
@@ -129,7 +129,7 @@ class OutgoingMail(Leased):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A problem of an upload in its reader's language: where, what, how to fix it, and its code."""
+    """A problem of an upload, in the reader's language."""
 
     place: str
     message: str
@@ -138,15 +138,15 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One run in words: its scores are empty while only the organizers may see them."""
+    """One run as text. Its scores are empty while only organizers may see them."""
 
     run: Run
-    scores: Sequence[tuple[str, str]]  # short name of the metric, value as printed
+    scores: Sequence[tuple[str, str]]  # the metric's short name, and the value as printed
 
 
 @dataclass(frozen=True, slots=True)
 class MailFacts:
-    """What a mail says besides its own row, as it is at the moment of sending."""
+    """The facts in a mail besides its own row, as of sending."""
 
     receipt: Mapping[str, Any] | None = None
     findings: Sequence[Finding] = ()

@@ -1,4 +1,4 @@
-"""Which of a team's runs is official: the one rule, for leaderboards in the database and for runs in memory."""
+"""The rule for a team's official run, for leaderboards in the database and for runs in memory."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -16,14 +16,14 @@ from portal.models.run import Run
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The first of the runs in that order: columns, with a minus where the largest value comes first; null is last."""
+    """The first run in this order. A minus marks columns where the largest value comes first; null comes last."""
 
     order: tuple[str, ...]
     among_chosen: bool = False
 
 
 _LAST = Choice(("-received_at", "-number"))
-# By Phase.Official; the first choice that finds a run decides. With `all` there is nothing to choose.
+# By Phase.Official. The first choice that finds a run decides. With `all`, every run is official.
 CHOICES: Mapping[str, tuple[Choice, ...]] = {
     Phase.Official.BEST: (Choice(("rank_key", "received_at")),),
     Phase.Official.LAST: (_LAST,),
@@ -33,7 +33,7 @@ CHOICES: Mapping[str, tuple[Choice, ...]] = {
 
 
 def official_run(rule: str, runs: Collection[Run], rank_keys: Mapping[UUID, float | None]) -> Run | None:
-    """Of one team's eligible runs in a track and phase; None where there are none, or all are official."""
+    """The official run among a team's eligible runs in a track and phase; None without runs, or if all are official."""
     for choice in CHOICES[rule]:
         found = [run for run in runs if run.chosen_at is not None or not choice.among_chosen]
         for name in reversed(choice.order):
@@ -50,9 +50,9 @@ def official_run(rule: str, runs: Collection[Run], rank_keys: Mapping[UUID, floa
 
 
 def official_id(rule: str, rows: QuerySet[Any], key: str, until: datetime | None) -> Combinable:
-    """The same as a subquery, a few steps down an index; `rows` are one team's and have the columns of the orders.
+    """The same as a subquery, a few index steps; `rows` are one team's and have the columns of the orders.
 
-    What was chosen after `until` does not count as chosen.
+    A run chosen after `until` does not count as chosen.
     """
     found = []
     for choice in CHOICES[rule]:
@@ -64,5 +64,5 @@ def official_id(rule: str, rows: QuerySet[Any], key: str, until: datetime | None
 
 
 def _by(name: str) -> Any:
-    """Only this column has nulls; an index of the others would not be used."""
+    """The order by these columns. Only this one can be null, so that the others' index is used."""
     return F(name).asc(nulls_last=True) if name == "rank_key" else name

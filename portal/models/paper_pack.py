@@ -16,14 +16,14 @@ from portal.models.phase import Phase
 
 class PaperPackQuerySet(LeaseQuerySet["PaperPack"]):
     def visible_to(self, viewer: Viewer, at: datetime) -> Self:
-        """Those of phases whose scores that viewer may see; while these move in steps, what was built for everyone."""
+        """Packs of phases with visible scores; while these move in steps, the packs built for everyone."""
         exact = Phase.objects.with_visible_scores(viewer, at)
         in_steps = Phase.objects.with_visible_steps(viewer, at)
         return self.filter(Q(phase__in=exact) | Q(phase__in=in_steps, audience=PaperPack.Audience.PUBLIC))
 
 
 class PaperPack(Leased):
-    """The pack of a phase, for one state of its boards and one kind of reader."""
+    """A phase's pack for one state of its boards and one audience."""
 
     class State(models.TextChoices):
         QUEUED = "queued"
@@ -38,15 +38,15 @@ class PaperPack(Leased):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="paper_packs")
     audience = models.CharField(max_length=10, choices=Audience)
-    boards = models.CharField(max_length=64)  # digest of what the pack is made from; see portal.queries.paper_packs
-    revisions = models.PositiveBigIntegerField()  # of all boards of the phase, summed up
+    boards = models.CharField(max_length=64)  # digest of the pack's sources, by portal.queries.paper_packs
+    revisions = models.PositiveBigIntegerField()  # sum over the phase's boards
     requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, null=True, related_name="+")
     state = models.CharField(max_length=8, choices=State, default=State.QUEUED)
-    done = models.PositiveSmallIntegerField(default=0)  # tracks
+    done = models.PositiveSmallIntegerField(default=0)  # number of tracks done
     total = models.PositiveSmallIntegerField(default=0)
     attempts = models.PositiveSmallIntegerField(default=0, editable=False)
     sha256 = models.CharField(max_length=64, blank=True)
-    size = models.PositiveBigIntegerField(default=0)  # bytes
+    size = models.PositiveBigIntegerField(default=0)  # in bytes
     requested_at = models.DateTimeField()
     built_at = models.DateTimeField(null=True)
 
@@ -67,7 +67,7 @@ class PaperPack(Leased):
 
 
 def phases_without_pack(at: datetime) -> models.QuerySet[Phase]:
-    """Released phases whose boards have settled since the last pack for everybody was asked for."""
+    """Released phases whose boards have settled since the last public pack was requested."""
     unsettled = Board.objects.filter(~Q(compared_revision=F("revision")) | Q(next_gold__isnull=False))
     asked = PaperPack.objects.filter(phase=OuterRef("pk"), audience=PaperPack.Audience.PUBLIC)
     released = Phase.objects.filter(scores=Phase.Scores.ON_RELEASE, released__lte=at)

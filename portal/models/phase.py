@@ -14,7 +14,7 @@ from portal.models.task import SharedTask
 
 class PhaseQuerySet(models.QuerySet["Phase"]):
     def open(self, at: datetime, team_id: int | None = None) -> Self:
-        """Phases that accept runs of that team at that moment: the window [opens, closes), and what grace adds."""
+        """Phases that accept the team's runs at that time: the window [opens, closes), and extra time."""
         grace = Grace.objects.filter(Q(team__isnull=True) | Q(team=team_id), phase=OuterRef("pk"), until__gt=at)
         return self.filter(Q(closes__isnull=True) | Q(closes__gt=at) | Exists(grace), opens__lte=at)
 
@@ -23,12 +23,12 @@ class PhaseQuerySet(models.QuerySet["Phase"]):
         return self.filter(shared_task__state=SharedTask.State.OPEN)
 
     def with_public_scores(self, at: datetime) -> Self:
-        """Phases whose scores everyone may see at that moment, if only in steps; as `Phase.scores_are_public`."""
+        """Phases whose scores everyone may see now, if only in steps; the same as `Phase.scores_are_public`."""
         at_once = Q(scores=Phase.Scores.AT_ONCE, opens__lte=at)
         return self.filter(at_once | Q(scores=Phase.Scores.ON_RELEASE, released__lte=at))
 
     def in_steps(self, at: datetime) -> Self:
-        """Phases whose scores move in steps at that moment; as `Phase.step_at`."""
+        """Phases whose scores move in steps now; the same as `Phase.step_at`."""
         extra_time = Exists(Grace.objects.filter(phase=OuterRef("pk"), until__gt=at))
         return self.filter(Q(closes__isnull=True) | Q(closes__gt=at) | extra_time, ladder_step__isnull=False)
 
@@ -72,15 +72,15 @@ class Phase(models.Model):
     closes = models.DateTimeField(null=True, blank=True)
     split = models.SlugField()
     runs_per_track = models.PositiveIntegerField(null=True, blank=True)
-    contrastive = models.PositiveIntegerField(null=True, blank=True)  # next to one primary run; None: no such slots
+    contrastive = models.PositiveIntegerField(null=True, blank=True)  # runs next to the primary one; None: no slots
     runs_per_day = models.PositiveIntegerField(null=True, blank=True)
     scores = models.CharField(max_length=12, choices=Scores)
     released = models.DateTimeField(null=True, blank=True)
-    taken_back = models.DateTimeField(null=True, blank=True)  # a release that was public, and can be put back
+    taken_back = models.DateTimeField(null=True, blank=True)  # an earlier public release, which can be put back
     official = models.CharField(max_length=8, choices=Official)
     run_numbers = models.CharField(max_length=4, choices=RunNumbers, default=RunNumbers.ONCE)
     team_names = models.CharField(max_length=10, choices=TeamNames, default=TeamNames.SHOWN)
-    ladder_step = models.FloatField(null=True, blank=True)  # see `step_for`; None: scores are shown as they are
+    ladder_step = models.FloatField(null=True, blank=True)  # see `step_for`; None: exact scores
 
     objects = PhaseQuerySet.as_manager()
 
@@ -96,72 +96,72 @@ class Phase(models.Model):
         return f"phase {self.slug}"
 
     def closes_for(self, team_id: int | None) -> datetime | None:
-        """When it closes for that team, or for people without one."""
+        """The closing for that team, or for people without one."""
         if self.closes is None:
             return None
         mine = (grace.until for grace in self.graces.all() if grace.team_id in (None, team_id))
         return max([self.closes, *mine])
 
     def is_open(self, at: datetime, team_id: int | None = None) -> bool:
-        """As `Phase.objects.open`, which decides."""
+        """Whether it accepts runs of the team; `Phase.objects.open` decides."""
         closes = self.closes_for(team_id)
         return self.opens <= at and (closes is None or at < closes)
 
     def is_settled(self, at: datetime) -> bool:
-        """Whether its runs stay as they are: from the release on or, where none is to come, from the closing on."""
+        """Whether its runs are final: from the release on or, without a release to come, from the closing on."""
         if self.scores == self.Scores.ON_RELEASE:
             return self.scores_are_public(at)
         return self.has_closed(at)
 
     @property
     def last_closing(self) -> datetime | None:
-        """When it has closed for everybody."""
+        """The closing for everyone, extra time included."""
         return None if self.closes is None else max([self.closes, *(grace.until for grace in self.graces.all())])
 
     def has_closed(self, at: datetime) -> bool:
-        """Whether it accepts no more runs of anyone."""
+        """Whether it no longer accepts runs from anyone."""
         return self.last_closing is not None and self.last_closing <= at
 
     def scores_are_public(self, at: datetime) -> bool:
-        """Whether everyone may see scores at that moment; the one place where a release takes effect."""
+        """Whether everyone may see scores at that time; the one place where a release takes effect."""
         if self.scores == self.Scores.AT_ONCE:
             return self.opens <= at
         return self.scores == self.Scores.ON_RELEASE and self.released is not None and self.released <= at
 
     def keeps_scores(self, at: datetime) -> bool:
-        """Whether its boards show other scores only once organizers apply them.
+        """Whether its boards show new scores only after organizers applied them.
 
-        So it is from the moment when public scores are final, also while a release is taken back.
+        True from when public scores are final, also while a release is taken back.
         """
         return self.taken_back is not None or (self.scores_are_public(at) and self.is_settled(at))
 
     def names_are_public(self, at: datetime) -> bool:
-        """Whether everybody may see which team is which on a board at that moment."""
+        """Whether everyone may see team names on a board at that time."""
         return self.team_names == self.TeamNames.SHOWN or (self.released is not None and self.released <= at)
 
     def scores_are_visible_to(self, viewer: Viewer, at: datetime) -> bool:
-        """Whether that person may see scores, if only in steps; for words and states.
+        """Whether the person may see scores, if only in steps; for texts and states.
 
         Scores themselves are read through `Evaluation.objects.visible_to`.
         """
         return self.scores_are_public(at) or self.shared_task.is_organized_by(viewer)
 
     def step_at(self, at: datetime) -> float | None:
-        """By which step scores move at that moment (`scoring.analysis.ladder`); None: they are shown as they are.
+        """The step by which scores move at that time (`scoring.analysis.ladder`); None: exact scores.
 
-        That is so until the phase has closed for everybody.
+        Until the phase has closed for everyone.
         """
         is_over = self.ladder_step is None or self.has_closed(at)
         return None if is_over else self.ladder_step
 
     def step_for(self, viewer: Viewer, at: datetime) -> float | None:
-        """As that person sees them; organizers see them always as they are."""
+        """The step for that person; organizers see exact scores."""
         step = self.step_at(at)
         return None if step is None or self.shared_task.is_organized_by(viewer) else step
 
 
 class Grace(models.Model):
-    """Time beyond the closing after an outage, for one team or, without a team, for all; everybody may know of it."""
+    """Extra time after the closing, for one team or, without a team, for all. It is public."""
 
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="graces")
     team = models.ForeignKey("portal.Team", on_delete=models.CASCADE, null=True, related_name="graces")
@@ -182,7 +182,7 @@ class Grace(models.Model):
 
 
 class PhaseChange(models.Model):
-    """A window that was moved; rows are never changed."""
+    """A change of the window. Rows are never changed."""
 
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="changes")
     opens_before = models.DateTimeField()

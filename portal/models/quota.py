@@ -1,7 +1,7 @@
-"""How many runs a team and a person have used, and the statements that reserve them.
+"""The quotas of runs of teams and people, and the statements that reserve them.
 
-A run counts for its team and for the person who uploaded it, whatever team that person was in: whoever changes teams
-keeps what they have used, and brings none of it to the new team's own count.
+A run counts for its team and for the person who uploaded it, in whatever team. So changing teams gives no one new
+quota, and does not use the new team's.
 """
 
 from datetime import UTC, datetime
@@ -17,12 +17,12 @@ from portal.models.team import Team
 
 
 def quota_day(at: datetime) -> str:
-    """The UTC day to which a moment's runs count, e.g. `2024-05-01`."""
+    """The UTC day for which runs at that time count, e.g. `2024-05-01`."""
     return at.astimezone(UTC).date().isoformat()
 
 
 def _limits(phase: Phase, at: datetime) -> dict[str, int | None]:
-    """Day → limit of the rows that count a run at that moment; the whole phase is always counted."""
+    """Limits by day of the rows that count a run; the row without a day counts the whole phase."""
     limits = {"": phase.runs_per_track}
     if phase.runs_per_day is not None:
         limits[quota_day(at)] = phase.runs_per_day
@@ -33,16 +33,16 @@ class QuotaQuerySet(models.QuerySet["Quota"]):
     def reserve(
         self, team: Team, user: User, phase: Phase, track: Track, runs: int, at: datetime, *, is_late: bool = False
     ) -> bool:
-        """Count that many runs at that moment; False, and nothing is counted, where a limit or the window forbids it.
+        """Reserve quota for so many runs. False if a limit or the window does not allow it; then nothing is counted.
 
-        To be called in a transaction. Window, limit and count are one conditional UPDATE a row: two uploads at once
-        cannot both see the last free place. The team's rows come before the person's, the whole phase before the day;
-        the team's updated row of the whole phase is a lock on (team, phase, track) until the transaction ends.
-        `is_late` passes the window over: for runs that were received in time and gave their quota back.
+        Call it in a transaction. Window, limit and count are one conditional UPDATE per row, so two simultaneous
+        uploads cannot both get the last run. The team's rows come before the person's, the whole phase before the day.
+        The team's updated row of the whole phase is a lock on (team, phase, track) until the transaction ends.
+        `is_late` skips the window, for runs that were received in time and gave their quota back.
         """
         limits = _limits(phase, at)
-        # The phase as a subquery, not a join: Django would move a joined condition on `used` into a subquery too, where
-        # PostgreSQL does not look at it again after waiting for the row.
+        # The phase is a subquery, not a join: Django would turn a joined condition on `used` into a subquery too, which
+        # PostgreSQL does not evaluate again after waiting for the row.
         phases = Phase.objects.filter(pk=phase.pk)
         is_open = phases if is_late else phases.open(at, team.pk)
         counted: list[Q] = []
@@ -61,7 +61,7 @@ class QuotaQuerySet(models.QuerySet["Quota"]):
         return True
 
     def give_back(self, team: Team, user_id: int, phase: Phase, track: Track, reserved_at: datetime) -> None:
-        """Return one run that was reserved at that moment; rows are updated in the order of `reserve`: no deadlocks."""
+        """Give back the quota of a run reserved at that time, in the same order of rows as `reserve`: no deadlocks."""
         for owner in (Q(team=team), Q(user=user_id)):
             for day in ("", quota_day(reserved_at)):
                 mine = self.filter(owner, phase=phase, track=track, day=day, used__gt=0)
@@ -69,7 +69,7 @@ class QuotaQuerySet(models.QuerySet["Quota"]):
 
 
 class Quota(models.Model):
-    """How many runs a team, or a person in all teams, has used in a phase and track.
+    """Runs used by a team, or by a person in all teams, in a phase and track.
 
     `day` is empty for the whole phase, else a UTC date.
     """

@@ -1,6 +1,6 @@
-"""Every row as a line of JSON, to the microsecond, in a form that SQLite and PostgreSQL both take in.
+"""Rows as lines of JSON, with microseconds, in a form for both SQLite and PostgreSQL.
 
-Django's own dumps cut times to milliseconds, and a receipt's signature covers them all.
+Django's own dumps cut times to milliseconds, which would break the signatures of receipts.
 """
 
 import json
@@ -15,38 +15,38 @@ from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 from django.db.models import JSONField, Model
 
-Table = type[Model]
+TableModel = type[Model]
 
-LEFT_OUT = (  # who was signed in signs in again; each worker reports its machine again
+LEFT_OUT = (  # people sign in again; workers report their machine again
     "sessions.Session",
     "usersessions.UserSession",
     "portal.WorkerHost",
 )
-MADE_BY_MIGRATING = ("contenttypes.ContentType", "auth.Permission")  # there in an empty database too
+MADE_BY_MIGRATING = ("contenttypes.ContentType", "auth.Permission")  # exists in an empty database too
 _BATCH = 500
 _BEGIN = {"sqlite": "BEGIN", "postgresql": "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"}
 
 
-def tables() -> list[Table]:
-    """All that are to be kept, with those between many and many."""
+def tables() -> list[TableModel]:
+    """All tables to keep, with those of many-to-many fields."""
     models = apps.get_models(include_auto_created=True)
     return [model for model in models if model._meta.managed and model._meta.label not in LEFT_OUT]
 
 
 def is_empty() -> bool:
-    """Whether there is nothing but what migrating makes."""
+    """Whether the database has only rows made by migrations."""
     own = (table for table in tables() if table._meta.label not in MADE_BY_MIGRATING)
     return not any(table._base_manager.exists() for table in own)
 
 
 def migrations() -> list[str]:
-    """Of the database as it is."""
+    """The applied migrations."""
     return sorted(f"{app}.{name}" for app, name in MigrationRecorder(connection).applied_migrations())
 
 
 @contextmanager
 def snapshot() -> Iterator[None]:
-    """Whatever is read in here is of one moment, and nobody waits for it: SQLite's readers do not lock out writers."""
+    """Read everything in this context as one snapshot, without blocking writers (SQLite's readers do not)."""
     with connection.cursor() as cursor:
         cursor.execute(_BEGIN[connection.vendor])
         try:
@@ -55,8 +55,8 @@ def snapshot() -> Iterator[None]:
             cursor.execute("ROLLBACK")
 
 
-def dump(table: Table, file: TextIO) -> int:
-    """Write the rows in the order of their keys; how many they are."""
+def dump(table: TableModel, file: TextIO) -> int:
+    """Write the rows in the order of their keys; return how many."""
     count = 0
     for row in table._base_manager.order_by("pk").iterator(chunk_size=_BATCH):
         values = {field.attname: _text(field, row) for field in table._meta.concrete_fields}
@@ -66,13 +66,13 @@ def dump(table: Table, file: TextIO) -> int:
 
 
 class MissingColumn(Exception):
-    """A row has no value for a column; the text is `table.column`."""
+    """A row without a value for a column; the text is `table.column`."""
 
 
-def load(table: Table, lines: Iterable[str]) -> int:
-    """Insert the rows as they were, whatever the model would make of them; how many they are.
+def load(table: TableModel, lines: Iterable[str]) -> int:
+    """Insert the rows unchanged, without the model's own logic; return how many.
 
-    Within a transaction, at whose end the database looks at references.
+    Call it in a transaction; references are checked at its end.
 
     Raises:
         MissingColumn: the rows are of a table of another version.
@@ -95,8 +95,8 @@ def load(table: Table, lines: Iterable[str]) -> int:
     return count
 
 
-def go_on_counting() -> None:
-    """Let the next row of each table get the next key; SQLite sees to that itself."""
+def reset_sequences() -> None:
+    """Reset the sequences of keys after inserts with keys. SQLite needs nothing."""
     with connection.cursor() as cursor:
         for statement in connection.ops.sequence_reset_sql(no_style(), tables()):
             cursor.execute(statement)

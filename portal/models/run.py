@@ -1,4 +1,4 @@
-"""Submissions and the runs in them."""
+"""Submissions and their runs."""
 
 import uuid
 from datetime import datetime
@@ -21,9 +21,9 @@ one_line = RegexValidator(r"^[^\x00-\x1f\x7f]*\Z", _("One line of text, please."
 
 
 class Evaluated(Leased):
-    """An upload, run or gold file to evaluate. `attempts` counts the children that died on its content, nothing else.
+    """An upload, run or gold file to evaluate. `attempts` counts children that died on its content, nothing else.
 
-    `postponed` counts how often in a row an error of ours stopped the work, `leases_lost` how often its worker died.
+    `postponed` counts consecutive stops by our errors; `leases_lost` counts workers that died with it.
     """
 
     attempts = models.PositiveSmallIntegerField(default=0, editable=False)
@@ -36,13 +36,13 @@ class Evaluated(Leased):
 
 class SubmissionQuerySet(LeaseQuerySet["Submission"]):
     def rejected_or_fatal(self) -> Self:
-        """Those that were rejected, or whose content killed the child that read it; outages don't count."""
+        """Rejected rows, and those whose content killed the child that read it. Outages don't count."""
         fatal_runs = Run.objects.filter(submission=OuterRef("pk"), attempts__gt=0)
         is_fatal = Q(attempts__gt=0) | Exists(fatal_runs)
         return self.filter(is_fatal | Q(state=Submission.State.REJECTED))
 
     def unchecked(self) -> Self:
-        """Those that wait for their check."""
+        """Rows waiting for their check."""
         return self.filter(state__in=(Submission.State.RECEIVED, Submission.State.CHECKING))
 
     def visible_to(self, user: Viewer) -> Self:
@@ -72,12 +72,12 @@ class Submission(Evaluated):
     size = models.PositiveBigIntegerField()
     sha256 = models.CharField(max_length=64, db_index=True)
     idempotency_key = models.CharField(max_length=64, blank=True)
-    slot = models.CharField(max_length=12, blank=True)  # one of Run.Slot, as the sender chose; empty: none was chosen
+    slot = models.CharField(max_length=12, blank=True)  # one of Run.Slot, as chosen by the sender; empty: no choice
     state = models.CharField(max_length=10, choices=State, default=State.RECEIVED)
-    problems = models.JSONField(default=list)  # about the upload as a whole; a run's own are on the run
+    problems = models.JSONField(default=list)  # of the upload as a whole; runs have their own
     received_at = models.DateTimeField()
-    definition_sha256 = models.CharField(max_length=64, blank=True)  # the rules of that moment, for the receipt
-    scorer = models.CharField(max_length=32, blank=True)  # scoring.__version__ of that moment
+    definition_sha256 = models.CharField(max_length=64, blank=True)  # rules at that time, for the receipt
+    scorer = models.CharField(max_length=32, blank=True)  # scoring.__version__ at that time
     checked_at = models.DateTimeField(null=True)
 
     objects = SubmissionQuerySet.as_manager()
@@ -105,37 +105,37 @@ class RunQuerySet(LeaseQuerySet["Run"]):
         return self.filter(Q(~Q(kind=Run.Kind.TEAM), of_tasks) | Q(submission__in=own))
 
     def pending(self, track_id: int, phase_id: int) -> Self:
-        """Runs of that track and phase that wait to be scored."""
+        """Runs of that track and phase waiting to be scored."""
         states = (Run.State.RECEIVED, Run.State.SCORING)
         return self.filter(track=track_id, phase=phase_id, withdrawn_at__isnull=True, state__in=states)
 
     def holding_numbers(self, team: Team, phase: Phase) -> Self:
-        """The team's runs whose numbers the phase accepts once; none where numbers may be used again."""
+        """The team's runs whose numbers cannot be used again in this phase; none if they can."""
         if phase.run_numbers != Phase.RunNumbers.ONCE:
             return self.none()
         return self.filter(team=team, phase=phase).exclude(state__in=(Run.State.REJECTED, Run.State.FAILED))
 
     def numbers_by_track(self) -> set[tuple[str, int | None]]:
-        """The slug of the track and the number of each run."""
+        """Track slug and number of each run."""
         return set(self.values_list("track__slug", "number"))
 
     def locked(self) -> Self:
-        """Held until the transaction ends, by their key: who needs several waits for none that waits for the others."""
+        """Lock the runs until the transaction ends, in the order of their keys to avoid deadlocks."""
         return self.order_by("pk").select_for_update(of=("self",), no_key=True)
 
     def scorable(self) -> Self:
-        """Runs whose upload, if they have one, was accepted and whose gold standard is there."""
+        """Runs whose upload, if any, was accepted and whose gold standard exists."""
         accepted = Q(submission__isnull=True) | Q(submission__state=Submission.State.ACCEPTED)
         gold = GoldStandard.objects.filter(track=OuterRef("track"), split=OuterRef("phase__split"))
         return self.filter(accepted, Exists(gold))
 
     def eligible(self) -> Self:
-        """Runs that may be official: neither withdrawn nor rejected nor given up."""
+        """Runs that may be official: not withdrawn, rejected or failed."""
         return self.filter(withdrawn_at__isnull=True).exclude(state__in=(Run.State.REJECTED, Run.State.FAILED))
 
 
 class Described(models.Model):
-    """What a team says of the system behind a run: all optional."""
+    """A team's description of the system behind a run: all optional."""
 
     class SystemType(models.TextChoices):
         PROMPTED = "prompted", _("prompted language model")
@@ -155,7 +155,7 @@ class Described(models.Model):
 
 
 class Run(Evaluated, Described):
-    """One system output for one track: what is ranked. A team's, or a baseline's (then without submission)."""
+    """One system output for one track, which is ranked. A team's, or a baseline's (without submission)."""
 
     class State(models.TextChoices):
         RECEIVED = "received", _("received")
@@ -176,11 +176,11 @@ class Run(Evaluated, Described):
     submission = models.ForeignKey(Submission, on_delete=models.PROTECT, null=True, related_name="runs")
     team = models.ForeignKey(Team, on_delete=models.PROTECT, null=True, related_name="runs")
     name = models.CharField(max_length=255)  # the run file's name, or the baseline's
-    entry = models.CharField(max_length=255, blank=True)  # path inside the archive; empty when the upload is the run
+    entry = models.CharField(max_length=255, blank=True)  # path in the archive; empty if the upload is the run
     number = models.PositiveIntegerField(null=True)
-    number_once = models.BooleanField(default=True)  # as the phase said when the run came: no other may have its number
-    file_sha256 = models.CharField(max_length=64, blank=True)  # the stored file that holds the run (archive or run)
-    sha256 = models.CharField(max_length=64, blank=True)  # of the run itself, known once it is checked
+    number_once = models.BooleanField(default=True)  # its number cannot be used again, as the phase said at that time
+    file_sha256 = models.CharField(max_length=64, blank=True)  # the stored file with the run (archive or run)
+    sha256 = models.CharField(max_length=64, blank=True)  # of the run itself, once checked
     items = models.PositiveIntegerField(null=True)
     state = models.CharField(max_length=10, choices=State, default=State.RECEIVED)
     problems = models.JSONField(default=list)
@@ -236,17 +236,17 @@ class Run(Evaluated, Described):
 
     @property
     def slot(self) -> "Run.Slot | None":
-        """Where the phase has slots: the primary run is the chosen one, all others are contrastive."""
+        """The slot, in phases with slots: the official run is primary, all others are contrastive."""
         return Run.slot_in(self.phase, self.kind, self.chosen_at)
 
     @staticmethod
     def slot_in(phase: Phase, kind: str, chosen_at: datetime | None) -> "Run.Slot | None":
-        """That of a run of that kind."""
+        """The slot of a run of that kind."""
         if phase.contrastive is None or kind != Run.Kind.TEAM:
             return None
         return Run.Slot.PRIMARY if chosen_at is not None else Run.Slot.CONTRASTIVE
 
     @property
     def is_eligible(self) -> bool:
-        """Whether the run may be official; as `eligible`."""
+        """Whether the run may be official; the same as `eligible`."""
         return self.withdrawn_at is None and self.state not in (Run.State.REJECTED, Run.State.FAILED)

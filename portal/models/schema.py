@@ -1,4 +1,4 @@
-"""Does the database have what this version of the code needs? A newer database may have more."""
+"""Whether the database has the tables of this version. A newer database may have more."""
 
 from functools import cache
 
@@ -7,16 +7,16 @@ from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
-_SHOWN = 3  # names in a sentence
+_SHOWN = 3  # names per sentence
 
 
 def schema_problems() -> list[str]:
-    """What the database lacks, in sentences that say what to do; empty where it fits."""
+    """What the database lacks, in sentences that say how to fix it; empty if it fits."""
     return missing_migrations() or _missing_columns()
 
 
 def missing_migrations() -> list[str]:
-    """One query, for who asks often."""
+    """The migrations that were not applied; one query."""
     applied = set(MigrationRecorder(connection).applied_migrations())
     missing = sorted(".".join(key) for key in _known_migrations() - applied)
     if not missing:
@@ -27,7 +27,7 @@ def missing_migrations() -> list[str]:
 
 @cache
 def _known_migrations() -> frozenset[tuple[str, str]]:
-    """Those of this code, without the ones that a squashed migration replaces."""
+    """The migrations of this code, without those replaced by a squashed one."""
     return frozenset(MigrationLoader(None).graph.nodes)
 
 

@@ -1,4 +1,4 @@
-"""Signed data agreements: evidence, so each row holds all that it proves."""
+"""Signed data agreements. Each row holds all evidence."""
 
 import hashlib
 
@@ -11,7 +11,7 @@ from portal.models.task import SharedTask
 
 class SignatureQuerySet(models.QuerySet["Signature"]):
     def current(self, user: Viewer, shared_task: SharedTask) -> "Signature | None":
-        """The user's signature under the version of the agreement that holds now."""
+        """The user's signature under the current version."""
         agreement = shared_task.definition.agreement
         if agreement is None or user.pk is None:
             return None
@@ -19,7 +19,7 @@ class SignatureQuerySet(models.QuerySet["Signature"]):
 
 
 class Signature(models.Model):
-    """Who agreed to which text, when and from where."""
+    """Who signed which text, when and from where."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="signatures")
     shared_task = models.ForeignKey(SharedTask, on_delete=models.PROTECT, related_name="signatures")
@@ -27,7 +27,7 @@ class Signature(models.Model):
     text = models.TextField()
     sha256 = models.CharField(max_length=64)  # of the text in UTF-8
     typed_name = models.CharField(max_length=120)
-    address = models.GenericIPAddressField(null=True)  # from which the request came
+    address = models.GenericIPAddressField(null=True)  # of the request
     signed_at = models.DateTimeField()
 
     objects = SignatureQuerySet.as_manager()

@@ -1,4 +1,4 @@
-"""Shared tasks as they were imported, with their tracks."""
+"""Imported shared tasks and their tracks."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,22 +19,22 @@ from scoring.definition import Dataset, Definition
 from scoring.definition import Track as TrackDefinition
 from scoring.metrics import describe
 
-DatasetDefinition = Dataset  # its name outside the engine, as with Phase and Track
+DatasetDefinition = Dataset  # the name outside the engine, as with Phase and Track
 
 
 def definition_name(sha256: str) -> str:
-    """Under which the imported folder of that digest is kept."""
+    """Path of the imported folder with that digest."""
     return f"definitions/{sha256}"
 
 
 @dataclass(frozen=True, slots=True)
 class StoredDataset:
-    """A dataset's file as it is handed out."""
+    """A dataset's file as it is downloaded."""
 
     sha256: str
-    size: int  # bytes
-    instead_of: str = ""  # SHA-256 of the imported folder's file, where organizers sent another since
-    since: str = ""  # when they did, in ISO 8601
+    size: int  # in bytes
+    instead_of: str = ""  # SHA-256 of the folder's file, if organizers replaced it
+    since: str = ""  # time of the replacement, in ISO 8601
 
     @property
     def replaced_at(self) -> datetime | None:
@@ -43,21 +43,21 @@ class StoredDataset:
 
 @lru_cache(maxsize=64)
 def _definition(folder: Path) -> Definition:
-    """Kept for good: the folder's name is the digest of what is in it."""
+    """The definition, cached for good: the folder's name is the digest of its content."""
     return load_definition(folder, is_imported=True)
 
 
 class SharedTaskQuerySet(models.QuerySet["SharedTask"]):
     def assigned_to(self, user: Viewer) -> Self:
-        """Tasks that the user organizes, with or without a second factor; an administrator organizes all."""
+        """Tasks that the user organizes, with or without a second factor. Administrators organize all."""
         if not user.is_active:
             return self.none()
         return self if user.is_staff else self.filter(organizers=user.pk)
 
     def organized_by(self, user: Viewer) -> Self:
-        """Of these, tasks that the user may see and change as an organizer: without a second factor, none.
+        """Tasks that the user may see and change as an organizer: none without a second factor.
 
-        With a token for one task, no other.
+        With a token for one task, only that one.
         """
         found = self.assigned_to(user).filter(Exists(User.objects.with_second_factor(user)))
         token = user.token if isinstance(user, User) else None
@@ -73,7 +73,7 @@ class SharedTaskQuerySet(models.QuerySet["SharedTask"]):
 
 
 class SharedTask(models.Model):
-    """A campaign. Its rules are the imported definition; rows hold what pages list, sort and join."""
+    """A shared task. Its rules are the imported definition; columns hold what pages list, sort and join."""
 
     class State(models.TextChoices):
         """A draft is opened once, or deleted; an open task can be hidden and shown again."""
@@ -125,7 +125,7 @@ class SharedTask(models.Model):
         return any(dataset.access == "password" for dataset in self.definition.datasets)
 
     def closing_of_teams(self) -> datetime | None:
-        """From when on no one creates or joins a team; None where that never happens."""
+        """When registration closes; None if never."""
         slug = self.definition.team.closes_with
         return self.phases.get(slug=slug).opens if slug else None
 
@@ -134,11 +134,11 @@ class SharedTask(models.Model):
         return closing is not None and closing <= at
 
     def is_assigned_to(self, user: Viewer) -> bool:
-        """As `SharedTaskQuerySet.assigned_to`: to explain what else is needed."""
+        """Whether the task is in `assigned_to`: to explain what else is needed."""
         return SharedTask.objects.filter(pk=self.pk).assigned_to(user).exists()
 
     def is_organized_by(self, user: Viewer) -> bool:
-        """As `SharedTaskQuerySet.organized_by`: whether the user may see and change what organizers can."""
+        """Whether the task is in `organized_by`: the user may see and change what organizers can."""
         return SharedTask.objects.filter(pk=self.pk).organized_by(user).exists()
 
 
@@ -147,7 +147,7 @@ class Track(models.Model):
     slug = models.SlugField()
     title = models.CharField(max_length=200)
     position = models.PositiveSmallIntegerField()
-    agreement = models.JSONField(default=dict)  # split → as `scoring.gold.agreement.Agreement`
+    agreement = models.JSONField(default=dict)  # `scoring.gold.agreement.Agreement` by split
 
     class Meta:
         ordering = ("position",)
@@ -166,12 +166,12 @@ class Track(models.Model):
         return self.shared_task.definition.track(self.slug)
 
     def rank_key(self, scores: Mapping[str, float | None]) -> float | None:
-        """The value that ranks, turned so that less is better; None where it is undefined."""
+        """The ranking value, negated where high is better; None where undefined."""
         value = scores.get(self.definition.rank_by)
         return value if value is None else self._turned(value)
 
     def score_of(self, rank_key: float) -> float:
-        """The value of such a key."""
+        """The score of a rank key."""
         return self._turned(rank_key) + 0.0  # no -0.0
 
     def _turned(self, value: float) -> float:

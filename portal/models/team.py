@@ -1,4 +1,4 @@
-"""Teams of a shared task and the people in them."""
+"""Teams and their members."""
 
 import secrets
 from typing import Self
@@ -25,10 +25,10 @@ def new_invitation_code() -> str:
 
 class TeamQuerySet(models.QuerySet["Team"]):
     def shut_out(self, phase: Phase) -> Self:
-        """Those whose runs appear on no board of that phase: declined, or withdrawn while it was open to them.
+        """Teams whose runs appear on no board of that phase: declined, or withdrawn while it was open to them.
 
-        Declined teams stay on boards whose scores had been released before. They stay shut out when they ask again or
-        withdraw; an approval ends it. A team that withdraws after the closing keeps its runs there.
+        Declined teams stay on boards that had been released before. They stay excluded if they ask again or withdraw,
+        until they are approved. A team that withdraws after the closing keeps its runs there.
         """
         declined = ~Q(reason="")
         if phase.released is not None:
@@ -41,7 +41,7 @@ class TeamQuerySet(models.QuerySet["Team"]):
         return self.filter(declined | (Q(withdrawn_at__gte=phase.opens) & in_time))
 
     def locked(self) -> Self:
-        """As they are now, with their task, until the transaction ends; uploads go on."""
+        """Lock the teams with their task until the transaction ends, without blocking uploads."""
         return self.select_for_update(of=("self",), no_key=True).select_related("shared_task")
 
 
@@ -52,7 +52,7 @@ class Team(models.Model):
         DECLINED = "declined", _("declined")
         WITHDRAWN = "withdrawn", _("withdrawn")
 
-    # Who may have data of which access; whether they have signed, and know the password, is for permissions to ask.
+    # Which states get data of which access level. Signature and password are checked in permissions.
     DATA = {
         "registered": (State.PENDING, State.APPROVED),
         "approved": (State.APPROVED,),
@@ -61,18 +61,18 @@ class Team(models.Model):
 
     shared_task = models.ForeignKey(SharedTask, on_delete=models.CASCADE, related_name="teams")
     name = models.CharField(max_length=64)
-    name_key = models.CharField(max_length=NAME_KEY_LENGTH)  # see `name_key`; what keeps two names apart
+    name_key = models.CharField(max_length=NAME_KEY_LENGTH)  # see `name_key`; keeps two names apart
     affiliation = models.CharField(max_length=200, blank=True)
     state = models.CharField(max_length=10, choices=State, default=State.PENDING)
     invitation_code = models.CharField(max_length=32, unique=True, default=new_invitation_code)
     members = models.ManyToManyField(settings.AUTH_USER_MODEL, through="Membership", related_name="teams")
-    answers = models.JSONField(default=dict)  # key of the organizers' question → what the team said
-    reason = models.TextField(blank=True)  # why it was declined; empty unless it was, and was not approved since
-    decided_at = models.DateTimeField(null=True)  # approved or declined
+    answers = models.JSONField(default=dict)  # the team's answers by the question's key
+    reason = models.TextField(blank=True)  # why it was declined; empty after an approval
+    decided_at = models.DateTimeField(null=True)  # when it was approved or declined
     withdrawn_at = models.DateTimeField(null=True)
-    data_password = models.CharField(max_length=128, blank=True)  # hashed; only the mail with it ever held it
+    data_password = models.CharField(max_length=128, blank=True)  # hash; only the mail has the password
     data_password_at = models.DateTimeField(null=True)
-    bibtex = models.TextField(blank=True)  # of the team's paper, as `portal.bibtex` writes it
+    bibtex = models.TextField(blank=True)  # the team's paper, as `portal.bibtex` writes it
     paper = models.CharField(_("Link to the paper"), max_length=300, blank=True, validators=[web_address])
     created_at = models.DateTimeField()
 
@@ -95,7 +95,7 @@ class Team(models.Model):
 
     @property
     def password_stamp(self) -> str:
-        """Which password it is that holds now, without saying it; empty where there is none."""
+        """Identifies the current password without revealing it; empty without a password."""
         if not self.data_password:
             return ""
         return salted_hmac("portal.models.Team.password_stamp", self.data_password).hexdigest()
@@ -105,7 +105,7 @@ class Team(models.Model):
 
 
 class Membership(models.Model):
-    """A person is in at most one team of a shared task: the row repeats the task so that the database can say so."""
+    """A member of a team; only one team per shared task. The row repeats the task for that constraint."""
 
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="memberships")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")

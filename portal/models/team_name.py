@@ -1,4 +1,4 @@
-"""Which team names readers cannot tell apart."""
+"""Names of teams that look the same."""
 
 import unicodedata
 
@@ -8,11 +8,11 @@ NAME_KEY_LENGTH = 255  # characters; a letter may look like several: m like rn
 
 
 def name_key(name: str) -> str:
-    """The same text for all names that differ only by case, width, invisible characters or look-alike letters.
+    """One text for all names that differ only by case, width, invisible characters or look-alike letters.
 
     NFKC, then the prototype of each character (Unicode TR 39, section 4, "skeleton"), without case. Letters of other
-    scripts come first: a Greek capital looks like a Latin one, its small letter need not. `i` counts as `l`, since `I`
-    and its look-alikes have that prototype.
+    scripts are replaced first: a Greek capital may look like a Latin one, its small letter need not. `i` counts as `l`,
+    since `I` and its look-alikes have that prototype.
     """
     plain = unicodedata.normalize("NFKC", name)
     visible = [character for character in plain if unicodedata.category(character) != "Cf"]
@@ -22,12 +22,12 @@ def name_key(name: str) -> str:
 
 
 def has_invisible_characters(name: str) -> bool:
-    """Whether it has control or format characters, such as marks of direction."""
+    """Whether the text has control or format characters, such as direction marks."""
     return any(unicodedata.category(character) in ("Cc", "Cf") for character in name)
 
 
 def _prototype(character: str) -> str:
-    """What the character looks like; the table lists a look-alike with its prototype, a prototype with all of them."""
+    """The character's prototype. The table lists a look-alike with its prototype, and a prototype with all of them."""
     alike = confusables_data.get(character, ())
     if len(alike) != 1:
         return character

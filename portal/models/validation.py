@@ -1,4 +1,4 @@
-"""Uploads that are validated only: a row and a file for a short time, which count nowhere."""
+"""Uploads to validate: a row and a file for a short time, which count nowhere."""
 
 import uuid
 from datetime import timedelta
@@ -13,26 +13,26 @@ from portal.models.lease import Leased, LeaseQuerySet
 from portal.models.phase import Phase
 from portal.models.team import Team
 
-WAITS = timedelta(hours=1)  # for a worker; then the file is deleted and the validation has failed
-KEPT = timedelta(days=1)  # the report; then the row is deleted
+WAITS = timedelta(hours=1)  # for a worker; then the file is deleted and the validation fails
+KEPT = timedelta(days=1)  # for the report; then the row is deleted
 
 
 class ValidationQuerySet(LeaseQuerySet["Validation"]):
     def visible_to(self, user: Viewer) -> Self:
-        """Those of that person; no one else sees them, organizers neither."""
+        """The user's validations; no one else sees them, not even organizers."""
         return self.filter(user=user.pk) if user.is_active else self.none()
 
     def unfinished(self) -> Self:
-        """Those that still have a file."""
+        """Validations that still have a file."""
         return self.filter(state__in=(Validation.State.WAITING, Validation.State.RUNNING))
 
     def rejected_or_fatal(self) -> Self:
-        """Those of invalid files, and those whose content killed the child that checked it; outages don't count."""
+        """Validations of invalid files, and of files that killed the child. Outages don't count."""
         return self.filter(Q(report__ok=False) | Q(killed_check=True))
 
 
 class Validation(Leased):
-    """One file to list the problems of; a person has one at a time."""
+    """One file to validate; a person has one at a time."""
 
     class State(models.TextChoices):
         WAITING = "waiting"
@@ -44,13 +44,13 @@ class Validation(Leased):
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="validations")
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="+")
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="+")
-    slot = models.CharField(max_length=12, blank=True)  # a Run.Slot, as it was chosen on the page
+    slot = models.CharField(max_length=12, blank=True)  # one of Run.Slot, as chosen on the page
     file_name = models.CharField(max_length=255)
     size = models.PositiveBigIntegerField()
     sha256 = models.CharField(max_length=64)
     state = models.CharField(max_length=8, choices=State, default=State.WAITING)
-    report = models.JSONField(default=dict)  # as `portal.evaluation.validate.Report`; empty until it is done
-    killed_check = models.BooleanField(default=False)  # by its content: too slow or too large to check
+    report = models.JSONField(default=dict)  # `portal.evaluation.validate.Report`; empty until done
+    killed_check = models.BooleanField(default=False)  # its content was too slow or too large to check
     received_at = models.DateTimeField(db_index=True)
     finished_at = models.DateTimeField(null=True)
 

@@ -1,4 +1,4 @@
-"""What each machine's worker last said about itself: whether it can work, and how far its clock is off."""
+"""The last report of each machine's worker: whether it can work, and how far its clock is off."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -8,12 +8,12 @@ from django.db import models
 
 class WorkerHostQuerySet(models.QuerySet["WorkerHost"]):
     def report(self, host: str, lane: str, at: datetime, clock_offset: float, missing: Sequence[str] = ()) -> None:
-        """A worker that lacks something accepts no work, and reports again every few seconds."""
+        """Save a worker's report. One that lacks something claims no work and reports every few seconds."""
         said = {"at": at, "clock_offset": clock_offset, "missing": list(missing)}
         self.update_or_create(host=host[:255], lane=lane, defaults=said)
 
     def forget(self, at: datetime) -> None:
-        """Machines that have not been heard of for a day; containers have a new name each time."""
+        """Delete machines without a report for a day. Containers have a new name each time."""
         self.filter(at__lt=at - timedelta(days=1)).delete()
 
 
@@ -21,8 +21,8 @@ class WorkerHost(models.Model):
     host = models.CharField(max_length=255)
     lane = models.CharField(max_length=20)
     at = models.DateTimeField()  # by the database's clock
-    clock_offset = models.FloatField()  # seconds that the machine's clock is ahead of the database's
-    missing = models.JSONField(default=list, blank=True)  # sentences; empty where it works
+    clock_offset = models.FloatField()  # seconds by which the machine's clock is ahead of the database's
+    missing = models.JSONField(default=list, blank=True)  # sentences; empty if nothing is missing
 
     objects = WorkerHostQuerySet.as_manager()
 

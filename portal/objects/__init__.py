@@ -1,1 +1,1 @@
-"""Where the portal's bytes lie: `folder` on this machine or `bucket` in S3, as `STORAGES` in the settings says."""
+"""Storage of the portal's files: `folder` on this machine or `bucket` in S3, by the setting `STORAGES`."""

@@ -1,4 +1,4 @@
-"""Objects in an S3 bucket; folders are kept there as zips, and unpacked once on each machine."""
+"""Objects in an S3 bucket. Folders are stored as zips, and unpacked once on each machine."""
 
 import os
 import shutil
@@ -20,13 +20,13 @@ from django.utils.http import content_disposition_header
 
 from portal.objects.folder import DRAFTS, settle_folder, write_probe
 
-LINK_SECONDS = 60  # to begin a download; one that has begun goes on
+LINK_SECONDS = 60  # to start a download; a running one continues
 CONNECT_SECONDS, READ_SECONDS = 2, 20
 _TRANSFER = TransferConfig(use_threads=False)
 
 
 class Bucket:
-    """`scratch` is a folder of this machine, for drafts and unpacked folders; all else is the bucket's."""
+    """The bucket; `scratch` is a local folder for drafts and unpacked folders."""
 
     def __init__(
         self, *, name: str, scratch: Path, endpoint: str = "", region: str = "", key: str = "", secret: str = ""
@@ -42,7 +42,7 @@ class Bucket:
 
     @cached_property
     def _client(self) -> Any:
-        """Threads share it. Made at the first use: a process that forks before holds no connection yet."""
+        """The client, shared by threads. Created at first use: a process that forks before has no connection."""
         config = Config(
             signature_version="s3v4",
             s3={"addressing_style": "path" if self._endpoint else "auto"},
@@ -63,7 +63,7 @@ class Bucket:
         return folder
 
     def put(self, draft: Path, name: str) -> None:
-        """Each part goes with its SHA-256, which the store compares; then the store is asked what it has."""
+        """Upload with a SHA-256 for each part, which the store compares; then ask the store what it has."""
         size = draft.stat().st_size
         with _as_os_errors():
             sent = {"ChecksumAlgorithm": "SHA256", "ContentType": "application/octet-stream"}
@@ -136,7 +136,7 @@ class Bucket:
 
 @contextmanager
 def _as_os_errors() -> Iterator[None]:
-    """So that a bucket fails as a disk does."""
+    """Errors as OSError, the same as for a disk."""
     try:
         yield
     except ClientError as error:

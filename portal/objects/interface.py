@@ -1,4 +1,4 @@
-"""What a place for bytes can do, and which place the settings name."""
+"""The interface of storage, and the storages of the settings."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
@@ -9,51 +9,51 @@ from django.core.files.storage import storages
 
 
 class Objects(Protocol):
-    """Bytes by name. A name holds the digest of its content, so what is there never changes.
+    """Files by name. A name contains the digest of its content, so files never change.
 
-    Whatever goes wrong is an `OSError`; `FileNotFoundError` where there is no such object.
+    All errors are `OSError`; `FileNotFoundError` if there is no such object.
     """
 
     def probe(self) -> None:
-        """Whether something could be kept now; `OSError` where not."""
+        """Raise `OSError` unless files could be stored now."""
 
     def drafts(self) -> Path:
-        """A folder of this machine for what is not yet at its address."""
+        """A local folder for files that are not stored yet."""
 
     def put(self, draft: Path, name: str) -> None:
-        """Durable, and found under its name, when this returns; the draft is gone then."""
+        """Store a draft: durable and found by its name when this returns. The draft is gone then."""
 
     def put_folder(self, draft: Path, name: str) -> None:
-        """The same for a whole folder."""
+        """Store a whole folder."""
 
     def has(self, name: str) -> bool: ...
 
     def has_folder(self, name: str) -> bool: ...
 
     def open(self, name: str) -> BinaryIO:
-        """To be read from the beginning, piece by piece."""
+        """A stream from the beginning."""
 
     def local(self, name: str) -> AbstractContextManager[Path]:
-        """A file of this machine with that content, while the context lasts."""
+        """A local file with that content, during the context."""
 
     def folder(self, name: str) -> Path:
-        """A folder of this machine with that content, for good."""
+        """A local folder with that content, permanently."""
 
     def link(self, name: str, file_name: str, method: str) -> str | None:
-        """An address at which anybody gets the bytes, saved as `file_name`, for a minute; None where we serve them."""
+        """A URL at which anyone can download the file as `file_name` for a minute; None if the portal serves it."""
 
     def delete(self, name: str) -> None:
-        """Nothing happens where there is no such object."""
+        """Delete an object, if it exists."""
 
     def names(self) -> Iterator[str]:
-        """All that is there, but for drafts."""
+        """All names, without drafts."""
 
 
 def data_objects() -> Objects:
-    """Definitions, uploads, baselines and datasets."""
+    """Storage of definitions, uploads, baselines and datasets."""
     return cast(Objects, storages["data"])
 
 
 def gold_objects() -> Objects:
-    """Sealed gold standards, each named by the SHA-256 of its sealed bytes."""
+    """Storage of sealed gold standards, each named by the SHA-256 of its sealed bytes."""
     return cast(Objects, storages["gold"])

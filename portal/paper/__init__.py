@@ -1,1 +1,1 @@
-"""What the authors of an overview paper need: tables, figures, references, and where each number comes from."""
+"""For authors of overview papers: tables, figures, references, and the source of each number."""

@@ -1,4 +1,4 @@
-"""Builds a pack in a process of its own (`manage.py build_pack`); progress is written down track by track."""
+"""Builds a pack in its own process (`manage.py build_pack`); saves progress track by track."""
 
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
@@ -22,7 +22,7 @@ RETRY_SECONDS = 600
 
 
 class _Superseded(Exception):
-    """Another worker has this pack."""
+    """Another worker has claimed this pack."""
 
 
 def build_pack(pack_id: UUID, at: datetime) -> bool:
@@ -63,7 +63,7 @@ def _pieces(row: PaperPack, token: UUID, at: datetime, now: Callable[[], datetim
 
 
 def _forget_older(row: PaperPack) -> None:
-    """Of this phase and audience; and what organizers saw before the release goes with the first public one."""
+    """Delete older packs of this phase and audience; the first public one also deletes the organizers'."""
     for older in PaperPack.objects.filter(phase=row.phase, requested_at__lte=row.requested_at).exclude(
         Q(pk=row.pk) | Q(state=PaperPack.State.BUILDING)
     ):

@@ -1,4 +1,4 @@
-"""Tables in LaTeX (booktabs), safe whatever teams call themselves."""
+"""Tables in LaTeX (booktabs), safe for any team name."""
 
 import unicodedata
 from collections.abc import Sequence
@@ -21,19 +21,19 @@ _COMMANDS = {
     "”": "''",
     "…": r"\ldots{}",
     "·": r"\textperiodcentered{}",
-    "[": "{[}",  # after a line's end both would be its options
+    "[": "{[}",  # after a line break, both would start its options
     "*": "{*}",
     "α": r"\ensuremath{\alpha}",
     "↑": r"\ensuremath{\uparrow}",
     "↓": r"\ensuremath{\downarrow}",
 } | {character: f"\\{character}" for character in "{}$&#%_"}
-_LATIN = 0x17E  # what pdflatex's T1 fonts have ends here
+_LATIN = 0x17E  # end of the T1 fonts of pdflatex
 _LACKING = frozenset("ĦħĸĿŀŉŦŧ")
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
-    """Text of any kind, or LaTeX made here; `bold` where it is the best of its column."""
+class LatexCell:
+    """Text, or LaTeX made here; `bold` for the best of its column."""
 
     text: str
     bold: bool = False
@@ -43,17 +43,17 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
-    """A table* of a paper: `align` has a letter a column."""
+class LatexTable:
+    """A table* of a paper; `align` has a letter for each column."""
 
     label: str
     caption: str
     align: str
     head: Sequence[str]
-    rows: Sequence[Sequence[Cell]]
+    rows: Sequence[Sequence[LatexCell]]
 
     def latex(self) -> str:
-        """The environment, to be `\\input`; it needs the package booktabs."""
+        """The environment, for `\\input`. It needs the package booktabs."""
         lines = [
             r"\begin{table*}",
             r"\centering",
@@ -68,7 +68,7 @@ class Table:
 
 
 def escaped(text: str) -> str:
-    """Text that LaTeX prints as it stands; a character that its Latin fonts lack becomes its code, as U+4E2D."""
+    """Text that LaTeX prints unchanged. A character that its Latin fonts lack becomes its code, e.g. U+4E2D."""
     return "".join(_escaped(character) for character in unicodedata.normalize("NFC", text))
 
 

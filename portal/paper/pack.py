@@ -1,4 +1,4 @@
-"""The overview-paper pack: a zip, streamed, of tables, figures, data, references, and where each number comes from."""
+"""The overview-paper pack: a streamed zip of tables, figures, data, references, and the source of each number."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from portal import export
 from portal.figures.field import field_figures
 from portal.figures.render import render
 from portal.models import Phase, Track, Viewer
-from portal.paper.latex import Table, escaped
+from portal.paper.latex import LatexTable, escaped
 from portal.paper.references import references
 from portal.paper.tables import (
     agreement_table,
@@ -41,7 +41,7 @@ _REFERENCES = (r"\nocite{*}", r"\bibliographystyle{plain}", r"\bibliography{refe
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A piece of the paper: files, and the lines of the document that show them."""
+    """A part of the paper: files, and the lines of the document that include them."""
 
     entries: list[Entry]
     lines: list[str]
@@ -55,11 +55,11 @@ def pack(
     address: str,
     progress: Callable[[int], None] = lambda done: None,
 ) -> Iterator[bytes]:
-    """The zip in pieces: whatever that viewer may see of the phase at that moment; `address` is the task's page.
+    """The zip in pieces: what the viewer may see of the phase now; `address` is the task's URL.
 
-    `progress` is called with the number of tracks that are done, before each and after the last.
+    `progress` is called with the number of finished tracks, before each track and after the last.
     """
-    moment = phase.released or phase.opens  # of all, so that the same content gives the same bytes
+    moment = phase.released or phase.opens  # for all files, so that the same content gives the same bytes
     entries = _entries(tracks, phase, viewer, at, address, progress)
     return iter(stream_zip((path, moment, S_IFREG | 0o644, ZIP_32, [content]) for path, content in entries))
 
@@ -69,7 +69,7 @@ def _entries(
 ) -> Iterator[Entry]:
     lines: list[str] = []
     provenance: list[str] = []
-    names: set[str] = set()  # not of those who stand under aliases
+    names: set[str] = set()  # without those under aliases
     for done, track in enumerate(tracks):
         progress(done)
         found = insights(track, phase, viewer, at)
@@ -118,7 +118,7 @@ def _of_track(found: Insights) -> _Part:
     return _Part(entries, lines)
 
 
-def _table(name: str, table: Table) -> Entry:
+def _table(name: str, table: LatexTable) -> Entry:
     return f"tables/{name}.tex", table.latex().encode()
 
 

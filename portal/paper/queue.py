@@ -1,4 +1,4 @@
-"""Packs that wait to be built: one for each state of the boards, and one at a time. Nothing here draws figures."""
+"""The queue of packs: one for each state of the boards, built one at a time. Nothing here draws figures."""
 
 from datetime import datetime
 from uuid import UUID
@@ -12,14 +12,13 @@ from portal.models.paper_pack import phases_without_pack
 from portal.queries.paper_packs import boards_state
 
 ATTEMPTS = 3
-TRACK_SECONDS = 240  # of one track; a worker that takes longer has died
+TRACK_SECONDS = 240  # per track; a worker that takes longer is considered dead
 
 
 def request_pack(phase: Phase, user: User | None, at: datetime) -> PaperPack:
-    """The pack for the boards as they are now; waiting for a worker if no one has asked for it before.
+    """The pack for the current boards, queued if no one has requested it before.
 
-    However often and by whomever it is asked for, one state of the boards is built once. What waits for an older
-    state is dropped.
+    Each state of the boards is built once, whoever requests it. Waiting packs of older states are dropped.
     """
     state = boards_state(phase, at)
     waiting = {"revisions": state.revisions, "requested_by": user, "requested_at": at}
@@ -37,9 +36,9 @@ def request_pack(phase: Phase, user: User | None, at: datetime) -> PaperPack:
 
 
 def packs_to_build(at: datetime) -> list[UUID]:
-    """Ask for the packs that a release or a change of released boards brings; the one that has waited longest.
+    """Queue packs for releases and for changes of released boards; return the one that has waited longest.
 
-    None while another is being built, so that packs never occupy more than one process of the workers.
+    None while another is being built, so that packs use at most one process of the workers.
     """
     for phase in phases_without_pack(at).select_related("shared_task"):
         request_pack(phase, None, at)
@@ -53,7 +52,7 @@ def packs_to_build(at: datetime) -> list[UUID]:
 
 
 def claim_pack(pack_id: UUID, at: datetime) -> UUID | None:
-    """The token of the worker that may build that pack now; None while any pack is being built, or when it is done.
+    """The token to build the pack now; None while any pack is being built, or if it is done.
 
     The unique constraint on the state decides between two packs.
     """

@@ -1,11 +1,11 @@
-"""The tables of an overview paper: one a track, statistics of its field, and the tracks combined."""
+"""The tables of an overview paper: one per track, its statistics, and the tracks combined."""
 
 from collections.abc import Sequence
 
 from django.utils.translation import gettext as _
 
 from portal.models import Run
-from portal.paper.latex import Cell, Table
+from portal.paper.latex import LatexCell, LatexTable
 from portal.queries.board_table import BoardTable, Row
 from portal.queries.columns import Column
 from portal.queries.insights import Insights
@@ -13,10 +13,10 @@ from portal.queries.overall import Combined, OverallBoard, TrackResult
 from portal.times_and_numbers import score
 
 
-def board_table(board: BoardTable) -> Table:
-    """Rank, team, run and every metric; the best of the teams in bold, letters for the groups of ties."""
+def board_table(board: BoardTable) -> LatexTable:
+    """Rank, team, run and every metric. The best teams' values are bold; letters show tie groups."""
     best = [board.best(column) for column in board.columns]
-    return Table(
+    return LatexTable(
         label=f"tab:{board.track.slug}",
         caption=_("%(track)s, %(phase)s, ranked by %(metric)s. Runs with one letter do not differ significantly.")
         % {"track": board.track.title, "phase": board.phase.title, "metric": board.ranking_column.title},
@@ -30,31 +30,31 @@ def _head(column: Column) -> str:
     return f"{column.short} {'↑' if column.higher_is_better else '↓'}"
 
 
-def _row(row: Row, board: BoardTable, best: Sequence[float | None]) -> list[Cell]:
+def _row(row: Row, board: BoardTable, best: Sequence[float | None]) -> list[LatexCell]:
     kind = _("reference") if row.kind == Run.Kind.GOLD else _("baseline")
     values = [(row.scores.get(column.key), column, one) for column, one in zip(board.columns, best, strict=True)]
     printed = [
-        Cell(score(value, column.decimals), bold=row.is_team and value is not None and value == one)
+        LatexCell(score(value, column.decimals), bold=row.is_team and value is not None and value == one)
         for value, column, one in values
     ]
-    rank = Cell("" if row.rank is None else str(row.rank))
+    rank = LatexCell("" if row.rank is None else str(row.rank))
     names = (row.team, row.name) if row.is_team else (f"{row.name} ({kind})", "")
-    return [Cell(row.group), rank, *map(Cell, names), *printed]
+    return [LatexCell(row.group), rank, *map(LatexCell, names), *printed]
 
 
-def statistics_table(found: Insights) -> Table:
-    """The field in figures, a row a metric, as Table 3 of HatEval 2019 (Basile et al., 2019)."""
+def statistics_table(found: Insights) -> LatexTable:
+    """Statistics of all runs, a row per metric, as in Table 3 of HatEval 2019 (Basile et al., 2019)."""
     rows = []
     for column, one in found.statistics:
         values = (one.lowest, one.first_quartile, one.mean, one.median, one.third_quartile, one.highest, one.deviation)
         shape = (one.skewness, one.kurtosis)
         cells = [score(value, column.decimals) for value in values] + [score(value, 2) for value in shape]
-        rows.append([Cell(column.short), Cell(str(one.runs)), *map(Cell, cells)])
+        rows.append([LatexCell(column.short), LatexCell(str(one.runs)), *map(LatexCell, cells)])
     head = (
         *(_("Metric"), _("Runs"), _("Min."), "Q1", _("Mean"), _("Median"), "Q3", _("Max.")),
         *(_("Std. dev."), _("Skewness"), _("Kurtosis")),
     )
-    return Table(
+    return LatexTable(
         label=f"tab:{found.board.track.slug}-statistics",
         caption=_("%(track)s, %(phase)s: statistics of the official runs.")
         % {"track": found.board.track.title, "phase": found.board.phase.title},
@@ -64,70 +64,74 @@ def statistics_table(found: Insights) -> Table:
     )
 
 
-def languages_table(found: Insights) -> Table:
+def languages_table(found: Insights) -> LatexTable:
     """The official runs on all items and on those of each language."""
     assert found.languages is not None
     column = found.board.ranking_column
-    return Table(
+    return LatexTable(
         label=f"tab:{found.board.track.slug}-languages",
         caption=_("%(track)s: %(metric)s by the language of the items.")
         % {"track": found.board.track.title, "metric": column.title},
         align="lr" + "r" * len(found.languages.items),
         head=[_("Team"), _head(column), *(language for language, _items in found.languages.items)],
         rows=[
-            [Cell(name), *(Cell(score(one, column.decimals)) for one in (value, *values))]
+            [LatexCell(name), *(LatexCell(score(one, column.decimals)) for one in (value, *values))]
             for name, value, values in found.languages.rows
         ],
     )
 
 
-def agreement_table(found: Insights) -> Table:
-    """How far the annotators agree, as DETESTS 2022 prints it (Ariza-Casabona et al., 2022)."""
+def agreement_table(found: Insights) -> LatexTable:
+    """Annotators' agreement, as printed by DETESTS 2022 (Ariza-Casabona et al., 2022)."""
     head = (_("Class"), _("Items"), _("Pairwise"), "Fleiss", "Cohen", "Krippendorff")
-    return Table(
+    return LatexTable(
         label=f"tab:{found.board.track.slug}-agreement",
         caption=_("%(track)s: agreement of the annotators.") % {"track": found.board.track.title},
         align="lrrrrr",
         head=head,
         rows=[
             [
-                Cell(row["name"]),
-                Cell(str(row["items"])),
-                *(Cell(score(row[name], 4)) for name in ("pairwise", "fleiss", "cohen", "alpha")),
+                LatexCell(row["name"]),
+                LatexCell(str(row["items"])),
+                *(LatexCell(score(row[name], 4)) for name in ("pairwise", "fleiss", "cohen", "alpha")),
             ]
             for row in found.agreement
         ],
     )
 
 
-def overall_table(one: Combined) -> Table:
-    """One ranking over several tracks, best first."""
+def overall_table(one: Combined) -> LatexTable:
+    """One overall ranking, best first."""
     over = _("over %(tracks)s.") % {"tracks": ", ".join(one.rule.tracks)}
-    return Table(
+    return LatexTable(
         label=f"tab:overall-{one.rule.slug}",
         caption=f"{one.rule.title}: {over} {one.rule.note}".strip(),
         align="rlr",
         head=[_("Rank"), _("Team"), one.head],
-        rows=[[Cell(str(row.rank)), Cell(row.team), Cell(score(row.value, one.decimals))] for row in one.rows],
+        rows=[
+            [LatexCell(str(row.rank)), LatexCell(row.team), LatexCell(score(row.value, one.decimals))]
+            for row in one.rows
+        ],
     )
 
 
-def combined_table(board: OverallBoard) -> Table:
-    """The tracks side by side: value and rank of each team's official run."""
-    return Table(
+def combined_table(board: OverallBoard) -> LatexTable:
+    """The tracks next to each other: value and rank of each team's official run."""
+    return LatexTable(
         label="tab:combined",
         caption=_("Official runs in all tracks, %(phase)s: value and, in parentheses, rank.")
         % {"phase": board.phase.title},
         align="l" + "r" * len(board.heads),
         head=[_("Team"), *(track.slug for track, _column in board.heads)],
         rows=[
-            [Cell(row.team), *(_placed(cell, column) for cell, (_track, column) in cells)] for row, cells in board.lines
+            [LatexCell(row.team), *(_placed(cell, column) for cell, (_track, column) in cells)]
+            for row, cells in board.lines
         ],
     )
 
 
-def _placed(cell: TrackResult | None, column: Column) -> Cell:
+def _placed(cell: TrackResult | None, column: Column) -> LatexCell:
     if cell is None:
-        return Cell("")
+        return LatexCell("")
     rank = "" if cell.rank is None else f" ({cell.rank})"
-    return Cell(f"{score(cell.value, column.decimals)}{rank}", bold=cell.is_first)
+    return LatexCell(f"{score(cell.value, column.decimals)}{rank}", bold=cell.is_first)

@@ -1,1 +1,1 @@
-"""The read side: what there is to show, as plain objects that a page or the API can print."""
+"""The read side: plain objects for pages and the API to print."""

@@ -1,4 +1,4 @@
-"""The audit log in words: what was done, to what, and the details as labelled values."""
+"""The audit log as text: the event, its subject, and labeled details."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from portal.models import AuditEntry
 
-ActionWords = Mapping[str, str | Promise]  # what the declarations of actions say; the caller brings it
+ActionWords = Mapping[str, str | Promise]  # from the declarations of actions, passed by the caller
 
 EVENTS = {
     "add_gold_standard": _("took a gold standard into use"),
@@ -37,14 +37,14 @@ _LABELS = {
     "state": _("state"),
     "upload": _("upload"),
 }
-_FEW = 3  # of a list, are shown next to each other
+_FEW = 3  # values of a list that are shown inline
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """One value: `text`, or a `moment`, or a `long_id` of which the beginning is enough to read on; or `many` texts."""
+    """A detail: `text`, a `moment`, a `long_id` that is shown shortened, or `many` texts."""
 
     label: str
     text: str = ""
@@ -55,7 +55,7 @@ class Detail:
 
 @dataclass(frozen=True, slots=True)
 class AuditLine:
-    """A row of the log; `subject_id` is the long id in its subject, if there is one."""
+    """A row of the log. `subject_id` is the long id in its subject, if any."""
 
     at: datetime
     actor: str
@@ -66,7 +66,7 @@ class AuditLine:
 
 
 def event_words(verb: str, actions: ActionWords) -> str:
-    """approve_team → approved the team"""
+    """The words for an event, e.g. approve_team → approved the team."""
     return str(actions.get(verb) or EVENTS.get(verb) or verb.replace("_", " "))
 
 
@@ -83,7 +83,7 @@ def audit_line(entry: AuditEntry, actions: ActionWords) -> AuditLine:
 
 
 def _details(label: str, value: Any) -> Iterator[Detail]:
-    """Nested values one by one, each under the words of its way there; empty ones are left out."""
+    """Nested values one by one, each under its label; empty ones are left out."""
     if isinstance(value, dict):
         for key, inner in value.items():
             own = str(_LABELS.get(key, key.replace("_", " ")))

@@ -1,4 +1,4 @@
-"""State of a board in one query: its phases, what is public now, its revision."""
+"""State of a leaderboard in one query: phases, what is public, revision."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from portal.models.clock import clock_question, parse_db_time
 from portal.queries.leaderboard import default_phase
 
 _FIELDS = ("id", "slug", "title", "opens", "closes", "scores", "released", "official", "team_names", "ladder_step")
-_MOMENTS = ("opens", "closes", "released")  # read as text, which need not be parsed at every view
+_MOMENTS = ("opens", "closes", "released")  # read as text, which is not parsed at every view
 _PHASES = f"""
 SELECT {", ".join(f"CAST(phase.{name} AS text)" if name in _MOMENTS else f"phase.{name}" for name in _FIELDS)},
 task.state, task.definition_sha256, (SELECT CAST(max(until) AS text) FROM portal_grace), ({{clock}}), {{revision}}
@@ -38,18 +38,18 @@ class BoardHead:
     `state` is None while not everyone may see the task and the phase's scores.
     """
 
-    phase: str  # its slug
+    phase: str  # slug of the phase
     at: datetime
     state: str | None
 
 
 def board_head(shared_task: str, track: str | None, slug: str | None) -> BoardHead | None:
-    """The head of a track's board, or of all tracks', in that phase or the one that a board opens with.
+    """The head of a track's board, or of all tracks', in that phase or the default one; None without such a board.
 
-    None where there is no such board. One SQL statement, written out: this is asked at every view of every board, and
-    composing it, or making whole objects of its rows, would take longer than all the rest.
+    One handwritten SQL statement: it runs at every view of a board, and building it with the ORM would take longer than
+    all the rest.
     """
-    clock = clock_question().replace("%", "%%")  # next to placeholders
+    clock = clock_question().replace("%", "%%")  # the statement has placeholders
     if track is None:
         question, names = _OF_ALL_TRACKS.format(clock=clock, revision=_SUM), [shared_task]
     else:
@@ -68,7 +68,7 @@ def board_head(shared_task: str, track: str | None, slug: str | None) -> BoardHe
 
 @lru_cache(maxsize=256)
 def _phase(row: tuple[Any, ...]) -> Phase:
-    """Kept, as phases rarely change; no one changes these."""
+    """A phase, cached, as phases rarely change. Callers must not change it."""
     phase = Phase(**dict(zip(_FIELDS, row, strict=True)))
     for name in _MOMENTS:
         if (text := getattr(phase, name)) is not None:
@@ -82,7 +82,7 @@ def _state(phase: Phase, rows: Sequence[Sequence[Any]], at: datetime) -> str | N
     if task_state != SharedTask.State.OPEN or not phase.scores_are_public(at):
         return None
     facts = [(*row[:-3], row[-1] if row[0] == phase.pk else None) for row in rows]
-    last_grace = rows[0][-3]  # of all phases: rarely has one not ended, and then this phase is asked
+    last_grace = rows[0][-3]  # of all phases; if none is still running, this phase need not be asked
     is_graced = last_grace is not None and parse_db_time(last_grace) > at
     ends = [phase.closes, phase.last_closing if is_graced else phase.closes]
     is_over = [end is not None and end <= at for end in ends]

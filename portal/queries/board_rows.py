@@ -1,4 +1,4 @@
-"""The rows of a board: which evaluations, in which order, at which rank, under which name."""
+"""The rows of a board: which evaluations, their order, ranks and names."""
 
 import hashlib
 import hmac
@@ -22,12 +22,12 @@ from portal.queries.columns import Order, ranking_column
 from portal.queries.ladder import steps
 from portal.queries.languages import Scores
 
-Keys = Sequence[tuple[int, float | None]]  # evaluation and what ranks it, best first
+Keys = Sequence[tuple[int, float | None]]  # evaluation and ranking value, best first
 _KINDS = Case(When(run__kind=Run.Kind.GOLD, then=0), When(run__kind=Run.Kind.BASELINE, then=1), default=Value(2))
 
 
 class Line(NamedTuple):
-    """What is read of an evaluation and its run to make a row."""
+    """The columns of an evaluation and its run that make a row."""
 
     pk: int
     scores: Scores
@@ -50,7 +50,7 @@ _FIELDS = ("pk", "scores", "flags", "run", *(f"run__{name}" for name in _RUN))  
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """Whose names a viewer may see: everybody's, or else those of the viewer's team and aliases."""
+    """The team names that a viewer may see: all, or only their own team's; others get aliases."""
 
     phase: Phase
     are_public: bool
@@ -72,7 +72,7 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Some of the lines that were found, in order; `count` is that of all."""
+    """A page of lines; `count` is the number of all lines."""
 
     lines: list[Line]
     count: int
@@ -82,9 +82,9 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The evaluations that a board is about; `ranks` by evaluation, None where the metric is undefined.
+    """The evaluations of a board; `ranks` by evaluation, None where the metric is undefined.
 
-    `scores` replace theirs: what is shown of them on a ladder, or those on the items of one language.
+    `scores` replace theirs: steps of a ladder, or scores on the items of one language.
     """
 
     board: Board
@@ -100,7 +100,7 @@ class Selection:
 
 
 def select_steps(board: Board, track: Track, choices: Choices, viewer: Viewer, at: datetime) -> Selection:
-    """On a ladder: the last step of each team, or all of them, ranked; and the references."""
+    """On a ladder: the last step of each team, or all steps, ranked; and the references."""
     assert board.gold is not None
     here = Evaluation.objects.visible_in_steps(viewer, at).on_board(
         board.phase, board.gold, board.scorer, choices.until
@@ -116,7 +116,7 @@ def select_steps(board: Board, track: Track, choices: Choices, viewer: Viewer, a
 
 
 def select(board: Board, track: Track, choices: Choices, viewer: Viewer, at: datetime) -> Selection:
-    """The runs that count and that the viewer may see, ranked by the track's rule, and the references."""
+    """The counted runs that the viewer may see, ranked by the track's rule, and the references."""
     assert board.gold is not None
     phase, pair = board.phase, (board.phase, board.gold, board.scorer, choices.until)
     seen = Evaluation.objects.visible_to(viewer, at)
@@ -132,7 +132,7 @@ def select(board: Board, track: Track, choices: Choices, viewer: Viewer, at: dat
 
 
 def select_language(chosen: Selection, track: Track, scores: Mapping[int, Scores]) -> Selection:
-    """The runs that `select` gave, ranked by these scores of theirs; who has none yet has no rank."""
+    """Runs from `select`, ranked by these scores. Runs without one have no rank."""
     in_order = chosen.found.filter(team__isnull=False).order_by("run__received_at", "run__name")
     received = dict(in_order.values_list("pk", "run__received_at"))
     best_first = chosen.best_first
@@ -142,7 +142,7 @@ def select_language(chosen: Selection, track: Track, scores: Mapping[int, Scores
 
 
 def ranked(keys: Keys, track: Track) -> dict[int, int | None]:
-    """Ranks by the track's rule for ties; who shares a rank leaves out the next (1, 1, 3)."""
+    """Ranks by the track's rule for ties. After a shared rank the next is skipped (1, 1, 3)."""
     rule, decimals = track.definition.ties, track.definition.decimals
     ranks: dict[int, int | None] = {}
     last: tuple[float, int] | None = None
@@ -157,7 +157,7 @@ def ranked(keys: Keys, track: Track) -> dict[int, int | None]:
 
 
 def shown(selection: Selection, choices: Choices, names: Names) -> QuerySet[Evaluation]:
-    """The evaluations that the reader asks for."""
+    """The evaluations that the reader's filters select."""
     found = selection.found
     if not choices.baselines:
         found = found.filter(team__isnull=False)
@@ -172,9 +172,9 @@ def shown(selection: Selection, choices: Choices, names: Names) -> QuerySet[Eval
 
 
 def page_of(found: QuerySet[Evaluation], selection: Selection, order: Order, choices: Choices) -> Page:
-    """The page that is asked for, or the nearest there is; at equal values references come first, then who was earlier.
+    """The requested page, or the nearest one. With equal values, references come first, then earlier runs.
 
-    The first page, which most ask for, needs no counting where it is not full.
+    The first page, the most frequent one, needs no count unless it is full.
     """
     if selection.scores is not None:
         return _sorted_page(_lines(found), selection.scores, order, choices)
@@ -195,7 +195,7 @@ def page_of(found: QuerySet[Evaluation], selection: Selection, order: Order, cho
 
 
 def _sorted_page(lines: Iterable[Line], scores: Mapping[int, Scores], order: Order, choices: Choices) -> Page:
-    """The same of scores that the database has not: given them all, it would look through all for every row."""
+    """A page sorted by scores that are not in the database: the query would scan all of them for every row."""
     found = [line._replace(scores=scores.get(line.pk, {})) for line in lines]
     kinds = (Run.Kind.GOLD, Run.Kind.BASELINE, Run.Kind.TEAM)
     found.sort(key=lambda line: (order(line.scores), kinds.index(Run.Kind(line.kind)), line.received_at, line.name))
@@ -206,7 +206,7 @@ def _sorted_page(lines: Iterable[Line], scores: Mapping[int, Scores], order: Ord
 
 
 def _nearest_page(page: int, count: int, size: int) -> tuple[int, int]:
-    """The number of the page to show, and how many pages there are."""
+    """The number of the page to show, and the number of pages."""
     pages = max(1, -(-count // size))
     return min(max(1, page), pages), pages
 
@@ -216,13 +216,13 @@ def _lines(found: QuerySet[Evaluation]) -> list[Line]:
 
 
 def rows(lines: Iterable[Line], selection: Selection, names: Names, groups: Mapping[int, str]) -> list[Row]:
-    """`groups` has letters by evaluation."""
+    """The rows of a page; `groups` has letters by evaluation."""
     intervals = selection.board.comparison.get("intervals", {})
     return [_row(one, selection, names, intervals.get(str(one.pk)), groups.get(one.pk, "")) for one in lines]
 
 
 def _matches(text: str, names: Names) -> Q:
-    """By what the reader can see: under aliases a search for a name must not tell whose row it is."""
+    """Filter by what the reader sees: under aliases a search for a name must not reveal whose row it is."""
     if names.are_public:
         in_team = Q(run__team__name__icontains=text) | Q(run__name__icontains=text) | Q(run__method__icontains=text)
         return in_team & Q(team__isnull=False)

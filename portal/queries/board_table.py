@@ -1,4 +1,4 @@
-"""A leaderboard as plain values: what its page, exports, papers, figures and kept releases print."""
+"""A leaderboard as plain values, for its page, exports, papers, figures and released boards."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
@@ -15,26 +15,26 @@ Bracket = Literal["", "only", "first", "middle", "last"]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A ranked run of a team, or an unranked reference. `scores` are at full precision, None where undefined."""
+    """A team's run with its rank, or a reference without. `scores` have full precision, None where undefined."""
 
     rank: int | None
     kind: str  # one of Run.Kind
-    team: str  # or its alias; empty for baselines and the gold standard
-    name: str  # empty under an alias, as it may hold the team's name
+    team: str  # or alias; empty for baselines and the gold standard
+    name: str  # empty under an alias, as it may contain the team's name
     number: int | None
-    method: str  # as the team calls it; may be empty
+    method: str  # the team's own words; may be empty
     system: str  # one of Run.SystemType; may be empty
     run_id: UUID
     scores: Scores
     flags: list[str]
     received_at: datetime
-    slot: str = ""  # one of Run.Slot, where the phase has slots
+    slot: str = ""  # one of Run.Slot, in phases with slots
     is_own: bool = False  # of the viewer's team
-    interval: tuple[float, float] | None = None  # of the value that ranks
-    group: str = ""  # letter of the runs that the items cannot tell apart
-    bracket: Bracket = ""  # the group's, where its rows are next to each other
+    interval: tuple[float, float] | None = None  # of the ranking value
+    group: str = ""  # letter of the tie group: runs that the items cannot tell apart
+    bracket: Bracket = ""  # the group's bracket, where its rows are adjacent
     change: int | None = None  # ranks gained since the last release
-    is_new: bool = False  # was in no earlier release, where there is one
+    is_new: bool = False  # not in any earlier release, where there is one
 
     @property
     def is_team(self) -> bool:
@@ -53,7 +53,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """How intervals and tie groups were found; see `portal.evaluation.compare` for the methods."""
+    """Methods of the intervals and tie groups; see `portal.evaluation.compare`."""
 
     metric: str
     rounds: int
@@ -64,21 +64,21 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoardTable:
-    """The rows in their order, with what the scores were made from."""
+    """The rows in order, and where their scores come from."""
 
     track: Track
     phase: Phase
-    columns: list[Column]  # all of the track's; on a ladder the one that ranks
+    columns: list[Column]  # all of the track; on a ladder only the ranking one
     rows: list[Row]
     rank_by: str  # key of the ranking column
     gold_version: int | None
     scorer: str
     released: datetime | None
     comparison: Comparison | None = None
-    since: int | None = None  # number of the release that `change` of a row is about
-    step: float | None = None  # of the ladder on which this viewer sees the scores
-    languages: Mapping[str, int | None] = field(default_factory=dict)  # as `ByLanguage.items`
-    language: str = ""  # of the items that the scores are about; else all
+    since: int | None = None  # number of the release to which `change` of a row refers
+    step: float | None = None  # step of the ladder, where this viewer sees scores in steps
+    languages: Mapping[str, int | None] = field(default_factory=dict)  # see `ByLanguage.items`
+    language: str = ""  # language of the scored items; empty: all items
     changes: Sequence[BoardChange] = ()  # newest first
 
     @property
@@ -98,14 +98,14 @@ class BoardTable:
         return [row for row in self.rows if row.is_team]
 
     def best(self, column: Column) -> float | None:
-        """The best value of a team in that column."""
+        """The best value of any team in that column."""
         values = [row.scores.get(column.key) for row in self.teams]
         defined = [value for value in values if value is not None]
         return (max if column.higher_is_better else min)(defined, default=None)
 
 
 def content_of(table: BoardTable) -> dict[str, Any]:
-    """What a release keeps of a table, as JSON holds it."""
+    """The content of a released board as JSON."""
     rows = [asdict(row) | {"run_id": str(row.run_id), "received_at": row.received_at.isoformat()} for row in table.rows]
     return {
         "rank_by": table.rank_by,
@@ -117,7 +117,7 @@ def content_of(table: BoardTable) -> dict[str, Any]:
 
 
 def released_table(release: ReleasedBoard) -> BoardTable:
-    """The table as it was."""
+    """The table of a released board."""
     content = release.content
     made = content["comparison"]
     return BoardTable(
@@ -135,12 +135,12 @@ def released_table(release: ReleasedBoard) -> BoardTable:
 
 
 def released_ranks(release: ReleasedBoard) -> dict[str, int | None]:
-    """By team."""
+    """The released ranks by team."""
     return {row["team"]: row["rank"] for row in release.content["rows"] if row["kind"] == Run.Kind.TEAM}
 
 
 def _row(plain: dict[str, Any]) -> Row:
-    known = {one.name: plain[one.name] for one in fields(Row) if one.name in plain}  # others are newer
+    known = {one.name: plain[one.name] for one in fields(Row) if one.name in plain}  # older releases lack newer fields
     known["run_id"], known["received_at"] = UUID(known["run_id"]), datetime.fromisoformat(known["received_at"])
     known["interval"] = tuple(known["interval"]) if known["interval"] else None
     return Row(**known)

@@ -1,4 +1,4 @@
-"""The metrics of a track as the columns of a table, and how they sort."""
+"""The metrics of a track as columns, and their order."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
@@ -10,14 +10,14 @@ from scoring.metrics import MetricInfo, describe
 
 @dataclass(frozen=True, slots=True)
 class Column(MetricInfo):
-    """One metric: the key of its scores, its short and long name, and how to read it."""
+    """One metric as a column: the key of its scores, short and long name, how to read it."""
 
     decimals: int
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """One value under one column; None where the metric is undefined."""
+    """One value in a column; None where the metric is undefined."""
 
     column: Column
     value: float | None
@@ -26,7 +26,7 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """How a metric sorts: best first, undefined last."""
+    """A metric's sort order: best first, undefined last."""
 
     key: str
     descending: bool
@@ -51,17 +51,17 @@ def ranking_column(track: Track) -> Column:
 
 
 def stepped_column(track: Track, step: float) -> Column:
-    """The only one to show on a ladder, with the decimals of its step: each further metric would reveal more."""
+    """The only column on a ladder, with the decimals of its step. Further metrics would reveal more."""
     _sign, _digits, exponent = Decimal(repr(step)).as_tuple()
     return replace(ranking_column(track), decimals=max(0, -int(exponent)))
 
 
 def shown_score(track: Track, key: float, step: float) -> Score:
-    """What is shown of a run on a ladder."""
+    """The score shown for a run on a ladder."""
     return Score(stepped_column(track, step), track.score_of(key), ranks=True)
 
 
 def scores(track: Track, values: Mapping[str, float | None]) -> list[Score]:
-    """An evaluation's values under the track's columns."""
+    """An evaluation's values in the track's columns."""
     rank_by = track.definition.rank_by
     return [Score(column, values.get(column.key), column.key == rank_by) for column in columns(track)]

@@ -1,4 +1,4 @@
-"""What an action of an organizer brings with it, in sentences: shown before it is done."""
+"""The effects of organizers' actions as sentences, shown before they confirm."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -12,7 +12,7 @@ from portal.queries.organize import ReleaseLook
 
 
 def of_release(look: ReleaseLook) -> list[str]:
-    """Of making the scores of a phase public now."""
+    """Effects of releasing a phase's scores now."""
     runs = Run.objects.eligible().filter(phase=look.phase)
     teams = Team.objects.filter(pk__in=runs.values("team")).exclude(pk__in=Team.objects.shut_out(look.phase)).count()
     boards = [track for track in look.tracks if track.teams]
@@ -37,8 +37,8 @@ def of_release(look: ReleaseLook) -> list[str]:
     return effects
 
 
-def of_taking_back(phase: Phase, at: datetime) -> list[str]:
-    """Of hiding scores that are public, or calling off a release to come."""
+def of_hiding_scores(phase: Phase, at: datetime) -> list[str]:
+    """Effects of hiding public scores, or canceling a planned release."""
     if not phase.scores_are_public(at):
         return [
             _("Nobody has seen the scores; they stay hidden until you set another release."),
@@ -67,7 +67,7 @@ def of_taking_back(phase: Phase, at: datetime) -> list[str]:
 
 
 def of_another_gold(line: GoldLine, at: datetime) -> list[str]:
-    """Of putting another gold standard in the place of the one in use."""
+    """Effects of replacing the gold standard in use."""
     phases = line.track.shared_task.phases.filter(split=line.split)
     runs = Run.objects.filter(track=line.track, phase__in=phases, withdrawn_at__isnull=True).count()
     effects = [

@@ -1,4 +1,4 @@
-"""Which gold standard each track and split has, and what became of the file that was sent last."""
+"""The gold standard of each track and split, and the state of the last upload."""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from scoring.formats import answer_kind
 
 @dataclass(frozen=True, slots=True)
 class GoldLine:
-    """One track's gold for one split; nothing in it comes from the gold itself."""
+    """One track's gold for one split, without any of its content."""
 
     track: Track
     split: str
@@ -25,7 +25,7 @@ class GoldLine:
 
     @property
     def others(self) -> str:
-        """What happens to the items that the newest gold leaves out; nothing where it has all."""
+        """What happens to items without gold; empty if all have gold."""
         if self.newest is None or self.newest.counts is None or len({*self.newest.counts}) == 1:
             return ""
         rules = self.track.definition

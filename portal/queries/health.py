@@ -1,4 +1,4 @@
-"""Whether the portal can accept uploads now, whether what evaluates them is alive, and what waits for it."""
+"""Health: whether the portal can accept uploads, whether its workers are alive, and how much work waits."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,28 +17,28 @@ from portal.models.schema import missing_migrations
 from portal.objects.interface import data_objects
 
 BROKER_SECONDS = 1
-SILENCE = timedelta(minutes=2)  # after which a lane counts as dead; it beats every half minute
-WEB = "web"  # the lane of machines that answer here
-CLOCK_SECONDS = 5  # that a machine's clock may be off
-LATE = timedelta(minutes=10)  # for the oldest upload that waits: its lane is dead or far too slow
+SILENCE = timedelta(minutes=2)  # a lane without a heartbeat for this long counts as dead; the interval is 30 seconds
+WEB = "web"  # lane of the machines that serve pages
+CLOCK_SECONDS = 5  # accepted error of a machine's clock
+LATE = timedelta(minutes=10)  # age of the oldest waiting upload from which its lane counts as too slow
 
 
 class HealthStatus(StrEnum):
     READY = "ready"
-    DEGRADED = "degraded"  # uploads are accepted and kept, but their scores are late
-    UNREADY = "unready"  # no upload can be accepted
+    DEGRADED = "degraded"  # uploads are accepted, but scores are late
+    UNREADY = "unready"  # uploads cannot be accepted
 
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """Each part is `ok` or what is wrong with it, in words that hold no address and no secret."""
+    """The state of each part: `ok`, or what is wrong, without addresses or secrets."""
 
     status: HealthStatus
     parts: dict[str, str]
 
 
 def health() -> Health:
-    """Database and storage are what an upload needs, and both are written to; the sweep finds the rest later."""
+    """Check what uploads need: write to database and storage. Everything else can wait for the sweep."""
     needed = _database() | {"storage": _said(data_objects().probe)}
     later = {"broker": _said(_try_broker)}
     if needed.get("schema") == "ok":
@@ -54,14 +54,14 @@ def _said(test: Callable[[], object]) -> str:
     try:
         test()
     except OSError as error:
-        return error.strerror or type(error).__name__  # no path and no address
+        return error.strerror or type(error).__name__  # without path and address
     except redis.RedisError as error:
         return type(error).__name__
     return "ok"
 
 
 def _database() -> dict[str, str]:
-    """Whether it answers, has the tables and accepts a row: that of this machine, like a worker's."""
+    """Whether the database answers, has the tables and accepts a row."""
     try:
         at = database_now()
     except Error as error:
@@ -82,7 +82,7 @@ def _try_broker() -> None:
 
 
 def _workers(at: datetime) -> dict[str, str]:
-    """A lane is silent, or one of its workers lacks what it needs and accepts no work."""
+    """Lanes without a heartbeat, and workers that lack something and claim no work."""
     beats = dict(Heartbeat.objects.values_list("lane", "at"))
     found = {f"worker {lane}": _beating(beats.get(lane), at) for lane in settings.CELERY_TASK_QUEUES}
     for worker in WorkerHost.objects.filter(at__gte=at - SILENCE).exclude(missing=[]).order_by("lane"):
@@ -91,7 +91,7 @@ def _workers(at: datetime) -> dict[str, str]:
 
 
 def _clocks(at: datetime) -> str:
-    """Times of the database count; a clock that is off shows in logs, certificates and signed links."""
+    """Clocks that are off. Times come from the database, but logs, certificates and signed links use these clocks."""
     workers = WorkerHost.objects.filter(at__gte=at - SILENCE).values_list("clock_offset", flat=True)
     most = max([clock_offset(), *workers], key=abs)
     if abs(most) <= CLOCK_SECONDS:
@@ -113,7 +113,7 @@ def _queue(at: datetime) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """Work of one kind: how much of it waits, and for how many seconds the oldest has."""
+    """Waiting work of one kind: how much, and the age of the oldest in seconds."""
 
     work: str
     waiting: int
@@ -121,7 +121,7 @@ class Backlog:
 
 
 def backlogs(at: datetime) -> list[Backlog]:
-    """Uploads to check, runs to score, mails to send; what nobody could do now, for want of gold, does not wait."""
+    """Uploads to check, runs to score, mails to send. Runs without gold don't wait."""
     submissions = Submission.objects.filter(state__in=(Submission.State.RECEIVED, Submission.State.CHECKING))
     runs = Run.objects.scorable().filter(state__in=(Run.State.RECEIVED, Run.State.SCORING), team__isnull=False)
     mails = OutgoingMail.objects.filter(state=OutgoingMail.State.QUEUED)

@@ -28,7 +28,7 @@ class TaskLine:
 
     task: SharedTask
     tracks: list[Track]
-    teams: int  # approved ones
+    teams: int  # approved teams
     runs: int
     phase: Phase | None
     deadline: datetime | None
@@ -58,7 +58,7 @@ class HomeLists:
 class TaskFilter:
     """Which tasks a reader looks for; empty: all."""
 
-    words: str = ""  # part of a title, subtitle, venue, or of the slug
+    words: str = ""  # part of a title, subtitle, venue or slug
     language: str = ""
     year: str = ""
 
@@ -137,7 +137,7 @@ def _deciding_phase(phases: list[Phase], at: datetime) -> tuple[int, Phase | Non
 
 @dataclass(frozen=True, slots=True)
 class NextStep:
-    """An open phase of a task in which the reader's team takes part, and how many scored runs it has there."""
+    """An open phase of a task in which the reader's team takes part, and the number of its scored runs there."""
 
     team: Team
     shared_task: SharedTask
@@ -146,7 +146,7 @@ class NextStep:
 
 
 def next_step(user: Viewer, at: datetime) -> NextStep | None:
-    """Of all open phases of the user's approved teams, the one that closes first; None where there is none."""
+    """The open phase of the user's approved teams that closes first, if any."""
     if not user.is_authenticated:
         return None
     teams = Team.objects.filter(members=user.pk, state=Team.State.APPROVED)

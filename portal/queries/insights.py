@@ -1,4 +1,4 @@
-"""What a field of runs says as a whole: statistics, how metrics agree, classes, hard items."""
+"""Results analysis: statistics of all runs, correlations of metrics, classes, hard items."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,13 +17,13 @@ from scoring.analysis.field import Summary, rank_correlation, summary
 
 Found = TypeVar("Found")
 
-MANY = 5000  # runs, more than a picture can show
-FIELD = 30  # of these, what can still be looked at side by side
+MANY = 5000  # limit of runs in a picture
+FIELD = 30  # limit of runs shown next to each other
 
 
 @dataclass(frozen=True, slots=True)
 class LeadLine:
-    """How far one run is ahead of another by the metric that ranks, with bounds; see `scoring.significance.Lead`."""
+    """One run's lead over another by the ranking metric, with bounds; see `scoring.significance.Lead`."""
 
     ahead: str
     behind: str
@@ -31,51 +31,51 @@ class LeadLine:
     low: float
     high: float
     p_value: float  # not corrected for the number of pairs
-    disagreement: float | None  # share of items that they answer differently; None for weights
+    disagreement: float | None  # share of items with different answers; None for weights
 
 
 @dataclass(frozen=True, slots=True)
 class Languages:
-    """Scores of the FIELD best runs of teams by the language of the items, by the metric that ranks."""
+    """Scores of the teams' FIELD best runs by the language of the items, by the ranking metric."""
 
-    items: list[tuple[str, int]]  # language and how many items
+    items: list[tuple[str, int]]  # language and number of items
     rows: list[tuple[str, float | None, list[float | None]]]  # run, its score, and the score in each language
 
 
 @dataclass(frozen=True, slots=True)
 class Missed:
-    """Items that the best so many runs all got wrong, by the gold's answer, as Table 4 of HatEval 2019 has them.
+    """Items that the best runs all got wrong, by the gold's answer, as in Table 4 of HatEval 2019.
 
-    `best`, `counts` and `ids` have an entry for each number of runs; `rows` those answers of which some were missed.
+    `best`, `counts` and `ids` have an entry for each number of runs. `rows` have the answers of which some were missed.
     """
 
     best: list[int]
     judged: int
     counts: list[int]
-    rows: list[tuple[str, list[int], int]]  # the gold's answer, how many of its items were missed, how many it has
+    rows: list[tuple[str, list[int], int]]  # the gold's answer, its missed items, all its items
     ids: list[list[str]]  # empty unless the task publishes its items
 
 
 @dataclass(frozen=True, slots=True)
 class Insights:
-    """A board's field. Runs go by the name under which the board shows them."""
+    """The analysis of a board's runs, which have the names shown on the board."""
 
     board: Leaderboard  # the official runs
-    every_run: Leaderboard  # or, of more than MANY, the best
-    statistics: list[tuple[Column, Summary]]  # of the metrics that some run has
-    correlations: list[tuple[Column, list[float | None]]]  # a row and as many values a metric
-    details: dict[str, dict[str, Any]]  # as `scoring.analysis.details.details`, by run
-    ranks: dict[str, tuple[int, int]]  # between which a run is on resampled items
-    leads: list[LeadLine]  # of the best runs, over each other
-    field: dict[str, Any]  # as `scoring.analysis.details.field_details`; empty until a worker made it
+    every_run: Leaderboard  # or the best MANY of them
+    statistics: list[tuple[Column, Summary]]  # of metrics that some run has
+    correlations: list[tuple[Column, list[float | None]]]  # one row, and as many values, for each metric
+    details: dict[str, dict[str, Any]]  # `scoring.analysis.details.details` by run
+    ranks: dict[str, tuple[int, int]]  # range of a run's rank on resampled items
+    leads: list[LeadLine]  # of the best runs over each other
+    field: dict[str, Any]  # `scoring.analysis.details.field_details`; empty until a worker made it
     evaluation_ids: dict[str, int]  # by run
     missed: Missed | None
     languages: Languages | None
-    agreement: list[dict[str, Any]]  # of the annotators, as `scoring.gold.agreement.Agreement`; empty where not known
+    agreement: list[dict[str, Any]]  # the annotators', as `scoring.gold.agreement.Agreement`; empty if unknown
 
 
 def insights(track: Track, phase: Phase, viewer: Viewer, at: datetime) -> Insights:
-    """What that viewer may see at that moment; empty parts where the board is hidden."""
+    """The analysis that the viewer may see now; empty parts for a hidden board."""
     board, every_run = leaderboards(track, phase, viewer, at, Choices(size=None), Choices(runs="all", size=MANY))
     teams = board.teams
     values = {column.key: [row.scores.get(column.key) for row in teams] for column in board.columns}
@@ -106,7 +106,7 @@ def insights(track: Track, phase: Phase, viewer: Viewer, at: datetime) -> Insigh
 
 
 def _evaluations(board: Leaderboard, shown: Mapping[UUID, str], viewer: Viewer, at: datetime) -> list[Evaluation]:
-    """In the order of the rows."""
+    """The evaluations of the rows, in their order."""
     if board.gold_version is None:
         return []
     seen = Evaluation.objects.visible_to(viewer, at)
@@ -116,7 +116,7 @@ def _evaluations(board: Leaderboard, shown: Mapping[UUID, str], viewer: Viewer, 
 
 
 def _kept(board: Leaderboard, viewer: Viewer, at: datetime) -> Board | None:
-    """With what a worker has found of the board's runs; None where the board is hidden or shows none of it."""
+    """The worker's comparison of the board's runs; None where the board is hidden or not compared."""
     if board.comparison is None:
         return None
     kept = Board.objects.visible_to(viewer, at).filter(track=board.track, phase=board.phase).first()
@@ -149,7 +149,7 @@ def _languages(kept: Board, board: Leaderboard, rows: list[Row], names: Mapping[
 
 
 def _missed(found: Sequence[Mapping[str, Any]], board: Leaderboard, at: datetime) -> Missed | None:
-    """The answers of which most were missed first."""
+    """The answers with the most missed items first."""
     if not found:
         return None
     all_of = {answer: items for answer, (_missed, items) in found[0]["by_answer"].items()}
@@ -164,7 +164,7 @@ def _missed(found: Sequence[Mapping[str, Any]], board: Leaderboard, at: datetime
 
 
 def _named(field: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    """Names in the place of evaluations; runs that the board does not show are left out."""
+    """Values by name instead of evaluation, without runs that the board does not show."""
     if "disagreement" not in field:
         return dict(field)
     table = _in_order(field["disagreement"], names)
@@ -172,5 +172,5 @@ def _named(field: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]
 
 
 def _in_order(found: Mapping[str, Found], names: Mapping[str, str]) -> list[tuple[str, Found]]:
-    """Name and value, in the order of the names: PostgreSQL keeps none of its own in JSON."""
+    """Names and values in the order of the names; PostgreSQL's JSON has no order."""
     return [(name, found[pk]) for pk, name in names.items() if pk in found]

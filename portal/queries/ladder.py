@@ -1,7 +1,7 @@
-"""Which runs made a step in a phase with a ladder, and what is shown of them: all that may be seen while it is open.
+"""Ladders: which runs made a step, and the scores shown of them while the phase is open.
 
-Every page, file and mail that shows scores reads boards (`leaderboard`) or runs (`runs`), and both ask here. A ladder
-is computed from scores that the viewer must not see, so nothing but its steps leaves this module.
+Every page, file and mail with scores reads boards (`leaderboard`) or runs (`runs`), and both use this module. Steps are
+computed from scores that the viewer must not see, so nothing else leaves this module.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -20,9 +20,9 @@ _UNFINISHED = (Run.State.RECEIVED, Run.State.SCORING)
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A run with what is shown of it: the key that ranks (see `Track.rank_key`), rounded."""
+    """A run that made a step, and its shown ranking key (see `Track.rank_key`), rounded."""
 
-    owner: int | UUID  # the team, or the run without one
+    owner: int | UUID  # the team, or a run without one
     run: UUID
     evaluation: int
     is_teams: bool
@@ -45,16 +45,16 @@ class _Sent(NamedTuple):
 
     @property
     def owners(self) -> tuple[tuple[str, int | UUID | None], ...]:
-        """The team and the person who uploaded it; a baseline has a ladder of its own."""
+        """The team and the person who uploaded it. A baseline has a ladder of its own."""
         return (("run", self.run),) if self.team is None else (("team", self.team), ("sender", self.sender))
 
 
 def steps(board: Board, runs: QuerySet[Run], viewer: Viewer, at: datetime) -> list[Step]:
-    """The steps on that board that this viewer may see, as they came; `runs` must hold all runs of an owner or none.
+    """The steps on that board that the viewer may see, in order; `runs` must have all runs of an owner or none.
 
-    Owners of a run are its team and its sender: a person who changes teams climbs no second ladder. A withdrawn run
-    keeps its place in the order, else one could step down and ask again; whether it appears on a board is not asked
-    here. A run waits for the scores of its owners' earlier runs: what was shown does not change.
+    Owners of a run are its team and its sender, so a person who changes teams gets no second ladder. A withdrawn run
+    keeps its place in the order, so that withdrawing does not reset the ladder; whether it is on a board is checked
+    elsewhere. A run waits for the scores of its owners' earlier runs, so that shown scores do not change.
     """
     step = board.phase.ladder_step
     assert step is not None
@@ -75,7 +75,7 @@ def steps(board: Board, runs: QuerySet[Run], viewer: Viewer, at: datetime) -> li
 
 
 def shown_keys(runs: Collection[Run], viewer: Viewer, at: datetime) -> dict[UUID, float]:
-    """The keys that are shown of these runs and of their owners' others; without those that made no step."""
+    """The shown keys of these runs and of their owners' other runs, without runs that made no step."""
     phases, tracks = {run.phase_id for run in runs}, {run.track_id for run in runs}
     nobodys = {run.pk for run in runs if run.team_id is None}
     teams = _connected({run.team_id for run in runs if run.team_id is not None}, phases)
@@ -85,7 +85,7 @@ def shown_keys(runs: Collection[Run], viewer: Viewer, at: datetime) -> dict[UUID
 
 
 def _connected(teams: set[int], phases: Collection[int]) -> set[int]:
-    """These teams and all for which the same persons have uploaded in those phases, and so on."""
+    """These teams, and all teams connected to them by people who uploaded for several."""
     found: set[int] = set()
     sent = Submission.objects.filter(phase__in=phases)
     while teams - found:
@@ -96,7 +96,7 @@ def _connected(teams: set[int], phases: Collection[int]) -> set[int]:
 
 
 def _known(runs: Iterable[_Sent]) -> Iterator[_Sent]:
-    """Without runs whose score is awaited, and without those that come after one of the same owner."""
+    """Runs with known scores, without those after an unscored run of the same owner."""
     waiting: set[object] = set()
     for sent in runs:
         if sent.is_awaited or not waiting.isdisjoint(sent.owners):

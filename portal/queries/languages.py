@@ -1,4 +1,4 @@
-"""Scores by the language of the items, as a worker has made them of the runs that a board shows."""
+"""Scores by the language of the items, computed by a worker for the runs on a board."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,21 +13,21 @@ Scores = Mapping[str, float | None]
 
 @dataclass(frozen=True, slots=True)
 class ByLanguage:
-    """`items` has each language and how many items of the gold standard are in it, None until the scores are made.
+    """`items`: each language and its number of gold items; None until the scores are computed.
 
-    Empty where the items have one language, or none is known.
+    Empty if all items have one language, or none.
     """
 
     items: Mapping[str, int | None] = field(default_factory=dict)
     scores: Mapping[str, Mapping[str, Scores]] = field(default_factory=dict)  # by evaluation and language
 
     def of(self, language: str) -> dict[int, Scores]:
-        """By evaluation."""
+        """The scores for that language, by evaluation."""
         return {int(pk): scores[language] for pk, scores in self.scores.items()}
 
 
 def by_language(board: Board) -> ByLanguage:
-    """Those by the board's gold and scorer and the table of now, or none: never a mixture."""
+    """Scores by the board's current gold, scorer and table, or none: never a mixture."""
     origin = board.language_origin
     if origin is None:
         return ByLanguage()
@@ -40,5 +40,5 @@ def by_language(board: Board) -> ByLanguage:
 
 @lru_cache(maxsize=256)
 def _languages(path: Path, ids: tuple[str, ...]) -> list[str]:
-    """Of a file of an imported folder, which never changes."""
+    """The languages of a table in an imported folder, which never changes."""
     return sorted({*read_texts(path, ids, "lang").values()} - {""})

@@ -20,24 +20,24 @@ from portal.queries.ties import bracketed, groups_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leaderboard(BoardTable):
-    """A page of the board; `visible` False: no rows. `hidden_reason` says why not everyone sees it, or is empty."""
+    """One page of a board; `visible` False: no rows. `hidden_reason` says why not everyone sees it, or is empty."""
 
     visible: bool
     hidden_reason: str
-    pending: int = 0  # runs that have no score yet
-    rescored: tuple[int, int] | None = None  # while runs are scored again: how many of how many are
+    pending: int = 0  # runs without a score
+    rescored: tuple[int, int] | None = None  # while runs are scored again: number done, and number of all
     has_aliases: bool = False
-    count: int = 0  # of rows on all pages
+    count: int = 0  # rows on all pages
     page: int = 1
     pages: int = 1
     releases: Sequence[ReleasedBoard] = ()  # newest first
-    unmade: int = 0  # runs, on all pages, that have no scores for that language yet
+    unmade: int = 0  # runs on all pages without scores for that language
 
 
 def default_phase(phases: Sequence[Phase], at: datetime) -> Phase | None:
-    """The phase a board opens with: the last one with public scores, else the last that has opened, else the first.
+    """The default phase: the last with public scores, else the last that has opened, else the first.
 
-    Of those with public scores, one that is over: a campaign's result, before what came after it.
+    Among those with public scores, one that is over comes first: a campaign's result before what follows it.
     """
     opened = [phase for phase in phases if phase.opens <= at]
     public = [phase for phase in opened if phase.scores_are_public(at)]
@@ -48,11 +48,11 @@ def default_phase(phases: Sequence[Phase], at: datetime) -> Phase | None:
 def leaderboard(
     track: Track, phase: Phase, viewer: Viewer, at: datetime, choices: Choices | None = None
 ) -> Leaderboard:
-    """The board as that viewer may see it at that moment.
+    """The board that the viewer may see now.
 
-    Ranks count the runs of teams that `choices.runs` and `choices.until` select, by the track's ranking metric, its
-    direction and its rule for ties, on all items or those of `choices.language`; nothing else that is chosen changes a
-    rank. Baselines and the gold standard have none and are listed where their score puts them.
+    Ranks cover the runs of teams selected by `choices.runs` and `choices.until`, by the track's ranking metric, its
+    direction and its rule for ties, on all items or those of `choices.language`. Other choices don't change ranks.
+    Baselines and the gold standard have no rank and are listed by their score.
     """
     return leaderboards(track, phase, viewer, at, choices or Choices())[0]
 
@@ -60,8 +60,9 @@ def leaderboard(
 def leaderboards(
     track: Track, phase: Phase, viewer: Viewer, at: datetime, *choices: Choices
 ) -> tuple[Leaderboard, ...]:
-    """The same board by several choices: what these share is asked for once."""
-    visible, step = phase.scores_are_visible_to(viewer, at), phase.step_for(viewer, at)  # words; rows have a gate
+    """The same board for several choices, sharing queries."""
+    # for texts; rows have their own gate
+    visible, step = phase.scores_are_visible_to(viewer, at), phase.step_for(viewer, at)
     board = _board(track, phase, viewer, at)
     result = Leaderboard(
         track=track,
@@ -80,7 +81,7 @@ def leaderboards(
     if board is None or board.gold is None or not (visible or _has_rows(board, viewer, at)):
         return (result,) * len(choices)
     if board.comparison.get("metric") != result.rank_by:
-        board.comparison = {}  # by the metric that ranked before
+        board.comparison = {}  # made with the former ranking metric
     languages = by_language(board) if step is None else ByLanguage()
     are_public = phase.names_are_public(at) or phase.shared_task.is_organized_by(viewer)
     result = replace(
@@ -99,7 +100,7 @@ def leaderboards(
 
 
 def _board(track: Track, phase: Phase, viewer: Viewer, at: datetime) -> Board | None:
-    """The board's row; without the comparison where that viewer must not see it."""
+    """The board's row, without the comparison if the viewer must not see it."""
     rows = Board.objects.filter(track=track, phase=phase).select_related("gold")
     board = rows.visible_to(viewer, at).first()
     if board is None and (board := rows.defer("comparison").first()) is not None:
@@ -110,12 +111,12 @@ def _board(track: Track, phase: Phase, viewer: Viewer, at: datetime) -> Board | 
 
 
 def _has_rows(board: Board, viewer: Viewer, at: datetime) -> bool:
-    """Whether the gate shows any; a hidden board needs no other question."""
+    """Whether the gate shows any row; a hidden board needs no further query."""
     return Evaluation.objects.visible_at_all(viewer, at).filter(gold=board.gold, phase=board.phase).exists()
 
 
 class _Reader(NamedTuple):
-    """For whom a board is made, and when."""
+    """The viewer and time for which a board is made."""
 
     viewer: Viewer
     at: datetime
@@ -127,7 +128,7 @@ def _with_rows(
 ) -> Leaderboard:
     if choices.language in languages.items:
         board = copy(board)
-        board.comparison = {}  # of all items
+        board.comparison = {}  # of all items, so not for one language
     else:
         choices = replace(choices, language="")
     names = reader.names
@@ -167,7 +168,7 @@ def _order(result: Leaderboard, choices: Choices) -> Order:
 
 
 def _pending(track: Track, phase: Phase, board: Board | None) -> int:
-    """Runs that wait and have no score on the board: not those that are scored again."""
+    """Waiting runs without a score on the board; not those that are scored again."""
     if board is None or board.gold is None:
         return Run.objects.pending(track.pk, phase.pk).count()
     return board.pending_runs().count()
@@ -189,13 +190,13 @@ def _comparison(board: Board) -> Comparison | None:
 
 
 def _last_release(board: Board, releases: Sequence[ReleasedBoard]) -> ReleasedBoard | None:
-    """The newest release that was made of other scores than the board shows now."""
+    """The newest release with other scores than the board shows now."""
     shown = (board.gold_id, board.scorer)
     return next((one for one in releases if (one.gold_id, one.scorer) != shown), None)
 
 
 def _compared_with(release: ReleasedBoard, lines: list[Row]) -> list[Row]:
-    """With the ranks that each team has gained since."""
+    """The rows with the ranks gained since that release."""
     before = released_ranks(release)
 
     def compared(row: Row) -> Row:
@@ -223,7 +224,7 @@ def hidden_reason(phase: Phase, at: datetime) -> str:
 
 
 def board_state(board: Leaderboard, choices: Choices, at: datetime) -> str:
-    """One of `portal.web.templatetags.icons`; never final while a score is to come or anything can still change."""
+    """The board's state, one of `portal.web.templatetags.icons`. Never final while scores or changes are to come."""
     phase = board.phase
     if choices.until is not None and choices.until <= at:
         return "earlier"

@@ -1,4 +1,4 @@
-"""What mails say besides their rows, read when they are sent: what is true then and everyone may see."""
+"""Facts for mails besides their rows, read when they are sent: current, and visible to everyone."""
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
@@ -16,20 +16,20 @@ from portal.times_and_numbers import count, score
 from scoring.reports.messages import phrase
 from scoring.reports.problems import Problem, translate
 
-FINDINGS = 10  # in a mail; the page has them all
+FINDINGS = 10  # in a mail; the page has all
 
-_STATES: Mapping[str, tuple[Team.State, ...]] = {  # of the team; in others the mail would be wrong
+_STATES: Mapping[str, tuple[Team.State, ...]] = {  # states of the team; with others the mail would be wrong
     OutgoingMail.Kind.TEAM_APPROVED: (Team.State.APPROVED,),
     OutgoingMail.Kind.DATA_PASSWORD: (Team.State.APPROVED,),
     OutgoingMail.Kind.TEAM_DECLINED: (Team.State.DECLINED,),
     OutgoingMail.Kind.TEAM_WAITING: (Team.State.PENDING,),
     OutgoingMail.Kind.INVITATION: (Team.State.PENDING, Team.State.APPROVED),
 }
-_EVERYBODY = AnonymousUser()  # whose eyes a mail looks with: it may be passed on
+_EVERYBODY = AnonymousUser()  # mails show what everyone may see, as they may be forwarded
 
 
 def facts(mail: OutgoingMail, at: datetime) -> MailFacts | None:
-    """What that mail is to say now; None where it is no longer due."""
+    """The facts of that mail; None if it is no longer due."""
     is_true = mail.team is None or mail.kind not in _STATES or mail.team.state in _STATES[mail.kind]
     if not (is_true and _has_reader(mail)):
         return None
@@ -75,7 +75,7 @@ def _scored(mail: OutgoingMail, at: datetime) -> MailFacts:
 
 
 def _deadline(mail: OutgoingMail, at: datetime) -> MailFacts | None:
-    """None where the deadline was moved or has passed, and where the team has made it meanwhile."""
+    """None if the deadline was moved or has passed, or the team has made it."""
     phase, team = mail.phase, mail.team
     assert phase is not None
     assert team is not None
@@ -86,14 +86,14 @@ def _deadline(mail: OutgoingMail, at: datetime) -> MailFacts | None:
 
 
 def _released(mail: OutgoingMail, at: datetime) -> MailFacts | None:
-    """None where the release was put off."""
+    """None if the release was postponed."""
     if mail.phase is None or not mail.phase.scores_are_public(at):
         return None
     return MailFacts(results=_official_results(mail.team, mail.phase, at) if mail.team else ())
 
 
 def _new_agreement(mail: OutgoingMail, at: datetime) -> MailFacts | None:
-    """None where the person has signed meanwhile, or where a newer version asks by a mail of its own."""
+    """None if the person has signed, or a newer version has a mail of its own."""
     agreement = mail.shared_task.definition.agreement
     is_asked = agreement is not None and agreement.version == mail.details["version"]
     has_signed = mail.user is not None and Signature.objects.current(mail.user, mail.shared_task) is not None
@@ -126,7 +126,7 @@ def _submission(mail: OutgoingMail) -> Submission:
 
 
 def _finding(found: dict[str, Any], language: str) -> Finding:
-    """The first place, a sentence that says what to fix and, where it does not, what was expected and the nearest."""
+    """One problem: its first place, a sentence with the fix, and what was expected if the sentence does not say it."""
     problem = translate(Problem(**{**found, "places": tuple(found["places"])}), language)
     remedies = []
     if problem.expected and (expected := phrase(problem.expected, language)) not in problem.message:
@@ -146,7 +146,7 @@ def _place(problem: Problem) -> str:
 
 
 def _official_results(team: Team, phase: Phase, at: datetime) -> list[Result]:
-    """The team's official runs, with what ranks them."""
+    """The team's official runs with their ranking scores."""
     lines = [line for line in team_runs(team, _EVERYBODY, at) if line.run.phase_id == phase.pk]
     found = official_runs_of(lines, _EVERYBODY, at)
     official = {one.run.pk for one in found if one.run is not None}

@@ -1,4 +1,4 @@
-"""The figures for Prometheus, counted from the rows: the same whichever web process is asked, and after a restart."""
+"""Metrics for Prometheus, counted from rows: the same in all web processes and after a restart."""
 
 import shutil
 from collections import Counter
@@ -25,7 +25,7 @@ WAITING_SECONDS = (0.5, 1, 2, 5, 10, 30, 60, 120, 300, 900, 3600)
 
 
 def metrics(at: datetime) -> Iterator[Metric]:
-    """All of them; `docs/for-administrators.md` says what to watch."""
+    """All metrics; `docs/for-administrators.md` says what to watch."""
     uploads, runs = Submission.objects.all(), Run.objects.filter(kind=Run.Kind.TEAM)
     scored = runs.filter(state=Run.State.SCORED)
     waiting = backlogs(at)
@@ -52,12 +52,12 @@ def metrics(at: datetime) -> Iterator[Metric]:
 
 
 def _counts(rows: QuerySet, field: str) -> QuerySet:
-    """How many rows each value of that column has."""
+    """The number of rows for each value of that column."""
     return rows.order_by(field).values_list(field).annotate(count=Count("pk"))
 
 
 def _family(kind: Family, name: str, words: str, labels: list[str], rows: Iterable[tuple[Any, ...]]) -> Metric:
-    """`rows` have a value of each label, and the figure for these."""
+    """A metric family; `rows` have a value for each label, and the figure."""
     family = kind(name, words, labels=labels)
     for *values, figure in rows:
         family.add_metric(values, figure)
@@ -68,7 +68,7 @@ _counter, _gauge = partial(_family, CounterMetricFamily), partial(_family, Gauge
 
 
 def _histogram(runs: QuerySet, since: str, name: str, words: str, bounds: tuple[float, ...]) -> Metric:
-    """Each run counts once, with the last time it was scored."""
+    """A histogram with each run's last score, counted once."""
     took = ExpressionWrapper(F("finished_at") - F(since), output_field=DurationField())
     timed = runs.order_by().annotate(took=took).filter(took__isnull=False)
     within = {f"b{place}": Count("pk", filter=Q(took__lte=timedelta(seconds=s))) for place, s in enumerate(bounds)}
@@ -79,7 +79,7 @@ def _histogram(runs: QuerySet, since: str, name: str, words: str, bounds: tuple[
 
 
 def _hosts(at: datetime) -> Iterator[Metric]:
-    """Of the machines that were heard of within two minutes, and of the one that answers."""
+    """Metrics of machines seen within two minutes, and of the one that answers."""
     workers = WorkerHost.objects.filter(at__gte=at - SILENCE)
     offsets = [(gethostname(), "metrics", clock_offset()), *((one.host, one.lane, one.clock_offset) for one in workers)]
     words = "Seconds that a machine's clock is ahead of the database's."

@@ -1,4 +1,4 @@
-"""Whom a date, or a new text to sign, gives a mail: asked again and again, answered with those who have had none."""
+"""Mails that dates and new agreements cause: each query returns those that have not been queued."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,14 +12,14 @@ from portal.models import Grace, Membership, OutgoingMail, Phase, Run, SharedTas
 RELEASE_IS_NEWS = timedelta(days=7)  # so long may the schedule be down; who joins later gets no old news
 AGREEMENT_IS_NEWS = timedelta(days=30)  # whoever has not been written to by then is asked at the next upload
 _FIRST, _LAST = timedelta(hours=72), timedelta(hours=24)
-_STANDING = (Team.State.PENDING, Team.State.APPROVED)
+_ACTIVE = (Team.State.PENDING, Team.State.APPROVED)
 
 Kind = OutgoingMail.Kind
 
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A mail that one person is to get: what `OutgoingMail.objects.tell` takes."""
+    """A mail that one person should get: the arguments of `OutgoingMail.objects.notify`."""
 
     user: User
     kind: OutgoingMail.Kind
@@ -28,16 +28,16 @@ class Notice:
 
 
 def notices(at: datetime) -> Iterator[Notice]:
-    """All that are due at that moment and have no row in the outbox yet."""
+    """All notices that are due now and have no row in the outbox."""
     yield from _deadlines(at)
     yield from _releases(at)
     yield from _new_agreements(at)
 
 
 def _deadlines(at: datetime) -> Iterator[Notice]:
-    """72 and 24 hours ahead, to teams that had the data by then and have no valid run.
+    """72 and 24 hours before the deadline, to teams that had the data by then and have no valid run.
 
-    The occasion names the deadline: one that is moved, or to which grace adds, gets new mails in its own time.
+    The occasion names the deadline, so moved deadlines and extra time get mails of their own.
     """
     graced = Exists(Grace.objects.filter(phase=OuterRef("pk"), until__gt=at, until__lte=at + _FIRST))
     near = Q(closes__gt=at, closes__lte=at + _FIRST) | Q(graced)
@@ -54,7 +54,7 @@ def _deadlines(at: datetime) -> Iterator[Notice]:
 
 
 def _closings(phase: Phase) -> Iterator[tuple[datetime, QuerySet[Team]]]:
-    """When it closes, and for which teams: those with grace of their own, and all others."""
+    """Each closing of the phase and its teams: those with their own extra time, and all others."""
     graced = {grace.team_id for grace in phase.graces.all() if grace.team_id is not None}
     teams = Team.objects.filter(shared_task=phase.shared_task)
     groups = [(None, teams.exclude(pk__in=graced)), *((pk, teams.filter(pk=pk)) for pk in graced)]
@@ -65,7 +65,7 @@ def _closings(phase: Phase) -> Iterator[tuple[datetime, QuerySet[Team]]]:
 
 
 def _has_valid_run(phase: Phase) -> Exists:
-    """Of a team: whether it has a run that may be official in that phase."""
+    """Whether a team has a run that may be official in that phase."""
     return Exists(Run.objects.eligible().filter(team=OuterRef("pk"), phase=phase))
 
 
@@ -95,7 +95,7 @@ def _new_agreements(at: datetime) -> Iterator[Notice]:
         occasion = f"{shared_task.pk} {agreement.version}"
         signed = Signature.objects.filter(shared_task=shared_task, user=OuterRef("user"))
         asked = Membership.objects.filter(
-            Exists(signed), ~Exists(signed.filter(version=agreement.version)), team__state__in=_STANDING
+            Exists(signed), ~Exists(signed.filter(version=agreement.version)), team__state__in=_ACTIVE
         )
         asked = asked.filter(_not_mailed("user", Kind.AGREEMENT_CHANGED, occasion), shared_task=shared_task)
         for member in asked.filter(user__is_active=True).select_related("user", "team"):
@@ -113,5 +113,5 @@ def _to_members(
 
 
 def _not_mailed(user: str, kind: OutgoingMail.Kind, occasion: str) -> Q:
-    """`user` is the column that names the person."""
+    """Rows without a mail for that occasion; `user` is the column with the person."""
     return Q(~Exists(OutgoingMail.objects.filter(user=OuterRef(user), kind=kind, occasion=occasion)))

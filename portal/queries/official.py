@@ -1,4 +1,4 @@
-"""Which of a team's runs is official in each track and phase, and why: for the team's own pages."""
+"""The official runs of a team in each track and phase, and why they are: for the team's own pages."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -18,7 +18,7 @@ class OfficialRun:
     """A team's official run in one track and phase.
 
     `run` is None where the team has none yet, where all are official (rule `all`), and where the rule is `best` and the
-    viewer must not see scores: which run is best says something about them. `chosen`: by someone, not by the rule.
+    viewer must not see scores, as the best run reveals something about them. `chosen`: by a person, not by the rule.
     """
 
     phase: Phase
@@ -27,8 +27,8 @@ class OfficialRun:
     rule: str  # one of Phase.Official
     best_by: Column
     is_hidden: bool
-    in_steps: bool  # the viewer sees scores on a ladder: of best runs the last step
-    may_choose: bool  # the team, now
+    in_steps: bool  # the viewer sees scores on a ladder; the best run is the last step
+    may_choose: bool  # whether the team may choose now
 
     @property
     def chosen(self) -> bool:
@@ -43,7 +43,7 @@ class OfficialRun:
 def official_runs(
     runs: Iterable[Run], scores: Mapping[UUID, Scores], viewer: Viewer, at: datetime
 ) -> list[OfficialRun]:
-    """One entry for each team, phase and track of the runs; `scores` are those that the viewer may see, by run."""
+    """One entry for each team, phase and track of the runs. `scores` are those that the viewer may see, by run."""
     groups: dict[tuple[int | None, Phase, Track], list[Run]] = defaultdict(list)
     for run in runs:
         groups[run.team_id, run.phase, run.track].append(run)

@@ -1,4 +1,4 @@
-"""What an organizer looks at: what waits, how the runs of each track and phase are doing, what a release shows."""
+"""The organizers' overview: what needs attention, states of runs, and what a release would show."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ _A_WEEK = timedelta(days=7)
 
 @dataclass(frozen=True, slots=True)
 class RunStates:
-    """How many runs of teams are in which state, in one phase of one track; all states have an entry."""
+    """Number of teams' runs by state, in one phase of one track. All states have an entry."""
 
     track: Track
     phase: Phase
@@ -34,7 +34,7 @@ class RunStates:
 
 
 def run_states(shared_task: SharedTask) -> list[RunStates]:
-    """One entry a phase and each track that has items for it, in the task's order."""
+    """One entry for each phase and track with items, in the task's order."""
     runs = Run.objects.filter(track__shared_task=shared_task, kind=Run.Kind.TEAM)
     rows = runs.values_list("track", "phase", "state").annotate(Count("pk"))
     counts = {(track, phase, state): count for track, phase, state, count in rows}
@@ -54,7 +54,7 @@ def run_states(shared_task: SharedTask) -> list[RunStates]:
 
 
 def failed_on_our_side(shared_task: SharedTask) -> int:
-    """How many runs, baselines too, and gold files can be evaluated again."""
+    """Number of runs, including baselines, and gold files that can be evaluated again."""
     runs = Run.objects.filter(track__shared_task=shared_task, state=Run.State.FAILED)
     gold = GoldUpload.objects.filter(track__shared_task=shared_task, state=GoldUpload.State.FAILED)
     return runs.count() + gold.count()
@@ -62,9 +62,9 @@ def failed_on_our_side(shared_task: SharedTask) -> int:
 
 @dataclass(frozen=True, slots=True)
 class ToDo:
-    """Something that waits for an organizer; `page` is the name of the address where it is done."""
+    """Something that needs an organizer; `page` is the URL name of the page for it."""
 
-    state: str  # one of the states that pages draw
+    state: str  # a state that pages draw
     text: str
     page: str
 
@@ -75,8 +75,8 @@ class TrackLook:
 
     track: Track
     gold_version: int | None
-    teams: int  # with a run on the board
-    unscored: int  # runs that would be missing from it
+    teams: int  # teams with a run on the board
+    unscored: int  # runs without a score, which would be missing
     failed: int
 
 
@@ -85,7 +85,7 @@ _TEAMS = Choices(baselines=False, size=None)
 
 @dataclass(frozen=True, slots=True)
 class ReleaseLook:
-    """A phase whose scores are released, and what that shows or would show."""
+    """A phase whose scores are released, and what the release shows or would show."""
 
     phase: Phase
     is_public: bool
@@ -98,7 +98,7 @@ class ReleaseLook:
 
 
 def release_looks(shared_task: SharedTask, organizer: User, at: datetime) -> list[ReleaseLook]:
-    """One entry a phase with scores on release, in the task's order."""
+    """One entry for each phase with scores on release, in the task's order."""
     states = {(line.phase, line.track): line for line in run_states(shared_task)}
     return [
         ReleaseLook(
@@ -128,14 +128,14 @@ def _track_look(line: RunStates, board: Leaderboard) -> TrackLook:
 
 @dataclass(frozen=True, slots=True)
 class Duties:
-    """What waits for an organizer in one shared task."""
+    """What needs an organizer in one shared task."""
 
     shared_task: SharedTask
     steps: list[ToDo]
 
 
 def duties(user: Viewer, at: datetime) -> list[Duties]:
-    """One entry per shared task of which the user is an organizer, those in which something waits first.
+    """One entry for each shared task that the user organizes, those with something to do first.
 
     Without a second factor, the entries have no steps.
     """
@@ -148,7 +148,7 @@ def duties(user: Viewer, at: datetime) -> list[Duties]:
 
 
 def to_do(shared_task: SharedTask, at: datetime) -> list[ToDo]:
-    """What waits, the most pressing first."""
+    """What needs attention, most urgent first."""
     lines = run_states(shared_task)
     failed = sum(line.counts[Run.State.FAILED] for line in lines)
     golden = {(line.track, line.phase.split) for line in lines if not line.has_gold and line.phase.opens <= at + _SOON}
@@ -195,7 +195,7 @@ def to_do(shared_task: SharedTask, at: datetime) -> list[ToDo]:
         ),
         (
             "warning",
-            _withdrawn_lately(shared_task, at),
+            _recently_withdrawn(shared_task, at),
             _n(
                 "%d team with runs withdrew this week while a phase was open.",
                 "%d teams with runs withdrew this week while a phase was open.",
@@ -219,11 +219,11 @@ def to_do(shared_task: SharedTask, at: datetime) -> list[ToDo]:
     return found + [step for phase in shared_task.phases.prefetch_related("graces") for step in _steps(phase, at)]
 
 
-def _withdrawn_lately(shared_task: SharedTask, at: datetime) -> int:
-    """How many teams have left the board of an open phase within a week."""
-    lately = shared_task.teams.filter(withdrawn_at__gt=at - _A_WEEK)
+def _recently_withdrawn(shared_task: SharedTask, at: datetime) -> int:
+    """Number of teams that left the board of an open phase within a week."""
+    recent = shared_task.teams.filter(withdrawn_at__gt=at - _A_WEEK)
     phases = shared_task.phases.open(at)
-    gone = [lately.shut_out(phase).filter(runs__phase=phase).values_list("pk", flat=True) for phase in phases]
+    gone = [recent.shut_out(phase).filter(runs__phase=phase).values_list("pk", flat=True) for phase in phases]
     return len(set(chain.from_iterable(gone)))
 
 

@@ -1,4 +1,4 @@
-"""The tracks of a shared task side by side, in one phase, and as one ranking."""
+"""The tracks of a shared task next to each other, in one phase, and their overall rankings."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from scoring.formats import answer_kind
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Tracks that can be looked at by themselves."""
+    """A group of tracks that can be shown alone."""
 
     slug: str
     title: str
@@ -26,7 +26,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class TrackResult:
-    """A team's official run in a track; `is_first` where none ranks higher."""
+    """A team's official run in a track; `is_first` if none ranks higher."""
 
     rank: int | None
     value: float | None
@@ -38,7 +38,7 @@ Results = dict[str, TrackResult]  # by team
 
 @dataclass(frozen=True, slots=True)
 class OverallRow:
-    """One team; `cells` in the order of the tracks, None where it has no run."""
+    """One team's row; `cells` in the order of the tracks, None without a run."""
 
     team: str
     is_own: bool
@@ -47,7 +47,7 @@ class OverallRow:
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """What a team got in one track: its rank, its value, and how many were ranked there."""
+    """A team's result in one track: rank, value, and number of ranked teams."""
 
     rank: int
     value: float
@@ -64,14 +64,14 @@ class CombinedRow:
 
 @dataclass(frozen=True, slots=True)
 class Combined:
-    """One ranking over tracks, best first."""
+    """An overall ranking, best first."""
 
     rule: Overall
     rows: tuple[CombinedRow, ...]
 
     @property
     def head(self) -> str:
-        """Of the column of values."""
+        """Heading of the values."""
         return {"borda": _("Points"), "mean-rank": _("Mean rank"), "mean-score": _("Mean score")}[self.rule.by]
 
     @property
@@ -81,7 +81,7 @@ class Combined:
 
 @dataclass(frozen=True, slots=True)
 class OverallBoard:
-    """All that the tracks' boards show of the teams; with `visible` False nothing; `hidden_reason` as of a board."""
+    """The teams on the boards of all tracks; empty with `visible` False. `hidden_reason` as for a board."""
 
     phase: Phase
     visible: bool
@@ -90,7 +90,7 @@ class OverallBoard:
     boards: tuple[Leaderboard, ...]
     rows: tuple[OverallRow, ...]
     combined: tuple[Combined, ...]
-    step: float | None  # of the ladder on which this viewer sees the scores
+    step: float | None  # step of the ladder, where this viewer sees scores in steps
 
     @property
     def heads(self) -> list[tuple[Track, Column]]:
@@ -98,12 +98,12 @@ class OverallBoard:
 
     @property
     def lines(self) -> list[tuple[OverallRow, list[tuple[TrackResult | None, tuple[Track, Column]]]]]:
-        """Each row with each of its cells under its head."""
+        """Each row, and its cells with their headings."""
         return [(row, list(zip(row.cells, self.heads, strict=True))) for row in self.rows]
 
 
 def overall(tracks: list[Track], phase: Phase, viewer: Viewer, at: datetime, group: str = "") -> OverallBoard:
-    """The official runs of one group of tracks, or of all; teams by the number of tracks, then by name."""
+    """The official runs in one group of tracks, or all; teams by number of tracks, then by name."""
     groups = _groups(tracks)
     chosen = [track for track in tracks if group in _groups_of(track)] or tracks
     boards = [leaderboard(track, phase, viewer, at, Choices(baselines=False, size=None)) for track in chosen]
@@ -128,7 +128,7 @@ def _rows(boards: list[Leaderboard], results: list[Results]) -> tuple[OverallRow
 
 
 def _results(board: BoardTable) -> Results:
-    """By team; where all runs count, a team's best."""
+    """Results by team; the best one where all runs are official."""
     found: Results = {}
     for row in board.rows:
         found.setdefault(row.team, TrackResult(row.rank, row.scores.get(board.rank_by), row.rank == 1))
@@ -136,7 +136,7 @@ def _results(board: BoardTable) -> Results:
 
 
 def _combined(boards: list[Leaderboard], results: list[Results]) -> tuple[Combined, ...]:
-    """The task's own rankings over tracks that are all here."""
+    """The task's overall rankings whose tracks are all shown."""
     by_slug = {board.track.slug: board for board in boards}
     rules = boards[0].track.shared_task.definition.overall
     places: dict[str, dict[str, Placement]] = {}
@@ -156,10 +156,10 @@ def _combined(boards: list[Leaderboard], results: list[Results]) -> tuple[Combin
 def combined(
     rule: Overall, places: Mapping[str, Mapping[str, Placement]], high_is_good: bool, own: str | None = None
 ) -> Combined:
-    """The ranking of that rule; `places` by team and track, `own` the name of the viewer's team.
+    """The ranking by that rule; `places` by team and track, `own` the name of the viewer's team.
 
-    `borda` adds, for each track, how many of those ranked there are behind the rank. The means rank only teams that
-    are ranked in every track. Equal values share a rank, and the next is left out.
+    `borda` adds up, over tracks, the number of teams ranked lower. The means rank only teams with a rank in every
+    track. Equal values share a rank, and the next is skipped.
     """
     values = {team: value for team, own in places.items() if (value := _value(rule, own)) is not None}
     sign = -1 if rule.by == "borda" or (rule.by == "mean-score" and high_is_good) else 1
@@ -178,7 +178,7 @@ def _value(rule: Overall, own: Mapping[str, Placement]) -> float | None:
 
 
 def _groups(tracks: list[Track]) -> tuple[Group, ...]:
-    """Hard and soft labels, and languages, where tracks differ in them."""
+    """Groups by hard and soft labels and by language, where tracks differ in them."""
     slugs = dict.fromkeys(slug for track in tracks for slug in _groups_of(track))
     titles = {"hard": _("Hard labels"), "soft": _("Soft labels")}
     kinds = {slug for slug in slugs if slug in titles}

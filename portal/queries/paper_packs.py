@@ -1,4 +1,4 @@
-"""The pack for an overview paper: which one fits the boards as they are now."""
+"""The pack for an overview paper that fits the current boards."""
 
 import hashlib
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from scoring import __version__ as engine_version
 
 @dataclass(frozen=True, slots=True)
 class BoardsState:
-    """What a pack is made from: for whom, a digest of everything that it would show, and the boards' revisions."""
+    """A pack's sources: its audience, a digest of everything that it shows, and the boards' revisions."""
 
     audience: PaperPack.Audience
     digest: str
@@ -19,7 +19,7 @@ class BoardsState:
 
 
 def boards_state(phase: Phase, at: datetime) -> BoardsState:
-    """The state at that moment; equal as long as the pack would say the same."""
+    """The state now; equal as long as the pack would be the same."""
     is_public = phase.scores_are_public(at)
     boards = list(
         Board.objects.filter(phase=phase).order_by("track__position").values_list("pk", "revision", "gold", "scorer")
@@ -42,7 +42,7 @@ def boards_state(phase: Phase, at: datetime) -> BoardsState:
 
 
 def current_pack(phase: Phase, viewer: Viewer, at: datetime) -> PaperPack | None:
-    """The pack for the boards as they are at that moment, in whatever state it is, if the viewer may see them."""
+    """The pack of the current state, whatever its own state, if the viewer may see it."""
     state = boards_state(phase, at)
     return (
         PaperPack.objects.visible_to(viewer, at)

@@ -1,4 +1,4 @@
-"""Teams that have said how to cite them."""
+"""Papers that teams want to be cited by."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -12,7 +12,7 @@ _GIVEN = ~Q(bibtex="") | ~Q(paper="")
 
 
 def public_papers(shared_task: SharedTask, at: datetime) -> list[Team]:
-    """Teams with a paper that are listed under their names on a board that everyone may see; by name."""
+    """Teams with a paper that are listed by name on a public board; by name."""
     phases = [one for one in shared_task.phases.all() if one.names_are_public(at)]
     shown = set[int]()
     on_boards = Evaluation.objects.visible_at_all(AnonymousUser(), at)
@@ -23,7 +23,7 @@ def public_papers(shared_task: SharedTask, at: datetime) -> list[Team]:
 
 
 def papers_of(shared_task: SharedTask, names: Collection[str]) -> list[Team]:
-    """Of the teams of these names those with a paper; by name."""
+    """The teams with these names that have a paper; by name."""
     return list(_given(shared_task).filter(name__in=names))
 
 

@@ -1,4 +1,4 @@
-"""All that the portal holds about a person, and what stands in the way of closing an account."""
+"""All data that the portal has about a person, and reasons against closing an account."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from django.db.models import ForeignObjectRel, ManyToManyRel, Model
 
 from portal.models import OutgoingMail, Run, Team, User
 
-# What opens the account is no information about the person, and would be a danger in a file.
+# Left out: passwords and second factors say nothing about the person, and would be dangerous in a file.
 _SECRETS = {
     "user": {"password"},
     "accesstoken": {"sha256"},
@@ -17,7 +17,7 @@ _SECRETS = {
 
 
 def personal_data(user: User) -> dict[str, Any]:
-    """The account and every row that refers to it, each kind under its words; new models come in by themselves."""
+    """The account and every row that refers to it, by kind. New models are included automatically."""
     found: dict[str, Any] = {"account": _fields(user)}
     for relation in User._meta.get_fields(include_hidden=True):
         if isinstance(relation, ForeignObjectRel) and not relation.related_model._meta.auto_created:
@@ -30,7 +30,7 @@ def personal_data(user: User) -> dict[str, Any]:
 
 
 def teams_to_hand_over(user: User) -> list[Team]:
-    """Those whose captain the person is while others are in them."""
+    """Teams with other members whose captain is this person."""
     own = Team.objects.filter(memberships__user=user, memberships__is_captain=True).select_related("shared_task")
     return [team for team in own if team.memberships.exclude(user=user).exists()]
 

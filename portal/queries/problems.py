@@ -1,4 +1,4 @@
-"""Counts of problems in words, for pages: what each counts is named."""
+"""Counts of problems as text, with what each count counts."""
 
 import re
 from collections import Counter
@@ -9,29 +9,29 @@ from scoring.reports.messages import sentence
 from scoring.reports.messages.counts import PLACES, UNITS, and_more, counted, more
 from scoring.reports.messages.en import MESSAGES
 
-Problem = dict[str, Any]  # as `scoring.reports.problems.Problem.as_dict`
+Problem = dict[str, Any]  # see `scoring.reports.problems.Problem.as_dict`
 
 
 def meaning(code: str) -> str | None:
-    """The sentence of a problem's code, with `…` for what a report fills in; None where there is no such code."""
+    """The sentence of a problem's code, with `…` for what a report fills in; None if there is no such code."""
     if code not in MESSAGES:
         return None
     return re.sub(r"\{(\w+)(![a-z])?\}", "…", sentence(code, "en"))
 
 
 def more_places(problem: Problem, listed: int) -> str:
-    """The places of a problem beyond those that are listed: `2,575 more items`."""
+    """The number of further places of a problem: `2,575 more items`."""
     return more(_unit(problem), problem["count"] - listed)
 
 
 def left_out(problem: Problem) -> str:
-    """How the list of a problem's places ends in its message; empty where it lists all."""
+    """The end of a message that does not list all places; empty if it does."""
     rest = problem["count"] - len(problem["places"])
     return and_more(_unit(problem), rest) if rest > 0 and problem["places"] else ""
 
 
 def extent(problems: Iterable[Problem]) -> str:
-    """What the errors among these problems are about, by kind: `2,576 items, 1 column`; empty where whole files are."""
+    """What the errors are about, by kind: `2,576 items, 1 column`; empty for whole files."""
     counts: Counter[str] = Counter()
     for problem in problems:
         if problem["severity"] == "error":

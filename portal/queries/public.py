@@ -1,4 +1,4 @@
-"""What the portal tells calendars, feed readers and search engines: nothing that anybody could not see on a page."""
+"""Data for calendars, feed readers and search engines: only what is on public pages."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -7,12 +7,12 @@ from typing import Any
 
 from portal.models import Phase, ReleasedBoard, SharedTask
 
-FEED = 50  # entries
+FEED = 50  # number of entries
 
 
 @dataclass(frozen=True, slots=True)
 class Date:
-    """A moment in a task's calendar: a phase opens or closes, or its scores are released."""
+    """A date in a task's calendar: a phase opens or closes, or its scores are released."""
 
     phase: Phase
     kind: str  # opens, closes or released
@@ -20,7 +20,7 @@ class Date:
 
 
 def dates(tasks: Iterable[SharedTask]) -> list[Date]:
-    """Of all phases, in order of time."""
+    """The dates of all phases, by time."""
     return sorted((date for task in tasks for phase in task.phases.all() for date in _dates(phase)), key=lambda d: d.at)
 
 
@@ -33,7 +33,7 @@ def _dates(phase: Phase) -> Iterator[Date]:
 
 
 def releases(at: datetime, shared_task: SharedTask | None = None) -> list[ReleasedBoard]:
-    """Released boards that everybody may see, newest first."""
+    """Public released boards, newest first."""
     found = ReleasedBoard.objects.public(at).defer("content")
     found = found.select_related("phase__shared_task", "track__shared_task", "gold")
     if shared_task is not None:
@@ -42,7 +42,7 @@ def releases(at: datetime, shared_task: SharedTask | None = None) -> list[Releas
 
 
 def described(shared_task: SharedTask, address: str) -> list[dict[str, Any]]:
-    """The task and its public files in the words of schema.org."""
+    """The task and its public files as schema.org data."""
     definition = shared_task.definition
     phases = list(shared_task.phases.all())
     event: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""What a team, and the person who uploads for it, have left of their run limits."""
+"""The run limits that a team and its uploader have left."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -13,9 +13,9 @@ from portal.models.quota import quota_day
 
 @dataclass(frozen=True, slots=True)
 class TrackLimits:
-    """The tightest limit of one track: `used` of `limit` runs in the phase or UTC day; `limit` None: no limit.
+    """The tightest limit of one track: `used` of `limit` runs in the phase or UTC day. `limit` None: no limit.
 
-    It is the person's where they have used more of it, for whatever teams, than their team.
+    The person's limit, if they have used more of it, in any team, than the team has.
     """
 
     track: Track
@@ -30,7 +30,7 @@ class TrackLimits:
 
 
 def remaining(team: Team, user: Viewer, phase: Phase, at: datetime) -> list[TrackLimits]:
-    """What that person can still upload for the team: one entry for each track, in the task's order.
+    """What the person can still upload for the team: one entry for each track, in the task's order.
 
     Rejected runs don't count as used.
     """

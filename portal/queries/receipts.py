@@ -1,4 +1,4 @@
-"""Receipts of uploads, signed with the portal's own key, and whether a receipt is one of them."""
+"""Receipts of uploads, signed with the portal's key, and their verification."""
 
 from datetime import UTC
 from typing import Any
@@ -12,7 +12,7 @@ from scoring.receipts import Verdict, new_private_key
 
 
 def receipt(submission: Submission) -> dict[str, Any]:
-    """What the portal vouches for: that it got these bytes, from this team, then. The same at every asking."""
+    """What the portal confirms: it received these bytes, from this team, at that time. The same at every request."""
     runs = submission.runs.select_related("track").order_by("track__position", "number", "name")
     content = {
         "number": str(submission.pk),
@@ -31,12 +31,12 @@ def receipt(submission: Submission) -> dict[str, Any]:
 
 
 def verify(text: bytes) -> Verdict:
-    """Whether this portal signed that, word for word."""
+    """Whether this portal signed exactly that."""
     return receipts.verify(text, public_key())
 
 
 def public_key() -> str:
-    """What others need to verify a receipt, as PEM."""
+    """The public key, as PEM, to verify receipts."""
     return receipts.public_key(_private_key())
 
 

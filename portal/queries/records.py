@@ -1,4 +1,4 @@
-"""What is looked up afterwards: mails that were sent, who did what, and who took which data."""
+"""Records: sent mails, the audit log, and downloads."""
 
 from django.core.paginator import Page, Paginator
 from django.db.models import QuerySet
@@ -12,14 +12,14 @@ TEAM_DOWNLOADS = 20
 
 
 def mails(shared_task: SharedTask, page: str, kind: str = "", state: str = "") -> Page[OutgoingMail]:
-    """One page of a task's mails, newest first; of one kind and state, or of all."""
+    """One page of a task's mails, newest first; filtered by kind and state, or all."""
     rows = OutgoingMail.objects.filter(shared_task=shared_task).select_related("team").order_by("-queued_at", "pk")
     wanted = {name: value for name, value in (("kind", kind), ("state", state)) if value}
     return Paginator(rows.filter(**wanted), PAGE_SIZE).get_page(page)
 
 
 def audit_entries(shared_task: SharedTask, page: str, verb: str = "") -> Page[AuditEntry]:
-    """One page of a task's audit log, newest first; of one kind of event, or of all."""
+    """One page of a task's audit log, newest first; filtered by kind of event, or all."""
     rows = AuditEntry.objects.filter(shared_task=shared_task).select_related("actor").order_by("-at", "-pk")
     if verb:
         rows = rows.filter(verb=verb)
@@ -33,20 +33,20 @@ def audit_verbs(shared_task: SharedTask, actions: ActionWords) -> list[tuple[str
 
 
 def downloads(shared_task: SharedTask) -> QuerySet[Download]:
-    """Who took which data of the task, newest first."""
+    """The downloads of the task's data, newest first."""
     return shared_task.downloads.select_related("user", "team").order_by("-at", "-pk")
 
 
-def times_taken(shared_task: SharedTask, dataset: DatasetDefinition, stored: StoredDataset) -> int:
-    """How often that version of the file was asked for from its beginning."""
+def download_count(shared_task: SharedTask, dataset: DatasetDefinition, stored: StoredDataset) -> int:
+    """How often that version of the file was downloaded from its beginning."""
     return shared_task.downloads.filter(dataset=dataset.slug, sha256=stored.sha256, first_byte=0).count()
 
 
 def downloads_page(shared_task: SharedTask, page: str) -> Page[Download]:
-    """One page of these."""
+    """One page of the downloads."""
     return Paginator(downloads(shared_task), PAGE_SIZE).get_page(page)
 
 
 def team_downloads(team: Team) -> QuerySet[Download]:
-    """What the members of a team took last."""
+    """The last downloads by members of a team."""
     return downloads(team.shared_task).filter(team=team)[:TEAM_DOWNLOADS]

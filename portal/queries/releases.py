@@ -14,7 +14,7 @@ from portal.queries.leaderboard import leaderboard
 
 @transaction.atomic
 def keep_release(board: Board, at: datetime) -> ReleasedBoard:
-    """Keep the board as everyone sees it now; the first one is dated as it was released."""
+    """Save the board as everyone sees it now. The first one has the date of the release."""
     assert board.gold is not None
     track, phase = board.track, board.phase
     shown = leaderboard(track, phase, AnonymousUser(), at, Choices(size=None))

@@ -1,4 +1,4 @@
-"""A run's score among others, and what it was before: for the run's page."""
+"""A run's rank and its earlier scores, for the run's page."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,7 +11,7 @@ from portal.queries.leaderboard import Leaderboard, leaderboard
 
 @dataclass(frozen=True, slots=True)
 class RowOnBoard:
-    """The run's row on its board, and the board; only of a run that appears there."""
+    """A run's row on its board, and the board, if it appears there."""
 
     row: Row
     board: Leaderboard
@@ -19,21 +19,21 @@ class RowOnBoard:
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """A score that another gold standard or scorer gave; `reason` is why the run was scored again after it."""
+    """A score by an earlier gold standard or scorer. `reason` is why the run was scored again after it."""
 
     evaluation: Evaluation
-    value: float | None  # by the metric that ranks
+    value: float | None  # by the ranking metric
     reason: str
 
 
 def place(run: Run, viewer: Viewer, at: datetime) -> RowOnBoard | None:
-    """The run's row on the board of official runs, for someone who may see it."""
+    """The run's row on the board of official runs, if the viewer may see it."""
     board = leaderboard(run.track, run.phase, viewer, at, Choices(search=run.name, size=None))
     return next((RowOnBoard(row, board) for row in board.rows if row.run_id == run.pk), None)
 
 
 def earlier_scores(run: Run, shown: Evaluation | None, viewer: Viewer, at: datetime) -> list[Earlier]:
-    """What the run got before the evaluation that is shown, newest first; nothing where none is."""
+    """The scores before the shown evaluation, newest first; none without one."""
     if shown is None:
         return []
     before = (
@@ -48,7 +48,7 @@ def earlier_scores(run: Run, shown: Evaluation | None, viewer: Viewer, at: datet
 
 def _reason(run: Run, before: Evaluation, shown: Evaluation) -> str:
     if before.gold_id != shown.gold_id and before.scorer == shown.scorer:
-        return ""  # the gold standard's version says it
+        return ""  # the gold version is reason enough
     asked = AuditEntry.objects.filter(
         shared_task=run.track.shared_task, verb="rescore", at__gte=before.created_at, at__lte=shown.created_at
     )

@@ -1,4 +1,4 @@
-"""Runs as their team and the organizers see them."""
+"""Runs as shown to their team and the organizers."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -23,7 +23,7 @@ UNFINISHED = (Run.State.RECEIVED, Run.State.SCORING)
 class RunLine:
     """One run in a table; `scores_are_hidden` says why it has no scores.
 
-    `step` is that of the ladder on which the viewer sees scores: then only runs that made a step have one.
+    `step` is set if the viewer sees scores on a ladder: then only runs that made a step have one.
     """
 
     run: Run
@@ -44,7 +44,7 @@ class RunLine:
 
 @dataclass(frozen=True, slots=True)
 class SubmissionView:
-    """One upload, its runs and what is wrong with them; `finished` when nothing more will happen by itself."""
+    """One upload with its runs and problems; `finished` once nothing more will happen by itself."""
 
     submission: Submission
     state: str  # one of Submission.State
@@ -54,28 +54,28 @@ class SubmissionView:
     remaining: list[TrackLimits]
     errors: int  # of the upload and all its runs
     warnings: int
-    scored: int  # runs that are
+    scored: int  # number of scored runs
 
     @property
     def is_delayed(self) -> bool:
-        """Whether an error of ours makes it wait."""
+        """Whether the upload waits because of an error on our side."""
         waiting = [self.submission, *(line.run for line in self.runs if not line.is_finished)]
         return not self.finished and any(work.postponed for work in waiting)
 
 
 @dataclass(frozen=True, slots=True)
 class RunView:
-    """One run with what is needed to check it again; the evaluation's parts are None until it is to be seen."""
+    """One run with everything needed to check it again. The evaluation is None until the viewer may see it."""
 
     line: RunLine
-    official: OfficialRun | None  # what counts for its team; None for a baseline
-    may_be_chosen: bool  # by its team, now
+    official: OfficialRun | None  # the team's official run; None for a baseline
+    may_be_chosen: bool  # whether its team may choose it now
     may_be_withdrawn: bool
     may_be_described: bool
     submission: Submission | None
     evaluation: Evaluation | None
     command: str  # repeats the check on one's own machine
-    score_command: str  # repeats the scoring, for those who have the gold standard
+    score_command: str  # repeats the scoring, for people with the gold standard
 
 
 def team_runs(team: Team, viewer: Viewer, at: datetime) -> list[RunLine]:
@@ -84,14 +84,14 @@ def team_runs(team: Team, viewer: Viewer, at: datetime) -> list[RunLine]:
 
 
 def official_runs_of(lines: Iterable[RunLine], viewer: Viewer, at: datetime) -> list[OfficialRun]:
-    """What counts for each team among all of its runs in a phase and track, newest phase first."""
+    """The official run of each team in a phase and track, newest phase first."""
     lines = list(lines)
     values = {line.run.pk: {score.column.key: score.value for score in line.scores} for line in lines if line.scores}
     return official_runs([line.run for line in lines], values, viewer, at)
 
 
 def official_among(runs: Iterable[Run], viewer: Viewer, at: datetime) -> set[UUID]:
-    """The ids of those runs that are official, as far as the viewer may know; their teams' other runs are looked up."""
+    """Ids of those runs that are official, as far as the viewer may know. The teams' other runs are looked up."""
     runs = [run for run in runs if run.team_id is not None]
     same = Run.objects.filter(
         team__in={run.team_id for run in runs},
@@ -105,7 +105,7 @@ def official_among(runs: Iterable[Run], viewer: Viewer, at: datetime) -> set[UUI
 
 
 def submission_view(submission: Submission, viewer: Viewer, at: datetime) -> SubmissionView:
-    """An upload that the viewer may see: what was found in it and how far it has come."""
+    """An upload that the viewer may see: what was found and how far it is."""
     lines = run_lines(Run.objects.filter(submission=submission).order_by("track__position", "number"), viewer, at)
     problems = [*submission.problems, *(problem for line in lines for problem in line.run.problems)]
     severities = Counter(problem["severity"] for problem in problems)
@@ -144,14 +144,14 @@ def run_view(run: Run, viewer: Viewer, at: datetime) -> RunView:
 
 
 def run_lines(found: QuerySet[Run], viewer: Viewer, at: datetime) -> list[RunLine]:
-    """Runs that the viewer may see, each with what the viewer sees of its scores."""
+    """Runs that the viewer may see, with the scores that the viewer sees."""
     runs = list(
         found.select_related(
             "track__shared_task", "phase__shared_task", "submission", "team", "chosen_by", "withdrawn_by"
         )
     )
     phases = {run.phase for run in runs}
-    visible = {phase: phase.scores_are_visible_to(viewer, at) for phase in phases}  # for words
+    visible = {phase: phase.scores_are_visible_to(viewer, at) for phase in phases}  # for texts
     step = {phase: phase.step_for(viewer, at) for phase in phases}
     evaluations = _shown_evaluations(runs, viewer, at)
     keys = shown_keys([run for run in runs if step[run.phase] is not None], viewer, at)
@@ -169,14 +169,14 @@ def run_lines(found: QuerySet[Run], viewer: Viewer, at: datetime) -> list[RunLin
 
 
 def _scores(run: Run, evaluation: Evaluation | None, key: float | None, step: float | None) -> list[Score]:
-    """What it got, or on a ladder what is shown of that."""
+    """The run's scores or, on a ladder, what is shown of them."""
     if evaluation is not None:
         return scores(run.track, evaluation.scores)
     return [] if key is None or step is None else [shown_score(run.track, key, step)]
 
 
 def _shown_evaluations(runs: Iterable[Run], viewer: Viewer, at: datetime) -> dict[Any, Evaluation]:
-    """By run: the evaluation by which a released board shows it, or else its last one by the newest gold version."""
+    """By run: the evaluation of a released board, else the last one by the newest gold version."""
     by_id = {run.pk: run for run in runs}
     released = _released_pairs({run.phase for run in by_id.values()}, at)
     found = Evaluation.objects.visible_to(viewer, at).filter(run__in=by_id).select_related("gold")
@@ -190,7 +190,7 @@ def _shown_evaluations(runs: Iterable[Run], viewer: Viewer, at: datetime) -> dic
 
 
 def _released_pairs(phases: Iterable[Phase], at: datetime) -> dict[tuple[int, int], tuple[int | None, str]]:
-    """Gold and scorer version by track and phase, of boards that change only once organizers apply new scores."""
+    """Gold and scorer version by track and phase, of boards that change only when organizers apply new scores."""
     kept = [phase for phase in phases if phase.keeps_scores(at)]
     boards = Board.objects.filter(phase__in=kept, gold__isnull=False)
     return {(board.track_id, board.phase_id): (board.gold_id, board.scorer) for board in boards.defer("comparison")}

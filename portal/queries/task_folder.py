@@ -1,4 +1,4 @@
-"""The shared task's folder for checking at home: what validation needs and nothing else, and commands that use it."""
+"""The shared task's folder for checking at home: the files that validation needs, and commands that use it."""
 
 import io
 import shlex
@@ -7,12 +7,12 @@ from pathlib import Path
 
 from portal.models import SharedTask, Track
 
-_EPOCH = (1980, 1, 1, 0, 0, 0)  # the zip is the same whenever it is made
-_FILE = 0o100644 << 16  # a plain file that everybody may read
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # a fixed date, so that the zip is always the same
+_FILE = 0o100644 << 16  # a regular file that everyone can read
 
 
 def folder_zip(shared_task: SharedTask) -> bytes:
-    """A zip with one folder, named as the task: the rules, the pages and the public ids of every split."""
+    """A zip with one folder, named after the task: rules, pages and public ids of every split."""
     folder = shared_task.definition.folder
     body = io.BytesIO()
     with zipfile.ZipFile(body, "w") as packed:
@@ -24,7 +24,7 @@ def folder_zip(shared_task: SharedTask) -> bytes:
 
 
 def _files(shared_task: SharedTask) -> list[Path]:
-    """By name; what is gold or a dataset stays out, whatever else the definition says of it."""
+    """The files by name, never gold or datasets, whatever the definition says."""
     definition = shared_task.definition
     wanted = {definition.folder / "task.yaml", *definition.pages.values()}
     for track in definition.tracks:
@@ -34,13 +34,13 @@ def _files(shared_task: SharedTask) -> list[Path]:
 
 
 def home_command(verb: str, shared_task: SharedTask, split: str, *words: str) -> str:
-    """To be typed where the folder was unzipped."""
-    chosen = [] if split == "test" else ["--split", split]  # as the command line's default
+    """A command to run in the folder where the zip was unpacked."""
+    chosen = [] if split == "test" else ["--split", split]  # "test" is the default of the command line
     return shlex.join(["agon", verb, "--task", shared_task.slug, *chosen, *words])
 
 
 def items_option(track: Track, split: str) -> list[str]:
-    """The public ids, for scoring: by default that takes the gold's, which may lack some."""
+    """The option with the public ids, for scoring: the default are the gold's, which may lack some."""
     path = track.definition.items.get(split)
     if path is None:
         return []

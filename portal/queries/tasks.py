@@ -1,4 +1,4 @@
-"""What the head of every page of a shared task says."""
+"""The header of a shared task's pages."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -13,8 +13,7 @@ _NEVER = datetime.max.replace(tzinfo=UTC)
 class TaskPage:
     """A shared task as one person sees it.
 
-    `current_phase` is the open phase that closes first, if one is open; of those that stay
-    open the one that opened last.
+    `current_phase` is the open phase that closes first; of phases that stay open, the one that opened last.
     """
 
     shared_task: SharedTask
@@ -23,14 +22,14 @@ class TaskPage:
     phases: list[Phase]
     open_phases: list[Phase]
     current_phase: Phase | None
-    closes: datetime | None  # when the current phase does, for this person's team
+    closes: datetime | None  # closing of the current phase for this person's team
     next_phase: Phase | None
     membership: Membership | None
     team: Team | None
 
     @cached_property
     def organizes(self) -> bool:
-        """Whether the user organizes the task; read when a page prints it, since an accepted upload shows no page."""
+        """Whether the user organizes the task. Read when a page prints it, as an accepted upload shows no page."""
         return self.shared_task.is_assigned_to(self.user)
 
     @cached_property
@@ -40,12 +39,12 @@ class TaskPage:
 
     @property
     def lacks_second_factor(self) -> bool:
-        """Whether a second factor is all that keeps the user from organizing the task."""
+        """Whether only a second factor keeps the user from organizing the task."""
         return self.organizes and not self.is_organizer
 
 
 def task_page(shared_task: SharedTask, user: Viewer, at: datetime) -> TaskPage:
-    """The tracks and phases in their order, and the user's part in the task."""
+    """The task with its tracks and phases in order, and the user's role in it."""
     phases = list(shared_task.phases.prefetch_related("graces__team"))
     ahead = [phase for phase in phases if phase.opens > at]
     membership = (

@@ -1,4 +1,4 @@
-"""A team as its members see it, with what its state allows; teams as their organizers see them."""
+"""A team as its members see it, with its rights; teams as their organizers see them."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -13,7 +13,7 @@ from portal.models import Membership, OutgoingMail, Phase, SharedTask, Team, Use
 
 @dataclass(frozen=True, slots=True)
 class Right:
-    """One thing that a team may do now, or may not."""
+    """Something that a team may or may not do now."""
 
     may: bool
     what: str
@@ -21,7 +21,7 @@ class Right:
 
 @dataclass(frozen=True, slots=True)
 class TeamView:
-    """One team; `is_closed` once no one joins any more, `has_password` where the task has data with one."""
+    """One team; `is_closed` when no one can join any more, `has_password` if the task has data with one."""
 
     team: Team
     own: Membership
@@ -29,7 +29,7 @@ class TeamView:
     answers: list[tuple[str, str]]  # question, answer
     rights: list[Right]
     is_closed: bool
-    invitations: list[OutgoingMail]  # by mail, newest first
+    invitations: list[OutgoingMail]  # mailed invitations, newest first
     has_password: bool
 
     @property
@@ -42,7 +42,7 @@ class TeamView:
 
 
 def team_view(team: Team, user: User, at: datetime, *, has_signed: bool) -> TeamView:
-    """The team of which the user is a member; `has_signed`: whether the user has no agreement left to sign."""
+    """The user's team; `has_signed`: whether the user has no agreement left to sign."""
     members = list(team.memberships.select_related("user").order_by("-is_captain", "joined_at"))
     return TeamView(
         team=team,
@@ -57,7 +57,7 @@ def team_view(team: Team, user: User, at: datetime, *, has_signed: bool) -> Team
 
 
 def answers_of(team: Team) -> list[tuple[str, str]]:
-    """What the team answered, in the words of the questions that the task asks now."""
+    """The team's answers with the current questions of the task."""
     questions = team.shared_task.definition.team.questions
     return [(question.label, team.answers.get(question.key, "")) for question in questions]
 
@@ -86,17 +86,17 @@ def _rights(team: Team, *, has_signed: bool) -> list[Right]:
 
 @dataclass(frozen=True, slots=True)
 class TeamLine:
-    """One team in the organizers' list; `flags` are sentences about what they may want to look at."""
+    """One team in the organizers' list; `flags` are sentences about possible issues."""
 
     team: Team
-    members: list[Membership]  # the captain first
+    members: list[Membership]  # captain first
     answers: list[tuple[str, str]]
     runs: int
     flags: list[str]
 
 
 def team_lines(shared_task: SharedTask) -> list[TeamLine]:
-    """All teams: those that wait first, oldest first, then the others by name."""
+    """All teams: waiting ones first, oldest first, then the others by name."""
     teams = list(shared_task.teams.select_related("shared_task").prefetch_related("memberships__user", "runs"))
     waiting = [team for team in teams if team.state == Team.State.PENDING]
     others = [team for team in teams if team.state != Team.State.PENDING]
@@ -117,7 +117,7 @@ def team_lines(shared_task: SharedTask) -> list[TeamLine]:
 
 
 def _withdrawal(team: Team, phases: Iterable[Phase]) -> Iterator[str]:
-    """That the team withdrew during a phase in which it has runs."""
+    """A note if the team withdrew during a phase in which it has runs."""
     if team.withdrawn_at is None:
         return
     with_runs = {run.phase_id for run in team.runs.all()}
@@ -128,7 +128,7 @@ def _withdrawal(team: Team, phases: Iterable[Phase]) -> Iterator[str]:
 
 
 def _senders_elsewhere(shared_task: SharedTask) -> dict[int, list[str]]:
-    """Key of a team → which persons have uploaded runs for it and for which other teams."""
+    """By team: people who uploaded its runs and also uploaded for other teams, with these."""
     pairs = shared_task.submissions.order_by("sent_by", "team").values_list("sent_by", "team").distinct()
     teams_of: dict[int, list[int]] = defaultdict(list)
     for person, team in pairs:

@@ -1,4 +1,4 @@
-"""Uploads before they are anybody's submission: what names are right, and what a file that just came in holds."""
+"""Before an upload is submitted: valid names, and what a received file contains."""
 
 import shlex
 from collections.abc import Collection, Sequence
@@ -13,7 +13,7 @@ from scoring.uploads.naming import example, example_archive
 
 @dataclass(frozen=True, slots=True)
 class RightName:
-    """A run file's name that is right for a track."""
+    """A valid name of a run file for a track."""
 
     track: Track
     name: str
@@ -21,16 +21,16 @@ class RightName:
 
 @dataclass(frozen=True, slots=True)
 class RightNames:
-    """Names that a team may use as they stand; `archive` None: any archive name will do."""
+    """Names that a team can use; `archive` None: any archive name is valid."""
 
     archive: str | None
     runs: list[RightName]
-    numbers: tuple[int, ...]  # of runs; empty where names hold none
-    commands: list[str]  # for one's own machine: they download the rules, check the first of them, and submit it
+    numbers: tuple[int, ...]  # run numbers; empty where names have none
+    commands: list[str]  # for one's own machine: download the rules, check the first run, submit it
 
 
 def right_names(shared_task: SharedTask, team: Team | None, phase: Phase | None) -> RightNames:
-    """Real examples, one a track, with the team's own name where there is a team and a run number that is free.
+    """Examples of names, one per track, with the team's name if there is a team, and a free run number.
 
     The commands are for the phase and its split.
     """
@@ -55,20 +55,20 @@ def right_names(shared_task: SharedTask, team: Team | None, phase: Phase | None)
 
 
 def _free(numbers: Sequence[int], track: Track, used: Collection[tuple[str, int | None]]) -> int | None:
-    """The first number that the track has not used; None, for the first of all, where none is left."""
+    """The first free number of the track; None, meaning the first of all, if none is free."""
     return next((number for number in numbers if (track.slug, number) not in used), None)
 
 
 def inspect(shared_task: SharedTask, stored: StoredUpload, team: Team, phase: Phase) -> Upload:
-    """Names and structure of a body that is not kept yet; nothing is unpacked, and no used run number suggested."""
+    """Check names and structure of a body that is not stored yet. Nothing is unpacked; suggested numbers are free."""
     upload = inspect_upload(shared_task.definition, stored.path, stored.name, team.name)
     used = set() if upload.report.ok else Run.objects.holding_numbers(team, phase).numbers_by_track()
     if not used:
         return upload
-    return inspect_upload(shared_task.definition, stored.path, stored.name, team.name, taken=used)
+    return inspect_upload(shared_task.definition, stored.path, stored.name, team.name, used_numbers=used)
 
 
 def run_body(run: Run) -> bytes:
-    """The run as it was sent, out of its archive where it came in one."""
+    """The run as it was uploaded, extracted from its archive if it came in one."""
     with stored_file(run.file_sha256) as file:
         return read_run(file, run.entry)

@@ -17,16 +17,16 @@ from portal.queries.languages import Scores
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What applying a board's new scores changes."""
+    """The changes when a board's new scores are applied."""
 
-    runs: int  # with another score
-    ranks: int  # official runs with another rank
-    missing: int  # on the board now, without a new score
+    runs: int  # runs with a different score
+    ranks: int  # official runs with a different rank
+    missing: int  # runs on the board without a new score
 
 
 @dataclass(frozen=True, slots=True)
 class WaitingScores:
-    """A released board and its new scores; `effect` is None while `scored` of `count` runs have one."""
+    """A released board with new scores; `effect` is None while only `scored` of `count` runs have one."""
 
     board: Board
     scored: int
@@ -35,7 +35,7 @@ class WaitingScores:
 
     @property
     def key(self) -> str:
-        """The board and the versions to apply: another pair has another key."""
+        """A key of the board and the versions to apply; another pair has another key."""
         return self.key_of(self.board)
 
     @staticmethod
@@ -44,13 +44,13 @@ class WaitingScores:
 
 
 def waiting_scores(shared_task: SharedTask, organizer: User, at: datetime) -> list[WaitingScores]:
-    """One entry for each released board with new scores, in the task's order of phases and tracks."""
+    """One entry for each released board with new scores, by phase and track."""
     boards = Board.objects.filter(track__shared_task=shared_task).defer("comparison")
     return [_waiting(board, organizer, at) for board in boards.with_new_scores(at)]
 
 
 def effect_of(board: Board, organizer: User, at: datetime) -> Effect:
-    """How the board would change, of what the organizer may see."""
+    """How the board would change, as far as the organizer may see."""
     after = copy(board)
     after.show_next()
     scores, new_scores = _scores(board, organizer, at), _scores(after, organizer, at)
@@ -97,14 +97,14 @@ def show_announced(board_key: int, at: datetime) -> BoardChange | None:
 
 
 def _scores(board: Board, organizer: User, at: datetime) -> dict[UUID, Scores]:
-    """Of all runs, by run."""
+    """The scores of all runs, by run."""
     assert board.gold is not None
     found = Evaluation.objects.visible_to(organizer, at).on_board(board.phase, board.gold, board.scorer)
     return dict(found.values_list("run", "scores"))
 
 
 def _ranks(board: Board, organizer: User, at: datetime) -> dict[object, int | None]:
-    """Of official runs: by team, or by run where all of them are official."""
+    """Ranks of official runs by team, or by run where all are official."""
     ranks = select(board, board.track, Choices(), organizer, at).ranks
     owner = "run" if board.phase.official == Phase.Official.ALL else "team"
     seen = Evaluation.objects.visible_to(organizer, at)

@@ -1,4 +1,4 @@
-"""One scale for the intervals of a board: where a value lies between its ends, and round numbers to mark."""
+"""A common scale for a board's intervals, with round numbers as ticks."""
 
 import math
 from collections.abc import Sequence
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from portal.queries.board_table import Row
 
 _STEPS = (1, 2, 5, 10)
-_TICKS = 5  # or less
+_TICKS = 5  # at most
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """From `low` to `high`; `ticks` lie between them. A place is a share of the width, from 0 to 100."""
+    """A scale from `low` to `high` with `ticks`. Places are percentages of the width."""
 
     low: float
     high: float
@@ -27,7 +27,7 @@ class Scale:
 
 
 def scale(rows: Sequence[Row]) -> Scale | None:
-    """Wide enough for the teams' intervals, and for references that are no farther off than these are wide."""
+    """A scale for the teams' intervals, and for references that are not too far away."""
     teams = _bounds([row for row in rows if row.is_team])
     others = _bounds([row for row in rows if not row.is_team])
     if not (teams or others):
@@ -42,7 +42,7 @@ def scale(rows: Sequence[Row]) -> Scale | None:
 
 
 def ends(main: Sequence[float], others: Sequence[float]) -> tuple[float, float]:
-    """What holds all main values, and those others that would not squeeze them."""
+    """The ends for all main values, and those others that would not squeeze them."""
     low, high = min(main), max(main)
     reach = max(high - low, 1e-9) * 1.5
     near = [value for value in others if low - reach <= value <= high + reach]
@@ -54,6 +54,6 @@ def _bounds(rows: Sequence[Row]) -> list[float]:
 
 
 def _step(rough: float) -> float:
-    """The smallest round number that is not below."""
+    """The smallest round number that is at least this large."""
     unit: float = 10 ** math.floor(math.log10(rough))
     return min(factor * unit for factor in _STEPS if factor * unit >= rough * (1 - 1e-9))

@@ -1,1 +1,1 @@
-"""Pages: HTTP in, a call of an action or a query, a page out."""
+"""Pages: a request comes in, an action or a query is called, a page goes out."""

@@ -1,4 +1,4 @@
-"""What a view begins with: the shared task of the address, and pages that are for some people only."""
+"""The start of a view: the shared task in the URL, and pages that are for some people only."""
 
 from datetime import datetime
 from typing import Any
@@ -16,14 +16,14 @@ from portal.queries.tasks import TaskPage, task_page
 
 
 class SecondFactorMissing(PermissionDenied):
-    """An organizer without a second factor asks for what only organizers see; the answer shows the way to one."""
+    """An organizer without a second factor asks for an organizers' page. The answer links to its setup."""
 
 
 class SignedInRequest(HttpRequest):
-    """What a view behind `login_required` gets, for its annotations."""
+    """The type of requests behind `login_required`."""
 
     user: User
-    second_factor_waived: bool  # the demo asks for none, and the page says so
+    second_factor_waived: bool  # the demo needs none, and pages say so
 
 
 def tab_context(request: HttpRequest, slug: str, tab: str, at: datetime | None = None) -> dict[str, Any]:
@@ -51,11 +51,11 @@ def find_task(request: HttpRequest, slug: str, tasks: SharedTaskQuerySet | None 
 
 
 def require_organizer(request: HttpRequest, page: TaskPage) -> None:
-    """Refuse everyone who may not organize the task; the demo notes on the request that it waived the second factor.
+    """Reject everyone who may not organize the task. The demo notes on the request that it waived the second factor.
 
     Raises:
-        Http404: the user does not organize the task, so there is no such page.
-        SecondFactorMissing: the user does, and has no second factor.
+        Http404: the user does not organize the task, so the page does not exist for them.
+        SecondFactorMissing: the user does, but has no second factor.
     """
     if page.lacks_second_factor:
         raise SecondFactorMissing
@@ -66,20 +66,20 @@ def require_organizer(request: HttpRequest, page: TaskPage) -> None:
 
 
 def organizer_context(request: HttpRequest, slug: str, part: str) -> dict[str, Any]:
-    """What the template of each of the organizers' pages needs; refuses as `require_organizer`."""
+    """The context of organizers' pages; rejects as `require_organizer` does."""
     context = tab_context(request, slug, "organize")
     require_organizer(request, context["page"])
     return context | {"part": part}
 
 
 def organizer_phase(request: HttpRequest, slug: str, phase: str, part: str) -> tuple[dict[str, Any], Phase]:
-    """The same of a page about a phase of the task, and that phase."""
+    """The context of a page about a phase, and the phase."""
     context = organizer_context(request, slug, part)
     return context, get_object_or_404(Phase, slug=phase, shared_task=context["page"].shared_task)
 
 
 def client_address(request: HttpRequest) -> str | None:
-    """Where the request comes from, as allauth's settings for proxies say; None where that is not an address."""
+    """The client's address by allauth's settings for proxies; None if it is not an address."""
     try:
         return get_adapter().get_client_ip(request)
     except PermissionDenied:
@@ -87,6 +87,6 @@ def client_address(request: HttpRequest) -> str | None:
 
 
 def own_team(page: TaskPage) -> Team | None:
-    """The reader's team if it takes part."""
+    """The reader's team, if it takes part."""
     team = page.team
     return team if team is not None and team.takes_part else None

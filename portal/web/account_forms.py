@@ -1,4 +1,4 @@
-"""The forms by which people open an account and say who they are."""
+"""Forms for opening an account and for personal settings."""
 
 from itertools import groupby
 from typing import Any
@@ -30,7 +30,7 @@ class LoginForm(AllauthLoginForm):
 
 
 class PersonForm(ActionForm):
-    """Who someone is to teams and organizers."""
+    """Personal data that teams and organizers see."""
 
     name = action_field(
         change_settings, "name", label=_("Your name"), widget=forms.TextInput(attrs={"autocomplete": "name"})
@@ -48,13 +48,13 @@ class PersonForm(ActionForm):
 
 
 class SignupForm(AllauthSignupForm):
-    """Mail address, password, and who somebody is."""
+    """Mail address, password, and personal data."""
 
     name, affiliation, country = PersonForm.base_fields.values()
     field_order = ("name", "email", "password1", "password2", "affiliation", "country")
 
     def try_save(self, request: HttpRequest) -> tuple[User | None, HttpResponse | None]:
-        """An address that is taken gets the same answer, by another mail, and after as long a time."""
+        """Create the account. For an existing address, the answer is the same and as slow; its owner gets a mail."""
         if self.account_already_exists:
             make_password(self.cleaned_data["password1"])
         found: tuple[User | None, HttpResponse | None] = super().try_save(request)
@@ -66,7 +66,7 @@ class SignupForm(AllauthSignupForm):
 
 
 class ConnectedSignupForm(AllauthConnectedSignupForm):
-    """The same for people who come by ORCID or GitHub: no password."""
+    """The form for people who sign up with ORCID or GitHub: no password."""
 
     name, affiliation, country = PersonForm.base_fields.values()
     field_order = ("name", "email", "affiliation", "country")
@@ -81,7 +81,7 @@ class ConnectedSignupForm(AllauthConnectedSignupForm):
 
 
 def _introduced(user: User, given: dict[str, Any], request: HttpRequest) -> User:
-    """A new person gets mails in the language that the browser asks for, where we have it."""
+    """Set the mail language to the browser's, if the portal has it."""
     for field in PersonForm.base_fields:
         setattr(user, field, given[field])
     user.language = get_language_from_request(request)
@@ -90,7 +90,7 @@ def _introduced(user: User, given: dict[str, Any], request: HttpRequest) -> User
 
 
 def _zones_by_continent() -> list[tuple[str, Any]]:
-    """UTC, by which pages follow the browser's own zone, and the places of the world by continent."""
+    """UTC, for which pages follow the browser's zone, and the world's places by continent."""
     utc, *places = time_zones()
     groups = groupby(places, key=lambda zone: zone.partition("/")[0])
     names = [(part, [(zone, zone.partition("/")[2].replace("_", " ")) for zone in zones]) for part, zones in groups]
@@ -98,7 +98,7 @@ def _zones_by_continent() -> list[tuple[str, Any]]:
 
 
 class SettingsForm(PersonForm):
-    """Who a person is and what the portal should do about it."""
+    """A person's settings: personal data, time zone, language and mails."""
 
     time_zone = forms.ChoiceField(
         label=_("Time zone"),
@@ -136,7 +136,7 @@ _LIFETIMES = (7, 30, 90, 365)  # days
 
 
 class TokenForm(ActionForm):
-    """A new access token: what for, what it may do, and for how long."""
+    """A new access token: its purpose, its scope and how long it is valid."""
 
     fields_of_errors = {NO_SECOND_FACTOR.code: "scope"}
     name = action_field(

@@ -1,4 +1,4 @@
-"""Forms for actions: fields with the limits that an action declares for its input, and its errors next to them."""
+"""Forms for actions: fields with the limits of the action's input, and its errors next to them."""
 
 from collections.abc import Callable, Mapping
 from enum import Enum
@@ -15,7 +15,7 @@ from portal.actions.input import InvalidInput
 
 
 def action_field(action: Action[Any, Any, Any], name: str, **options: Any) -> forms.Field:
-    """A field for that input: a choice for an enumeration, a checkbox for a bool, else a text. `options` add to it."""
+    """A field for the input: a choice for an enumeration, a checkbox for a bool, else a text. `options` are added."""
     declared = action.Input.model_fields[name]
     limits = {type(one): one for one in declared.metadata}
     is_required = declared.is_required() and (MinLen not in limits or limits[MinLen].min_length > 0)
@@ -32,14 +32,14 @@ def action_field(action: Action[Any, Any, Any], name: str, **options: Any) -> fo
 
 
 class ActionForm(forms.Form):
-    """A form whose values an action gets. What the action says against them is an error of the form."""
+    """A form whose values are passed to an action. The action's errors become the form's."""
 
-    fields: dict[str, Any]  # of several kinds, which the forms know
-    fields_of_errors: Mapping[str, str] = {}  # code of an error → the field next to which it is shown
-    refused: ActionError | None = None  # the action's error, where it is not about one input
+    fields: dict[str, Any]  # of various types, known to the forms
+    fields_of_errors: Mapping[str, str] = {}  # error code → field next to which it is shown
+    action_error: ActionError | None = None  # the action's error, unless it is about a field
 
     def carry_out(self, act: Callable[[dict[str, Any]], object]) -> bool:
-        """Call the action with the values; False where they are not valid or the action raises an error."""
+        """Call the action with the values. False if they are invalid or the action raises an error."""
         if not self.is_valid():
             return False
         try:
@@ -47,14 +47,14 @@ class ActionForm(forms.Form):
         except InvalidInput as invalid:
             for name, problem in invalid.problems.items():
                 self.add_error(name if name in self.fields else None, problem.message)
-        except ActionError as refused:
-            self.refused = refused
-            self.add_error(self.fields_of_errors.get(refused.code), refused.message)
+        except ActionError as error:
+            self.action_error = error
+            self.add_error(self.fields_of_errors.get(error.code), error.message)
         return not self.errors
 
     @property
     def status(self) -> int:
-        """Of the page that shows the form."""
-        if self.refused is not None:
-            return self.refused.http_status
+        """HTTP status of the page with the form."""
+        if self.action_error is not None:
+            return self.action_error.http_status
         return HTTPStatus.UNPROCESSABLE_ENTITY if self.errors else HTTPStatus.OK

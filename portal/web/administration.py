@@ -1,4 +1,4 @@
-"""The administrators' back door asks for what organizers' pages on gold and releases ask for: a second factor."""
+"""A second factor for Django's administration, as for the organizers' pages."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -16,14 +16,14 @@ View = TypeVar("View", bound=Callable[..., HttpResponseBase])
 
 
 class Administration(AdminSite):
-    """Django's, with that guard around each of its pages."""
+    """Django's administration with a check on each page."""
 
     site_header = "Agon"
     site_title = "Agon"
     index_title = "Administration"
 
     def admin_view(self, view: View, cacheable: bool = False) -> View:
-        """Every page of it; 403 and the way to a second factor for administrators without one."""
+        """Wrap a page: administrators without a second factor get 403 and a link to its setup."""
         inner = super().admin_view(view, cacheable)
 
         @wraps(inner)

@@ -1,4 +1,4 @@
-"""A board's address: what it asks for, and what its heads and boxes link to."""
+"""A board's URL: the choices in it, and the links of its column headings."""
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -16,7 +16,7 @@ from portal.times_and_numbers import AOE
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The head of one metric's column: how it sorts the table now, and what its link asks for."""
+    """A column's heading: its current sort order, and where its link leads."""
 
     column: Column
     ranks: bool
@@ -25,10 +25,10 @@ class Head:
 
 
 def choices_of(query: QueryDict) -> Choices:
-    """What an address asks for; what makes no sense asks for nothing.
+    """The choices in a URL; invalid values are ignored.
 
     `sort=-icm` is from high to low, `sort=icm` from low to high. A box that is not ticked sends nothing: `baselines` is
-    off only where the form was sent. A slot is looked for among all runs. `as_of` is a day, anywhere on Earth.
+    off only if the form was sent. A slot filters all runs. `as_of` is a day, anywhere on Earth.
     """
     sort = query.get("sort", "")
     page = query.get("page", "")
@@ -50,7 +50,7 @@ def choices_of(query: QueryDict) -> Choices:
 
 
 def item_choice(query: QueryDict, which: str = "") -> ItemChoice:
-    """Which of the items that a page lists; `which` unless the address says."""
+    """The filter for items on a page; `which` is its default."""
     return ItemChoice(query.get("items", which), query.get("label", ""), query.get("page", ""))
 
 
@@ -63,7 +63,7 @@ def _end_of(day: str) -> datetime | None:
 
 
 def heads(board: BoardTable, choices: Choices) -> list[Head]:
-    """The ranking metric first, then those that were picked. A first click sorts from best to worst, a second back."""
+    """The ranking metric first, then the selected ones. The first click sorts best first, the second reverses."""
     keys = {column.key for column in board.columns}
     sorted_by = choices.sort if choices.sort in keys else board.rank_by
     picked = set(choices.columns) & keys or keys

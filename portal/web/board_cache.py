@@ -1,8 +1,8 @@
-"""Boards that everybody may see are made once for each state of theirs.
+"""A cache of public boards: each page is made once for each state of its board.
 
-The database is asked at every view what a board's state is, and its answer is part of the key: nothing is ever
-invalidated, and what is not public has no key. Kept in the memory of each web process: a Redis would take the same
-bytes through a socket twice, and could be read by others.
+Every view asks the database for the board's state, which is part of the key. So nothing needs to be invalidated, and
+what is not public has no key. The cache is in the memory of each web process: Redis would send the same bytes through a
+socket twice, and others could read them.
 """
 
 import hashlib
@@ -23,19 +23,19 @@ from django.utils.translation import get_language
 
 from portal.queries.board_head import BoardHead, board_head
 
-_LONGEST_QUERY = 500  # characters; nobody fills the memory with addresses
+_LONGEST_QUERY = 500  # characters, so that URLs cannot fill the memory
 _LARGEST = 256 * 1024  # bytes of a page, characters of a part
 _PARAMETERS = {"as_of", "baselines", "column", "cursor", "format", "group", "language", "limit", "page", "phase"}
 _PARAMETERS |= {"runs", "search", "slot", "sort", "system"}
 """What an address can ask of a board. Pages repeat all others in their links, so those are for one reader."""
-_HEADERS = {"Cache-Control": "no-cache"}  # a browser asks each time if its copy holds
+_HEADERS = {"Cache-Control": "no-cache"}  # browsers ask each time whether their copy is current
 _PERSONAL = (settings.SESSION_COOKIE_NAME, "messages")
 
 
 def kept_boards(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
-    """For readers whom the portal does not know: the page as it was made for another, or that it has not changed.
+    """For readers without a session: the cached page, or that it has not changed.
 
-    It stands outside of all that makes a page, so that what is kept needs nothing more, the headers included.
+    This middleware is the outermost, so a cached page, with its headers, needs no other.
     """
 
     def middleware(request: HttpRequest) -> HttpResponse:
@@ -63,10 +63,10 @@ def kept_boards(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable
 
 @dataclass(frozen=True, slots=True)
 class _Address:
-    """The address of a board: a page, or of the API, where a token says who reads."""
+    """A board's URL: of a page or of the API, where a token identifies the reader."""
 
     shared_task: str
-    track: str | None  # None: all of them
+    track: str | None  # None: all tracks
     is_api: bool
 
     @property
@@ -80,11 +80,11 @@ class _Address:
 
 
 def _key_of(request: HttpRequest, address: _Address) -> str | None:
-    """None for everything but a board that everybody may see now."""
+    """None unless everyone may see the board now."""
     if request.method not in ("GET", "HEAD"):
         return None
-    request.get_host()  # whose answer is that a stranger's name for us is refused
-    # The question itself shows whether the connection lives: no other is asked before it, as it is for other pages.
+    request.get_host()  # rejects names that are not the portal's
+    # This query also tests the connection; other pages run one for that before.
     connection.health_check_done = True  # type: ignore[attr-defined]
     try:
         head = board_head(address.shared_task, address.track, request.GET.get("phase"))
@@ -92,7 +92,7 @@ def _key_of(request: HttpRequest, address: _Address) -> str | None:
         if not (address.is_api or isinstance(error, OperationalError)):
             raise
         connection.close_if_unusable_or_obsolete()
-        return None  # the view asks again, and the API answers errors as problems there
+        return None  # the view asks again; the API answers errors with problems there
     parts = [wants_csv(request)] if address.is_api else []
     return board_key(request, head, *parts) if head else None
 
@@ -110,13 +110,13 @@ def _board_at(path: str) -> _Address | None:
 
 
 def wants_csv(request: HttpRequest) -> bool:
-    """Whether the API is asked for a table as CSV rather than as JSON."""
-    may = "text/csv" in request.META.get("HTTP_ACCEPT", "")  # most do not, and then nothing is parsed
+    """Whether the client wants CSV instead of JSON from the API."""
+    may = "text/csv" in request.META.get("HTTP_ACCEPT", "")  # most don't, and then nothing needs parsing
     return may and request.get_preferred_type(["application/json", "text/csv"]) == "text/csv"
 
 
 def board_key(request: HttpRequest, head: BoardHead, *parts: object) -> str | None:
-    """The name of what that address shows in that state; None where nothing may be kept."""
+    """The cache key of that URL in that state; None if it cannot be cached."""
     is_long = len(request.META.get("QUERY_STRING", "")) > _LONGEST_QUERY
     if head.state is None or is_long or not _PARAMETERS.issuperset(request.GET):
         return None
@@ -125,7 +125,7 @@ def board_key(request: HttpRequest, head: BoardHead, *parts: object) -> str | No
 
 
 def kept_part(request: HttpRequest, head: BoardHead, reader: object, make: Callable[[], SafeString]) -> SafeString:
-    """For the others: the part of the page that is the same for readers of that kind, within a page of their own."""
+    """For signed-in readers: the part of the page that is the same for all readers of that kind."""
     key = board_key(request, head, reader)
     if key is None:
         return make()
@@ -138,6 +138,6 @@ def kept_part(request: HttpRequest, head: BoardHead, reader: object, make: Calla
 
 
 def personal(response: HttpResponse, head: BoardHead) -> HttpResponse:
-    """A page for one reader: no cache on the way keeps it, and what is not public no browser either."""
+    """Mark a page as private: no shared cache stores it, and no browser stores what is not public."""
     response["Cache-Control"] = "private, no-store" if head.state is None else "private, no-cache"
     return response

@@ -1,4 +1,4 @@
-"""Bodies of requests: which may hold a large file, and the length of those that come without one."""
+"""Request bodies: which may contain a large file, and the length of those sent without one."""
 
 from collections.abc import Callable, Iterable
 from tempfile import SpooledTemporaryFile
@@ -9,7 +9,7 @@ from django.http import HttpRequest
 
 from scoring.limits import UPLOAD_BYTES
 
-FORM_BYTES = 64 * 1024  # what a form may add to the file it carries
+FORM_BYTES = 64 * 1024  # size of a form without its file
 BODY_BYTES = UPLOAD_BYTES + FORM_BYTES
 _IN_MEMORY = 1024 * 1024
 _PIECE = 64 * 1024
@@ -18,7 +18,7 @@ Application = Callable[[dict[str, Any], Any], Iterable[bytes]]
 
 
 def allow_large_file(request: HttpRequest) -> None:
-    """Let this request's body bring a file of any size: once its sender may, and before anything reads the body.
+    """Allow a file of any size in this request. Call it after checking the sender, before the body is read.
 
     For all other requests `FILE_UPLOAD_HANDLERS` drops what does not fit into memory: nothing is written to disk.
     """
@@ -26,9 +26,9 @@ def allow_large_file(request: HttpRequest) -> None:
 
 
 def measured(application: Application) -> Application:
-    """The application, which learns of every body how long it is; one that is too long is read no further.
+    """Wrap the application so that every body has a length. Bodies that are too long are not read further.
 
-    Its length is then one byte too many: the views refuse it for that. It was never anywhere but in an unnamed file.
+    Such a body gets a length of one byte too many, for which the views reject it. It is only in an unnamed file.
     """
 
     def answer(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:

@@ -1,4 +1,4 @@
-"""Dates as iCalendar (RFC 5545): each a moment, in UTC, which every calendar shows in its reader's zone."""
+"""Dates as iCalendar (RFC 5545), in UTC, which calendars show in their reader's zone."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -11,12 +11,13 @@ from portal.times_and_numbers import AOE, end_of_day, written
 
 
 def as_ics(dates: Iterable[Date], slug: str, name: str, portal: str, at: datetime) -> bytes:
-    """The calendar; `slug` identifies it among those of the portal, `portal` is the address of the pages."""
-    uid = f"{slug}@{portal.partition('://')[2]}"  # else a random one at every request
+    """The calendar; `slug` identifies it in the portal, `portal` is the portal's URL."""
+    uid = f"{slug}@{portal.partition('://')[2]}"  # otherwise random at every request
     events = [_event(date, portal, at) for date in dates]
     calendar = Calendar.new(prodid="-//Agon//shared tasks//EN", uid=uid, subcomponents=events)
     for key in ("NAME", "X-WR-CALNAME"):
-        calendar.add(key, vText(" ".join(name.split())))  # icalendar knows neither as a text, whose commas it escapes
+        # icalendar does not treat these as text, whose commas must be escaped
+        calendar.add(key, vText(" ".join(name.split())))
     return calendar.to_ical()
 
 

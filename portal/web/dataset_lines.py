@@ -1,4 +1,4 @@
-"""The files of a data page: size, licence, and the steps between this reader and each of them."""
+"""The files on a data page: size, license, and the steps that this reader needs for each."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,12 +13,12 @@ from portal.permissions import DataAccess, Obstacle, data_access
 from portal.queries.tasks import TaskPage
 
 PACKED = (".bz2", ".gz", ".xz", ".zst")  # endings that follow another one
-STAMPS = "data_passwords"  # key of the session: shared task → the stamp of the password that was given
+STAMPS = "data_passwords"  # key in the session: shared task → stamp of the verified password
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One obstacle, and where it is removed."""
+    """A step that is needed, and the link for it."""
 
     text: str
     link: str
@@ -31,17 +31,17 @@ class DatasetLine:
 
     slug: str
     title: str
-    file_name: str  # under which it is saved
+    file_name: str  # name for the download
     size: int | None  # bytes; None where the file is missing
-    sha256: str  # empty before the release: it would confirm a guess of the content
+    sha256: str  # empty before the release, as it would confirm guesses of the content
     licence: str
     who: str
     released: datetime | None
-    steps: list[Step]  # still to be taken before one may have it; the password of an encrypted file is asked with it
+    steps: list[Step]  # steps still needed; the password of an encrypted file is asked with the file
     is_encrypted: bool  # for this reader
 
     @property
-    def may_take(self) -> bool:
+    def can_download(self) -> bool:
         return not self.steps and self.size is not None
 
 
@@ -80,7 +80,7 @@ def dataset_line(page: TaskPage, dataset: DatasetDefinition, own: DataAccess, at
 
 
 def _saved_name(page: TaskPage, dataset: DatasetDefinition) -> str:
-    """Two files of a task, or of two tasks, may have the same name in their folders."""
+    """A distinct name: files of a task, or of two tasks, may have the same name in their folders."""
     endings = dataset.file.suffixes[-2:]
     ending = "".join(endings) if endings and endings[-1] in PACKED else dataset.file.suffix
     return f"{page.shared_task.slug}-{dataset.slug}{ending}"

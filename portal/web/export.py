@@ -1,4 +1,4 @@
-"""Tables as files to download: what they hold is written in `portal.export`."""
+"""Tables as downloads; `portal.export` writes their content."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""Stored files as answers: whole or a range of bytes, never loaded into memory; or left to the proxy, or to S3."""
+"""Stored files as responses: whole or a range, streamed; or left to the proxy, or to S3."""
 
 import re
 import zlib
@@ -25,13 +25,13 @@ from portal.storage import stored_name
 
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 _PIECE = 256 * 1024  # bytes
-_NO_DATE = datetime(1980, 1, 1, tzinfo=UTC)  # the least that a zip can say
+_NO_DATE = datetime(1980, 1, 1, tzinfo=UTC)  # the earliest date in a zip
 _not_compressed = partial(zlib.compressobj, level=0, wbits=-zlib.MAX_WBITS)
 
 
 @dataclass(frozen=True, slots=True)
 class ByteRange:
-    """Bytes `first` to `end`, that one left out, of a file of that `size`."""
+    """The bytes from `first` up to, not including, `end` of a file of that `size`."""
 
     first: int
     end: int
@@ -43,9 +43,9 @@ class ByteRange:
 
 
 def wanted_range(request: HttpRequest, stored: StoredDataset) -> ByteRange | None:
-    """What the request asks of the file; None where it has no such bytes.
+    """The requested range; None if the file does not have it.
 
-    The whole file where no range is asked, or several are, or the range is of another version (If-Range).
+    The whole file if no range or several are requested, or if the range is of another version (If-Range).
     """
     size = stored.size
     whole = ByteRange(0, size, size)
@@ -65,14 +65,14 @@ def wanted_range(request: HttpRequest, stored: StoredDataset) -> ByteRange | Non
 def file_response(
     request: HttpRequest, stored: StoredDataset, part: ByteRange, name: str, address: str | None = None
 ) -> HttpResponseBase:
-    """That part of the file, to be saved under that name; for HEAD the same without a body.
+    """That part of the file as a download with that name; for HEAD without a body.
 
-    `address` says where it is stored, unless that is where datasets are.
+    `address` says where it is stored, by default where datasets are.
     """
     address = address or stored_name(stored.sha256)
     link = data_objects().link(address, name, request.method or "GET")
     response: HttpResponseBase
-    if link is not None:  # the browser asks there for the same range again
+    if link is not None:  # the browser asks there for the same range
         response = HttpResponseRedirect(link)
     elif settings.ACCEL:
         response = HttpResponse(headers={"X-Accel-Redirect": f"{settings.ACCEL.rstrip('/')}/{quote(address)}"})
@@ -86,7 +86,7 @@ def file_response(
 
 @sensitive_variables("password")
 def encrypted_response(stored: StoredDataset, name: str, password: str) -> StreamingHttpResponse:
-    """The file as the one entry of a zip of that name, which is made as it goes out: no length, no ranges."""
+    """The file as the only entry of an encrypted zip, streamed: without length and ranges."""
     file = data_objects().open(stored_name(stored.sha256))
     response = StreamingHttpResponse(encrypted_zip(file, name.removesuffix(".zip"), password))
     _say_what_it_is(response, name)
@@ -97,9 +97,9 @@ def encrypted_response(stored: StoredDataset, name: str, password: str) -> Strea
 
 @sensitive_variables("password")
 def encrypted_zip(file: BinaryIO, name: str, password: str) -> Iterator[bytes]:
-    """A zip with that entry (AES-256, as WinZip and 7-Zip write it), made while it is read.
+    """A zip with that entry (AES-256, in the format of WinZip and 7-Zip), made while it is read.
 
-    Not compressed, since who hands out large files has packed them.
+    Not compressed: large datasets are usually compressed already.
     """
     with closing(file):
         pieces = iter(partial(file.read, _PIECE), b"")

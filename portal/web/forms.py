@@ -1,4 +1,4 @@
-"""The forms of the pages about shared tasks."""
+"""Forms on a shared task's pages."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ class UploadForm(ActionForm):
 
 
 class WithdrawalForm(ActionForm):
-    """Why a run is withdrawn."""
+    """The reason for withdrawing a run."""
 
     reason = action_field(withdraw_run, "reason", help_text=_("In a few words. Your team and the organizers read it."))
 
@@ -78,7 +78,7 @@ class ReceiptForm(forms.Form):
 
 
 class TeamForm(ActionForm):
-    """A new team; whether the name is free is for the action to say."""
+    """A new team. The action checks whether the name is free."""
 
     fields_of_errors = {TEAM_NAME.code: "name", NAME_TAKEN.code: "name"}
 
@@ -93,7 +93,7 @@ class TeamForm(ActionForm):
     )
 
     def __init__(self, *args: Any, shared_task: SharedTask, **kwargs: Any) -> None:
-        """With the organizers' own questions at the end."""
+        """Add the organizers' own questions at the end."""
         super().__init__(*args, **kwargs)
         self._shared_task = shared_task
         rule = _("It follows the rule %(rule)s.") % {"rule": shared_task.definition.team.name}
@@ -112,18 +112,18 @@ class TeamForm(ActionForm):
         name: str = self.cleaned_data["name"]
         try:
             check_team_name(self._shared_task, name)
-        except Invalid as refused:
-            raise forms.ValidationError(refused.message) from None
+        except Invalid as error:
+            raise forms.ValidationError(error.message) from None
         return name
 
     def clean(self) -> dict[str, Any]:
-        """With the answers together, by the key of their question."""
+        """Collect the answers, by the key of their question."""
         values = super().clean() or {}
         return values | {"answers": {one.key: values.pop(f"answer-{one.key}", "") for one in self._questions}}
 
 
 class PaperForm(ActionForm):
-    """How a team's system is cited; whether the entry is valid is for the action to say."""
+    """A team's paper. The action checks whether the entry is valid."""
 
     fields_of_errors = {BIBTEX.code: "bibtex"}
 
@@ -138,7 +138,7 @@ class PaperForm(ActionForm):
 
 
 class AgainForm(TeamForm):
-    """What a declined team can change before it asks again; its name stays."""
+    """What a declined team can change before it asks again. Its name stays."""
 
     def __init__(self, *args: Any, team: Team, **kwargs: Any) -> None:
         given = {f"answer-{key}": answer for key, answer in team.answers.items()}

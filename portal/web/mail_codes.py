@@ -1,8 +1,8 @@
-"""Codes mailed to people who change how they sign in while a password is all that protects the account.
+"""Mailed codes, for people who change how they sign in while their account has only a password.
 
-Whoever stole the password does not read the mail. A code works once, in the session that asked for it, and for 15
-minutes; entering it opens the pages behind `mail_code_required` for as long, in that session. The session holds digests
-bound to the person and the address. How many codes are sent and guessed is limited in `ACCOUNT_RATE_LIMITS`.
+Whoever stole the password cannot read the mail. A code works once, in the session that requested it, within 15 minutes;
+entering it opens the pages behind `mail_code_required` for 15 minutes, in that session. The session has digests bound
+to the person and the address. `ACCOUNT_RATE_LIMITS` limits codes sent and guesses.
 """
 
 from collections.abc import Callable
@@ -31,7 +31,7 @@ _PENDING, _CONFIRMED = "mail_code", "confirmed_by_mail"  # keys in the session
 
 
 def mail_code_required(needs: Callable[[User], bool]) -> Callable[[View], View]:
-    """Send signed-in users of whom `needs` is true to the page that asks for the code, and from there back."""
+    """Send signed-in users for whom `needs` is true to the code's page, and back from there."""
 
     def decorator(view: View) -> View:
         @wraps(view)
@@ -47,18 +47,18 @@ def mail_code_required(needs: Callable[[User], bool]) -> Callable[[View], View]:
 
 
 def confirmed_address(user: User) -> str | None:
-    """Where codes go: the primary address, if it is verified."""
+    """The address for codes: the primary one, if verified."""
     found = EmailAddress.objects.filter(user=user, verified=True, primary=True).first()
     return None if found is None else str(found.email)
 
 
 def is_confirmed(request: SignedInRequest, at: datetime) -> bool:
-    """Whether a code was entered in this session within the last 15 minutes, and the address is still the same."""
+    """Whether a code was entered in this session within 15 minutes, and the address has not changed."""
     return _kept(request, _CONFIRMED, at) == _digest(request.user)
 
 
 def is_pending(request: SignedInRequest, at: datetime) -> bool:
-    """Whether a code was sent for this session that has been neither used nor replaced and has not expired."""
+    """Whether this session has a code that was not used, replaced or expired."""
     return bool(_kept(request, _PENDING, at))
 
 
@@ -77,9 +77,9 @@ def send_code(request: SignedInRequest, address: str, at: datetime) -> bool:
 
 
 def may_guess(request: SignedInRequest, at: datetime) -> bool:
-    """Count a guess at the pending code; False if there were too many, which ends the code.
+    """Count a guess at the pending code. False if there were too many, which ends the code.
 
-    Not counted in the session: of guesses sent at the same moment, each would read the same count.
+    Not counted in the session, where simultaneous guesses would all read the same count.
     """
     key = _kept(request, _PENDING, at)
     is_allowed = bool(ratelimit.consume(request, app="allauth.account", action="mail_code_guess", key=key))
@@ -89,7 +89,7 @@ def may_guess(request: SignedInRequest, at: datetime) -> bool:
 
 
 def enter_code(request: SignedInRequest, code: str, at: datetime) -> bool:
-    """Use up the pending code if `code` is it."""
+    """Use up the pending code if it equals `code`."""
     if not constant_time_compare(_kept(request, _PENDING, at), _digest(request.user, code)):
         return False
     del request.session[_PENDING]
@@ -102,12 +102,12 @@ def _keep(request: HttpRequest, key: str, digest: str, at: datetime) -> None:
 
 
 def _kept(request: HttpRequest, key: str, at: datetime) -> str:
-    """The digest, or nothing if there is none or it has expired."""
+    """The digest; empty without one or after it has expired."""
     kept = request.session.get(key)
     return kept["digest"] if kept and at < datetime.fromisoformat(kept["until"]) else ""
 
 
 def _digest(user: User, code: str = "") -> str:
-    """Of the code, or without one of the confirmation."""
+    """Digest of the code, or of the confirmation."""
     parts = (str(user.pk), confirmed_address(user) or "", normalize_user_code(code))
     return salted_hmac("portal.web.mail_codes", "\n".join(parts), algorithm="sha256").hexdigest()

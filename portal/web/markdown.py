@@ -1,4 +1,4 @@
-"""The organizers' Markdown as HTML that is safe to put on a page."""
+"""Organizers' Markdown as safe HTML."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,14 +19,14 @@ TAGS = {
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A section's heading, and its place on the page."""
+    """A section's heading and its anchor."""
 
     anchor: str
     words: str
 
 
 def render(text: str) -> SafeString:
-    """CommonMark with tables; raw HTML, images and script addresses do not pass, tables get the look's rules."""
+    """Render CommonMark with tables. Raw HTML, images and script URLs are removed; tables get our styles."""
     tokens = _reader.parse(text)
     for place, heading in _sections(tokens):
         tokens[place].attrSet("id", heading.anchor)
@@ -41,12 +41,12 @@ def render(text: str) -> SafeString:
 
 
 def contents(text: str) -> list[Heading]:
-    """The text's sections, in their order."""
+    """The text's sections in order."""
     return [heading for _place, heading in _sections(_reader.parse(text))]
 
 
 def _sections(tokens: list[Token]) -> Iterator[tuple[int, Heading]]:
-    """Second-level headings by the place of their token; their anchors are the text's own, so that none is a page's."""
+    """Second-level headings by the index of their token. Their anchors differ from those of the page."""
     places = [place for place, token in enumerate(tokens) if token.type == "heading_open" and token.tag == "h2"]
     for number, place in enumerate(places, start=1):
         words = "".join(part.content for part in tokens[place + 1].children or [])
@@ -54,5 +54,5 @@ def _sections(tokens: list[Token]) -> Iterator[tuple[int, Heading]]:
 
 
 def has_heading(text: str) -> bool:
-    """Whether the text begins with a title of its own."""
+    """Whether the text starts with its own title."""
     return text.lstrip().startswith("# ")

@@ -1,4 +1,4 @@
-"""What every answer carries, and what ties a request's log lines together."""
+"""Headers of every response, and the request id that connects its log lines."""
 
 import re
 from collections.abc import Callable
@@ -20,17 +20,17 @@ log = structlog.get_logger("portal.web")
 RETRY_SECONDS = 60
 _READ_ONLY = "25006"  # PostgreSQL's error code read_only_sql_transaction
 _REQUEST_ID = re.compile(r"[0-9a-f-]{16,64}")
-# What pages here never do, no page that got in by a trick does either.
+# Features that our pages never use are disabled, in case injected code gets in.
 _UNUSED = ("camera", "display-capture", "geolocation", "microphone", "payment", "usb")
 
 
 def headers(get_response: GetResponse) -> Callable[[HttpRequest], HttpResponseBase]:
-    """What Django's SecurityMiddleware does not set; the proxy's X-Request-ID, or a new one, also in every log line."""
+    """Add headers that Django's SecurityMiddleware lacks, and X-Request-ID, which is also in every log line."""
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
         given = request.headers.get("X-Request-ID", "")
         known_as = given if _REQUEST_ID.fullmatch(given) else uuid4().hex
-        structlog.contextvars.clear_contextvars()  # not at the end: Django logs an answer when it has left here
+        structlog.contextvars.clear_contextvars()  # not at the end: Django logs the response after this middleware
         structlog.contextvars.bind_contextvars(request_id=known_as)
         response = get_response(request)
         response["X-Request-ID"] = known_as
@@ -42,7 +42,7 @@ def headers(get_response: GetResponse) -> Callable[[HttpRequest], HttpResponseBa
 
 
 def unavailable(get_response: GetResponse) -> Callable[[HttpRequest], HttpResponseBase]:
-    """Answer 503 while the database or the storage accepts nothing: the same request, sent again later, succeeds."""
+    """Answer 503 while database or storage accept no writes: the same request succeeds later."""
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
         return get_response(request)
@@ -50,7 +50,7 @@ def unavailable(get_response: GetResponse) -> Callable[[HttpRequest], HttpRespon
     def process_exception(request: HttpRequest, exception: Exception) -> HttpResponse | None:
         if not is_outage(exception):
             return None
-        page = render_to_string("503.html")  # without the request: nothing asks the database
+        page = render_to_string("503.html")  # without the request: nothing queries the database
         headers = {"Retry-After": str(RETRY_SECONDS), "Cache-Control": "no-store"}
         return HttpResponse(page, status=HTTPStatus.SERVICE_UNAVAILABLE, headers=headers)
 
@@ -59,7 +59,7 @@ def unavailable(get_response: GetResponse) -> Callable[[HttpRequest], HttpRespon
 
 
 def is_outage(error: Exception) -> bool:
-    """Logged where it is one. PostgreSQL calls a write to a read-only database an internal error."""
+    """Whether the exception is an outage, which is logged. PostgreSQL reports read-only writes as internal errors."""
     is_one = isinstance(error, (StorageUnavailable, OperationalError, InterfaceError))
     if isinstance(error, InternalError):
         is_one = getattr(error.__cause__, "sqlstate", None) == _READ_ONLY
@@ -69,12 +69,12 @@ def is_outage(error: Exception) -> bool:
 
 
 def has_nul(request: HttpRequest) -> bool:
-    """Whether the address has a NUL character, which PostgreSQL does not take in a question."""
+    """Whether the URL has a NUL character, which PostgreSQL rejects in queries."""
     return "\0" in request.path or "%00" in request.META.get("QUERY_STRING", "")
 
 
 def no_nul(get_response: GetResponse) -> Callable[[HttpRequest], HttpResponseBase]:
-    """Answer 400 to an address with a NUL character, which PostgreSQL does not take in a question either."""
+    """Answer 400 to a URL with a NUL character, which PostgreSQL rejects in queries."""
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
         if has_nul(request):

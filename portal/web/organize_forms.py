@@ -1,4 +1,4 @@
-"""The forms of the organizers' pages."""
+"""Forms on the organizers' pages."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, tzinfo
@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from portal.actions.announcements import publish_announcement
-from portal.actions.datasets import EMPTY, FILE_OF_RULES, SAME_FILE, TAKEN, replace_dataset
+from portal.actions.datasets import ALREADY_DOWNLOADED, EMPTY, FILE_OF_RULES, SAME_FILE, replace_dataset
 from portal.actions.gold import apply_gold
 from portal.actions.input import OUT_OF_RANGE
 from portal.actions.phases import grant_grace, move_phase
@@ -17,7 +17,7 @@ from portal.actions.scores import apply_scores
 from portal.models import Phase, SharedTask, User
 from portal.models.task import DatasetDefinition
 from portal.queries.gold import GoldLine
-from portal.queries.records import times_taken
+from portal.queries.records import download_count
 from portal.queries.waiting_scores import WaitingScores
 from portal.times_and_numbers import AOE, zone_of
 from portal.web.action_forms import ActionForm, action_field
@@ -27,12 +27,12 @@ _INPUT = "%Y-%m-%dT%H:%M"
 
 
 def zones(user: User) -> dict[str, tzinfo]:
-    """Names of zones in which that person may write times, and the zones."""
+    """Names of zones in which the person can enter times, and the zones."""
     return {"AoE": AOE, "UTC": UTC, user.time_zone: zone_of(user.time_zone)}
 
 
 class MomentField(forms.DateTimeField):
-    """Day and time as they stand in the form; `ZonedForm` says in which zone."""
+    """Day and time as entered in the form; `ZonedForm` adds the zone."""
 
     widget = forms.DateTimeInput(format=_INPUT, attrs={"type": "datetime-local"})
 
@@ -40,7 +40,7 @@ class MomentField(forms.DateTimeField):
         super().__init__(input_formats=[_INPUT, "%Y-%m-%d %H:%M"], **options)
 
     def to_python(self, value: Any) -> Any:
-        """Without a zone for now: Django would take its own."""
+        """Without a zone: Django would add its own."""
         local = None if value in self.empty_values else super().to_python(value)
         if local is not None and not EARLIEST.year <= local.year < LATEST.year:
             raise forms.ValidationError(OUT_OF_RANGE)
@@ -64,7 +64,7 @@ class AnnouncementForm(ActionForm):
 
 
 class ZonedForm(ActionForm):
-    """A form with moments, all in the zone that is chosen in it; one that is left as it stood stays that moment."""
+    """A form with times in the zone chosen in it. A time that was not edited does not change."""
 
     zone = forms.ChoiceField(
         label=_("Times are in"), help_text=_("It is about the times that you change; the others stay as they are.")
@@ -85,7 +85,7 @@ class ZonedForm(ActionForm):
             local = values.get(name)
             if zone is None or not isinstance(local, datetime):
                 continue
-            before = self.initial.get(name)  # in AoE, as it was shown
+            before = self.initial.get(name)  # in AoE, as shown
             if isinstance(before, datetime) and before.replace(tzinfo=None, second=0, microsecond=0) == local.replace(
                 tzinfo=None
             ):
@@ -98,7 +98,7 @@ class ZonedForm(ActionForm):
 
 
 class WindowForm(ZonedForm):
-    """Another window for a phase."""
+    """A new window for a phase."""
 
     opens = MomentField(label=_("Opens"))
     closes = MomentField(
@@ -111,7 +111,7 @@ class WindowForm(ZonedForm):
 
 
 class GraceForm(ZonedForm):
-    """More time for a team or for all."""
+    """Extra time for a team or for all."""
 
     team: Any = forms.ModelChoiceField(queryset=None, label=_("For"), required=False, empty_label=_("all teams"))
     until = MomentField(label=_("Until"))
@@ -124,16 +124,21 @@ class GraceForm(ZonedForm):
 
 
 class ReleaseForm(ZonedForm):
-    """When scores become public; without a time: now."""
+    """When scores become public; without a time, now."""
 
     when = MomentField(label=_("At a time to come"), required=False)
     field_order = ("when", "zone")
 
 
 class DatasetForm(ActionForm):
-    """Another file for a dataset."""
+    """A new file for a dataset."""
 
-    fields_of_errors = {TAKEN.code: "is_sure", EMPTY.code: "file", FILE_OF_RULES.code: "file", SAME_FILE.code: "file"}
+    fields_of_errors = {
+        ALREADY_DOWNLOADED.code: "is_sure",
+        EMPTY.code: "file",
+        FILE_OF_RULES.code: "file",
+        SAME_FILE.code: "file",
+    }
 
     file = forms.FileField(label=_("New file"), allow_empty_file=True, max_length=255)
     is_sure = action_field(replace_dataset, "is_sure", label=_("Replace it: people have downloaded the present file"))
@@ -166,7 +171,7 @@ class NoteForm(ActionForm):
 
 
 class ScoresForm(ActionForm):
-    """Leaderboards whose new scores are applied, and why; `cleaned_data["boards"]` are lines of the page."""
+    """Leaderboards whose new scores are applied, and the reason; `cleaned_data["boards"]` are lines of the page."""
 
     boards = forms.TypedMultipleChoiceField(
         label=_("Leaderboards"),
@@ -190,23 +195,23 @@ class ScoresForm(ActionForm):
 def dataset_form(
     shared_task: SharedTask, dataset: DatasetDefinition, data: Any = None, files: Any = None
 ) -> DatasetForm:
-    """Asks whether the organizer is sure only where somebody has taken the file in use."""
+    """A form that asks for confirmation only if someone has downloaded the current file."""
     form = DatasetForm(data, files, auto_id=f"{dataset.slug}-%s")
     stored = shared_task.stored_dataset(dataset.slug)
-    taken = times_taken(shared_task, dataset, stored) if stored else 0
-    if taken:
+    downloads = download_count(shared_task, dataset, stored) if stored else 0
+    if downloads:
         form.fields["is_sure"].help_text = ngettext(
             "It was taken %(n)d time. Who has it keeps it and is told nothing: announce the new one.",
             "It was taken %(n)d times. Who has it keeps it and is told nothing: announce the new one.",
-            taken,
-        ) % {"n": taken}
+            downloads,
+        ) % {"n": downloads}
     else:
         form.fields["is_sure"].widget = forms.HiddenInput()
     return form
 
 
 def window_form(phase: Phase, user: User, data: Any = None) -> WindowForm:
-    """With the window as it is; its fields' ids are the phase's own, since a page holds several forms."""
+    """A form with the current window. Its fields' ids include the phase, as a page has several forms."""
     window = {"opens": phase.opens, "closes": phase.closes}
     return WindowForm(data, user=user, initial=window, auto_id=f"move-{phase.slug}-%s")
 

@@ -1,4 +1,4 @@
-"""Takes gold in so that it never lies on the web server's disk as it is: each piece is sealed as it arrives."""
+"""Receives gold so that the web server never has it on disk unsealed: each piece is sealed when it arrives."""
 
 from tempfile import TemporaryFile
 from typing import Any
@@ -10,7 +10,7 @@ from portal.storage import gold_sealer
 
 
 class SealingHandler(FileUploadHandler):
-    """What comes out is the sealed file; `is_too_large` where more than `limit` bytes came, which are then dropped."""
+    """A handler that returns the sealed file; `is_too_large` after more than `limit` bytes, which are dropped."""
 
     def __init__(self, request: Any, limit: int) -> None:
         super().__init__(request)

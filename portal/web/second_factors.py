@@ -1,8 +1,8 @@
-"""How second factors are kept, what they are called where people see them, and that access without one ends.
+"""Second factors: how they are stored and named, and that access without one ends.
 
-A session of an account with a second factor has used it: allauth asks for it at every sign-in, be it by password, ORCID
-or a mailed link, and a passkey is two factors in one. Sessions and access tokens from before the first one was set
-up end with that, except the session that set it up. So the account's second factor answers for each of its sessions.
+A session of an account with a second factor has used it: allauth asks for it at every sign-in, by password, ORCID or
+mailed link, and a passkey is two factors in one. The first second factor ends earlier sessions and access tokens,
+except the session that set it up. So it is enough to check whether the account has a second factor.
 """
 
 from base64 import urlsafe_b64encode
@@ -25,7 +25,7 @@ from portal.models.clock import database_now
 
 
 class SecondFactors(DefaultMFAAdapter):
-    """A copy of the database alone makes no codes: their secrets are encrypted with the portal's secret key."""
+    """allauth's adapter, with secrets encrypted with the portal's secret key: a copy of the database makes no codes."""
 
     def encrypt(self, text: str) -> str:
         return _cipher().encrypt(text.encode()).decode()
@@ -40,7 +40,7 @@ class SecondFactors(DefaultMFAAdapter):
 
 @receiver(authenticator_added)
 def end_other_access(request: HttpRequest, user: User, authenticator: Authenticator, **_: Any) -> None:
-    """With the first second factor. allauth loads this module as its adapter before it adds one."""
+    """End other sessions and tokens at the first second factor. allauth loads this module before it adds one."""
     kept = user.authenticator_set.filter(type__in=SECOND_FACTORS)  # type: ignore[attr-defined]
     if authenticator.type in SECOND_FACTORS and not kept.exclude(pk=authenticator.pk).exists():
         for session in UserSession.objects.filter(user=user).exclude(session_key=request.session.session_key):

@@ -1,4 +1,4 @@
-"""How many wrong passwords are taken, and from whom."""
+"""Limits of wrong passwords."""
 
 from collections.abc import Callable
 from http import HTTPStatus
@@ -16,23 +16,23 @@ _RULE = {"app": "allauth.account", "action": "login_failed_account"}
 
 
 class SignIn(AccountMails):
-    """Few guesses for an account from one address, so that a stranger's lock nobody else out; more from all together.
+    """Limits of guesses: few for an account from one address, so that strangers lock out no one else; more in total.
 
-    The rates are in `ACCOUNT_RATE_LIMITS`. Only what fails counts.
+    The rates are in `ACCOUNT_RATE_LIMITS`. Only failures count.
     """
 
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
         return f"{_account(credentials)} {ratelimit.get_ip(request)}"
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
-        """Refuse where there were too many wrong guesses; count this one until it proves right."""
+        """Reject after too many wrong guesses. Count this one until it succeeds."""
         super().pre_authenticate(request, **credentials)
         self._usage_of_account = ratelimit.consume(request, key=_account(credentials), **_RULE)
         if not self._usage_of_account:
             raise self.validation_error("too_many_login_attempts")
 
     def validation_error(self, code: str, *args: Any) -> ValidationError:
-        """As allauth's; of one that says there were too many attempts, the answer gets the status 429."""
+        """Return allauth's error; too many attempts also set the status 429."""
         if code == "too_many_login_attempts":
             context.request.too_many_attempts = True
         error: ValidationError = super().validation_error(code, *args)
@@ -49,7 +49,7 @@ class SignIn(AccountMails):
 
 
 def limits(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:
-    """The status of forms that allauth shows again, with 200, because of too many attempts: passwords and codes."""
+    """Set the status of forms that allauth shows again with 200 after too many attempts: passwords and codes."""
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
         response = get_response(request)

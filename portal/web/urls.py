@@ -1,4 +1,4 @@
-"""The addresses of the pages."""
+"""The URLs of the pages."""
 
 from django.urls import path, re_path, register_converter
 from django.urls.converters import StringConverter
@@ -37,7 +37,7 @@ from portal.web.views import (
 
 
 class Ending(StringConverter):
-    """The end of a figure's name: one of FORMATS."""
+    """The extension of a figure's file: one of FORMATS."""
 
     regex = "|".join(FORMATS)
 

@@ -44,7 +44,7 @@ class ClassLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Labels:
+class LabelFrequencies:
     """How often each class occurs in `items` items, and with which others: the diagonal of `together` is `counts`.
 
     Shapes (classes,) and (classes, classes). For soft labels the counts are sums of weights, and of the lesser of two.
@@ -103,14 +103,14 @@ def class_table(lines: list[ClassLine]) -> TextTable:
     return TextTable("By class", head, tuple(rows))
 
 
-def labels(answers: Matrix) -> Labels:
+def labels(answers: Matrix) -> LabelFrequencies:
     """How often, and with which others, each class occurs; in a table of zeros and ones, each column's ones."""
     values = answers.values
     if values.dtype.kind == "f":
         together = np.stack([np.minimum(values, values[:, [place]]).sum(axis=0) for place in range(values.shape[1])])
-        return Labels(answers.columns, len(answers.ids), values.sum(axis=0), together)
+        return LabelFrequencies(answers.columns, len(answers.ids), values.sum(axis=0), together)
     held = (values == 1).astype(np.int64)
-    return Labels(answers.columns, len(answers.ids), held.sum(axis=0), held.T @ held)
+    return LabelFrequencies(answers.columns, len(answers.ids), held.sum(axis=0), held.T @ held)
 
 
 def _judged(comparison: MatrixComparison, column: str | None) -> tuple[NDArray[np.bool_], ...]:

@@ -41,7 +41,7 @@ def details(comparison: Comparison) -> dict[str, Any]:
 def field_details(runs: Mapping[str, Comparison]) -> dict[str, Any]:
     """What a field of runs, the best first, says of the items and of each other; parts without a meaning are left out.
 
-    - `labels`: `classes`, how many `items`, `counts` and `together` of the gold standard, as `analysis.Labels`;
+    - `labels`: `classes`, number of `items`, `counts` and `together` of the gold, as in `analysis.LabelFrequencies`;
     - `difficulty`: how many items 0, 1, ... all of the runs got right;
     - `missed`: for each number of BEST that there are runs, how many items all of the best so many got wrong: `best`,
       their names as `runs`, `missed`, `judged`, and `by_answer`, which maps the gold's answer to (missed, judged);

@@ -40,11 +40,11 @@ def _explained(name: str, options: argparse.Namespace, definition: Definition, h
     is_archive = name.casefold().endswith(".zip")
     named = (naming.explain_archive if is_archive else naming.explain)(definition, name, options.team)
     suggested = naming.suggested(definition, named, options.team)
-    taken = held[suggested[0].team] if suggested else set()
+    used_numbers = held[suggested[0].team] if suggested else set()
     if suggested:
-        named = naming.explain(definition, name, options.team, taken)
-    nearest = [] if named.report.ok else naming.nearest(definition, name, options.team, taken)
-    taken |= {(run.track, run.number) for run in naming.suggested(definition, named, options.team) if run.track}
+        named = naming.explain(definition, name, options.team, used_numbers)
+    nearest = [] if named.report.ok else naming.nearest(definition, name, options.team, used_numbers)
+    used_numbers |= {(run.track, run.number) for run in naming.suggested(definition, named, options.team) if run.track}
     report = in_language(named.report, options.lang)
     if not options.json:
         print(f"{name}: {_words(named, is_archive, definition)}" if report.ok else _wrong(named, nearest, options.lang))

@@ -33,7 +33,7 @@ def run(options: argparse.Namespace) -> int:
     except OSError as error:
         raise UsageError(f"{error.filename}: {error.strerror}.") from None
     if options.json:
-        print_json({"ok": verdict.ok, "faults": verdict.errors, "receipt": dict(verdict.receipt)})
+        print_json({"ok": verdict.ok, "errors": verdict.errors, "receipt": dict(verdict.receipt)})
     elif verdict.ok:
         values = {name: verdict.receipt.get(name) for name in ("number", "team", "file_name", "sha256", "received_at")}
         print(

@@ -62,14 +62,14 @@ def collect(votes: Votes, rules: VoteRules) -> Ballots:
     codes, known = _codes(rules)
     labels = list(chain.from_iterable(listed))
     if not known.issuperset(labels):
-        _refuse(votes, rules)
+        _check(votes, rules)
     label_codes = np.fromiter(map(codes.__getitem__, labels), np.intp, len(labels))
     owners = np.repeat(np.arange(len(listed)), np.fromiter(map(len, listed), np.intp, len(listed)))
     holds = np.zeros((len(listed), len(rules.classes)), np.bool_)
     meant = label_codes != MEANINGLESS
     holds[owners[meant], label_codes[meant]] = True
     if not rules.multi and len(labels) > len(listed) and (holds.sum(axis=1) > 1).any():
-        _refuse(votes, rules)
+        _check(votes, rules)
     return Ballots(holds, items, places)
 
 
@@ -81,7 +81,7 @@ def _codes(rules: VoteRules) -> tuple[dict[str, int], frozenset[str]]:
     return codes, frozenset(codes)
 
 
-def _refuse(votes: Votes, rules: VoteRules) -> None:
+def _check(votes: Votes, rules: VoteRules) -> None:
     """Raise ValueError on the first vote that no rule fits."""
     for item, item_votes in votes.items():
         for vote in item_votes:

@@ -75,27 +75,27 @@ def _overlaps(gold: Side, run: Side) -> tuple[Sequence[int], Sequence[int]]:
 
 def _partial(gold: Side, run: Side) -> Numbers:
     found = _exact(gold, run)
-    taken = -1
+    matched = -1
     for row, (first, end) in enumerate(zip(*_overlaps(gold, run), strict=True)):
-        free = max(first, taken + 1)
+        free = max(first, matched + 1)
         if free < end:
-            taken = free
+            matched = free
             found[row] = max(found[row], PARTIAL)
     return found
 
 
 def _type(gold: Side, run: Side) -> Numbers:
-    found, taken = np.zeros(len(run.begins)), set[int]()
+    found, matched = np.zeros(len(run.begins)), set[int]()
     kinds, begins, ends = gold.kinds.tolist(), gold.begins.tolist(), gold.ends.tolist()
     rows = zip(*_overlaps(gold, run), run.kinds.tolist(), run.begins.tolist(), run.ends.tolist(), strict=True)
     for row, (first, end, kind, begin, stop) in enumerate(rows):
-        free = [at for at in range(first, end) if at not in taken]
+        free = [at for at in range(first, end) if at not in matched]
         alike = [at for at in free if kinds[at] == kind]
         if alike:
             found[row] = 1.0
-            taken.add(min(alike, key=lambda at: abs(begins[at] - begin) + abs(ends[at] - stop)))
+            matched.add(min(alike, key=lambda at: abs(begins[at] - begin) + abs(ends[at] - stop)))
         elif free:
-            taken.add(free[0])
+            matched.add(free[0])
     return found
 
 

@@ -130,9 +130,9 @@ class LoadedGold(Remembering):
             absent=None if matrix.absent is None else matrix.absent[rows],
             extra={name: [cells[row] for row in at] for name, cells in matrix.extra.items()},
         )
-        taken = LoadedGold(sample, self._hierarchy, self.declared)
-        taken.tree = self.tree
-        return taken
+        sampled = LoadedGold(sample, self._hierarchy, self.declared)
+        sampled.tree = self.tree
+        return sampled
 
 
 def spread(values: Values, columns: Sequence[str], wanted: Sequence[str]) -> Values:

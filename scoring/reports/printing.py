@@ -22,8 +22,8 @@ def problem_line(problem: Problem) -> str:
     place = [problem.file] if problem.file and problem.file not in problem.message else []
     place += [f"line {problem.line}"] if problem.line else []
     place += [f"item {problem.item}"] if problem.item and problem.item not in problem.message else []
-    remedy = f" Did you mean {problem.suggestion}?" if problem.suggestion else ""
-    return " ".join(f"{', '.join(place)}{': ' if place else ''}{problem.message}{remedy}".split())
+    hint = f" Did you mean {problem.suggestion}?" if problem.suggestion else ""
+    return " ".join(f"{', '.join(place)}{': ' if place else ''}{problem.message}{hint}".split())
 
 
 def scores_text(scores: Mapping[str, float | None]) -> str:

@@ -14,7 +14,7 @@ from scoring.reports.problems import Report
 from scoring.uploads import naming
 from scoring.uploads.archives import read_archived
 from scoring.uploads.inspection import RecognisedRun, Upload, inspect_upload
-from scoring.uploads.name_rules import Taken
+from scoring.uploads.name_rules import UsedNumbers
 from scoring.uploads.zips import BrokenZipError
 
 
@@ -50,19 +50,19 @@ def check_upload(
     split: str = "test",
     items: Iterable[str] | Path | None = None,
     listed: int | None = limits.LISTED,
-    taken: Taken = (),
+    used_numbers: UsedNumbers = (),
     keep: int = 0,
 ) -> UploadReport:
     """Judge names, structure and the content of every run, so that all errors are known at once.
 
     Args:
         items: as for `scoring.check.check`; the same for all runs of the upload.
-        listed, taken: as for `inspect_upload`.
+        listed, used_numbers: as for `inspect_upload`.
         keep: bytes of content, of the first runs, whose answers the report keeps.
     """
-    upload = inspect_upload(definition, path, file_name, team, listed, taken)
+    upload = inspect_upload(definition, path, file_name, team, listed, used_numbers)
     known = known_items(items if items is None or isinstance(items, Path) else list(items))
-    held = {*taken, *((run.track, run.number) for run in upload.runs)}
+    held = {*used_numbers, *((run.track, run.number) for run in upload.runs)}
     contents = _Contents(definition, path, team, split, known, held, listed, keep)
     runs = [] if contents.are_too_much(upload) else list(contents.check(upload))
     report = Report(list(upload.report))
@@ -73,14 +73,14 @@ def check_upload(
 
 @dataclass(frozen=True, slots=True)
 class _Contents:
-    """Checks what the runs of an upload hold; `taken` grows by every run whose name is suggested."""
+    """Checks what the runs of an upload hold; `used_numbers` grows by every run whose name is suggested."""
 
     definition: Definition
     path: Path
     team: str | None
     split: str
     known: Known
-    taken: set[tuple[str, int | None]]
+    used_numbers: set[tuple[str, int | None]]
     listed: int | None
     keep: int
 
@@ -159,7 +159,7 @@ class _Contents:
             name = names[other.slug]
             report.error("name-of-other-track", found=run.track, expected=other.slug, suggestion=name)
             named = naming.read(self.definition, name, self.team) if name else None
-            self.taken.add((other.slug, named.number if named else None))
+            self.used_numbers.add((other.slug, named.number if named else None))
 
     def _begins_as(self, track: Track, head: bytes | None) -> bool:
         items = self.known(track, self.split, Report())
@@ -168,5 +168,5 @@ class _Contents:
     def _name_for(self, track: Track, run: RecognisedRun) -> str | None:
         """A name as a run of this track; with a free number where the run's own is taken."""
         team = self.team or naming.explain(self.definition, run.name, None).team
-        number = None if (track.slug, run.number) in self.taken else run.number
-        return naming.example(self.definition, track.slug, team, number, self.taken)
+        number = None if (track.slug, run.number) in self.used_numbers else run.number
+        return naming.example(self.definition, track.slug, team, number, self.used_numbers)

@@ -11,7 +11,7 @@ from scoring.formats.filetypes import foreign_kind, is_zip
 from scoring.reports.problems import Report
 from scoring.uploads import naming
 from scoring.uploads.archives import ArchivedFile, inspect_archive, read_archived
-from scoring.uploads.name_rules import Taken
+from scoring.uploads.name_rules import UsedNumbers
 
 HEAD_BYTES = 1024
 
@@ -49,7 +49,7 @@ def inspect_upload(
     file_name: str,
     team: str | None,
     listed: int | None = limits.LISTED,
-    taken: Taken = (),
+    used_numbers: UsedNumbers = (),
 ) -> Upload:
     """Judge size, kind, names and archive structure without unpacking or reading any run.
 
@@ -57,7 +57,7 @@ def inspect_upload(
         path: where the bytes lie; `file_name` is what the sender called them.
         team: the name that the files must have; None accepts any.
         listed: how many places a problem lists at most; None: all of them.
-        taken: runs that there are already, by track and number, whose names are not suggested.
+        used_numbers: runs that there are already, by track and number, whose names are not suggested.
     """
     report = Report(listed=listed)
     label = naming.printable(file_name)
@@ -73,14 +73,16 @@ def inspect_upload(
         report.error("file-too-large", file=label, found=found, expected=expected)
         return Upload([], report, is_archive=is_zip(head))
     if is_zip(head):
-        return Upload(_runs_of_archive(definition, path, file_name, team, taken, report), report, is_archive=True)
+        return Upload(
+            _runs_of_archive(definition, path, file_name, team, used_numbers, report), report, is_archive=True
+        )
     if file_name.casefold().endswith(".zip"):
         report.error("archive-no-zip", file=label, found=label)
         return Upload([], report, is_archive=False)
     kind = foreign_kind(head)
     if kind:
         report.error("not-a-text", file=label, found=kind)
-    run = _recognise(definition, "", file_name, size, team, set(taken), report)
+    run = _recognise(definition, "", file_name, size, team, set(used_numbers), report)
     return Upload([run] if run else [], report, is_archive=False)
 
 
@@ -95,7 +97,7 @@ def read_run(path: Path, entry: str) -> bytes:
 
 
 def _runs_of_archive(
-    definition: Definition, path: Path, file_name: str, team: str | None, taken: Taken, report: Report
+    definition: Definition, path: Path, file_name: str, team: str | None, used_numbers: UsedNumbers, report: Report
 ) -> list[RecognisedRun]:
     label = naming.printable(file_name)
     named = naming.explain_archive(definition, file_name, team)
@@ -109,7 +111,7 @@ def _runs_of_archive(
     if archive.folder and archive.report.ok and not _asks_for_folder(definition, archive.folder, team):
         report.warning("archive-folder", file=label, found=naming.printable(archive.folder))
     team_of_runs = team or (named.team if named.report.ok else None)
-    recognised = _recognise_all(definition, archive.files, team_of_runs, set(taken), report)
+    recognised = _recognise_all(definition, archive.files, team_of_runs, set(used_numbers), report)
     _check_twice([run for run in recognised if not run.is_guess], report)
     return recognised if archive.report.ok else []
 
@@ -118,7 +120,7 @@ def _recognise_all(
     definition: Definition,
     files: Sequence[ArchivedFile],
     team: str | None,
-    taken: set[tuple[str, int | None]],
+    used_numbers: set[tuple[str, int | None]],
     report: Report,
 ) -> list[RecognisedRun]:
     """The runs of an archive, by names and in the order of its files; no name is suggested for two of them.
@@ -126,13 +128,13 @@ def _recognise_all(
     After so many names that break the rules the others are listed, and neither analysed nor their files read.
     """
     valid = {file.entry: naming.read(definition, file.name, team) for file in files}
-    taken |= {(named.track, named.number) for named in valid.values() if named and named.track}
+    used_numbers |= {(named.track, named.number) for named in valid.values() if named and named.track}
     invalid = [file for file in files if valid[file.entry] is None]
     runs = []
     for file in files:
         if file in invalid[limits.NAMES :]:
             continue
-        run = _recognise(definition, file.entry, file.name, file.size, team, taken, report)
+        run = _recognise(definition, file.entry, file.name, file.size, team, used_numbers, report)
         runs += [run] if run else []
     if left_out := [naming.printable(file.name) for file in invalid[limits.NAMES :]]:
         places = tuple(left_out[: report.listed])
@@ -151,13 +153,13 @@ def _recognise(
     name: str,
     size: int,
     team: str | None,
-    taken: set[tuple[str, int | None]],
+    used_numbers: set[tuple[str, int | None]],
     report: Report,
 ) -> RecognisedRun | None:
     """What a name says; the run that it is suggested to be is taken from then on."""
-    named = naming.explain(definition, name, team, taken)
+    named = naming.explain(definition, name, team, used_numbers)
     report.extend(named.report)
-    taken |= {(meant.track, meant.number) for meant in naming.suggested(definition, named, team) if meant.track}
+    used_numbers |= {(meant.track, meant.number) for meant in naming.suggested(definition, named, team) if meant.track}
     track = named.track or naming.likely_track(definition, name, team)
     is_guess = named.track is None
     return RecognisedRun(entry, naming.printable(name), track, named.number, size, is_guess) if track else None

@@ -29,17 +29,17 @@ class Named:
     report: Report = field(default_factory=Report)
 
 
-Taken = Collection[tuple[str, int | None]]
+UsedNumbers = Collection[tuple[str, int | None]]
 """Runs that there are already, each by track and number: no suggestion names them."""
 
 
 class RunRule:
     """The rule for the names of runs."""
 
-    def __init__(self, definition: Definition, team: str | None, taken: Taken = ()) -> None:
+    def __init__(self, definition: Definition, team: str | None, used_numbers: UsedNumbers = ()) -> None:
         self.definition = definition
         self.team = team
-        self.taken = taken
+        self.used_numbers = used_numbers
         self.pattern = Pattern(definition.naming.run)
         self.extension = self.pattern.extension
 
@@ -71,7 +71,7 @@ class RunRule:
             return
         for candidate in (track,) if track else self.definition.tracks:
             for value in (number,) if number in naming.numbers else naming.numbers or (None,):
-                if (candidate.slug, value) in self.taken:
+                if (candidate.slug, value) in self.used_numbers:
                     continue
                 fields = (_fields_of(naming, candidate.slug) or {}) | {"team": chosen or "", "number": str(value)}
                 yield from self.pattern.names(fields)

@@ -10,16 +10,16 @@ from operator import itemgetter
 from scoring.definition import Definition
 from scoring.limits import NAME_CHARACTERS
 from scoring.reports.problems import Report
-from scoring.uploads.name_rules import ArchiveRule, Named, Rule, RunRule, Taken
+from scoring.uploads.name_rules import ArchiveRule, Named, Rule, RunRule, UsedNumbers
 
 COMPARED = 10  # right names with a wrong one, letter by letter; a quicker look chooses them
 LIKELY = 0.7  # likeness from which a wrong name is taken to mean the right one
 WAIVERS = ("case", "extension", "number", "team", "track")  # the likelier a slip, the earlier it is tried
 
 
-def explain(definition: Definition, name: str, team: str | None, taken: Taken = ()) -> Named:
+def explain(definition: Definition, name: str, team: str | None, used_numbers: UsedNumbers = ()) -> Named:
     """Read a run's file name; with `team` None any team will do."""
-    return _explain(RunRule(definition, team, taken), name)
+    return _explain(RunRule(definition, team, used_numbers), name)
 
 
 def read(definition: Definition, name: str, team: str | None) -> Named | None:
@@ -55,9 +55,11 @@ def suggested(definition: Definition, named: Named, team: str | None) -> list[Na
     return [run for name in names if (run := read(definition, name, team)) and run.track]
 
 
-def nearest(definition: Definition, name: str, team: str | None, taken: Taken = (), count: int = 3) -> list[str]:
+def nearest(
+    definition: Definition, name: str, team: str | None, used_numbers: UsedNumbers = (), count: int = 3
+) -> list[str]:
     """The right names nearest to a wrong one, the likeliest first; what could be read of it is kept."""
-    rule: Rule = RunRule(definition, team, taken)
+    rule: Rule = RunRule(definition, team, used_numbers)
     if definition.naming.archive and name.casefold().endswith(".zip"):
         rule = ArchiveRule(definition, team, definition.naming.archive)
     named = _explain(rule, name)
@@ -77,10 +79,10 @@ def likely_track(definition: Definition, name: str, team: str | None) -> str | N
 
 
 def example(
-    definition: Definition, track: str, team: str | None, number: int | None = None, taken: Taken = ()
+    definition: Definition, track: str, team: str | None, number: int | None = None, used_numbers: UsedNumbers = ()
 ) -> str | None:
     """A right name for a run; None when no team is given and none can be made up, or all numbers are taken."""
-    rule = RunRule(definition, team, taken)
+    rule = RunRule(definition, team, used_numbers)
     return next(rule.right_names(definition.track(track), number, team), None)
 
 

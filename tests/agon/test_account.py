@@ -83,7 +83,7 @@ def test_a_token_that_is_not_valid_is_not_kept(agon: Typed, token: str, monkeypa
     assert not credentials.config_folder().exists()
 
 
-def test_a_revoked_token_is_refused(agon: Typed) -> None:
+def test_a_revoked_token_is_rejected(agon: Typed) -> None:
     agon("whoami")
     AccessToken.objects.get().revoke(EVALUATION)
     found = agon.json("whoami", expect=4)

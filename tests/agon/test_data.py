@@ -177,7 +177,7 @@ def test_texts_of_a_portal_command_no_terminal(agon: Typed) -> None:
     assert not set("\x1b\x9b\u202e") & set(agon.out)
 
 
-def test_who_may_not_have_a_file_is_told_why(agon: Typed, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_may_not_have_a_file_reads_why(agon: Typed, monkeypatch: pytest.MonkeyPatch) -> None:
     agon("download", "-f", "later", expect=5)
     assert "released" in agon.err
     monkeypatch.setenv("AGON_TOKEN", token_of(person("Eve")))

@@ -108,7 +108,7 @@ def test_parquet_keeps_every_value_and_its_type(tmp_path: Path, result: Result) 
     assert_frame_equal(pd.read_parquet(tmp_path / "items.parquet"), frame)
 
 
-def test_another_ending_is_refused(tmp_path: Path) -> None:
+def test_another_ending_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"scores\.ods must end in \.csv, \.parquet or \.xlsx"):
         frames.write(pd.DataFrame(), tmp_path / "scores.ods")
 
@@ -163,7 +163,7 @@ STARTS = {
 
 
 @pytest.mark.parametrize("start", STARTS)
-def test_nobody_waits_for_pandas_who_did_not_ask_for_it(start: str) -> None:
+def test_pandas_is_loaded_only_where_it_is_used(start: str) -> None:
     code = f"{STARTS[start]}\nimport sys; print({{'pandas', 'pyarrow'}} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.endswith("set()\n")

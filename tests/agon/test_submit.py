@@ -150,12 +150,12 @@ def test_a_portal_that_has_moved(agon: Typed, run: Path, is_upload: bool) -> Non
 
 def test_a_dry_run_ends_as_the_submission_would(agon: Typed, run: Path, team: Team, at: Clock, worker: None) -> None:
     send_run(team, GOOD, 1, EVALUATION)
-    assert agon.json("submit", run, "--dry-run", expect=1)["refused"]["code"] == "run_number_taken"
+    assert agon.json("submit", run, "--dry-run", expect=1)["rejection"]["code"] == "run_number_taken"
     for number in (2, 3):
         send_run(team, GOOD, number, EVALUATION)
     fourth = run.rename("one_Meltemi_4.json")
     found = agon.json("submit", fourth, "--dry-run", expect=5)
-    assert (found["ok"], found["refused"]["code"]) == (False, "no_runs_left")
+    assert (found["ok"], found["rejection"]["code"]) == (False, "no_runs_left")
     at(RELEASE)
     found = agon.json("submit", fourth, "--dry-run", "--phase", "evaluation", expect=5)
     assert found["code"] == "phase_closed"
@@ -174,7 +174,7 @@ def test_a_receipt_overwrites_no_other_file_unasked(agon: Typed, team: Team) -> 
     assert Path("agon-receipt-key").read_text() == key
 
 
-FAULTY = {
+BROKEN = {
     "one_Meltemi_1.json": b"[",
     "one_Meltemi_2.json": run_file(["YES", "Yes", "no"]),
     "one_Meltemi_3.json": b'[{"id": "a", "value": "YES"}, {"id": "a", "value": "NO"}, {"id": "z", "value": "NO"}]',
@@ -182,15 +182,15 @@ FAULTY = {
     "two_Meltemi_2.json": json.dumps([{"id": number, "value": ["YES"]} for number in range(40)]).encode(),
     "tiny_Meltemi.zip": archive({"a/one_Meltemi_4.json": b"{}", "a/two_Meltemi_4.json": run_file(PERFECT[:2])}),
 }
-FAULTY["tiny_Meltemi_broken.zip"] = FAULTY["tiny_Meltemi.zip"].replace(
+BROKEN["tiny_Meltemi_broken.zip"] = BROKEN["tiny_Meltemi.zip"].replace(
     b"{}", b"[]", 1
 )  # its checksum is that of before
 
 
-@pytest.mark.parametrize("name", FAULTY)
+@pytest.mark.parametrize("name", BROKEN)
 def test_the_report_is_the_same_by_page_api_and_command_line(agon: Typed, team: Team, name: str) -> None:
     path = Path(name.replace("_broken", ""))
-    path.write_bytes(FAULTY[name])
+    path.write_bytes(BROKEN[name])
     agon("download", "-f", "rules")
     checked = agon.json("check", "--task", "tiny", "--team", "Meltemi", path, expect=1)["problems"]
     sent = agon.json("submit", path, "--yes", "--quiet")
@@ -206,13 +206,13 @@ def test_the_report_is_the_same_by_page_api_and_command_line(agon: Typed, team: 
     assert by_command == agon.out
 
 
-def test_a_name_that_is_not_valid_is_refused_at_the_door(agon: Typed) -> None:
+def test_an_invalid_name_is_rejected_before_anything_is_stored(agon: Typed) -> None:
     path = Path("one_Sirocco_1.json")
     path.write_bytes(run_file(GOOD))
     agon("download", "-f", "rules")
     checked = agon.json("check", "--task", "tiny", "--team", "Meltemi", path, expect=1)["problems"]
-    refused = agon.json("submit", path, "--yes", expect=3)
-    assert json.dumps(refused["problems"]) == json.dumps(checked)
+    rejected = agon.json("submit", path, "--yes", expect=3)
+    assert json.dumps(rejected["problems"]) == json.dumps(checked)
     assert "name-team" in agon.err
     assert not Submission.objects.exists()
 

@@ -23,7 +23,7 @@ def figures() -> Figures:
     )
 
 
-def test_contract_takes_the_worst_of_each(figures: Figures) -> None:
+def test_the_contract_reports_the_worst_of_each(figures: Figures) -> None:
     assert figures.contract() == {
         "pyevall_ratio_min": 600.0,
         "growth_exponent": 1.0,

@@ -149,12 +149,12 @@ def page(browser: Browser, portal: Portal) -> Iterator[Page]:
     """A window of 1280 by 800 in which no script fails and the content policy is not broken."""
     context = browser.new_context(base_url=portal.url, viewport={"width": 1280, "height": 800})
     page = context.new_page()
-    faults: list[str] = []
-    page.on("pageerror", lambda error: faults.append(str(error)))
-    page.on("console", lambda message: faults.append(message.text) if "Content Security" in message.text else None)
+    problems: list[str] = []
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on("console", lambda message: problems.append(message.text) if "Content Security" in message.text else None)
     yield page
     context.close()
-    assert not faults
+    assert not problems
 
 
 def _preparations(folder: Path) -> Iterator[list[str]]:

@@ -12,7 +12,7 @@ import pyzipper
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import Portal
-from tests.browser.test_small_screens import faults
+from tests.browser.test_small_screens import problems
 from tests.browser.visitor import create_team, sign_up, violations
 from tests.services import wait_until
 
@@ -44,7 +44,7 @@ def mailed_password(portal: Portal, address: str) -> str:
     return password
 
 
-def take(page: Page, button: str, role: str = "link") -> Path:
+def download(page: Page, button: str, role: str = "link") -> Path:
     with page.expect_download() as started:
         page.get_by_role(role, name=button).click()  # type: ignore[arg-type]
     return started.value.path()
@@ -85,7 +85,7 @@ def test_from_sign_up_to_the_data_and_a_receipt(page: Page, portal: Portal, tmp_
     found += violations(page)
 
     # The file is the one whose checksum the page shows.
-    tweets = take(page, "Test tweets").read_bytes()
+    tweets = download(page, "Test tweets").read_bytes()
     assert tweets == (portal.tasks / "exist2024/data/test/tweets.tsv").read_bytes()
     expect(page.locator("table").first).to_contain_text(hashlib.sha256(tweets).hexdigest())
 
@@ -93,13 +93,13 @@ def test_from_sign_up_to_the_data_and_a_receipt(page: Page, portal: Portal, tmp_
     page.get_by_role("link", name="Test memes").click()
     found += violations(page)
     page.get_by_label(ASKED).fill(password)
-    with pyzipper.AESZipFile(take(page, "Download", "button")) as archive:
+    with pyzipper.AESZipFile(download(page, "Download", "button")) as archive:
         archive.setpassword(password.encode())
         memes = archive.read("exist2024-test-memes.tsv")
     assert memes == (portal.tasks / "exist2024/data/test/memes.tsv").read_bytes()
     page.goto(f"{TASK}/data/")
-    taken = page.get_by_role("table").filter(has_text="Dora")
-    expect(taken.get_by_role("row")).to_have_count(3)  # with the head
+    rows = page.get_by_role("table").filter(has_text="Dora")
+    expect(rows.get_by_role("row")).to_have_count(3)  # with the head
     found += violations(page)
 
     # A run, and a receipt for its bytes.
@@ -108,7 +108,7 @@ def test_from_sign_up_to_the_data_and_a_receipt(page: Page, portal: Portal, tmp_
     page.get_by_label("Run file or zip archive").set_input_files(run)
     page.get_by_role("button", name="Upload").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Accepted: one run")
-    receipt = json.loads(take(page, "Receipt").read_text())
+    receipt = json.loads(download(page, "Receipt").read_text())
     assert receipt["sha256"] == hashlib.sha256(run.read_bytes()).hexdigest()
     page.goto("/receipt/verify/")
     found += violations(page)
@@ -119,24 +119,24 @@ def test_a_captain_on_a_phone(phone: Page, portal: Portal, tmp_path: Path) -> No
     found = []
     sign_up(phone, portal, "Sara")
     create_team(phone, "exist2024", "Libeccio")
-    found += faults(phone)
+    found += problems(phone)
     phone.goto(f"{TASK}/agreement/")
     phone.get_by_label("Your full name").fill("Sara Serra")
     phone.get_by_role("button", name="I have read it and agree").click()
     phone.goto(f"{TASK}/password/")
     phone.get_by_label(ASKED).fill(mailed_password(portal, "sara@example.org"))
-    found += faults(phone)
+    found += problems(phone)
     phone.get_by_role("button", name="Go on").click()
-    assert take(phone, "Test tweets").stat().st_size > 0
+    assert download(phone, "Test tweets").stat().st_size > 0
     phone.goto(f"{TASK}/data/")
-    found += faults(phone)
+    found += problems(phone)
     phone.get_by_role("link", name="Test memes").click()
-    found += faults(phone)
+    found += problems(phone)
     phone.goto(f"{TASK}/submit/")
     phone.get_by_label("Run file or zip archive").set_input_files(run_file(portal, "Libeccio", tmp_path))
     phone.get_by_role("button", name="Upload").click()
     expect(phone.get_by_role("heading", level=1)).to_have_text("Accepted: one run")
-    found += faults(phone)
+    found += problems(phone)
     phone.goto(f"{TASK}/runs/")
-    found += faults(phone)
+    found += problems(phone)
     assert not found, "\n".join(found)

@@ -56,7 +56,7 @@ def phone(browser: Browser, portal: Portal) -> Iterator[Page]:
     context.close()
 
 
-def faults(page: Page) -> list[str]:
+def problems(page: Page) -> list[str]:
     found = [f"{page.url}: {element}" for element in page.evaluate(WIDER_THAN_THE_SCREEN)]
     if not page.evaluate(ACTIVE_TAB_IS_IN_VIEW):
         found.append(f"{page.url}: the active tab is out of view")
@@ -71,7 +71,7 @@ def test_nothing_scrolls_sideways_at_360_px(phone: Page, portal: Portal, is_sign
     found = []
     for address in PAGES:
         phone.goto(address)
-        found += faults(phone)
+        found += problems(phone)
     assert not found, "\n".join(found)
 
 
@@ -85,5 +85,5 @@ def test_a_long_wrong_name_fits_at_360_px(phone: Page, portal: Portal, tmp_path:
     phone.get_by_label("Run file or zip archive").set_input_files(run)
     phone.get_by_role("button", name="Upload").click()
     expect(phone.get_by_role("heading", level=1)).to_have_text("Rejected: no run was submitted")
-    found = faults(phone)
+    found = problems(phone)
     assert not found, "\n".join(found)

@@ -116,7 +116,7 @@ def test_a_declined_team_learns_why_and_asks_again(page: Page, other: Page, brie
     assert not found, "\n".join(found)
 
 
-def test_a_late_upload_takes_nothing_and_says_what_can_be_done(
+def test_a_late_upload_uses_no_quota_and_says_what_can_be_done(
     page: Page, other: Page, brief: Portal, tmp_path: Path
 ) -> None:
     make_organizer(brief, other, "Olga")

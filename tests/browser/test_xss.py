@@ -28,7 +28,7 @@ def in_pieces(limit: int) -> list[str]:
     return [*texts, text]
 
 
-def test_nothing_runs(page: Page, portal: Portal, tmp_path: Path) -> None:  # F64
+def test_nothing_runs(page: Page, portal: Portal, tmp_path: Path) -> None:
     page.add_init_script(WATCH)
     sign_up(page, portal, "Xenia")
     create_team(page, "exist2024", "Xanthos")

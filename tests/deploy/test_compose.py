@@ -33,7 +33,7 @@ def test_every_variable_is_one_of_the_settings_and_none_is_left_out() -> None:
     assert given == settings.env.asked - NOT_IN_PRODUCTION
 
 
-def test_who_has_the_private_key_to_gold() -> None:  # D46
+def test_who_has_the_private_key_to_gold() -> None:
     services = read(FILE, VARIABLES).services
     holders = {name for name, service in services.items() if "gold_private_key" in service.secrets}
     assert holders == {"worker", "background"}
@@ -135,7 +135,7 @@ def test_the_worker_stores_in_the_bucket_by_the_accounts_in_files(tmp_path: Path
     assert services.run("worker", ["python", "-c", BEGIN + program]).stdout.strip() == "Bucket"
 
 
-def test_what_production_keeps_beside_the_compose_file_gets_into_neither_git_nor_image() -> None:
+def test_what_production_keeps_next_to_the_compose_file_gets_into_neither_git_nor_image() -> None:
     mounted = {place.partition(":")[0] for said in services().values() for place in said.get("volumes", [])}
     kept = {place.removeprefix("./") for place in mounted if place.startswith("./")} - {"deploy/proxy"}
     kept |= {".env", "secrets"}

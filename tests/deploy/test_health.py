@@ -19,7 +19,7 @@ from tests.services import Broker
 TOKEN = "a-token-for-prometheus"
 
 
-def standing(client) -> tuple[int, str, dict[str, str]]:
+def health(client) -> tuple[int, str, dict[str, str]]:
     answer = client.get("/readyz")
     found = answer.json()
     return answer.status_code, found["status"], {part: words for part, words in found["parts"].items() if words != "ok"}
@@ -32,27 +32,27 @@ def beating(db: None, settings: LazySettings) -> None:
 
 
 def test_ready(client, broker: Broker, beating: None) -> None:
-    assert standing(client) == (200, "ready", {})
+    assert health(client) == (200, "ready", {})
 
 
 def test_without_a_broker_uploads_go_on(client, meltemi: Team, beating: None) -> None:
-    status, words, faults = standing(client)
-    assert (status, words, faults) == (200, "degraded", {"broker": "ConnectionError"})
+    status, words, problems = health(client)
+    assert (status, words, problems) == (200, "degraded", {"broker": "ConnectionError"})
     assert send_run(meltemi, GOOD, 1, EVALUATION).state == Run.State.RECEIVED
 
 
 def test_a_silent_worker_is_named(client, broker: Broker, beating: None, settings: LazySettings) -> None:
     Heartbeat.objects.filter(lane="mail").update(at=database_now() - timedelta(minutes=3))
     Heartbeat.objects.filter(lane="bulk").delete()
-    status, words, faults = standing(client)
+    status, words, problems = health(client)
     assert (status, words) == (200, "degraded")
-    assert faults == {"worker mail": "silent for 180 s", "worker bulk": "never heard of"}
+    assert problems == {"worker mail": "silent for 180 s", "worker bulk": "never heard of"}
 
 
-def test_an_old_upload_that_nobody_takes_is_told(client, broker: Broker, beating: None, meltemi: Team) -> None:
+def test_an_old_upload_that_no_worker_claims_is_reported(client, broker: Broker, beating: None, meltemi: Team) -> None:
     send_run(meltemi, GOOD, 1, EVALUATION)
-    assert standing(client)[:2] == (200, "degraded")
-    assert "the oldest work waits" in standing(client)[2]["queue"]
+    assert health(client)[:2] == (200, "degraded")
+    assert "the oldest work waits" in health(client)[2]["queue"]
 
 
 def test_a_storage_that_cannot_be_written(client, broker: Broker, beating: None, settings, tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_a_storage_that_cannot_be_written(client, broker: Broker, beating: None,
     location.touch()
     place = {"BACKEND": "portal.objects.folder.Folder", "OPTIONS": {"location": location}}
     settings.STORAGES = settings.STORAGES | {"data": place}
-    assert standing(client) == (503, "unready", {"storage": "Not a directory"})
+    assert health(client) == (503, "unready", {"storage": "Not a directory"})
 
 
 @pytest.fixture

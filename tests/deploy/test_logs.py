@@ -44,7 +44,7 @@ def test_json_is_one_object_a_line(tmp_path: Path) -> None:
     assert "s3cret" not in json.dumps([checked, missing, keys, failed])
 
 
-def test_readable_lines_are_ours(tmp_path: Path) -> None:  # F65
+def test_readable_lines_are_ours(tmp_path: Path) -> None:
     lines = output(tmp_path)
     assert [line for line in lines if "forged" in line and not line.startswith("  | ")] == [lines[0]]
     assert "\x1b" not in "".join(lines)

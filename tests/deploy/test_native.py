@@ -88,7 +88,7 @@ def test_data_are_handed_out_by_the_proxy(services: Production) -> None:
     assert (answer.headers["X-Accel-Redirect"].split("/")[1], answer.read()) == ("data", b"")
 
 
-def test_the_folder_of_data_has_no_address(services: Production) -> None:  # C41
+def test_the_folder_of_data_has_no_address(services: Production) -> None:
     stored = next(path for path in (services.folder / "volumes/data/files").rglob("*") if path.is_file())
     inside = stored.relative_to(services.folder / "volumes/data").as_posix()
     for path in ("/data/", f"/data/{inside}", f"/data/../data/{inside}", f"/static/..%2fdata/{inside}", "/media/"):
@@ -96,7 +96,7 @@ def test_the_folder_of_data_has_no_address(services: Production) -> None:  # C41
             assert ask(services, path, method, Range="bytes=0-1")[0] in (400, 404), path
 
 
-def test_what_is_too_large_is_cut_off(services: Production) -> None:  # A11
+def test_what_is_too_large_is_cut_off(services: Production) -> None:
     status, _, body = ask(services, "/tasks/tiny/submit/", "POST", b"", Content_Length="90000000")
     assert status == 413
     assert b"Too large" in body
@@ -162,7 +162,7 @@ def test_only_tls_and_cookies_of_this_host(services: Production) -> None:
     assert {"Secure", "HttpOnly", "Path=/"} <= set(headers["Set-Cookie"].split("; "))
 
 
-def test_a_host_that_is_not_ours_is_refused(services: Production) -> None:  # F70
+def test_a_host_that_is_not_ours_is_rejected(services: Production) -> None:
     for host in ("evil.example", f"{HOST}.evil.example", f"evil.example:{HOST}"):
         connection = services.connection("127.0.0.5")
         connection.request("GET", "/accounts/login/", headers={"Host": host})
@@ -211,18 +211,18 @@ def test_the_first_view_of_a_board_weighs_less_than_150_kb(services: Production)
 class Repeating(threading.Thread):
     """Does one thing over and over until told to stop; keeps what came of it, and what went wrong."""
 
-    def __init__(self, deed: Callable[[int], str], pause: float) -> None:
+    def __init__(self, action: Callable[[int], str], pause: float) -> None:
         super().__init__(daemon=True)
-        self._deed, self._pause, self._ends = deed, pause, threading.Event()
+        self._action, self._pause, self._ends = action, pause, threading.Event()
         self.results: list[str] = []
-        self.faults: list[str] = []
+        self.problems: list[str] = []
 
     def run(self) -> None:
         for number in count(FIRST_OF_MANY):
             try:
-                self.results.append(self._deed(number))
-            except Exception as fault:
-                self.faults.append(repr(fault))
+                self.results.append(self._action(number))
+            except Exception as error:
+                self.problems.append(repr(error))
             if self._ends.wait(self._pause):
                 return
 
@@ -251,14 +251,14 @@ def test_a_rolling_restart_loses_nothing(services: Production) -> None:
     may_send.release()  # it may be waiting
     sending.stop()
     reading.stop()
-    assert (sending.faults, reading.faults) == ([], [])
+    assert (sending.problems, reading.problems) == ([], [])
     assert len(sending.results) >= 5
     assert all("/submissions/" in receipt for receipt in sending.results)
     expected = uploads + len(sending.results)
     wait_until(lambda: states(services) == [expected] * 3, f"all {expected} are scored")
 
 
-def test_without_a_broker_uploads_go_on_and_are_scored_later(services: Production) -> None:  # G82
+def test_without_a_broker_uploads_go_on_and_are_scored_later(services: Production) -> None:
     services.stop("valkey", signal.SIGKILL)
     assert json.loads(ask(services, "/readyz")[2])["status"] == "degraded"
     services.captain("127.0.0.7").upload("tiny", "post", "one_Meltemi_2.json", run_file(GOOD))
@@ -307,7 +307,7 @@ def test_the_way_of_a_request_is_one_id(services: Production) -> None:
     assert known_as in services.log("web").read_text() + services.log("web2").read_text()
 
 
-def test_only_workers_have_the_key_to_gold(services: Production, root: Path) -> None:  # D46
+def test_only_workers_have_the_key_to_gold(services: Production, root: Path) -> None:
     program = "from portal.sealing import has_private_key; print(has_private_key())"
     assert [services.python(name, program).strip() for name in ("web", "mailer", "worker", "background")] == [
         "False", "False", "True", "True",

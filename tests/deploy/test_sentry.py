@@ -46,14 +46,14 @@ sentry_sdk.flush(10)
 
 @pytest.fixture
 def sentry() -> Iterator[tuple[str, list[bytes]]]:
-    """A place that takes what a Sentry takes: its DSN, and what came in."""
-    taken: list[bytes] = []
+    """A server that stands in for Sentry: its DSN, and the bodies it received."""
+    received: list[bytes] = []
 
-    class Place(BaseHTTPRequestHandler):
+    class Receiver(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
-            taken.append(UNPACK[self.headers["Content-Encoding"]](body))
-            EYES.look("event for Sentry", taken[-1])
+            received.append(UNPACK[self.headers["Content-Encoding"]](body))
+            EYES.look("event for Sentry", received[-1])
             self.send_response(200)
             self.end_headers()
             self.wfile.write(b"{}")
@@ -61,20 +61,20 @@ def sentry() -> Iterator[tuple[str, list[bytes]]]:
         def log_message(self, *_: object) -> None:
             """Nothing."""
 
-    server = HTTPServer(("127.0.0.1", 0), Place)
+    server = HTTPServer(("127.0.0.1", 0), Receiver)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://key@127.0.0.1:{server.server_port}/1", taken
+    yield f"http://key@127.0.0.1:{server.server_port}/1", received
     server.shutdown()
     server.server_close()
 
 
-def test_a_fault_is_told_without_values(sentry: tuple[str, list[bytes]], tmp_path: Path) -> None:
-    dsn, taken = sentry
+def test_an_error_is_reported_without_values(sentry: tuple[str, list[bytes]], tmp_path: Path) -> None:
+    dsn, received = sentry
     environment = {"AGON_STATE": str(tmp_path), "SENTRY_DSN": dsn, "GOLD": CANARY}
     subprocess.run([sys.executable, "-c", PROGRAM], cwd=ROOT, env=environment, check=True, capture_output=True)
-    whole = b"\n".join(taken).decode()
+    whole = b"\n".join(received).decode()
     assert '"RuntimeError"' in whole
-    event = next(json.loads(line) for body in taken for line in body.decode().splitlines() if '"exception"' in line)
+    event = next(json.loads(line) for body in received for line in body.decode().splitlines() if '"exception"' in line)
     assert event["request"] == {"method": "POST", "url": "http://localhost/accounts/password/reset/key/…/"}
     frames = event["exception"]["values"][0]["stacktrace"]["frames"]
     assert frames[-1]["function"] == "broken"

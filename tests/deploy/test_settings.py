@@ -103,7 +103,7 @@ def test_the_right_settings_start_and_secrets_come_from_files(
         ({"AGON_RECIEPT_KEY": "x"}, "AGON_RECIEPT_KEY is no variable of Agon: AGON_RECEIPT_KEY?"),
     ],
 )
-def test_what_is_missing_or_unsafe_is_refused(
+def test_what_is_missing_or_unsafe_is_rejected(
     start: Start, right: dict[str, str], changes: dict[str, str], sentence: str
 ) -> None:
     with pytest.raises(SystemExit) as refusal:
@@ -144,7 +144,7 @@ def test_a_small_installation_starts(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
-def test_djangos_own_check_finds_nothing(right: dict[str, str]) -> None:  # F71
+def test_djangos_own_check_finds_nothing(right: dict[str, str]) -> None:
     check = [sys.executable, "manage.py", "check", "--deploy", "--fail-level", "INFO"]
     environment = right | {"PATH": os.environ["PATH"]}
     done = subprocess.run(
@@ -161,7 +161,7 @@ COMMAND = [sys.executable, "manage.py", "migrate"]
 
 
 @pytest.mark.parametrize("program", [WEB, WORKER, BEAT, COMMAND], ids=["web", "worker", "beat", "command"])
-def test_every_program_ends_with_all_faults_at_once(program: list[str]) -> None:
+def test_every_program_ends_with_all_problems_at_once(program: list[str]) -> None:
     environment = {"AGON_URL": "http://agon.example", "DEBUG": "on", "AGON_STAET": "/state", "PATH": os.environ["PATH"]}
     done = subprocess.run(
         program, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False

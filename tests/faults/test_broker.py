@@ -1,4 +1,4 @@
-"""The broker killed, emptied or away: every acknowledged run is scored all the same. # G73 # G82"""
+"""The broker killed, emptied or away: every acknowledged run is scored all the same."""
 
 import os
 import signal

@@ -62,7 +62,7 @@ def test_a_mail_goes_out_while_comparisons_occupy_the_other_workers(
     for program in workers:
         program.start()
     wait_until(lambda: compared_now() == len(boards), "both boards are being compared")
-    OutgoingMail.objects.tell(
+    OutgoingMail.objects.notify(
         submission.sent_by,
         OutgoingMail.Kind.RUNS_ACCEPTED,
         "test",

@@ -36,7 +36,7 @@ def nothing_waits(queue: redis.Redis) -> bool:
 
 def test_the_same_message_ten_times(
     queue: redis.Redis, worker: Worker, send: Callable[[int], Submission], tmp_path: Path
-) -> None:  # G77
+) -> None:
     submission, checked = send(1), send(2)
     jobs.publish_checks([submission.pk] * 10)
     check_submission(checked.pk, database_now())
@@ -55,7 +55,7 @@ def test_a_message_that_is_handed_out_again_in_mid_score(
     send: Callable[[int], Submission],
     slow_runs: Callable[[bool], Path],
     folder: Path,
-) -> None:  # G77
+) -> None:
     check_submission(send(1).pk, database_now())
     Run.objects.filter(kind=Run.Kind.BASELINE).delete()
     pipe = slow_runs(True)
@@ -77,7 +77,7 @@ def test_a_message_that_is_handed_out_again_in_mid_score(
 
 def test_a_poison_run_is_quarantined_and_the_others_flow(
     broker: Broker, worker: Worker, send: Callable[[int], Submission]
-) -> None:  # G78
+) -> None:
     User.objects.create_user("ada@agon.example", name="Ada", is_staff=True)
     poison = send(1).runs.get()
     hole = Path(settings.DATA_ROOT) / stored_name("f" * 64)

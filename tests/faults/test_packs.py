@@ -15,7 +15,7 @@ from tests.faults.conftest import own_environment
 from tests.services import Broker, Program, wait_until
 
 
-def test_a_worker_builds_the_pack_that_somebody_asked_for(
+def test_a_worker_builds_the_pack_that_someone_asked_for(
     broker: Broker, shared_task: SharedTask, tmp_path: Path
 ) -> None:
     for run in Run.objects.all():

@@ -1,4 +1,4 @@
-"""The benchmark of faults, shortened: each kind of fault once while uploads come in. # G72–G76, G87"""
+"""The benchmark of faults, shortened: each kind of fault once while uploads come in."""
 
 import json
 import subprocess
@@ -46,6 +46,6 @@ def test_database_and_broker_are_away_for_a_minute_while_runs_are_checked() -> N
     assert (result["attempts"], result["failed"]) == (0, 0)
 
 
-def test_the_database_is_stopped_at_once_during_uploads() -> None:  # G74
+def test_the_database_is_stopped_at_once_during_uploads() -> None:
     result = result_of("--uploads", "40", "--seconds", "10", "--every", "3", "--only", "database")
     assert (result["uploads"], result["faults"]) == (40, 2)

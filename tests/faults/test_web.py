@@ -95,7 +95,7 @@ def sent() -> int:
     return Submission.objects.count()
 
 
-def test_a_body_beyond_the_limit_is_refused_with_and_without_its_length(web: Web, run_bytes: bytes) -> None:  # A11
+def test_a_body_beyond_the_limit_is_rejected_with_and_without_its_length(web: Web, run_bytes: bytes) -> None:
     missing = BODY_BYTES + 1 - len(web.form(b"", 1, ""))
     assert web.post(PIECE[: min(len(PIECE), missing - at)] for at in range(0, missing, len(PIECE))) == 413
     with socket.create_connection((HOST, web.port)) as hasty:  # the length is enough to refuse it
@@ -106,7 +106,7 @@ def test_a_body_beyond_the_limit_is_refused_with_and_without_its_length(web: Web
     assert Run.objects.filter(kind="team").count() == 1
 
 
-def test_who_was_cut_off_gets_the_same_receipt_at_the_retry(web: Web, run_bytes: bytes) -> None:  # G75
+def test_who_was_cut_off_gets_the_same_receipt_at_the_retry(web: Web, run_bytes: bytes) -> None:
     form = web.form(run_bytes, 1, "cut")
     with socket.create_connection((HOST, web.port)) as cut:
         cut.sendall(web.head(len(form)) + form)
@@ -124,7 +124,7 @@ def test_who_was_cut_off_gets_the_same_receipt_at_the_retry(web: Web, run_bytes:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the worker is looked for in /proc")
-def test_a_server_that_still_loads_ends_when_it_is_told_to(tmp_path: Path) -> None:
+def test_a_server_that_still_loads_ends_at_a_signal(tmp_path: Path) -> None:
     web = Program(web_command(free_port()), own_environment(), tmp_path / "web.log")
     web.start()
     assert web.process
@@ -137,7 +137,7 @@ def test_a_server_that_still_loads_ends_when_it_is_told_to(tmp_path: Path) -> No
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits another process's files")
-def test_a_full_disk_leaves_no_row_and_no_file(web: Web, run_bytes: bytes) -> None:  # G76
+def test_a_full_disk_leaves_no_row_and_no_file(web: Web, run_bytes: bytes) -> None:
     processes = [web.pid, *children(web.pid)]
     body = run_bytes + b"\n" * 100_000
 
@@ -154,7 +154,7 @@ def test_a_full_disk_leaves_no_row_and_no_file(web: Web, run_bytes: bytes) -> No
 
 def test_a_broker_that_hangs_holds_up_one_upload_shortly_and_the_next_not_at_all(
     broker: Broker, web: Web, run_bytes: bytes
-) -> None:  # G82
+) -> None:
 
     def seconds_of(number: int) -> float:
         started = time.monotonic()

@@ -1,4 +1,4 @@
-"""The worker killed in mid-score: no run is lost, none is scored twice. # G72"""
+"""The worker killed in mid-score: no run is lost, none is scored twice."""
 
 import os
 import shutil
@@ -107,7 +107,7 @@ def worker_elsewhere(tmp_path: Path, transactional_db: None) -> Iterator[Program
     print(log.read_text())
 
 
-def test_a_machine_without_data_and_key_takes_no_work_until_it_has_them(
+def test_a_machine_without_data_and_key_claims_no_work(
     broker: Broker, worker_elsewhere: Program, send: Callable[[int], Submission], tmp_path: Path
 ) -> None:
     submission = send(1)

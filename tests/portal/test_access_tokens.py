@@ -174,7 +174,7 @@ def test_a_scope_gives_no_right_that_its_owner_lacks(gated):
     assert not gated.is_organized_by(asking)
 
 
-def test_a_second_factor_that_is_gone_takes_the_tokens_right(gated):
+def test_a_second_factor_that_is_removed_limits_the_token(gated):
     organizer = organizer_of(gated)
     asking = asking_by(organizer, "organize")
     organizer.authenticator_set.all().delete()

@@ -15,7 +15,7 @@ from portal.models import Announcement, AuditEntry, SharedTask
 from portal.web.action_forms import ActionForm, action_field
 from tests.portal.world import EVALUATION, organizer_of, person
 
-TAKEN = Conflict.declare("taken", "There is one already.")
+EXISTS = Conflict.declare("taken", "There is one already.")
 
 
 @pytest.fixture
@@ -27,13 +27,13 @@ def organizer(tiny):
 def rename():
     """An action that exists for this test only."""
 
-    @action(who=SIGNED_IN, says="renamed the task", errors=[TAKEN], locks=True)
+    @action(who=SIGNED_IN, says="renamed the task", errors=[EXISTS], locks=True)
     def rename_task(act: Act, shared_task: SharedTask, *, title: str) -> str:
         act.record(before=shared_task.title)
         shared_task.title = title
         shared_task.save()
         if title == "Taken":
-            raise TAKEN()
+            raise EXISTS()
         return title
 
     yield rename_task
@@ -104,20 +104,20 @@ def test_a_role_is_asked_before_anything_is_done(tiny, rename):
 def test_an_error_that_is_not_declared_fails_the_test_that_meets_it(tiny):
     @action(who=ANYONE)
     def break_word(act: Act, shared_task: SharedTask) -> None:
-        raise TAKEN()
+        raise EXISTS()
 
     del ACTIONS["break_word"]
     with pytest.raises(AssertionError, match="break_word does not declare taken"):
         break_word(AnonymousUser(), tiny, EVALUATION)
 
 
-def test_a_form_takes_its_limits_from_the_declaration():
+def test_a_form_has_the_limits_of_the_declaration():
     field = action_field(publish_announcement, "title")
     assert (field.label, field.max_length, field.required) == ("Title", 120, True)
 
 
 class TaskForm(ActionForm):
-    fields_of_errors = {TAKEN.code: "title"}
+    fields_of_errors = {EXISTS.code: "title"}
 
     title = forms.CharField()
 
@@ -128,7 +128,7 @@ def test_a_form_shows_what_its_action_says_against_the_values(tiny, rename):
     def said(title):
         form = TaskForm({"title": title})
         is_done = form.carry_out(lambda given: rename(ana, tiny, EVALUATION, **given))
-        return is_done, form.status, dict(form.errors), form.refused and form.refused.code
+        return is_done, form.status, dict(form.errors), form.action_error and form.action_error.code
 
     assert said("Other") == (True, 200, {}, None)
     assert said("") == (False, 422, {"title": ["This field is required."]}, None)

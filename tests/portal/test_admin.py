@@ -1,4 +1,4 @@
-"""The administrators' back door: records stay as they are, what may be changed leaves an entry. # F71"""
+"""The administrators' back door: records stay as they are, what may be changed leaves an entry."""
 
 import pytest
 from allauth.account.models import EmailAddress
@@ -20,7 +20,7 @@ def administrator(db, client):
     return user
 
 
-def test_it_asks_for_a_second_factor(db, client, administrator):  # B37
+def test_it_asks_for_a_second_factor(db, client, administrator):
     assert client.get("/admin/").status_code == 200
     Authenticator.objects.all().delete()
     for page in ("/admin/", address(administrator, "change")):
@@ -59,7 +59,7 @@ def test_a_change_says_what_was_and_what_is(client, administrator):
     assert entry.detail == {"is_active": ["True", "False"], "is_staff": ["False", "True"]}
 
 
-def test_new_organizers_stand_in_the_tasks_audit_log(tiny, client, administrator):
+def test_new_organizers_are_in_the_tasks_audit_log(tiny, client, administrator):
     organizer = person("Oana")
     client.post(address(tiny, "change"), {"organizers": [organizer.pk]})
     entry = AuditEntry.objects.get(verb="admin_change")
@@ -67,7 +67,7 @@ def test_new_organizers_stand_in_the_tasks_audit_log(tiny, client, administrator
     assert (entry.shared_task, entry.detail) == (tiny, {"organizers": ["", f"user {organizer.pk}"]})
 
 
-def test_a_lost_second_factor_is_taken_away_by_one_or_by_many(client, administrator):
+def test_lost_second_factors_are_removed_one_or_many(client, administrator):
     for name in ("Milo", "Nora"):
         secret = set_up_second_factor(person(name))
         factor = Authenticator.objects.get(user__name=name)
@@ -98,7 +98,7 @@ def test_every_model_that_can_be_changed_here_is_audited():
     assert others == []
 
 
-def test_the_back_door_has_the_front_doors_lock(client, db):
+def test_the_administration_has_the_sign_in_of_the_portal(client, db):
     response = client.get(reverse("admin:index"), follow=True)
     assert response.redirect_chain[-1][0].startswith(reverse("account_login"))
 

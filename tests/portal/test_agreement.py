@@ -63,9 +63,9 @@ def test_only_the_text_that_was_read_is_signed(gated, tiny):
 
 def test_no_run_without_a_signature(team):
     name, body = "one_Bora_1.json", run_file(GOOD)
-    with pytest.raises(NotAllowed, match="Sign the data agreement") as refused:
+    with pytest.raises(NotAllowed, match="Sign the data agreement") as raised:
         send(team, name, body, EVALUATION)
-    assert (refused.value.code, refused.value.http_status) == ("unsigned", 403)
+    assert (raised.value.code, raised.value.http_status) == ("unsigned", 403)
     assert not Submission.objects.exists()
     sign(captain(team), team.shared_task)
     receipt = send(team, name, body, EVALUATION, key="click")
@@ -112,13 +112,13 @@ def test_the_page_is_read_by_anybody_and_signed_by_people(client, gated):
 
 
 @pytest.mark.parametrize("address", ["https://evil.example/", "//evil.example", "home", "javascript:alert(1)"])
-def test_signing_leads_to_no_other_site(client, gated, address):  # F70
+def test_signing_leads_to_no_other_site(client, gated, address):
     client.force_login(person("Cleo"))
     fields = {"name": "Cleo", "sha256": client.get(PAGE).context["sha256"], "next": address}
     assert client.post(PAGE, fields)["Location"] == PAGE
 
 
-def test_what_was_not_read_is_refused_on_the_page(client, gated):
+def test_what_was_not_read_is_rejected_on_the_page(client, gated):
     client.force_login(person("Cleo"))
     response = client.post(PAGE, {"name": "Cleo", "sha256": "0" * 64})
     assert response.status_code == 409

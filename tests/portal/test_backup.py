@@ -71,7 +71,7 @@ def lived_in(transactional_db, tiny):
 def backup(lived_in, tmp_path):
     target = tmp_path / "backup.tar"
     manifest = write_backup(target, EVALUATION)
-    assert manifest.faults == []
+    assert manifest.damaged == []
     assert target.stat().st_mode & 0o777 == 0o600
     return target
 
@@ -100,7 +100,7 @@ def everything():
     return found
 
 
-def test_every_receipt_verifies_after_a_restore(backup, somewhere_else):  # G85
+def test_every_receipt_verifies_after_a_restore(backup, somewhere_else):
     before = {submission.pk: receipt(submission) for submission in Submission.objects.all()}
     rows_before = everything()
     assert len(before) == 3
@@ -130,7 +130,7 @@ def test_work_goes_on_where_it_stood(backup, somewhere_else, tiny):
     assert OutgoingMail.objects.count() >= 0
 
 
-def test_the_rows_are_of_one_moment_and_nobody_waits(lived_in):
+def test_the_rows_are_a_snapshot_and_no_writer_waits(lived_in):
     def upload() -> None:
         send_run(Team.objects.get(name="Bora"), GOOD, 2, EVALUATION)
         connection.close()
@@ -244,7 +244,7 @@ def test_a_backup_says_which_version_made_it(backup, settings):
     assert len(settings.REVISION) == 40
 
 
-def test_a_backup_whose_rows_lack_a_column_is_refused_as_a_whole(backup, somewhere_else):
+def test_a_backup_whose_rows_lack_a_column_is_rejected_as_a_whole(backup, somewhere_else):
     older = rewritten(backup, "database/portal.team.jsonl", lambda rows: rows.replace(b'"affiliation"', b'"other"'))
     somewhere_else()
     with pytest.raises(ActionError, match=r"The backup lacks portal_team.affiliation: it was made before Agon 0.1.0"):
@@ -262,7 +262,7 @@ def test_a_manifest_of_another_version_is_not_a_damaged_one(backup, somewhere_el
         restore_backup(newer)
 
 
-def test_another_version_of_the_tables_is_refused(backup, somewhere_else):
+def test_another_version_of_the_tables_is_rejected(backup, somewhere_else):
     backup = rewritten(backup, MANIFEST, lambda body: json.dumps(json.loads(body) | {"revision": "0123abcd"}).encode())
     somewhere_else()
     with connection.cursor() as cursor:
@@ -285,7 +285,7 @@ def test_a_folder_moves_into_a_bucket(backup, somewhere_else, bucket):
         assert body.stat().st_size
     work_off(EVALUATION)
     again = backup.with_name("again.tar")
-    assert write_backup(again, EVALUATION).faults == []
+    assert write_backup(again, EVALUATION).damaged == []
 
 
 @pytest.mark.slow
@@ -308,9 +308,9 @@ def test_by_command_into_a_portal_of_its_own(backup, settings, tmp_path):
     assert manage("backup", tmp_path / "again.tar").returncode == 0
     first, second = (manifest_of(path) for path in (backup, tmp_path / "again.tar"))
     assert {**first, "made_at": ""} == {**second, "made_at": ""}
-    refused = manage("restore", backup)
-    assert refused.returncode == 1
-    assert "not empty" in refused.stderr
+    rejected = manage("restore", backup)
+    assert rejected.returncode == 1
+    assert "not empty" in rejected.stderr
 
 
 def manifest_of(path: Path) -> dict[str, object]:

@@ -123,15 +123,15 @@ def test_the_page_and_the_files_say_so(bilingual: SharedTask) -> None:
     assert '<option value="es" selected>Spanish</option>' in page
     assert "95 % interval" not in page
     assert "the official ranking" not in Client().get(PAGE).content.decode()
-    told = Client().get(f"{PAGE}&language=es&format=json")
-    assert (told.json()["language"], told.json()["language_items"], told.json()["intervals"]) == ("es", 2, None)
-    assert told["Content-Disposition"] == 'attachment; filename="tiny_one_evaluation_es.json"'
+    answer = Client().get(f"{PAGE}&language=es&format=json")
+    assert (answer.json()["language"], answer.json()["language_items"], answer.json()["intervals"]) == ("es", 2, None)
+    assert answer["Content-Disposition"] == 'attachment; filename="tiny_one_evaluation_es.json"'
     head, *rows = Client().get(f"{PAGE}&language=es&format=csv").content.decode().splitlines()
     cells = dict(zip(head.split(","), rows[1].split(","), strict=True))
     assert (cells["team"], cells["accuracy"], cells["language"], cells["low"]) == ("Meltemi", "1.0", "es", "")
 
 
-def test_nothing_of_a_language_before_the_release(bilingual: SharedTask) -> None:  # D49
+def test_nothing_of_a_language_before_the_release(bilingual: SharedTask) -> None:
     Phase.objects.filter(slug="evaluation").update(released=None)
     client = Client()
     client.force_login(captain(bilingual.teams.get(name="Ostro")))
@@ -144,7 +144,7 @@ def test_nothing_of_a_language_before_the_release(bilingual: SharedTask) -> None
     assert seen(bilingual, EVALUATION).languages is None
 
 
-def test_a_ladder_tells_nothing_by_language(bilingual: SharedTask) -> None:
+def test_a_ladder_shows_nothing_by_language(bilingual: SharedTask) -> None:
     rules = {"scores": "at-once", "ladder_step": 0.5, "released": None}
     Phase.objects.filter(slug="evaluation").update(**rules)
     task = SharedTask.objects.get()

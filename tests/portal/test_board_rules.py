@@ -63,7 +63,7 @@ def test_ties_by_the_tracks_rule(tiny_folder, db, rule, ranks):
     assert [rank for rank, _team in ranked(board(tiny, RELEASE))] == ranks
 
 
-def test_teams_stand_under_aliases_until_the_release(tiny):
+def test_teams_have_aliases_until_the_release(tiny):
     phases = tiny.phases.filter(slug="post")
     phases.update(team_names=Phase.TeamNames.ON_RELEASE, released=POST + DAY)
     for name, values in {"Ostro": GOOD, "Meltemi": POOR}.items():
@@ -238,7 +238,7 @@ def test_tracks_side_by_side(field):
     assert [row.team for row in shown.rows] == ["Meltemi", "Ostro", "Sirocco"]
     assert [cell and (cell.rank, cell.is_first) for cell in shown.rows[1].cells] == [(1, True), None]
     hidden = overall(list(field.tracks.all()), field.phases.get(slug="evaluation"), STRANGER, EVALUATION)
-    assert (hidden.visible, hidden.rows, hidden.combined) == (False, (), ())  # D49
+    assert (hidden.visible, hidden.rows, hidden.combined) == (False, (), ())
 
 
 def test_a_ranking_over_tracks_says_whose_it_is(tiny_folder, db, client):
@@ -257,10 +257,10 @@ def test_a_ranking_over_tracks_says_whose_it_is(tiny_folder, db, client):
     table = client.get(f"{address}&format=csv").content.decode().splitlines()
     assert table[0].endswith("two accuracy,overall all rank,overall all borda")
     assert table[1] == "Ostro,1,0.75,,,1,0.0"
-    told = client.get(f"{address}&format=json").json()
-    assert told["rows"] == [{"team": "Ostro", "tracks": {"one": {"rank": 1, "value": 0.75}}}]
-    assert told["overall"][0]["rows"] == [{"rank": 1, "team": "Ostro", "value": 0.0}]
-    assert told["tracks"][0]["gold_version"] == 1
+    answer = client.get(f"{address}&format=json").json()
+    assert answer["rows"] == [{"team": "Ostro", "tracks": {"one": {"rank": 1, "value": 0.75}}}]
+    assert answer["overall"][0]["rows"] == [{"rank": 1, "team": "Ostro", "value": 0.0}]
+    assert answer["tracks"][0]["gold_version"] == 1
     client.force_login(captain(team))
     assert client.get(address).content.decode().count("your team") == 2
     entries = pack_of(team.shared_task)
@@ -268,7 +268,7 @@ def test_a_ranking_over_tracks_says_whose_it_is(tiny_folder, db, client):
     assert entries.read("data/overall.csv").decode().splitlines() == table
     assert rb"\input{tables/overall-all}" in entries.read("paper.tex")
     team.shared_task.phases.update(released=None)
-    assert "Ostro" not in client.get(f"{address}&format=json").content.decode()  # D49
+    assert "Ostro" not in client.get(f"{address}&format=json").content.decode()
 
 
 PLACES = {

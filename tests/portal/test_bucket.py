@@ -81,7 +81,7 @@ def test_a_file_in_parts_is_the_same_file(bucket, tmp_path):
         assert copy.read_bytes() == (tmp_path / "large").read_bytes()
 
 
-def test_runs_are_taken_and_scored_by_another_machine(bucket, tiny, tmp_path):
+def test_runs_are_claimed_and_scored_by_another_machine(bucket, tiny, tmp_path):
     team = new_team(tiny, "Meltemi")
     run = send_run(team, GOOD, 1, EVALUATION)
     shutil.rmtree(tmp_path / "scratch")  # the worker's machine has seen nothing yet
@@ -121,7 +121,7 @@ def test_who_may_have_a_file_gets_a_link_for_a_minute(gated_in_s3, client):
     query = parse_qs(urlsplit(response["Location"]).query)
     assert query["X-Amz-Expires"] == [str(LINK_SECONDS)] == ["60"]
     assert query["X-Amz-Signature"]
-    assert Download.objects.count() == 1  # C42: before anybody has followed the link
+    assert Download.objects.count() == 1  # before anybody has followed the link
     status, headers, body = follow(response)
     assert (status, body) == (200, b"sample\t0123456789\n" * 100)
     assert headers["Content-Disposition"] == 'attachment; filename="gated-sample.tsv"'
@@ -139,12 +139,12 @@ def test_ranges_pass_through_the_link(gated_in_s3, client):
 
 
 def refusal(link, method="GET"):
-    with pytest.raises(HTTPError) as refused:
+    with pytest.raises(HTTPError) as raised:
         urlopen(Request(link, method=method))
-    return refused.value.code
+    return raised.value.code
 
 
-def test_a_link_that_was_changed_is_none(gated_in_s3, client):  # C38
+def test_a_link_that_was_changed_is_none(gated_in_s3, client):
     link = client.get(f"{DATA}sample/")["Location"]
     assert urlopen(link).status == 200
     address, query = link.split("?")
@@ -160,7 +160,7 @@ def test_a_link_that_was_changed_is_none(gated_in_s3, client):  # C38
     assert refusal(link, "DELETE") == 403
 
 
-def test_a_link_ends_with_its_time(gated_in_s3, client, monkeypatch):  # C40
+def test_a_link_ends_with_its_time(gated_in_s3, client, monkeypatch):
     monkeypatch.setattr("portal.objects.bucket.LINK_SECONDS", 1)
     link = client.get(f"{DATA}sample/")["Location"]
     time.sleep(3)
@@ -174,7 +174,7 @@ def test_a_wrong_secret_opens_no_bucket(s3, tmp_path):
         Bucket(**options | {"secret": "another"}).probe()
 
 
-def test_no_link_for_those_who_may_not(gated_in_s3, client):  # C38, C41
+def test_no_link_for_those_who_may_not(gated_in_s3, client):
     for headers in ({}, {"Range": "bytes=0-3"}):
         for name in ("training", "development", "test", "later"):
             for ask in (client.get, client.head):
@@ -184,7 +184,7 @@ def test_no_link_for_those_who_may_not(gated_in_s3, client):  # C38, C41
     assert not Download.objects.exists()
 
 
-def test_a_rotated_password_ends_links_too(gated_in_s3, client, smtp):  # C40
+def test_a_rotated_password_ends_links_too(gated_in_s3, client, smtp):
     user = person("Cleo")
     organizer = organizer_of(gated_in_s3, "Organizer")
     team = register_team(user, gated_in_s3, EVALUATION, name="Bora", answers={"use": "research"})
@@ -213,7 +213,7 @@ def stored_name_of(dataset):
     return stored_name(SharedTask.objects.get(slug="gated").stored_dataset(dataset).sha256)
 
 
-def test_without_the_bucket_nothing_is_acknowledged(s3, bucket, tiny):  # G76
+def test_without_the_bucket_nothing_is_acknowledged(s3, bucket, tiny):
     team = new_team(tiny, "Meltemi")
     data_objects().probe()
     s3.kill()

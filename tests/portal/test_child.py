@@ -59,7 +59,7 @@ def test_work_of_an_earlier_question_does_not_count_as_work_of_this_one():
             child.ask("wait")
 
 
-def test_time_is_granted_anew():
+def test_time_is_granted_again():
     with Child(attempts.Worker(), seconds=0.5) as child, pytest.raises(HostError, match="in time"):
         child.ask("wait")
     with Child(attempts.Worker(), seconds=0.01) as child:

@@ -35,9 +35,9 @@ def test_the_new_file_is_handed_out_and_the_old_ones_checksum_is_on_record(gated
     assert [entry.detail["before"] for entry in entries] == [before, now.sha256]
 
 
-def test_a_file_that_somebody_has_is_replaced_only_when_one_is_sure(gated, organizer):
-    taken = Download(shared_task=gated, dataset="test", sha256=gated.stored_dataset("test").sha256, at=EVALUATION)
-    taken.save()
+def test_a_file_that_someone_has_is_replaced_only_when_one_is_sure(gated, organizer):
+    row = Download(shared_task=gated, dataset="test", sha256=gated.stored_dataset("test").sha256, at=EVALUATION)
+    row.save()
     with pytest.raises(ActionError, match="Confirm that you want to replace it"):
         replace(organizer, gated, b"second")
     replace(organizer, gated, b"second", is_sure=True)
@@ -45,19 +45,19 @@ def test_a_file_that_somebody_has_is_replaced_only_when_one_is_sure(gated, organ
 
 
 def test_a_download_knows_what_became_of_its_file(gated, organizer, gated_folder):
-    def taken():
+    def stored():
         return Download.objects.select_related("shared_task").get()
 
     Download(shared_task=gated, dataset="test", sha256=gated.stored_dataset("test").sha256, at=EVALUATION).save()
-    assert (taken().is_replaced, taken().is_withdrawn) == (False, False)
+    assert (stored().is_replaced, stored().is_withdrawn) == (False, False)
     replace(organizer, gated, b"second", is_sure=True)
-    assert (taken().is_replaced, taken().is_withdrawn) == (True, False)
+    assert (stored().is_replaced, stored().is_withdrawn) == (True, False)
     path = gated_folder / "task.yaml"
     path.write_text(
         path.read_text().replace("  - {slug: test, title: Test, file: data/test.tsv, access: password}\n", "")
     )
     import_shared_task(None, gated_folder, EVALUATION)
-    assert taken().is_withdrawn
+    assert stored().is_withdrawn
 
 
 def test_an_import_keeps_it_until_the_folder_has_another_file(gated, organizer, gated_folder):
@@ -73,13 +73,13 @@ def test_an_import_keeps_it_until_the_folder_has_another_file(gated, organizer, 
 
 
 @pytest.mark.parametrize(("content", "code"), [(b"", "empty"), (b"test\t0123456789\n" * 100, "same_file")])
-def test_what_is_no_new_version_is_refused(gated, organizer, content, code):
-    with store_upload([content], "new.tsv", 10_000) as stored, pytest.raises(ActionError) as refused:
+def test_what_is_no_new_version_is_rejected(gated, organizer, content, code):
+    with store_upload([content], "new.tsv", 10_000) as stored, pytest.raises(ActionError) as raised:
         replace_dataset(organizer, gated, EVALUATION, dataset=gated.dataset("test"), stored=stored)
-    assert refused.value.code == code
+    assert raised.value.code == code
 
 
-def test_strangers_and_files_of_rules_are_refused(gated, organizer, gated_folder):
+def test_strangers_and_files_of_rules_are_rejected(gated, organizer, gated_folder):
     with pytest.raises(ActionError, match="Only the organizers"):
         replace(person("Stranger"), gated, b"second")
     path = gated_folder / "task.yaml"

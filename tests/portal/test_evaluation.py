@@ -64,7 +64,7 @@ def test_a_good_run_is_accepted_then_scored(meltemi):
     assert evaluation.gold.version == 1
 
 
-def test_one_bad_run_rejects_the_archive_with_every_fault(meltemi):  # A26
+def test_one_invalid_run_rejects_the_archive_with_every_error(meltemi):
     files = {
         "one_Meltemi_1.json": run_file(GOOD),
         "one_Meltemi_2.json": run_file(["MAYBE", "YES"]),
@@ -83,7 +83,7 @@ def test_one_bad_run_rejects_the_archive_with_every_fault(meltemi):  # A26
     assert not Evaluation.objects.exists()
 
 
-def test_checking_does_not_look_at_gold(meltemi):  # D47
+def test_checking_does_not_look_at_gold(meltemi):
     run = send_run(meltemi, GOOD, 1, EVALUATION)
     for path in settings.GOLD_ROOT.iterdir():
         path.rename(path.with_suffix(".away"))
@@ -110,7 +110,7 @@ def test_run_without_gold_waits_and_loses_no_attempt(meltemi):
     assert run.pk not in sweep(POST + timedelta(days=1)).runs
 
 
-def test_messages_that_come_again_change_nothing(run):  # G77
+def test_messages_that_come_again_change_nothing(run):
     for _ in range(10):
         check_submission(run.submission.pk, EVALUATION)
         score_run(run.pk, EVALUATION)
@@ -130,7 +130,7 @@ def test_claim_holds_until_its_lease_ends(run):
     assert claim_run(run.pk, LATER)
 
 
-def test_stale_holder_writes_nothing(run):  # G80
+def test_stale_holder_writes_nothing(run):
     gold = GoldStandard.objects.get(track__slug="one")
     stale = claim_run(run.pk, EVALUATION)
     fresh = claim_run(run.pk, LATER)
@@ -155,7 +155,7 @@ def test_stale_checker_writes_nothing(meltemi):
     assert set(submission.runs.values_list("state", flat=True)) == {"received"}
 
 
-def test_new_gold_takes_the_claim_away(run, tiny_folder):
+def test_new_gold_ends_the_claim(run, tiny_folder):
     gold = GoldStandard.objects.get(track__slug="one")
     token = claim_run(run.pk, EVALUATION)
     add_gold_standard(run.track, "test", tiny_folder / "gold" / "two.json", EVALUATION)
@@ -164,7 +164,7 @@ def test_new_gold_takes_the_claim_away(run, tiny_folder):
     assert run.evaluations.get().gold.version == 2
 
 
-def test_content_that_kills_the_child_is_tried_again_then_quarantined(run, meltemi, poison):  # D48, G78
+def test_content_that_kills_the_child_is_tried_again_then_quarantined(run, meltemi, poison):
     poison(run)
     at = EVALUATION
     for attempt in range(1, ATTEMPTS + 1):
@@ -188,7 +188,7 @@ def test_content_that_kills_the_check_quarantines_the_whole_upload(meltemi):
     assert used(meltemi) == 0
 
 
-def test_worker_that_dies_every_time_is_quarantined_by_the_sweep(run, meltemi):  # G78
+def test_worker_that_dies_every_time_is_quarantined_by_the_sweep(run, meltemi):
     at = EVALUATION
     for _ in range(LEASES_LOST + 1):
         assert claim_run(run.pk, at)
@@ -200,7 +200,7 @@ def test_worker_that_dies_every_time_is_quarantined_by_the_sweep(run, meltemi): 
     assert (run.state, run.attempts, used(meltemi)) == ("failed", 0, 0)
 
 
-def test_failed_baseline_harms_nobody(tiny, poison):
+def test_failed_baseline_harms_no_one(tiny, poison):
     poison(Run.objects.filter(kind="baseline").first())
     for hour in range(ATTEMPTS):
         work_off(EVALUATION + timedelta(hours=hour), confined=True)
@@ -214,7 +214,7 @@ def test_sweep_trusts_a_fresh_hint_and_then_finds_the_work(meltemi):
     assert sweep(EVALUATION) == Work()
     lost = EVALUATION + timedelta(seconds=HINT_SECONDS)
     assert sweep(lost) == Work([submission.pk])
-    assert sweep(lost) == Work()  # G83: a second sweeper
+    assert sweep(lost) == Work()  # a second sweeper
     (run_id,) = check_submission(submission.pk, lost)
     assert sweep(lost) == Work()
     assert sweep(lost + timedelta(seconds=2 * HINT_SECONDS)).runs == [run_id]

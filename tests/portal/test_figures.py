@@ -10,7 +10,7 @@ from fontTools.ttLib import TTFont
 
 from portal.figures.classes import by_class, confusion, heat, roc, run_figures
 from portal.figures.figure import Figure
-from portal.figures.frame import axis, label_places
+from portal.figures.frame import axis, label_positions
 from portal.figures.render import FORMATS, render
 from portal.figures.scores import score_figures
 from portal.models import Run
@@ -112,8 +112,8 @@ def test_scores_are_those_of_the_board(field):
     found = figures_of(field)
     shown = board(field, RELEASE)
     across = next(figure for name, figure in found.items() if "-against-" in name)
-    told = {datum["name"]: datum["x"] for datum in across.data}
-    assert told == {row.team or row.name: row.scores[shown.rank_by] for row in shown.rows}
+    drawn = {datum["name"]: datum["x"] for datum in across.data}
+    assert drawn == {row.team or row.name: row.scores[shown.rank_by] for row in shown.rows}
     over_time = found["over-time"]
     assert sorted(datum["value"] for datum in over_time.data) == [0.25, 0.75, 0.75]
 
@@ -125,10 +125,10 @@ def test_far_baselines_are_named_outside_the_frame():
 
 
 def test_labels_do_not_lie_over_each_other():
-    assert label_places([(100, 100), (110, 100)], ["Ostro", "Sirocco"]) == ["left", "right"]
+    assert label_positions([(100, 100), (110, 100)], ["Ostro", "Sirocco"]) == ["left", "right"]
 
 
-def test_no_figure_before_the_release(field, monkeypatch):  # D49
+def test_no_figure_before_the_release(field, monkeypatch):
     run = Run.objects.get(team__name="Ostro")
     client = Client()
     client.force_login(run.team.members.get())

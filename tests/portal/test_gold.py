@@ -73,7 +73,7 @@ def test_what_is_sealed_in_pieces_comes_back(size):
     assert unseal(b"".join(seal(pieces))) == content[:size]
 
 
-def test_a_sealed_file_tells_nothing_of_what_is_in_it():  # D53
+def test_a_sealed_file_reveals_nothing_of_its_content():
     first, again, other = sealed(ONE), sealed(ONE), sealed(OTHER)
     assert first != again
     assert len(first) == len(other)  # the lengths of labels differ
@@ -88,7 +88,7 @@ def test_a_changed_or_cut_file_is_not_opened(spoil):
         unseal(spoil(sealed(b"x" * 200_000)))
 
 
-def test_without_the_private_key_nothing_is_opened(tiny, web):  # D46
+def test_without_the_private_key_nothing_is_opened(tiny, web):
     with pytest.raises(CannotOpen, match="has no private key"):
         open_gold(newest(tiny).sealed_sha256)
     with pytest.raises(CannotOpen, match="has no private key"):
@@ -96,7 +96,7 @@ def test_without_the_private_key_nothing_is_opened(tiny, web):  # D46
 
 
 @pytest.mark.parametrize("is_web", [True, False])
-def test_a_process_with_webs_settings_opens_no_gold_on_the_workers_own_disk(tiny, settings, is_web):  # D46
+def test_a_process_with_webs_settings_opens_no_gold_on_the_workers_own_disk(tiny, settings, is_web):
     given = {"AGON_GOLD_PUBLIC_KEY": as_text(public_key())} if is_web else {}
     program = "import django, sys; django.setup(); from portal.storage import open_gold; open_gold(sys.argv[1])"
     done = subprocess.run(
@@ -110,18 +110,18 @@ def test_a_process_with_webs_settings_opens_no_gold_on_the_workers_own_disk(tiny
     assert (done.returncode, "CannotOpen" in done.stderr) == ((1, True) if is_web else (0, False))
 
 
-def test_the_key_that_is_made_where_none_is_given_is_for_its_owner_alone(tiny):  # D46
+def test_the_key_that_is_made_where_none_is_given_is_for_its_owner_alone(tiny):
     assert private_key_file().stat().st_mode & 0o777 == 0o600
 
 
-def test_no_row_can_be_compared_with_a_guess(tiny):  # D53
+def test_no_row_can_be_compared_with_a_guess(tiny):
     kept = [gold.sealed_sha256 for gold in GoldStandard.objects.all()]
     kept += [str(entry.detail) for entry in AuditEntry.objects.all()]
     guesses = {getattr(hashlib, name)(ONE).hexdigest() for name in ("md5", "sha1", "sha256", "sha512")}
     assert not [text for text in kept for guess in guesses if guess in text]
 
 
-def test_no_row_says_how_many_items_the_gold_has(tiny):  # D53
+def test_no_row_says_how_many_items_the_gold_has(tiny):
     work_off(EVALUATION)
     assert set(Run.objects.filter(state="scored").values_list("items", flat=True)) == {None}
 
@@ -173,7 +173,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("content", "code"), REFUSED.values(), ids=REFUSED)
-def test_bad_gold_is_refused_without_a_word_of_it(tiny, organizer, content, code):
+def test_invalid_gold_is_rejected_without_showing_its_content(tiny, organizer, content, code):
     upload = uploaded(tiny, organizer, content)
     assert (upload.state, newest(tiny).version) == ("rejected", 1)
     assert [problem["code"] for problem in upload.problems] == [code]
@@ -181,7 +181,7 @@ def test_bad_gold_is_refused_without_a_word_of_it(tiny, organizer, content, code
         assert word not in str(upload.problems)
 
 
-def test_what_is_wrong_with_gold_is_told_by_place_and_count(tiny, organizer):
+def test_errors_of_gold_name_place_and_count(tiny, organizer):
     (problem,) = uploaded(tiny, organizer, run_file(["YES", "NO", "SECRET", "OTHER"])).problems
     assert (problem["item"], problem["count"]) == ("#3", 2)
     assert "YES" in problem["message"]
@@ -199,15 +199,15 @@ def test_gold_that_lists_some_items_is_accepted_where_the_folder_says_so(tiny, t
     assert newest(tiny).counts == (4, 4)
 
 
-def test_files_that_were_not_taken_are_deleted_at_night_and_no_others(tiny, organizer):
+def test_rejected_files_are_deleted_at_night_and_no_others(tiny, organizer):
     waiting = upload_gold(organizer, tiny.tracks.get(slug="two"), EVALUATION, split="test", sealed=seal([OTHER]))
-    refused, taken = uploaded(tiny, organizer, b"no gold"), uploaded(tiny, organizer, OTHER)
+    rejected, accepted = uploaded(tiny, organizer, b"no gold"), uploaded(tiny, organizer, OTHER)
     assert drop_unused_gold() == 1
     assert drop_unused_gold() == 0
-    assert not gold_path(refused.sealed_sha256).exists()
-    assert open_gold(taken.sealed_sha256) == open_gold(waiting.sealed_sha256) == OTHER
-    refused.refresh_from_db()
-    assert (refused.state, refused.sealed_sha256, len(refused.problems)) == ("rejected", "", 1)
+    assert not gold_path(rejected.sealed_sha256).exists()
+    assert open_gold(accepted.sealed_sha256) == open_gold(waiting.sealed_sha256) == OTHER
+    rejected.refresh_from_db()
+    assert (rejected.state, rejected.sealed_sha256, len(rejected.problems)) == ("rejected", "", 1)
     assert reseal_all() == 0
 
 
@@ -220,7 +220,7 @@ def test_only_organizers_upload_gold_and_only_for_splits_that_are(tiny, organize
     assert not GoldUpload.objects.exists()
 
 
-def test_gold_that_nobody_can_open_waits_for_its_key_and_the_old_one_stays(tiny, organizer):
+def test_gold_without_its_key_waits_and_the_old_one_stays(tiny, organizer):
     stranger = PrivateKey.generate().public_key
     upload = upload_gold(organizer, tiny.tracks.get(slug="one"), EVALUATION, split="test", sealed=seal([ONE], stranger))
     for _ in range(ATTEMPTS):
@@ -242,7 +242,7 @@ def test_an_import_without_the_key_leaves_the_comparison_to_a_worker(tiny, tiny_
     assert set(GoldUpload.objects.values_list("state", flat=True)) == {"received"}
 
 
-def test_the_first_gold_needs_no_key_to_be_taken(db, tiny_folder, web):
+def test_the_first_gold_needs_no_key(db, tiny_folder, web):
     changes = import_shared_task(None, tiny_folder, EVALUATION).changes
     assert "gold one test: version 1, 4 of 4 items have gold" in changes
 
@@ -266,7 +266,7 @@ def test_keys_change_and_the_old_one_is_needed_no_more(tiny, organizer, meltemi,
     assert "0 files" in capsys.readouterr().out
 
 
-def test_a_key_in_a_file_is_renewed_there_and_the_last_one_stays_beside_it(tiny, capsys):
+def test_a_key_in_a_file_is_renewed_there_and_the_last_one_is_kept(tiny, capsys):
     try:
         (first,) = private_key_file().read_text().split()
         call_command("gold_keys", "rotate")

@@ -154,7 +154,7 @@ def test_what_is_applied_scores_as_the_preview_said_and_says_why(field, organize
         apply_gold(organizer, upload, POST, note=NOTE)
 
 
-def test_before_the_release_nobody_has_seen_what_changes(field, organizer):
+def test_before_the_release_no_one_has_seen_what_changes(field, organizer):
     apply_gold(organizer, previewed(field, organizer, at=EVALUATION), EVALUATION, note=NOTE)
     work_off(EVALUATION)
     assert board(field, EVALUATION, viewer=organizer).gold_version == 2

@@ -88,7 +88,7 @@ def test_gold_is_not_among_the_public_files(tiny):
     assert not gold & {path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_changes_are_told(tiny, tiny_folder):
+def test_changes_are_reported(tiny, tiny_folder):
     edit(tiny_folder, 'closes: "2024-05-16 00:00 UTC"', 'closes: "2024-05-17 00:00 UTC"')
     (tiny_folder / "pages" / "overview.md").write_text("# Another text\n")
     changes = import_shared_task(None, tiny_folder, EVALUATION).changes
@@ -123,7 +123,7 @@ def test_new_gold_is_a_version_and_scores_all_again(tiny, tiny_folder, meltemi):
     assert Evaluation.objects.filter(run__team=meltemi).count() == 2  # the old one stays, for the record
 
 
-def test_changed_baseline_is_made_anew(tiny, tiny_folder):
+def test_a_changed_baseline_is_made_again(tiny, tiny_folder):
     work_off(EVALUATION)
     (tiny_folder / "baselines" / "one_yes.json").write_bytes(run_file(PERFECT))
     changes = import_shared_task(None, tiny_folder, EVALUATION).changes
@@ -137,7 +137,7 @@ def test_folder_without_its_gold_changes_no_gold(tiny, tiny_folder):
     assert import_shared_task(None, tiny_folder, EVALUATION).changes == []
 
 
-def test_missing_track_is_refused(tiny, tiny_folder):
+def test_missing_track_is_rejected(tiny, tiny_folder):
     edit(tiny_folder, "- slug: two", "- slug: three")
     edit(tiny_folder, "{track: two,", "{track: three,")
     (tiny_folder / "baselines" / "two_yes.json").rename(tiny_folder / "baselines" / "three_yes.json")
@@ -214,12 +214,12 @@ def test_all_errors_of_the_folder_are_listed_at_once(db, tiny_folder, capsys):
     assert capsys.readouterr().out == ""
 
 
-def test_what_lenient_scoring_bears_is_no_fault(db, tiny_folder):
+def test_what_lenient_scoring_allows_is_no_error(db, tiny_folder):
     (tiny_folder / "baselines" / "one_yes.json").write_text('[{"id": "a", "value": "YES"}]')
     assert import_shared_task(None, tiny_folder, EVALUATION).changes
 
 
-def test_gold_without_some_items_is_refused_unless_it_is_declared(db, tiny_folder):
+def test_gold_without_some_items_is_rejected_unless_it_is_declared(db, tiny_folder):
     (tiny_folder / "gold" / "one.json").write_text('[{"id": "a", "value": "YES"}, {"id": "c", "value": "NO"}]')
     with pytest.raises(Invalid, match=r"gold/one.json .*: 2 of 4 items have gold; missing: b, d\. .*covers: listed"):
         import_shared_task(None, tiny_folder, EVALUATION)

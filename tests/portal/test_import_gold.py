@@ -127,7 +127,7 @@ def test_a_worker_compares_for_an_import_without_the_key(fixed, tiny_folder, key
     assert drop_unused_gold() == 4
 
 
-def test_a_worker_takes_what_changed_in_the_folder_alone(tiny, tiny_folder, keyless):
+def test_a_worker_imports_only_what_changed_in_the_folder(tiny, tiny_folder, keyless):
     (tiny_folder / "gold/one.json").write_bytes(OTHER)
     assert keyless(tiny_folder) == "accepted"
     assert (in_use(tiny).version, in_use(tiny).is_imported) == (2, True)

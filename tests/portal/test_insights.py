@@ -84,14 +84,14 @@ def test_figures_say_what_the_boards_say(field: SharedTask) -> None:
     assert {"rank-stability", "over-time", "by-class", "disagreement", "difficulty", "labels"} <= set(figures)
 
 
-def test_nothing_before_the_release(field: SharedTask) -> None:  # D49
+def test_nothing_before_the_release(field: SharedTask) -> None:
     found = seen(field, EVALUATION)
     assert field_figures(found) == []
     assert (found.details, found.ranks, found.field) == ({}, {}, {})
     assert all(one.runs == 0 for _column, one in found.statistics)
 
 
-def test_hidden_scores_have_no_pages(field: SharedTask) -> None:  # D49
+def test_hidden_scores_have_no_pages(field: SharedTask) -> None:
     Phase.objects.filter(slug="evaluation").update(released=None)
     client = Client()
     address = f"/tasks/{field.slug}/insights/one/"
@@ -151,7 +151,7 @@ def test_the_pack_compiles_whatever_teams_call_themselves(field: SharedTask, tmp
     assert "winds" in (tmp_path / "paper.bbl").read_text()
 
 
-def test_text_is_printed_as_it_stands() -> None:
+def test_text_is_printed_unchanged() -> None:
     assert escaped(r"a_b & {c}\d") == r"a\_b \& \{c\}\textbackslash{}d"
     assert escaped("中") == "U+4E2D"
 

@@ -70,7 +70,7 @@ def test_answers_are_written_down_after_the_release(published: SharedTask) -> No
     assert boards_to_publish(RELEASE) == []
 
 
-def test_nothing_is_written_or_shown_before_the_release(published: SharedTask) -> None:  # D49
+def test_nothing_is_written_or_shown_before_the_release(published: SharedTask) -> None:
     assert boards_to_publish(EVALUATION) == []
     work_on_items(RELEASE)
     Phase.objects.filter(slug="evaluation").update(released=None)

@@ -83,7 +83,7 @@ def test_runs_for_which_a_check_has_no_time_are_hinted_at(run, queue, monkeypatc
 
 
 def test_sweep_publishes_what_lost_its_hint(run, queue):
-    hints(queue)  # G73: the broker forgets
+    hints(queue)  # the broker forgets
     Submission.objects.update(lease_ends=None)
     Run.objects.exclude(pk=run.pk).update(state="scored")
     jobs.sweep()
@@ -92,7 +92,7 @@ def test_sweep_publishes_what_lost_its_hint(run, queue):
     assert hints(queue) == []
 
 
-def test_messages_hold_ids_and_nothing_else(run, queue):  # D45
+def test_messages_hold_ids_and_nothing_else(run, queue):
     (message,) = queue.lrange(message_list(Lane.SCORING, HINT_PRIORITY), 0, -1)
     assert run.name.encode() not in message
     assert run.team.name.encode() not in message

@@ -49,7 +49,7 @@ def field(tiny):
     return with_teams(tiny, {"Ostro": GOOD, "Meltemi": GOOD, "Sirocco": POOR})
 
 
-def test_ties_share_a_rank_and_references_stand_by_score(field):
+def test_ties_share_a_rank_and_references_are_placed_by_score(field):
     assert rows(board(field, RELEASE)) == [
         (None, "Gold Standard", 1.0),
         (None, "All yes", 0.75),
@@ -61,7 +61,7 @@ def test_ties_share_a_rank_and_references_stand_by_score(field):
     assert kinds == ["gold", "baseline", "team", "team", "team"]
 
 
-def test_hidden_until_the_release_and_shown_from_then_on(field):  # D49, D50
+def test_hidden_until_the_release_and_shown_from_then_on(field):
     for at in (EVALUATION, RELEASE - MILLISECOND):
         hidden = board(field, at)
         assert (hidden.visible, hidden.rows) == (False, [])
@@ -111,7 +111,7 @@ DAY = timedelta(days=1)
         ("final", {"scores": "never"}),
     ],
 )
-def test_the_word_for_how_a_board_stands(field, expected, given):
+def test_the_word_for_the_state_of_a_board(field, expected, given):
     field.phases.filter(slug="evaluation").update(**given)
     assert board_state(board(field, RELEASE), Choices(), RELEASE) == expected
 
@@ -212,7 +212,7 @@ def test_official_run(tiny, official, expected):
     }
 
 
-def test_chosen_run_stands_for_its_team(tiny):
+def test_the_chosen_run_is_official(tiny):
     team = new_team(tiny, "Meltemi")
     first = send_run(team, GOOD, 1, EVALUATION)
     send_run(team, POOR, 2, EVALUATION + timedelta(hours=1))

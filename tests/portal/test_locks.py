@@ -51,14 +51,14 @@ def organizer(tiny):
 
 
 @contextmanager
-def uncommitted(deed: Callable[[], Any]) -> Iterator[None]:
-    """The deed is done on another connection, in a transaction that ends with this block."""
+def uncommitted(action: Callable[[], Any]) -> Iterator[None]:
+    """The action happens on another connection, in a transaction that ends with this block."""
     is_done, may_end = Event(), Event()
 
     def do() -> None:
         try:
             with transaction.atomic():
-                deed()
+                action()
                 is_done.set()
                 may_end.wait()
         finally:
@@ -75,11 +75,11 @@ def uncommitted(deed: Callable[[], Any]) -> Iterator[None]:
         doing.result()
 
 
-@pytest.mark.parametrize("deed", ["rescore", "move_phase", "decline_team", "give_paper", "choose", "sweep"])
-def test_an_upload_waits_for_nobody(deed, meltemi, organizer, overlapping):
+@pytest.mark.parametrize("action", ["rescore", "move_phase", "decline_team", "give_paper", "choose", "sweep"])
+def test_an_upload_waits_for_no_one(action, meltemi, organizer, overlapping):
     run = send_run(meltemi, GOOD, 1, EVALUATION)
     phase, user = run.phase, captain(meltemi)
-    deeds = {
+    actions = {
         "rescore": lambda: rescore(None, meltemi.shared_task, EVALUATION, reason="why"),
         "move_phase": lambda: move_phase(
             organizer, phase, EVALUATION, opens=phase.opens, closes=phase.closes + timedelta(days=1), note="why"
@@ -89,12 +89,12 @@ def test_an_upload_waits_for_nobody(deed, meltemi, organizer, overlapping):
         "choose": lambda: choose_official_run(user, run, EVALUATION),
         "sweep": lambda: sweep(EVALUATION),
     }
-    with uncommitted(deeds[deed]):
+    with uncommitted(actions[action]):
         send_run(meltemi, GOOD, 2, EVALUATION)
     assert Run.objects.filter(team=meltemi).count() == 2
 
 
-def test_no_two_deeds_wait_for_each_other(meltemi):
+def test_no_two_actions_wait_for_each_other(meltemi):
     Phase.objects.filter(slug="evaluation").update(runs_per_track=100, runs_per_day=100, run_numbers="free")
     user = captain(meltemi)
 
@@ -121,7 +121,7 @@ def test_no_two_deeds_wait_for_each_other(meltemi):
         assert sum(Quota.objects.filter(day="", **owner).values_list("used", flat=True)) == there
 
 
-def test_what_one_limit_refuses_is_not_counted_by_the_other(tiny):
+def test_what_one_limit_rejects_is_not_counted_by_the_other(tiny):
     team, phase, track = new_team(tiny, "Ostro"), tiny.phases.get(slug="post"), tiny.tracks.get(slug="one")
     with transaction.atomic():
         assert Quota.objects.reserve(team, captain(team), phase, track, 2, POST)
@@ -140,7 +140,7 @@ def test_a_limit_that_was_lifted_meanwhile_is_none(meltemi):
 
 
 @pytest.mark.parametrize("moves", [1, QUOTA_ATTEMPTS])
-def test_of_a_phase_that_moves_at_each_taking_nothing_is_taken_in_the_end(moves, meltemi, overlapping):
+def test_a_phase_that_moves_at_every_attempt_reserves_nothing(moves, meltemi, overlapping):
     phase = meltemi.shared_task.phases.get(slug="evaluation")
     takings = []
 
@@ -158,7 +158,7 @@ def test_of_a_phase_that_moves_at_each_taking_nothing_is_taken_in_the_end(moves,
         if moves == 1:
             send_run(meltemi, GOOD, 1, EVALUATION)
         else:
-            with pytest.raises(Conflict, match="upload the file again") as refused:
+            with pytest.raises(Conflict, match="upload the file again") as raised:
                 send_run(meltemi, GOOD, 1, EVALUATION)
-            assert refused.value.code == "phase_moves"
+            assert raised.value.code == "phase_moves"
     assert Run.objects.filter(team=meltemi).count() == (1 if moves == 1 else 0)

@@ -53,7 +53,7 @@ def test_the_mail_on_approval_brings_the_password(approved, smtp, settings):
     assert 'href="https://agon.example/tasks/gated/team/"' in html
 
 
-def test_no_row_and_no_log_holds_the_password(approved, smtp, caplog):  # C43
+def test_no_row_and_no_log_holds_the_password(approved, smtp, caplog):
     with caplog.at_level("DEBUG"):
         deliver()
     (password,) = PASSWORD.findall(body(smtp.mails[0]))
@@ -97,7 +97,7 @@ def test_a_hint_is_given_once_in_a_while(approved):
     assert len(outbox.due(EVALUATION + timedelta(seconds=outbox.HINT_SECONDS))) == 1
 
 
-def test_a_renewed_password_ends_the_old_one_at_once(approved, organizer, smtp):  # C40
+def test_a_renewed_password_ends_the_old_one_at_once(approved, organizer, smtp):
     deliver()
     (old,) = PASSWORD.findall(body(smtp.mails[0]))
     for user in (captain(approved), organizer):

@@ -63,9 +63,9 @@ def body(mail, kind="plain"):
     return mail.get_body((kind,)).get_content()
 
 
-def test_a_new_password_is_chosen_by_the_link_and_the_change_is_told(anybody, zoe, smtp):
+def test_a_new_password_is_chosen_by_the_link_and_the_change_is_mailed(anybody, zoe, smtp):
     anybody.post("/accounts/password/reset/", {"email": zoe.email}, headers={"host": "localhost"})
-    (path,) = re.findall(r"http://127\.0\.0\.1:8000(/accounts/password/reset/key/\S+)", body(smtp.mails[0]))  # F70
+    (path,) = re.findall(r"http://127\.0\.0\.1:8000(/accounts/password/reset/key/\S+)", body(smtp.mails[0]))
     form = anybody.get(path, follow=True)
     new = "another long winter"
     anybody.post(form.redirect_chain[-1][0], {"password1": new, "password2": new})
@@ -74,7 +74,7 @@ def test_a_new_password_is_chosen_by_the_link_and_the_change_is_told(anybody, zo
     assert "127.0.0.1" in body(smtp.mails[1])
 
 
-def test_a_stranger_learns_nothing_but_the_owner_of_the_address_does(anybody, zoe, smtp):  # B36
+def test_a_stranger_learns_nothing_but_the_owner_of_the_address_does(anybody, zoe, smtp):
     for page, data in (
         ("/accounts/signup/", SIGN_UP),
         ("/accounts/password/reset/", {"email": "nobody@example.org"}),

@@ -36,16 +36,16 @@ HOUR = timedelta(hours=1)
 @pytest.fixture
 def closing(meltemi):
     """When the phase closes; the team has the data since long before."""
-    take_data(meltemi)
+    download_data(meltemi)
     return Phase.objects.get(slug="evaluation", shared_task=meltemi.shared_task).closes
 
 
-def take_data(team, at=EVALUATION):
+def download_data(team, at=EVALUATION):
     Download.objects.create(shared_task=team.shared_task, dataset="test", user=captain(team), team=team, at=at)
 
 
-def told(kind=""):
-    """Who is told of what, one entry a row of the outbox."""
+def mails(kind=""):
+    """Kind and address of each row of the outbox."""
     rows = OutgoingMail.objects.filter(kind__startswith=kind)
     return sorted(rows.values_list("kind", "address"))
 
@@ -53,10 +53,10 @@ def told(kind=""):
 def after(at):
     """The reminders that there are when the schedule has looked at each of these moments."""
     remind(at)
-    return [kind for kind, _address in told("deadline")]
+    return [kind for kind, _address in mails("deadline")]
 
 
-def test_a_team_without_a_valid_run_is_told_72_and_24_hours_ahead_once_each(closing, smtp):
+def test_a_team_without_a_valid_run_gets_one_mail_72_and_one_24_hours_ahead(closing, smtp):
     assert after(closing - 73 * HOUR) == []
     assert after(closing - 72 * HOUR) == ["deadline_72"]
     assert after(closing - 40 * HOUR) == ["deadline_72"]
@@ -71,24 +71,24 @@ def test_a_team_without_a_valid_run_is_told_72_and_24_hours_ahead_once_each(clos
     assert "/tasks/tiny/submit/" in text
 
 
-def test_every_member_is_told(meltemi, closing):
+def test_every_member_gets_a_mail(meltemi, closing):
     join_team(person("Friend"), meltemi.shared_task, EVALUATION, code=meltemi.invitation_code)
     gone = person("Gone")
     join_team(gone, meltemi.shared_task, EVALUATION, code=meltemi.invitation_code)
     gone.is_active = False
     gone.save()
     remind(closing - HOUR)
-    assert told() == [("deadline_24", "friend@example.org"), ("deadline_24", "meltemi@example.org")]
+    assert mails() == [("deadline_24", "friend@example.org"), ("deadline_24", "meltemi@example.org")]
 
 
 @pytest.mark.parametrize("state", ["pending", "declined", "withdrawn"])
-def test_a_team_that_takes_no_part_is_left_in_peace(meltemi, closing, state):
+def test_a_team_that_takes_no_part_gets_no_mail(meltemi, closing, state):
     meltemi.state = state
     meltemi.save()
     assert after(closing - HOUR) == []
 
 
-def test_a_valid_run_is_enough_and_a_withdrawn_or_refused_one_is_not(meltemi, closing):
+def test_a_valid_run_is_enough_and_a_withdrawn_or_rejected_one_is_not(meltemi, closing):
     run = send_run(meltemi, GOOD, 1, EVALUATION)
     assert after(closing - 72 * HOUR) == []
     withdraw_run(captain(meltemi), run, EVALUATION, reason="wrong file")
@@ -98,20 +98,20 @@ def test_a_valid_run_is_enough_and_a_withdrawn_or_refused_one_is_not(meltemi, cl
     assert after(closing - 24 * HOUR) == ["deadline_24", "deadline_72"]
 
 
-def test_without_the_data_and_with_data_that_came_late_nobody_is_told(meltemi, tiny):
+def test_without_the_data_and_with_late_data_no_one_gets_a_mail(meltemi, tiny):
     closing = Phase.objects.get(slug="evaluation", shared_task=tiny).closes
     assert after(closing - 72 * HOUR) == []
-    take_data(meltemi, closing - 71 * HOUR)
+    download_data(meltemi, closing - 71 * HOUR)
     assert after(closing - 70 * HOUR) == []
     assert after(closing - 24 * HOUR) == ["deadline_24"]
 
 
-def test_a_schedule_that_was_down_tells_what_is_due_still(closing):
+def test_a_schedule_that_was_down_still_sends_what_is_due(closing):
     assert after(closing - 25 * HOUR) == ["deadline_72"]
     assert after(closing) == ["deadline_72"]  # too late is too late
 
 
-def test_a_deadline_that_is_moved_is_told_of_anew_and_the_old_mail_is_not_sent(meltemi, closing, smtp):
+def test_a_moved_deadline_gets_a_new_mail_and_the_old_one_is_not_sent(meltemi, closing, smtp):
     assert after(closing - 24 * HOUR) == ["deadline_24"]
     later = closing + timedelta(days=5)
     Phase.objects.filter(slug="evaluation").update(closes=later)
@@ -125,9 +125,9 @@ def test_a_deadline_that_is_moved_is_told_of_anew_and_the_old_mail_is_not_sent(m
     assert {mail["Subject"] for mail in smtp.mails} == {"Tiny: Evaluation closes in 24 h 0 min"}
 
 
-def test_grace_of_a_team_is_a_deadline_of_its_own(meltemi, closing):
+def test_extra_time_of_a_team_is_a_deadline_of_its_own(meltemi, closing):
     notus = new_team(meltemi.shared_task, "Notus")
-    take_data(notus)
+    download_data(notus)
     organizer = organizer_of(meltemi.shared_task, "Oana")
     until = closing + timedelta(days=2)
     grant_grace(
@@ -135,9 +135,9 @@ def test_grace_of_a_team_is_a_deadline_of_its_own(meltemi, closing):
     )
     for at in (until - 72 * HOUR, until - 24 * HOUR, until - HOUR):
         remind(at)
-    notus_is_told = [kind for kind, address in told("deadline") if address.startswith("notus")]
-    assert notus_is_told == ["deadline_24", "deadline_72"]
-    assert ("deadline_72", "meltemi@example.org") not in told()  # its own was long ago
+    notus_mails = [kind for kind, address in mails("deadline") if address.startswith("notus")]
+    assert notus_mails == ["deadline_24", "deadline_72"]
+    assert ("deadline_72", "meltemi@example.org") not in mails()  # its own was long ago
 
 
 def test_who_made_it_before_the_mail_went_out_gets_none(meltemi, closing, smtp):
@@ -161,12 +161,12 @@ def ranked(meltemi):
     return best
 
 
-def test_a_release_is_told_to_teams_with_runs_and_to_organizers_once(ranked, smtp):
+def test_a_release_is_mailed_to_teams_with_runs_and_to_organizers_once(ranked, smtp):
     remind(RELEASE - HOUR)
-    assert told() == []
+    assert mails() == []
     for at in (RELEASE, RELEASE + HOUR):
         remind(at)
-        assert told() == [("released", "meltemi@example.org"), ("released", "oana@example.org")]
+        assert mails() == [("released", "meltemi@example.org"), ("released", "oana@example.org")]
     deliver(RELEASE + HOUR)
     (mail,) = smtp.to("meltemi@example.org")
     assert mail["Subject"] == "Tiny: the leaderboards of Evaluation are public"
@@ -178,7 +178,7 @@ def test_a_release_is_told_to_teams_with_runs_and_to_organizers_once(ranked, smt
     assert "because you organize" in mail.get_body(("plain",)).get_content()
 
 
-def test_a_release_that_is_put_off_is_not_told(ranked, smtp):  # D49
+def test_a_release_that_is_put_off_is_not_mailed(ranked, smtp):
     remind(RELEASE)
     Phase.objects.filter(slug="evaluation").update(released=RELEASE + timedelta(days=1))
     deliver(RELEASE)
@@ -186,27 +186,27 @@ def test_a_release_that_is_put_off_is_not_told(ranked, smtp):  # D49
     assert set(OutgoingMail.objects.values_list("state", flat=True)) == {"needless"}
 
 
-def test_a_late_schedule_tells_of_a_release_and_an_old_one_is_no_news(ranked):
+def test_a_late_schedule_announces_a_release_but_not_an_old_one(ranked):
     remind(RELEASE + timedelta(days=8))
-    assert told() == []
+    assert mails() == []
     remind(RELEASE + timedelta(days=6))
-    assert len(told()) == 2
+    assert len(mails()) == 2
 
 
-def test_two_schedules_that_saw_the_same_tell_once(closing):
+def test_two_schedules_that_saw_the_same_send_once(closing):
     at = closing - HOUR
     seen = [list(notices(at)), list(notices(at))]
     for due in seen[0] + seen[1]:
-        OutgoingMail.objects.tell(due.user, due.kind, due.occasion, at, **due.about)
-    assert told() == [("deadline_24", "meltemi@example.org")]
+        OutgoingMail.objects.notify(due.user, due.kind, due.occasion, at, **due.about)
+    assert mails() == [("deadline_24", "meltemi@example.org")]
 
 
 @pytest.mark.django_db(transaction=True)
-def test_schedules_on_connections_of_their_own_tell_once(meltemi, closing):
+def test_schedules_on_connections_of_their_own_send_once(meltemi, closing):
     for number in range(5):
         join_team(person(f"P{number}"), meltemi.shared_task, EVALUATION, code=meltemi.invitation_code)
     at_once([lambda: remind(closing - HOUR)] * 4)
-    assert len(told()) == len(set(told())) == 6
+    assert len(mails()) == len(set(mails())) == 6
 
 
 @pytest.fixture
@@ -232,7 +232,7 @@ def test_who_signed_an_older_agreement_is_asked_again_once(resigned, smtp):
     sign(captain(resigned.teams.get(name="Notus")), resigned)
     for _ in range(2):
         remind(EVALUATION)
-    assert told("agreement") == [("agreement_changed", "bora@example.org")]
+    assert mails("agreement") == [("agreement_changed", "bora@example.org")]
     deliver()
     (mail,) = [mail for mail in smtp.mails if "agreement" in mail["Subject"]]
     assert mail["Subject"] == "Gated: the data agreement has changed, please sign again"
@@ -251,12 +251,12 @@ def test_who_left_is_not_asked(resigned):
     team = resigned.teams.get(name="Bora")
     leave_team(captain(team), team, EVALUATION)
     remind(EVALUATION)
-    assert told("agreement") == [("agreement_changed", "notus@example.org")]
+    assert mails("agreement") == [("agreement_changed", "notus@example.org")]
 
 
 def test_an_agreement_that_changed_long_ago_is_no_news(resigned):
     """So that reminders read the tasks of the last weeks alone, however many there are."""
     remind(EVALUATION + AGREEMENT_IS_NEWS)
-    assert told("agreement") == []
+    assert mails("agreement") == []
     remind(EVALUATION + AGREEMENT_IS_NEWS - HOUR)
-    assert len(told("agreement")) == 2
+    assert len(mails("agreement")) == 2

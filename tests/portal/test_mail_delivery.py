@@ -131,7 +131,7 @@ def test_what_may_pass_is_tried_again(row, smtp, command, answer, error):
         ("DATA", "554 not wanted here", "SMTPDataError 554"),
     ],
 )
-def test_what_is_refused_for_good_is_given_up_at_once(row, smtp, command, answer, error):
+def test_what_is_rejected_for_good_is_given_up_at_once(row, smtp, command, answer, error):
     smtp.answers[command] = answer
     deliver()
     assert state(row) == ("failed", 1, error)
@@ -180,7 +180,7 @@ def test_the_sweep_adds_no_hint_while_others_wait(row, queue):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_from_the_deed_to_the_mailbox_by_what_stands_on_the_queue(meltemi, queue, smtp):
+def test_from_the_action_to_the_mailbox_by_the_messages_in_the_queue(meltemi, queue, smtp):
     """The worker's part, message by message: a hint from the deed, one from the sweep, one from the schedule."""
 
     def work():

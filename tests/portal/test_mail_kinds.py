@@ -58,7 +58,7 @@ class World:
         OutgoingMail.objects.all().delete()
         self.phase = Phase.objects.get(shared_task=gated, slug="evaluation")
 
-    def tell(self, kind, at=EVALUATION, language="en"):
+    def mail_of(self, kind, at=EVALUATION, language="en"):
         """The message of that kind."""
         team = self.teams["Notus" if kind.startswith("deadline") else "Bora"]
         user = self.organizer if kind == "team_waiting" else team.members.get()
@@ -124,7 +124,7 @@ def test_each_kind_has_a_letter():
 
 def test_both_parts_say_the_same(world):
     for kind in KINDS:
-        plain, html = parts(world.tell(kind, moment_of(kind)))
+        plain, html = parts(world.mail_of(kind, moment_of(kind)))
         html5lib.HTMLParser(strict=True).parse(html)
         assert words(plain) - words(Words(html).found) == set(), kind
         assert words(Words(html).found) - words(plain) <= {"Agon"}, kind
@@ -134,7 +134,7 @@ def test_both_parts_say_the_same(world):
 
 def test_mails_that_a_step_waits_for_have_no_switch_and_the_others_have(world):
     for kind in KINDS:
-        mail = world.tell(kind, moment_of(kind))
+        mail = world.mail_of(kind, moment_of(kind))
         assert (mail["List-Unsubscribe"] is not None) == (kind in OutgoingMail.WISHES), kind
 
 
@@ -147,7 +147,7 @@ NO_SCORES = re.compile(r"[0-9a-f]{16,}|[0-9a-f-]{36}|mails/stop/\S+|<style>.*?</
 @pytest.mark.parametrize("language", [code for code in LANGUAGES if code != "en"])
 def test_every_line_is_in_the_reader_s_language(world, language):
     for kind in KINDS:
-        english, own = (world.tell(kind, moment_of(kind), code) for code in ("en", language))
+        english, own = (world.mail_of(kind, moment_of(kind), code) for code in ("en", language))
         assert english["Subject"] != own["Subject"], kind
         left = set(parts(english)[0].splitlines()) & set(parts(own)[0].splitlines())
         assert [line for line in left if not DATA.fullmatch(line)] == [], kind
@@ -164,12 +164,14 @@ def printed_scores():
     return short | {form.replace(".", ",") for form in short} | {f"{value:.1%}" for value in values}
 
 
-def test_no_mail_of_any_kind_holds_a_score_before_its_release(world):  # D49
+def test_no_mail_of_any_kind_holds_a_score_before_its_release(world):
     for language in LANGUAGES:
         for kind in KINDS:
             if kind == "released":
                 continue
-            mail = world.tell(kind, RELEASE - timedelta(seconds=1) if kind.startswith("runs") else EVALUATION, language)
+            mail = world.mail_of(
+                kind, RELEASE - timedelta(seconds=1) if kind.startswith("runs") else EVALUATION, language
+            )
             said = "".join([*mail.values(), *parts(mail), *(str(one.get_content()) for one in mail.iter_attachments())])
             visible = re.sub(
                 r"[0-9a-f]{16,}|[0-9a-f-]{36}|mails/stop/\S+|<style>.*?</style>|style=\"[^\"]*\"", "", said, flags=re.S
@@ -177,7 +179,7 @@ def test_no_mail_of_any_kind_holds_a_score_before_its_release(world):  # D49
             assert [form for form in printed_scores() if form in visible] == [], kind
 
 
-def test_after_the_release_scores_are_told(world):  # D50: so that the test above can fail
+def test_after_the_release_scores_are_shown(world):  # so that the test above can fail
     remind(RELEASE)
     for kind in ("runs_scored", "released"):
-        assert "0.7500" in parts(world.tell(kind, RELEASE))[0]
+        assert "0.7500" in parts(world.mail_of(kind, RELEASE))[0]

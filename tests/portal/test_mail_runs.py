@@ -77,7 +77,7 @@ def test_an_accepted_upload_brings_its_receipt(meltemi, smtp, settings):
     assert kinds() == ["runs_accepted", "runs_scored"]
 
 
-def test_a_refused_upload_brings_its_first_problems_with_codes_places_and_remedies(meltemi, smtp):
+def test_a_rejected_upload_shows_its_first_problems_with_codes_places_and_fixes(meltemi, smtp):
     broken = b'[{"id": "a", "value": "YES"}, {"id": "b", "value": "Yes"}, {"id": "x", "value": "NO"}]'
     send(meltemi, "one_Meltemi_1.json", broken, EVALUATION)
     work_off(EVALUATION)
@@ -94,7 +94,7 @@ def test_a_refused_upload_brings_its_first_problems_with_codes_places_and_remedi
     assert not list(mail.iter_attachments())
 
 
-def test_of_many_problems_the_first_ten_are_told(meltemi, smtp):
+def test_the_first_ten_of_many_problems_are_mailed(meltemi, smtp):
     names = {f"one_Meltemi_{number}.json": b"[]" for number in range(1, 4)}
     submission = send(meltemi, "tiny_Meltemi.zip", archive(names), EVALUATION)
     work_off(EVALUATION)
@@ -107,7 +107,7 @@ def test_of_many_problems_the_first_ten_are_told(meltemi, smtp):
     assert "And 4 more problems." in text
 
 
-def told_of(smtp, team, values, number, at, phase="evaluation"):
+def mail_after(smtp, team, values, number, at, phase="evaluation"):
     """The mail that a scored run brings, without what is the run's own."""
     run = send_run(team, values, number, at, phase)
     work_off(at)
@@ -120,20 +120,20 @@ def told_of(smtp, team, values, number, at, phase="evaluation"):
     return text, html
 
 
-def test_no_mail_before_the_release_depends_on_a_score(meltemi, smtp):  # D49
-    told = [told_of(smtp, meltemi, values, number, EVALUATION) for number, values in enumerate((PERFECT, POOR), 1)]
-    assert told[0] == told[1]
-    assert "The scores stay hidden until the organizers release them" in told[0][0]
+def test_no_mail_before_the_release_depends_on_a_score(meltemi, smtp):
+    texts = [mail_after(smtp, meltemi, values, number, EVALUATION) for number, values in enumerate((PERFECT, POOR), 1)]
+    assert texts[0] == texts[1]
+    assert "The scores stay hidden until the organizers release them" in texts[0][0]
 
 
-def test_nor_for_a_sender_who_organizes_the_task(meltemi, tiny, smtp):  # D49: a mail may be passed on
+def test_nor_for_a_sender_who_organizes_the_task(meltemi, tiny, smtp):  # a mail may be passed on
     tiny.organizers.add(captain(meltemi))
-    text, html = told_of(smtp, meltemi, GOOD, 1, EVALUATION)
+    text, html = mail_after(smtp, meltemi, GOOD, 1, EVALUATION)
     assert not re.search(r"\b[01][.,]\d{2}", text + html.partition("</head>")[2])
 
 
-def test_scores_that_everybody_sees_are_told(meltemi, smtp):
-    for part in told_of(smtp, meltemi, GOOD, 1, POST, "post"):
+def test_scores_that_everyone_sees_are_mailed(meltemi, smtp):
+    for part in mail_after(smtp, meltemi, GOOD, 1, POST, "post"):
         assert "Track one: Acc 0.7500" in part
         assert "hidden" not in part
 
@@ -160,7 +160,7 @@ def test_what_failed_on_our_side_is_owned_up_to_once(meltemi, smtp):
     assert not Quota.objects.filter(used__gt=0).exists()
 
 
-def test_one_run_of_two_that_fails_does_not_keep_the_other_from_being_told(meltemi, smtp):
+def test_one_run_of_two_that_fails_does_not_keep_the_others_mail(meltemi, smtp):
     body = archive({"one_Meltemi_1.json": run_file(GOOD), "two_Meltemi_1.json": run_file(POOR)})
     submission = send(meltemi, "tiny_Meltemi.zip", body, EVALUATION)
     poison = submission.runs.get(track__slug="two")
@@ -198,7 +198,7 @@ def test_who_left_the_team_or_wants_no_such_mails_gets_none(meltemi, smtp):
 
 
 @pytest.mark.parametrize("name", ["Zoë Ñandú", "名前 <b>", "A\nBcc: all@example.org"])
-def test_names_of_any_kind_stay_in_their_place(meltemi, smtp, name):  # F65
+def test_names_of_any_kind_stay_in_their_place(meltemi, smtp, name):
     meltemi.shared_task.title = f"Tarea {name}"
     meltemi.shared_task.save()
     send_run(meltemi, GOOD, 1, EVALUATION)
@@ -213,7 +213,7 @@ def test_names_of_any_kind_stay_in_their_place(meltemi, smtp, name):  # F65
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_two_workers_that_end_an_upload_at_once_one_tells(meltemi):
+def test_two_workers_that_end_an_upload_at_once_send_one_mail(meltemi):
     """The second looks while the first has not committed yet: neither would see both runs at their end."""
     scored = Scored(scores={"accuracy": 0.75}, flags=[], details={})
     body = archive({f"{track}_Meltemi_1.json": run_file(GOOD) for track in ("one", "two")})

@@ -215,7 +215,7 @@ def test_a_newer_gold_says_nothing_of_itself_before_it_is_applied(fixed):
         assert '"gold_version": 2' not in page
 
 
-def test_the_first_scores_of_a_released_board_need_nobody(tiny):
+def test_the_first_scores_of_a_released_board_need_no_action(tiny):
     """A baseline that is scored for the first time after the release."""
     work_off(RELEASE)
     assert board(tiny, RELEASE).gold_version == 1

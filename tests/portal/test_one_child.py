@@ -95,7 +95,7 @@ def test_a_run_is_read_again_by_rules_that_an_import_has_changed(several, read, 
     assert set(run.evaluations.get().scores) == {"accuracy", "f1_macro"}
 
 
-def test_gold_that_cannot_be_opened_is_no_fault_of_the_child(several, monkeypatch):
+def test_gold_that_cannot_be_opened_is_no_error_of_the_child(several, monkeypatch):
     def away(*_):
         raise OSError("away")
 

@@ -77,23 +77,23 @@ def test_choosing_again_changes_nothing(meltemi, runs):
     assert AuditEntry.objects.filter(verb="choose_official_run").count() == 1
 
 
-def test_the_choice_is_final_when_the_phase_closes(meltemi, runs):  # E58
+def test_the_choice_is_final_when_the_phase_closes(meltemi, runs):
     closes = runs[0].phase.closes
     choose_official_run(captain(meltemi), runs[0], closes - MILLISECOND)
-    with pytest.raises(NotAllowed, match="choice of the official run is final") as refused:
+    with pytest.raises(NotAllowed, match="choice of the official run is final") as raised:
         choose_official_run(captain(meltemi), runs[1], closes)
-    assert (refused.value.code, refused.value.http_status) == ("phase_closed", 403)
+    assert (raised.value.code, raised.value.http_status) == ("phase_closed", 403)
     assert official(runs, closes).run == runs[0]
     assert not official(runs, closes).may_choose
 
 
-def test_a_moved_deadline_holds_for_choices_too(meltemi, runs):  # E59
+def test_a_moved_deadline_holds_for_choices_too(meltemi, runs):
     late = runs[0].phase.closes + timedelta(hours=1)
     Phase.objects.filter(pk=runs[0].phase_id).update(closes=late + MILLISECOND)
     assert choose_official_run(captain(meltemi), runs[0], late).chosen_at == late
 
 
-def test_strangers_and_organizers_neither_choose_nor_withdraw(tiny, meltemi, runs):  # B29
+def test_strangers_and_organizers_neither_choose_nor_withdraw(tiny, meltemi, runs):
     organizer = organizer_of(tiny, "Organizer")
     for user in (captain(new_team(tiny, "Notus")), organizer, person("Nobody")):
         with pytest.raises(NotAllowed, match="Only members of the team"):
@@ -109,7 +109,7 @@ def test_where_the_rule_decides_there_is_nothing_to_choose(meltemi):
         choose_official_run(captain(meltemi), run, POST)
 
 
-def test_a_refused_run_cannot_stand(meltemi):
+def test_a_rejected_run_cannot_be_official(meltemi):
     run = send_run(meltemi, GOOD[:2], 1, EVALUATION)
     work_off(EVALUATION)
     with pytest.raises(Conflict, match="appears on no leaderboard"):
@@ -166,7 +166,7 @@ def test_where_scores_are_shown_at_once_runs_can_be_withdrawn_while_the_phase_is
     assert withdraw_run(captain(meltemi), run, POST, reason="regret").withdrawn_at == POST
 
 
-def test_which_run_is_best_is_not_told_before_the_scores(tiny, meltemi, runs):  # D49
+def test_which_run_is_best_is_not_shown_before_the_scores(tiny, meltemi, runs):
     tiny.phases.filter(slug="evaluation").update(official="best")
     before = official(runs, RELEASE - MILLISECOND)
     assert (before.run, before.is_hidden) == (None, True)
@@ -175,7 +175,7 @@ def test_which_run_is_best_is_not_told_before_the_scores(tiny, meltemi, runs):  
     assert official(runs, EVALUATION, organizer).run == runs[1]
 
 
-def test_where_all_runs_count_none_stands_out(tiny, meltemi, runs):
+def test_where_all_runs_count_none_is_marked(tiny, meltemi, runs):
     tiny.phases.filter(slug="evaluation").update(official="all")
     assert (official(runs, RELEASE).run, official(runs, RELEASE).rule) == (None, "all")
 
@@ -220,18 +220,18 @@ def test_a_description_is_audited_with_what_was_before_and_once(meltemi, runs):
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"link": "javascript:alert(1)"},  # F64
+        {"link": "javascript:alert(1)"},
         {"link": "ftp://example.org"},
-        {"method": "two\r\nlines"},  # F65
+        {"method": "two\r\nlines"},
         {"method": "x" * 81},
         {"system_type": "magic"},
     ],
 )
-def test_a_description_that_is_wrong_is_refused(meltemi, runs, wrong):
+def test_a_description_that_is_wrong_is_rejected(meltemi, runs, wrong):
     with pytest.raises(Invalid):
         describe_run(captain(meltemi), runs[0], EVALUATION, **wrong)
 
 
-def test_the_method_stands_on_the_board(tiny, meltemi, runs):
+def test_the_method_is_on_the_board(tiny, meltemi, runs):
     describe_run(captain(meltemi), runs[2], EVALUATION, **DESCRIPTION)
     assert [row.method for row in board(tiny, RELEASE, baselines=False).rows] == ["XLM-T"]

@@ -139,7 +139,7 @@ def test_limits_that_do_not_exist_are_none(meltemi):
     assert {(line.limit, line.left) for line in remaining(meltemi, captain(meltemi), phase, POST)} == {(None, None)}
 
 
-def test_scores_are_on_a_teams_page_only_when_they_are_public(meltemi):  # D49
+def test_scores_are_on_a_teams_page_only_when_they_are_public(meltemi):
     send_run(meltemi, GOOD, 1, EVALUATION)
     work_off(EVALUATION)
     (before,) = team_runs(meltemi, captain(meltemi), RELEASE - DAY)
@@ -188,7 +188,7 @@ def test_rejected_upload_lists_every_problem(meltemi):
     assert [bool(line.run.problems) for line in view.runs] == [True, True]
 
 
-def test_run_page_tells_how_to_do_it_again(meltemi):
+def test_run_page_says_how_to_do_it_again(meltemi):
     run = send_run(meltemi, GOOD, 1, EVALUATION)
     work_off(EVALUATION)
     run = Run.objects.get(pk=run.pk)
@@ -205,7 +205,7 @@ def test_file_names_are_quoted_in_commands(tiny):
     assert run_view(run, STRANGER, POST).command.endswith("--track one 'All yes'")
 
 
-def test_runs_are_their_teams_and_the_organizers(meltemi):  # B29, B34
+def test_runs_are_their_teams_and_the_organizers(meltemi):
     rival, organizer = new_team(meltemi.shared_task, "Sirocco"), organizer_of(meltemi.shared_task)
     run = send_run(meltemi, GOOD, 1, EVALUATION)
 
@@ -220,7 +220,7 @@ def test_runs_are_their_teams_and_the_organizers(meltemi):  # B29, B34
     assert not sees(STRANGER)
     member = captain(meltemi)
     member.is_active = False
-    assert not sees(member)  # B33
+    assert not sees(member)
 
 
 def test_baselines_are_everybodys(tiny):

@@ -86,7 +86,7 @@ def test_the_page_leads_from_the_request_to_the_file(field):
     assert {"paper.tex", "README.md", "tables/one.tex"} <= set(archive.namelist())
 
 
-def test_one_state_of_the_boards_is_built_once_whoever_asks(field):
+def test_one_state_of_the_boards_is_built_once(field):
     at, phase = database_now(), phase_of(field)
     packs = {ask_for_pack(viewer, phase, at).pk for viewer in (AnonymousUser(), captain(Team.objects.first()))}
     assert len(packs) == 1
@@ -184,7 +184,7 @@ def test_progress_is_shown_track_by_track(field, monkeypatch):
     assert ["0 of 2 tracks" in seen[0], "1 of 2 tracks" in seen[1]] == [True, True]
 
 
-def test_who_took_too_long_writes_nothing_and_another_builds_it(field, monkeypatch):
+def test_a_stale_builder_writes_nothing_and_another_builds_it(field, monkeypatch):
     at = database_now()
     pack = request_pack(phase_of(field), None, at)
     later = at + timedelta(seconds=TRACK_SECONDS)

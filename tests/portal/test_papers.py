@@ -19,7 +19,7 @@ ENTRY = r"""@InProceedings{doe2024, Author = {Jane Doe and {\v S}tep{\'a}n Nová
 }"""
 
 
-def test_an_entry_is_written_anew() -> None:
+def test_an_entry_is_formatted_again() -> None:
     entry = read_entry(ENTRY)
     assert (entry.kind, entry.key) == ("inproceedings", "doe2024")
     assert entry.fields == {
@@ -54,7 +54,7 @@ def test_an_entry_is_written_anew() -> None:
         ("@misc{a, title = {" + "T" * 6000 + "}, author = {A}, year = 1}", "longer than 5,000"),
     ],
 )
-def test_what_is_no_entry_or_could_do_harm_is_refused(text: str, said: str) -> None:
+def test_what_is_no_entry_or_could_do_harm_is_rejected(text: str, said: str) -> None:
     with pytest.raises(BibtexError, match=re.escape(said)):
         read_entry(text)
 
@@ -124,8 +124,8 @@ def test_a_source_has_its_authors_title_and_year_as_fields(
 def test_the_team_s_page_says_what_is_wrong(meltemi: Team) -> None:
     client = Client()
     client.force_login(captain(meltemi))
-    refused = client.post("/tasks/tiny/team/paper/", {"bibtex": "@misc{a, title = {T}}", "link": ""})
-    assert refused.status_code == 422
-    assert "The field author is missing. The field year is missing." in refused.content.decode()
+    rejected = client.post("/tasks/tiny/team/paper/", {"bibtex": "@misc{a, title = {T}}", "link": ""})
+    assert rejected.status_code == 422
+    assert "The field author is missing. The field year is missing." in rejected.content.decode()
     assert client.post("/tasks/tiny/team/paper/", {"bibtex": ENTRY, "link": ""}).status_code == 302
     assert "@inproceedings{doe2024," in client.get("/tasks/tiny/team/").content.decode()

@@ -26,7 +26,7 @@ def test_captain_registers_a_team_and_members_join(tiny):
 
 
 @pytest.mark.parametrize("name", ["", "x", "two words", "a/b", "x" * 31, "Melt\nemi"])
-def test_name_outside_the_rule_is_refused(tiny, name):
+def test_name_outside_the_rule_is_rejected(tiny, name):
     with pytest.raises(Invalid):
         register_team(person("Cleo"), tiny, EVALUATION, name=name)
     assert not Team.objects.exists()
@@ -37,7 +37,7 @@ def test_names_that_differ_in_case_only_are_the_same(meltemi):
         register_team(person("Cleo"), meltemi.shared_task, EVALUATION, name="MELTEMI")
 
 
-def test_nobody_is_in_two_teams_of_a_task(meltemi):
+def test_no_one_is_in_two_teams_of_a_task(meltemi):
     rival = new_team(meltemi.shared_task, "Sirocco")
     with pytest.raises(Conflict, match="in the team Meltemi of Tiny already"):
         join_team(captain(meltemi), rival.shared_task, EVALUATION, code=rival.invitation_code)

@@ -46,22 +46,22 @@ def send_as(user: User, team: Team, number: int, at=EVALUATION, phase="evaluatio
     return submit(user, there, at, content=[run_file(GOOD)], file_name=name)
 
 
-def test_whoever_registers_again_has_no_runs_of_the_phase_left(meltemi):
+def test_registering_again_gives_no_runs_of_the_phase(meltemi):
     user = captain(meltemi)
     for number in (1, 2):
         send_run(meltemi, GOOD, number, EVALUATION)
     sirocco = another_team(user, meltemi, "Sirocco")
     send_run(sirocco, GOOD, 1, EVALUATION)
     ostro = another_team(user, sirocco, "Ostro")
-    with pytest.raises(LimitReached, match="counting those for your earlier teams: 0 of 3") as refused:
+    with pytest.raises(LimitReached, match="counting those for your earlier teams: 0 of 3") as raised:
         send_run(ostro, GOOD, 1, EVALUATION)
-    assert refused.value.code == "no_runs_left"
+    assert raised.value.code == "no_runs_left"
     assert Run.objects.filter(submission__sent_by=user).count() == 3
     line = remaining(ostro, user, ostro.shared_task.phases.get(slug="evaluation"), EVALUATION)[0]
     assert (line.used, line.limit, line.left, line.whose) == (3, 3, 0, "person")
 
 
-def test_whoever_registers_again_has_no_runs_of_the_day_left(meltemi):
+def test_registering_again_gives_no_runs_of_the_day(meltemi):
     user = captain(meltemi)
     for number in (1, 2):
         send_run(meltemi, GOOD, number, POST, "post")
@@ -161,7 +161,7 @@ def scored_run(team, value, number):
     return run
 
 
-def test_whoever_registers_again_gets_no_second_first_score(stepped):
+def test_registering_again_gives_no_second_first_score(stepped):
     user = captain(stepped)
     scored_run(stepped, 0.7, 1)
     sirocco = another_team(user, stepped, "Sirocco")
@@ -198,18 +198,18 @@ def test_invitations_are_counted_for_the_person_as_well(meltemi):
         invite_by_mail(user, team, EVALUATION, address=f"p{number}@example.org")
         if number == INVITATIONS_A_DAY // 2:
             team = another_team(user, team, "Sirocco")
-    with pytest.raises(LimitReached) as refused:
+    with pytest.raises(LimitReached) as raised:
         invite_by_mail(user, team, EVALUATION, address="one.more@example.org")
-    assert refused.value.code == "too_many_invitations"
+    assert raised.value.code == "too_many_invitations"
     invite_by_mail(user, team, EVALUATION + timedelta(days=1), address="one.more@example.org")
 
 
-def test_teams_that_are_closed_take_no_new_team(gated):
+def test_closed_registration_accepts_no_new_team(gated):
     answers = {"use": "research"}
     closing = gated.closing_of_teams()
-    with pytest.raises(NotAllowed) as refused:
+    with pytest.raises(NotAllowed) as raised:
         register_team(person("Late"), gated, closing, name="Late", answers=answers)
-    assert refused.value.code == "teams_closed"
+    assert raised.value.code == "teams_closed"
     assert register_team(person("Early"), gated, closing - MILLISECOND, name="Early", answers=answers).pk
 
 

@@ -28,9 +28,9 @@ def phase(tiny):
 
 
 def refusal(action, *arguments, **given):
-    with pytest.raises(ActionError) as refused:
+    with pytest.raises(ActionError) as raised:
         action(*arguments, **given)
-    return refused.value.code
+    return raised.value.code
 
 
 def takes(team, number, at):
@@ -40,7 +40,7 @@ def takes(team, number, at):
         return False
 
 
-def test_a_moved_deadline_holds_at_once_and_is_on_record(phase, organizer, meltemi):  # E58
+def test_a_moved_deadline_holds_at_once_and_is_on_record(phase, organizer, meltemi):
     late = phase.closes + timedelta(days=1)
     assert not takes(meltemi, 1, phase.closes)
     change = move_phase(organizer, phase, EVALUATION, opens=phase.opens, closes=late, note="The server was down.")
@@ -51,7 +51,7 @@ def test_a_moved_deadline_holds_at_once_and_is_on_record(phase, organizer, melte
     assert (entry.actor, entry.detail["note"]) == (organizer, "The server was down.")
 
 
-def test_a_window_that_cannot_be_is_refused(phase, organizer):
+def test_a_window_that_cannot_be_is_rejected(phase, organizer):
     at, opens, closes = EVALUATION, phase.opens, phase.closes
 
     def code(opens, closes, note="why", at=at):
@@ -79,7 +79,7 @@ def test_after_the_release_nothing_is_moved_or_granted(phase, organizer):
 
 
 @pytest.mark.parametrize("name", ["move", "grace", "revoke", "release", "take back", "put back"])
-def test_only_the_tasks_organizers_may(phase, name):  # B34
+def test_only_the_tasks_organizers_may(phase, name):
     stranger, later = person("Stranger"), phase.closes + MINUTE
     actions = {
         "move": (move_phase, EVALUATION, {"opens": phase.opens, "closes": later, "note": "why"}),
@@ -93,7 +93,7 @@ def test_only_the_tasks_organizers_may(phase, name):  # B34
     assert refusal(action, stranger, phase, at, **given) == "no_organizer"
 
 
-def test_grace_for_a_team_opens_the_phase_for_that_team_alone(phase, organizer, meltemi):
+def test_extra_time_for_a_team_opens_the_phase_for_that_team_alone(phase, organizer, meltemi):
     rival = new_team(phase.shared_task, "Notus")
     late, until = phase.closes + MINUTE, phase.closes + timedelta(hours=2)
     grant_grace(organizer, phase, late, team=meltemi, until=until, reason="No power in Athens.")
@@ -106,7 +106,7 @@ def test_grace_for_a_team_opens_the_phase_for_that_team_alone(phase, organizer, 
     assert AuditEntry.objects.get(verb="grant_grace").detail["team"] == "Meltemi"
 
 
-def test_grace_for_all_opens_it_for_all_and_the_later_word_holds(phase, organizer, meltemi):
+def test_extra_time_for_all_opens_it_for_all_and_the_later_one_holds(phase, organizer, meltemi):
     late, until = phase.closes + MINUTE, phase.closes + timedelta(hours=2)
     grant_grace(organizer, phase, late, team=None, until=until, reason="The portal was down.")
     assert takes(meltemi, 1, late)
@@ -151,7 +151,7 @@ def test_extra_time_of_a_team_is_revoked_at_once_where_all_have_some(phase, orga
     assert revoke_grace(organizer, phase, late, grace_id=Grace.objects.get(team=None).pk) == late + NOTICE
 
 
-def test_grace_that_adds_nothing_is_refused(phase, organizer, tiny):
+def test_extra_time_that_adds_nothing_is_rejected(phase, organizer, tiny):
     later = phase.closes + MINUTE
     assert refusal(grant_grace, organizer, phase, EVALUATION, until=later, reason="") == "required"
     assert refusal(grant_grace, organizer, phase, EVALUATION, until=phase.closes, reason="why") == "no_time"
@@ -160,7 +160,7 @@ def test_grace_that_adds_nothing_is_refused(phase, organizer, tiny):
     assert refusal(grant_grace, organizer, post, EVALUATION, until=later, reason="why") == "no_closing"
 
 
-def test_an_import_keeps_what_was_moved_here_and_takes_what_the_folder_changed(phase, organizer, tiny_folder):
+def test_an_import_keeps_what_was_moved_here_and_applies_what_the_folder_changed(phase, organizer, tiny_folder):
     late = phase.closes + timedelta(days=1)
     move_phase(organizer, phase, EVALUATION, opens=phase.opens, closes=late, note="why")
     release_scores(organizer, phase, EVALUATION, when=late)
@@ -229,7 +229,7 @@ def test_the_look_before_a_release_counts_what_would_be_missing(phase, organizer
     assert [(track.teams, track.unscored, track.failed) for track in look.tracks] == [(1, 1, 0), (0, 0, 0)]
 
 
-def test_what_waits_is_told_first(phase, organizer, tiny):
+def test_what_waits_is_listed_first(phase, organizer, tiny):
     assert [step.page for step in to_do(tiny, EVALUATION)] == []
     assert [step.page for step in to_do(tiny, phase.closes - MINUTE)] == ["organize_phases"]
     assert "organize_releases" in [step.page for step in to_do(tiny, phase.closes)]
@@ -254,7 +254,7 @@ CLOSES = 'closes: "2024-05-16 00:00 UTC"'
         ('opens: "2024-05-01 00:00 UTC"', 'opens: "2024-05-03 00:00 UTC"', "cannot move to a time in the future"),
     ],
 )
-def test_an_import_takes_no_time_away_at_one_stroke(tiny, tiny_folder, before, after, word):
+def test_an_import_moves_no_deadline_nearer_than_an_hour(tiny, tiny_folder, before, after, word):
     edit(tiny_folder, before, after)
     edit(tiny_folder, 'title: "Tiny"', 'title: "Huge"')
     window = tiny.phases.filter(slug="evaluation").values_list("opens", "closes")
@@ -266,7 +266,9 @@ def test_an_import_takes_no_time_away_at_one_stroke(tiny, tiny_folder, before, a
     assert tiny.title == "Tiny"
 
 
-def test_an_import_may_move_a_deadline_an_hour_ahead_and_is_told_as_what_it_is(phase, organizer, tiny_folder, client):
+def test_an_import_may_move_a_deadline_an_hour_ahead_and_is_recorded_as_an_import(
+    phase, organizer, tiny_folder, client
+):
     page = "/tasks/tiny/evaluation/"
     move_phase(
         organizer,

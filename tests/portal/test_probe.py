@@ -62,7 +62,7 @@ def test_a_machine_with_another_portals_key(tiny, settings):
     assert sentence.startswith("The key opens no gold standard")
 
 
-def test_one_definition_that_is_gone_stops_nobody(tiny, gated):
+def test_one_missing_definition_stops_no_other_task(tiny, gated):
     folder = portal_settings.DATA_ROOT / "definitions" / tiny.definition_sha256
     folder.rename(folder.with_name("away"))
     assert missing_for(Lane.SCORING) == []

@@ -51,9 +51,7 @@ def accepted(answers: list[Any]) -> list[Any]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("phase", "at", "limit", "rounds"), [("evaluation", EVALUATION, 3, 20), ("post", POST, 2, 2)])
-def test_parallel_uploads_at_a_limit_admit_exactly_that_many_each_time(
-    tiny_folder, tiny, phase, at, limit, rounds
-):  # E55
+def test_parallel_uploads_at_a_limit_admit_exactly_that_many_each_time(tiny_folder, tiny, phase, at, limit, rounds):
     path = tiny_folder / "task.yaml"
     path.write_text(path.read_text().replace("[1, 2, 3, 4, 5]", str(list(range(1, ARRIVALS + 1)))))
     shared_task = import_shared_task(None, tiny_folder, at).shared_task
@@ -165,7 +163,7 @@ def test_parallel_uploads_of_a_number_that_is_free_admit_all(meltemi):
     assert [run.number for run in accepted(answers)] == [1, 1, 1]
 
 
-def test_double_click_gives_one_receipt_even_at_the_limit(meltemi):  # E56
+def test_double_click_gives_one_receipt_even_at_the_limit(meltemi):
     for number in (1, 2):
         send_run(meltemi, GOOD, number, EVALUATION)
     name, body = "one_Meltemi_3.json", run_file(GOOD)
@@ -200,7 +198,7 @@ def test_of_many_choices_at_once_one_holds(meltemi):
     assert Run.objects.filter(chosen_at__isnull=False).count() == 1
 
 
-def test_a_deadline_that_moves_during_uploads_holds_for_each_as_it_was_or_as_it_is(meltemi):  # E59
+def test_a_deadline_that_moves_during_uploads_holds_for_each_as_it_was_or_as_it_is(meltemi):
     phase = meltemi.shared_task.phases.get(slug="evaluation")
     user = organizer_of(meltemi.shared_task, "Oana")
     Phase.objects.filter(pk=phase.pk).update(released=None, runs_per_track=None)
@@ -219,7 +217,7 @@ def test_a_deadline_that_moves_during_uploads_holds_for_each_as_it_was_or_as_it_
     assert Quota.objects.get(team=meltemi, day="").used == Run.objects.filter(team=meltemi).count()
 
 
-def test_of_two_moves_at_once_the_second_sees_the_first(meltemi):  # E59
+def test_of_two_moves_at_once_the_second_sees_the_first(meltemi):
     phase = meltemi.shared_task.phases.get(slug="evaluation")
     user = organizer_of(meltemi.shared_task, "Oana")
     Phase.objects.filter(pk=phase.pk).update(released=None)
@@ -244,7 +242,7 @@ def test_a_run_is_not_chosen_while_it_is_withdrawn(meltemi):
     assert (run.withdrawn_at, run.chosen_at) == (EVALUATION, None)
 
 
-def test_two_sweepers_give_each_hint_once(tiny):  # G83
+def test_two_sweepers_give_each_hint_once(tiny):
     Run.objects.update(lease_ends=None)
     found = [run for work in at_once([lambda: sweep(EVALUATION)] * 2) for run in work.runs]
     assert sorted(found) == sorted(set(found))

@@ -122,7 +122,7 @@ def test_every_kind_of_difference_is_found(run, tiny, what):
             call_command("reconcile", sample=100, stdout=io.StringIO())
 
 
-def test_what_nobody_takes_up_is_found(meltemi, tiny):
+def test_work_that_no_worker_claims_is_found(meltemi, tiny):
     send_run(meltemi, GOOD, 1, EVALUATION)
     assert "stuck" not in codes(tiny, EVALUATION + STUCK)
     assert "stuck" in codes(tiny, EVALUATION + 3 * STUCK)
@@ -137,7 +137,7 @@ def test_the_sample_is_what_the_seed_says(run, tiny, monkeypatch):
     assert seen[0] == seen[1] != seen[2]
 
 
-def test_the_night_tells_administrators_once(run, tiny, caplog):
+def test_the_night_mails_administrators_once(run, tiny, caplog):
     administrator = person("Ada")
     administrator.is_staff = True
     administrator.save()
@@ -149,7 +149,7 @@ def test_the_night_tells_administrators_once(run, tiny, caplog):
     assert "quota" in caplog.text
 
 
-def test_quarantine_is_reported_to_administrators(meltemi, tiny, caplog, poison):  # G78
+def test_quarantine_is_reported_to_administrators(meltemi, tiny, caplog, poison):
     administrator = person("Ada")
     administrator.is_staff = True
     administrator.save()

@@ -40,9 +40,9 @@ def test_ten_uploads_in_a_row_that_a_worker_rejects_are_limited(unlimited):
     for number in range(REJECTED_IN_A_ROW):
         send_run(unlimited, ["MAYBE"], 1, EVALUATION + number * SECOND)
         work_off(EVALUATION)
-    with pytest.raises(LimitReached, match="within ten minutes") as refused:
+    with pytest.raises(LimitReached, match="within ten minutes") as raised:
         send_run(unlimited, ["MAYBE"], 1, EVALUATION + 10 * SECOND)
-    assert (refused.value.code, refused.value.http_status) == ("too_many_rejected", 429)
+    assert (raised.value.code, raised.value.http_status) == ("too_many_rejected", 429)
     assert Submission.objects.count() == REJECTED_IN_A_ROW
     send_run(unlimited, GOOD, 1, EVALUATION + timedelta(minutes=2))  # then one a minute
 
@@ -99,9 +99,9 @@ def test_what_waits_for_its_check_counts_so_that_no_more_than_the_limit_can_be_r
     misnamed(user, unlimited, EVALUATION)
     for number in (1, 2):
         send_run(unlimited, ["MAYBE"], number, EVALUATION)
-    with pytest.raises(LimitReached, match="3 files of you or your team wait") as refused:
+    with pytest.raises(LimitReached, match="3 files of you or your team wait") as raised:
         send_run(unlimited, ["MAYBE"], 3, EVALUATION)
-    assert refused.value.code == "too_many_unchecked"
+    assert raised.value.code == "too_many_unchecked"
     work_off(EVALUATION)
     with pytest.raises(LimitReached, match="within an hour were rejected"):
         send_run(unlimited, GOOD, 3, EVALUATION)
@@ -144,7 +144,7 @@ def test_an_upload_that_kills_its_check_counts_once_and_an_outage_does_not(melte
     assert (rejected, waiting) == (([EVALUATION], 1), ([EVALUATION], 1))
 
 
-def test_whoever_changes_teams_keeps_what_was_rejected(meltemi):
+def test_changing_teams_keeps_the_count_of_rejections(meltemi):
     user = captain(meltemi)
     for number in range(REJECTED_IN_A_ROW):
         misnamed(user, meltemi, EVALUATION + number * SECOND)
@@ -173,8 +173,8 @@ def test_uploads_that_wait_for_their_check_are_bounded(unlimited, monkeypatch):
     monkeypatch.setattr(rejections, "UNCHECKED", 2)
     for number in (1, 2):
         send_run(unlimited, GOOD, number, EVALUATION)
-    with pytest.raises(ActionError, match="wait to be checked") as refused:
+    with pytest.raises(ActionError, match="wait to be checked") as raised:
         send_run(unlimited, GOOD, 3, EVALUATION)
-    assert refused.value.code == "too_many_unchecked"
+    assert raised.value.code == "too_many_unchecked"
     work_off(EVALUATION)
     send_run(unlimited, GOOD, 3, EVALUATION)

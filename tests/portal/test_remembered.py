@@ -45,7 +45,7 @@ def test_it_is_made_once_and_put_back(field):
 
 
 @pytest.mark.parametrize("what", ["row", "folder", "file"])
-def test_it_is_made_anew_where_anything_differs(field, tiny_folder, what):
+def test_it_is_made_again_where_anything_differs(field, tiny_folder, what):
     run, _rows = field.use()
     if what == "row":
         person("Ada")

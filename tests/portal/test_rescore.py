@@ -65,7 +65,7 @@ def test_a_newer_scorer_scores_everything_again_and_boards_go_by_it(run, tiny, m
     assert run.evaluations.count() == 2
 
 
-def test_an_older_worker_refuses_and_costs_no_attempt(meltemi, tiny, monkeypatch):  # G81
+def test_an_older_worker_claims_nothing_and_uses_no_attempt(meltemi, tiny, monkeypatch):
     run = send_run(meltemi, GOOD, 1, EVALUATION)
     become(monkeypatch, "0.0.9")
     assert adopt_scorer(EVALUATION) == []
@@ -77,7 +77,7 @@ def test_an_older_worker_refuses_and_costs_no_attempt(meltemi, tiny, monkeypatch
     assert (run.submission.state, run.submission.attempts) == ("received", 0)
 
 
-def test_a_worker_that_claimed_as_the_scorer_changed_writes_nothing(run, tiny, monkeypatch):  # G81
+def test_a_worker_that_claimed_as_the_scorer_changed_writes_nothing(run, tiny, monkeypatch):
     really = score.claim_run
 
     def claim_too_late(run_id, at):
@@ -106,7 +106,7 @@ def test_the_command_asks_for_one_task_and_keeps_the_reason(run, tiny):
         call_command("rescore", "tiny", reason="x" * 301)
 
 
-def test_scores_that_come_out_otherwise_are_told_and_not_written(run, caplog):
+def test_scores_that_differ_are_reported_and_not_written(run, caplog):
     evaluation = run.evaluations.get()
     Evaluation.objects.filter(pk=evaluation.pk).update(scores=evaluation.scores | {"accuracy": 0.5})
     Run.objects.filter(pk=run.pk).update(state="received", attempts=0)
@@ -115,19 +115,19 @@ def test_scores_that_come_out_otherwise_are_told_and_not_written(run, caplog):
     assert run.evaluations.get().scores["accuracy"] == 0.5
 
 
-def test_refused_runs_stay_refused_and_failed_baselines_get_another_chance(run, meltemi, tiny, tiny_folder):
-    refused = send_run(meltemi, ["MAYBE"], 2, EVALUATION)
+def test_rejected_runs_stay_rejected_and_failed_baselines_get_another_chance(run, meltemi, tiny, tiny_folder):
+    rejected = send_run(meltemi, ["MAYBE"], 2, EVALUATION)
     work_off(EVALUATION)
     Run.objects.filter(kind="baseline").update(state="failed")
     Run.objects.filter(pk=run.pk).update(state="failed")
     scores.rescore(None, tiny, EVALUATION, reason="again")
-    refused.refresh_from_db()
+    rejected.refresh_from_db()
     run.refresh_from_db()
-    assert (refused.state, run.state) == ("rejected", "failed")
+    assert (rejected.state, run.state) == ("rejected", "failed")
     assert not Run.objects.filter(kind="baseline", state="failed").exists()
 
 
-def test_what_nobody_waits_for_goes_into_the_bulk_lane(run, meltemi, tiny):
+def test_what_no_one_waits_for_goes_into_the_bulk_lane(run, meltemi, tiny):
     fresh = send_run(meltemi, POOR, 2, EVALUATION)
     check_submission(fresh.submission.pk, EVALUATION)
     scores.rescore(None, tiny, EVALUATION, reason="again")
@@ -153,7 +153,7 @@ def test_the_sweep_adds_nothing_to_a_lane_in_which_messages_wait(run, tiny, queu
     assert queue.llen(message_list(Lane.BULK, HINT_PRIORITY)) == waiting
 
 
-def test_gold_swapped_under_load_names_its_version_each_time(run, tiny_folder):  # G84
+def test_gold_swapped_under_load_names_its_version_each_time(run, tiny_folder):
     first = run.evaluations.get()
     for version in (2, 3):
         name = "two" if version == 2 else "one"

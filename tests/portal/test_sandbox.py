@@ -64,7 +64,7 @@ def number(name: str) -> int:
     return CALLS[name][0 if X86_64 else 1]
 
 
-def refused(attempt: Callable[..., Any], *arguments: Any, readable: Iterable[Path] = ()) -> str:
+def prevented(attempt: Callable[..., Any], *arguments: Any, readable: Iterable[Path] = ()) -> str:
     """The error by which the attempt ends in a child; a test fails where it does not."""
     with pytest.raises((ChildError, HostError)) as caught:
         run_limited(attempt, *arguments, readable=readable, memory=MEMORY)
@@ -109,7 +109,7 @@ def test_system_calls_that_no_evaluation_needs(name):
 def test_the_gold_key(tiny):
     key = private_key_file()
     assert key.read_text()
-    assert refused(key.read_text, readable=[tiny.definition.folder]) == "PermissionError"
+    assert prevented(key.read_text, readable=[tiny.definition.folder]) == "PermissionError"
 
 
 def test_sealed_gold_and_other_peoples_runs(meltemi, tiny):
@@ -117,11 +117,11 @@ def test_sealed_gold_and_other_peoples_runs(meltemi, tiny):
     files = [Path(settings.DATA_ROOT) / stored_name(run.file_sha256) for run in (own, other)]
     assert len(set(files)) == 2
     assert run_limited(files[0].read_text, readable=[files[0]]) == files[0].read_text()
-    assert refused(files[1].read_text, readable=[files[0]]) == "PermissionError"
+    assert prevented(files[1].read_text, readable=[files[0]]) == "PermissionError"
     for gold in settings.GOLD_ROOT.iterdir():
-        assert refused(attempts.contents, gold) == "PermissionError"
+        assert prevented(attempts.contents, gold) == "PermissionError"
     with data_objects().local(stored_name(own.file_sha256)) as file:
-        assert refused(attempts.contents, file.parent, readable=[file]) == "PermissionError"
+        assert prevented(attempts.contents, file.parent, readable=[file]) == "PermissionError"
 
 
 def test_links_lead_nowhere(tmp_path):
@@ -130,13 +130,13 @@ def test_links_lead_nowhere(tmp_path):
     folder.mkdir()
     (folder / "link").symlink_to(secret)
     for way in (folder / "link", folder / ".." / "secret", Path("/proc/self/root", *secret.parts[1:])):
-        assert refused(way.read_text, readable=[folder]) == "PermissionError"
+        assert prevented(way.read_text, readable=[folder]) == "PermissionError"
 
 
 @pytest.mark.parametrize("file", ["mem", "environ", "maps", "cmdline", "fd", "root/etc/passwd", "task"])
 def test_files_of_worker_and_parent_in_proc(file):
     for process in (os.getpid(), child.fork_server().pid):
-        assert refused(attempts.contents, Path(f"/proc/{process}/{file}")) == "PermissionError"
+        assert prevented(attempts.contents, Path(f"/proc/{process}/{file}")) == "PermissionError"
 
 
 def test_the_parents_memory(fork_here):
@@ -165,7 +165,7 @@ def test_signals_to_the_worker(call):
 
 def test_signals_by_descriptor():
     """`fcntl` may name who gets a signal when a descriptor has something to read; a child's signals reach nobody."""
-    assert refused(fcntl.fcntl, 0, fcntl.F_SETOWN, os.getpid()) == "PermissionError"
+    assert prevented(fcntl.fcntl, 0, fcntl.F_SETOWN, os.getpid()) == "PermissionError"
 
 
 def test_descriptors_of_the_parent_are_closed(fork_here, tmp_path):
@@ -173,7 +173,7 @@ def test_descriptors_of_the_parent_are_closed(fork_here, tmp_path):
     secret.write_text("hidden")
     with secret.open("r+b") as file, mmap.mmap(file.fileno(), 6, access=mmap.ACCESS_READ):
         fork_here()
-        assert refused(os.pread, file.fileno(), 6, 0) == "OSError"
+        assert prevented(os.pread, file.fileno(), 6, 0) == "OSError"
         left = run_limited(attempts.contents, Path("/dev/fd"), readable=[Path("/proc")], memory=MEMORY)
         assert len(left) == 5  # input, output, errors, the worker's socket and the listing's own
     for standard in (0, 1, 2):
@@ -206,7 +206,7 @@ def test_files_are_not_changed_even_where_they_may_be_read(name, tmp_path):
     for path in (file, other):
         path.write_text("as it was")
     before = {path: path.stat() for path in (file, other)}
-    assert refused(*ATTEMPTS[name](file), readable=[tmp_path]) in ("PermissionError", "OSError")
+    assert prevented(*ATTEMPTS[name](file), readable=[tmp_path]) in ("PermissionError", "OSError")
     assert {path: path.stat() for path in tmp_path.iterdir()} == before
     assert file.read_text() == other.read_text() == "as it was"
 
@@ -224,7 +224,7 @@ def test_files_are_not_changed_even_where_they_may_be_read(name, tmp_path):
     ],
 )
 def test_no_network_no_program_no_other_process(attempt):
-    assert refused(*attempt) == "PermissionError"
+    assert prevented(*attempt) == "PermissionError"
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
@@ -242,8 +242,8 @@ def test_protection_holds_without_privileges(fork_here, tmp_path):
         try:
             os.setuid(65534)
             fork_here()
-            refused(socket.socket)
-            refused(secret.read_text)
+            prevented(socket.socket)
+            prevented(secret.read_text)
             os._exit(0 if run_limited(attempts.same, "fine", memory=MEMORY) == "fine" else 1)
         finally:
             os._exit(2)
@@ -260,8 +260,8 @@ def test_older_kernels(known, monkeypatch, fork_here, tmp_path):
     run = tmp_path / "run"
     run.write_text("content")
     assert run_limited(run.read_text, readable=[run], memory=MEMORY) == "content"
-    assert refused(Path("/etc/passwd").read_text, readable=[tmp_path]) == "PermissionError"
-    assert refused(os.truncate, run, 0, readable=[tmp_path]) == "PermissionError"
+    assert prevented(Path("/etc/passwd").read_text, readable=[tmp_path]) == "PermissionError"
+    assert prevented(os.truncate, run, 0, readable=[tmp_path]) == "PermissionError"
 
 
 def test_what_a_kernel_lacks_is_reported(monkeypatch, fork_here):

@@ -51,7 +51,7 @@ def slots(team):
     return [run.slot for run in Run.objects.filter(team=team).select_related("phase").order_by("number")]
 
 
-def refused(team, *numbers, slot=""):
+def error_code(team, *numbers, slot=""):
     with pytest.raises(ActionError) as refusal:
         send(team, *numbers, slot=slot)
     return refusal.value.code
@@ -61,13 +61,13 @@ def test_the_definition_says_how_many(team, slotted_folder):
     phase = Phase.objects.get(slug="evaluation")
     assert (phase.runs_per_track, phase.contrastive) == (3, 2)
     path = slotted_folder / "task.yaml"
-    for before, after, told in (
+    for before, after, message in (
         (SLOTS, f"runs_per_track: 3, {SLOTS}", "runs_per_track: found 3"),
         ("official: chosen", "official: best", "slots"),
     ):
         text = path.read_text()
         path.write_text(text.replace(before, after))
-        with pytest.raises(DefinitionError, match=told):
+        with pytest.raises(DefinitionError, match=message):
             load_definition(slotted_folder)
         path.write_text(text)
 
@@ -82,14 +82,14 @@ def test_the_first_run_is_the_primary_one_unless_the_team_says_otherwise(team):
     assert slots(rival) == ["contrastive", "primary", "contrastive"]
 
 
-def test_a_slot_that_is_taken_is_refused_and_nothing_is_kept(team):
+def test_a_slot_that_is_used_is_rejected_and_nothing_is_kept(team):
     send(team, 1)
-    assert refused(team, 2, slot="primary") == "slot_taken"
+    assert error_code(team, 2, slot="primary") == "slot_taken"
     other = new_team(team.shared_task, "Notus")
-    assert refused(other, 1, 2, slot="primary") == "slot_taken"
-    assert refused(other, 1, 2, 3, slot="contrastive") == "slot_taken"
+    assert error_code(other, 1, 2, slot="primary") == "slot_taken"
+    assert error_code(other, 1, 2, 3, slot="contrastive") == "slot_taken"
     send(other, 1, 2, slot="contrastive")
-    assert refused(other, 3, slot="contrastive") == "slot_taken"
+    assert error_code(other, 3, slot="contrastive") == "slot_taken"
     send(other, 3)
     assert slots(other) == ["contrastive", "contrastive", "primary"]
     with pytest.raises(LimitReached):
@@ -107,7 +107,7 @@ def test_the_primary_run_is_the_official_one_and_can_be_another(team):
     assert [row.scores["accuracy"] for row in board(team.shared_task, POST).rows if row.team] == [1.0]
 
 
-def test_a_primary_run_that_is_refused_or_withdrawn_leaves_its_slot(team):
+def test_a_primary_run_that_is_rejected_or_withdrawn_leaves_its_slot(team):
     bad = send(team, 1, values=["MAYBE", *GOOD[1:]])
     check_submission(bad.pk, EVALUATION)
     assert bad.runs.get().chosen_at is None

@@ -30,14 +30,14 @@ def test_keeping_the_same_body_twice_is_one_file():
     assert stored_path(stored.sha256).read_bytes() == b"twice"
 
 
-def test_refused_body_leaves_nothing():
+def test_rejected_body_leaves_nothing():
     with store_upload([b"refused"], "run.json", 100) as stored:
         pass
     assert not stored_path(stored.sha256).exists()
     assert list(INCOMING.iterdir()) == []
 
 
-def test_the_limit_is_the_last_byte_that_goes_in():  # A11
+def test_the_limit_is_the_last_byte_that_goes_in():
     with store_upload([b"x" * 60, b"x" * 40], "run.json", 100) as stored:
         assert stored.size == 100
     with pytest.raises(UploadTooLarge):
@@ -63,14 +63,14 @@ def test_file_of_ours_is_stored_once(tmp_path):
     assert stored_path(sha256).stat().st_mtime_ns == written
 
 
-def test_what_a_killed_process_left_goes_with_a_later_upload():  # G75
+def test_what_a_killed_process_left_goes_with_a_later_upload():
     INCOMING.mkdir(parents=True, exist_ok=True)
-    stale, lately, folder = INCOMING / "stale", INCOMING / "lately", INCOMING / "folder"
+    stale, recent, folder = INCOMING / "stale", INCOMING / "recent", INCOMING / "folder"
     folder.mkdir()
-    for path, age in ((stale, STALE_SECONDS + 60), (lately, STALE_SECONDS - 60), (folder, STALE_SECONDS + 60)):
+    for path, age in ((stale, STALE_SECONDS + 60), (recent, STALE_SECONDS - 60), (folder, STALE_SECONDS + 60)):
         path.is_dir() or path.write_bytes(b"half")
         os.utime(path, (path.stat().st_atime, path.stat().st_mtime - age))
     with store_upload([b"new"], "run.json", 100):
         pass
-    assert list(INCOMING.iterdir()) == [lately]
-    lately.unlink()
+    assert list(INCOMING.iterdir()) == [recent]
+    recent.unlink()

@@ -71,18 +71,18 @@ def test_archive_holds_several_runs(meltemi):
     assert limits(meltemi, EVALUATION) == {"one": (1, 3), "two": (1, 3)}
 
 
-def test_the_window_is_half_open(meltemi):  # E58
+def test_the_window_is_half_open(meltemi):
     phase = meltemi.shared_task.phases.get(slug="evaluation")
     send_run(meltemi, GOOD, 1, phase.opens)
     send_run(meltemi, GOOD, 2, phase.closes - MILLISECOND)
     for number, at in enumerate([phase.opens - MILLISECOND, phase.closes], start=3):
-        with pytest.raises(NotAllowed, match="Evaluation doesn’t accept runs now") as refused:
+        with pytest.raises(NotAllowed, match="Evaluation doesn’t accept runs now") as raised:
             send_run(meltemi, GOOD, number, at)
-        assert refused.value.code == "phase_closed"
+        assert raised.value.code == "phase_closed"
     assert limits(meltemi, EVALUATION)["one"] == (2, 3)
 
 
-def test_a_deadline_that_was_moved_holds_at_once(meltemi):  # E59
+def test_a_deadline_that_was_moved_holds_at_once(meltemi):
     phase = meltemi.shared_task.phases.get(slug="evaluation")
     late = phase.closes + timedelta(hours=1)
     meltemi.shared_task.phases.filter(pk=phase.pk).update(closes=phase.closes + timedelta(days=1))
@@ -98,7 +98,7 @@ def test_limit_of_a_phase(meltemi):
     assert Submission.objects.count() == 3
 
 
-def test_limit_of_a_day_begins_anew_at_midnight_utc(meltemi):  # E61
+def test_the_limit_of_a_day_resets_at_midnight_utc(meltemi):
     for number in (1, 2):
         send_run(meltemi, GOOD, number, POST, "post")
     with pytest.raises(LimitReached, match=r"left today \(UTC\) for Track one: 0 of 2"):
@@ -108,7 +108,7 @@ def test_limit_of_a_day_begins_anew_at_midnight_utc(meltemi):  # E61
     assert limits(meltemi, midnight, "post")["one"] == (1, 2)
 
 
-def test_an_archive_over_the_limit_is_refused_whole(meltemi):  # A27
+def test_an_archive_over_the_limit_is_rejected_whole(meltemi):
     files = {f"one_Meltemi_{number}.json": run_file(GOOD) for number in (1, 2, 3, 4)}
     files["two_Meltemi_1.json"] = run_file(GOOD)
     with pytest.raises(LimitReached, match=r"Track one in Evaluation: 3 of 3\. This upload holds 4"):
@@ -117,11 +117,11 @@ def test_an_archive_over_the_limit_is_refused_whole(meltemi):  # A27
     assert not Run.objects.filter(team=meltemi).exists()
 
 
-def test_number_that_is_used_is_refused_and_the_free_ones_named(meltemi):
+def test_number_that_is_used_is_rejected_and_the_free_ones_named(meltemi):
     send_run(meltemi, GOOD, 2, EVALUATION)
-    with pytest.raises(Conflict, match=r"Free: 1, 3, 4, 5\.") as refused:
+    with pytest.raises(Conflict, match=r"Free: 1, 3, 4, 5\.") as raised:
         send_run(meltemi, POOR, 2, EVALUATION)
-    assert refused.value.http_status == 409
+    assert raised.value.http_status == 409
     assert limits(meltemi, EVALUATION)["one"] == (1, 3)
 
 
@@ -161,33 +161,33 @@ def test_rejection_frees_number_and_quota(meltemi):
     assert send_run(meltemi, GOOD, 1, EVALUATION).number == 1
 
 
-def test_same_key_same_receipt(meltemi):  # E56
+def test_same_key_same_receipt(meltemi):
     first = send(meltemi, "one_Meltemi_1.json", run_file(GOOD), EVALUATION, key="click")
     again = send(meltemi, "one_Meltemi_1.json", run_file(GOOD), EVALUATION, key="click")
     assert first == again
     assert limits(meltemi, EVALUATION)["one"] == (1, 3)
 
 
-def test_same_key_is_answered_after_the_deadline_too(meltemi):  # G75
+def test_same_key_is_answered_after_the_deadline_too(meltemi):
     first = send(meltemi, "one_Meltemi_1.json", run_file(GOOD), EVALUATION, key="click")
     assert send(meltemi, "one_Meltemi_1.json", run_file(GOOD), POST, key="click") == first
 
 
-def test_same_key_other_body_is_refused(meltemi):  # E56
+def test_same_key_other_body_is_rejected(meltemi):
     send(meltemi, "one_Meltemi_1.json", run_file(GOOD), EVALUATION, key="click")
-    with pytest.raises(Invalid) as refused:
+    with pytest.raises(Invalid) as raised:
         send(meltemi, "one_Meltemi_1.json", run_file(POOR), EVALUATION, key="click")
-    assert (refused.value.code, refused.value.http_status) == ("key_reused", 422)
+    assert (raised.value.code, raised.value.http_status) == ("key_reused", 422)
 
 
 @pytest.mark.parametrize("other", [{"phase": "without-gold"}, {"slot": "contrastive"}])
-def test_same_key_other_phase_or_slot_is_refused(meltemi, other):
+def test_same_key_other_phase_or_slot_is_rejected(meltemi, other):
     body = {"name": "one_Meltemi_1.json", "body": run_file(GOOD), "at": POST, "phase": "post", "key": "click"}
     first = send(meltemi, **body)
     assert send(meltemi, **body) == first
-    with pytest.raises(Invalid, match="another file, phase or slot") as refused:
+    with pytest.raises(Invalid, match="another file, phase or slot") as raised:
         send(meltemi, **{**body, **other})
-    assert (refused.value.code, refused.value.http_status) == ("key_reused", 422)
+    assert (raised.value.code, raised.value.http_status) == ("key_reused", 422)
 
 
 def test_invalid_names_are_listed_and_counted_and_the_content_is_checked_all_the_same(meltemi):
@@ -296,7 +296,7 @@ def test_names_without_numbers_are_counted_by_the_portal(tiny_folder, meltemi):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_broker_down_at_commit(meltemi):  # G82
+def test_broker_down_at_commit(meltemi):
     submission = send(meltemi, "one_Meltemi_1.json", run_file(GOOD), EVALUATION)
     assert Submission.objects.get() == submission
 

@@ -22,9 +22,9 @@ def test_a_used_run_number_is_not_suggested(meltemi):
     assert suggested(meltemi, phase) == {"one_Meltemi_2.json"}
     assert right_names(meltemi.shared_task, meltemi, phase).runs[0].name == "one_Meltemi_2.json"
     with store_upload([run_file(GOOD)], WRONG, UPLOAD_BYTES) as stored:
-        taken = Run.objects.holding_numbers(meltemi, phase).numbers_by_track()
+        used_numbers = Run.objects.holding_numbers(meltemi, phase).numbers_by_track()
         with child_for(meltemi.shared_task.definition, stored.path, phase) as child:
-            finding, _kept = judge(child, WRONG, meltemi, taken)
+            finding, _kept = judge(child, WRONG, meltemi, used_numbers)
     assert {problem["suggestion"] for problem in finding.problems} == {"one_Meltemi_2.json"}
 
 
@@ -35,7 +35,7 @@ def test_numbers_that_may_be_used_again_are_suggested(meltemi):
     assert suggested(meltemi, phase) == {"one_Meltemi_1.json"}
 
 
-def test_an_upload_does_not_stand_in_its_own_way(meltemi):
+def test_an_upload_does_not_block_itself(meltemi):
     run = send_run(meltemi, GOOD, 1, EVALUATION)
     work_off(EVALUATION)
     run.refresh_from_db()

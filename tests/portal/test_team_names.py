@@ -37,10 +37,10 @@ def tiny_folder(tiny_folder):
 
 
 @pytest.mark.parametrize("name", ALIKE.values(), ids=ALIKE)
-def test_a_name_that_looks_like_a_teams_is_taken(meltemi, name):
-    with pytest.raises(Conflict) as refused:
+def test_a_name_that_looks_like_a_teams_is_not_free(meltemi, name):
+    with pytest.raises(Conflict) as raised:
         register_team(person("Rival"), meltemi.shared_task, EVALUATION, name=name)
-    assert refused.value.message == (
+    assert raised.value.message == (
         f"{name} is too similar to the team Meltemi. Choose a name that no one can mistake for it."
     )
 

@@ -118,7 +118,7 @@ def test_declined_with_a_reason_and_asked_again(pending, organizer):
         ask_again(cleo, pending, POST, answers=ANSWERS)
 
 
-def test_only_organizers_of_the_task_decide(pending, meltemi):  # B34
+def test_only_organizers_of_the_task_decide(pending, meltemi):
     other = person("Other")
     for user in (captain(pending), other):
         with pytest.raises(NotAllowed):
@@ -191,7 +191,7 @@ def test_invitations_by_mail(meltemi, friend):
     assert mails(meltemi) == [("invitation", "ada@example.org")]
     with pytest.raises(NotAllowed):
         invite_by_mail(person("Stranger"), meltemi, EVALUATION, address="ada@example.org")
-    for address in ("", "ada", "ada@example.org\nBcc: all@example.org"):  # F65
+    for address in ("", "ada", "ada@example.org\nBcc: all@example.org"):
         with pytest.raises(Invalid):
             invite_by_mail(friend, meltemi, EVALUATION, address=address)
     for number in range(INVITATIONS_A_DAY - 1):

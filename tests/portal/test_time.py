@@ -32,7 +32,7 @@ def reimport(folder, before, after, at=EVALUATION):
 
 
 @pytest.mark.parametrize("later", [DAY, -DAY])
-def test_a_deadline_that_is_moved_during_an_upload_holds_and_is_audited(tiny_folder, meltemi, later):  # E59
+def test_a_deadline_that_is_moved_during_an_upload_holds_and_is_audited(tiny_folder, meltemi, later):
     phase = meltemi.shared_task.phases.get(slug="evaluation")  # the page was loaded, the upload runs
     at = phase.closes + (later / 2)
     day = (phase.closes + later).strftime("%Y-%m-%d %H:%M UTC")
@@ -47,7 +47,7 @@ def test_a_deadline_that_is_moved_during_an_upload_holds_and_is_audited(tiny_fol
 
 
 @pytest.mark.parametrize("minutes", [10, -10])
-def test_a_web_servers_wrong_clock_decides_nothing(meltemi, monkeypatch, minutes):  # E60
+def test_a_web_servers_wrong_clock_decides_nothing(meltemi, monkeypatch, minutes):
     """A phase that closes in five minutes is open and one that closed five minutes ago is not, whatever it shows."""
     wrong = timedelta(minutes=minutes)
     right, seconds = database_now(), time.time
@@ -77,7 +77,7 @@ def test_a_web_servers_wrong_clock_decides_nothing(meltemi, monkeypatch, minutes
         ("2024-03-01 00:00 Europe/Madrid", datetime(2024, 2, 29, 22, 59, 59, 999000, UTC)),  # after 29 February
     ],
 )
-def test_deadlines_in_zones_that_change_their_clocks(tiny_folder, written, last, db):  # E61
+def test_deadlines_in_zones_that_change_their_clocks(tiny_folder, written, last, db):
     path = tiny_folder / "task.yaml"
     path.write_text(path.read_text().replace('opens: "2024-05-01 00:00 UTC"', 'opens: "2024-01-01 00:00 UTC"'))
     team = new_team(reimport(tiny_folder, 'closes: "2024-05-16 00:00 UTC"', f'closes: "{written}"'), "Meltemi")
@@ -86,14 +86,14 @@ def test_deadlines_in_zones_that_change_their_clocks(tiny_folder, written, last,
         send_run(team, GOOD, 2, last + MILLISECOND)
 
 
-def test_a_quota_day_is_a_day_in_utc_wherever_the_moment_was_read():  # E61
+def test_a_quota_day_is_a_day_in_utc_wherever_the_moment_was_read():
     last = datetime(2024, 2, 29, 23, 59, 59, 999999, UTC)
     assert [quota_day(last), quota_day(last + MILLISECOND)] == ["2024-02-29", "2024-03-01"]
     assert quota_day(datetime(2024, 2, 29, 13, tzinfo=ZoneInfo("Pacific/Honolulu"))) == "2024-02-29"
     assert quota_day(datetime(2024, 2, 29, 14, tzinfo=ZoneInfo("Pacific/Honolulu"))) == "2024-03-01"
 
 
-def test_the_day_on_which_clocks_change_has_one_quota(meltemi):  # E61
+def test_the_day_on_which_clocks_change_has_one_quota(meltemi):
     day = datetime(2024, 10, 27, 0, 30, tzinfo=UTC)
     for number, hours in ((1, 0), (2, 12)):
         send_run(meltemi, GOOD, number, day + timedelta(hours=hours), "post")
@@ -102,7 +102,7 @@ def test_the_day_on_which_clocks_change_has_one_quota(meltemi):  # E61
     assert send_run(meltemi, GOOD, 3, day + timedelta(hours=23, minutes=30), "post").number == 3
 
 
-def test_a_moment_belongs_to_one_of_two_adjacent_phases(meltemi):  # E62
+def test_a_moment_belongs_to_one_of_two_adjacent_phases(meltemi):
     border = meltemi.shared_task.phases.get(slug="evaluation").closes
     meltemi.shared_task.phases.filter(slug="post").update(opens=border)
     send_run(meltemi, GOOD, 1, border - MILLISECOND)
@@ -116,7 +116,7 @@ def test_a_moment_belongs_to_one_of_two_adjacent_phases(meltemi):  # E62
     assert [[phase.slug for phase in phases] for phases in open_phases] == [["evaluation"], ["post"]]
 
 
-def test_where_no_phase_is_open_nothing_is_taken(meltemi):  # E62
+def test_where_no_phase_is_open_nothing_is_accepted(meltemi):
     between = POST - 2 * DAY
     page = task_page(meltemi.shared_task, captain(meltemi), between)
     assert (page.open_phases, page.current_phase, page.next_phase.slug) == ([], None, "post")

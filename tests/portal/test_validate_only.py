@@ -57,7 +57,7 @@ def files():
 def test_it_says_what_was_recognized_and_what_would_be_left(meltemi):
     body = archive({"one_Meltemi_1.json": run_file(GOOD), "two_Meltemi_4.json": run_file(GOOD)})
     report = tried(meltemi, "tiny_Meltemi.zip", body)
-    assert (report.is_valid, report.would_be_accepted, report.refused) == (True, True, None)
+    assert (report.is_valid, report.would_be_accepted, report.rejection) == (True, True, None)
     assert [(one.run.track, one.run.number, one.items, one.problems) for one in report.runs] == [
         ("one", 1, 4, []),
         ("two", 4, 4, []),
@@ -90,7 +90,7 @@ def test_the_file_goes_with_the_check_and_the_report_a_day_later(meltemi):
     assert not Validation.objects.exists()
 
 
-def test_a_file_that_no_worker_takes_up_is_deleted_after_an_hour(meltemi):
+def test_a_file_that_no_worker_claims_is_deleted_after_an_hour(meltemi):
     before = files()
     validation = asked(meltemi)
     validate.expire(EVALUATION + WAITS - MINUTE)
@@ -129,19 +129,19 @@ def test_every_problem_of_every_run_is_listed_and_limits_do_not_matter_then(melt
     assert not report.is_valid
     assert all(not run.is_valid for run in report.runs)
     assert report.problems
-    assert (report.refused, report.left) == (None, [])
+    assert (report.rejection, report.left) == (None, [])
 
 
 def test_limits_and_used_numbers_are_said_as_for_a_real_upload(meltemi):
     send_run(meltemi, GOOD, 1, EVALUATION)
     used = tried(meltemi)
-    assert (used.is_valid, used.refused.code, used.would_be_accepted) == (True, "run_number_taken", False)
+    assert (used.is_valid, used.rejection.code, used.would_be_accepted) == (True, "run_number_taken", False)
     for number in (2, 3):
         send_run(meltemi, GOOD, number, EVALUATION)
-    assert tried(meltemi, "one_Meltemi_4.json").refused.code == "no_runs_left"
+    assert tried(meltemi, "one_Meltemi_4.json").rejection.code == "no_runs_left"
     closes = meltemi.shared_task.phases.get(slug="evaluation").closes
     in_time = asked(meltemi, "one_Meltemi_4.json", at=closes - MINUTE)
-    assert validated(in_time, closes).refused.code == "phase_closed"
+    assert validated(in_time, closes).rejection.code == "phase_closed"
     assert Quota.objects.get(team=meltemi, track__slug="one").used == 3
 
 
@@ -164,9 +164,9 @@ def test_it_never_opens_gold(meltemi, settings, tmp_path):
 def test_a_person_has_one_at_a_time_and_others_their_own(meltemi):
     rival = new_team(meltemi.shared_task, "Notus")
     first = asked(meltemi)
-    with pytest.raises(Conflict, match="Another file of yours is being validated") as refused:
+    with pytest.raises(Conflict, match="Another file of yours is being validated") as rejection:
         asked(meltemi)
-    assert refused.value.code == "validation_running"
+    assert rejection.value.code == "validation_running"
     assert len(list(files_to_validate())) == 1
     assert tried(rival, "one_Notus_1.json").is_valid
     assert validated(first, EVALUATION).is_valid
@@ -178,9 +178,9 @@ def test_the_rate_is_limited_for_each_person_by_the_hour(meltemi, monkeypatch):
     rival = new_team(meltemi.shared_task, "Notus")
     for _ in range(2):
         tried(meltemi, body=b"[]")
-    with pytest.raises(LimitReached, match="within an hour") as refused:
+    with pytest.raises(LimitReached, match="within an hour") as rejection:
         tried(meltemi)
-    assert (refused.value.code, refused.value.http_status) == ("too_many_validations", 429)
+    assert (rejection.value.code, rejection.value.http_status) == ("too_many_validations", 429)
     assert tried(rival, "one_Notus_1.json").is_valid
     assert tried(meltemi, at=EVALUATION + 60 * MINUTE).is_valid
 
@@ -191,7 +191,7 @@ def test_people_without_a_team_check_at_home(meltemi):
     assert error.value.code == "no_team"
 
 
-def test_a_phase_that_is_closed_takes_no_file(meltemi):
+def test_a_closed_phase_accepts_no_file(meltemi):
     with pytest.raises(NotAllowed) as error:
         asked(meltemi, at=meltemi.shared_task.phases.get(slug="evaluation").closes)
     assert error.value.code == "phase_closed"
@@ -235,7 +235,7 @@ def test_a_storage_that_is_away_or_hangs_makes_it_wait(meltemi, monkeypatch, err
     assert validated(validation, EVALUATION + MINUTE).is_valid
 
 
-def test_what_a_dead_worker_held_is_taken_up_by_another(meltemi):
+def test_what_a_dead_worker_held_is_claimed_by_another(meltemi):
     validation = asked(meltemi)
     Validation.objects.update(state="running", token=validation.pk, lease_ends=EVALUATION + MINUTE)
     assert not validate.validate(validation.pk, EVALUATION)
@@ -249,9 +249,9 @@ def test_rejected_uploads_use_no_quota_but_are_bounded(meltemi, monkeypatch):
         send_run(meltemi, ["MAYBE"], 1, EVALUATION)
         work_off(EVALUATION)
     assert Quota.objects.get(team=meltemi, track__slug="one").used == 0
-    with pytest.raises(LimitReached, match="within an hour were rejected") as refused:
+    with pytest.raises(LimitReached, match="within an hour were rejected") as rejection:
         send_run(meltemi, GOOD, 1, EVALUATION)
-    assert (refused.value.code, refused.value.http_status) == ("too_many_rejected", 429)
+    assert (rejection.value.code, rejection.value.http_status) == ("too_many_rejected", 429)
     with pytest.raises(LimitReached):
         asked(meltemi)
     assert send_run(meltemi, GOOD, 1, EVALUATION + 60 * MINUTE).number == 1

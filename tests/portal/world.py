@@ -240,31 +240,31 @@ def deliver(at: datetime = EVALUATION) -> None:
 def remind(at: datetime) -> None:
     """What the schedule does, at a moment of one's own."""
     for due in notices(at):
-        OutgoingMail.objects.tell(due.user, due.kind, due.occasion, at, **due.about)
+        OutgoingMail.objects.notify(due.user, due.kind, due.occasion, at, **due.about)
 
 
-def at_once(deeds: list[Callable[[], Any]]) -> list[Any]:
+def at_once(actions: list[Callable[[], Any]]) -> list[Any]:
     """Each action's value or refusal, all started at the same moment, each on a connection of its own.
 
     Raises the first other error, in the order of the list.
     """
-    start = Barrier(len(deeds))
+    start = Barrier(len(actions))
 
-    def do(deed: Callable[[], Any]) -> Any:
+    def do(action: Callable[[], Any]) -> Any:
         try:
             connection.ensure_connection()
             start.wait()
-            return deed()
-        except ActionError as refused:
-            return refused
+            return action()
+        except ActionError as raised:
+            return raised
         except Exception:
             start.abort()  # so that no one waits for this thread
             raise
         finally:
             connection.close()
 
-    with ThreadPoolExecutor(len(deeds)) as pool:
-        done = [pool.submit(do, deed) for deed in deeds]
+    with ThreadPoolExecutor(len(actions)) as pool:
+        done = [pool.submit(do, action) for action in actions]
     errors = [error for one in done if (error := one.exception())]
     if errors:
         raise min(errors, key=lambda error: isinstance(error, BrokenBarrierError))  # those only follow from another

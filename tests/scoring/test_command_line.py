@@ -201,7 +201,7 @@ def test_the_nearest_track_is_named(folder: Path, capsys: pytest.CaptureFixture[
     assert capsys.readouterr().err.endswith("task5-spans. Did you mean task1-hard?\n")
 
 
-def test_faults_of_a_definition_come_in_the_order_of_its_lines(folder: Path) -> None:
+def test_errors_of_a_definition_come_in_the_order_of_its_lines(folder: Path) -> None:
     text = (folder / "task.yaml").read_text(encoding="utf-8")
     text = text.replace("rank_by: icm\n", "rank_by: icn\n").replace("scores: at-once", "scores: at-twice")
     (folder / "task.yaml").write_text(text.replace("title:", "titel:", 1), encoding="utf-8")

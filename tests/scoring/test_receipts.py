@@ -65,8 +65,8 @@ def test_every_changed_byte_fails_with_a_sentence(signed):
     ],
 )
 def test_what_failed_is_said(signed, change, words):
-    (fault,) = verify(json.dumps({**signed, **change}).encode(), PUBLIC).errors
-    assert words in fault
+    (error,) = verify(json.dumps({**signed, **change}).encode(), PUBLIC).errors
+    assert words in error
 
 
 def test_a_signature_is_written_in_one_way(signed):
@@ -77,13 +77,13 @@ def test_a_signature_is_written_in_one_way(signed):
     "text", [b"", b"{", b"[]", b"\xff\xfe", b"[" * 50_000, b'{"a": 1, "a": 2}', b" " * (RECEIPT_BYTES + 1), b"9" * 5000]
 )
 def test_what_is_no_receipt_is_called_so(text):
-    (fault,) = verify(text, PUBLIC).errors
-    assert fault.startswith("This is no receipt")
+    (error,) = verify(text, PUBLIC).errors
+    assert error.startswith("This is no receipt")
 
 
 def test_another_portals_key_does_not_fit(signed):
-    (fault,) = verify(as_text(signed), public_key(new_private_key())).errors
-    assert "Another portal signed it" in fault
+    (error,) = verify(as_text(signed), public_key(new_private_key())).errors
+    assert "Another portal signed it" in error
 
 
 def test_keys_that_are_none(signed):
@@ -120,7 +120,7 @@ def test_the_command_line_verifies_receipt_and_file(files, capsys):
     (files / "receipt.json").write_bytes((files / "receipt.json").read_bytes().replace(b"Meltemi", b"Mistral"))
     assert main([*words, str(files / "run.json")]) == 1
     assert "The receipt is not valid" in capsys.readouterr().out
-    assert "is not the file of this receipt" in answer["faults"][0]
+    assert "is not the file of this receipt" in answer["errors"][0]
 
 
 def test_the_command_line_names_what_is_missing(files, capsys):

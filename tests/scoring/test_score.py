@@ -160,7 +160,7 @@ def test_problems_name_the_file(definition: Definition, tmp_path: Path) -> None:
     assert {problem.file for problem in result.report} == {"team_1.json"}
 
 
-def test_a_gold_that_cannot_be_read_is_the_organizers_fault(definition: Definition) -> None:
+def test_unreadable_gold_is_the_organizers_error(definition: Definition) -> None:
     with pytest.raises(GoldError) as caught:
         score(definition, "hard", records(*GOLD), b"not json")
     assert not caught.value.report.ok

@@ -151,23 +151,23 @@ def test_what_has_neither_a_row_nor_an_action_is_closed(world: World, role: str)
                 assert is_closed(response) or response.status_code == 308, (name, method, response.status_code)
 
 
-def test_no_post_without_a_token(world: World) -> None:  # F68
+def test_no_post_without_a_token(world: World) -> None:
     """But for the link that stops mails, which has a signature of its own: mail programs post to it (RFC 8058).
 
     And an old address, which does nothing but lead to the new one; and those of RFC 8628, which read no session.
     """
-    taken = [name for name in OWN_NAMES if status(world, "captain", name, "POST", csrf=True) not in (403, 404, 405)]
-    assert set(taken) == {"stop_mails", "check_only", "device_code", "device_token"}
+    accepted = [name for name in OWN_NAMES if status(world, "captain", name, "POST", csrf=True) not in (403, 404, 405)]
+    assert set(accepted) == {"stop_mails", "check_only", "device_code", "device_token"}
 
 
 @pytest.mark.parametrize("role", ROLES[:-1])
-def test_the_back_door_is_the_administrators(world: World, role: str) -> None:
+def test_the_administration_is_for_administrators(world: World, role: str) -> None:
     for address in ADMIN:
         assert world.client(role).get(address).status_code in (302, 403, 404), address
     assert world.client("administrator").get("/admin/").status_code == 200
 
 
-def test_a_session_ends_with_the_account(world: World) -> None:  # B33
+def test_a_session_ends_with_the_account(world: World) -> None:
     client = world.client("captain")
     address = reverse("submission", kwargs=world.arguments("submission"))
     assert client.get(address).status_code == 200

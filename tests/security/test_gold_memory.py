@@ -60,9 +60,9 @@ def desk(transactional_db: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_gold_comes_after_the_report_and_to_one_child_alone(desk: Desk) -> None:
     for name in ("shares_Bora_1", "shares_Bora_2"):
-        submission, _answer = desk.taken(name, dump(SHARES))
+        submission, _answer = desk.accepted(name, dump(SHARES))
         assert submission.runs.get().state == Run.State.SCORED
     assert any(WORD in opened for opened in _kept.values())
-    desk.taken("labels_Bora_1", dump(LABELS[1:]))  # rejected
+    desk.accepted("labels_Bora_1", dump(LABELS[1:]))  # rejected
     once = [("check", False, "checking"), ("score", True, "accepted")]
     assert asked == [*once, *once, ("check", False, "checking")]

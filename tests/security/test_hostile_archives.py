@@ -1,4 +1,4 @@
-"""Files and archives whose name or structure is hostile: 4xx, and nothing of them is stored. # A17–A27"""
+"""Files and archives whose name or structure is hostile: 4xx, and nothing of them is stored."""
 
 import logging
 import stat
@@ -88,27 +88,27 @@ def desk(db: None, tmp_path: Path) -> Desk:
 def refuse(desk: Desk, name: str, body: bytes) -> set[str]:
     """The codes, after both ways in have refused it and nothing is left of it."""
     files = desk.files()
-    checked, refused = desk.check(name, body), desk.refused(name, body)
-    assert (checked.status, refused.status) == (422, 422)
-    assert refused.codes <= checked.codes
-    assert max(checked.seconds, refused.seconds) < SECONDS
+    checked, rejected = desk.check(name, body), desk.rejected(name, body)
+    assert (checked.status, rejected.status) == (422, 422)
+    assert rejected.codes <= checked.codes
+    assert max(checked.seconds, rejected.seconds) < SECONDS
     assert desk.files() == files
     assert (desk.runs, desk.used, Submission.objects.count()) == ([], 0, 0)
-    return refused.codes
+    return rejected.codes
 
 
 @pytest.mark.parametrize("case", ATTACKS)
-def test_structure_is_refused_before_anything_is_stored(
+def test_structure_is_rejected_before_anything_is_stored(
     desk: Desk, case: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     for name, body, code in ATTACKS[case]:
         assert code in refuse(desk, name, body), (name, body[:60])
     assert not [record for record in caplog.records if record.levelno >= logging.ERROR]
-    submission, _ = desk.taken("labels_Bora_1", RUN)
+    submission, _ = desk.accepted("labels_Bora_1", RUN)
     assert submission.runs.get().state == "scored"
 
 
-def test_broken_archives_are_refused_whatever_is_wrong_with_them(desk: Desk) -> None:  # A23
+def test_broken_archives_are_rejected_whatever_is_wrong_with_them(desk: Desk) -> None:
     named = {what: refuse(desk, ARCHIVE, body) for what, body in BROKEN.items()}
     allowed = {
         "archive-broken",
@@ -121,29 +121,29 @@ def test_broken_archives_are_refused_whatever_is_wrong_with_them(desk: Desk) -> 
     assert {what: codes for what, codes in named.items() if not codes or not codes <= allowed} == {}
 
 
-def test_archives_that_lie_about_their_data_are_refused_by_the_child(desk: Desk) -> None:  # A21, A23
+def test_archives_that_lie_about_their_data_are_rejected_by_the_child(desk: Desk) -> None:
     for what, body in LYING.items():
         checked = desk.check(ARCHIVE, body)
-        submission, judged = desk.taken(ARCHIVE, body)
+        submission, judged = desk.accepted(ARCHIVE, body)
         assert (checked.status, checked.codes, judged.codes) == (422, {"archive-broken"}, {"archive-broken"}), what
         assert (submission.state, desk.used) == ("rejected", 0)
 
 
 @pytest.mark.parametrize("what", ODD)
-def test_odd_but_valid_archives_are_read(desk: Desk, what: str) -> None:  # A23, A25
-    submission, judged = desk.taken(ARCHIVE, ODD[what])
+def test_odd_but_valid_archives_are_read(desk: Desk, what: str) -> None:
+    submission, judged = desk.accepted(ARCHIVE, ODD[what])
     assert judged.codes == set()
     assert {run.state for run in submission.runs.all()} == {"scored"}
     assert {run.name for run in submission.runs.all()} in ({NAME}, {NAME, OTHER})
 
 
-def test_direction_marks_in_a_file_name_come_to_nothing(desk: Desk) -> None:  # A25
+def test_direction_marks_in_a_file_name_come_to_nothing(desk: Desk) -> None:
     """Django drops what cannot be printed from the names of files that are sent."""
-    submission, _ = desk.taken("labels_\u202eBora_1\u200f", RUN)
+    submission, _ = desk.accepted("labels_\u202eBora_1\u200f", RUN)
     assert (submission.file_name, submission.runs.get().name) == (NAME, NAME)
 
 
-def test_what_is_passed_over_is_said(desk: Desk) -> None:  # A25
+def test_what_is_passed_over_is_said(desk: Desk) -> None:
     for what, code in {
         "a folder and its run": "folder",
         "what macOS adds": "clutter",
@@ -153,11 +153,11 @@ def test_what_is_passed_over_is_said(desk: Desk) -> None:  # A25
         assert [(problem["severity"], problem["code"]) for problem in problems] == [("warning", f"archive-{code}")]
 
 
-def test_more_runs_than_are_left_are_refused_whole(desk: Desk) -> None:  # A27; in parallel: E55
+def test_more_runs_than_are_left_are_rejected_whole(desk: Desk) -> None:
     files = {f"labels_Bora_{number}": dump(LABELS) for number in (1, 2, 3)}
-    desk.taken("labels_Bora_1", RUN)
+    desk.accepted("labels_Bora_1", RUN)
     type(desk.team.shared_task.phases.get()).objects.update(runs_per_track=3, run_numbers="free")
     before = desk.files()
-    refused = desk.refused(ARCHIVE, zipped(files | {"table_Bora_1": TABLE.encode()}))
-    assert refused.status == 429
+    rejected = desk.rejected(ARCHIVE, zipped(files | {"table_Bora_1": TABLE.encode()}))
+    assert rejected.status == 429
     assert (len(desk.runs), desk.used, desk.files()) == (1, 1, before)

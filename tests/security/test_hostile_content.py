@@ -1,4 +1,4 @@
-"""Runs whose content is hostile or broken: refused by both ways in, with a place, and nothing comes to harm. # A1–A16
+"""Runs whose content is hostile or broken: refused by both ways in, with a place, and nothing comes to harm.
 
 "Validate only" reports what the limited child found. An upload gets a receipt, then is rejected as a whole.
 """
@@ -96,14 +96,16 @@ def desk(db: None, tmp_path: Path) -> Desk:
 
 
 @pytest.mark.parametrize("case", ATTACKS)
-def test_content_is_refused_by_both_ways_in(desk: Desk, case: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_content_is_rejected_by_validation_and_submission(
+    desk: Desk, case: str, caplog: pytest.LogCaptureFixture
+) -> None:
     for track, body, code in ATTACKS[case]:
         name = f"{track}_Bora_1"
         files = desk.files()
         checked = desk.check(name, body)
         assert (checked.status, code in checked.codes) == (422, True), (body[:60], checked.codes)
         assert desk.files() == files, "something of a check stayed"
-        submission, judged = desk.taken(name, body)
+        submission, judged = desk.accepted(name, body)
         assert code in judged.codes
         assert (submission.state, [run.state for run in submission.runs.all()]) == ("rejected", ["rejected"])
         assert desk.used == 0
@@ -114,11 +116,11 @@ def test_content_is_refused_by_both_ways_in(desk: Desk, case: str, caplog: pytes
             assert problem["code"]
             assert problem["file"] == name
     assert not [record for record in caplog.records if record.levelno >= logging.ERROR]
-    submission, judged = desk.taken("labels_Bora_1", GOOD)  # the worker lives
+    submission, judged = desk.accepted("labels_Bora_1", GOOD)  # the worker lives
     assert ([run.state for run in submission.runs.all()], judged.problems) == (["scored"], [])
 
 
-def test_places_are_said_and_long_lists_are_cut(desk: Desk) -> None:  # A5
+def test_places_are_said_and_long_lists_are_cut(desk: Desk) -> None:
     unknown = [{"id": f"x{n}", "value": "YES"} for n in range(50)]
     (problem,) = desk.check("labels_Bora_1", dump([*LABELS, *unknown])).problems
     assert (problem["code"], problem["count"], len(problem["places"])) == ("unknown-ids", 50, 20)
@@ -137,15 +139,15 @@ def test_places_are_said_and_long_lists_are_cut(desk: Desk) -> None:  # A5
         codecs.BOM_UTF8 + TABLE.encode(),
     ],
 )
-def test_line_ends_and_byte_order_marks_change_no_score(desk: Desk, body: bytes) -> None:  # A9, A15
-    submission, judged = desk.taken("table_Bora_1", body)
+def test_line_ends_and_byte_order_marks_change_no_score(desk: Desk, body: bytes) -> None:
+    submission, judged = desk.accepted("table_Bora_1", body)
     assert judged.codes == set()
     assert submission.runs.get().evaluations.get().scores == {"accuracy": 1.0}
-    submission, judged = desk.taken("labels_Bora_1", codecs.BOM_UTF8 + GOOD)
+    submission, judged = desk.accepted("labels_Bora_1", codecs.BOM_UTF8 + GOOD)
     assert submission.runs.get().state == "scored"
 
 
-def test_one_bad_run_of_ten_refuses_the_whole_archive(desk: Desk) -> None:  # A26
+def test_one_invalid_run_of_ten_rejects_the_whole_archive(desk: Desk) -> None:
     from tests.scoring.uploads.test_archives import zipped
 
     wrong = dump([{"id": "a", "value": "MAYBE"}, *LABELS[1:]])
@@ -154,10 +156,10 @@ def test_one_bad_run_of_ten_refuses_the_whole_archive(desk: Desk) -> None:  # A2
     files |= {"table_Bora_3": TABLE.replace("c,1", "c,7").encode(), "labels_Bora_3": wrong}
     body = zipped(dict(files))
     checked = desk.check("hostile_Bora.zip", body)
-    submission, judged = desk.taken("hostile_Bora.zip", body)
+    submission, judged = desk.accepted("hostile_Bora.zip", body)
     for answer in (checked, judged):
-        faults = {(problem["file"], problem["code"]) for problem in answer.problems}
-        assert faults == {("labels_Bora_3", "label-outside-domain"), ("table_Bora_3", "value-outside-domain")}
+        problems = {(problem["file"], problem["code"]) for problem in answer.problems}
+        assert problems == {("labels_Bora_3", "label-outside-domain"), ("table_Bora_3", "value-outside-domain")}
     assert (submission.state, {run.state for run in submission.runs.all()}) == ("rejected", {"rejected"})
     assert (len(desk.runs), desk.used) == (9, 0)
 
@@ -165,7 +167,7 @@ def test_one_bad_run_of_ten_refuses_the_whole_archive(desk: Desk) -> None:  # A2
 FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", '=HYPERLINK("http://evil.example","x")']
 
 
-def test_cells_that_a_spreadsheet_would_run_are_kept_and_defused_in_exports(desk: Desk) -> None:  # A16, F66
+def test_cells_that_a_spreadsheet_would_run_are_kept_and_defused_in_exports(desk: Desk) -> None:
     """No LibreOffice here: the rule is tested on the bytes, read back as any reader of CSV would."""
     import csv
     import io
@@ -173,7 +175,7 @@ def test_cells_that_a_spreadsheet_would_run_are_kept_and_defused_in_exports(desk
     from portal.export import defused
 
     noted = "id,label,note\n" + "".join(f'{item},1,"{cell}"\n' for item, cell in zip("abcd", FORMULAS, strict=False))
-    submission, judged = desk.taken("table_Bora_1", noted.encode())
+    submission, judged = desk.accepted("table_Bora_1", noted.encode())
     assert (submission.state, judged.codes) == ("accepted", set())
     run = submission.runs.get()
     file = b"".join(desk.client.get(f"/runs/{run.pk}/file/").streaming_content)  # type: ignore[attr-defined]

@@ -109,11 +109,11 @@ def holding(world: World) -> list[str]:
         for cache in ("default", "boards"):
             caches[cache].clear()
         client = world.client(role)
-        found += [f"{role} {address}" for address in addresses(world) if is_told(client.get(address))]
+        found += [f"{role} {address}" for address in addresses(world) if is_shown(client.get(address))]
     return found
 
 
-def is_told(response: HttpResponseBase) -> bool:
+def is_shown(response: HttpResponseBase) -> bool:
     return any(FIRST.search(part) for part in parts(response))
 
 
@@ -136,11 +136,11 @@ def test_compared_runs_and_a_run_s_page_hold_it_once_every_phase_has_closed(scor
     compare = reverse("compare", args=["gated", "one"]) + "?phase=post&run=Bora&run=Notus&items=all"
     own = reverse("run", args=[scored.run.pk])
 
-    def are_told() -> tuple[bool, bool]:
-        return is_told(scored.client("anonymous").get(compare)), is_told(scored.client("captain").get(own))
+    def are_shown() -> tuple[bool, bool]:
+        return is_shown(scored.client("anonymous").get(compare)), is_shown(scored.client("captain").get(own))
 
     Phase.objects.filter(slug="post").update(closes=database_now())
     look_after_boards()
-    assert are_told() == (True, True)
+    assert are_shown() == (True, True)
     Phase.objects.filter(slug="post").update(closes=database_now() + timedelta(hours=1))
-    assert are_told() == (False, False)
+    assert are_shown() == (False, False)

@@ -26,15 +26,15 @@ def crawled(world: World) -> list[Answer]:
 
 
 def test_every_page_is_what_it_should_be(crawled: list[Answer]) -> None:
-    """One pass over all pages, since they are many: every fault of every page at once."""
+    """One pass over all pages, since they are many: every problem of every page at once."""
     pages = [answer for answer in crawled if answer.is_html and not 300 <= answer.response.status_code < 400]
     assert len(pages) > 150
-    faults = [fault for answer in crawled for fault in header_faults(answer)]
-    faults += [fault for answer in pages for fault in page_faults(answer)]
-    assert "\n".join(faults) == ""
+    problems = [problem for answer in crawled for problem in header_problems(answer)]
+    problems += [problem for answer in pages for problem in page_problems(answer)]
+    assert "\n".join(problems) == ""
 
 
-def header_faults(answer: Answer) -> Iterator[str]:
+def header_problems(answer: Answer) -> Iterator[str]:
     headers = answer.response.headers
     policy = {part.strip() for part in headers.get("Content-Security-Policy", "").split(";")}
     forms = next((part for part in policy if part.startswith("form-action")), "")
@@ -57,16 +57,16 @@ def header_faults(answer: Answer) -> Iterator[str]:
             yield f"{answer.name}: {name} {headers.get(name)}"
     if "camera=()" not in headers.get("Permissions-Policy", ""):
         yield f"{answer.name}: Permissions-Policy"
-    yield from cookie_faults(answer.name, answer.response)
+    yield from cookie_problems(answer.name, answer.response)
 
 
-def cookie_faults(name: str, response: HttpResponseBase) -> Iterator[str]:
+def cookie_problems(name: str, response: HttpResponseBase) -> Iterator[str]:
     for cookie in response.cookies.values():
         if cookie["samesite"] not in ("Lax", "Strict") or (not cookie["httponly"] and cookie.key != "messages"):
             yield f"{name}: cookie {cookie.key}"
 
 
-def page_faults(answer: Answer) -> Iterator[str]:
+def page_problems(answer: Answer) -> Iterator[str]:
     text = answer.text
     parser = html5lib.HTMLParser()
     is_page = text.lstrip()[:9].lower() == "<!doctype"  # else a piece that HTMX puts into one
@@ -77,10 +77,10 @@ def page_faults(answer: Answer) -> Iterator[str]:
     yield from (f"{answer.name}: id {name} {count} times" for name, count in seen.items() if count > 1)
     for element in root.iter():
         if isinstance(element.tag, str):
-            yield from (f"{answer.name}: {fault}" for fault in inline_faults(element))
+            yield from (f"{answer.name}: {problem}" for problem in inline_problems(element))
 
 
-def inline_faults(element) -> Iterator[str]:
+def inline_problems(element) -> Iterator[str]:
     tag = element.tag.removeprefix(HTML)
     if tag == "style" or (tag == "script" and not element.get("src") and element.get("type") not in DATA):
         yield f"inline <{tag}>"

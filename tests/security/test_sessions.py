@@ -22,7 +22,7 @@ def sign_in(client: Client, **options: str):
     return client.post(LOGIN, {"login": "cleo@agon.example", "password": PASSWORD, **options})
 
 
-def test_a_session_from_before_the_log_in_is_worth_nothing(db: None) -> None:  # F68
+def test_a_session_from_before_the_log_in_is_worth_nothing(db: None) -> None:
     person()
     client = Client()
     session = client.session
@@ -36,7 +36,7 @@ def test_a_session_from_before_the_log_in_is_worth_nothing(db: None) -> None:  #
     assert thief.get("/accounts/email/").status_code == 302
 
 
-def test_after_the_log_out_the_cookie_is_of_no_use(db: None) -> None:  # F68
+def test_after_the_log_out_the_cookie_is_of_no_use(db: None) -> None:
     person()
     client = Client()
     sign_in(client)
@@ -49,7 +49,7 @@ def test_after_the_log_out_the_cookie_is_of_no_use(db: None) -> None:  # F68
     assert again.get("/accounts/email/").status_code == 302
 
 
-def test_next_leads_nowhere_else(db: None) -> None:  # F70
+def test_next_leads_nowhere_else(db: None) -> None:
     person()
     for place in (
         "https://evil.example/",
@@ -64,7 +64,7 @@ def test_next_leads_nowhere_else(db: None) -> None:  # F70
     assert sign_in(Client(), next="/guide/")["Location"] == "/guide/"
 
 
-def test_links_in_mails_do_not_follow_the_host(db: None, settings, smtp: MailServer) -> None:  # F70
+def test_links_in_mails_do_not_follow_the_host(db: None, settings, smtp: MailServer) -> None:
     person()
     settings.ALLOWED_HOSTS = ["agon.example", "other.example"]
     settings.PUBLIC_URL = "https://agon.example"

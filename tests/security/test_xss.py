@@ -1,4 +1,4 @@
-"""Thirty payloads in every text field, file name and text of a task's folder: no page takes one up. # F64"""
+"""Thirty payloads in every text field, file name and text of a task's folder: no page takes one up."""
 
 import json
 import re
@@ -19,12 +19,12 @@ from tests.portal.world import EVALUATION, work_off
 from tests.security.conftest import World
 from tests.security.pages import Answer, answers
 from tests.security.payloads import MARKDOWN, PAYLOADS
-from tests.security.test_pages import page_faults
+from tests.security.test_pages import page_problems
 
 HOSTILE = " ".join(PAYLOADS)
 # What the portal or its settings choose, not a person's words.
 CHOSEN = re.compile(
-    "slug|split|.*sha256|scorer|password|data_password|invitation_code|idempotency_key|day|lane|code|deed|occasion|"
+    "slug|split|.*sha256|scorer|password|data_password|invitation_code|idempotency_key|day|lane|code|occasion|"
     "time_zone|language|country|entry"
 )
 NEVER = {"base", "embed", "iframe", "math", "object"}
@@ -62,7 +62,7 @@ def problem() -> dict[str, Any]:
     return Problem("error", "unknown-id", HOSTILE, HOSTILE, 1, HOSTILE, HOSTILE, HOSTILE, HOSTILE).as_dict()
 
 
-def test_no_page_takes_up_a_payload(world: World) -> None:
+def test_no_page_runs_a_payload(world: World) -> None:
     assert len(PAYLOADS) == 30
     work_off(EVALUATION)
     poisoned = set(poison())
@@ -75,13 +75,13 @@ def test_no_page_takes_up_a_payload(world: World) -> None:
         bibtex=f"@misc{{key, author = {{A}}, title = {{{title}}}, year = {{2024}}}}",
     )
     OutgoingMail.objects.update(details={"reason": HOSTILE})
-    faults, taken = [], 0
+    problems, accepted = [], 0
     for answer in answers(world):
         if answer.is_html:
-            faults += [*page_faults(answer), *foreign(answer)]
-            taken += "window.xss" in answer.text
-    assert "\n".join(faults) == ""
-    assert taken > 50  # the payloads are there, as words
+            problems += [*page_problems(answer), *foreign(answer)]
+            accepted += "window.xss" in answer.text
+    assert "\n".join(problems) == ""
+    assert accepted > 50  # the payloads are there, as words
 
 
 def foreign(answer: Answer) -> Iterator[str]:
@@ -114,4 +114,4 @@ def test_a_file_name_is_only_words(world: World) -> None:
         )
         answer = client.generic("POST", "/tasks/gated/submit/", f"{said}--b--\r\n", "multipart/form-data; boundary=b")
         assert answer.status_code in (403, 422), name
-        assert [*page_faults(Answer(name, answer)), *foreign(Answer(name, answer))] == []
+        assert [*page_problems(Answer(name, answer)), *foreign(Answer(name, answer))] == []

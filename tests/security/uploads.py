@@ -113,7 +113,7 @@ class Desk:
         runs = [problem for run in report.runs for problem in run.problems]
         return Answer(200 if report.is_valid else 422, [*report.problems, *runs], seconds)
 
-    def refused(self, name: str, body: bytes) -> Answer:
+    def rejected(self, name: str, body: bytes) -> Answer:
         """By way of an upload that is not taken."""
         started = used()
         response = self._post("submit", name, body)
@@ -122,7 +122,7 @@ class Desk:
         work_off(database_now(), confined=True)  # of the content that is checked as well
         return Answer(response.status_code, response.context.get("problems", []), seconds)
 
-    def taken(self, name: str, body: bytes) -> tuple[Submission, Answer]:
+    def accepted(self, name: str, body: bytes) -> tuple[Submission, Answer]:
         """By way of an upload that is taken, and then judged by a worker."""
         started = used()
         response = self._post("submit", name, body)

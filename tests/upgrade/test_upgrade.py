@@ -121,9 +121,9 @@ def own_broker(old: Portal, tmp_path: Path) -> Iterator[None]:
 
 
 def test_a_database_of_version_0_1_0_is_upgraded(old: Portal, own_broker: None, tmp_path: Path) -> None:
-    refused = old.run("-m", "portal.server", "--port", str(free_port()))
-    assert refused.returncode == 1
-    assert "run manage.py migrate" in refused.stderr
+    rejected = old.run("-m", "portal.server", "--port", str(free_port()))
+    assert rejected.returncode == 1
+    assert "run manage.py migrate" in rejected.stderr
     old.manage("migrate")
     assert old.says("from portal.models.schema import schema_problems; print(schema_problems())") == "[]"
     worker = old.worker(tmp_path / "new.log")
@@ -163,8 +163,8 @@ def test_a_migration_that_fails_half_way_and_the_way_back(old: Portal, old_code:
     failed = old.run("manage.py", "migrate")
     assert failed.returncode != 0
     assert "portal_workerhost" in failed.stderr
-    refused = old.run("-m", "portal.server", "--port", str(free_port()))
-    assert (refused.returncode, "lacks" in refused.stderr) == (1, True)
+    rejected = old.run("-m", "portal.server", "--port", str(free_port()))
+    assert (rejected.returncode, "lacks" in rejected.stderr) == (1, True)
     kind = "sqlite" if old.database_url.startswith("sqlite") else "postgresql"
     with empty_database(kind, tmp_path / "new-database") as url:
         back = Portal(tmp_path / "new-state", url, old.redis_url)

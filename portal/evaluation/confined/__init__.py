@@ -1,1 +1,1 @@
-"""What confined children do: functions and objects that are pickled, answer in JSON and know no Django."""
+"""Code in confined children: pickled functions and objects that answer in JSON, without Django."""

@@ -1,4 +1,4 @@
-"""A board's runs compared with its gold standard and with each other: intervals, tie groups and what the field says."""
+"""Comparison of a board's runs with its gold and with each other: intervals, tie groups, results analysis."""
 
 import pickle
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,14 +18,14 @@ from scoring.uploads.inspection import read_run
 
 ROUNDS = 10_000
 LEVEL = 0.95
-SEED = 1  # any will do, if it stays
-FIELD = 30  # of the best runs, what can still be looked at side by side
-METHOD = 2  # of intervals and tie groups; 1: percentiles, and tests against the best run alone
+SEED = 1  # any value, but fixed
+FIELD = 30  # best runs that can be shown next to each other
+METHOD = 2  # version of the methods for intervals and tie groups; 1: percentiles, and tests against the best run alone
 
 
 @dataclass(frozen=True, slots=True)
 class BoardRun:
-    """A run of a board: the key of its evaluation, and where its content is."""
+    """A run of a board: the key of its evaluation, and its file."""
 
     key: str
     file: Path
@@ -36,10 +36,10 @@ class BoardRun:
 
 @dataclass(frozen=True, slots=True)
 class BoardRules:
-    """What a board's runs are read and compared by; `gold` is a pickled `LoadedGold`."""
+    """What is needed to read and compare a board's runs; `gold` is a pickled `LoadedGold`."""
 
     definition: Definition
-    slug: str  # of the track
+    slug: str  # the track's slug
     split: str
     gold: bytes
 
@@ -51,11 +51,11 @@ class BoardRules:
 def compare_runs(
     rules: BoardRules, runs: Sequence[BoardRun], further: Sequence[BoardRun], reference: str | None
 ) -> dict[str, Any]:
-    """Bounds, groups and ranges of ranks by evaluation, and what the field says, as plain values.
+    """Bounds, groups and ranges of ranks by evaluation, and the results analysis, as plain values.
 
     Args:
-        further: ranked by the language of items alone.
-        reference: the evaluation of the gold standard against itself, where it is on the board.
+        further: ranked by the language of items only.
+        reference: the evaluation of the gold against itself, if it is on the board.
     """
     spec = rules.track.ranking_metric
     found = compared_with_gold(rules, [*runs, *further])
@@ -83,7 +83,7 @@ def group_runs(rules: BoardRules, runs: Sequence[BoardRun]) -> dict[str, int]:
 
 
 def compared_with_gold(rules: BoardRules, runs: Iterable[BoardRun]) -> dict[str, Comparison]:
-    """By evaluation; runs that cannot be read are left out, and cost the others nothing."""
+    """Comparisons by evaluation, without runs that cannot be read."""
     gold: LoadedGold = pickle.loads(rules.gold)  # noqa: S301 - from the worker
     items = rules.track.items.get(rules.split)
     compared = {}
@@ -111,7 +111,7 @@ def _languages(rules: BoardRules, compared: Mapping[str, Comparison], reference:
 
 
 def _leads(best: Mapping[str, Comparison], spec: MetricSpec) -> dict[str, dict[str, list[float]]]:
-    """Of each run over each later one: lead, lower bound, upper bound, p-value."""
+    """Each run's lead over each later one: lead, lower bound, upper bound, p-value."""
     found = leads(best, spec, seed=SEED, rounds=ROUNDS, level=LEVEL)
     return {
         name: {other: [one.lead, one.low, one.high, one.p_value] for other, one in others.items()}
@@ -122,5 +122,5 @@ def _leads(best: Mapping[str, Comparison], spec: MetricSpec) -> dict[str, dict[s
 def _groups(teams: Mapping[str, Comparison], spec: MetricSpec) -> dict[str, int]:
     if len(teams) < 2:
         return {}
-    standings = tie_groups(teams, spec, seed=SEED, rounds=ROUNDS, alpha=1 - LEVEL)
-    return {one.name: one.group for one in standings if one.group is not None}
+    groups = tie_groups(teams, spec, seed=SEED, rounds=ROUNDS, alpha=1 - LEVEL)
+    return {one.name: one.group for one in groups if one.group is not None}

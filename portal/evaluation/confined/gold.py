@@ -1,4 +1,4 @@
-"""Judges a gold standard before it is adopted."""
+"""Checks a gold standard before it is adopted."""
 
 from dataclasses import asdict
 from typing import Any
@@ -15,7 +15,7 @@ SHOWN = 200  # ids of items in each list
 def judge(
     definition: Definition, track: str, split: str, content: bytes, known: bytes | None, imported: bytes | None
 ) -> dict[str, Any]:
-    """The fields of a `GoldFinding`; `known` is the version in use, `imported` the last that an import brought."""
+    """The fields of a `GoldFinding`; `known` is the version in use, `imported` that of the last import."""
     checked = check_gold(definition, track, content, split)
     require_readable(checked.report)
     return {

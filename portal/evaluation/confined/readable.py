@@ -1,4 +1,4 @@
-"""Problems in a report that no upload can be blamed for: a file of ours cannot be read at the moment."""
+"""Problems in a report that are ours: a stored file cannot be read now."""
 
 from portal.evaluation.errors import HostError
 from scoring import Report
@@ -7,7 +7,7 @@ _OURS = {"unreadable-file", "items-unreadable", "items-unknown-split"}
 
 
 def require_readable(report: Report) -> None:
-    """In the child, before a report counts.
+    """Check, in the child, that the report has none of these problems.
 
     Raises:
         HostError: the run's stored file or the track's items cannot be read.

@@ -1,4 +1,4 @@
-"""The runs of one stored file: read without gold, then scored by the gold standard that is handed in."""
+"""The runs of one stored file: read without gold, then scored with the gold that is passed in."""
 
 import pickle
 from dataclasses import asdict
@@ -13,22 +13,22 @@ from scoring.check import read_answers
 from scoring.limits import KEPT_BYTES
 from scoring.score import score_answers, score_gold
 from scoring.uploads.inspection import read_run
-from scoring.uploads.name_rules import Taken
+from scoring.uploads.name_rules import UsedNumbers
 
 
 class Runs:
-    """Lives in a child. The content of a run is parsed once, by `check` or by `read`, before `score` brings gold."""
+    """The runs in a child. `check` or `read` parse a run's content once, before `score` gets gold."""
 
     def __init__(self, definition: Definition, split: str, file: Path | None) -> None:
         self._definition, self._split, self._file = definition, split, file
-        # By the run's entry, of those that are read and not scored yet; and whether they were read as a baseline's.
+        # Runs by entry that were read and not scored yet, and whether they were read as a baseline's.
         self._answers: dict[str, tuple[Answers, bool]] = {}
 
-    def check(self, file_name: str, team: str, taken: Taken) -> dict[str, Any]:
-        """The report of an upload as plain values, and `kept`: entries of runs that can be scored as they are."""
+    def check(self, file_name: str, team: str, used_numbers: UsedNumbers) -> dict[str, Any]:
+        """The report of an upload as plain values, and `kept`: entries of runs to score without reading again."""
         assert self._file is not None
         checked = check_upload(
-            self._definition, self._file, file_name, team, split=self._split, taken=taken, keep=KEPT_BYTES
+            self._definition, self._file, file_name, team, split=self._split, used_numbers=used_numbers, keep=KEPT_BYTES
         )
         require_readable(checked.report)
         if checked.ok:
@@ -45,7 +45,7 @@ class Runs:
         }
 
     def read(self, entry: str, track: str, is_baseline: bool) -> None:
-        """A run that was accepted before. Baselines are read as the official evaluators would, unjudged."""
+        """Read a run that was accepted before. Baselines are read as the official evaluators would, without a check."""
         assert self._file is not None
         content = read_run(self._file, entry)
         answers, report = read_answers(self._definition, track, content, self._split, lenient=is_baseline)
@@ -55,7 +55,7 @@ class Runs:
         self._answers[entry] = answers, is_baseline
 
     def score(self, entry: str, track: str, gold: bytes) -> dict[str, Any]:
-        """The scores of a run that has been read, as plain values; without a file those of the gold against itself.
+        """The scores of a run that was read, as plain values; without a file, those of the gold against itself.
 
         Args:
             gold: a pickled `LoadedGold`.
@@ -65,7 +65,7 @@ class Runs:
             result = score_gold(self._definition, track, standard, self._split)
         else:
             result = score_answers(self._definition, track, standard, *self._answers.pop(entry))
-        if result.comparison is None:  # the gold standard and the public items do not belong together
+        if result.comparison is None:  # the gold and the public items do not match
             raise ValueError("accepted by the check, rejected by the scorer")
         return {"scores": result.scores, "flags": result.flags, "details": details(result.comparison)}
 

@@ -1,4 +1,4 @@
-"""The letters, one function a kind; `LETTERS` is the table."""
+"""The letters, one function per kind; `LETTERS` is the table."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime

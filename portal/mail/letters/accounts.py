@@ -1,4 +1,4 @@
-"""Letters about an account, which allauth sends in its own flows: `LETTERS` has one a template of its own."""
+"""Letters about an account, which allauth sends; `LETTERS` has one for each of its templates."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy
 from portal.mail.letter import Block, Letter, button, facts, moment, page, secret, text
 from portal.models import MailFacts, OutgoingMail, User
 
-Context = Mapping[str, Any]  # what allauth gives its templates
+Context = Mapping[str, Any]  # allauth's context of templates
 
 
 def confirmation(context: Context) -> Letter:
@@ -32,7 +32,7 @@ def confirmation(context: Context) -> Letter:
 
 
 def reset(context: Context) -> Letter:
-    """Who has forgotten the password."""
+    """To someone who has forgotten the password."""
     return _letter(
         _("Agon: choose a new password"),
         text(_("Someone, we hope you, has asked for a new password for your account on Agon. Choose it here:")),
@@ -42,7 +42,7 @@ def reset(context: Context) -> Letter:
 
 
 def already_there(context: Context) -> Letter:
-    """Who signs up twice; the page that was filled in gives nothing away."""
+    """To someone who signs up again; the page reveals nothing."""
     return _letter(
         _("Agon: you have an account already"),
         text(_("Someone, we hope you, wanted to open an account on Agon with this address: it has one already.")),
@@ -53,7 +53,7 @@ def already_there(context: Context) -> Letter:
 
 
 def no_account(context: Context) -> Letter:
-    """Who asks for a new password where there is no account; the page gives nothing away."""
+    """To someone who resets the password without an account; the page reveals nothing."""
     return _letter(
         _("Agon: there is no account with this address"),
         text(_("Someone, we hope you, has asked for a new password, but no account on Agon has this address.")),
@@ -64,7 +64,7 @@ def no_account(context: Context) -> Letter:
 
 
 def mail_code(context: Context) -> Letter:
-    """Who sets up the first second factor, or organizes without one and changes the mail address."""
+    """To someone who sets up the first second factor, or organizes without one and changes the mail address."""
     return _letter(
         _("Agon: your code"),
         text(_("You are changing how you sign in to Agon. Enter this code on the page that asks for it:")),
@@ -76,7 +76,7 @@ def mail_code(context: Context) -> Letter:
 
 
 def _notice(words: Promise, context: Context) -> Letter:
-    """Something was changed that opens the account: said to its owner, with when and from where."""
+    """A change of how the account is opened: to its owner, with time and place."""
     at: datetime = context["timestamp"]
     old = context.get("from_email") or context.get("deleted_email")
     names = {"old": old, "new": context.get("to_email"), "provider": context.get("provider")}
@@ -144,7 +144,7 @@ def _reset_link(user: User) -> str:
 
 
 def _own(address: str) -> str:
-    """The link as `settings.PUBLIC_URL` has it: allauth takes the host from the request, which anybody can write."""
+    """The link with the host of `settings.PUBLIC_URL`: allauth uses the request's, which anyone can forge."""
     return f"{settings.PUBLIC_URL}{urlsplit(address).path}"
 
 

@@ -1,4 +1,4 @@
-"""The letter to administrators about what only they can mend."""
+"""The letter to administrators about what only they can fix."""
 
 from datetime import datetime
 
@@ -9,7 +9,7 @@ from portal.models import MailFacts, OutgoingMail
 
 
 def alert(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
-    """What was found, by its technical name; it holds no score and nothing of a run."""
+    """The problem's technical name; no scores, nothing of a run."""
     names = {"task": mail.shared_task.title, "count": mail.details.get("count", 0)}
     return Letter(
         subject=_("%(task)s: something is for you to look at") % names,

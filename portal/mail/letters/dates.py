@@ -1,4 +1,4 @@
-"""Letters that a date brings: a deadline that comes near, a leaderboard that is public."""
+"""Letters caused by dates: a deadline that is near, a board that is public."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -11,7 +11,7 @@ from portal.times_and_numbers import end_of_day, span
 
 
 def deadline(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
-    """To members of a team that has the data and nothing valid yet; the time left is that of the sending."""
+    """To members of a team that has the data but no valid run; the time left is as of sending."""
     closes = datetime.fromisoformat(mail.details["closes"])
     names = names_of(mail) | {"left": span(closes - at), "closes": moment(mail.user, end_of_day(closes), at)}
     return Letter(
@@ -32,7 +32,7 @@ def deadline(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
 
 
 def released(mail: OutgoingMail, found: MailFacts, at: datetime) -> Letter:
-    """To teams with their official runs, to organizers without."""
+    """To teams with their official runs; to organizers without."""
     names = names_of(mail)
     if mail.team is None:
         why = _("You get this mail because you organize %(task)s on Agon.") % names

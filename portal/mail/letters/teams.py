@@ -1,4 +1,4 @@
-"""Letters about teams, their data and what they sign; some hold the one secret that a mail may hold."""
+"""Letters about teams, their data and agreements. Some contain the only secret that mails may contain."""
 
 import secrets
 from collections.abc import Sequence
@@ -10,11 +10,11 @@ from django.utils.translation import gettext as _
 from portal.mail.letter import Block, Letter, button, link, names_of, page, quote, secret, text
 from portal.models import MailFacts, OutgoingMail, Team
 
-PASSWORD_BYTES = 16  # 128 random bits: nobody guesses them
+PASSWORD_BYTES = 16  # 128 random bits, which no one can guess
 
 
 def approved(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
-    """The team takes part; with the password where the task has data that ask for one."""
+    """The team is approved; with the password if the task has data that need it."""
     names = names_of(mail)
     has_password = mail.shared_task.has_password_data
     return Letter(
@@ -29,7 +29,7 @@ def approved(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
 
 
 def declined(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
-    """The team does not take part, and why."""
+    """The team is declined, and why."""
     names = names_of(mail)
     return Letter(
         subject=_("%(task)s: your team %(team)s was declined") % names,
@@ -50,7 +50,7 @@ def declined(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
 
 
 def waiting(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
-    """To organizers: a team awaits their approval."""
+    """To organizers: a team awaits approval."""
     names = names_of(mail)
     return Letter(
         subject=_("%(task)s: the team %(team)s awaits your approval") % names,
@@ -66,7 +66,7 @@ def waiting(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
 
 
 def invitation(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
-    """To somebody who need not have an account."""
+    """To someone who may have no account yet."""
     assert mail.team is not None
     names = names_of(mail) | {"name": mail.details["inviter"]}
     join = page("join_team", mail.shared_task.slug, mail.team.invitation_code)
@@ -86,7 +86,7 @@ def invitation(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
 
 
 def data_password(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
-    """A new password, which was asked for."""
+    """A new password, as requested."""
     names = names_of(mail)
     return Letter(
         subject=_("%(task)s: a new password for the data of %(team)s") % names,
@@ -99,7 +99,7 @@ def data_password(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter
 
 
 def agreement_changed(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
-    """Who signed an older version is asked for a new signature."""
+    """A new agreement to sign, to people who signed an older version."""
     names = names_of(mail) | {"version": mail.details["version"]}
     return Letter(
         subject=_("%(task)s: the data agreement has changed, please sign again") % names,
@@ -122,7 +122,7 @@ def _as_captain(mail: OutgoingMail) -> str:
 
 
 def _password(mail: OutgoingMail, at: datetime) -> Sequence[Block]:
-    """A new password is made and its hash kept; nothing for a team that takes part no more."""
+    """Make a new password and store its hash; none for a team that no longer takes part."""
     password = secrets.token_urlsafe(PASSWORD_BYTES)
     assert mail.team is not None
     teams = Team.objects.filter(pk=mail.team.pk, state=Team.State.APPROVED)

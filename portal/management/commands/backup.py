@@ -1,4 +1,4 @@
-"""manage.py backup PLACE: one archive with rows, files and sealed gold; keys are kept elsewhere."""
+"""manage.py backup PLACE: one archive with rows, files and sealed gold. Keys are not included."""
 
 from pathlib import Path
 from typing import Any
@@ -30,5 +30,5 @@ class Command(BaseCommand):
             "It holds mail addresses and password hashes: keep it as safe as the portal, and apart from it."
         )
         self.stdout.write("It holds no keys. Keep SECRET_KEY, AGON_RECEIPT_KEY and AGON_GOLD_PRIVATE_KEY elsewhere.")
-        if manifest.faults:
-            raise CommandError("\n  ".join(["These files are missing or damaged:", *manifest.faults]))
+        if manifest.damaged:
+            raise CommandError("\n  ".join(["These files are missing or damaged:", *manifest.damaged]))

@@ -1,4 +1,4 @@
-"""Builds a pack for a paper: what the job of that name starts."""
+"""Builds a paper pack; started by the job of that name."""
 
 from argparse import ArgumentParser
 from typing import Any

@@ -1,4 +1,4 @@
-"""Starts everything that Agon is made of on this machine, with demo data: `./run demo`."""
+"""Starts all programs of Agon on this machine, with demo data: `./run demo`."""
 
 import errno
 import fcntl
@@ -25,7 +25,7 @@ from portal.management.valkey import HOST, announced, free_port, valkey_command
 from portal.models import Run
 from portal.sealing import as_text, public_key
 
-MARKER = "made-by-the-demo"  # stands in a state folder that --fresh may empty
+MARKER = "made-by-the-demo"  # marks state folders that --fresh may empty
 MANAGE = [sys.executable, str(settings.BASE_DIR / "manage.py")]
 
 
@@ -46,7 +46,7 @@ class Command(BaseCommand):
             "AGON_DEMO": "true",
             "AGON_URL": f"http://{HOST}:{port}",
             "PYTHONUNBUFFERED": "1",
-            "PYTHONWARNINGS": "ignore::UserWarning",  # of a worker run by root, of uncollected static files
+            "PYTHONWARNINGS": "ignore::UserWarning",  # workers run by root, static files that were not collected
         }
         if sys.stdout.isatty():
             environment["FORCE_COLOR"] = "true"
@@ -71,7 +71,7 @@ class Command(BaseCommand):
             os.close(lock)
 
     def _serve(self, processes: Processes, port: int) -> None:
-        """Say when all is ready, then stay. The log of the first work carries the welcome away, so it comes again."""
+        """Print the welcome when all is ready, and again after the log of the first work."""
         welcome = self._welcome(f"http://{HOST}:{port}")
         _wait(processes, lambda: _answers(port))
         self._say(welcome)
@@ -82,7 +82,7 @@ class Command(BaseCommand):
 
     def _say(self, text: str) -> None:
         self.stdout.write(text)
-        self.stdout.flush()  # also where the output is a file or a pipe
+        self.stdout.flush()  # also if the output is a file or a pipe
 
     def _welcome(self, address: str) -> str:
         accounts = "\n".join(f"    {email:<24} {part}" for email, (_, part) in ACCOUNTS.items())
@@ -96,7 +96,7 @@ class Command(BaseCommand):
 
 
 def _public_key_file(state: Path) -> Path:
-    """For web, which then has no use for the private key."""
+    """The public key's file, for web, which then needs no private key."""
     path = state / "gold-public-key"
     path.touch(mode=0o600)
     path.write_text(as_text(public_key()))
@@ -117,7 +117,7 @@ def _free_web_port(text: str) -> int:
 
 
 def _claim(state: Path) -> int:
-    """Hold the state folder for this process; returns the descriptor that holds it. Marks a folder that was empty."""
+    """Lock the state folder for this process; return the descriptor of the lock. Mark an empty folder."""
     lock = os.open(state, os.O_RDONLY)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

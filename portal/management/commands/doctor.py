@@ -1,4 +1,4 @@
-"""manage.py doctor: look at everything that the portal needs, and say for each problem how to fix it."""
+"""manage.py doctor: check everything that the portal needs, with a fix for each problem."""
 
 import shutil
 from collections.abc import Callable, Iterator
@@ -18,7 +18,7 @@ from portal.models.clock import clock_offset, database_now
 from portal.queries.health import CLOCK_SECONDS, SILENCE, health
 from portal.storage import can_open_gold
 
-DISK_BYTES = 5_000_000_000  # as the alert AgonDiskFull
+DISK_BYTES = 5_000_000_000  # the same as in the alert AgonDiskFull
 FIXES = {
     "database": "Start PostgreSQL; check DATABASE_URL and DATABASE_PASSWORD_FILE.",
     "storage": "Free space, or make AGON_STATE/data or the bucket AGON_S3_BUCKET writable.",
@@ -45,7 +45,7 @@ class Command(BaseCommand):
 
 
 def _parts() -> Iterator[str]:
-    """What /readyz says; what follows says more about schema, workers and clocks."""
+    """The parts of /readyz; the checks that follow have more on schema, workers and clocks."""
     for part, words in health().parts.items():
         fix = FIXES.get(part.partition(" ")[0])
         if words != "ok" and fix and not words.startswith("accepts no work"):
@@ -53,7 +53,7 @@ def _parts() -> Iterator[str]:
 
 
 def _this_machine() -> Iterator[str]:
-    """Who has no key to gold is no worker that scores."""
+    """Check this machine; without a key to gold it is no scoring worker."""
     yield from missing_for(Lane.SCORING if can_open_gold() else Lane.MAIL)
 
 

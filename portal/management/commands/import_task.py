@@ -1,4 +1,4 @@
-"""manage.py import_task FOLDER...: make shared tasks what their folders say."""
+"""manage.py import_task FOLDER...: import shared tasks from their folders."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""manage.py make_secrets FOLDER: a file for each secret that a public portal is started with."""
+"""manage.py make_secrets FOLDER: a file for each secret of a public portal."""
 
 import secrets
 from argparse import ArgumentParser
@@ -31,7 +31,7 @@ class Command(BaseCommand):
 
 
 def _secrets(folder: Path) -> dict[str, str]:
-    """The two keys for gold belong together: the public one is that of the private one that is there, if one is."""
+    """The secrets. Gold has a key pair: the public key belongs to the existing private one, if any."""
     kept = folder / "gold_private_key"
     private = kept.read_text().split()[0] if kept.exists() else new_private_key()
     return {

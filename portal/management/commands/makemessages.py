@@ -1,4 +1,4 @@
-"""Django's makemessages, for the mails alone: they are translated as a whole, and pages speak English throughout."""
+"""Django's makemessages for mails only: they are translated as a whole, and pages are in English."""
 
 from typing import Any
 

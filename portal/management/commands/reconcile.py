@@ -1,4 +1,4 @@
-"""manage.py reconcile: every difference between receipts, rows, files, definitions and evaluations; fails on any."""
+"""manage.py reconcile: list all differences between receipts, rows, files, definitions and evaluations; fail on any."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""manage.py restore ARCHIVE: an empty portal becomes what the backup holds."""
+"""manage.py restore ARCHIVE: fill an empty portal from a backup."""
 
 from pathlib import Path
 from typing import Any

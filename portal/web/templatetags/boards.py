@@ -1,4 +1,4 @@
-"""A board's scores; its whiskers: one line a row, on one scale, as inline SVG whose places are shares of its width."""
+"""A board's scores, and its intervals: one line per row, on a common scale, as inline SVG with percentages."""
 
 from collections.abc import Sequence
 
@@ -21,7 +21,7 @@ _DIAMOND = mark_safe('<svg x="{}%" overflow="visible"><path d="M0-5 5 0 0 5-5 0z
 
 @register.filter
 def cells(row: Row, heads: Sequence[Head]) -> list[tuple[str, str, str]]:
-    """A row's scores as printed, each with its column's place and name; made here, as a board has hundreds of them."""
+    """A row's scores as printed, with place and name of each column. In Python, as a board has hundreds of them."""
     return [
         (
             "ranks" if head.ranks else "other",
@@ -34,7 +34,7 @@ def cells(row: Row, heads: Sequence[Head]) -> list[tuple[str, str, str]]:
 
 @register.simple_tag
 def whisker(row: Row, scale: Scale, column: Column) -> SafeString:
-    """A row's value with its interval; what lies beyond the scale is an arrow and words."""
+    """A row's value with its interval. Values beyond the scale are shown by an arrow and a text."""
     value = row.scores.get(column.key)
     if value is None:
         return mark_safe("")

@@ -1,4 +1,4 @@
-"""Form fields in Bootstrap's classes, so that forms of our own and of allauth look the same."""
+"""Form fields with Bootstrap's classes, for our forms and allauth's."""
 
 from django import template
 from django.forms import BoundField, CheckboxInput, Select
@@ -9,12 +9,12 @@ register = template.Library()
 
 @register.filter
 def control(field: BoundField) -> SafeString:
-    """The field's widget with the class that its kind wears."""
+    """The field's widget with the CSS class for its type."""
     widget = field.field.widget
     kinds = {CheckboxInput: "form-check-input", Select: "form-select"}
     css = next((css for kind, css in kinds.items() if isinstance(widget, kind)), "form-control")
-    # The label says what the field is for; a placeholder that repeats it would only hide that the field is empty.
+    # No placeholder: it would repeat the label, and hide that the field is empty.
     attrs: dict[str, str | bool] = {"class": f"{css} is-invalid" if field.errors else css, "placeholder": ""}
     if field.name == next(iter(field.form.errors), None):
-        attrs["autofocus"] = True  # else a page that opens at its top hides what is wrong further down
+        attrs["autofocus"] = True  # otherwise, errors further down would be out of view
     return field.as_widget(attrs=attrs)

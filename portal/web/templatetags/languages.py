@@ -1,4 +1,4 @@
-"""Language codes by name."""
+"""Names of languages."""
 
 from collections.abc import Iterable
 
@@ -11,7 +11,7 @@ register = template.Library()
 
 @register.filter
 def languages(codes: Iterable[str]) -> str:
-    """["en", "es"] → English, Spanish; a code that Django does not know stays as it is."""
+    """Names of language codes: ["en", "es"] → English, Spanish. Codes unknown to Django are not changed."""
     return ", ".join(language_name(code) for code in codes)
 
 

@@ -1,4 +1,4 @@
-"""Problems of a run on a page: how often, where else, and what to change in a name."""
+"""Problems of a run on a page: their number, further places, and changes to names."""
 
 import re
 from difflib import SequenceMatcher
@@ -18,12 +18,12 @@ register.filter(extent)
 SHOWN_PLACES = 3
 
 _PIECES = re.compile(r"[^_]+_?|_")
-_WORDS = re.compile(r"[^\W_]+|[\W_]")  # the words of a file name, and what stands between them
+_WORDS = re.compile(r"[^\W_]+|[\W_]")  # the words of a file name, and the characters between them
 
 
 @register.filter
 def more(problem: dict[str, Any]) -> str:
-    """The places that share the problem with the one that is shown: `2,575 more items`."""
+    """The further places with the same problem: `2,575 more items`."""
     return more_places(problem, 1)
 
 
@@ -41,7 +41,7 @@ def place_in_gold(problem: dict[str, Any]) -> str:
 
 @register.filter
 def shortened(problem: dict[str, Any]) -> SafeString:
-    """The message with the first places of a long list alone, and with what was found marked."""
+    """The message with only the first places of a long list, and with what was found marked."""
     names = problem["places"]
     message = problem["message"]
     if len(names) > SHOWN_PLACES:
@@ -61,21 +61,21 @@ def further_places(problem: dict[str, Any]) -> list[str]:
 
 @register.filter
 def further_count(problem: dict[str, Any]) -> str:
-    """How many places `shortened` leaves out: `2,573 more items`."""
+    """The number of places that `shortened` leaves out: `2,573 more items`."""
     return more_places(problem, SHOWN_PLACES)
 
 
 @register.filter
 def whole_options(commands: str) -> SafeString:
-    """Commands in which no line ends within an option such as `-t`."""
-    pieces = re.split(r"(?<!\S)(-\S+)", commands)  # an option at every odd place
+    """Commands that do not break lines within an option such as `-t`."""
+    pieces = re.split(r"(?<!\S)(-\S+)", commands)  # options are at odd indexes
     spans = ['<span class="nowrap">{}</span>' if number % 2 else "{}" for number in range(len(pieces))]
     return format_html("".join(spans), *pieces)
 
 
 @register.filter
 def breakable(name: str) -> SafeString:
-    """A file name that a narrow column breaks between its words."""
+    """A file name that narrow columns break between its words."""
     return format_html_join(mark_safe("<wbr>"), "{}", ((part,) for part in _PIECES.findall(name)))
 
 
@@ -87,9 +87,9 @@ def is_about_a_name(problem: dict[str, Any]) -> bool:
 
 @register.simple_tag
 def renamed(found: str, right: str) -> SafeString:
-    """The right name, with what differs from the name found struck out and put in.
+    """The valid name, with the differences to the found name struck out and inserted.
 
-    What is struck out is no text of the page, so that the right name alone is selected and copied.
+    Struck-out text is not selectable, so that copying gives the valid name.
     """
     was, be = _WORDS.findall(found), _WORDS.findall(right)
     parts = []
@@ -106,5 +106,5 @@ def renamed(found: str, right: str) -> SafeString:
 
 @register.filter
 def error_count(problems: list[dict[str, Any]]) -> int:
-    """How many kinds of error are in a list that holds warnings too."""
+    """The number of errors in a list that also has warnings."""
     return sum(problem["severity"] == "error" for problem in problems)

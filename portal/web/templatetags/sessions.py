@@ -1,4 +1,4 @@
-"""Where somebody is signed in, in words."""
+"""Browsers of sessions as text."""
 
 import ua_parser
 from django import template
@@ -9,9 +9,9 @@ register = template.Library()
 
 @register.filter
 def browser_in_words(user_agent: str) -> str:
-    """What a browser calls itself → "Firefox on Linux"; as it is where nothing of it is known.
+    """A user agent as text, e.g. "Firefox on Linux"; unchanged if unknown.
 
-    Without versions: browsers freeze most of those that they tell.
+    Without versions, as browsers freeze most of them.
     """
     found = ua_parser.parse(user_agent)
     browser = found.user_agent.family if found.user_agent else None

@@ -1,4 +1,4 @@
-"""Times: the time left first, then anywhere on Earth (AoE), then the reader's own zone by name."""
+"""Times: the time left, then anywhere on Earth (AoE), then the reader's zone by name."""
 
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -16,26 +16,26 @@ register = template.Library()
 
 
 def reader_zone(context: Context) -> ZoneInfo:
-    """The zone of the signed-in reader, else UTC (which the page's script turns into the browser's own)."""
+    """The zone of the signed-in reader, else UTC (which the page's script replaces with the browser's)."""
     user = context.get("user")
     return zone_of(user.time_zone if user is not None and user.is_authenticated else "UTC")
 
 
 def now_of(context: Context) -> datetime:
-    """The moment for which the page was made: the view's `at`."""
+    """The time for which the page was made: the view's `at`."""
     at: datetime | None = context.get("at")
     return at or timezone.now()
 
 
 @register.simple_tag(takes_context=True)
 def time_left(context: Context, value: datetime) -> str:
-    """How long from the page's moment to that one, in either direction."""
+    """The duration from the page's time to that time, in either direction."""
     return span(abs(value - now_of(context)))
 
 
 @register.simple_tag(takes_context=True)
 def moment(context: Context, value: datetime, style: str = "line") -> SafeString:
-    """A moment in AoE and in the reader's zone, as `line`, as two `lines`, or as a line with `seconds`."""
+    """A time in AoE and in the reader's zone, as `line`, as two `lines`, or as a line with `seconds`."""
     zone, now, seconds = reader_zone(context), now_of(context), style == "seconds"
     anywhere = format_html('<time datetime="{}">{} AoE</time>', value.isoformat(), written(value, AOE, now, seconds))
     user = context.get("user")
@@ -54,22 +54,22 @@ def moment(context: Context, value: datetime, style: str = "line") -> SafeString
 
 @register.simple_tag(takes_context=True)
 def deadline(context: Context, value: datetime, style: str = "line") -> SafeString:
-    """A closing time, as `moment` prints it, by the rule of `end_of_day`."""
+    """A closing time, printed as `moment` does, by the rule of `end_of_day`."""
     return moment(context, end_of_day(value), style)
 
 
 @register.simple_tag
 def closing_day(value: datetime) -> SafeString:
-    """The day in AoE on which a window is said to close, as `deadline` says it: 15 May 2024 AoE"""
+    """The day in AoE on which a window closes, as in `deadline`: 15 May 2024 AoE."""
     last = end_of_day(value).astimezone(AOE)
     return format_html('<time datetime="{}">{} AoE</time>', last.isoformat(), format_date(last, "j M Y"))
 
 
 @register.filter
 def since(end: datetime, start: datetime) -> str:
-    """How long it took, to a tenth of a second where that matters: 4.2 s, 12 min
+    """A duration, to a tenth of a second if short: 4.2 s, 12 min.
 
-    Nothing beyond a day: a run that is scored again did not wait so long.
+    Nothing above a day: a run that is scored again did not wait that long.
     """
     took = max(timedelta(), end - start)
     if took > timedelta(days=1):
@@ -79,7 +79,7 @@ def since(end: datetime, start: datetime) -> str:
 
 @register.simple_tag(takes_context=True)
 def day(context: Context, value: datetime, style: str = "long") -> SafeString:
-    """The day of a moment in the reader's zone, with the year: 12 June 2022, or `short`: 12 Jun 2022"""
+    """The day in the reader's zone, with the year: 12 June 2022, or `short`: 12 Jun 2022."""
     local = value.astimezone(reader_zone(context))
     text = format_date(local, "j M Y" if style == "short" else "j F Y")
     return format_html('<time datetime="{}">{}</time>', value.isoformat(), text)

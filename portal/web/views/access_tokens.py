@@ -1,4 +1,4 @@
-"""A person's access tokens: creating one, whose text is shown this once, and revoking one."""
+"""A person's access tokens: creating one, whose text is shown once, and revoking one."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ from portal.web.account_forms import TokenForm
 @reauthentication_required(allow_get=True)
 @never_cache
 def access_tokens(request: SignedInRequest) -> HttpResponse:
-    """The valid tokens, and a form for another."""
+    """The valid tokens, and a form for a new one."""
     at = database_now()
     form = TokenForm(request.POST if request.method == "POST" else None, user=request.user)
     context = {"form": form, "at": at, "tokens": request.user.access_tokens.valid(at).select_related("shared_task")}
@@ -38,7 +38,7 @@ def access_tokens(request: SignedInRequest) -> HttpResponse:
 @login_required
 @require_POST
 def revoke(request: SignedInRequest, pk: int) -> HttpResponse:
-    """End one of the person's tokens."""
+    """Revoke one of the person's tokens."""
     token = get_object_or_404(request.user.access_tokens, pk=pk)
     revoke_token(request.user, token, database_now())
     messages.success(request, _("%(name)s is revoked.") % {"name": token.name})

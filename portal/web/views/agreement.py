@@ -21,7 +21,7 @@ from portal.web.markdown import render as render_markdown
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def agreement(request: HttpRequest, slug: str) -> HttpResponse:
-    """The text that holds now, for everybody to read and for people with an account to sign."""
+    """The current text: everyone can read it, people with an account can sign it."""
     context = _context(request, slug)
     if request.method == "POST":
         return _sign(request, context)
@@ -36,9 +36,9 @@ def _sign(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
     address = client_address(request)
     try:
         sign_agreement(request.user, shared_task, context["at"], typed_name=name, sha256=sha256, address=address)
-    except ActionError as refused:
-        context |= {"refusal": refused.message, "name": name}
-        return render(request, "agreement/agreement.html", context, status=refused.http_status)
+    except ActionError as error:
+        context |= {"refusal": error.message, "name": name}
+        return render(request, "agreement/agreement.html", context, status=error.http_status)
     messages.success(request, _("The agreement is signed."))
     return HttpResponseRedirect(context["next"] or reverse("agreement", args=[shared_task.slug]))
 
@@ -46,7 +46,7 @@ def _sign(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
 @require_safe
 @login_required
 def signed_copy(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
-    """One's own signature with its text, to be printed or kept; organizers see those of their task."""
+    """One's own signature with its text, to print or save. Organizers see those of their task."""
     context = tab_context(request, slug, "data")
     signatures = Signature.objects.filter(shared_task=context["page"].shared_task).select_related("user")
     if not context["page"].is_organizer:

@@ -1,4 +1,4 @@
-"""What organizers tell everybody: their page for it, and the feeds."""
+"""Announcements by organizers: the page for writing them, and the feeds."""
 
 from django.conf import settings
 from django.contrib import messages
@@ -21,7 +21,7 @@ from portal.web.organize_forms import AnnouncementForm
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def announcements(request: SignedInRequest, slug: str) -> HttpResponse:
-    """All there are, and a form for another."""
+    """All announcements, and a form for a new one."""
     context = organizer_context(request, slug, "announcements")
     shared_task = context["page"].shared_task
     form = AnnouncementForm(request.POST if request.method == "POST" else None)
@@ -62,5 +62,5 @@ def feed(request: HttpRequest, slug: str | None = None) -> HttpResponse:
 
 
 def published(shared_task: SharedTask) -> list[tuple[Announcement, str]]:
-    """Each with its text as HTML, newest first."""
+    """The announcements with their texts as HTML, newest first."""
     return [(one, render_markdown(one.text)) for one in Announcement.objects.filter(shared_task=shared_task)]

@@ -1,4 +1,4 @@
-"""The data of a shared task: what there is, who may have it, and the files themselves."""
+"""The data of a shared task: the list of files, and the files themselves."""
 
 from http import HTTPStatus
 
@@ -23,7 +23,7 @@ from portal.web.views.tasks import text_context
 
 @require_safe
 def data(request: HttpRequest, slug: str) -> HttpResponse:
-    """The organizers' text, and every file with size, checksum, licence and what it asks for."""
+    """The organizers' text, and every file with size, checksum, license and access."""
     context = text_context(request, slug, "data", _("Data"))
     page, at = context["page"], context["at"]
     own = own_access(request, page)
@@ -37,7 +37,7 @@ def data(request: HttpRequest, slug: str) -> HttpResponse:
 @sensitive_post_parameters("password")
 @require_http_methods(["GET", "HEAD", "POST"])
 def dataset(request: HttpRequest, slug: str, dataset: str) -> HttpResponseBase:
-    """The file itself for those who may have it; for others, what they have to do first."""
+    """The file for those who may have it; for others, the steps that are missing."""
     context = tab_context(request, slug, "data")
     page, at = context["page"], context["at"]
     wanted, stored = page.shared_task.dataset(dataset), page.shared_task.stored_dataset(dataset)

@@ -1,4 +1,4 @@
-"""The team's password: given once a session, or with each encrypted file; it is never kept, and guesses are counted."""
+"""The team's password: entered once per session, or with each encrypted file. It is not stored; guesses are counted."""
 
 from datetime import datetime
 from http import HTTPStatus
@@ -29,7 +29,7 @@ from portal.web.files import encrypted_response
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def password(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Asks for the team's password once a session."""
+    """Ask for the team's password, once per session."""
     context = tab_context(request, slug, "data")
     page, at = context["page"], context["at"]
     if not page.shared_task.has_password_data:
@@ -37,8 +37,8 @@ def password(request: SignedInRequest, slug: str) -> HttpResponse:
     if request.method == "POST":
         try:
             _verified(request, page.shared_task, at)
-        except ActionError as refused:
-            return _refused(request, "data/password.html", context, refused)
+        except ActionError as error:
+            return _with_error(request, "data/password.html", context, error)
         messages.success(request, _("The password is right; it is not asked again until you sign out."))
         return redirect("task_data", slug)
     obstacles = own_access(request, page).obstacles("password", None, at)
@@ -52,7 +52,7 @@ def password(request: SignedInRequest, slug: str) -> HttpResponse:
 def encrypted(
     request: HttpRequest, context: dict[str, Any], dataset: DatasetDefinition, stored: StoredDataset
 ) -> HttpResponseBase:
-    """Asks for the password, and answers with the file in a zip that the same password opens."""
+    """Ask for the password; answer with the file in a zip encrypted with the same password."""
     page, line, at = context["page"], context["line"], context["at"]
     if request.method != "POST":
         context["is_shut"] = _is_shut(request, page, at)
@@ -62,14 +62,14 @@ def encrypted(
         password = _verified(request, page.shared_task, at)
         own, address = own_access(request, page), client_address(request)
         record_download(request.user, page.shared_task, at, own=own, dataset=dataset, stored=stored, address=address)
-    except ActionError as refused:
-        return _refused(request, "data/encrypted.html", context, refused)
+    except ActionError as error:
+        return _with_error(request, "data/encrypted.html", context, error)
     return encrypted_response(stored, line.file_name, password)
 
 
 @sensitive_variables("password")
 def _verified(request: HttpRequest, shared_task: SharedTask, at: datetime) -> str:
-    """The password if it is the team's, remembered by its stamp."""
+    """The password if it is the team's; its stamp is remembered in the session."""
     password = request.POST.get("password", "").strip()
     stamp = give_password(request.user, shared_task, at, guess=password)
     request.session[STAMPS] = {**request.session.get(STAMPS, {}), str(shared_task.pk): stamp}
@@ -84,6 +84,6 @@ def _is_shut(request: HttpRequest, page: TaskPage, at: datetime) -> bool:
     return FailedAttempt.objects.guesses_are_used_up(user, page.team, at)
 
 
-def _refused(request: HttpRequest, template: str, context: dict[str, Any], refused: ActionError) -> HttpResponse:
-    context |= {"refusal": refused.message, "is_shut": refused.http_status == HTTPStatus.TOO_MANY_REQUESTS}
-    return render(request, template, context, status=refused.http_status)
+def _with_error(request: HttpRequest, template: str, context: dict[str, Any], error: ActionError) -> HttpResponse:
+    context |= {"refusal": error.message, "is_shut": error.http_status == HTTPStatus.TOO_MANY_REQUESTS}
+    return render(request, template, context, status=error.http_status)

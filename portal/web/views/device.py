@@ -51,7 +51,7 @@ _STANDARD = ("authorization_pending", "slow_down", "expired_token", "access_deni
 @require_POST
 @never_cache
 def device_code(request: HttpRequest) -> JsonResponse:
-    """Answers a command line that wants to sign in with its two codes."""
+    """Answer a command line that wants to sign in with its two codes."""
     if request.POST.get("client_id") != CLIENT:
         return _error("invalid_client", _("Give client_id=agon."))
     at, login = database_now(), DeviceLogin(address=client_address(request))
@@ -79,7 +79,7 @@ def device_code(request: HttpRequest) -> JsonResponse:
 @require_POST
 @never_cache
 def device_token(request: HttpRequest) -> JsonResponse:
-    """Answers a poll with the token, or with why there is none (yet)."""
+    """Answer a poll with the token, or with the reason why there is none (yet)."""
     if request.POST.get("grant_type") != GRANT:
         return _error("unsupported_grant_type", _("Give grant_type=%(grant)s.") % {"grant": GRANT})
     login = DeviceLogin.objects.filter(sha256=digest(request.POST.get("device_code", ""))).first()
@@ -94,7 +94,7 @@ def device_token(request: HttpRequest) -> JsonResponse:
 
 
 def _error(code: str, description: str) -> JsonResponse:
-    """As RFC 6749 has it."""
+    """An error as in RFC 6749."""
     return JsonResponse({"error": code, "error_description": description}, status=HTTPStatus.BAD_REQUEST)
 
 
@@ -103,7 +103,7 @@ def _error(code: str, description: str) -> JsonResponse:
 @reauthentication_required(allow_get=True)
 @never_cache
 def device(request: SignedInRequest) -> HttpResponse:
-    """Asks for the code, shows who asks for what, and lets the person allow or deny it."""
+    """Ask for the code, show who asks for what, and let the person allow or deny it."""
     given = request.POST if request.method == "POST" else request.GET
     form = CodeForm(given if "code" in given else None)
     context: dict[str, Any] = {"form": form}

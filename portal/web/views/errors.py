@@ -1,4 +1,4 @@
-"""Pages for what is not found or not allowed. Unlike Django's own, they leave the request's body unread."""
+"""Error pages for 403 and 404. Unlike Django's, they do not read the request's body."""
 
 from http import HTTPStatus
 
@@ -9,12 +9,12 @@ from portal.web.access import SecondFactorMissing
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """The answer to `Http404`."""
+    """The response to `Http404`."""
     return render(request, "404.html", status=HTTPStatus.NOT_FOUND)
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """The answer to `PermissionDenied`; organizers without a second factor see how to set one up."""
+    """The response to `PermissionDenied`. Organizers without a second factor see how to set one up."""
     if isinstance(exception, SecondFactorMissing):
         return render(request, "organize/second_factor.html", status=HTTPStatus.FORBIDDEN)
     return render(request, "403.html", {"exception": str(exception)}, status=HTTPStatus.FORBIDDEN)

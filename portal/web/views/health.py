@@ -1,4 +1,4 @@
-"""For those who watch the portal: is it alive, is it ready, and in what figures."""
+"""Monitoring: is the portal alive, is it ready, and its metrics."""
 
 import hmac
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ from portal.queries.metrics import metrics as figures
 @never_cache
 @require_safe
 def healthz(request: HttpRequest) -> HttpResponse:
-    """Whether this process answers and its database does, and which version it is."""
+    """Whether this process and its database answer, and the version."""
     version = f"agon {__version__} {settings.REVISION[:12]}".rstrip()
     return HttpResponse(f"ok {database_now():%Y-%m-%dT%H:%M:%SZ} {version}\n", content_type="text/plain")
 
@@ -29,7 +29,7 @@ def healthz(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def readyz(request: HttpRequest) -> JsonResponse:
-    """503 where no upload can be accepted; without broker or workers they can, and only their scores are late."""
+    """503 if uploads cannot be accepted. Without broker or workers they can, and only scores are late."""
     found = health()
     status = HTTPStatus.SERVICE_UNAVAILABLE if found.status == HealthStatus.UNREADY else HTTPStatus.OK
     return JsonResponse({"status": found.status, "parts": found.parts}, status=status)
@@ -47,7 +47,7 @@ _registry.register(_Figures())
 @never_cache
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
-    """The figures for Prometheus, for who has the token; without it, as if there were no such page."""
+    """Metrics for Prometheus, for requests with the token; 404 for others."""
     token: str = settings.METRICS_TOKEN
     given = request.headers.get("Authorization", "").removeprefix("Bearer ")
     if not token or not hmac.compare_digest(given.encode(), token.encode()):

@@ -1,4 +1,4 @@
-"""The portal's front door."""
+"""The home page."""
 
 from urllib.parse import urlencode
 

@@ -1,4 +1,4 @@
-"""What a track's field of runs says as a whole: statistics, figures, hard items."""
+"""Results analysis of a track: statistics, figures, hard items."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ def insights(request: HttpRequest, slug: str, track: str) -> HttpResponse:
 
 @require_safe
 def compare(request: HttpRequest, slug: str, track: str) -> HttpResponse:
-    """Two or more runs side by side, named by `run` in the address: all their metrics, and each pair's difference."""
+    """Several runs, by `run` in the URL, next to each other: all metrics, and the difference of each pair."""
     context = _context(request, slug, track)
     found = context["insights"]
     chosen = request.GET.getlist("run")
@@ -58,12 +58,12 @@ def _context(request: HttpRequest, slug: str, track: str) -> dict[str, Any]:
     page: TaskPage = context["page"]
     chosen = get_object_or_404(Track.objects.select_related("shared_task"), shared_task=page.shared_task, slug=track)
     found = queries.insights(chosen, _phase(request, context), request.user, context["at"])
-    query = f"phase={found.board.phase.slug}&"  # of the figures' addresses
+    query = f"phase={found.board.phase.slug}&"  # of the figures' URLs
     return context | {"track": chosen, "insights": found, "board": found.board, "query": query}
 
 
 def _phase(request: HttpRequest, context: dict[str, Any]) -> Phase:
-    """The phase of the address, else the one that the board opens with."""
+    """The phase in the URL, else the board's default."""
     phases = Phase.objects.select_related("shared_task").filter(shared_task=context["page"].shared_task)
     first = default_phase(list(phases), context["at"])
     slug = request.GET.get("phase") or (first.slug if first else "")

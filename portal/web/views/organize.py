@@ -1,4 +1,4 @@
-"""What organizers of a shared task look at first, what they decide about teams, and the records."""
+"""The organizers' overview, their decisions on teams, and the records."""
 
 from datetime import datetime
 from typing import Any
@@ -29,7 +29,7 @@ from portal.web.access import SignedInRequest, organizer_context
 @require_safe
 @login_required
 def organize(request: HttpRequest, slug: str) -> HttpResponse:
-    """What is to be done next, and where."""
+    """What needs attention, with links."""
     context = organizer_context(request, slug, "overview")
     context["to_do"] = to_do(context["page"].shared_task, context["at"])
     return render(request, "organize/overview.html", context)
@@ -38,7 +38,7 @@ def organize(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 @login_required
 def organize_runs(request: HttpRequest, slug: str) -> HttpResponse:
-    """How the runs of each phase and track are doing."""
+    """The states of runs by phase and track."""
     context = organizer_context(request, slug, "runs")
     context["lines"] = run_states(context["page"].shared_task)
     context["failed"] = failed_on_our_side(context["page"].shared_task)
@@ -48,7 +48,7 @@ def organize_runs(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def retry(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Let what failed on our side be evaluated again; what stays failed is listed with the reason."""
+    """Retry what failed on our side. What stays failed is listed with the reason."""
     context = organizer_context(request, slug, "runs")
     retried = retry_failed(request.user, context["page"].shared_task, context["at"])
     count = retried.runs + retried.gold
@@ -63,20 +63,20 @@ def retry(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_safe
 @login_required
 def organize_teams(request: HttpRequest, slug: str) -> HttpResponse:
-    """Requests to approve or decline, and all other teams."""
+    """Teams to approve or decline, and all other teams."""
     return _teams_page(request, organizer_context(request, slug, "teams"))
 
 
 @login_required
 @require_POST
 def decide(request: SignedInRequest, slug: str, pk: int, verb: str) -> HttpResponse:
-    """`approve` or `decline` a team, or have a new `password` sent to it."""
+    """`approve` or `decline` a team, or send it a new `password`."""
     context = organizer_context(request, slug, "teams")
     team = get_object_or_404(Team, pk=pk, shared_task=context["page"].shared_task)
     try:
         done = _decide(request, team, verb, context["at"])
-    except ActionError as refused:
-        return _teams_page(request, context | {"refusal": refused.message, "refused_team": team}, refused.http_status)
+    except ActionError as error:
+        return _teams_page(request, context | {"refusal": error.message, "team_with_error": team}, error.http_status)
     messages.success(request, done % {"team": team.name})
     return redirect("organize_teams", slug)
 
@@ -94,7 +94,7 @@ def papers(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_safe
 @login_required
 def organize_mails(request: HttpRequest, slug: str) -> HttpResponse:
-    """Which mails went to whom, and which could not be sent."""
+    """The mails of the task, and whether they were sent."""
     context = organizer_context(request, slug, "mails")
     wanted = {name: request.GET.get(name, "") for name in ("kind", "state")}
     context |= wanted | {"kinds": OutgoingMail.Kind.choices, "states": OutgoingMail.State.choices}
@@ -117,7 +117,7 @@ def resend(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_safe
 @login_required
 def organize_audit(request: HttpRequest, slug: str) -> HttpResponse:
-    """Who did what, when."""
+    """The audit log."""
     context = organizer_context(request, slug, "audit")
     shared_task, verb = context["page"].shared_task, request.GET.get("verb", "")
     words = audit_words()
@@ -129,7 +129,7 @@ def organize_audit(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _decide(request: SignedInRequest, team: Team, verb: str, at: datetime) -> str:
-    """What to say when it is done."""
+    """Decide, and return the message to show."""
     if verb == "approve":
         approve_team(request.user, team, at)
         return _("%(team)s is approved; its captain gets a mail.")

@@ -1,4 +1,4 @@
-"""New versions of the files that are handed out, and who took them."""
+"""New versions of datasets, and their downloads."""
 
 from http import HTTPStatus
 from typing import Any
@@ -24,15 +24,15 @@ from portal.web.organize_forms import dataset_form
 @require_safe
 @login_required
 def datasets(request: SignedInRequest, slug: str) -> HttpResponse:
-    """What is handed out now, and a form for each file."""
+    """The current files, and a form for each."""
     return _page(request, organizer_context(request, slug, "data"))
 
 
-@csrf_exempt  # looking for the token reads the body: `_replace` does it, once the sender is known to be an organizer
+@csrf_exempt  # the CSRF check would read the body: `_replace` does it after checking that the sender is an organizer
 @login_required
 @require_POST
 def replace(request: SignedInRequest, slug: str, dataset: str) -> HttpResponse:
-    """Hand out another file from now on."""
+    """Replace a dataset's file."""
     organizer_context(request, slug, "data")
     allow_large_file(request)
     return _replace(request, slug, dataset)
@@ -64,7 +64,7 @@ def _replace(request: SignedInRequest, slug: str, dataset: str) -> HttpResponse:
 @require_safe
 @login_required
 def downloads(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Who took which file, when."""
+    """The downloads: who, what, when."""
     context = organizer_context(request, slug, "downloads")
     context["entries"] = downloads_page(context["page"].shared_task, request.GET.get("page", "1"))
     return render(request, "organize/downloads.html", context)
@@ -73,7 +73,7 @@ def downloads(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_safe
 @login_required
 def downloads_table(request: SignedInRequest, slug: str) -> HttpResponse:
-    """All of it, for a spreadsheet."""
+    """All downloads, for a spreadsheet."""
     shared_task = organizer_context(request, slug, "downloads")["page"].shared_task
     return downloads_file(shared_task, all_downloads(shared_task))
 

@@ -1,4 +1,4 @@
-"""Gold standards to upload; nobody reads them here, a worker does."""
+"""Uploads of gold. Web servers do not read them; a worker does."""
 
 from http import HTTPStatus
 from typing import Any
@@ -23,11 +23,11 @@ from portal.web.organize_forms import GoldForm, NoteForm
 from portal.web.sealing_handler import SealingHandler
 
 
-@csrf_exempt  # looking for the token reads the body: `_answer` does it, when an organizer's body is to be sealed
+@csrf_exempt  # the CSRF check would read the body: `_answer` does it when an organizer's body is about to be sealed
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def gold(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Which gold each track has, what became of the last upload, and the form for another."""
+    """Each track's gold and its last upload, and the form for a new one."""
     organizer_context(request, slug, "gold")
     handler = SealingHandler(request, GOLD_BYTES)
     request.upload_handlers = [handler]
@@ -84,7 +84,7 @@ def preview(request: SignedInRequest, slug: str, pk: UUID) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def return_to(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
-    """What an earlier gold standard would bring; only a post that names the one in use puts it there again."""
+    """The effects of going back to an earlier gold standard; a post that names the one in use does it."""
     context = organizer_context(request, slug, "gold")
     former = get_object_or_404(GoldStandard, pk=pk, track__shared_task=context["page"].shared_task)
     lines = gold_lines(context["page"].shared_task)

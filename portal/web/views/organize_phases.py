@@ -1,4 +1,4 @@
-"""Phases to extend, grace to grant."""
+"""Phases: windows and extra time."""
 
 from http import HTTPStatus
 from typing import Any
@@ -21,14 +21,14 @@ from portal.web.organize_forms import grace_form, window_form
 @require_safe
 @login_required
 def phases(request: SignedInRequest, slug: str) -> HttpResponse:
-    """The windows as they are, what was done to them, and the forms that move them."""
+    """The windows, their changes, and the forms to change them."""
     return _page(request, organizer_context(request, slug, "phases"))
 
 
 @login_required
 @require_POST
 def move(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
-    """Give a phase another window."""
+    """Change a phase's window."""
     context, found = organizer_phase(request, slug, phase, "phases")
     form = window_form(found, request.user, request.POST)
     if not form.carry_out(lambda given: move_phase(request.user, found, context["at"], **given)):
@@ -40,7 +40,7 @@ def move(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
 @login_required
 @require_POST
 def grace(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
-    """Take runs beyond the closing, of one team or of all."""
+    """Grant extra time to one team or to all."""
     context, found = organizer_phase(request, slug, phase, "phases")
     form = grace_form(found, request.user, request.POST)
     if not form.carry_out(lambda given: grant_grace(request.user, found, context["at"], **given)):
@@ -52,12 +52,12 @@ def grace(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
 @login_required
 @require_POST
 def revoke(request: SignedInRequest, slug: str, phase: str, pk: int) -> HttpResponse:
-    """End extra time that was granted."""
+    """Revoke extra time."""
     context, found = organizer_phase(request, slug, phase, "phases")
     try:
         ends = revoke_grace(request.user, found, context["at"], grace_id=pk)
-    except ActionError as refused:
-        return _page(request, context | {"refusal": refused.message}, status=refused.http_status)
+    except ActionError as error:
+        return _page(request, context | {"refusal": error.message}, status=error.http_status)
     if ends is None:
         messages.success(request, _("The extra time is revoked."))
     else:
@@ -71,7 +71,7 @@ def _page(
     forms: dict[tuple[str, str], Any] | None = None,
     status: int = HTTPStatus.OK,
 ) -> HttpResponse:
-    """With the forms that were not in order, as they were filled in."""
+    """The page, with invalid forms as they were filled in."""
     forms = forms or {}
     prefetch_related_objects(context["page"].phases, "changes")
     context["lines"] = [

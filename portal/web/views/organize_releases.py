@@ -1,4 +1,4 @@
-"""Scores to release, releases to take back and to put back, and new scores of released boards to apply."""
+"""Releasing scores, hiding them again, putting a release back, and applying new scores."""
 
 from http import HTTPStatus
 from typing import Any
@@ -17,7 +17,7 @@ from portal.actions.errors import ActionError
 from portal.actions.release import put_release_back, release_scores, take_back_release
 from portal.actions.scores import apply_scores
 from portal.models import Phase
-from portal.queries.effects import of_release, of_taking_back
+from portal.queries.effects import of_hiding_scores, of_release
 from portal.queries.organize import ReleaseLook, release_looks
 from portal.queries.waiting_scores import waiting_scores
 from portal.web.access import SignedInRequest, organizer_context, organizer_phase
@@ -27,14 +27,14 @@ from portal.web.organize_forms import ScoresForm, release_form
 @require_safe
 @login_required
 def releases(request: SignedInRequest, slug: str) -> HttpResponse:
-    """What each release would show, before it does."""
+    """A preview of each release."""
     return _page(request, organizer_context(request, slug, "releases"))
 
 
 @login_required
 @require_POST
 def release(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
-    """Make scores public: at a time to come or, once that is confirmed, now."""
+    """Release scores: at a future time or, after a confirmation, now."""
     context, found = organizer_phase(request, slug, phase, "releases")
     form = release_form(found, request.user, request.POST)
     if form.is_valid() and form.cleaned_data["when"] is None and "confirmed" not in request.POST:
@@ -52,20 +52,20 @@ def release(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def take_back(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
-    """What taking back a release means; only a post that names the release does it."""
+    """The effects of hiding the scores again; a post that names the release does it."""
     context, found = organizer_phase(request, slug, phase, "releases")
     seen = found.released.isoformat() if found.released else ""
     if seen and request.POST.get("released") != seen:
         title = _("Take back the release of %(phase)s") % {"phase": found.title}
         status = HTTPStatus.UNPROCESSABLE_ENTITY if request.method == "POST" else HTTPStatus.OK
-        return _confirm(request, context, title, of_taking_back(found, context["at"]), {"released": seen}, status)
+        return _confirm(request, context, title, of_hiding_scores(found, context["at"]), {"released": seen}, status)
     return _do(request, context, take_back_release, found, _("The scores of %(phase)s are hidden."))
 
 
 @login_required
 @require_POST
 def put_back(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
-    """Undo taking back a release."""
+    """Put back a release that was taken back."""
     context, found = organizer_phase(request, slug, phase, "releases")
     return _do(request, context, put_release_back, found, _("The scores of %(phase)s are public again."))
 
@@ -75,8 +75,8 @@ def _do(
 ) -> HttpResponse:
     try:
         action(request.user, phase, context["at"])
-    except ActionError as refused:
-        return _page(request, context | {"refusal": refused.message}, status=refused.http_status)
+    except ActionError as error:
+        return _page(request, context | {"refusal": error.message}, status=error.http_status)
     messages.success(request, done % {"phase": phase.title})
     return redirect("organize_releases", context["page"].shared_task.slug)
 
@@ -84,7 +84,7 @@ def _do(
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def scores(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Leaderboards with new scores; a post applies those of the chosen ones."""
+    """Leaderboards with new scores; a post applies those of the selected ones."""
     context = organizer_context(request, slug, "scores")
     shared_task, at = context["page"].shared_task, context["at"]
     context["lines"] = lines = waiting_scores(shared_task, request.user, at)
@@ -123,7 +123,7 @@ def _confirm(
     fields: dict[str, str],
     status: int = HTTPStatus.OK,
 ) -> HttpResponse:
-    """The page that says what would happen; it posts to the address that showed it."""
+    """The page with the effects, which posts to its own URL."""
     back = reverse("organize_releases", args=[context["page"].shared_task.slug])
     context |= {"title": title, "effects": effects, "fields": fields, "back": back}
     return render(request, "organize/confirm.html", context, status=status)

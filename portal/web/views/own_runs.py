@@ -1,4 +1,4 @@
-"""What a team does with its runs: choose, withdraw, describe. Each is asked for on a page and done by POST."""
+"""A team's actions on its runs: choose, withdraw, describe. Each has a page, and is done by POST."""
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -22,12 +22,12 @@ from portal.web.views.runs import find_run, run_page
 @require_POST
 @login_required
 def choose(request: SignedInRequest, pk: str) -> HttpResponse:
-    """Let the run stand for its team."""
+    """Make the run official."""
     run = find_run(request, pk)
     try:
         choose_official_run(request.user, run, database_now())
-    except ActionError as refused:
-        return run_page(request, run, refused)
+    except ActionError as error:
+        return run_page(request, run, error)
     messages.success(request, _("%(run)s is the official run now.") % {"run": run.name})
     return redirect("team_runs", run.track.shared_task.slug)
 
@@ -35,7 +35,7 @@ def choose(request: SignedInRequest, pk: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 def withdraw(request: SignedInRequest, pk: str) -> HttpResponse:
-    """What withdrawing means, and the form that does it."""
+    """The effects of withdrawing, and the form for it."""
     run = _own_run(request, pk)
     form = WithdrawalForm(request.POST if request.method == "POST" else None)
     if form.carry_out(lambda given: withdraw_run(request.user, run, database_now(), **given)):
@@ -58,8 +58,8 @@ def describe(request: SignedInRequest, pk: str) -> HttpResponse:
 
 
 def _form_page(request: SignedInRequest, run: Run, form: ActionForm, template: str) -> HttpResponse:
-    if form.refused:
-        return run_page(request, run, form.refused)
+    if form.action_error:
+        return run_page(request, run, form.action_error)
     context = tab_context(request, run.track.shared_task.slug, "runs") | {"run": run, "form": form}
     return render(request, template, context, status=form.status)
 

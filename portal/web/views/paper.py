@@ -1,4 +1,4 @@
-"""The pack for an overview paper: asked for, watched while it is built, downloaded."""
+"""The pack for an overview paper: request, progress, download."""
 
 from http import HTTPStatus
 from typing import Any
@@ -23,7 +23,7 @@ from portal.web.files import file_response, no_such_bytes, wanted_range
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def pack(request: HttpRequest, slug: str, phase: str) -> HttpResponse:
-    """The state of the pack for the boards as they are now; a post asks for it."""
+    """The state of the pack for the current boards; a post requests it."""
     context = _context(request, slug, phase)
     if request.method == "POST":
         ask_for_pack(request.user, context["phase"], context["at"])
@@ -34,7 +34,7 @@ def pack(request: HttpRequest, slug: str, phase: str) -> HttpResponse:
 @never_cache
 @require_safe
 def status(request: HttpRequest, slug: str, phase: str) -> HttpResponse:
-    """What the page asks for until the pack is there; 204 while nothing has changed since what it has `seen`."""
+    """The progress, polled by the page; 204 if nothing changed since `seen`."""
     context = _context(request, slug, phase)
     if request.GET.get("seen") == context["seen"]:
         return HttpResponse(status=HTTPStatus.NO_CONTENT)
@@ -56,7 +56,7 @@ def file(request: HttpRequest, slug: str, phase: str) -> HttpResponseBase:
 
 
 def _ready(request: HttpRequest, phase: Phase) -> PaperPack | None:
-    """None, and the row goes, where the file is gone, e.g. after a restore: it can be built again."""
+    """The pack. If its file is gone, e.g. after a restore, None, and the row is deleted to build it again."""
     found = current_pack(phase, request.user, database_now())
     if found is None or found.state != PaperPack.State.READY:
         return None

@@ -1,4 +1,4 @@
-"""Calendars, feeds, and what search engines ask for."""
+"""Calendars, feeds, and files for search engines."""
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -63,7 +63,7 @@ def references_file(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_safe
 def robots(request: HttpRequest) -> HttpResponse:
-    """Search engines may read all that anybody may, but no two orders of the same table."""
+    """Search engines may read all public pages, but not several sort orders of a table."""
     lines = ["User-agent: *", "Disallow: /accounts/", "Disallow: /admin/", "Disallow: /*?*sort="]
     lines.append(f"Sitemap: {settings.PUBLIC_URL}{reverse('sitemap')}")
     return HttpResponse("\n".join(lines) + "\n", content_type="text/plain")
@@ -71,7 +71,7 @@ def robots(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def sitemap(request: HttpRequest) -> HttpResponse:
-    """The pages worth finding."""
+    """Public pages for search engines."""
     at = database_now()
     tasks = SharedTask.objects.public().prefetch_related("tracks")
     paths = [reverse("home"), reverse("guide")]

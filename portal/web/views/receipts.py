@@ -1,4 +1,4 @@
-"""Receipts to keep, the key that verifies them, and the page that does it."""
+"""Receipts, the key that verifies them, and the page for verifying them."""
 
 from datetime import datetime
 
@@ -33,7 +33,7 @@ def key(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def verify(request: HttpRequest) -> HttpResponse:
-    """Is a pasted or uploaded receipt as this portal signed it? Open to everybody, and nothing is kept."""
+    """Whether this portal signed a pasted or uploaded receipt. Open to everyone; nothing is stored."""
     form = ReceiptForm(request.POST or None, request.FILES or None)
     status, verdict = 200, None
     if request.method == "POST":

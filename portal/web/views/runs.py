@@ -43,12 +43,12 @@ def team_runs(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_safe
 def run(request: HttpRequest, pk: str) -> HttpResponse:
-    """One run: its team's and the organizers', or a baseline's for everybody."""
+    """One run, for its team and the organizers; baselines are public."""
     return run_page(request, find_run(request, pk))
 
 
-def run_page(request: HttpRequest, found: Run, refused: ActionError | None = None) -> HttpResponse:
-    """The page of a run; with a refusal, what was refused and why stands above it."""
+def run_page(request: HttpRequest, found: Run, error: ActionError | None = None) -> HttpResponse:
+    """The page of a run, with an action's error above it."""
     context = tab_context(request, found.track.shared_task.slug, "runs" if found.team else "leaderboard")
     view = queries.run_view(found, request.user, context["at"])
     context |= {
@@ -62,13 +62,13 @@ def run_page(request: HttpRequest, found: Run, refused: ActionError | None = Non
         "figures": run_figures(view.evaluation.details) if view.evaluation else (),
         "may_download": may_download_run(request.user, found),
         "may_change": may_change_run(request.user, found),
-        "refused": refused,
+        "error": error,
     }
-    return render(request, "runs/run.html", context, status=refused.http_status if refused else HTTPStatus.OK)
+    return render(request, "runs/run.html", context, status=error.http_status if error else HTTPStatus.OK)
 
 
 def _columns(view: queries.RunView) -> Sequence[Mapping[str, Any]]:
-    """A line a column, of those that are 1 or not, where there are several."""
+    """One line for each column of zeros and ones, if there are several."""
     classes = view.evaluation.details.get("classes", ()) if view.evaluation else ()
     are_flags = all({line["name"] for line in one["lines"]} <= {"0", "1"} for one in classes)
     return positive_lines(classes) if len(classes) > 1 and are_flags else ()
@@ -88,7 +88,7 @@ def _items(request: HttpRequest, view: queries.RunView, at: datetime) -> dict[st
 @require_safe
 @login_required
 def run_file(request: HttpRequest, pk: str) -> FileResponse:
-    """The run as it was sent, out of its archive where it came in one."""
+    """The run as it was uploaded, extracted from its archive if it came in one."""
     found = find_run(request, pk)
     if not may_download_run(request.user, found):
         raise Http404
@@ -96,6 +96,6 @@ def run_file(request: HttpRequest, pk: str) -> FileResponse:
 
 
 def find_run(request: HttpRequest, pk: str) -> Run:
-    """The run of that address, if the reader may see it; else 404."""
+    """The run in the URL, if the reader may see it; else 404."""
     visible = Run.objects.visible_to(request.user).select_related("track__shared_task", "phase", "team")
     return get_object_or_404(visible, pk=pk)

@@ -1,4 +1,4 @@
-"""A person's own settings: who they are, which mails they want, what is held about them, and the way out."""
+"""A person's own settings: personal data, mails, sessions, and closing the account."""
 
 import json
 
@@ -28,7 +28,7 @@ from portal.web.account_forms import SettingsForm
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def settings(request: SignedInRequest) -> HttpResponse:
-    """Everything about one's account on one page, or a link away."""
+    """All settings of one's account on one page, or linked from it."""
     values = request.POST if request.method == "POST" else None
     form = SettingsForm(values, initial=model_to_dict(request.user, SettingsForm.base_fields))
     if form.carry_out(lambda given: change_settings(request.user, request.user, database_now(), **given)):
@@ -46,7 +46,7 @@ def settings(request: SignedInRequest) -> HttpResponse:
 @require_safe
 @reauthentication_required
 def export_data(request: SignedInRequest) -> HttpResponse:
-    """All that the portal holds about the person, to take away."""
+    """Download all data about the person."""
     text = json.dumps(personal_data(request.user), default=str, ensure_ascii=False, indent=2)
     response = HttpResponse(text, content_type="application/json")
     response["Content-Disposition"] = 'attachment; filename="agon-my-data.json"'
@@ -56,7 +56,7 @@ def export_data(request: SignedInRequest) -> HttpResponse:
 @login_required
 @require_POST
 def end_one_session(request: SignedInRequest, pk: int) -> HttpResponse:
-    """Sign out in one other browser."""
+    """Sign out one other browser."""
     others = UserSession.objects.filter(user=request.user).exclude(session_key=request.session.session_key)
     session = get_object_or_404(others, pk=pk)
     end_session(request.user, session, database_now())
@@ -68,26 +68,24 @@ def end_one_session(request: SignedInRequest, pk: int) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @reauthentication_required(allow_get=True)
 def delete(request: SignedInRequest) -> HttpResponse:
-    """What closing the account means, said first; then the button."""
+    """The effects of closing the account, and the button for it."""
     context = {"teams": teams_to_hand_over(request.user)}
     if request.method != "POST":
         return render(request, "settings/delete.html", context)
     try:
         delete_account(request.user, request.user, database_now())
-    except ActionError as refused:
-        return render(
-            request, "settings/delete.html", context | {"refusal": refused.message}, status=refused.http_status
-        )
+    except ActionError as error:
+        return render(request, "settings/delete.html", context | {"refusal": error.message}, status=error.http_status)
     logout(request)
     messages.success(request, _("Your account is deleted."))
     return redirect("home")
 
 
-# RFC 8058: the mail program posts by itself, without a cookie; the signature in the address is the permission.
+# RFC 8058: mail programs post without a cookie; the signature in the URL is the permission.
 @csrf_exempt
 @require_http_methods(["GET", "HEAD", "POST"])
 def stop_mails_of(request: HttpRequest, token: str) -> HttpResponse:
-    """Looking changes nothing, since mail servers follow links to look for viruses; the button, or one click, does."""
+    """GET changes nothing, since mail servers follow links to look for viruses; a post does."""
     wish = unsubscribe.read(token)
     if wish is None:
         raise Http404

@@ -1,4 +1,4 @@
-"""Uploading, and watching what becomes of an upload."""
+"""Uploading, and following an upload."""
 
 from collections.abc import Callable
 from http import HTTPStatus
@@ -36,15 +36,15 @@ from scoring.limits import UPLOAD_BYTES
 Receiver = Callable[[SignedInRequest, dict[str, Any], Phase, dict[str, Any]], HttpResponse]
 """What is done with a whole body: the page's context, the phase and the input of the action to the answer."""
 
-_SHOWN_BY_THE_PAGE = {code.code for code in (*TAKING_PART.errors, UNSIGNED)}  # it says what to do instead
+_SHOWN_BY_THE_PAGE = {code.code for code in (*TAKING_PART.errors, UNSIGNED)}  # the page itself says what to do
 
 
-@never_cache  # Back brings a new key
-@csrf_exempt  # looking for the token would read the body: `_receive` does it, once the size is known to be bearable
+@never_cache  # a page from the browser's history would repeat the key
+@csrf_exempt  # the CSRF check would read the body: `_receive` does it, once the size is known to be allowed
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def submit(request: SignedInRequest, slug: str) -> HttpResponse:
-    """The page from which runs are uploaded, and the address to which they are uploaded."""
+    """The upload page, which also receives uploads."""
     if request.method == "POST":
         return _guarded(request, slug, _submit, "submit/rejected.html")
     return render(request, "submit/upload.html", _context(request, slug))
@@ -54,7 +54,7 @@ def submit(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def validate(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Keep a file until a worker has checked it, and lead to where its report appears."""
+    """Store a file until a worker has checked it; redirect to its report."""
     return _guarded(request, slug, _validate, "submit/upload.html")
 
 
@@ -69,7 +69,7 @@ def _guarded(request: SignedInRequest, slug: str, then: Receiver, template: str)
 
 
 def _may_be_accepted(request: SignedInRequest, context: dict[str, Any]) -> bool:
-    """Whether a body need be read to tell: an upload that was accepted is answered again after the closing, too."""
+    """Whether the body must be read: uploads that were accepted get the same answer again, even after the closing."""
     team = context["team"]
     if team is None:
         return False
@@ -78,7 +78,7 @@ def _may_be_accepted(request: SignedInRequest, context: dict[str, Any]) -> bool:
 
 @csrf_protect
 def _receive(request: SignedInRequest, context: dict[str, Any], then: Receiver, template: str) -> HttpResponse:
-    sent = request.FILES  # reads the body; the time is asked when it is in
+    sent = request.FILES  # reads the body; the time is read afterwards
     page, context["at"] = context["page"], database_now()
     form = UploadForm(request.POST, sent, phases=page.phases)
     if not form.is_valid():
@@ -90,7 +90,7 @@ def _receive(request: SignedInRequest, context: dict[str, Any], then: Receiver, 
         given = {"content": file.chunks(), "file_name": file.name, "slot": values["slot"]}
         return then(request, context, phase, given)
     except ActionError as error:
-        context |= tab_context(request, page.shared_task.slug, "submit")  # the body may have taken long
+        context |= tab_context(request, page.shared_task.slug, "submit")  # reading the body may have taken long
         return _rejected(request, context, phase, error, template)
 
 
@@ -122,9 +122,9 @@ def _rejected(
 
 
 def _explained(error: ActionError) -> dict[str, Any]:
-    """What the page says about an error; an upload whose names are invalid lists their problems."""
+    """The page's text for an error. An upload with invalid names lists their problems."""
     if error.code != UPLOAD_REJECTED.code:
-        return {"refused": error, "message": error.message, "is_used_up": error.code == "no_runs_left"}
+        return {"error": error, "message": error.message, "is_used_up": error.code == "no_runs_left"}
     problems, validation = error.params["problems"], error.params["validation"]
     return {
         "runs": error.params["runs"],
@@ -135,7 +135,7 @@ def _explained(error: ActionError) -> dict[str, Any]:
 
 
 def _lateness(context: dict[str, Any], *phases: Phase) -> dict[str, Any]:
-    """The phase for which a body came too late, and since when; of several, the one that closed last."""
+    """The phase for which an upload came too late, and its closing; of several, the last one."""
     if context["team"] is None:
         return {}
     closings = [(closes, phase) for phase in phases if (closes := phase.closes_for(context["team"].pk))]
@@ -154,7 +154,7 @@ def submission(request: HttpRequest, slug: str, pk: str) -> HttpResponse:
 @require_safe
 @login_required
 def status(request: HttpRequest, slug: str, pk: str) -> HttpResponse:
-    """What the page asks for until all is done; 204 while nothing has changed since what it has `seen`."""
+    """The progress, polled by the page; 204 if nothing changed since `seen`."""
     context = _view_context(request, slug, pk)
     if request.GET.get("seen") == context["signature"]:
         return HttpResponse(status=HTTPStatus.NO_CONTENT)
@@ -164,7 +164,7 @@ def status(request: HttpRequest, slug: str, pk: str) -> HttpResponse:
 @require_safe
 @login_required
 def report(request: HttpRequest, slug: str, pk: str) -> JsonResponse:
-    """The problems as `agon check --json` prints them, for every run."""
+    """The problems of every run, in the format of `agon check --json`."""
     view: SubmissionView = _view_context(request, slug, pk)["view"]
     name = f"report_{view.submission.pk}.json"
     return JsonResponse(
@@ -175,9 +175,9 @@ def report(request: HttpRequest, slug: str, pk: str) -> JsonResponse:
 
 
 def _context(request: HttpRequest, slug: str) -> dict[str, Any]:
-    """Names, limits and the signature are looked up when a page prints them: an upload that is accepted shows none.
+    """The page's context. Names, limits and signature are lazy: an accepted upload shows none of them.
 
-    Of several open phases the one whose scores wait for their release is chosen: the one that counts.
+    Of several open phases, the one whose scores await their release is preselected: it is the one that counts.
     """
     context = tab_context(request, slug, "submit")
     page = context["page"]
@@ -191,7 +191,7 @@ def _context(request: HttpRequest, slug: str) -> dict[str, Any]:
 
 
 def _commands(page: TaskPage, chosen: Phase | None) -> list[tuple[Phase | None, str]]:
-    """What is typed for each open phase, the chosen one first."""
+    """The commands for each open phase, the selected one first."""
     phases: list[Phase | None] = [*sorted(page.open_phases, key=lambda phase: phase != chosen)] or [chosen]
     return [(one, "\n".join(right_names(page.shared_task, page.team, one).commands)) for one in phases]
 
@@ -229,7 +229,7 @@ def _upload_page(request: HttpRequest, context: dict[str, Any], status: HTTPStat
 
 
 def _whole_page(response: HttpResponse) -> HttpResponse:
-    """Shown in place of the page even where HTMX asked for the findings alone."""
+    """Show a whole page even if HTMX requested only a part."""
     response["HX-Retarget"] = response["HX-Reselect"] = "#main"
     return response
 

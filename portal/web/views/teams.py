@@ -1,4 +1,4 @@
-"""Creating a team, looking at one's own, joining by invitation, and what members and captains may do."""
+"""Teams: creating one, one's own, joining by invitation, and the actions of members and captains."""
 
 from http import HTTPStatus
 from typing import Any
@@ -24,7 +24,7 @@ from portal.web.forms import AgainForm, PaperForm, TeamForm
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def team(request: HttpRequest, slug: str) -> HttpResponse:
-    """The reader's team, or the way to one."""
+    """The reader's team, or how to get one."""
     if request.method == "POST":
         return _create(request, slug)
     return _page(request, tab_context(request, slug, "team"))
@@ -38,14 +38,14 @@ def _create(request: HttpRequest, slug: str) -> HttpResponse:
     form = TeamForm(request.POST, shared_task=shared_task)
     if form.carry_out(lambda given: teams.register_team(request.user, shared_task, context["at"], **given)):
         return redirect("team", slug)
-    refusal = form.refused.message if form.refused else ""
+    refusal = form.action_error.message if form.action_error else ""
     return _page(request, context | {"form": form, "refusal": refusal}, form.status)
 
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def join(request: SignedInRequest, slug: str, code: str) -> HttpResponse:
-    """The invitation; joining is a button, so that a link that is merely looked at changes nothing."""
+    """The invitation. Joining is a button, as opening a link must change nothing."""
     context = tab_context(request, slug, "team")
     context["team"] = Team.objects.filter(invitation_code=code, shared_task=context["page"].shared_task).first()
     if context["team"] is None:
@@ -54,8 +54,8 @@ def join(request: SignedInRequest, slug: str, code: str) -> HttpResponse:
         return render(request, "teams/join.html", context)
     try:
         teams.join_team(request.user, context["page"].shared_task, context["at"], code=code)
-    except ActionError as refused:
-        return render(request, "teams/join.html", context | {"message": refused.message}, status=refused.http_status)
+    except ActionError as error:
+        return render(request, "teams/join.html", context | {"message": error.message}, status=error.http_status)
     return redirect("team", slug)
 
 
@@ -92,7 +92,7 @@ def withdraw(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def ask_again(request: SignedInRequest, slug: str) -> HttpResponse:
-    """A declined team's new answers; problems are shown next to the fields."""
+    """A declined team's new answers. Problems are shown next to the fields."""
     context = _own_team(request, slug)
     form = AgainForm(request.POST, team=context["page"].team)
     if not form.is_valid():
@@ -103,7 +103,7 @@ def ask_again(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def paper(request: SignedInRequest, slug: str) -> HttpResponse:
-    """How the team is cited; problems with the entry are shown next to the field."""
+    """The team's paper. Problems with the entry are shown next to the field."""
     context = _own_team(request, slug)
     form = PaperForm(request.POST)
     if not form.carry_out(lambda given: give_paper(request.user, context["page"].team, context["at"], **given)):
@@ -129,17 +129,17 @@ def _own_team(request: SignedInRequest, slug: str) -> dict[str, Any]:
 def _do(
     request: SignedInRequest, context: dict[str, Any], action: Action[Any, Any, Any], done: str, **given: object
 ) -> HttpResponse:
-    """Something that a member does with their own team: afterwards the team's page says so, or why not."""
+    """Do a member's action on their own team; then the team's page confirms it or shows the error."""
     try:
         action(request.user, context["page"].team, context["at"], **given)
-    except ActionError as refused:
-        return _page(request, context | {"refusal": refused.message}, refused.http_status)
+    except ActionError as error:
+        return _page(request, context | {"refusal": error.message}, error.http_status)
     messages.success(request, done)
     return redirect("team", context["page"].shared_task.slug)
 
 
 def _page(request: HttpRequest, context: dict[str, Any], status: int = 200) -> HttpResponse:
-    """The team's page, with the forms that the context does not bring filled in already."""
+    """The team's page, with default forms for those missing in the context."""
     page = context["page"]
     if page.team is None:
         own = {"affiliation": getattr(request.user, "affiliation", "")}

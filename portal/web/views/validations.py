@@ -1,4 +1,4 @@
-"""The report of a file that is validated only, for the person who sent it."""
+"""The report of a file that is validated only, for the person who uploaded it."""
 
 from http import HTTPStatus
 from typing import Any
@@ -19,7 +19,7 @@ from portal.web.access import tab_context
 @never_cache
 @login_required
 def validation(request: HttpRequest, slug: str, pk: str) -> HttpResponse:
-    """The report, or how far it is; without JavaScript the page reloads itself until it is there."""
+    """The report, or its progress. Without JavaScript the page reloads itself."""
     return render(request, "submit/validation.html", _context(request, slug, pk))
 
 
@@ -27,9 +27,9 @@ def validation(request: HttpRequest, slug: str, pk: str) -> HttpResponse:
 @never_cache
 @login_required
 def status(request: HttpRequest, slug: str, pk: str) -> HttpResponse:
-    """What a page asks for until the report is there; 204 while nothing has changed since what it has `seen`.
+    """The progress, polled by the page; 204 if nothing changed since `seen`.
 
-    With `contents` only what the files hold is reported, for a page that says already what is wrong with their names.
+    With `contents`, only the files' content is reported, as the page already shows the problems of their names.
     """
     context = _context(request, slug, pk) | {"contents_only": "contents" in request.GET}
     if request.GET.get("seen") == context["validation"].state:
@@ -40,7 +40,7 @@ def status(request: HttpRequest, slug: str, pk: str) -> HttpResponse:
 @csrf_exempt  # it does nothing, and reads no body
 @require_http_methods(["GET", "HEAD", "POST"])
 def old_address(_request: HttpRequest, slug: str) -> HttpResponse:
-    """Where forms sent files until this was called "Validate only"."""
+    """The URL of forms before this was called "Validate only"."""
     return redirect("validate_only", slug, permanent=True, preserve_request=True)
 
 

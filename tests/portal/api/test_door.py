@@ -66,7 +66,7 @@ def after_a_new_password(token, user):
 
 
 @pytest.mark.parametrize("end", [expired, of_an_inactive_account, after_a_new_password])
-def test_a_token_that_has_ended_is_refused_even_for_public_addresses(db, end):
+def test_a_token_that_has_ended_is_rejected_even_for_public_addresses(db, end):
     user = person("Ana")
     script = Script(user)
     assert script("/tasks").status_code == 200
@@ -75,7 +75,7 @@ def test_a_token_that_has_ended_is_refused_even_for_public_addresses(db, end):
 
 
 @pytest.mark.parametrize("given", ["Bearer", "Bearer x", "Basic YTpi", "Bearer agon_" + "0" * 36, "Token \x80"])
-def test_what_is_no_token_is_refused(db, given):
+def test_what_is_no_token_is_rejected(db, given):
     assert problem(Script()("/tasks", Authorization=given)) == (401, "token_invalid")
 
 
@@ -174,7 +174,7 @@ def test_an_error_of_ours_is_a_problem_too(gated, monkeypatch):
     assert b"division" not in answer.content
 
 
-def test_while_nothing_can_be_saved_a_script_is_told_when_to_try_again(gated, monkeypatch):
+def test_while_nothing_can_be_saved_a_script_gets_retry_after(gated, monkeypatch):
     def fail(_page):
         raise StorageUnavailable(28, "No space left on device")
 

@@ -77,7 +77,7 @@ def test_own_team_submissions_and_runs(meltemi, member, runs):
     assert member(f"/tasks/tiny/submissions/{runs[0].submission_id}/report").json()["ok"]
 
 
-def test_who_only_reads_invites_nobody(meltemi, member):
+def test_who_only_reads_invites_no_one(meltemi, member):
     assert member("/tasks/tiny/team").json()["invitation_code"] is None
     assert Script(captain(meltemi))("/tasks/tiny/team").json()["invitation_code"] == meltemi.invitation_code
 
@@ -89,7 +89,7 @@ def test_receipts_are_those_of_the_pages(meltemi, member, runs):
     assert member(f"/tasks/tiny/submissions/{runs[0].submission_id}/receipt").content == page.content
 
 
-def test_nobody_reads_what_others_sent(tiny, runs):
+def test_no_one_reads_what_others_sent(tiny, runs):
     other = Script(captain(new_team(tiny, "Notus")))
     run = runs[0]
     for path in (
@@ -170,7 +170,7 @@ def test_tracks_side_by_side(at, runs):
     assert table["Content-Type"].startswith("text/csv")
 
 
-def test_public_boards_are_kept_for_everybody_and_for_nobody_with_a_token(at, runs, meltemi):
+def test_public_boards_are_kept_except_for_tokens(at, runs, meltemi):
     at(RELEASE)
     path = f"{BOARD}?phase=evaluation"
     first = Script()(path)
@@ -185,7 +185,7 @@ def test_public_boards_are_kept_for_everybody_and_for_nobody_with_a_token(at, ru
     assert "Authorization" in first["Vary"]
 
 
-def test_hidden_boards_are_kept_for_nobody(runs):
+def test_hidden_boards_are_not_kept(runs):
     path = f"{BOARD}?phase=evaluation"
     found = Script()(path)
     assert found.json()["rows"] == []

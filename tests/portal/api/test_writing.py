@@ -171,7 +171,7 @@ def test_a_file_that_is_too_large_is_not_read(member, monkeypatch):
     assert problem(member(f"{UPLOADS}?file_name={NAME}", "POST", b"x" * 100_000)) == (413, "too_large")
 
 
-def test_who_may_not_submit_is_told_before_the_body_is_read(tiny, meltemi):
+def test_who_may_not_submit_is_rejected_before_the_body_is_read(tiny, meltemi):
     path = f"{UPLOADS}?file_name={NAME}"
     for script, expected in (
         (Script(), (401, "signed_out")),
@@ -231,7 +231,7 @@ def test_the_agreement_is_read_and_signed(gated):
     assert problem(eve("/tasks/gated/agreement", "POST", given | {"sha256": "0"})) == (409, "agreement_changed")
 
 
-def test_what_is_not_of_the_input_is_refused(gated):
+def test_what_is_not_of_the_input_is_rejected(gated):
     answer = Script(person("Eve"))("/tasks/gated/team", "POST", {"name": "Bora", "state": "approved"})
     assert problem(answer) == (422, "not_valid")
     assert answer.json()["errors"][0]["field"] == "state"

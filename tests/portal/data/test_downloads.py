@@ -21,7 +21,7 @@ from tests.portal.world import EVALUATION, sign
 def test_the_record_says_who_what_when_and_where_from(gated, reader, cleo, client):
     sign(cleo, gated)
     response = reader.get(f"{DATA}training/", REMOTE_ADDR="192.0.2.9")
-    row = Download.objects.get()  # C42: there before anything is read from the answer
+    row = Download.objects.get()  # there before anything is read from the answer
     assert response.streaming
     assert (row.user, row.team.name, row.dataset, row.address) == (cleo, "Bora", "training", "192.0.2.9")
     assert row.sha256 == gated.stored_dataset("training").sha256
@@ -31,7 +31,7 @@ def test_the_record_says_who_what_when_and_where_from(gated, reader, cleo, clien
     assert (Download.objects.first().user, Download.objects.first().team) == (None, None)
 
 
-def test_whoever_may_not_have_a_file_gets_no_record(gated, cleo):
+def test_without_access_to_a_file_nothing_is_recorded(gated, cleo):
     released = gated.dataset("later").released
 
     def ask(user, slug, at=EVALUATION, of=None):
@@ -54,7 +54,7 @@ def test_whoever_may_not_have_a_file_gets_no_record(gated, cleo):
     assert not Download.objects.exists()
 
 
-def test_without_the_record_no_bytes(gated):  # C42
+def test_without_the_record_no_bytes(gated):
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE portal_download RENAME TO portal_gone")
     client = Client(raise_request_exception=False)
@@ -114,7 +114,7 @@ def test_behind_a_proxy_the_proxy_sends_the_file(gated, client, settings):
     assert "X-Accel-Redirect" not in client.get(f"{DATA}training/")
 
 
-def test_organizers_read_who_took_what_and_so_does_the_team(gated, reader, cleo, organizer):
+def test_organizers_and_the_team_see_who_downloaded_what(gated, reader, cleo, organizer):
     sign(cleo, gated)
     User.objects.filter(pk=cleo.pk).update(name="=1+1")
     reader.get(f"{DATA}training/", headers={"Range": "bytes=5-"})
@@ -134,4 +134,4 @@ def test_organizers_read_who_took_what_and_so_does_the_team(gated, reader, cleo,
     table = reader.get("/tasks/gated/organize/downloads.csv").content.decode().splitlines()
     rows = list(csv.DictReader(table))
     assert [row["dataset"] for row in rows] == ["sample", "training"]
-    assert (rows[1]["person"], rows[1]["team"], rows[1]["first_byte"]) == ("'=1+1", "Bora", "5")  # F66
+    assert (rows[1]["person"], rows[1]["team"], rows[1]["first_byte"]) == ("'=1+1", "Bora", "5")

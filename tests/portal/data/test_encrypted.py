@@ -38,7 +38,7 @@ def test_the_password_opens_what_it_was_typed_for(gated, reader, password):
     assert "7-Zip" in page.content.decode()
     assert not Download.objects.exists()
     response = reader.post(TEST, {"password": f" {password} "})
-    assert Download.objects.get().dataset == "test"  # C42: before the first byte
+    assert Download.objects.get().dataset == "test"  # before the first byte
     content = response.getvalue()
     assert opened(content, password) == ("gated-test.tsv", body(gated, "test"))
     assert (response["Content-Disposition"], response["Accept-Ranges"]) == (
@@ -57,7 +57,7 @@ def test_each_archive_is_another(gated, reader, password):
     assert opened(second, password)[1] == body(gated, "test")
 
 
-def test_it_is_asked_each_time_and_kept_nowhere(gated, reader, password, caplog):  # C43
+def test_it_is_asked_each_time_and_kept_nowhere(gated, reader, password, caplog):
     with caplog.at_level("DEBUG"):
         reader.post(TEST, {"password": password})
         again = reader.get(TEST, headers={"Range": "bytes=0-9"})
@@ -69,20 +69,20 @@ def test_it_is_asked_each_time_and_kept_nowhere(gated, reader, password, caplog)
     assert Download.objects.count() == 1
 
 
-def test_it_replaces_nothing_that_comes_before(gated, client, cleo, organizer, smtp):  # C38
+def test_it_replaces_nothing_that_comes_before(gated, client, cleo, organizer, smtp):
     client.force_login(cleo)
     approve_team(organizer, Team.objects.get(), EVALUATION)
     password = latest_password(smtp)
-    refused = client.post(TEST, {"password": password})
-    assert refused.status_code == 403
-    assert "Read and sign" in refused.content.decode()
+    rejected = client.post(TEST, {"password": password})
+    assert rejected.status_code == 403
+    assert "Read and sign" in rejected.content.decode()
     sign(cleo, gated)
     Team.objects.update(state="declined")
     assert client.post(TEST, {"password": password}).status_code == 403
     assert not Download.objects.exists()
 
 
-def test_guesses_are_counted_with_those_of_the_password_page(gated, reader, password):  # C39
+def test_guesses_are_counted_with_those_of_the_password_page(gated, reader, password):
     for _ in range(GUESSES - 1):
         assert reader.post(TEST, {"password": "wrong"}).status_code == 403
     assert reader.post("/tasks/gated/password/", {"password": "wrong"}).status_code == 429
@@ -97,7 +97,7 @@ def test_organizers_get_the_file_itself(gated, client, organizer):
     assert client.post(TEST).status_code == 405
 
 
-def test_others_are_not_taken_by_post(gated, client):
+def test_other_pages_accept_no_post(gated, client):
     assert client.post(f"{DATA}sample/").status_code == 405
 
 

@@ -33,7 +33,7 @@ def test_obstacles_are_named_one_after_the_other(gated, cleo, organizer, smtp):
         assert obstacles(cleo, gated, "approved", stamp=stamp) == [obstacle]
     assert obstacles(organizer, gated, "password") == []
     cleo.is_active = False
-    assert obstacles(cleo, gated, "registered") == [Obstacle.SIGNED_OUT]  # B33
+    assert obstacles(cleo, gated, "registered") == [Obstacle.SIGNED_OUT]
 
 
 def test_release_times_hold_for_all_but_organizers(gated, cleo, organizer):
@@ -45,9 +45,9 @@ def test_release_times_hold_for_all_but_organizers(gated, cleo, organizer):
 
 
 def test_from_nothing_to_the_file(gated, reader, password):
-    refused = reader.get(f"{DATA}test/")
-    assert refused.status_code == 403
-    assert PASSWORD_PAGE in refused.content.decode()
+    rejected = reader.get(f"{DATA}test/")
+    assert rejected.status_code == 403
+    assert PASSWORD_PAGE in rejected.content.decode()
     assert reader.post(PASSWORD_PAGE, {"password": password})["Location"] == DATA
     response = reader.get(f"{DATA}test/")
     assert response.getvalue() == body(gated, "test")
@@ -86,7 +86,7 @@ def test_before_its_release_a_file_has_no_checksum(db, gated_folder, client):
         "/protected/definitions/", "/tasks/gated/data/gold/",
     ],
 )  # fmt: skip
-def test_nothing_lies_under_a_public_path(reader, password, path):  # C41
+def test_nothing_lies_under_a_public_path(reader, password, path):
     for headers in ({}, {"Range": "bytes=0-"}):
         assert reader.get(path, headers=headers).status_code == 404
         assert reader.head(path, headers=headers).status_code == 404
@@ -94,7 +94,7 @@ def test_nothing_lies_under_a_public_path(reader, password, path):  # C41
 
 
 @pytest.mark.parametrize("headers", [{}, {"Range": "bytes=0-3"}])
-def test_range_and_head_are_no_way_round(client, gated, headers):  # C41
+def test_range_and_head_are_no_way_round(client, gated, headers):
     for name in ("training", "development", "test", "later"):
         assert client.get(f"{DATA}{name}/", headers=headers).status_code == 403
         head = client.head(f"{DATA}{name}/", headers=headers)
@@ -103,7 +103,7 @@ def test_range_and_head_are_no_way_round(client, gated, headers):  # C41
     assert not Download.objects.exists()
 
 
-def test_a_declined_or_deactivated_account_loses_the_data_at_once(reader, password, cleo, organizer):  # B33
+def test_a_declined_or_deactivated_account_loses_the_data_at_once(reader, password, cleo, organizer):
     reader.post(PASSWORD_PAGE, {"password": password})
     decline_team(organizer, Team.objects.get(), EVALUATION, reason="no")
     assert status(reader) == status(reader, "training") == 403

@@ -17,7 +17,7 @@ from tests.portal.data.gate import DATA, PASSWORD_PAGE, latest_password, status
 from tests.portal.world import EVALUATION, POST, at_once, person, sign
 
 
-def test_the_right_password_is_not_enough(gated, reader, password, smtp):  # C38
+def test_the_right_password_is_not_enough(gated, reader, password, smtp):
     Signature.objects.all().delete()
     assert reader.post(PASSWORD_PAGE, {"password": password}).status_code == 403
     sign(Team.objects.get().members.get(), gated)
@@ -33,11 +33,11 @@ def test_the_right_password_is_not_enough(gated, reader, password, smtp):  # C38
     assert status(reader) == 403
     assert reader.post(PASSWORD_PAGE, {"password": password}).status_code == 302
     assert status(reader) == 200
-    Signature.objects.all().delete()  # C38: and it replaces neither afterwards
+    Signature.objects.all().delete()  # and it replaces neither afterwards
     assert status(reader) == 403
 
 
-def test_wrong_guesses_shut_the_account_and_not_the_team(gated, reader, password):  # C39
+def test_wrong_guesses_shut_the_account_and_not_the_team(gated, reader, password):
     for number in range(1, GUESSES + 1):
         answer = reader.post(PASSWORD_PAGE, {"password": f"guess {number}"}).status_code
         assert answer == (429 if number == GUESSES else 403)
@@ -73,9 +73,9 @@ def test_who_changes_teams_has_no_new_guesses(gated, password, cleo, organizer):
     Team.objects.get().memberships.all().delete()
     other = register_team(cleo, gated, EVALUATION, name="Notus", answers={"use": "research"})
     approve_team(organizer, other, EVALUATION)
-    with pytest.raises(LimitReached) as refused:
+    with pytest.raises(LimitReached) as rejected:
         give_password(cleo, gated, EVALUATION, guess="another guess")
-    assert refused.value.code == "too_many_guesses"
+    assert rejected.value.code == "too_many_guesses"
 
 
 def test_many_accounts_of_a_team_share_its_guesses_and_its_other_members_go_on(gated, password, cleo):
@@ -93,7 +93,7 @@ def test_many_accounts_of_a_team_share_its_guesses_and_its_other_members_go_on(g
     assert give_password(friend, gated, EVALUATION, guess=password)
 
 
-def test_a_rotated_password_ends_what_sessions_know(reader, password, cleo, smtp):  # C40
+def test_a_rotated_password_ends_what_sessions_know(reader, password, cleo, smtp):
     reader.post(PASSWORD_PAGE, {"password": password})
     assert status(reader) == 200
     assert reader.post("/tasks/gated/team/password/").status_code == 302
@@ -115,7 +115,7 @@ def test_who_left_the_team_knows_its_password_in_vain(gated, reader, password, c
     assert reader.post(PASSWORD_PAGE, {"password": password}).status_code == 403
 
 
-def test_the_password_is_in_no_address_log_or_row(gated, reader, password, caplog):  # C43
+def test_the_password_is_in_no_address_log_or_row(gated, reader, password, caplog):
     with caplog.at_level("DEBUG"):
         reader.post(PASSWORD_PAGE, {"password": password})
         response = reader.get(f"{DATA}test/")
@@ -125,7 +125,7 @@ def test_the_password_is_in_no_address_log_or_row(gated, reader, password, caplo
     assert len(password) * 6 >= 112  # bits
 
 
-def test_a_fault_of_ours_logs_no_password(cleo, gated, password, caplog):  # C43
+def test_an_error_of_ours_logs_no_password(cleo, gated, password, caplog):
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE portal_auditentry RENAME TO portal_gone")
     client = Client(raise_request_exception=False)

@@ -20,7 +20,7 @@ def organizer(tiny: SharedTask) -> User:
     return organizer_of(tiny, "Oana")
 
 
-def test_it_stands_on_the_page_and_in_the_feeds_until_it_is_taken_back(organizer: User, sign_in, anybody) -> None:
+def test_it_is_on_the_page_and_in_the_feeds_until_it_is_taken_back(organizer: User, sign_in, anybody) -> None:
     client = sign_in(organizer)
     body = {"title": "Data <b>", "text": "The *test* data are [there](javascript:x).<script>1</script>"}
     assert client.post(PAGE, body)["Location"] == PAGE
@@ -42,7 +42,7 @@ def test_it_stands_on_the_page_and_in_the_feeds_until_it_is_taken_back(organizer
     ]
 
 
-def test_only_organizers_tell(tiny: SharedTask, organizer: User) -> None:
+def test_only_organizers_announce(tiny: SharedTask, organizer: User) -> None:
     with pytest.raises(NotAllowed):
         publish_announcement(person("Cleo"), tiny, EVALUATION, title="News", text="Text")
     for title, text in (("", "Text"), ("News", " "), ("N" * 121, "Text"), ("News", "T" * 4001)):
@@ -50,6 +50,6 @@ def test_only_organizers_tell(tiny: SharedTask, organizer: User) -> None:
             publish_announcement(organizer, tiny, EVALUATION, title=title, text=text)
 
 
-def test_what_is_missing_is_said_beside_the_form(organizer: User, sign_in) -> None:
+def test_what_is_missing_is_said_next_to_the_form(organizer: User, sign_in) -> None:
     client: Client = sign_in(organizer)
     assert client.post(PAGE, {"title": "", "text": "Text"}).status_code == 422

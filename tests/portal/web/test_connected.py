@@ -98,14 +98,14 @@ def test_a_signed_in_person_connects_and_disconnects(db: None) -> None:
     assert not SocialAccount.objects.exists()
 
 
-def test_answers_that_nobody_asked_for_sign_nobody_in(db: None) -> None:
+def test_answers_that_no_one_asked_for_sign_no_one_in(db: None) -> None:
     client = Client()
     assert client.get(CALLBACK, {"code": "c0de", "state": "made-up"}).status_code == 401
     assert "_auth_user_id" not in client.session
 
 
 @pytest.mark.parametrize("page", ["/accounts/login/", "/accounts/signup/"])
-def test_buttons_stand_only_where_the_portal_is_registered(db: None, page: str, settings) -> None:
+def test_buttons_are_shown_only_where_the_portal_is_registered(db: None, page: str, settings) -> None:
     text = Client().get(page).content.decode()
     assert "Use GitHub" in text
     assert "Use ORCID" in text

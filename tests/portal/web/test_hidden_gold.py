@@ -1,4 +1,4 @@
-"""What can be learnt of gold and scores before their time, by whatever page, export or header: nothing. # D47-D52"""
+"""What can be learnt of gold and scores before their time, by whatever page, export or header: nothing."""
 
 import re
 from datetime import datetime, timedelta
@@ -55,7 +55,7 @@ def change_all_scores() -> None:
 
 
 @pytest.mark.slow
-def test_before_the_release_no_byte_depends_on_a_score(field: SharedTask, at: Clock) -> None:  # D49
+def test_before_the_release_no_byte_depends_on_a_score(field: SharedTask, at: Clock) -> None:
     at(RELEASE - timedelta(milliseconds=1))
     people = list(readers(field, "Notus", "Auster"))
     before = [everything(field, client) for client in people]
@@ -67,9 +67,7 @@ def test_before_the_release_no_byte_depends_on_a_score(field: SharedTask, at: Cl
     assert everything(field, people[0]) != before[0]
 
 
-def test_all_pages_and_exports_flip_at_the_same_moment(  # D50
-    field: SharedTask, sender: Client, at: Clock
-) -> None:
+def test_all_pages_and_exports_flip_at_the_same_moment(field: SharedTask, sender: Client, at: Clock) -> None:
     ours = Run.objects.get(team__name="Meltemi")
     pages = {"runs": reverse("team_runs", args=["tiny"]), "run": reverse("run", args=[ours.pk])}
     pages["upload"] = reverse("submission", args=["tiny", ours.submission_id])
@@ -85,7 +83,7 @@ def test_all_pages_and_exports_flip_at_the_same_moment(  # D50
     assert showing(RELEASE) == set(pages)
 
 
-def test_home_names_boards_from_the_release_on(field: SharedTask, at: Clock) -> None:  # D50
+def test_home_names_boards_from_the_release_on(field: SharedTask, at: Clock) -> None:
     link = reverse("leaderboards", args=["tiny"])
     at(RELEASE - timedelta(milliseconds=1))
     assert link not in Client().get("/").content.decode()
@@ -103,7 +101,7 @@ def finding(team: Team, name: str, body: bytes) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("body", [run_file(GOOD), run_file(["MAYBE", *GOOD[1:]]), b'[{"id": "z"}]', b"no JSON"])
-def test_a_check_says_the_same_whatever_the_gold_is(meltemi: Team, tiny_folder: Any, body: bytes) -> None:  # D47
+def test_a_check_says_the_same_whatever_the_gold_is(meltemi: Team, tiny_folder: Any, body: bytes) -> None:
     before = finding(meltemi, "one_Meltemi_1.json", body)
     other = [{"id": "d", "value": "NO"}, {"id": "a", "value": "NO"}]
     path = tiny_folder / "gold" / "other.json"
@@ -113,7 +111,7 @@ def test_a_check_says_the_same_whatever_the_gold_is(meltemi: Team, tiny_folder: 
     assert finding(meltemi, "one_Meltemi_1.json", body) == before
 
 
-def test_a_scorer_that_quotes_gold_as_it_fails_is_not_repeated(  # D48
+def test_a_scorer_that_quotes_gold_as_it_fails_is_not_repeated(
     meltemi: Team, sender: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def fail(_definition: Any, _track: str, gold: LoadedGold, *_: Any) -> Result:
@@ -130,7 +128,7 @@ def test_a_scorer_that_quotes_gold_as_it_fails_is_not_repeated(  # D48
     assert CANARY not in caplog.text
 
 
-def test_a_rescore_shows_no_more_digits_than_before(field: SharedTask, tiny_folder: Any, sender: Client) -> None:  # D52
+def test_a_rescore_shows_no_more_digits_than_before(field: SharedTask, tiny_folder: Any, sender: Client) -> None:
     def digits() -> set[int]:
         page = sender.get(reverse("leaderboard", args=["tiny", "one"]) + "?phase=evaluation").content.decode()
         return {len(found) for found in re.findall(r"(?<![\d.])[01]\.(\d+)(?![\d.])", re.sub(r"<[^>]*>", " ", page))}

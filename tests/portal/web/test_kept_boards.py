@@ -39,7 +39,7 @@ def test_the_second_reader_gets_the_same_page_for_one_question(anybody: Client, 
     assert second["Content-Security-Policy"] == first["Content-Security-Policy"]
 
 
-def test_a_browser_that_has_the_page_is_told_so(anybody: Client, runs: list[Run]) -> None:
+def test_a_browser_that_has_the_page_gets_304(anybody: Client, runs: list[Run]) -> None:
     etag = anybody.get(ONE)["ETag"]
     for known in (etag, f"W/{etag}"):
         again = anybody.get(ONE, headers={"If-None-Match": known})
@@ -56,7 +56,7 @@ def test_a_connection_that_the_database_has_ended_costs_no_reader_his_page(anybo
 
 
 @pytest.mark.parametrize("address", ADDRESSES)
-def test_what_was_kept_is_gone_when_the_scores_are_hidden_again(  # D49
+def test_what_was_kept_is_gone_when_the_scores_are_hidden_again(
     anybody: Client, tiny: SharedTask, runs: list[Run], address: str
 ) -> None:
     public = anybody.get(address)
@@ -72,7 +72,7 @@ def test_what_was_kept_is_gone_when_the_scores_are_hidden_again(  # D49
 
 
 @pytest.mark.parametrize("address", ADDRESSES)
-def test_what_was_hidden_is_not_kept_and_all_paths_flip_together(  # D50
+def test_what_was_hidden_is_not_kept_and_all_paths_flip_together(
     anybody: Client, tiny: SharedTask, runs: list[Run], address: str
 ) -> None:
     tiny.phases.filter(slug="evaluation").update(released=database_now() + HOUR)
@@ -82,18 +82,16 @@ def test_what_was_hidden_is_not_kept_and_all_paths_flip_together(  # D50
     assert "Meltemi" in anybody.get(address).content.decode()
 
 
-def test_what_organizers_see_before_is_kept_for_nobody(
+def test_what_organizers_see_early_is_not_kept(
     anybody: Client, organizer: Client, tiny: SharedTask, runs: list[Run]
-) -> None:  # D49
+) -> None:
     tiny.phases.filter(slug="evaluation").update(released=None)
     assert "one_Meltemi_3.json" in organizer.get(ONE).content.decode()
     assert not caches["boards"]._cache  # type: ignore[attr-defined]
     assert "Meltemi" not in anybody.get(ONE).content.decode()
 
 
-def test_members_see_their_own_row_and_nobody_else_does(
-    anybody: Client, sender: Client, stranger: Client, runs: list[Run]
-) -> None:
+def test_only_members_see_their_own_row(anybody: Client, sender: Client, stranger: Client, runs: list[Run]) -> None:
     assert "your team" in sender.get(ONE).content.decode()
     assert all("your team" not in reader.get(ONE).content.decode() for reader in (anybody, stranger))
     assert sender.get(ONE)["Cache-Control"] == "private, no-cache"
@@ -117,7 +115,9 @@ def test_whatever_changes_a_board_changes_its_name(anybody: Client, runs: list[R
     assert anybody.get(address)["ETag"] != before
 
 
-def test_a_board_is_open_until_the_last_grace_has_ended(anybody: Client, tiny: SharedTask, runs: list[Run]) -> None:
+def test_a_board_is_open_until_the_last_extra_time_has_ended(
+    anybody: Client, tiny: SharedTask, runs: list[Run]
+) -> None:
     now = database_now()
     phase = tiny.phases.get(slug="evaluation")
     tiny.phases.filter(pk=phase.pk).update(scores="at-once", closes=now - HOUR)
@@ -138,7 +138,7 @@ def test_new_gold_shows_at_once_that_runs_are_scored_again(anybody: Client, tiny
     assert Board.objects.get(track=run.track, phase=run.phase).revision > before
 
 
-def test_a_name_that_is_not_ours_gets_nothing_that_was_kept(anybody: Client, runs: list[Run]) -> None:  # F70
+def test_a_name_that_is_not_ours_gets_nothing_that_was_kept(anybody: Client, runs: list[Run]) -> None:
     assert anybody.get(ONE).status_code == 200
     assert anybody.get(ONE, headers={"Host": "evil.example"}).status_code == 400
 

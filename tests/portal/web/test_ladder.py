@@ -88,8 +88,8 @@ def test_no_statement_grows_with_the_steps_but_by_their_numbers(stepped: SharedT
 def test_a_team_reads_of_its_steps_alone(stepped: SharedTask) -> None:
     team = Team.objects.get(name="Notus")
     lines = team_runs(team, captain(team), LATER)
-    told = {line.run.number: [score.value for score in line.scores] for line in lines}
-    assert told == {1: [0.7], 2: [], 3: [0.75]}
+    shown = {line.run.number: [score.value for score in line.scores] for line in lines}
+    assert shown == {1: [0.7], 2: [], 3: [0.75]}
     (official,) = official_runs_of(lines, captain(team), LATER)
     assert official.run is not None
     assert official.run.number == 3
@@ -110,7 +110,7 @@ def test_organizers_see_scores_as_they_are_and_all_do_when_it_has_closed(
 
 
 @pytest.mark.slow
-def test_no_byte_depends_on_more_than_the_steps(stepped: SharedTask, at: Clock) -> None:  # D49
+def test_no_byte_depends_on_more_than_the_steps(stepped: SharedTask, at: Clock) -> None:
     at(LATER)
     people = list(readers(stepped, "Notus"))
     before = [everything(stepped, client) for client in people]
@@ -124,10 +124,10 @@ def test_no_byte_depends_on_more_than_the_steps(stepped: SharedTask, at: Clock) 
     assert {PAGE, f"{PAGE}&format=csv", f"{PAGE}&format=json", reverse("run", args=[ours.pk])} < changed
 
 
-def test_mails_tell_steps_alone(stepped: SharedTask) -> None:
+def test_mails_show_steps_alone(stepped: SharedTask) -> None:
     mails = OutgoingMail.objects.filter(kind=OutgoingMail.Kind.RUNS_SCORED, team__name="Notus").order_by("pk")
-    told = {result.run.number: result.scores for mail in mails for result in facts(mail, LATER).results}
-    assert told == {1: [("Acc", "0.70")], 2: [], 3: [("Acc", "0.75")]}
+    shown = {result.run.number: result.scores for mail in mails for result in facts(mail, LATER).results}
+    assert shown == {1: [("Acc", "0.70")], 2: [], 3: [("Acc", "0.75")]}
 
 
 def test_withdrawing_a_step_does_not_let_a_team_ask_again(stepped: SharedTask) -> None:

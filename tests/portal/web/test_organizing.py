@@ -78,7 +78,7 @@ def test_each_page_opens_and_the_first_one_leads_to_what_waits(organizer: Client
     assert f'href="{PAGE}releases/"' in text
 
 
-def test_the_front_page_tells_organizers_what_waits_for_them(
+def test_the_front_page_shows_organizers_what_waits_for_them(
     organizer: Client, sender: Client, tiny: SharedTask, phase: Phase
 ) -> None:
     register_team(User.objects.create_user("n@example.org", name="Nora"), tiny, phase.opens, name="Notus")
@@ -90,7 +90,7 @@ def test_the_front_page_tells_organizers_what_waits_for_them(
     assert "waits for your decision" not in sender.get("/").content.decode()
 
 
-def test_gold_is_sealed_while_it_comes_in_and_a_worker_answers(organizer: Client, tiny: SharedTask) -> None:  # D46
+def test_gold_is_sealed_while_it_comes_in_and_a_worker_answers(organizer: Client, tiny: SharedTask) -> None:
     content = run_file(["NO", "YES", "NO", "NO"])
     page = organizer.post(f"{PAGE}gold/", gold_file(content))["Location"]
     upload = GoldUpload.objects.get()
@@ -104,7 +104,7 @@ def test_gold_is_sealed_while_it_comes_in_and_a_worker_answers(organizer: Client
     assert text.count("4 of 4 items have gold") == 2  # of both tracks
 
 
-def test_what_is_wrong_with_gold_is_told_by_line_and_not_by_label(organizer: Client, tiny: SharedTask) -> None:
+def test_errors_of_gold_name_the_line_and_no_label(organizer: Client, tiny: SharedTask) -> None:
     organizer.post(f"{PAGE}gold/", gold_file(b'[{"id": "a", "value": "PERHAPS"}]'))
     upload = GoldUpload.objects.get()
     check_gold_upload(upload.pk, upload.received_at)
@@ -123,7 +123,7 @@ def test_gold_that_is_too_large_is_not_kept(
     assert not GoldUpload.objects.exists()
 
 
-def test_a_moved_deadline_stands_on_the_public_dates(
+def test_a_moved_deadline_is_among_the_public_dates(
     organizer: Client, anybody: Client, phase: Phase, now: datetime
 ) -> None:
     fields = {"opens": written(phase.opens), "closes": written(now + HOUR), "zone": "UTC", "note": "Fire <alarm>."}
@@ -151,7 +151,7 @@ def test_times_are_in_the_zone_that_is_chosen(organizer: Client, phase: Phase, n
     organizer.post(f"{PAGE}phases/evaluation/move/", fields | {"closes": late, "zone": "AoE"})
     phase.refresh_from_db()
     assert phase.closes == now + HOUR
-    gap = fields | {"closes": "2027-03-28T02:30", "zone": "Europe/Madrid"}  # E61
+    gap = fields | {"closes": "2027-03-28T02:30", "zone": "Europe/Madrid"}
     response = organizer.post(f"{PAGE}phases/evaluation/move/", gap)
     assert response.status_code == 422
     assert "clocks are put forward" in response.content.decode()
@@ -159,21 +159,21 @@ def test_times_are_in_the_zone_that_is_chosen(organizer: Client, phase: Phase, n
 
 @pytest.mark.parametrize("late", ["9999-12-31T23:59", "2200-01-01T00:00", "0001-01-01T00:00"])
 @pytest.mark.parametrize("zone", ["AoE", "UTC"])
-def test_a_year_that_pages_cannot_show_is_refused(organizer: Client, phase: Phase, late: str, zone: str) -> None:
+def test_a_year_that_pages_cannot_show_is_rejected(organizer: Client, phase: Phase, late: str, zone: str) -> None:
     fields = {"opens": written(phase.opens), "closes": late, "zone": zone, "note": "Why."}
     response = organizer.post(f"{PAGE}phases/evaluation/move/", fields)
     assert response.status_code == 422
     assert "years 2000 to 2199" in response.content.decode()
 
 
-def test_a_refused_move_says_why_beside_what_was_typed(organizer: Client, phase: Phase, now: datetime) -> None:
+def test_a_rejected_move_says_why_next_to_what_was_typed(organizer: Client, phase: Phase, now: datetime) -> None:
     fields = {"opens": written(phase.opens), "closes": written(now - HOUR), "zone": "UTC", "note": "too soon"}
     response = organizer.post(f"{PAGE}phases/evaluation/move/", fields)
     text = response.content.decode()
     assert (response.status_code, "at least one hour ahead" in text, 'value="too soon"' in text) == (422, True, True)
 
 
-def test_grace_lets_a_team_in_and_everybody_reads_of_it(
+def test_extra_time_lets_a_team_in_and_is_public(
     organizer: Client, sender: Client, stranger: Client, anybody: Client, meltemi: Team, phase: Phase, now: datetime
 ) -> None:
     fields = {"team": meltemi.pk, "until": written(now + HOUR), "zone": "UTC", "reason": "No power in Athens."}
@@ -297,7 +297,7 @@ class Late(FakePayload):
         return super().read(*size)
 
 
-def test_a_deadline_that_is_moved_while_the_body_comes_in_holds_for_it(  # E59
+def test_a_deadline_that_is_moved_while_the_body_comes_in_holds_for_it(
     sender: Client, meltemi: Team, phase: Phase, now: datetime
 ) -> None:
     oana = organizer_of(phase.shared_task, "Oana")

@@ -49,7 +49,7 @@ def test_where_a_phase_has_slots_the_primary_run_counts(sender: Client, runs: li
     assert "the last one counts" not in text
 
 
-def test_a_closed_phase_has_no_limits_left_to_tell(sender: Client, runs: list[Run]) -> None:
+def test_a_closed_phase_shows_no_limits(sender: Client, runs: list[Run]) -> None:
     page = f"/tasks/tiny/submissions/{runs[0].submission_id}/"
     assert "Runs left in Evaluation" in sender.get(page).content.decode()
     Phase.objects.filter(slug="evaluation").update(closes=EVALUATION)
@@ -76,9 +76,9 @@ def test_a_refusal_is_shown_on_the_runs_page(sender: Client, runs: list[Run]) ->
     assert "it official" not in sender.get("/tasks/tiny/runs/").content.decode()
 
 
-@pytest.mark.parametrize("deed", ["choose", "withdraw", "describe"])
+@pytest.mark.parametrize("action", ["choose", "withdraw", "describe"])
 def test_who_may_do_that(
-    deed: str,
+    action: str,
     runs: list[Run],
     teammate: Client,
     stranger: Client,
@@ -86,7 +86,7 @@ def test_who_may_do_that(
     newcomer: Client,
     anybody: Client,
 ) -> None:
-    address = f"/runs/{runs[0].pk}/{deed}/"
+    address = f"/runs/{runs[0].pk}/{action}/"
     sent = {"reason": "because", "method": "XLM-T"}
     assert anybody.post(address, sent).status_code == 302
     assert [client.post(address, sent).status_code for client in (stranger, newcomer)] == [404, 404]
@@ -97,24 +97,24 @@ def test_who_may_do_that(
     assert Run.objects.exclude(**untouched).get() == runs[0]
 
 
-def test_baselines_belong_to_nobody(sender: Client, tiny: SharedTask) -> None:
+def test_baselines_belong_to_no_one(sender: Client, tiny: SharedTask) -> None:
     baseline = Run.objects.filter(kind="baseline").first()
     assert baseline is not None
-    for deed in ("choose", "withdraw", "describe"):
-        assert sender.post(f"/runs/{baseline.pk}/{deed}/", {"reason": "no"}).status_code == HTTPStatus.FORBIDDEN
+    for action in ("choose", "withdraw", "describe"):
+        assert sender.post(f"/runs/{baseline.pk}/{action}/", {"reason": "no"}).status_code == HTTPStatus.FORBIDDEN
 
 
 def test_wrong_methods(sender: Client, runs: list[Run]) -> None:
     assert sender.get(f"/runs/{runs[0].pk}/choose/").status_code == HTTPStatus.METHOD_NOT_ALLOWED
-    for deed in ("withdraw", "describe"):
-        assert sender.put(f"/runs/{runs[0].pk}/{deed}/").status_code == HTTPStatus.METHOD_NOT_ALLOWED
+    for action in ("withdraw", "describe"):
+        assert sender.put(f"/runs/{runs[0].pk}/{action}/").status_code == HTTPStatus.METHOD_NOT_ALLOWED
 
 
-@pytest.mark.parametrize("deed", ["choose", "withdraw", "describe"])
-def test_without_a_token_nothing_is_done(deed: str, sender: Client, runs: list[Run]) -> None:  # F68
+@pytest.mark.parametrize("action", ["choose", "withdraw", "describe"])
+def test_without_a_token_nothing_is_done(action: str, sender: Client, runs: list[Run]) -> None:
     careful = Client(enforce_csrf_checks=True)
     careful.cookies = sender.cookies
-    assert careful.post(f"/runs/{runs[0].pk}/{deed}/", {"reason": "x"}).status_code == HTTPStatus.FORBIDDEN
+    assert careful.post(f"/runs/{runs[0].pk}/{action}/", {"reason": "x"}).status_code == HTTPStatus.FORBIDDEN
 
 
 def test_a_run_is_described_and_shown_so(sender: Client, runs: list[Run]) -> None:
@@ -135,7 +135,7 @@ def test_a_run_is_described_and_shown_so(sender: Client, runs: list[Run]) -> Non
     assert "&lt;i&gt;XLM-T" in sender.get("/tasks/tiny/runs/").content.decode()
 
 
-def test_a_method_that_is_a_formula_is_defused_in_csv(sender: Client, runs: list[Run]) -> None:  # A16
+def test_a_method_that_is_a_formula_is_defused_in_csv(sender: Client, runs: list[Run]) -> None:
     sender.post(f"/runs/{runs[1].pk}/describe/", {"method": "=cmd()"})
     Phase.objects.filter(slug="evaluation").update(released=database_now())
     assert ",'=cmd()," in sender.get("/tasks/tiny/leaderboard/one/?phase=evaluation&format=csv").content.decode()

@@ -63,7 +63,7 @@ def test_a_board_that_was_released_before_rows_had_all_that_they_have_now_still_
     assert anybody.get("/tasks/tiny/leaderboard/one/evaluation/1/").status_code == 200
 
 
-def test_a_release_that_was_taken_back_is_nowhere(anybody: Client, meltemi: Team) -> None:  # D49
+def test_a_release_that_was_taken_back_is_nowhere(anybody: Client, meltemi: Team) -> None:
     release(meltemi)
     assert b"evaluation/1/" in anybody.get("/sitemap.xml").content
     meltemi.shared_task.phases.filter(slug="evaluation").update(released=None)
@@ -72,7 +72,7 @@ def test_a_release_that_was_taken_back_is_nowhere(anybody: Client, meltemi: Team
         assert b"evaluation/1/" not in anybody.get(address).content
 
 
-def test_nothing_is_kept_before_the_release(meltemi: Team) -> None:  # D49
+def test_nothing_is_kept_before_the_release(meltemi: Team) -> None:
     meltemi.shared_task.phases.update(released=None)
     send_run(meltemi, PERFECT, 1, EVALUATION)
     work_off(EVALUATION)

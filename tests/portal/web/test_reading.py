@@ -87,7 +87,7 @@ def test_what_is_not_there_is_said_so_with_a_way_on(anybody: Client, tiny: Share
     assert "All shared tasks" in response.content.decode()
 
 
-def test_the_page_for_a_fault_of_ours_needs_neither_request_nor_database() -> None:
+def test_the_page_for_our_errors_needs_neither_request_nor_database() -> None:
     assert "A fault on our side" in render_to_string("500.html")
 
 

@@ -55,10 +55,10 @@ def test_the_receipt_is_the_same_for_ever(sender: Client, tiny_folder: Path, sub
     assert sender.get(address(submission)).content == before
 
 
-def test_a_refused_upload_has_a_receipt_for_its_bytes(sender: Client, meltemi: Team) -> None:
-    refused = send(meltemi, "one_Meltemi_1.json", b"[]", POST, "post")
+def test_a_rejected_upload_has_a_receipt_for_its_bytes(sender: Client, meltemi: Team) -> None:
+    rejected = send(meltemi, "one_Meltemi_1.json", b"[]", POST, "post")
     work_off(POST)
-    assert sender.get(address(refused)).json()["sha256"] == refused.sha256
+    assert sender.get(address(rejected)).json()["sha256"] == rejected.sha256
 
 
 def test_who_gets_a_receipt(
@@ -100,7 +100,7 @@ def test_what_is_no_receipt_is_called_so(anybody: Client, db: None, text: str) -
     assert response.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
 
 
-def test_a_verification_needs_a_token(db: None) -> None:  # F68
+def test_a_verification_needs_a_token(db: None) -> None:
     assert Client(enforce_csrf_checks=True).post(PAGE, {"text": "{}"}).status_code == HTTPStatus.FORBIDDEN
     assert Client().put(PAGE).status_code == HTTPStatus.METHOD_NOT_ALLOWED
 

@@ -41,7 +41,7 @@ def test_it_keeps_what_an_older_scorer_gave_and_why_it_was_scored_again(run: Run
     assert "scored again: A column was read twice" in shown
 
 
-def test_it_says_nothing_before_the_release(run: Run) -> None:  # D49
+def test_it_says_nothing_before_the_release(run: Run) -> None:
     run.phase.released = None
     run.phase.save()
     assert "Rank" not in page(run)

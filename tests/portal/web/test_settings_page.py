@@ -65,7 +65,7 @@ def test_what_is_saved_is_what_was_given(browser, cleo):
 @pytest.mark.parametrize(
     "wrong", [{"name": ""}, {"country": "XX"}, {"time_zone": "Mars/Olympus"}, {"language": "tlh"}], ids=str
 )
-def test_what_cannot_be_is_refused_and_nothing_is_saved(browser, cleo, wrong):
+def test_impossible_values_are_rejected_and_nothing_is_saved(browser, cleo, wrong):
     response = browser.post(PAGE, values(affiliation="elsewhere") | wrong)
     assert response.status_code == 422
     assert "Nothing is saved yet" in response.content.decode()
@@ -94,7 +94,7 @@ def test_the_action_knows_the_limits_too(cleo, wrong, problem):
     assert cleo.affiliation == "University of the Aegean"
 
 
-def test_what_is_not_the_persons_to_say_has_no_effect(browser, cleo):  # B32
+def test_what_is_not_the_persons_to_say_has_no_effect(browser, cleo):
     stolen = {"is_staff": "on", "is_superuser": "on", "email": "other@example.org", "date_joined": "2000-01-01"}
     browser.post(PAGE, values(**stolen))
     cleo.refresh_from_db()
@@ -136,7 +136,7 @@ def test_the_other_sessions_are_listed_and_ended(browser, cleo):
     assert browser.get(PAGE).status_code == 200
 
 
-def test_one_other_session_is_ended_and_nobody_elses(browser, cleo):
+def test_one_other_session_is_ended_and_no_one_elses(browser, cleo):
     others = [Client(headers={"user-agent": name}) for name in ("library", "train")]
     for other in others:
         other.post("/accounts/login/", {"login": cleo.email, "password": PASSWORD})
@@ -150,7 +150,7 @@ def test_one_other_session_is_ended_and_nobody_elses(browser, cleo):
     assert [client.get(PAGE).status_code for client in (*others, browser)] == [302, 200, 200]
 
 
-def test_the_data_to_take_away_are_all_there_is_and_no_secret(browser, cleo):
+def test_the_data_to_download_are_complete_and_hold_no_secret(browser, cleo):
     secret = set_up_second_factor(cleo)
     response = browser.get(reverse("export_data"))
     text = response.content.decode()

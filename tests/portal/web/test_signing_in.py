@@ -68,7 +68,7 @@ def hashes(post):
     return response, CountingHasher.count - before
 
 
-def test_signing_in_does_not_tell_a_wrong_password_from_a_wrong_address(milo, counting):  # B36
+def test_signing_in_does_not_reveal_which_of_password_and_address_is_wrong(milo, counting):
     milo.set_password(PASSWORD)
     milo.save()
     known, times = hashes(lambda: sign_in(Client(), "milo@example.org", "wrong"))
@@ -89,20 +89,20 @@ def test_signing_up_says_who_one_is_and_sends_a_link(db, smtp):
     assert (nora.name, nora.origin, nora.language) == ("Nora", "University of Porto, Portugal", "pt")
 
 
-def test_signing_up_does_not_tell_that_the_address_is_taken(milo, counting, smtp):  # B36
+def test_signing_up_does_not_reveal_that_the_address_is_used(milo, counting, smtp):
     def sign_up(address):
         form = {"name": "Somebody", "email": address, "password1": PASSWORD, "password2": PASSWORD}
         return Client().post(SIGNUP, form, follow=True)
 
-    taken, times = hashes(lambda: sign_up("milo@example.org"))
+    known, times = hashes(lambda: sign_up("milo@example.org"))
     free, times_free = hashes(lambda: sign_up("nora@example.org"))
-    assert same_answer((taken, "milo@example.org"), (free, "nora@example.org"))
+    assert same_answer((known, "milo@example.org"), (free, "nora@example.org"))
     assert times == times_free == 1
     assert [mail["To"] for mail in smtp.mails] == ["milo@example.org", "nora@example.org"]
     assert not User.objects.filter(name="Somebody", email="milo@example.org").exists()
 
 
-def test_a_forgotten_password_does_not_tell_that_there_is_an_account(milo, counting, smtp):  # B36
+def test_a_forgotten_password_does_not_reveal_an_account(milo, counting, smtp):
     known, times = hashes(lambda: Client().post(RESET, {"email": "milo@example.org"}, follow=True))
     unknown, times_unknown = hashes(lambda: Client().post(RESET, {"email": "nora@example.org"}, follow=True))
     assert same_answer((known, "milo@example.org"), (unknown, "nora@example.org"))
@@ -117,7 +117,7 @@ def test_passwords_are_hashed_by_argon2(db, settings):
     assert User.objects.create_user("nora@example.org", PASSWORD).password.startswith("argon2$argon2id$")
 
 
-def test_a_code_of_the_app_serves_once(milo, code):  # B37
+def test_a_code_of_the_app_serves_once(milo, code):
     for may_enter in (True, False):
         client = Client()
         assert sign_in(client).url == reverse("mfa_authenticate")
@@ -126,7 +126,7 @@ def test_a_code_of_the_app_serves_once(milo, code):  # B37
         assert ("_auth_user_id" in client.session) is may_enter
 
 
-def test_a_recovery_code_serves_once(milo, code):  # B37
+def test_a_recovery_code_serves_once(milo, code):
     recovery = RecoveryCodes.activate(milo).generate_codes()[0]
     for may_enter in (True, False):
         client = Client()
@@ -155,7 +155,7 @@ def test_passwords_are_not_guessed_by_however_many_browsers(milo):
     assert sign_in(Client()).status_code == 429
 
 
-def test_a_strangers_guesses_lock_out_nobody_else(milo):
+def test_a_strangers_guesses_lock_out_no_one_else(milo):
     for _ in range(6):
         sign_in(Client(REMOTE_ADDR="192.0.2.1"), password="wrong")
     assert sign_in(Client(REMOTE_ADDR="192.0.2.1")).status_code == 429
@@ -168,9 +168,9 @@ def test_guesses_from_many_addresses_end_too_and_right_passwords_are_none(milo, 
         assert sign_in(Client(REMOTE_ADDR=f"192.0.2.{number}")).status_code == 302
     for number in range(3):
         sign_in(Client(REMOTE_ADDR=f"198.51.100.{number}"), password="wrong")
-    refused = sign_in(Client(REMOTE_ADDR="203.0.113.1"))
-    assert refused.status_code == 429
-    assert "Too many failed" in refused.content.decode()
+    rejected = sign_in(Client(REMOTE_ADDR="203.0.113.1"))
+    assert rejected.status_code == 429
+    assert "Too many failed" in rejected.content.decode()
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def test_secrets_of_second_factors_are_encrypted(milo):
     assert decrypt(kept) == secret
 
 
-def test_a_deactivated_account_loses_its_session_at_once(milo):  # B33
+def test_a_deactivated_account_loses_its_session_at_once(milo):
     client = Client()
     sign_in(client)
     assert client.get(reverse("settings")).status_code == 200

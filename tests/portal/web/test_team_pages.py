@@ -28,11 +28,11 @@ def test_questions_are_asked_and_answered(gated: SharedTask, sign_in, at: Clock)
     client = sign_in(person("Cleo"))
     page = "/tasks/gated/team/"
     assert "What will you use the data for?" in client.get(page).content.decode()
-    refused = client.post(page, {"name": "no spaces, please", "answer-kind": "pirates"})
-    assert refused.status_code == 422
-    assert 'id="id_name_error"' in refused.content.decode()
-    assert 'id="id_answer-use_error"' in refused.content.decode()
-    assert 'id="id_answer-kind_error"' in refused.content.decode()
+    rejected = client.post(page, {"name": "no spaces, please", "answer-kind": "pirates"})
+    assert rejected.status_code == 422
+    assert 'id="id_name_error"' in rejected.content.decode()
+    assert 'id="id_answer-use_error"' in rejected.content.decode()
+    assert 'id="id_answer-kind_error"' in rejected.content.decode()
     assert client.post(page, {"name": "Bora", "answer-use": "a thesis"})["Location"] == page
     text = client.get(page).content.decode()
     assert "Waiting for approval" in text
@@ -41,7 +41,7 @@ def test_questions_are_asked_and_answered(gated: SharedTask, sign_in, at: Clock)
     assert "Read and sign the data agreement meanwhile" in text
 
 
-def test_what_a_form_does_not_ask_has_no_effect(gated: SharedTask, sign_in, at: Clock) -> None:  # B32
+def test_what_a_form_does_not_ask_has_no_effect(gated: SharedTask, sign_in, at: Clock) -> None:
     at(EVALUATION)
     body = {
         "name": "Bora",
@@ -86,20 +86,20 @@ def test_a_captain_hands_over_and_leaves(sender: Client, teammate: Client, melte
     assert "Create a team" in sender.post(f"{PAGE}leave/", follow=True).content.decode()
 
 
-def test_members_of_other_teams_are_not_found(sender: Client, stranger: Client, meltemi: Team) -> None:  # B29
+def test_members_of_other_teams_are_not_found(sender: Client, stranger: Client, meltemi: Team) -> None:
     foreign = Membership.objects.get(team__name="Notus")
     for member in (foreign.pk, 0, "x", ""):
         assert sender.post(f"{PAGE}hand-over/", {"member": member}).status_code == 404
     assert Membership.objects.filter(is_captain=True).count() == 2
 
 
-@pytest.mark.parametrize("deed", ["invite", "leave", "hand-over", "withdraw", "ask-again", "password"])
-def test_deeds_need_a_post_an_account_and_a_team(
-    sender: Client, newcomer: Client, anybody: Client, deed: str, meltemi: Team
+@pytest.mark.parametrize("action", ["invite", "leave", "hand-over", "withdraw", "ask-again", "password"])
+def test_actions_need_a_post_an_account_and_a_team(
+    sender: Client, newcomer: Client, anybody: Client, action: str, meltemi: Team
 ) -> None:
-    assert sender.get(f"{PAGE}{deed}/").status_code == 405
-    assert anybody.post(f"{PAGE}{deed}/")["Location"].startswith("/accounts/login/")
-    assert newcomer.post(f"{PAGE}{deed}/").status_code == 404
+    assert sender.get(f"{PAGE}{action}/").status_code == 405
+    assert anybody.post(f"{PAGE}{action}/")["Location"].startswith("/accounts/login/")
+    assert newcomer.post(f"{PAGE}{action}/").status_code == 404
 
 
 def test_only_the_captain_withdraws(sender: Client, teammate: Client, meltemi: Team) -> None:
@@ -112,7 +112,7 @@ def test_only_the_captain_withdraws(sender: Client, teammate: Client, meltemi: T
 def test_organizers_approve(decider: Client, pending: Team, sign_in) -> None:
     text = decider.get(REQUESTS).content.decode()
     assert "One team waits for you" in text
-    assert "&lt;script&gt;1" in text  # F64
+    assert "&lt;script&gt;1" in text
     assert "cleo@example.org" in text
     done = decider.post(f"{REQUESTS}{pending.pk}/approve/", follow=True).content.decode()
     assert "Bora is approved" in done
@@ -158,7 +158,7 @@ def test_a_declined_team_reads_why_and_asks_again(decider: Client, pending: Team
     assert "Say more." in decider.get(REQUESTS).content.decode()  # declined before
 
 
-def test_organizers_of_another_task_find_nothing(organizer: Client, pending: Team, decider: Client) -> None:  # B34
+def test_organizers_of_another_task_find_nothing(organizer: Client, pending: Team, decider: Client) -> None:
     for part in ("", "teams/", "mails/", "audit/"):
         assert organizer.get(f"/tasks/gated/organize/{part}").status_code == 404
         assert organizer.get(f"/tasks/tiny/organize/{part}").status_code == 200

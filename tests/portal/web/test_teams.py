@@ -18,16 +18,14 @@ def test_a_newcomer_creates_a_team_and_is_its_captain(newcomer: Client) -> None:
 
 
 @pytest.mark.parametrize(("name", "status"), [("no spaces, please", 422), ("MELTEMI", 409), ("", 422)])
-def test_a_name_that_cannot_be_is_refused_beside_its_field(
-    newcomer: Client, meltemi: Team, name: str, status: int
-) -> None:
+def test_an_invalid_name_is_rejected_next_to_its_field(newcomer: Client, meltemi: Team, name: str, status: int) -> None:
     response = newcomer.post(PAGE, {"name": name})
     assert response.status_code == status
     assert 'id="id_name_error"' in response.content.decode()
     assert not Membership.objects.filter(user__name="Newcomer").exists()
 
 
-def test_a_second_team_in_the_same_task_is_refused(sender: Client) -> None:
+def test_a_second_team_in_the_same_task_is_rejected(sender: Client) -> None:
     assert sender.post(PAGE, {"name": "Another"}).status_code == 409
     assert not Team.objects.filter(name="Another").exists()
 
@@ -37,7 +35,7 @@ def test_anonymous_people_are_asked_in(anybody: Client, tiny: SharedTask) -> Non
     assert anybody.post(PAGE, {"name": "Bora"})["Location"].startswith("/accounts/login/")
 
 
-def test_an_invitation_is_looked_at_before_it_is_taken(newcomer: Client, meltemi: Team) -> None:
+def test_an_invitation_is_shown_before_it_is_accepted(newcomer: Client, meltemi: Team) -> None:
     address = f"{PAGE}join/{meltemi.invitation_code}/"
     assert "Join Meltemi" in newcomer.get(address).content.decode()
     assert meltemi.members.count() == 1
@@ -45,7 +43,7 @@ def test_an_invitation_is_looked_at_before_it_is_taken(newcomer: Client, meltemi
     assert meltemi.members.count() == 2
 
 
-def test_members_of_another_team_cannot_take_it(stranger: Client, meltemi: Team) -> None:
+def test_members_of_another_team_cannot_accept_it(stranger: Client, meltemi: Team) -> None:
     response = stranger.post(f"{PAGE}join/{meltemi.invitation_code}/")
     assert response.status_code == 409
     assert "already" in response.content.decode()

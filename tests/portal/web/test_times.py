@@ -27,7 +27,7 @@ def context(zone: str = "Europe/Madrid") -> Context:
         (timedelta(days=800), "2 years"),
     ],
 )
-def test_a_duration_is_told_in_the_units_that_matter(duration: timedelta, text: str) -> None:
+def test_a_duration_is_shown_in_the_units_that_matter(duration: timedelta, text: str) -> None:
     assert span(duration) == text
 
 
@@ -36,7 +36,7 @@ def test_the_time_left_counts_from_the_page() -> None:
     assert time_left(context(), NOW - timedelta(days=9)) == "9 days"
 
 
-def test_a_moment_stands_in_aoe_and_then_in_the_readers_zone() -> None:
+def test_a_time_is_shown_in_aoe_and_then_in_the_readers_zone() -> None:
     text = moment(context(), CLOSES)
     assert "Thu 16 May, 00:00 AoE" in text
     assert "Thu 16 May, 14:00 in Madrid" in text
@@ -57,7 +57,7 @@ def test_the_day_of_a_closing_is_that_of_its_deadline() -> None:
 @pytest.mark.parametrize(
     ("seconds", "text"), [(-1, "0.0 s"), (4.23, "4.2 s"), (59.9, "59.9 s"), (60, "1 min"), (90_000, "")]
 )
-def test_what_something_took_is_told_to_the_tenth_and_not_beyond_a_day(seconds: float, text: str) -> None:
+def test_durations_are_shown_to_the_tenth_and_up_to_a_day(seconds: float, text: str) -> None:
     assert since(NOW + timedelta(seconds=seconds), NOW) == text
 
 

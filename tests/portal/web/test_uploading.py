@@ -51,7 +51,7 @@ def test_anonymous_people_sign_in_first(anybody: Client, tiny: SharedTask) -> No
     assert not Submission.objects.exists()
 
 
-def test_people_without_a_team_are_told_to_make_one(newcomer: Client) -> None:
+def test_people_without_a_team_are_asked_to_make_one(newcomer: Client) -> None:
     assert "Create or join a team" in newcomer.get(PAGE).content.decode()
     assert upload(newcomer, "one_Meltemi_1.json", b"[]").status_code == HTTPStatus.FORBIDDEN
 
@@ -66,7 +66,7 @@ def test_a_double_click_is_one_upload_with_one_receipt(sender: Client) -> None:
     assert upload(sender, "one_Meltemi_1.json", b"[]", key=key).status_code == HTTPStatus.UNPROCESSABLE_ENTITY
 
 
-def test_a_run_is_taken_and_its_receipt_shown(sender: Client) -> None:
+def test_a_run_is_accepted_and_its_receipt_shown(sender: Client) -> None:
     response = upload(sender, "one_Meltemi_1.json", run_file(PERFECT))
     submission = Submission.objects.get()
     assert response.status_code == HTTPStatus.SEE_OTHER
@@ -82,13 +82,13 @@ def test_htmx_is_sent_on_by_a_header(sender: Client) -> None:
     assert response["HX-Redirect"] == f"/tasks/tiny/submissions/{Submission.objects.get().pk}/"
 
 
-def test_an_archive_of_runs_is_taken(sender: Client) -> None:
+def test_an_archive_of_runs_is_accepted(sender: Client) -> None:
     body = archive({"one_Meltemi_1.json": run_file(PERFECT), "two_Meltemi_1.json": run_file(PERFECT)})
     assert upload(sender, "tiny_Meltemi.zip", body).status_code == HTTPStatus.SEE_OTHER
     assert Run.objects.filter(kind="team").count() == 2
 
 
-def test_a_wrong_name_is_refused_with_the_right_one(sender: Client) -> None:
+def test_a_wrong_name_is_rejected_with_the_right_one(sender: Client) -> None:
     response = upload(sender, "one_Meltmi_1.json", run_file(PERFECT))
     text = response.content.decode()
     assert response.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
@@ -111,7 +111,7 @@ def test_under_a_wrong_name_the_content_is_judged_too(sender: Client) -> None:
     assert not Submission.objects.exists()
 
 
-def test_where_no_run_is_left_there_is_nothing_to_mend(sender: Client) -> None:
+def test_where_no_run_is_left_there_is_nothing_to_fix(sender: Client) -> None:
     for number in (1, 2):
         upload(sender, f"one_Meltemi_{number}.json", run_file(PERFECT))
     text = upload(sender, "one_Meltemi_3.json", run_file(PERFECT)).content.decode()
@@ -140,7 +140,7 @@ def test_of_open_phases_the_one_that_counts_is_chosen_and_the_limits_of_all_are_
     assert '<span class="nowrap">--split</span> later' in text
 
 
-def test_content_that_breaks_the_rules_is_listed_with_place_and_remedy(sender: Client) -> None:
+def test_content_that_breaks_the_rules_is_listed_with_place_and_fix(sender: Client) -> None:
     wrong = json.dumps([{"id": "a", "value": "YESS"}, {"id": "b", "value": "NO"}]).encode()
     page = upload(sender, "one_Meltemi_1.json", wrong)["Location"]
     work_off(POST)
@@ -240,7 +240,7 @@ def test_a_form_that_is_wrong_replaces_the_whole_page(sender: Client) -> None:
     assert response["HX-Retarget"] == "#main"
 
 
-def test_more_than_the_limit_is_refused_in_words(sender: Client) -> None:
+def test_more_than_the_limit_is_rejected_with_a_message(sender: Client) -> None:
     for number in (1, 2):
         upload(sender, f"one_Meltemi_{number}.json", run_file(PERFECT))
     response = upload(sender, "one_Meltemi_3.json", run_file(PERFECT))
@@ -255,9 +255,9 @@ def test_a_used_number_is_a_conflict(sender: Client) -> None:
     assert "Free: 2, 3, 4, 5" in response.content.decode()
 
 
-def test_a_closed_phase_and_a_missing_file_are_refused(sender: Client) -> None:
+def test_a_closed_phase_and_a_missing_file_are_rejected(sender: Client) -> None:
     file = SimpleUploadedFile("one_Meltemi_1.json", b"[]")
-    late = sender.post(PAGE, {"phase": "evaluation", "file": file})  # E58
+    late = sender.post(PAGE, {"phase": "evaluation", "file": file})
     assert late.status_code == HTTPStatus.FORBIDDEN
     assert "Too late for Evaluation: no run was submitted" in late.content.decode()
     for fields in ({"phase": "post"}, {"phase": "none", "file": file}):
@@ -305,7 +305,7 @@ def test_an_upload_that_was_accepted_is_answered_again_after_the_closing(
     assert (again.status_code, again["Location"]) == (HTTPStatus.SEE_OTHER, first["Location"])
 
 
-def test_an_upload_takes_few_statements(sender: Client) -> None:
+def test_an_upload_needs_few_statements(sender: Client) -> None:
     upload(sender, "one_Meltemi_1.json", run_file(PERFECT))
     with CaptureQueriesContext(connection) as asked:
         assert upload(sender, "one_Meltemi_2.json", run_file(PERFECT)).status_code == HTTPStatus.SEE_OTHER
@@ -319,7 +319,7 @@ def test_a_body_beyond_the_cap_is_not_read(sender: Client) -> None:
     assert "64 MiB" in response.content.decode()
 
 
-def test_without_a_token_nothing_is_taken(sender: Client) -> None:
+def test_without_a_token_nothing_is_accepted(sender: Client) -> None:
     careful = Client(enforce_csrf_checks=True)
     careful.cookies = sender.cookies
     response = upload(careful, "one_Meltemi_1.json", run_file(PERFECT))
@@ -328,11 +328,11 @@ def test_without_a_token_nothing_is_taken(sender: Client) -> None:
     assert not Submission.objects.exists()
 
 
-def test_the_upload_page_takes_get_and_post_alone(sender: Client) -> None:
+def test_the_upload_page_accepts_get_and_post_alone(sender: Client) -> None:
     assert sender.put(PAGE).status_code == HTTPStatus.METHOD_NOT_ALLOWED
 
 
-def test_nothing_refused_is_left_on_disk(sender: Client, settings: Any) -> None:
+def test_nothing_rejected_is_left_on_disk(sender: Client, settings: Any) -> None:
     upload(sender, "nonsense.json", b"[]")
     assert not list((Path(settings.DATA_ROOT) / "incoming").iterdir())
 
@@ -401,7 +401,7 @@ def test_the_runs_of_a_team(sender: Client, newcomer: Client, anybody: Client, s
     assert anybody.get("/tasks/tiny/runs/").status_code == 302
 
 
-def test_a_valid_run_in_a_refused_upload_says_where_the_problem_is(sender: Client) -> None:
+def test_a_valid_run_in_a_rejected_upload_says_where_the_problem_is(sender: Client) -> None:
     body = archive({"one_Meltemi_1.json": run_file(PERFECT), "two_Meltemi_1.json": b"[]"})
     page = upload(sender, "tiny_Meltemi.zip", body)["Location"]
     work_off(POST)

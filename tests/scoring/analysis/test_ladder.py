@@ -13,20 +13,20 @@ from scoring.analysis.ladder import ladder
 Feedback = Callable[[Sequence[float]], Iterable[float | None]]
 
 
-def test_only_steps_are_told_and_rounded() -> None:
+def test_only_steps_are_shown_and_rounded() -> None:
     losses = [0.5, 0.496, 0.489, None, 0.48, 0.4801, 0.4799, 0.9, 0.123]
     assert list(ladder(losses, 0.01)) == [0.5, None, 0.49, None, None, None, 0.48, None, 0.12]
 
 
 @given(st.lists(st.floats(-2, 2) | st.none()), st.sampled_from([0.001, 0.01, 0.05, 0.3]))
-def test_what_is_told_only_gets_better_and_is_never_far_from_the_best(losses: list[float | None], step: float) -> None:
-    told = list(ladder(losses, step))
-    steps = [loss for loss in told if loss is not None]
+def test_what_is_shown_only_gets_better_and_is_never_far_from_the_best(losses: list[float | None], step: float) -> None:
+    shown = list(ladder(losses, step))
+    steps = [loss for loss in shown if loss is not None]
     assert all(later < sooner for sooner, later in pairwise(steps))
     best = np.inf
     for place, loss in enumerate(losses):
         best = min(best, np.inf if loss is None else loss)
-        last = next((one for one in reversed(told[: place + 1]) if one is not None), np.inf)
+        last = next((one for one in reversed(shown[: place + 1]) if one is not None), np.inf)
         assert last == best or last - best <= step * (1 + 1e-9)
         assert last == best or best - last <= step / 2 * (1 + 1e-9)
 
@@ -39,8 +39,8 @@ def boosted(feedback: Feedback, items: int = 2000, runs: int = 600) -> float:
     random = np.random.default_rng(1)
     gold = random.integers(0, 2, items)
     sent = random.integers(0, 2, (runs, items))
-    told = feedback((sent != gold).mean(axis=1).tolist())
-    kept = [run for run, loss in zip(sent, told, strict=True) if loss is not None and loss < 0.5]
+    shown = feedback((sent != gold).mean(axis=1).tolist())
+    kept = [run for run, loss in zip(sent, shown, strict=True) if loss is not None and loss < 0.5]
     majority = np.mean(kept, axis=0) > 0.5 if kept else sent[0]
     return float(np.mean(majority == gold))
 

@@ -49,6 +49,6 @@ def test_the_table_of_languages_is_looked_at_with_the_folder(write_task: Callabl
     assert read_languages(track, track.item_languages["test"]) == {"i0": "en"}
     assert track.item_languages["test"] in definition.files_of_rules
     (folder / "languages.tsv").write_text("id\tlanguage\ni0\ten\n")
-    assert [fault for fault in errors_of_folder(definition) if "lang" in fault] == [
+    assert [error for error in errors_of_folder(definition) if "lang" in error] == [
         "languages.tsv has no column lang; it has id, language (languages of the items of the track task1-hard)."
     ]

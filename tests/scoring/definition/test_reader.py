@@ -1,4 +1,4 @@
-"""task.yaml: every fault at once, each with its line and path; nothing is guessed from YAML's own types."""
+"""task.yaml: every error at once, each with its line and path; nothing is guessed from YAML's own types."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -14,7 +14,7 @@ from scoring.reports.problems import Report
 from tests.scoring.conftest import DEFINITION
 
 
-def faults(folder: Path) -> list[tuple[str, str | None]]:
+def errors(folder: Path) -> list[tuple[str, str | None]]:
     with pytest.raises(DefinitionError) as raised:
         load_definition(folder)
     return [(problem.code, problem.item) for problem in raised.value.report]
@@ -46,19 +46,19 @@ def test_terms_have_a_version_and_run_numbers_are_used_once_unless_freed(write_t
 LADDER = '  - {{slug: late, opens: "2027-01-01 00:00 UTC", scores: {}, official: {}, ladder_step: {}}}\n'
 
 
-def test_a_ladder_has_a_step_and_tells_of_best_runs_at_once(write_task: Callable[[str], Path]) -> None:
+def test_a_ladder_has_a_step_and_shows_best_runs_at_once(write_task: Callable[[str], Path]) -> None:
     phases = load_definition(write_task(DEFINITION + LADDER.format("at-once", "best", 0.01))).phases
     assert [phase.ladder_step for phase in phases] == [None, 0.01]
     for wrong in (("at-once", "best", 0), ("at-once", "best", -0.01), ("at-once", "last", 0.01), ("never", "best", 1)):
-        found = faults(write_task(DEFINITION + LADDER.format(*wrong)))
+        found = errors(write_task(DEFINITION + LADDER.format(*wrong)))
         assert found == [("definition-rule", "phases[1].ladder_step")]
 
 
-def test_all_faults_come_at_once(write_task: Callable[[str], Path]) -> None:
+def test_all_errors_come_at_once(write_task: Callable[[str], Path]) -> None:
     text = DEFINITION.replace("year: 2026", "year: 2O26").replace("title: Tiny", "titel: Tiny")
     text = text.replace("multi: true", "multy: true").replace("scores: at-once", "scores: atonce")
     text = text.replace("items: pairs.txt", "items: ../pairs.txt").replace('"2026-01-01 00:00 UTC"', '"2026-01-01"')
-    assert set(faults(write_task(text))) == {
+    assert set(errors(write_task(text))) == {
         ("definition-value", "year"),
         ("definition-key-missing", "/"),
         ("definition-key-unknown", "titel"),
@@ -102,14 +102,14 @@ def test_all_faults_come_at_once(write_task: Callable[[str], Path]) -> None:
         ("title: Tiny", "title: ''", "definition-value"),
     ],
 )
-def test_single_faults(write_task: Callable[[str], Path], old: str, new: str, code: str) -> None:
+def test_single_errors(write_task: Callable[[str], Path], old: str, new: str, code: str) -> None:
     if old == "items: optional.txt":
         old, new = "optional_items: optional.txt", "optional_items: /etc/passwd"
     assert old in DEFINITION
-    assert code in {found for found, _ in faults(write_task(DEFINITION.replace(old, new, 1)))}
+    assert code in {found for found, _ in errors(write_task(DEFINITION.replace(old, new, 1)))}
 
 
-def test_a_fault_has_its_line_and_the_nearest_right_word(write_task: Callable[[str], Path]) -> None:
+def test_an_error_has_its_line_and_the_nearest_right_word(write_task: Callable[[str], Path]) -> None:
     with pytest.raises(DefinitionError) as raised:
         load_definition(write_task(DEFINITION.replace("rank_by: accuracy", "rank_bye: accuracy")))
     unknown = next(problem for problem in raised.value.report if problem.code == "definition-key-unknown")
@@ -132,7 +132,7 @@ def test_a_fault_has_its_line_and_the_nearest_right_word(write_task: Callable[[s
         ("phases:", "gold: [{track: task1_hard, file: gold.json}]\nphases:", "gold[0].track", "task1-hard"),
     ],
 )
-def test_a_contradiction_has_its_line_path_and_remedy(
+def test_a_contradiction_has_its_line_path_and_fix(
     write_task: Callable[[str], Path], old: str, new: str, path: str, suggestion: str | None
 ) -> None:
     text = DEFINITION.replace(old, new, 1)
@@ -151,18 +151,18 @@ def test_a_metric_of_labels_is_rejected_where_a_table_holds_numbers(write_task: 
     assert load_definition(write_task(text.replace("accuracy", "pearson")))
 
 
-def test_contradictions_show_beside_faults_of_other_parts_and_not_beside_their_own(
+def test_contradictions_are_listed_next_to_errors_of_other_parts_only(
     write_task: Callable[[str], Path],
 ) -> None:
     text = DEFINITION.replace("rank_by: accuracy", "rank_by: acuracy\n    rankby: x", 1)
     text = text.replace("scores: at-once,", "split: trial, scores: atonce,").replace("kind: spans", "kind: span")
-    found = faults(write_task(text))
+    found = errors(write_task(text))
     assert ("definition-key-unknown", "tracks[4].rankby") in found
     assert ("definition-rule", "tracks[4].rank_by") in found
     assert ("definition-rule", "phases[0].split") in found
     assert [path for _, path in found if str(path).startswith("tracks[5]")] == ["tracks[5].format.kind"]
     broken = text.replace("metrics: [accuracy]", "metrics: accuracy", 1)
-    found = faults(write_task(broken))
+    found = errors(write_task(broken))
     assert ("definition-value", "tracks[4].metrics") in found
     assert ("definition-rule", "tracks[4].rank_by") not in found
 
@@ -170,18 +170,18 @@ def test_contradictions_show_beside_faults_of_other_parts_and_not_beside_their_o
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"[" * 10_000, b"- a\n", b"a: !!python/object:os.system x\n"])
 def test_what_is_no_definition_at_all(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "task.yaml").write_bytes(content)
-    assert faults(tmp_path)
+    assert errors(tmp_path)
 
 
 def test_a_folder_without_a_definition(tmp_path: Path) -> None:
-    assert faults(tmp_path)[0][0] == "definition-unreadable"
+    assert errors(tmp_path)[0][0] == "definition-unreadable"
 
 
 def test_a_link_out_of_the_folder(write_task: Callable[[str], Path]) -> None:
     folder = write_task(DEFINITION)
     (folder / "pairs.txt").unlink()
     (folder / "pairs.txt").symlink_to("/etc/passwd")
-    assert ("definition-path", "tracks[3].items") in faults(folder)
+    assert ("definition-path", "tracks[3].items") in errors(folder)
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,7 @@ def test_a_link_out_of_the_folder(write_task: Callable[[str], Path]) -> None:
         ("9999-12-31 23:59 UTC", None),
     ],
 )
-def test_moments(text: str, moment: datetime | None) -> None:  # A61
+def test_moments(text: str, moment: datetime | None) -> None:
     report = Report()
     value = parse_document(f'"{text}"', report)
     assert value is not None
@@ -238,9 +238,9 @@ def test_rules_for_teams(write_task: Callable[[str], Path]) -> None:
         ("questions: [{key: a}]", "team.questions[0]"),
     ],
 )
-def test_faults_in_the_rules_for_teams(write_task: Callable[[str], Path], team: str, path: str) -> None:
+def test_errors_in_the_rules_for_teams(write_task: Callable[[str], Path], team: str, path: str) -> None:
     text = DEFINITION.replace("phases:", f'team: {{name: "[a-z]+", {team}}}\nphases:')
-    assert path in {item for _, item in faults(write_task(text))}
+    assert path in {item for _, item in errors(write_task(text))}
 
 
 def test_items_are_published_only_where_scores_are(write_task: Callable[[str], Path]) -> None:
@@ -252,7 +252,7 @@ def test_items_are_published_only_where_scores_are(write_task: Callable[[str], P
     assert definition.publishes_items("task1-hard", "test")
     assert not definition.publishes_items("task4-plain", "test")
     hidden = text.replace("scores: at-once", "scores: never")
-    assert faults(write_task(hidden)) == [("definition-rule", "gold[0].published")]
+    assert errors(write_task(hidden)) == [("definition-rule", "gold[0].published")]
 
 
 def test_items_are_not_published_while_a_phase_never_closes(write_task: Callable[[str], Path]) -> None:

@@ -1,4 +1,4 @@
-"""Hostile and careless run files: each is refused with a stable code and its place, none raises (A1 to A16)."""
+"""Hostile and careless run files: each is refused with a stable code and its place, none raises."""
 
 import json
 from collections.abc import Callable
@@ -71,9 +71,7 @@ def test_right_files_pass_without_a_word(tiny: Definition, track: str, data: byt
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("tail", [0, 1, 3])
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
-def test_line_ends_and_final_blank_lines_do_not_matter(
-    tiny: Definition, end: str, tail: int, mark: bytes
-) -> None:  # A15
+def test_line_ends_and_final_blank_lines_do_not_matter(tiny: Definition, end: str, tail: int, mark: bytes) -> None:
     for track, rows in (("task3-table", ["doc,pos,whole,left", *ROWS]), ("task4-plain", PLAIN), ("task5-spans", SPANS)):
         assert check(tiny, track, mark + lines(rows, end) + end.encode() * tail).problems == []
 
@@ -85,13 +83,13 @@ def test_line_ends_and_final_blank_lines_do_not_matter(
 @pytest.mark.parametrize(
     ("data", "code"),
     [
-        (b"", "empty-file"),  # A2
+        (b"", "empty-file"),
         (b" \r\n\n", "empty-file"),
-        ("i1\té\n".encode("utf-16"), "not-utf8-but"),  # A9
+        ("i1\té\n".encode("utf-16"), "not-utf8-but"),
         ("i1\t0\n".encode("utf-16-le"), "not-utf8-but"),
         (b"i1\t\xff\xfe\n", "not-utf8"),
-        (b"i1\t0\x00\n", "nul-character"),  # A8
-        (b"<!DOCTYPE html><html></html>", "not-a-text"),  # A17
+        (b"i1\t0\x00\n", "nul-character"),
+        (b"<!DOCTYPE html><html></html>", "not-a-text"),
         (b"PK\x03\x04" + bytes(30), "not-a-text"),
         (b"%PDF-1.7", "not-a-text"),
     ],
@@ -106,17 +104,17 @@ def test_what_is_no_text_is_named(tiny: Definition, track: str, data: bytes, cod
 @pytest.mark.parametrize(
     ("data", "code"),
     [
-        (json.dumps(labels()).encode()[:-20], "json-truncated"),  # A1
+        (json.dumps(labels()).encode()[:-20], "json-truncated"),
         (b'[{"id": "i1"', "json-truncated"),
         (b'[{"id": "i1', "json-truncated"),
         (b"[{'id': 'i1'}]", "json-syntax"),
         (b"[1, 2,]", "json-syntax"),
         (json.dumps(labels()).encode() + b"]", "json-syntax"),
-        (b'{"i1": "A"}', "json-not-a-list"),  # A2
+        (b'{"i1": "A"}', "json-not-a-list"),
         (b"3", "json-not-a-list"),
         (b"null", "json-not-a-list"),
         (b"[]", "json-not-a-list"),
-        (b"[" * 200_000, "json-too-deep"),  # A6
+        (b"[" * 200_000, "json-too-deep"),
         (b'[{"id": ' * 100_000, "json-too-deep"),
     ],
 )
@@ -138,16 +136,16 @@ def test_what_is_no_list_of_objects(tiny: Definition, data: bytes, code: str) ->
         (lambda run: run[3].pop("test_case"), "json-missing-key", "i3"),
         (lambda run: run[3].update(test_case="OTHER"), "wrong-constant", "i3"),
         (lambda run: run[3].update(id=7), "id-not-a-text", "#4"),
-        (lambda run: run[3].update(id="i3\ud800"), "id-not-a-text", "#4"),  # A8
+        (lambda run: run[3].update(id="i3\ud800"), "id-not-a-text", "#4"),
         (lambda run: run[3].update(id="i\x00"), "id-not-a-text", "#4"),
         (lambda run: run[3].update(confidence=0.9), "json-unknown-key", "i3"),
         (lambda run: run.append("x"), "json-not-an-object", "#11"),
-        (lambda run: run.append(run[0]), "duplicate-ids", "i0"),  # A5
+        (lambda run: run.append(run[0]), "duplicate-ids", "i0"),
         (lambda run: run.pop(), "missing-items", "i9"),
         (lambda run: run.append(run[0] | {"id": "z"}), "unknown-ids", "z"),
     ],
 )
-def test_faults_of_labels(tiny: Definition, edit: Edit, code: str, item: str) -> None:
+def test_errors_of_labels(tiny: Definition, edit: Edit, code: str, item: str) -> None:
     run = labels()
     edit(run)
     problems = {problem.code: problem for problem in check(tiny, "task1-hard", json.dumps(run).encode())}
@@ -166,7 +164,7 @@ def test_faults_of_labels(tiny: Definition, edit: Edit, code: str, item: str) ->
         ([1], "value-not-a-list", None),
     ],
 )
-def test_faults_of_lists_of_labels(tiny: Definition, value: object, code: str, suggestion: str | None) -> None:
+def test_errors_of_lists_of_labels(tiny: Definition, value: object, code: str, suggestion: str | None) -> None:
     problem = only(tiny, "task2-hard", json.dumps([{"id": item, "value": value} for item in ITEMS]).encode())
     assert (problem.code, problem.count, problem.suggestion) == (code, 10, suggestion)
 
@@ -174,11 +172,11 @@ def test_faults_of_lists_of_labels(tiny: Definition, value: object, code: str, s
 @pytest.mark.parametrize(
     ("share", "code"),
     [
-        ("NaN", "share-not-a-number"),  # A3
+        ("NaN", "share-not-a-number"),
         ("Infinity", "share-not-a-number"),
         ("-Infinity", "share-not-a-number"),
         ("1e999", "share-not-a-number"),
-        ("9" * 5000, "share-not-a-number"),  # A7
+        ("9" * 5000, "share-not-a-number"),
         ("9" * 39, "share-out-of-range"),
         ("-0.25", "share-out-of-range"),
         ('"0.25"', "share-not-a-number"),
@@ -187,7 +185,7 @@ def test_faults_of_lists_of_labels(tiny: Definition, value: object, code: str, s
         ("[" * 50 + "]" * 50, "share-not-a-number"),
     ],
 )
-def test_faults_of_shares(tiny: Definition, share: str, code: str) -> None:
+def test_errors_of_shares(tiny: Definition, share: str, code: str) -> None:
     text = json.dumps(shares()).replace("0.5", share, 1)
     problems = {problem.code: problem for problem in check(tiny, "task1-soft", text.encode())}
     assert problems[code].item == "i0"
@@ -209,7 +207,7 @@ def test_sums_missing_and_unknown_classes(tiny: Definition) -> None:
 
 
 @pytest.mark.parametrize("track", ["task1-hard", "task1-soft"])
-def test_a_repeated_key_is_seen_whatever_its_place(tiny: Definition, track: str) -> None:  # A4
+def test_a_repeated_key_is_seen_whatever_its_place(tiny: Definition, track: str) -> None:
     text = json.dumps(labels() if track == "task1-hard" else shares())
     for key, again in (('"id": "i3"', '"id": "i4"'), ('"value": ', '"value": 1, "value": '), ('"A"', '"A", "A"')):
         if key == '"A"' and track == "task1-hard":
@@ -219,7 +217,7 @@ def test_a_repeated_key_is_seen_whatever_its_place(tiny: Definition, track: str)
         assert codes == {"json-duplicate-key"}
 
 
-def test_twenty_ids_are_listed_and_the_total_said(tiny: Definition) -> None:  # A5
+def test_twenty_ids_are_listed_and_the_total_said(tiny: Definition) -> None:
     run = labels() + [{"id": f"z{number}", "value": "A", "test_case": "TINY"} for number in range(45)]
     problem = only(tiny, "task1-hard", json.dumps(run).encode())
     assert (problem.code, problem.count, len(problem.places)) == ("unknown-ids", 45, 20)
@@ -227,7 +225,7 @@ def test_twenty_ids_are_listed_and_the_total_said(tiny: Definition) -> None:  # 
     assert "z20" not in problem.message
 
 
-def test_all_faults_at_once(tiny: Definition) -> None:
+def test_all_errors_at_once(tiny: Definition) -> None:
     run = labels()
     run[0]["value"], run[1]["id"], run[2]["test_case"] = "C", "i9", "X"
     codes = {problem.code for problem in check(tiny, "task1-hard", json.dumps(run).encode()).errors}
@@ -240,10 +238,10 @@ def test_all_faults_at_once(tiny: Definition) -> None:
 @pytest.mark.parametrize(
     ("data", "code", "line"),
     [
-        (table(*ROWS[:-1], 'd,9,"1,1'), "quote-open", 11),  # A12
+        (table(*ROWS[:-1], 'd,9,"1,1'), "quote-open", 11),
         (table(*ROWS[:-1], 'd,9,"1"x,1'), "quote-misplaced", 11),
-        (table(*ROWS[:-1], f"d,9,{'1' * 200_000},1"), "cell-too-long", 11),  # A13
-        (table(*ROWS).replace(b",", b";"), "wrong-separator", 1),  # A14
+        (table(*ROWS[:-1], f"d,9,{'1' * 200_000},1"), "cell-too-long", 11),
+        (table(*ROWS).replace(b",", b";"), "wrong-separator", 1),
         (table(*ROWS).replace(b",", b"\t"), "wrong-separator", 1),
         (table(*ROWS[:-1], "d,9,1"), "ragged-row", 11),
         (table(*ROWS[:-1], "d,9,1,1,1"), "ragged-row", 11),
@@ -253,7 +251,7 @@ def test_all_faults_at_once(tiny: Definition) -> None:
         (table(), "no-rows", None),
         (table(*ROWS[:-1], "d,9,2,1"), "value-outside-domain", 11),
         (table(*ROWS[:-1], "d,9,,1"), "value-missing", 11),
-        (table(*ROWS[:-1], "d,9,=1+1,1"), "value-outside-domain", 11),  # A16
+        (table(*ROWS[:-1], "d,9,=1+1,1"), "value-outside-domain", 11),
         (table(*ROWS[:-1], "d,9,0,1"), "part-without-whole", 11),
         (table(*ROWS[:-1], "d,9,1,0"), "whole-without-part", 11),
         (table(*ROWS, "o,1,1,1"), "optional-items-missing", None),
@@ -263,7 +261,7 @@ def test_all_faults_at_once(tiny: Definition) -> None:
         (table(*(f"{row},x" for row in ROWS), header="doc,pos,whole,left,note"), "extra-columns", 1),
     ],
 )
-def test_faults_of_tables(tiny: Definition, data: bytes, code: str, line: int | None) -> None:
+def test_errors_of_tables(tiny: Definition, data: bytes, code: str, line: int | None) -> None:
     if code == "header-column-missing" and data == table(*ROWS):
         data = data.split(b"\n", 1)[1]
     problems = {problem.code: problem for problem in check(tiny, "task3-table", data)}
@@ -288,7 +286,7 @@ def test_a_duplicate_header_is_named(tiny: Definition) -> None:
     assert only(tiny, "task3-table", table(*rows, header="doc,pos,whole,left,left")).code == "header-column-twice"
 
 
-def test_what_a_cell_stands_for_is_suggested(tiny: Definition) -> None:
+def test_what_a_cell_means_is_suggested(tiny: Definition) -> None:
     for cell, meant in ((" 1", "1"), ("1.0", "1"), ("True", "1"), ("false", "0"), ("hate", None)):
         problem = only(tiny, "task4-plain", lines([*PLAIN[:-1], f"i9\t{cell}"]))
         code = "decimal-point" if "." in cell else "value-outside-domain"
@@ -321,7 +319,7 @@ def test_the_nearest_id_is_suggested(tiny: Definition) -> None:
         ("i9\t[-99999999999999999999, 1]", "offset-too-large"),
     ],
 )
-def test_faults_of_spans(tiny: Definition, line: str, code: str) -> None:
+def test_errors_of_spans(tiny: Definition, line: str, code: str) -> None:
     problems = check(tiny, "task5-spans", lines([*SPANS[:-1], line])).errors
     assert code in {problem.code for problem in problems}
     assert all(problem.line == 10 for problem in problems if problem.code == code and problem.line)

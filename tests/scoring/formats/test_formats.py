@@ -242,7 +242,7 @@ def test_quoted_cells_do_not_matter(task: Definition, track: str) -> None:
         ("ranking", b"b Q0 d1 1 2 me", b"a Q0 d4 3 -101 me\na Q0 d5 4 -102 me", "too-many-documents", None),
     ],
 )
-def test_faults_are_named_with_their_line(
+def test_errors_are_named_with_their_line(
     task: Definition, track: str, old: bytes, new: bytes, code: str, line: int | None
 ) -> None:
     data = RIGHT[track].replace(old, new, 1 if old != b"|" else -1)
@@ -265,12 +265,12 @@ def test_warnings_leave_a_run_valid(task: Definition) -> None:
     assert problems(task, "plain", b"a\t[4, 3, 4]\nb\t[3]\nc\t[0]\n")["offset-outside-text"].places == ("line 2: 3",)
 
 
-def test_a_long_list_of_offsets_is_no_fault(task: Definition) -> None:
+def test_a_long_list_of_offsets_is_no_error(task: Definition) -> None:
     data = RIGHT["plain"].replace(b"[0]", str(list(range(40_000))).encode())
     assert set(problems(task, "plain", data)) == {"offset-outside-text"}
 
 
-def test_the_place_in_a_line_is_told_too(task: Definition) -> None:
+def test_the_place_in_a_line_is_shown_too(task: Definition) -> None:
     assert problems(task, "lines", b'{"id": "a"}\n{"id" 1}')["json-syntax"].column == 7
     assert problems(task, "map", RIGHT["map"].replace(b"x|a|0", b"x|a|7"))["value-outside-domain"].column == 4
 
@@ -291,7 +291,7 @@ def test_judgements_are_the_gold_of_a_ranking(task: Definition) -> None:
         ("end: inclusive", "end: included"),
     ],
 )
-def test_wrong_options_are_refused(task: Definition, old: str, new: str) -> None:
+def test_wrong_options_are_rejected(task: Definition, old: str, new: str) -> None:
     path = task.folder / "task.yaml"
     path.write_text(path.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
     with pytest.raises(DefinitionError, match="expected"):

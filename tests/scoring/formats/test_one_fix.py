@@ -97,7 +97,7 @@ def test_other_wrong_values_are_still_listed(task: Definition) -> None:
     assert found == {"decimal-point": 1, "value-outside-domain": 1}
 
 
-def test_a_misspelled_column_is_not_taken_for_an_index(task: Definition) -> None:
+def test_a_misspelled_column_is_not_mistaken_for_an_index(task: Definition) -> None:
     (problem,) = problems(task, "task6-csv", rows("{n},{item},1", ",id,Hs\n"))
     assert (problem.code, problem.places) == ("header-column-missing", ("HS",))
 
@@ -127,7 +127,7 @@ def test_ids_in_another_unicode_form_are_missing_where_the_official_evaluators_s
 
 
 @pytest.mark.parametrize(("data", "code"), [(b'{"id": "i1"}', "json-not-a-list"), (b"{x\n{y", "json-syntax")])
-def test_what_is_no_json_lines_is_not_taken_for_them(task: Definition, data: bytes, code: str) -> None:
+def test_what_is_no_json_lines_is_not_mistaken_for_them(task: Definition, data: bytes, code: str) -> None:
     assert [problem.code for problem in problems(task, "task1-hard", data)] == [code]
 
 

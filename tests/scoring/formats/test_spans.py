@@ -111,7 +111,7 @@ def test_long_spans_cost_no_more_than_short_ones(marks: Definition, tmp_path: Pa
     ("track", "start", "again", "end", "bytes_each"),
     [("offsets", "d0\t[", "7,", "7]\n", 40), ("json", '[{"id":"d0","value":[', "[1,2],", "[1,2]]}]", 120)],
 )
-def test_spans_listed_again_and_again_take_little_memory(
+def test_spans_listed_again_and_again_need_little_memory(
     marks: Definition, track: str, start: str, again: str, end: str, bytes_each: int
 ) -> None:
     spans = 190_000

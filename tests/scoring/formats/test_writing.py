@@ -121,7 +121,7 @@ def test_a_run_file_reads_back_as_what_was_written(where: Track, answers: Answer
     assert_same(read_back(where, path, answers.ids), answers)
 
 
-def test_constants_stand_in_every_record(tmp_path: Path) -> None:
+def test_constants_are_in_every_record(tmp_path: Path) -> None:
     where = track("json-labels", classes=("NO", "YES"), constants={"test_case": "EXIST2024"})
     write_run(where, majority(["9"], LABELS), tmp_path / "run.json")
     records = json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))

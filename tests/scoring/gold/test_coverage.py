@@ -72,8 +72,8 @@ EVERY = SOME | {"i3": "Y", "i4": "N", "i5": "Y"}
 
 def test_gold_must_have_all_items_unless_it_is_declared(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
     definition = write("json-labels", labels(SOME))
-    (fault,) = errors_of_folder(definition)
-    assert fault.startswith("gold (gold of the track one, split test): 3 of 6 items have gold; missing: i3, i4, i5. ")
+    (error,) = errors_of_folder(definition)
+    assert error.startswith("gold (gold of the track one, split test): 3 of 6 items have gold; missing: i3, i4, i5. ")
     checked = check_gold(definition, "one", labels(SOME).encode())
     assert [problem.code for problem in checked.report] == ["gold-incomplete"]
     assert not {"i3", "i4", "i5"} & set(str(checked.report).replace("'", " ").split())  # ids are not quoted
@@ -168,7 +168,7 @@ OUTSIDE = {
 
 
 @pytest.mark.parametrize("kind", FORMATS)
-def test_items_outside_the_gold_count_or_are_refused_with_the_reason(write: Write, kind: str) -> None:
+def test_items_outside_the_gold_count_or_are_rejected_with_the_reason(write: Write, kind: str) -> None:
     if kind not in OUTSIDE:
         with pytest.raises(DefinitionError, match=REASONS.get(kind, "none of the track's metrics counts")) as caught:
             write(kind, outside="count", covers=", covers: listed")

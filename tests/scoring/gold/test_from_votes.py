@@ -103,7 +103,7 @@ def test_every_dropped_item_has_its_reason() -> None:
     ]
 
 
-def test_a_label_that_stands_for_none_of_the_classes_is_named_as_what_it_stands_for() -> None:
+def test_a_label_outside_the_classes_is_shown_decoded() -> None:
     with pytest.raises(ValueError, match="item 1: 'no' is none of YES, NO"):
         hard_gold({"1": votes("-")}, VoteRules(("YES", "NO"), counts_as={"-": "no"}))
 

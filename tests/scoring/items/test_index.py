@@ -33,7 +33,7 @@ def test_rows_are_those_of_a_dictionary(known: list[str], asked: list[str]) -> N
 
 
 @pytest.mark.usefixtures("way")
-def test_what_stands_twice_is_never_the_same() -> None:
+def test_duplicates_are_never_the_same() -> None:
     assert not ItemIndex(["a", "b", "b"]).is_same(["a", "b", "b"])
     assert not ItemIndex(["a", "b", "c"]).is_same(["a", "b", "b"])
     assert ItemIndex([]).is_same([])

@@ -60,7 +60,7 @@ def test_a_tolerance_holds_up_to_rounding() -> None:
     assert value("accuracy_within", gold, run, tolerance="0.0999") == 0
 
 
-def test_quadratic_kappa_takes_distances_between_the_values() -> None:
+def test_quadratic_kappa_uses_distances_between_the_values() -> None:
     gold = table("x", {"1": "1", "2": "2", "3": "5"})
     near, far = (table("x", {"1": "1", "2": last, "3": "5"}) for last in "15")
     assert value("kappa_quadratic", gold, near) > value("kappa_quadratic", gold, far)  # type: ignore[operator]

@@ -324,7 +324,7 @@ def test_validate_accepts(metric: MetricSpec, where: Track) -> None:
         (MetricSpec("ndcg", "²"), track("trec-run"), "a whole number from 1"),
     ],
 )
-def test_validate_names_the_fault(metric: MetricSpec, where: Track, words: str) -> None:
+def test_validate_names_the_error(metric: MetricSpec, where: Track, words: str) -> None:
     assert words in str(validate(metric, where))
 
 
@@ -378,7 +378,7 @@ def test_what_the_items_add_combines_to_the_value(metric: Metric, kind: str) -> 
 
 
 @pytest.mark.parametrize(("metric", "kind"), [entry for entry in SUMS if entry.values[0].name not in OF_WHOLE_GOLD])
-def test_a_sample_judged_by_what_its_items_add_is_the_sample_scored_anew(metric: Metric, kind: str) -> None:
+def test_a_sample_by_its_items_contributions_equals_the_sample_scored_again(metric: Metric, kind: str) -> None:
     gold, run = answers(kind, 1), of_run(answers(kind, 2))
     spec = spec_of(metric, kind)
     parts = contributions(compare(LoadedGold(gold, HIERARCHY), run), spec)

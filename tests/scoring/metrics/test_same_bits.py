@@ -29,7 +29,7 @@ def every_value() -> list[str]:
 
 @pytest.mark.slow
 def test_under_any_hash_seed_locale_and_number_of_threads(root: Path) -> None:
-    told = [
+    printed = [
         subprocess.run(
             [sys.executable, "-m", "tests.scoring.metrics.test_same_bits"],
             cwd=root,
@@ -40,9 +40,9 @@ def test_under_any_hash_seed_locale_and_number_of_threads(root: Path) -> None:
         ).stdout.splitlines()
         for setting in SETTINGS
     ]
-    assert len(told[0]) == len(EVERY)
-    assert told[1] == told[0]
-    assert told[2] == told[0]
+    assert len(printed[0]) == len(EVERY)
+    assert printed[1] == printed[0]
+    assert printed[2] == printed[0]
 
 
 if __name__ == "__main__":

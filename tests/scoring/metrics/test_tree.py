@@ -4,7 +4,7 @@ from scoring.metrics.tree import errors_of_tree
 
 
 @pytest.mark.parametrize(
-    ("hierarchy", "faults"),
+    ("hierarchy", "errors"),
     [
         ({}, []),
         ({"YES": ("a", "b"), "a": ("c",), "NO": ()}, []),
@@ -14,5 +14,5 @@ from scoring.metrics.tree import errors_of_tree
         ({"a": ("b",), "b": ("b",)}, ["b has two parents, a and b"]),
     ],
 )
-def test_what_is_no_tree_is_named(hierarchy: dict[str, tuple[str, ...]], faults: list[str]) -> None:
-    assert errors_of_tree(hierarchy) == faults
+def test_what_is_no_tree_is_named(hierarchy: dict[str, tuple[str, ...]], errors: list[str]) -> None:
+    assert errors_of_tree(hierarchy) == errors

@@ -24,8 +24,8 @@ def test_every_code_is_used_and_every_used_code_is_there() -> None:
         match for path, text in SOURCES.items() if path.parent.name != "messages" for match in re.findall(code, text)
     }
     assert MESSAGES.keys() - used - NAME_PARTS == set()
-    told = r"(?:fault|error|warning|add|_tell_ids|_warn)\(\s*" + code
-    assert {match for text in SOURCES.values() for match in re.findall(told, text)} <= MESSAGES.keys()
+    calls = r"(?:error|warning|add|_tell_ids|_warn)\(\s*" + code
+    assert {match for text in SOURCES.values() for match in re.findall(calls, text)} <= MESSAGES.keys()
 
 
 def test_messages_use_the_fields_of_a_problem_and_end_as_sentences() -> None:
@@ -83,7 +83,7 @@ def test_the_message_is_made_of_the_fields() -> None:
     assert not report.ok
 
 
-def test_a_taken_over_problem_gets_the_file_it_lacks() -> None:
+def test_a_copied_problem_gets_the_file_it_lacks() -> None:
     report, other = Report(), Report([Problem("warning", "x", "y"), Problem("warning", "x", "y", file="b")])
     report.extend(other, file="a")
     assert [problem.file for problem in report] == ["a", "b"]

@@ -89,7 +89,7 @@ def test_a_list_of_offsets_in_quotes_is_shown_with_them(tiny: Definition) -> Non
         ("task1-soft", '{"id": "i3", "value": 1}', "value-not-shares", "#4.value"),
     ],
 )
-def test_a_path_leads_to_the_fault_in_a_json_file(
+def test_a_path_leads_to_the_error_in_a_json_file(
     tiny: Definition, track: str, entry: str, code: str, path: str
 ) -> None:
     run = shares() if track == "task1-soft" else labels(["A"] if track == "task2-hard" else "A")

@@ -30,7 +30,7 @@ def test_the_best_of_equal_runs_rarely_splits_off(method: str, shared: float) ->
     assert splits < 21
 
 
-def test_few_items_tell_no_runs_apart() -> None:
+def test_few_items_distinguish_no_runs() -> None:
     runs = field([0.0, 1.0], items=9)
     assert [(line.group, line.p_value) for line in tie_groups(runs, ACCURACY, seed=1)] == [(1, None), (1, 1.0)]
     assert [line.group for line in tie_groups(field([0.0, 1.0], items=60), ACCURACY, seed=1)] == [1, 2]

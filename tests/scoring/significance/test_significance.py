@@ -103,18 +103,18 @@ def test_both_tests_agree_with_the_normal_approximation() -> None:
 
 
 @pytest.mark.parametrize("method", ["bootstrap", "randomisation"])
-def test_equally_good_runs_differ_seldom(method: str) -> None:
+def test_equally_good_runs_rarely_differ(method: str) -> None:
     """At 0.05, of 200 true null hypotheses some ten are refused; 24 or more would be a chance of 1 in 10,000."""
-    refused = 0
+    rejections = 0
     for seed in range(200):
         one, other = field([0.4, 0.4], items=150, seed=seed).values()
         test = paired_test(one, other, ACCURACY, seed=seed, method=method, rounds=400)  # type: ignore[arg-type]
-        refused += test is not None and test.p_value <= 0.05
-    assert 1 <= refused < 24
+        rejections += test is not None and test.p_value <= 0.05
+    assert 1 <= rejections < 24
 
 
 @pytest.mark.parametrize("key", ["accuracy", "f1_macro", "f1:a", "kappa", "mcc", "jaccard", "hamming_loss"])
-def test_sums_of_contributions_are_the_metric_computed_anew(key: str) -> None:
+def test_sums_of_contributions_equal_the_metric(key: str) -> None:
     """On every sample, and for every exchange of answers."""
     name, _, part = key.partition(":")
     spec = MetricSpec(name, part or None)
@@ -134,7 +134,7 @@ def test_samples_do_not_depend_on_pieces(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.parametrize("method", ["bootstrap", "randomisation"])
-def test_groups_part_where_the_items_tell_runs_apart(method: str) -> None:
+def test_groups_part_where_the_items_distinguish_runs(method: str) -> None:
     runs = field([0.8, 0.1, 0.8, 0.1, 0.45], items=500)
     lines = tie_groups(runs, ACCURACY, seed=1, method=method, rounds=2000)  # type: ignore[arg-type]
     assert [line.group for line in lines] == [1, 1, 2, 3, 3]
@@ -167,7 +167,7 @@ def test_copies_tie_and_change_nothing_for_others(key: str, method: str) -> None
     assert next(line.p_value for line in both if line.name == f"copy of {alone[0].name}") == 1.0
 
 
-def test_an_undefined_value_has_no_standing() -> None:
+def test_an_undefined_value_has_no_rank() -> None:
     gold = LoadedGold(labels({str(item): "ab"[item % 2] for item in range(12)}))
     runs = {"silent": compare(gold, labels({}, ["a", "b"])), "right": compare(gold, gold.answers)}
     spec = MetricSpec("system_precision")
@@ -186,7 +186,7 @@ def test_samples_without_a_value_are_counted() -> None:
     assert found.value == found.high == 1.0
 
 
-def test_what_cannot_be_tested_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_tested_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     runs = field([0.1, 0.2, 0.3])
     with pytest.raises(ValueError, match=r"tests at 0\.05 need at least 19 rounds, not 18"):
         tie_groups(runs, ACCURACY, seed=1, rounds=18)
@@ -209,7 +209,7 @@ def test_spans_need_contributions(monkeypatch: pytest.MonkeyPatch) -> None:
         field_of([compare(LoadedGold(spans), spans)], MetricSpec("own"))
 
 
-def test_a_generator_goes_on_where_a_seed_begins_anew() -> None:
+def test_a_generator_continues_where_a_seed_repeats() -> None:
     (run,) = field([0.4]).values()
     rng = np.random.default_rng(7)
     first, second = (interval(run, MetricSpec("f1_macro"), seed=rng, rounds=200) for _ in range(2))

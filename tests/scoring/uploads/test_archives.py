@@ -1,4 +1,4 @@
-"""Zip files as participants make them, and as attackers do (acceptance A18 to A25): what is read and what refused."""
+"""Zip files as participants make them, and as attackers do: what is read and what refused."""
 
 import io
 import itertools
@@ -135,7 +135,7 @@ def test_a_zip64_directory_is_read(packed: Callable[..., Path]) -> None:
     ]
 
 
-def test_what_is_passed_over(packed: Callable[..., Path]) -> None:  # A25
+def test_what_is_passed_over(packed: Callable[..., Path]) -> None:
     archive = inspect_archive(
         packed(
             {
@@ -163,14 +163,14 @@ def test_what_is_passed_over(packed: Callable[..., Path]) -> None:  # A25
     "name",
     ["../a.tsv", "sub/../../a.tsv", "/etc/a.tsv", "C:/a.tsv", "c:a.tsv", "..\\a.tsv", "\\\\host\\a.tsv"],
 )
-def test_paths_out_of_the_archive(packed: Callable[..., Path], name: str) -> None:  # A18
+def test_paths_out_of_the_archive(packed: Callable[..., Path], name: str) -> None:
     report = inspect_archive(packed({name: RUN})).report
     problem = next(problem for problem in report.errors if problem.code == "archive-path")
     assert problem.suggestion == "a.tsv"
 
 
 @pytest.mark.parametrize("mode", [stat.S_IFLNK, stat.S_IFCHR, stat.S_IFBLK, stat.S_IFIFO, stat.S_IFSOCK])
-def test_links_and_devices(packed: Callable[..., Path], mode: int) -> None:  # A19
+def test_links_and_devices(packed: Callable[..., Path], mode: int) -> None:
     assert "archive-special" in codes(packed({of_kind("a.tsv", mode | 0o777): b"/etc/passwd"}))
 
 
@@ -179,7 +179,7 @@ def test_a_folder_with_content(packed: Callable[..., Path]) -> None:
 
 
 @pytest.mark.parametrize("name", ["inner.zip", "inner.tar", "inner.tsv.gz", "sub/INNER.ZIP"])
-def test_an_archive_in_the_archive(packed: Callable[..., Path], name: str) -> None:  # A21
+def test_an_archive_in_the_archive(packed: Callable[..., Path], name: str) -> None:
     assert codes(packed({name: zipped({"a.tsv": RUN})})) == ["archive-nested"]
 
 
@@ -210,12 +210,12 @@ def test_one_name_is_not_suggested_for_two_files(packed: Callable[..., Path]) ->
     }
 
 
-def test_too_good_a_ratio(packed: Callable[..., Path]) -> None:  # A21
+def test_too_good_a_ratio(packed: Callable[..., Path]) -> None:
     assert codes(packed({"a.tsv": bytes(8 * limits.MEBIBYTE)})) == ["archive-ratio"]
     assert codes(packed({"a.tsv": bytes(limits.RATIO_FREE_BYTES)})) == []
 
 
-def test_too_many_entries(packed: Callable[..., Path]) -> None:  # A21
+def test_too_many_entries(packed: Callable[..., Path]) -> None:
     entries: dict[str | zipfile.ZipInfo, bytes] = {f"{number}.tsv": b"" for number in range(limits.ARCHIVE_ENTRIES + 1)}
     assert codes(packed(entries)) == ["archive-entries"]
 
@@ -234,14 +234,14 @@ def test_the_same_name_twice(packed: Callable[..., Path]) -> None:
 
 
 @pytest.mark.parametrize(("flag", "code"), [(0x1, "archive-encrypted"), (0x40, "archive-encrypted")])
-def test_encrypted(packed: Callable[..., Path], flag: int, code: str) -> None:  # A24
+def test_encrypted(packed: Callable[..., Path], flag: int, code: str) -> None:
     data = zipped({"a.tsv": RUN})
     value = struct.pack("<H", flag)
     assert codes(packed(patched(patched(data, b"PK\x01\x02", 8, value), b"PK\x03\x04", 6, value))) == [code]
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
-def test_other_methods(packed: Callable[..., Path], method: int) -> None:  # A24
+def test_other_methods(packed: Callable[..., Path], method: int) -> None:
     path = packed({"a.tsv": RUN}, method)
     assert codes(path) == ["archive-method"]
     with pytest.raises(BrokenZipError):
@@ -263,7 +263,7 @@ def test_nothing_in_it(packed: Callable[..., Path]) -> None:
     assert codes(packed({"sub/": b""})) == ["archive-empty"]
 
 
-# Broken: each is read differently by different programs, or not at all (A23)
+# Broken: each is read differently by different programs, or not at all
 
 GOOD = zipped({"a.tsv": RUN, "b.tsv": RUN})
 CENTRAL = GOOD.index(b"PK\x01\x02")
@@ -344,7 +344,7 @@ def test_broken_archives(packed: Callable[..., Path], data: bytes) -> None:
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
-def test_sizes_that_lie(packed: Callable[..., Path], method: int) -> None:  # A21
+def test_sizes_that_lie(packed: Callable[..., Path], method: int) -> None:
     data = zipped({"a.tsv": RUN}, method)
     for size in (len(RUN) - 1, len(RUN) + 1, 0):
         value = struct.pack("<L", size)

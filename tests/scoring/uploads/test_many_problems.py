@@ -8,7 +8,7 @@ import pytest
 
 from scoring import Definition, Report, check_upload, inspect_upload
 from scoring.uploads import naming
-from scoring.uploads.name_rules import Taken
+from scoring.uploads.name_rules import UsedNumbers
 from tests.scoring.conftest import ITEMS
 from tests.scoring.uploads.test_archives import zipped
 
@@ -29,8 +29,8 @@ def archive(tmp_path: Path) -> Write:
     return write
 
 
-def inspected(tiny: Definition, path: Path, taken: Taken = ()) -> Report:
-    return inspect_upload(tiny, path, path.name, TEAM, taken=taken).report
+def inspected(tiny: Definition, path: Path, used_numbers: UsedNumbers = ()) -> Report:
+    return inspect_upload(tiny, path, path.name, TEAM, used_numbers=used_numbers).report
 
 
 def test_after_twenty_wrong_names_the_others_are_listed(tiny: Definition, archive: Write) -> None:
@@ -77,12 +77,12 @@ def test_a_used_run_number_is_not_suggested(tiny: Definition, tmp_path: Path) ->
 def test_a_run_of_another_track_gets_a_free_number(tiny: Definition, archive: Write) -> None:
     files = {"task1_hard_Lak_NLP_2": SOFT, "task1_hard_Lak_NLP_3": SOFT, "task1_soft_Lak_NLP_2": SOFT}
     used = {("task1-soft", 1)}
-    report = check_upload(tiny, archive(files), "tiny_Lak_NLP.zip", TEAM, taken=used).report
+    report = check_upload(tiny, archive(files), "tiny_Lak_NLP.zip", TEAM, used_numbers=used).report
     suggested = [problem.suggestion for problem in report if problem.code == "name-of-other-track"]
     assert suggested == ["task1_soft_Lak_NLP_3.json", None]
 
 
-def test_ordinary_wrong_labels_are_not_taken_for_another_track(tiny: Definition, archive: Write) -> None:
+def test_ordinary_invalid_labels_are_not_mistaken_for_another_track(tiny: Definition, archive: Write) -> None:
     first, *others = json.loads(HARD)
     for wrong in ([first | {"value": "Q"}, *others], [*others, first | {"value": "Q"}]):
         path = archive({"task1_hard_Lak_NLP_1": json.dumps(wrong).encode()})

@@ -46,7 +46,9 @@ def verdict(task: Definition, track: str, run: Path) -> str:
         ("task4-plain", "i1\t\U0001f600\n".encode() * 20 + b"x" * 1000, {"too-many-entries", "ragged-row"}),
     ],
 )
-def test_hostile_files_are_refused(tiny: Definition, tmp_path: Path, track: str, entry: bytes, codes: set[str]) -> None:
+def test_hostile_files_are_rejected(
+    tiny: Definition, tmp_path: Path, track: str, entry: bytes, codes: set[str]
+) -> None:
     many = [f"i{number}" for number in range(500_000)]  # with few, a file of this size is not read at all
     for name in ("items.txt", "pairs.txt"):
         (tiny.folder / name).write_text("\n".join(many), encoding="utf-8")

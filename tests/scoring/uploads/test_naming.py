@@ -1,4 +1,4 @@
-"""Names of runs and archives: what they say, which part of a rule they break, and the nearest right one (A25)."""
+"""Names of runs and archives: what they say, which part of a rule they break, and the nearest right one."""
 
 from dataclasses import replace
 from time import process_time
@@ -127,5 +127,5 @@ def test_no_name_takes_long(tiny: Definition, name: str) -> None:
         (Naming(run="{task}{context}", track="{task}+{context}"), "does not spell"),
     ],
 )
-def test_faults_of_the_rules_themselves(rules: Naming, word: str) -> None:
-    assert any(word in " ".join(fault) for fault in errors_of_naming(rules, ["one-hard", "one-soft"]))
+def test_errors_of_the_rules_themselves(rules: Naming, word: str) -> None:
+    assert any(word in " ".join(error) for error in errors_of_naming(rules, ["one-hard", "one-soft"]))

@@ -65,7 +65,7 @@ def test_an_archive_with_several_runs(tiny: Definition, stored: Stored) -> None:
     assert read_run(path, upload.runs[1].run.entry) == SOFT
 
 
-def test_one_bad_run_refuses_all_and_every_fault_is_listed(tiny: Definition, stored: Stored) -> None:  # A26
+def test_one_invalid_run_rejects_all_and_every_error_is_listed(tiny: Definition, stored: Stored) -> None:
     files = {f"task{task}_hard_Lak_NLP_{number}": HARD for task in (1, 2) for number in (1, 2)}
     files["task1_hard_Lak_NLP_3"] = HARD.replace(b'"A"', b'"C"', 1)
     files["Task1_soft_Lak_NLP_1"] = SOFT.replace(b"0.5", b"0.9", 1)
@@ -83,13 +83,13 @@ def test_one_bad_run_refuses_all_and_every_fault_is_listed(tiny: Definition, sto
 @pytest.mark.parametrize(
     ("name", "content", "code"),
     [
-        ("task1_hard_Lak_NLP_1.json", {"task1_hard_Lak_NLP_1": HARD}, "archive-named-otherwise"),  # A17
+        ("task1_hard_Lak_NLP_1.json", {"task1_hard_Lak_NLP_1": HARD}, "archive-named-otherwise"),
         ("tiny_Lak_NLP.zip", HARD, "archive-no-zip"),
         ("task1_hard_Lak_NLP_1.json", b"<html>", "not-a-text"),
         ("runs.zip", {"task1_hard_Lak_NLP_1": HARD}, "name-pattern"),
         ("tiny_Rival.zip", {"task1_hard_Lak_NLP_1": HARD}, "name-team"),
         ("tiny_Lak_NLP.zip", {"task1_hard_Rival_1": HARD}, "name-team"),
-        ("tiny_Lak_NLP.zip", {"task1_hard_Lak_NLP_1": HARD, "notes.xlsx": b"x"}, "name-pattern"),  # A25: a stray file
+        ("tiny_Lak_NLP.zip", {"task1_hard_Lak_NLP_1": HARD, "notes.xlsx": b"x"}, "name-pattern"),  # a stray file
         ("tiny_Lak_NLP.zip", {"task1_hard_Lak_NLP_1": HARD, "task1_hard_Lak_NLP_1.json": HARD}, "name-twice"),
         ("tiny_Lak_NLP.zip", {"../task1_hard_Lak_NLP_1": HARD}, "archive-path"),
     ],
@@ -107,7 +107,7 @@ def test_without_a_team_the_archive_says_whose_runs_these_are(tiny: Definition, 
     assert inspect_upload(tiny, path, "tiny_Rival.zip", None).report.ok
 
 
-def test_the_folder_that_the_task_asks_for_is_no_warning(tiny: Definition, stored: Stored) -> None:  # A25
+def test_the_folder_that_the_task_asks_for_is_no_warning(tiny: Definition, stored: Stored) -> None:
     asked = stored({"tiny_Lak_NLP/task1_hard_Lak_NLP_1": HARD})
     assert said(inspect_upload(tiny, asked, "tiny_Lak_NLP.zip", TEAM).report) == []
     other = stored({"runs/task1_hard_Lak_NLP_1": HARD})
@@ -122,7 +122,7 @@ def test_a_run_under_the_name_of_another_track(tiny: Definition, stored: Stored)
     assert (problem.expected, problem.suggestion) == ("task1-soft", "task1_soft_Lak_NLP_2.json")
 
 
-def test_ids_of_another_phase_are_told_by_its_name(write_task: Callable[[str], Path], stored: Stored) -> None:
+def test_ids_of_another_phase_are_named_as_such(write_task: Callable[[str], Path], stored: Stored) -> None:
     folder = write_task(DEFINITION.replace("items: items.txt", "items: {test: items.txt, dev: dev.txt}", 1))
     (folder / "dev.txt").write_text("d1\nd2\n")
     with (folder / "task.yaml").open("a") as file:
@@ -166,21 +166,21 @@ def test_the_content_under_a_wrong_name_is_looked_at_too(tiny: Definition, store
     assert [run.run.is_guess for run in upload.runs] == [True, False]
 
 
-def test_too_large_an_upload(tiny: Definition, stored: Stored, monkeypatch: pytest.MonkeyPatch) -> None:  # A11
+def test_too_large_an_upload(tiny: Definition, stored: Stored, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "UPLOAD_BYTES", len(HARD) - 1)
     assert said(inspect_upload(tiny, stored(HARD), "task1_hard_Lak_NLP_1", TEAM).report)[0][0] == "file-too-large"
     monkeypatch.setattr(limits, "UPLOAD_BYTES", len(HARD))
     assert inspect_upload(tiny, stored(HARD), "task1_hard_Lak_NLP_1", TEAM).report.ok
 
 
-def test_of_a_refused_archive_no_run_is_read(tiny: Definition, stored: Stored) -> None:
+def test_no_run_of_a_rejected_archive_is_read(tiny: Definition, stored: Stored) -> None:
     path = stored({"task1_hard_Lak_NLP_1": bytes(8 * limits.MEBIBYTE), "stray.txt": b"x"})
     upload = check_upload(tiny, path, "tiny_Lak_NLP.zip", TEAM)
     assert said(upload.report) == [("archive-ratio", "task1_hard_Lak_NLP_1"), ("name-pattern", "stray.txt")]
     assert upload.runs == []
 
 
-def test_no_name_reaches_a_report_as_it_is(tiny: Definition, stored: Stored) -> None:  # A25
+def test_no_name_reaches_a_report_as_it_is(tiny: Definition, stored: Stored) -> None:
     for name in ("task1_hard_Lak_NLP_1\u202e.json", "x\x00.zip", "x\ud800.csv"):
         for content in (HARD, {"task1_hard_Lak_NLP_1\u200f": HARD}, b"<html>"):
             report = check_upload(tiny, stored(content), name, TEAM).report
@@ -188,7 +188,7 @@ def test_no_name_reaches_a_report_as_it_is(tiny: Definition, stored: Stored) -> 
             assert all((problem.file or "").isprintable() and problem.message.isprintable() for problem in report)
 
 
-def test_a_missing_list_of_items_is_told_once_and_not_as_the_runs_fault(tiny: Definition, stored: Stored) -> None:
+def test_a_missing_list_of_items_is_reported_once_and_not_as_the_runs_error(tiny: Definition, stored: Stored) -> None:
     (tiny.folder / "items.txt").unlink()
     assert said(check_upload(tiny, stored(HARD), "task1_hard_Lak_NLP_1", TEAM).report) == [
         ("items-unreadable", "items.txt")
