@@ -15,7 +15,9 @@ from portal.actions.errors import Conflict, LimitReached, NotAllowed
 from portal.actions.roles import CAPTAIN_OR_ORGANIZERS, READERS
 from portal.actions.team_mails import captain_of, queue_mail
 from portal.actions.teams import TEAM_STATE, require_state
+from portal.actions.waiting import until_fewer
 from portal.models import FailedAttempt, OutgoingMail, SharedTask, Team
+from portal.models.failed_attempt import AN_HOUR, FIRST_GUESSES, GUESSES
 from portal.permissions import Obstacle, data_access
 
 WRONG_PASSWORD = NotAllowed.declare(
@@ -65,7 +67,10 @@ def _count_guess(act: Act, team: Team) -> FailedAttempt:
         if not guesses.exclude(pk=counted.pk).guesses_are_used_up(act.user, team, act.at):
             return counted
         counted.delete()
-    raise TOO_MANY_GUESSES()
+    own = guesses.within_an_hour(act.user, team, FailedAttempt.Kind.DATA_PASSWORD, act.at).filter(user=act.user)
+    times = list(own.values_list("at", flat=True))
+    seconds = (until_fewer(times, most, AN_HOUR, act.at) for most in (GUESSES, FIRST_GUESSES))
+    raise TOO_MANY_GUESSES(seconds=next(filter(None, seconds)))
 
 
 @action(who=CAPTAIN_OR_ORGANIZERS, says=_("renewed the data password"), errors=[TEAM_STATE, NO_PASSWORD], locks=True)

@@ -12,6 +12,7 @@ from portal.actions.errors import Conflict, LimitReached
 from portal.actions.intake import PHASE_CLOSED, Sending, require_signature
 from portal.actions.rejections import lock_senders, require_few_rejections
 from portal.actions.slots import SLOT_ERRORS, fill_slots
+from portal.actions.waiting import until_tomorrow
 from portal.evaluation.limits import HINT_SECONDS
 from portal.models import Phase, Quota, Run, Submission, Track
 from portal.queries.quota import TrackLimits, remaining
@@ -116,7 +117,8 @@ def _reserve_quota(given: Sending, track: Track, runs: int) -> None:
         if limits.left is not None and limits.left < runs:
             names = {"phase": phase.title, "track": track.title}
             reached = NO_RUNS_LEFT[limits.period, limits.whose]
-            raise reached(**names, left=limits.left, limit=limits.limit, runs=runs)
+            wait = {"seconds": until_tomorrow(at)} if limits.period == "day" else {}
+            raise reached(**names, left=limits.left, limit=limits.limit, runs=runs, **wait)
     raise PHASE_MOVES(phase=phase.title)
 
 

@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext_lazy
 
 from portal.actions.errors import LimitReached
+from portal.actions.waiting import seconds_until, until_fewer
 from portal.models import FailedAttempt, Submission, Team, User, Validation
 from portal.models.failed_attempt import AN_HOUR
 
@@ -66,25 +67,26 @@ def require_few_rejections(user: User, team: Team, at: datetime) -> None:
     """
     rejected, waiting, unchecked = count_uploads(user, team, at)
     if rejected.most >= REJECTED_AN_HOUR:
-        raise REJECTED_WITHIN_AN_HOUR(n=REJECTED_AN_HOUR)
+        waits = (until_fewer(times, REJECTED_AN_HOUR, AN_HOUR, at) for times in rejected)
+        raise REJECTED_WITHIN_AN_HOUR(n=REJECTED_AN_HOUR, seconds=max(waits))
     in_a_row = [one for one in rejected.own if one > at - _IN_A_ROW]
     if len(in_a_row) >= REJECTED_IN_A_ROW and max(in_a_row) > at - _A_MINUTE:
-        raise REJECTED_WITHIN_TEN_MINUTES(n=len(in_a_row))
-    if max(len(rejected.own) + len(waiting.own), rejected.of_team + waiting.of_team) >= REJECTED_AN_HOUR:
+        raise REJECTED_WITHIN_TEN_MINUTES(n=len(in_a_row), seconds=seconds_until(max(in_a_row) + _A_MINUTE, at))
+    if max(len(rejected.own) + len(waiting.own), len(rejected.of_team) + len(waiting.of_team)) >= REJECTED_AN_HOUR:
         raise UNCHECKED_OF_TEAM(n=waiting.most)
     if unchecked >= UNCHECKED:
         raise UNCHECKED_OF_PERSON(n=unchecked)
 
 
 class Counted(NamedTuple):
-    """The counted uploads of the last hour."""
+    """When uploads of the last hour came in."""
 
-    own: list[datetime]  # times of the person's uploads, for any team
-    of_team: int
+    own: list[datetime]  # those of the person, for whatever team
+    of_team: list[datetime]
 
     @property
     def most(self) -> int:
-        return max(len(self.own), self.of_team)
+        return max(map(len, self))
 
 
 class _Row(NamedTuple):
@@ -130,7 +132,7 @@ def count_uploads(user: User, team: Team, at: datetime) -> tuple[Counted, Counte
 
     def of(rows: list[_Row]) -> Counted:
         own = [row.at for row in rows if row.sender == user.pk]
-        return Counted(own, sum(row.team == team.pk for row in rows))
+        return Counted(own, [row.at for row in rows if row.team == team.pk])
 
     rejected = [row for row in every if row.kind == "names"] + counted("rejected")
     return of(rejected), of(counted("waiting")), len(counted("unchecked"))

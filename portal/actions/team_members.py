@@ -20,6 +20,7 @@ from portal.actions.teams import (
     withdraw,
     withdraw_team,
 )
+from portal.actions.waiting import until_fewer
 from portal.models import AuditEntry, Membership, OutgoingMail, Team
 
 INVITATIONS_A_DAY = 20  # per team, and per person in a task, so that the portal cannot be used for spam
@@ -82,10 +83,11 @@ def hand_over(act: Act, team: Team, *, member: Membership) -> None:
 
 
 def _require_few_invitations(act: Act, team: Team) -> None:
-    a_day_ago = act.at - timedelta(days=1)
-    by_team = team.mails.filter(kind=OutgoingMail.Kind.INVITATION, queued_at__gt=a_day_ago)
+    a_day = timedelta(days=1)
+    by_team = team.mails.filter(kind=OutgoingMail.Kind.INVITATION, queued_at__gt=act.at - a_day)
     by_person = AuditEntry.objects.filter(
-        actor=act.user, shared_task=team.shared_task, verb=invite_by_mail.name, at__gt=a_day_ago
+        actor=act.user, shared_task=team.shared_task, verb=invite_by_mail.name, at__gt=act.at - a_day
     )
-    if max(by_team.count(), by_person.count()) >= INVITATIONS_A_DAY:
-        raise TOO_MANY_INVITATIONS(limit=INVITATIONS_A_DAY)
+    sent = (by_team.values_list("queued_at", flat=True), by_person.values_list("at", flat=True))
+    if seconds := max(until_fewer(times, INVITATIONS_A_DAY, a_day, act.at) for times in sent):
+        raise TOO_MANY_INVITATIONS(limit=INVITATIONS_A_DAY, seconds=seconds)

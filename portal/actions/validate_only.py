@@ -26,6 +26,7 @@ from portal.actions.intake import (
 from portal.actions.new_runs import rehearse
 from portal.actions.rejections import REJECTION_ERRORS, lock_senders, require_few_rejections
 from portal.actions.roles import TAKING_PART
+from portal.actions.waiting import until_fewer
 from portal.evaluation.limits import HINT_SECONDS
 from portal.evaluation.validate import expire
 from portal.models import Phase, Run, Validation
@@ -104,8 +105,9 @@ def keep_to_validate(given: Sending, stored: StoredUpload) -> Validation:
     The row is written first, so that no file is without one. A row without its file fails, and says so.
     """
     at = given.at
-    if Validation.objects.filter(user=given.user, received_at__gt=at - _AN_HOUR).count() >= VALIDATIONS_AN_HOUR:
-        raise TOO_MANY_VALIDATIONS(n=VALIDATIONS_AN_HOUR)
+    recent = Validation.objects.filter(user=given.user, received_at__gt=at - _AN_HOUR)
+    if seconds := until_fewer(recent.values_list("received_at", flat=True), VALIDATIONS_AN_HOUR, _AN_HOUR, at):
+        raise TOO_MANY_VALIDATIONS(n=VALIDATIONS_AN_HOUR, seconds=seconds)
     expire(at)  # without a worker, no one else does
     try:
         with transaction.atomic():

@@ -16,7 +16,6 @@ from portal.actions.input import InvalidInput
 from portal.actions.roles import SIGNED_OUT
 
 MEDIA_TYPE = "application/problem+json"
-RETRY_SECONDS = 60  # after an action's limit, whose own period is longer
 
 
 class Unauthorized(ActionError):
@@ -137,8 +136,8 @@ def problem_response(error: ActionError, **headers: str) -> HttpResponse:
         "errors": _field_problems(error),
     }
     content = json.dumps(body, cls=_Encoder, ensure_ascii=False, indent=1)
-    if error.http_status in (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE):
-        headers = {"Retry-After": str(params.get("seconds", RETRY_SECONDS))} | headers
+    if "seconds" in params and error.http_status in (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE):
+        headers = {"Retry-After": str(params["seconds"])} | headers
     if error.http_status == HTTPStatus.UNAUTHORIZED:
         headers = {"WWW-Authenticate": 'Bearer realm="Agon"'} | headers
     return HttpResponse(content, status=error.http_status, content_type=MEDIA_TYPE, headers=headers)

@@ -19,7 +19,7 @@ from tests.portal.remembered import remembered
 from tests.portal.world import EVALUATION, GOOD, captain, person, run_file, send_run, work_off
 
 SECOND = timedelta(seconds=1)
-NONE = ([], 0)
+NONE = ([], [])
 
 
 @remembered
@@ -88,7 +88,7 @@ def test_a_file_to_validate_that_kills_its_check_counts_and_one_that_waited_in_v
     Validation.objects.create(**row)
     assert rejections.count_uploads(user, meltemi, EVALUATION) == (NONE, NONE, 0)
     Validation.objects.create(**row, killed_check=True)
-    assert rejections.count_uploads(user, meltemi, EVALUATION) == (([EVALUATION], 1), NONE, 0)
+    assert rejections.count_uploads(user, meltemi, EVALUATION) == (([EVALUATION], [EVALUATION]), NONE, 0)
 
 
 def test_what_waits_for_its_check_counts_so_that_no_more_than_the_limit_can_be_rejected(unlimited, monkeypatch):
@@ -113,10 +113,10 @@ def test_an_upload_whose_content_is_validated_after_its_names_were_rejected_coun
     with pytest.raises(Invalid) as error:
         submit(user, phase, EVALUATION, **maybe)
     assert error.value.params["validation"]
-    assert rejections.count_uploads(user, meltemi, EVALUATION) == (([EVALUATION], 1), NONE, 0)
+    assert rejections.count_uploads(user, meltemi, EVALUATION) == (([EVALUATION], [EVALUATION]), NONE, 0)
     work_off(EVALUATION)
     assert Validation.objects.get().report["ok"] is False
-    assert rejections.count_uploads(user, meltemi, EVALUATION) == (([EVALUATION], 1), NONE, 0)
+    assert rejections.count_uploads(user, meltemi, EVALUATION) == (([EVALUATION], [EVALUATION]), NONE, 0)
 
 
 def test_valid_uploads_count_no_more_once_they_are_checked(unlimited, monkeypatch):
@@ -141,7 +141,7 @@ def test_an_upload_that_kills_its_check_counts_once_and_an_outage_does_not(melte
     Submission.objects.filter(pk=fatal.pk).update(attempts=3, state=Submission.State.FAILED)
     Submission.objects.filter(pk=postponed.pk).update(postponed=9)
     rejected, waiting, _unchecked = rejections.count_uploads(user, meltemi, EVALUATION)
-    assert (rejected, waiting) == (([EVALUATION], 1), ([EVALUATION], 1))
+    assert (rejected, waiting) == (([EVALUATION],) * 2, ([EVALUATION],) * 2)
 
 
 def test_changing_teams_keeps_the_count_of_rejections(meltemi):
