@@ -14,8 +14,10 @@ from scoring.__main__ import main as scoring_main
 COMMANDS = {
     "login": "sign in to a portal, in your browser",
     "logout": "delete the access token from this computer",
+    "doctor": "say what stands between you and a submission, and how to fix it",
+    "completion": "print the script by which your shell completes commands",
     "whoami": "whose token it is, and your teams",
-    "tasks": "list the shared tasks",
+    "tasks": "list the shared tasks, what is open and the next deadline",
     "files": "list the files of a task's data",
     "download": "download a task's rules and data",
     "submit": "submit a run, or a zip of several",

@@ -50,7 +50,7 @@ class Me(Answer, frozen=True, kw_only=True):
 
 
 class TaskSummary(Answer, frozen=True, kw_only=True):
-    """A shared task in the list."""
+    """A shared task in the list; `next_date` is when `phase` opens or closes next."""
 
     slug: str
     title: str
@@ -58,6 +58,9 @@ class TaskSummary(Answer, frozen=True, kw_only=True):
     venue: str
     year: int
     languages: list[str]
+    accepts_runs: bool
+    phase: str | None
+    next_date: datetime | None
 
 
 class Metric(Answer, frozen=True, kw_only=True):

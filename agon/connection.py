@@ -177,11 +177,14 @@ def _error(answer: BaseHTTPResponse) -> AgonError:
     lines = [f"{one.field}: {one.detail}" for one in problem.errors]
     hint = " Use “agon login”." if problem.code == "signed_out" else ""
     kind = RunInvalid if problem.problems else _ERRORS.get(answer.status, AgonError)
-    return kind(
+    error = kind(
         "\n".join([problem.detail + hint, *(line for line in lines if line not in problem.detail)]),
         problem.code,
         problem.problems,
     )
+    with suppress(ValueError):
+        error.retry_after = int(answer.headers.get("Retry-After", ""))
+    return error
 
 
 def _problem(content: bytes) -> "_Problem | None":

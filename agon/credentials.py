@@ -3,6 +3,7 @@
 import json
 import os
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -15,6 +16,7 @@ try:
 except ImportError:  # an extra
     keyring = None
 
+KEYRING = "the keyring"
 _SERVICE = "agon"
 _LOCAL = ("localhost", "127.0.0.1", "::1")
 
@@ -48,18 +50,37 @@ def portal_address(given: str | None = None) -> str:
     return address
 
 
+@dataclass(frozen=True)
+class Token:
+    """A token, and where it is: a variable, the keyring, or a file."""
+
+    text: str
+    place: str
+
+    @property
+    def is_readable_by_others(self) -> bool:
+        """Whether it is in a file that not only its owner can read."""
+        return self.place == str(_file()) and os.name != "nt" and bool(_file().stat().st_mode & 0o077)
+
+
 def token_for(address: str) -> str | None:
+    """The text of `kept_token`."""
+    found = kept_token(address)
+    return found.text if found else None
+
+
+def kept_token(address: str) -> Token | None:
     """The token for that portal: `AGON_TOKEN`, which is for `AGON_URL` alone where that is set, else the kept one."""
     given, its_portal = os.environ.get("AGON_TOKEN"), os.environ.get("AGON_URL")
     if given and (not its_portal or _origin(portal_address(its_portal)) == _origin(address)):
-        return given.strip()
+        return Token(given.strip(), "AGON_TOKEN")
     if keyring is not None:
         with suppress(KeyringError):
             found: str | None = keyring.get_password(_SERVICE, address)
             if found:
-                return found
+                return Token(found, KEYRING)
     kept: str | None = _read().get("tokens", {}).get(address)
-    return kept
+    return Token(kept, str(_file())) if kept else None
 
 
 def _origin(address: str) -> tuple[str, str | None, int]:
@@ -80,7 +101,7 @@ def keep(address: str, token: str) -> str:
         with suppress(KeyringError):
             keyring.set_password(_SERVICE, address, token)
             _write(kept)
-            return "the keyring"
+            return KEYRING
     kept["tokens"] = kept.get("tokens", {}) | {address: token}
     _write(kept)
     return str(_file())

@@ -11,10 +11,11 @@ class AgonError(Exception):
     """What could not be done, in a sentence for the person who asked.
 
     `code` is the portal's code of the error, empty where none answered; `problems` are those of an uploaded file, as
-    `agon check --json` lists them.
+    `agon check --json` lists them; `retry_after` is how many seconds a limit lasts, where the portal says so.
     """
 
     exit_code = 1
+    retry_after: int | None = None
 
     def __init__(self, message: str, code: str = "", problems: Sequence[dict[str, Any]] = ()) -> None:
         super().__init__(message)

@@ -19,12 +19,17 @@ def version() -> str:
         return ""
 
 
+def is_old(portal: str) -> bool:
+    """Whether `portal` is a newer version than this client's, as far as both are known."""
+    own = version()
+    return bool(own) and _order(own) < _order(portal)
+
+
 def warn_if_old(portal: str, address: str) -> None:
     """Warn where `portal`, the version at that address, is newer than this client."""
-    own = version()
-    if own and _order(own) < _order(portal):
-        message = f"The portal has agon {portal}, and you have {own}. Install the one that fits: {address}/client/"
-        warnings.warn(message, OldClient, stacklevel=2)
+    if is_old(portal):
+        versions = f"The portal has agon {portal}, and you have {version()}."
+        warnings.warn(f"{versions} Install the one that fits: {address}/client/", OldClient, stacklevel=2)
 
 
 def _order(text: str) -> tuple[int, ...]:

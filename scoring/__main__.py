@@ -20,7 +20,7 @@ from scoring.definition.reader import load_definition
 from scoring.limits import LISTED
 from scoring.reports.messages import LANGUAGES
 from scoring.reports.nearest import nearest
-from scoring.reports.printing import report_text, scores_text
+from scoring.reports.printing import report_text, scores_text, spelled_out
 from scoring.reports.problems import Report, in_language
 from scoring.score import GoldError, score
 from scoring.uploads import naming
@@ -35,6 +35,7 @@ OTHER_COMMANDS = {
     "significance": "intervals, and groups of runs that the items cannot tell apart",
 }
 ALIASES = {"analyze": ["analyse"], "votes": ["gold"]}
+_COMPLETING = "_ARGCOMPLETE"  # set by the shells' scripts of `agon completion`
 BROKEN_PIPE = 128 + 13  # as a shell says of a program that SIGPIPE has ended
 ITEMS_ERRORS = ("items-unreadable", "items-unknown-split")
 
@@ -57,7 +58,7 @@ def main(arguments: Sequence[str] | None = None, add_commands: AddCommands | Non
 def _run(arguments: Sequence[str], add_commands: AddCommands | None) -> int:
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
-    options = _parser(next(iter(arguments), ""), add_commands).parse_args(arguments)
+    options = _completed(_parser(_typed(arguments), add_commands)).parse_args(arguments)
     try:
         if options.task is None:
             return int(options.command(options))
@@ -81,11 +82,24 @@ def _run(arguments: Sequence[str], add_commands: AddCommands | None) -> int:
         return _exit_with_errors(options, str(error), error.report)
 
 
+def _typed(arguments: Sequence[str]) -> str:
+    """The command; of a line that a shell wants to complete, the one in it."""
+    words = os.environ.get("COMP_LINE", "").split()[1:] if _COMPLETING in os.environ else arguments
+    return next(iter(words), "")
+
+
+def _completed(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    """The parser; where a shell asks what may follow, that is answered and the program ends."""
+    if _COMPLETING in os.environ:
+        import_module("argcomplete").autocomplete(parser)
+    return parser
+
+
 def _exit_with_errors(options: argparse.Namespace, why: str, report: Report | None) -> int:
     if options.json:
         translated = in_language(report or Report(), options.lang)
         print_json({"ok": False, "problems": translated.as_dict()["problems"]})
-    print(f"agon: {why}", file=sys.stderr)
+    print(spelled_out(f"agon: {why}"), file=sys.stderr)
     if report:
         print(report_text(report, language=options.lang), file=sys.stderr)
     return USAGE

@@ -6,7 +6,6 @@ JSON alone goes to standard output where it is asked for; questions, progress an
 import argparse
 import json
 import os
-import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Sequence
@@ -22,7 +21,7 @@ from agon.downloads import Progress
 from agon.errors import AgonError, FileExists, WaitTimedOut, WrongUsage
 from agon.portal import Portal
 from agon.version import OldClient
-from scoring.reports.printing import report_text
+from scoring.reports.printing import report_text, spelled_out
 from scoring.reports.problems import Problem, Report
 
 EXIT_CODES = (
@@ -31,7 +30,6 @@ EXIT_CODES = (
 )
 INTERRUPTED = 128 + 2  # as a shell says of a program that SIGINT has ended
 _MEGABYTE = 1024 * 1024
-_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]|\r(?!\n)")
 
 Run = Callable[[argparse.Namespace], int]
 
@@ -78,7 +76,8 @@ def _carried_out(run: Run, options: argparse.Namespace) -> int:
     except AgonError as error:
         if options.json is not None:
             found = error.submission.as_dict() if isinstance(error, WaitTimedOut) else {}
-            print_json(found | {"ok": False, "code": error.code, "detail": str(error), "problems": error.problems})
+            said_no = {"ok": False, "code": error.code, "detail": str(error), "problems": error.problems}
+            print_json(found | said_no | ({"retry_after": error.retry_after} if error.retry_after else {}))
         note(f"agon: {said(error)}")
         if error.problems:
             note(f"\n{report_text(report_of(error.problems))}")
@@ -94,8 +93,18 @@ def _carried_out(run: Run, options: argparse.Namespace) -> int:
 
 
 def said(error: AgonError) -> str:
-    """The error, and the option that helps."""
-    return f"{error} Overwrite it with -o." if isinstance(error, FileExists) else str(error)
+    """The error, and the option or the wait that helps."""
+    if isinstance(error, FileExists):
+        return f"{error} Overwrite it with -o."
+    return f"{error} Try again in {_wait(error.retry_after)}." if error.retry_after else str(error)
+
+
+def _wait(seconds: int) -> str:
+    """Rounded up, so that it is long enough."""
+    for unit, length in (("hours", 3600), ("minutes", 60)):
+        if seconds > 2 * length:
+            return f"{-(-seconds // length)} {unit}"
+    return f"{seconds} seconds"
 
 
 def portal_of(options: argparse.Namespace) -> Portal:
@@ -128,17 +137,12 @@ def _problem(one: dict[str, Any]) -> Problem:
 
 def note(text: str) -> None:
     """For people, never part of the result."""
-    print(printable(text), file=sys.stderr)
+    print(spelled_out(text), file=sys.stderr)
 
 
 def say(text: str) -> None:
     """The result, for people."""
-    print(printable(text))
-
-
-def printable(text: str) -> str:
-    """Without the characters by which a portal's texts could command the terminal; lines and tabs stay."""
-    return _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", text)
+    print(spelled_out(text))
 
 
 def print_json(content: Any, fields: str | None = None) -> None:
@@ -150,7 +154,7 @@ def print_json(content: Any, fields: str | None = None) -> None:
             raise WrongUsage(f"There is no field {unknown[0]}; the fields are {', '.join(rows[0])}.")
         picked = [{name: row[name] for name in names} for row in rows]
         content = picked if isinstance(content, list) else picked[0]
-    print(_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(content, ensure_ascii=False)))
+    print(spelled_out(json.dumps(content, ensure_ascii=False)))
 
 
 def show(options: argparse.Namespace, found: Answer | Sequence[Answer], text: Callable[[], str]) -> None:
@@ -191,7 +195,7 @@ def _cell(value: Any) -> str:
             return f"{value:.4f}"
         case datetime():
             return f"{value.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
-    return printable(" ".join(str(value).split()))
+    return spelled_out(" ".join(str(value).split()))
 
 
 def ask(question: str) -> bool:
@@ -202,7 +206,7 @@ def ask(question: str) -> bool:
     """
     if not sys.stdin.isatty():
         raise WrongUsage("Nobody is here to answer. Confirm with --yes.")
-    print(f"{printable(question)} [y/N] ", end="", file=sys.stderr, flush=True)
+    print(f"{spelled_out(question)} [y/N] ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
@@ -214,7 +218,7 @@ def progress_of(options: argparse.Namespace, name: str) -> Progress | None:
     def show_progress(here: int, size: int | None) -> None:
         whole = f" of {size / _MEGABYTE:.1f} MB, {100 * here // size if size else 100} %" if size is not None else " MB"
         print(
-            f"\r{printable(name)}: {here / _MEGABYTE:.1f}{whole}",
+            f"\r{spelled_out(name)}: {here / _MEGABYTE:.1f}{whole}",
             end="\n" if here == size else "",
             file=sys.stderr,
             flush=True,

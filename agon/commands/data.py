@@ -2,16 +2,16 @@
 
 import argparse
 import sys
+from datetime import UTC, datetime
 from getpass import getpass
 from pathlib import Path
 
-from agon.answers import Dataset
+from agon.answers import Dataset, TaskSummary
 from agon.commands import (
     chosen_task,
     declare,
     note,
     portal_of,
-    printable,
     progress_of,
     said,
     show,
@@ -21,6 +21,7 @@ from agon.commands import (
 )
 from agon.errors import AgonError, NotAllowed, WrongUsage
 from agon.portal import Portal
+from scoring.reports.printing import spelled_out
 
 RULES = "rules"  # in place of a file: what `agon check` needs
 
@@ -39,10 +40,23 @@ def add_options(parser: argparse.ArgumentParser, command: str) -> None:
 
 
 def tasks(options: argparse.Namespace) -> int:
-    """Print all shared tasks."""
-    found = list(portal_of(options).tasks())
-    show(options, found, lambda: table(["task", "year", "title"], [(one.slug, one.year, one.title) for one in found]))
+    """Print all shared tasks: open ones first, by their deadline."""
+    found = sorted(portal_of(options).tasks(), key=_urgency)
+    head = ["task", "year", "title", "state", "phase", "next date"]
+    rows = [(one.slug, one.year, one.title, _state(one), one.phase or "", one.next_date) for one in found]
+    show(options, found, lambda: table(head, rows))
     return 0
+
+
+def _state(task: TaskSummary) -> str:
+    if task.accepts_runs:
+        return "open"
+    return "upcoming" if task.next_date else "ended"
+
+
+def _urgency(task: TaskSummary) -> tuple[int, datetime, int]:
+    never = datetime.max.replace(tzinfo=UTC)
+    return ("open", "upcoming", "ended").index(_state(task)), task.next_date or never, -task.year
 
 
 def files(options: argparse.Namespace) -> int:
@@ -122,7 +136,7 @@ def _password(task: str, dataset: Dataset) -> str:
         NotAllowed: no one is at the terminal, and standard input is empty.
     """
     if sys.stdin.isatty():
-        name = printable(dataset.file_name)
+        name = spelled_out(dataset.file_name)
         return getpass(f"Your team’s data password for {name} (not shown): ", sys.stderr).strip()
     if password := sys.stdin.readline().strip():
         return password

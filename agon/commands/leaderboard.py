@@ -4,9 +4,10 @@ import argparse
 import sys
 
 from agon.answers import Leaderboard
-from agon.commands import chosen_task, declare, known, note, portal_of, printable, show, table
+from agon.commands import chosen_task, declare, known, note, portal_of, show, table
 from agon.errors import AgonError, WrongUsage
 from agon.portal import Portal
+from scoring.reports.printing import spelled_out
 
 
 def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
@@ -38,7 +39,7 @@ def _print(portal: Portal, task: str, track: str, options: argparse.Namespace) -
     if options.csv:
         content = portal.leaderboard_csv(task, track, phase=options.phase, all_runs=options.all)
         text = content.decode(errors="replace")
-        print(printable(text) if sys.stdout.isatty() else text, end="")
+        print(spelled_out(text) if sys.stdout.isatty() else text, end="")
         return
     board = portal.leaderboard(task, track, phase=options.phase, all_runs=options.all)
     if board.hidden_reason:

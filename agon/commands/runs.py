@@ -1,6 +1,7 @@
 """`runs`: what became of your runs; which one is official."""
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 from agon.answers import Run
@@ -65,7 +66,7 @@ def find(portal: Portal, task: str, given: str) -> Run:
     if len(found) == 1:
         return found[0]
     if found:
-        raise WrongUsage(f"Several runs fit {given}: {', '.join(one.id for one in found)}. Name one by its id.")
+        raise WrongUsage(f"{len(found)} of your runs fit {given}. Name one by its id:\n\n{runs_table(found)}")
     raise WrongUsage(f"None of your runs is {given}. “agon runs list -t {task}” lists them.")
 
 
@@ -76,10 +77,16 @@ def _list(options: argparse.Namespace) -> int:
     if options.track:
         known("track", options.track, (one.slug for one in portal.task(task).tracks))
     runs = list(portal.runs(task, phase=options.phase, track=options.track))
-    head = ["id", "run", "track", "phase", "state", "received", "official"]
-    rows = [(one.id[:8], one.name, one.track, one.phase, state(one), one.received_at, _mark(one)) for one in runs]
-    show(options, runs, lambda: table(head, rows))
+    show(options, runs, lambda: runs_table(runs))
     return 0
+
+
+def runs_table(runs: Sequence[Run]) -> str:
+    """A line a run; ids as long as they must be to differ."""
+    head = ["id", "run", "track", "phase", "state", "received", "official"]
+    length = next(length for length in range(8, 37) if len({one.id[:length] for one in runs}) == len(runs))
+    rows = [(one.id[:length], one.name, one.track, one.phase, state(one), one.received_at, _mark(one)) for one in runs]
+    return table(head, rows)
 
 
 def _mark(run: Run) -> str:

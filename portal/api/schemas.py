@@ -12,6 +12,7 @@ from portal.api.paging import Page
 from portal.models import GoldStandard, Membership, Phase, SharedTask, Submission, Team, Track, Validation
 from portal.queries.columns import columns
 from portal.queries.gold_preview import GoldPreview, Place, PreviewedBoard
+from portal.queries.home import ENDED, OPEN, deciding_date, deciding_phase
 from portal.queries.items import ItemTable
 from portal.queries.quota import TrackLimits
 from portal.queries.runs import RunLine, SubmissionView
@@ -36,6 +37,25 @@ class TaskSummary(Answer):
     year: int
     languages: list[str]
     state: str = Field(description="open; for its organizers draft or hidden, too")
+    accepts_runs: bool = Field(description="Whether a phase is open")
+    phase: str | None = Field(description="The open phase that closes first, else the next to open, else the last")
+    next_date: datetime | None = Field(description="When that phase opens or closes next; null if it is over")
+
+    @classmethod
+    def of(cls, task: SharedTask, at: datetime) -> "TaskSummary":
+        state, phase = deciding_phase(list(task.phases.all()), at)
+        return cls(
+            slug=task.slug,
+            title=task.title,
+            subtitle=task.subtitle,
+            venue=task.venue,
+            year=task.year,
+            languages=task.languages,
+            state=task.state,
+            accepts_runs=state == OPEN,
+            phase=phase.slug if phase else None,
+            next_date=None if state == ENDED else deciding_date(state, phase),
+        )
 
 
 class MetricAnswer(Answer):
@@ -169,11 +189,11 @@ class TaskAnswer(TaskSummary):
     you_organize: bool
 
     @classmethod
-    def of(cls, page: TaskPage) -> "TaskAnswer":
+    def seen(cls, page: TaskPage, at: datetime) -> "TaskAnswer":
         task = page.shared_task
         rules = task.definition
         return cls(
-            **TaskSummary.model_validate(task).model_dump(),
+            **TaskSummary.of(task, at).model_dump(),
             tracks=[TrackAnswer.of(track) for track in page.tracks],
             current_phase=page.current_phase.slug if page.current_phase else None,
             team_name_rule=rules.team.name,
@@ -803,7 +823,3 @@ class AuditAnswer(BaseModel):
     verb: str
     subject: str
     detail: dict[str, Any]
-
-
-def summary(task: SharedTask) -> TaskSummary:
-    return TaskSummary.model_validate(task)

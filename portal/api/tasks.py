@@ -73,15 +73,16 @@ def me(request: ApiRequest) -> MeAnswer:
 
 @read("Tasks", "/tasks", Page[TaskSummary])
 def tasks(request: ApiRequest, paging: Query[Paging]) -> dict[str, Any]:
-    """All shared tasks that you may see, newest year first."""
-    found = page_of(request, SharedTask.objects.visible_to(request.user), ("-year", "slug"), paging)
-    return as_page(request, [TaskSummary.model_validate(one) for one in found])
+    """All shared tasks that you may see, newest year first, each with its next date."""
+    rows = SharedTask.objects.visible_to(request.user).prefetch_related("phases__graces")
+    found = page_of(request, rows, ("-year", "slug"), paging)
+    return as_page(request, [TaskSummary.of(one, request.at) for one in found])
 
 
 @read("Tasks", "/tasks/{slug:task}", TaskAnswer)
 def task(request: ApiRequest, task: str) -> TaskAnswer:
     """A shared task with its tracks."""
-    return TaskAnswer.of(find_page(request, task))
+    return TaskAnswer.seen(find_page(request, task), request.at)
 
 
 @read("Tasks", "/tasks/{slug:task}/phases", list[PhaseAnswer])

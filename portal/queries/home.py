@@ -13,7 +13,7 @@ from portal.models import Grace, Phase, Run, SharedTask, Team, Track, Viewer
 from portal.models.task import SharedTaskQuerySet
 
 PAGE_SIZE = 10
-_OPEN, _UPCOMING, _ENDED = range(3)
+OPEN, UPCOMING, ENDED = range(3)
 _NEVER = datetime.max.replace(tzinfo=UTC)
 
 
@@ -86,7 +86,7 @@ def home_lists(viewer: Viewer, at: datetime, wanted: TaskFilter | None = None, p
     groups: tuple[list[TaskLine], ...] = ([], [], [])
     for task in tasks:
         phases = list(task.phases.all())
-        state, phase = _deciding_phase(phases, at)
+        state, phase = deciding_phase(phases, at)
         tracks = list(task.tracks.all())
         has_public_scores = any(phase.scores_are_public(at) for phase in phases)
         groups[state].append(
@@ -96,13 +96,13 @@ def home_lists(viewer: Viewer, at: datetime, wanted: TaskFilter | None = None, p
                 teams=teams.get(task.pk, 0),
                 runs=runs.get(task.pk, 0),
                 phase=phase,
-                deadline=(phase.opens if state == _UPCOMING else phase.closes_for(None)) if phase else None,
+                deadline=deciding_date(state, phase),
                 boards=tracks if has_public_scores else [],
             )
         )
     codes = {code for one in visible.order_by().values_list("languages", flat=True).distinct() for code in one}
     years = list(visible.values_list("year", flat=True).distinct().order_by("-year"))
-    return HomeLists(groups[_OPEN], groups[_UPCOMING], groups[_ENDED], sorted(codes), years, shown)
+    return HomeLists(groups[OPEN], groups[UPCOMING], groups[ENDED], sorted(codes), years, shown)
 
 
 def _counts(rows: QuerySet[Any], by: str) -> dict[int, int]:
@@ -110,7 +110,7 @@ def _counts(rows: QuerySet[Any], by: str) -> dict[int, int]:
 
 
 def _by_state(tasks: SharedTaskQuerySet, at: datetime) -> SharedTaskQuerySet:
-    """In the order of the home page; a task's state and time are those of `_deciding_phase`."""
+    """In the order of the home page; a task's state and time are those of `deciding_phase`."""
     phases = Phase.objects.filter(shared_task=OuterRef("pk"))
     extended = Subquery(Grace.objects.filter(phase=OuterRef("pk"), team__isnull=True).values("until"))
     closings = phases.open(at).annotate(until=Greatest("closes", Coalesce(extended, "closes"))).order_by("until")
@@ -118,21 +118,28 @@ def _by_state(tasks: SharedTaskQuerySet, at: datetime) -> SharedTaskQuerySet:
         is_open=Exists(phases.open(at)),
         closing=Subquery(closings.exclude(closes__isnull=True).values("until")[:1]),
         opening=Subquery(phases.filter(opens__gt=at).order_by("opens").values("opens")[:1]),
-        group=Case(When(is_open=True, then=_OPEN), When(opening__isnull=False, then=_UPCOMING), default=_ENDED),
+        group=Case(When(is_open=True, then=OPEN), When(opening__isnull=False, then=UPCOMING), default=ENDED),
         moment=Case(When(is_open=True, then=F("closing")), default=F("opening")),
     )
     return tasks.order_by("group", F("moment").asc(nulls_last=True), "-year", "title")
 
 
-def _deciding_phase(phases: list[Phase], at: datetime) -> tuple[int, Phase | None]:
+def deciding_phase(phases: list[Phase], at: datetime) -> tuple[int, Phase | None]:
     """The task's state, and the phase that a `TaskLine` names."""
     running = [phase for phase in phases if phase.is_open(at)]
     if running:
-        return _OPEN, min(running, key=lambda phase: (phase.closes_for(None) or _NEVER, -phase.opens.timestamp()))
+        return OPEN, min(running, key=lambda phase: (phase.closes_for(None) or _NEVER, -phase.opens.timestamp()))
     ahead = [phase for phase in phases if phase.opens > at]
     if ahead:
-        return _UPCOMING, min(ahead, key=attrgetter("opens"))
-    return _ENDED, max(phases, key=attrgetter("closes"), default=None)
+        return UPCOMING, min(ahead, key=attrgetter("opens"))
+    return ENDED, max(phases, key=attrgetter("closes"), default=None)
+
+
+def deciding_date(state: int, phase: Phase | None) -> datetime | None:
+    """When that phase opens, if it is to come, else when it closes or closed."""
+    if phase is None:
+        return None
+    return phase.opens if state == UPCOMING else phase.closes_for(None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from scoring.reports.printing import spelled_out
 from scoring.reports.problems import Report
 
 VALID, INVALID, USAGE = 0, 1, 2
@@ -20,8 +21,8 @@ class UsageError(Exception):
 
 
 def print_json(content: dict[str, Any]) -> None:
-    """One object on one line."""
-    print(json.dumps(content, ensure_ascii=False))
+    """One object on one line; JSON's own escapes keep what commands a terminal from it."""
+    print(spelled_out(json.dumps(content, ensure_ascii=False)))
 
 
 def by_name(paths: Sequence[Path]) -> dict[str, Path]:

@@ -1,5 +1,6 @@
 """Reports and scores as text for a terminal."""
 
+import re
 import textwrap
 from collections.abc import Iterator, Mapping
 
@@ -8,13 +9,19 @@ from scoring.reports.messages.counts import noun
 from scoring.reports.problems import Problem, Report, translate
 
 WIDTH = 100
+_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]|\r(?!\n)")
 
 
 def report_text(report: Report, name: str = "", language: str = "en") -> str:
     """The verdict in a sentence, then every problem with its place and remedy, errors first."""
     blocks = [_verdict(report, name, language)] if name else []
     blocks += ["\n".join(_lines(problem, language)) for problem in (*report.errors, *report.warnings)]
-    return "\n\n".join(blocks)
+    return spelled_out("\n\n".join(blocks))
+
+
+def spelled_out(text: str) -> str:
+    """Without the characters that command a terminal, which are spelled out, as `\\u001b`; lines and tabs stay."""
+    return _CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def problem_line(problem: Problem) -> str:

@@ -23,7 +23,10 @@ PART = Path(f".tiny-sample.tsv.{SHA256[:12]}.part")
 
 
 def test_the_tasks_in_columns_and_as_json(agon: Typed) -> None:
-    assert agon("tasks") == "task  year  title\ntiny  2024  Tiny\n"
+    assert [line.split() for line in agon("tasks").splitlines()] == [
+        ["task", "year", "title", "state", "phase", "next", "date"],
+        ["tiny", "2024", "Tiny", "open", "evaluation", "2024-05-16", "00:00", "UTC"],
+    ]
     assert agon.json("tasks")[0]["slug"] == "tiny"
     assert agon("tasks", "--json=slug,year") == '[{"slug": "tiny", "year": 2024}]\n'
     agon("tasks", "--json=slag", expect=2)
@@ -170,7 +173,7 @@ def test_texts_of_a_portal_command_no_terminal(agon: Typed) -> None:
     for words in (["tasks"], ["submit", "no.json"]):
         Path("no.json").write_text("[]")
         agon(*words, expect=0 if words == ["tasks"] else 2)
-        assert "\ufffd]0;mine\ufffdTiny" in agon.out + agon.err
+        assert "\\u001b]0;mine\\u0007Tiny" in agon.out + agon.err
         assert not set("\x1b\x07\x9b\u202e") & set(agon.out + agon.err)
     assert len(agon("tasks").splitlines()) == 2
     assert agon.json("tasks")[0]["title"] == "\x1b]0;mine\x07Tiny\n\x9b2J\u202e"

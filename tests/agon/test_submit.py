@@ -224,7 +224,10 @@ def test_runs_are_named_by_id_its_beginning_or_name(agon: Typed, team: Team) -> 
     for name in (str(first.pk), str(first.pk)[:8], NAME):
         assert agon.json("submissions", "view", name)["id"] == str(first.pk)
     agon("runs", "view", "", expect=2)
-    assert str(second.pk) in agon.err
+    assert "2 of your runs fit" in agon.err
+    assert [line.split()[:3] for line in agon.err.splitlines()[-2:]] == [
+        [str(one.pk)[:8], one.name, "one"] for one in (second, first)
+    ]
     agon("runs", "view", "none", expect=2)
     assert agon("runs", "download", NAME, "-p", "there") == f"there/{NAME}\n"
     assert Path(f"there/{NAME}").read_bytes() == run_file(GOOD)

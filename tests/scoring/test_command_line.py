@@ -223,3 +223,14 @@ def test_a_reader_that_has_left_ends_it_quietly(folder: Path, words: list[str]) 
         command = [sys.executable, "-m", "scoring", *arguments]
         done = subprocess.run(command, stdout=pipe, stderr=subprocess.PIPE, cwd=ROOT, check=False)
     assert (done.returncode, done.stderr) == (141, b"")
+
+
+def test_a_report_commands_no_terminal(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    hostile = "\x1b]0;mine\x07\x9b2J\u202e"
+    for name in ("task1_hard_Lak_NLP_1.json", f"task1_{hostile}.json"):
+        path = write(folder, name, hostile)
+        for options in ([], ["--json"]):
+            assert main(["check", "--task", str(folder), str(path), *options]) == 1
+            assert not set(hostile) - set("]0;mine2J") & set(capsys.readouterr().out), (name, options)
+    main(["check", "--task", str(folder), str(path)])
+    assert capsys.readouterr().out.startswith("task1_\\u001b]0;mine\\u0007\\u009b2J\\u202e.json: invalid")

@@ -167,7 +167,7 @@ def test_each_part_of_the_input_has_its_own_problem(gated):
 
 
 def test_an_error_of_ours_is_a_problem_too(gated, monkeypatch):
-    monkeypatch.setattr("portal.api.tasks.TaskAnswer.of", lambda page: 1 / 0)
+    monkeypatch.setattr("portal.api.tasks.TaskAnswer.seen", lambda page, at: 1 / 0)
     client = Client(raise_request_exception=False)
     answer = client.get("/api/v1/tasks/gated")
     assert problem(answer) == (500, "server_error")
@@ -175,10 +175,10 @@ def test_an_error_of_ours_is_a_problem_too(gated, monkeypatch):
 
 
 def test_while_nothing_can_be_saved_a_script_gets_retry_after(gated, monkeypatch):
-    def fail(_page):
+    def fail(_page, _at):
         raise StorageUnavailable(28, "No space left on device")
 
-    monkeypatch.setattr("portal.api.tasks.TaskAnswer.of", fail)
+    monkeypatch.setattr("portal.api.tasks.TaskAnswer.seen", fail)
     answer = Client(raise_request_exception=False).get("/api/v1/tasks/gated")
     assert problem(answer) == (503, "unavailable")
     assert answer.headers["Retry-After"] == "60"

@@ -1,0 +1,26 @@
+"""`completion`: the script by which a shell completes commands and options."""
+
+import argparse
+from importlib import import_module
+
+SHELLS = ("bash", "zsh", "fish")
+_WHERE = """to use it, add a line to the file that your shell reads at its start:
+
+  bash  ~/.bashrc                    source <(agon completion bash)
+  zsh   ~/.zshrc, after compinit     source <(agon completion zsh)
+  fish  ~/.config/fish/config.fish   agon completion fish | source
+"""
+
+
+def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
+    """What the command takes."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = _WHERE
+    parser.add_argument("shell", choices=SHELLS)
+    parser.set_defaults(task=None, json=None, lang="en", command=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print it."""
+    print(import_module("argcomplete").shellcode(["agon"], shell=options.shell))
+    return 0

@@ -1,0 +1,117 @@
+"""`doctor`: what stands between you and a submission, and how to fix it."""
+
+import argparse
+import os
+import platform
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from typing import TypeVar
+
+from agon import credentials
+from agon.answers import Answer
+from agon.commands import declare, show
+from agon.connection import Connection
+from agon.errors import AgonError
+from agon.portal import Portal
+from agon.version import HEADER, is_old, version
+
+Kind = TypeVar("Kind")
+
+_CLOCK_OFF = 60  # seconds that nobody minds
+_SOON = timedelta(days=7)
+
+
+class Finding(Answer, frozen=True, kw_only=True):
+    """One thing that was looked at."""
+
+    check: str
+    ok: bool
+    detail: str
+
+
+def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
+    """What the command takes."""
+    declare(parser, run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print every finding; 1 where something has to be fixed."""
+    found = list(_findings(options.portal))
+    lines = [f"{'ok' if one.ok else 'FIX':3}  {one.check}: {one.detail}" for one in found]
+    show(options, found, lambda: "\n".join(lines))
+    return 0 if all(one.ok for one in found) else AgonError.exit_code
+
+
+def _findings(given: str | None) -> Iterator[Finding]:
+    python = f"Python {platform.python_version()} on {platform.system()}"
+    yield Finding(check="version", ok=True, detail=f"agon {version() or 'of a checkout'}, {python}")
+    try:
+        address = credentials.portal_address(given)
+        connection = Connection(address, None)
+        answer = connection.ask("GET", "/tasks", query={"limit": 1})
+    except AgonError as error:
+        yield Finding(check="portal", ok=False, detail=str(error))
+        return
+    theirs = answer.headers.get(HEADER, "")
+    fits = f"It has agon {theirs or 'of an unknown version'}."
+    if is_old(theirs):
+        fits += f" Install the one that fits: {address}/client/"
+    yield Finding(check="portal", ok=not is_old(theirs), detail=f"{address} answers. {fits}")
+    yield _clock(answer.headers.get("Date", ""), datetime.now(UTC))
+    yield from _account(address, datetime.now(UTC))
+
+
+def _clock(date: str, now: datetime) -> Finding:
+    """The portal's clock decides about deadlines."""
+    try:
+        offset = (now - parsedate_to_datetime(date)).total_seconds()
+    except ValueError:
+        return Finding(check="clock", ok=True, detail="The portal does not say what time it is.")
+    if abs(offset) <= _CLOCK_OFF:
+        return Finding(check="clock", ok=True, detail="Yours and the portal’s agree.")
+    way = "ahead of" if offset > 0 else "behind"
+    fix = "The portal’s decides about deadlines: set yours."
+    return Finding(check="clock", ok=False, detail=f"Yours is {abs(offset):.0f} seconds {way} the portal’s. {fix}")
+
+
+def _account(address: str, now: datetime) -> Iterator[Finding]:
+    kept = _asked("token", lambda: credentials.kept_token(address))
+    if isinstance(kept, Finding):
+        yield kept
+        return
+    if kept is None:
+        yield Finding(check="token", ok=False, detail="There is none. Sign in with “agon login”.")
+        return
+    portal = Portal(address, kept.text)
+    me = _asked("token", portal.me)
+    if isinstance(me, Finding):
+        yield Finding(check="token", ok=False, detail=f"In {kept.place}. {me.detail}")
+        return
+    ends = me.token.expires_at
+    detail = f"In {kept.place}. It is {me.name}’s, scope {me.token.scope}, valid until {ends:%Y-%m-%d}."
+    if ends - now < _SOON:
+        yield Finding(check="token", ok=False, detail=f"{detail} Renew it with “agon login”.")
+    elif kept.is_readable_by_others:
+        yield Finding(check="token", ok=False, detail=f"{detail} Others can read the file: chmod 600 {kept.place}")
+    else:
+        yield Finding(check="token", ok=True, detail=detail)
+    yield _default_task(portal)
+
+
+def _default_task(portal: Portal) -> Finding:
+    name = os.environ.get("AGON_TASK")
+    if not name:
+        return Finding(check="default task", ok=True, detail="None. AGON_TASK sets one; “agon tasks” lists all.")
+    task = _asked("default task", lambda: portal.task(name))
+    if isinstance(task, Finding):
+        return Finding(check="default task", ok=False, detail=f"AGON_TASK is {name}. {task.detail}")
+    team = f"Your team is {task.your_team}." if task.your_team else "You have no team in it."
+    return Finding(check="default task", ok=True, detail=f"{name}. {team}")
+
+
+def _asked(check: str, ask: Callable[[], Kind]) -> Kind | Finding:
+    try:
+        return ask()
+    except AgonError as error:
+        return Finding(check=check, ok=False, detail=str(error))
