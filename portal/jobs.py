@@ -37,9 +37,11 @@ from portal.evaluation.rescore import adopt_scorer
 from portal.evaluation.score import score_run as score
 from portal.evaluation.sweep import sweep as find_work
 from portal.mail import outbox
-from portal.models import Board, GoldUpload, Heartbeat, OutgoingMail, SharedTask, WorkerHost
+from portal.models import Board, GoldUpload, Heartbeat, OutgoingMail, Reading, SharedTask, WorkerHost
 from portal.models.clock import clock_offset, database_now
 from portal.paper.queue import packs_to_build
+from portal.queries.certificate import certificate_expires
+from portal.queries.counters import keep_counters as count_what_finished
 from portal.queries.mails import facts as mail_facts
 from portal.queries.occasions import notices
 from portal.queries.releases import keep_release
@@ -176,6 +178,7 @@ def build_pack(pack_id: str) -> None:
 def reconcile() -> None:
     """Check everything nightly. The seed is the day, so each night computes another sample again."""
     at = database_now()
+    count = 0
     log.info("gold files that were not taken are deleted", files=drop_unused_gold())
     WorkerHost.objects.forget(at)
     log.info("files of validations that are over are deleted", files=validation.forget_leftovers())
@@ -185,6 +188,21 @@ def reconcile() -> None:
             log.error("difference", task=shared_task.slug, difference=difference)
         if differences:
             alert(shared_task, f"reconciliation {at:%Y-%m-%d}", differences, at)
+            count += len(differences)
+    Reading.objects.note(Reading.RECONCILE, at, count)
+
+
+@app.task(name="portal.keep_counters")
+def keep_counters() -> None:
+    count_what_finished(database_now())
+
+
+@app.task(name="portal.look_at_certificate")
+def look_at_certificate() -> None:
+    """What people's browsers are shown; where it cannot be reached from here, its last date stays."""
+    expires = certificate_expires(settings.PUBLIC_URL)
+    if expires is not None:
+        Reading.objects.note(Reading.CERTIFICATE, database_now(), expires.timestamp())
 
 
 def publish_checks(submission_ids: Iterable[UUID]) -> None:

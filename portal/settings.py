@@ -16,6 +16,8 @@ from portal.environment import Environment, checked_out_revision
 from portal.evaluation.lanes import Lane
 from portal.evaluation.limits import (
     BROKER_SECONDS,
+    CERTIFICATE_SECONDS,
+    COUNT_SECONDS,
     HEARTBEAT_SECONDS,
     HINT_PRIORITY,
     JOB_SECONDS,
@@ -139,6 +141,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "portal.web.requests.counted",
     "portal.web.middleware.headers",
     "portal.api.door.no_nul",
     "portal.web.middleware.no_nul",
@@ -381,13 +384,14 @@ CELERY_TASK_DEFAULT_QUEUE = Lane.SCORING
 CELERY_TASK_DEFAULT_PRIORITY = HINT_PRIORITY
 CELERY_TASK_QUEUES: dict[str, dict[str, str]] = {lane: {} for lane in Lane}
 _LANES = {
-    Lane.MAIL: ("send_mail", "sweep_mails", "remind"),
+    Lane.MAIL: ("send_mail", "sweep_mails", "remind", "look_at_certificate"),
     Lane.BULK: (
         "refresh_boards",
         "refresh_board",
         "publish_board_items",
         "sweep_packs",
         "build_pack",
+        "keep_counters",
         "reconcile",
         "preview_gold",
     ),
@@ -418,6 +422,8 @@ CELERY_BEAT_SCHEDULE = {
         ("remind", REMIND_SECONDS),
         ("refresh_boards", REFRESH_SECONDS),
         ("sweep_packs", PACKS_SECONDS),
+        ("keep_counters", COUNT_SECONDS),
+        ("look_at_certificate", CERTIFICATE_SECONDS),
     )
 } | {
     f"heartbeat {lane}": {

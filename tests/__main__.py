@@ -66,6 +66,7 @@ PROGRAMS = {
     "pgbouncer": lambda: shutil.which("pgbouncer", path=f"{os.environ['PATH']}:/usr/sbin") is not None,
     "systemd": lambda: shutil.which("systemd-analyze") is not None,
     "nginx-light": lambda: shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin") is not None,
+    "prometheus": lambda: shutil.which("promtool") is not None,
     "texlive-latex-recommended": lambda: shutil.which("pdflatex") is not None,
     "lmodern": lambda: (
         shutil.which("pdflatex") is None

@@ -43,6 +43,8 @@ PACK_SECONDS = 900  # of one pack for a paper
 PACK_JOB_SECONDS = 960
 PACKS_SECONDS = 30  # between two searches for packs to build
 RECONCILE_SECONDS = 3600  # of the nightly check; its message is not held meanwhile
+COUNT_SECONDS = 60  # between two counts of what has finished, for /metrics
+CERTIFICATE_SECONDS = 3600  # between two checks of the certificate of AGON_URL
 REFRESH_SECONDS = 10  # interval in which boards are checked for changes
 
 BROKER_SECONDS = 2  # time that an upload may lose to a broker that does not answer

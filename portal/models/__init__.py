@@ -22,4 +22,5 @@ from portal.models.signature import Signature
 from portal.models.task import SharedTask, Track
 from portal.models.team import Membership, Team
 from portal.models.validation import Validation
+from portal.models.watching import Reading, Tally
 from portal.models.worker_host import WorkerHost

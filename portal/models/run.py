@@ -91,7 +91,10 @@ class Submission(Evaluated):
                 name="one_submission_a_key",
             )
         ]
-        indexes = [models.Index(fields=("state", "lease_ends"), name="submission_work")]
+        indexes = [
+            models.Index(fields=("state", "lease_ends"), name="submission_work"),
+            models.Index(fields=("received_at",), name="submission_received"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.file_name} of {self.team}"
@@ -221,6 +224,7 @@ class Run(Evaluated, Described):
             models.Index(fields=("state", "lease_ends"), name="run_work"),
             models.Index(fields=("track", "phase", "state"), name="run_board"),
             models.Index(fields=("team", "phase", "track", "-received_at"), name="run_newest"),
+            models.Index(fields=("state", "finished_at"), name="run_finished"),
         ]
 
     def __str__(self) -> str:

@@ -1,63 +1,76 @@
-"""Metrics for Prometheus, counted from rows: the same in all web processes and after a restart."""
+"""Metrics for Prometheus, counted from rows: the same in all web processes and after a restart.
+
+Every series is there from the start, at 0: an alert on a series that appears with its first error misses that error.
+"""
 
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from socket import gethostname
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Count, DurationField, ExpressionWrapper, F, Q, QuerySet, Sum
+from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
+from django.db.models import Count, Min, QuerySet
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 
 from portal import __version__
-from portal.models import Heartbeat, OutgoingMail, Refusal, Run, Submission, WorkerHost
+from portal.models import Heartbeat, OutgoingMail, Reading, Refusal, Run, SharedTask, Submission, WorkerHost
 from portal.models.clock import clock_offset
+from portal.queries.counters import ALL, BOUNDS, FINISHED, SCORING, TOTAL, UPLOADS, WAITING, Counts, counters
 from portal.queries.health import SILENCE, backlogs
 from scoring import __version__ as scorer_version
+from scoring.reports.messages.en import MESSAGES
 
 Family = type[CounterMetricFamily] | type[GaugeMetricFamily]
 
-SCORING_SECONDS = (0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60)
-WAITING_SECONDS = (0.5, 1, 2, 5, 10, 30, 60, 120, 300, 900, 3600)
+ANSWERS, ANSWERED = "answers", "answered_seconds"  # `portal.web.requests` counts them
+ANSWERED_SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
+_BOUNDS = BOUNDS | {ANSWERED: ANSWERED_SECONDS}
+_STATUSES = ("2xx", "3xx", "4xx", "5xx")
+_REGULAR = (Reading.BACKUP, Reading.RESTORE, Reading.RECONCILE)
+# Few rows are in these states; those of the others are counted when they get there.
+_SUBMISSIONS = (Submission.State.RECEIVED, Submission.State.CHECKING, Submission.State.FAILED)
+_RUNS = (Run.State.RECEIVED, Run.State.SCORING, Run.State.FAILED)
+_MAILS = (OutgoingMail.State.QUEUED, OutgoingMail.State.FAILED)
 
 
 def metrics(at: datetime) -> Iterator[Metric]:
     """All metrics; `docs/for-administrators.md` says what to watch."""
-    uploads, runs = Submission.objects.all(), Run.objects.filter(kind=Run.Kind.TEAM)
-    scored = runs.filter(state=Run.State.SCORED)
+    counts = counters(at)
+    tasks = SharedTask.objects.order_by("slug").values_list("slug", flat=True)
+    yield _counter("agon_uploads", "Uploads accepted.", ["shared_task"], ((one, counts[UPLOADS, one]) for one in tasks))
+    runs = Run.objects.filter(kind=Run.Kind.TEAM)
+    yield _states("agon_submissions", "Uploads that wait or have failed.", Submission.objects.all(), _SUBMISSIONS)
+    yield _states("agon_runs", "Runs of teams that wait or have failed on our side.", runs, _RUNS)
+    ended = ((state, counts[FINISHED, state]) for state in (Run.State.SCORED, Run.State.REJECTED))
+    yield _counter("agon_runs_finished", "Runs of teams that were scored or rejected.", ["state"], ended)
+    yield _states("agon_mails", "Mails that wait or were given up.", OutgoingMail.objects.all(), _MAILS)
+    rejected = dict.fromkeys(MESSAGES, 0) | dict(Refusal.objects.values_list("code", "uploads"))
+    yield _counter("agon_refusals", "Rejected uploads by code.", ["code"], rejected.items())
     waiting = backlogs(at)
-    silences = ((one.lane, max(0.0, (at - one.at).total_seconds())) for one in Heartbeat.objects.order_by("lane"))
-    yield _counter("agon_uploads", "Uploads taken.", ["shared_task"], _counts(uploads, "shared_task__slug"))
-    yield _gauge("agon_submissions", "Uploads by state.", ["state"], _counts(uploads, "state"))
-    words = "Runs of teams by state; failed ones are ours to look at."
-    yield _gauge("agon_runs", words, ["state"], _counts(runs, "state"))
-    yield _gauge("agon_mails", "Mails by state.", ["state"], _counts(OutgoingMail.objects.all(), "state"))
-    yield _counter(
-        "agon_refusals", "Rejected uploads by code.", ["code"], Refusal.objects.values_list("code", "uploads")
-    )
     yield _gauge("agon_queue_length", "Work that waits.", ["work"], ((one.work, one.waiting) for one in waiting))
     ages = ((one.work, one.age) for one in waiting)
     yield _gauge("agon_queue_age_seconds", "For how long the oldest of it has waited.", ["work"], ages)
-    yield _histogram(scored, "started_at", "agon_scoring_seconds", "Scoring of a run.", SCORING_SECONDS)
-    yield _histogram(scored, "received_at", "agon_upload_to_score_seconds", "Upload to score.", WAITING_SECONDS)
-    yield _gauge("agon_heartbeat_age_seconds", "Silence of a lane's workers.", ["lane"], silences)
+    yield _histogram(SCORING, "Scoring of a run.", counts)
+    yield _histogram(WAITING, "Upload to first score.", counts)
+    answers = ((status, counts[ANSWERS, status]) for status in _STATUSES)
+    yield _counter("agon_answers", "Answers to requests, but for those of health.", ["status"], answers)
+    yield _histogram(ANSWERED, "Request to answer.", counts)
+    yield from _regular_work(at)
     yield from _hosts(at)
+    yield _gauge("agon_database_connections", "Of the whole server.", ["kind"], _connections())
     free = shutil.disk_usage(settings.STATE_ROOT).free
     yield GaugeMetricFamily("agon_disk_free_bytes", "Free space where the state lies.", value=free)
     running = (__version__, settings.REVISION, scorer_version, 1)
     yield _gauge("agon_info", "What runs here.", ["version", "revision", "scorer"], [running])
 
 
-def _counts(rows: QuerySet, field: str) -> QuerySet:
-    """The number of rows for each value of that column."""
-    return rows.order_by(field).values_list(field).annotate(count=Count("pk"))
-
-
 def _family(kind: Family, name: str, words: str, labels: list[str], rows: Iterable[tuple[Any, ...]]) -> Metric:
-    """A metric family; `rows` have a value for each label, and the figure."""
+    """`rows` have a value of each label, and the figure for these."""
     family = kind(name, words, labels=labels)
     for *values, figure in rows:
         family.add_metric(values, figure)
@@ -67,19 +80,50 @@ def _family(kind: Family, name: str, words: str, labels: list[str], rows: Iterab
 _counter, _gauge = partial(_family, CounterMetricFamily), partial(_family, GaugeMetricFamily)
 
 
-def _histogram(runs: QuerySet, since: str, name: str, words: str, bounds: tuple[float, ...]) -> Metric:
-    """A histogram with each run's last score, counted once."""
-    took = ExpressionWrapper(F("finished_at") - F(since), output_field=DurationField())
-    timed = runs.order_by().annotate(took=took).filter(took__isnull=False)
-    within = {f"b{place}": Count("pk", filter=Q(took__lte=timedelta(seconds=s))) for place, s in enumerate(bounds)}
-    found = timed.aggregate(all=Count("pk"), total=Sum("took"), **within)
-    buckets = [(str(float(seconds)), found[f"b{place}"]) for place, seconds in enumerate(bounds)]
-    total = (found["total"] or timedelta()).total_seconds()
-    return HistogramMetricFamily(name, words, buckets=[*buckets, ("+Inf", found["all"])], sum_value=total)
+def _states(name: str, words: str, rows: QuerySet[Any], states: tuple[str, ...]) -> Metric:
+    """How many rows are in each of these states."""
+    found = rows.filter(state__in=states).order_by().values_list("state").annotate(count=Count("pk"))
+    counts = dict(found)
+    return _gauge(name, words, ["state"], ((state, counts.get(state, 0)) for state in states))
+
+
+def _histogram(name: str, words: str, counts: Counts) -> Metric:
+    labels = [*(str(float(seconds)) for seconds in _BOUNDS[name]), ALL]
+    buckets = [(label, counts[name, label]) for label in labels]
+    return HistogramMetricFamily(f"agon_{name}", words, buckets=buckets, sum_value=counts[name, TOTAL])
+
+
+def _regular_work(at: datetime) -> Iterator[Metric]:
+    """What was never done, or never heard of, is as old as the portal."""
+    begun = MigrationRecorder.Migration.objects.aggregate(first=Min("applied"))["first"] or at
+    beats = dict(Heartbeat.objects.values_list("lane", "at"))
+    silences = ((lane, _age(beats.get(lane, begun), at)) for lane in settings.CELERY_TASK_QUEUES)
+    yield _gauge("agon_heartbeat_age_seconds", "Silence of a lane's workers.", ["lane"], silences)
+    found = {one.name: one for one in Reading.objects.all()}
+    ages = ((name, _age(found[name].at if name in found else begun, at)) for name in _REGULAR)
+    yield _gauge("agon_work_age_seconds", "Since regular work was last done.", ["work"], ages)
+    values = ((name, found[name].value if name in found else 0) for name in _REGULAR)
+    yield _gauge("agon_work_problems", "What it found then: damaged files, differences.", ["work"], values)
+    expires = [(found[Reading.CERTIFICATE].value - at.timestamp(),)] if Reading.CERTIFICATE in found else []
+    yield _gauge("agon_certificate_seconds", "Until the certificate of AGON_URL expires.", [], expires)
+
+
+def _age(since: datetime, at: datetime) -> float:
+    return max(0.0, (at - since).total_seconds())
+
+
+def _connections() -> Iterator[tuple[str, int]]:
+    """0 of 0 with SQLite, which has none."""
+    used = limit = 0
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT count(datid), current_setting('max_connections')::int FROM pg_stat_activity")
+            used, limit = cursor.fetchone()
+    yield from (("used", used), ("limit", limit))
 
 
 def _hosts(at: datetime) -> Iterator[Metric]:
-    """Metrics of machines seen within two minutes, and of the one that answers."""
+    """Of the machines that were heard of within two minutes, and of the one that answers."""
     workers = WorkerHost.objects.filter(at__gte=at - SILENCE)
     offsets = [(gethostname(), "metrics", clock_offset()), *((one.host, one.lane, one.clock_offset) for one in workers)]
     words = "Seconds that a machine's clock is ahead of the database's."

@@ -8,7 +8,7 @@ import pytest
 import yaml
 from django.db.models import Model
 
-from portal.models import Heartbeat, OutgoingMail, Run, Team
+from portal.models import Heartbeat, OutgoingMail, Reading, Run, Team
 from portal.models.clock import database_now
 from portal.queries.metrics import metrics
 from tests.conftest import ROOT
@@ -24,6 +24,7 @@ def given(meltemi: Team) -> dict[str, set[str]]:
     send_run(meltemi, ["MAYBE"], 2, EVALUATION)
     work_off(EVALUATION)
     Heartbeat.objects.beat("scoring", database_now())
+    Reading.objects.note(Reading.CERTIFICATE, database_now(), database_now().timestamp())
     samples = (sample for family in metrics(database_now()) for sample in family.samples)
     return {sample.name: set(sample.labels) for sample in samples}
 

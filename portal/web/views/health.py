@@ -16,12 +16,14 @@ from portal import __version__
 from portal.models.clock import database_now
 from portal.queries.health import HealthStatus, health
 from portal.queries.metrics import metrics as figures
+from portal.web.requests import keep_counts
 
 
 @never_cache
 @require_safe
 def healthz(request: HttpRequest) -> HttpResponse:
     """Whether this process and its database answer, and the version."""
+    keep_counts()
     version = f"agon {__version__} {settings.REVISION[:12]}".rstrip()
     return HttpResponse(f"ok {database_now():%Y-%m-%dT%H:%M:%SZ} {version}\n", content_type="text/plain")
 
@@ -31,6 +33,7 @@ def healthz(request: HttpRequest) -> HttpResponse:
 def readyz(request: HttpRequest) -> JsonResponse:
     """503 if uploads cannot be accepted. Without broker or workers they can, and only scores are late."""
     found = health()
+    keep_counts()
     status = HTTPStatus.SERVICE_UNAVAILABLE if found.status == HealthStatus.UNREADY else HTTPStatus.OK
     return JsonResponse({"status": found.status, "parts": found.parts}, status=status)
 
@@ -52,4 +55,5 @@ def metrics(request: HttpRequest) -> HttpResponse:
     given = request.headers.get("Authorization", "").removeprefix("Bearer ")
     if not token or not hmac.compare_digest(given.encode(), token.encode()):
         raise Http404
+    keep_counts()
     return HttpResponse(generate_latest(_registry), content_type=CONTENT_TYPE_LATEST)

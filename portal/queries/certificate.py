@@ -1,0 +1,25 @@
+"""When the certificate expires that the portal's address shows."""
+
+import ssl
+from datetime import datetime
+from urllib.parse import urlsplit
+
+import structlog
+from cryptography.x509 import load_pem_x509_certificate
+
+log = structlog.get_logger("portal.jobs")
+
+CONNECT_SECONDS = 5
+
+
+def certificate_expires(url: str) -> datetime | None:
+    """None where the address has no TLS, or does not answer; an expired or untrusted one is looked at, too."""
+    place = urlsplit(url)
+    if place.scheme != "https" or place.hostname is None:
+        return None
+    try:
+        shown = ssl.get_server_certificate((place.hostname, place.port or 443), timeout=CONNECT_SECONDS)
+    except OSError as error:
+        log.warning("the certificate cannot be read", address=url, error=type(error).__name__)
+        return None
+    return load_pem_x509_certificate(shown.encode()).not_valid_after_utc

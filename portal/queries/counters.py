@@ -1,0 +1,73 @@
+"""Counters of uploads and runs: what is finished is counted once, into rows, so figures cost the same for any number.
+
+Work of the last ten minutes is counted from its own rows each time: a transaction may still be about to commit.
+"""
+
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+
+from django.db import transaction
+from django.db.models import Count, DurationField, Exists, ExpressionWrapper, F, OuterRef, Q, QuerySet, Sum
+
+from portal.models import Evaluation, Reading, Run, Submission, Tally
+
+Counts = Counter[tuple[str, str]]
+
+UPLOADS, FINISHED = "uploads", "runs_finished"
+SCORING, WAITING = "scoring_seconds", "upload_to_score_seconds"
+BOUNDS = {
+    SCORING: (0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60),
+    WAITING: (0.5, 1, 2, 5, 10, 30, 60, 120, 300, 900, 3600),
+}
+ALL, TOTAL = "+Inf", "sum"  # labels of a histogram next to its bounds
+_SETTLED = timedelta(minutes=10)
+_EVER = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def counters(at: datetime) -> Counts:
+    """Everything up to now."""
+    mark = Reading.objects.filter(name=Reading.COUNTED).first()
+    kept: Counts = Counter({(one.name, one.label): one.value for one in Tally.objects.all()})
+    return kept + _counted(mark.at if mark else _EVER, at)
+
+
+def keep_counters(at: datetime) -> None:
+    """Count what has finished since the last time into rows; by several at once, one after the other."""
+    Reading.objects.bulk_create([Reading(name=Reading.COUNTED, at=_EVER)], ignore_conflicts=True)
+    with transaction.atomic():
+        mark = Reading.objects.select_for_update().get(name=Reading.COUNTED)
+        until = at - _SETTLED
+        if mark.at < until:
+            Tally.objects.add(_counted(mark.at, until))
+            Reading.objects.note(Reading.COUNTED, until)
+
+
+def _counted(after: datetime, until: datetime) -> Counts:
+    found: Counts = Counter()
+    uploads = Submission.objects.filter(received_at__gt=after, received_at__lte=until).order_by()
+    for slug, count in uploads.values_list("shared_task__slug").annotate(count=Count("pk")):
+        found[UPLOADS, slug] = count
+    runs = Run.objects.filter(kind=Run.Kind.TEAM, finished_at__gt=after, finished_at__lte=until).order_by()
+    ended = runs.filter(state__in=(Run.State.SCORED, Run.State.REJECTED))
+    for state, count in ended.values_list("state").annotate(count=Count("pk")):
+        found[FINISHED, state] = count
+    scored = runs.filter(state=Run.State.SCORED)
+    earlier = Evaluation.objects.filter(run=OuterRef("pk"), created_at__lt=OuterRef("finished_at"))
+    return (
+        found
+        + _histogram(SCORING, scored, "started_at")
+        + _histogram(WAITING, scored.exclude(Exists(earlier)), "received_at")
+    )
+
+
+def _histogram(name: str, runs: QuerySet[Run], since: str) -> Counts:
+    took = ExpressionWrapper(F("finished_at") - F(since), output_field=DurationField())
+    timed = runs.annotate(took=took).filter(took__isnull=False)
+    within = {
+        f"b{place}": Count("pk", filter=Q(took__lte=timedelta(seconds=s))) for place, s in enumerate(BOUNDS[name])
+    }
+    found = timed.aggregate(all=Count("pk"), total=Sum("took"), **within)
+    counts: Counts = Counter({(name, str(float(s))): found[f"b{place}"] for place, s in enumerate(BOUNDS[name])})
+    total = (found["total"] or timedelta()).total_seconds()
+    counts.update({(name, ALL): found["all"], (name, TOTAL): total})
+    return counts

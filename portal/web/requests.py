@@ -1,0 +1,60 @@
+"""Requests by status and duration. Each process counts its own, and adds them to the rows when its health is asked for.
+
+So an ordinary request writes nothing, and the figures are the same whichever process Prometheus asks.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+from threading import Lock
+from time import perf_counter
+
+import structlog
+from django.db import DatabaseError
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+
+from portal.models import Tally
+from portal.queries.metrics import ANSWERED, ANSWERED_SECONDS, ANSWERS
+
+log = structlog.get_logger("portal.web")
+
+_WATCHING = ("/healthz", "/readyz", "/metrics")  # asked every few seconds; 503 is an answer there
+_lock = Lock()
+_counts: Counter[tuple[str, str]] = Counter()
+
+
+def counted(
+    get_response: Callable[[HttpRequest], HttpResponseBase],
+) -> Callable[[HttpRequest], HttpResponseBase]:
+    """From the whole request to the answer's headers."""
+
+    def middleware(request: HttpRequest) -> HttpResponseBase:
+        started = perf_counter()
+        response = get_response(request)
+        if request.path not in _WATCHING:
+            _count(response.status_code, perf_counter() - started)
+        return response
+
+    return middleware
+
+
+def keep_counts() -> None:
+    """Add this process's counts to the rows; while these accept nothing, they wait."""
+    with _lock:
+        counts = _counts.copy()
+        _counts.clear()
+    try:
+        Tally.objects.add(counts)
+    except DatabaseError as error:
+        log.warning("requests not counted yet", error=type(error).__name__)
+        with _lock:
+            _counts.update(counts)
+
+
+def _count(status: int, seconds: float) -> None:
+    with _lock:
+        _counts[ANSWERS, f"{status // 100}xx"] += 1
+        for bound in ANSWERED_SECONDS:
+            _counts[ANSWERED, str(float(bound))] += seconds <= bound
+        _counts[ANSWERED, "+Inf"] += 1
+        _counts[ANSWERED, "sum"] += seconds  # type: ignore[assignment]
