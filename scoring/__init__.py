@@ -1,4 +1,4 @@
-"""The engine: definitions, checks and scores of runs. It knows no web framework, no network and no clock."""
+"""The engine: definitions, checks and scores of runs, without web framework, network or clock."""
 
 from scoring.check import check
 from scoring.definition import Definition, DefinitionError
@@ -8,7 +8,7 @@ from scoring.score import score
 from scoring.uploads.content import check_upload
 from scoring.uploads.inspection import inspect_upload
 
-__version__ = "0.2.0"  # bump when a value that a run gets could change
+__version__ = "0.2.0"  # increase it when the score of any run could change
 
 __all__ = [
     "Definition",

@@ -1,7 +1,7 @@
-"""The command line `agon`: `check` and `score`, with the report that the portal's pages show, and others.
+"""The command line `agon`: `check` and `score`, with the same reports as the portal's pages, and other commands.
 
-Exit codes: 0 valid (warnings allowed), 1 invalid, 2 usage: a wrong argument, definition, items or gold file; 141 where
-the reader of the output has gone.
+Exit codes: 0 valid (warnings allowed), 1 invalid, 2 usage: a wrong argument, definition, items or gold file; 141 if the
+reader of the output has gone.
 """
 
 import argparse
@@ -44,14 +44,14 @@ AddCommands = Callable[[Any, str], None]
 
 
 def main(arguments: Sequence[str] | None = None, add_commands: AddCommands | None = None) -> int:
-    """Run the command line and return its exit code; end quietly where the reader of a pipe, as `head`, has left."""
+    """Run the command line and return its exit code. End quietly if the reader of a pipe, e.g. `head`, has left."""
     try:
         try:
             return _run(sys.argv[1:] if arguments is None else arguments, add_commands)
         finally:
             sys.stdout.flush()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is flushed at the end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for output that is flushed at the end
         return BROKEN_PIPE
 
 
@@ -106,7 +106,7 @@ def _exit_with_errors(options: argparse.Namespace, why: str, report: Report | No
 
 
 def _parser(typed: str, add_commands: AddCommands | None) -> argparse.ArgumentParser:
-    """Only for the command that was typed it is worth the time that its modules take to load."""
+    """Build the parser, importing only the modules of the typed command."""
     parser = argparse.ArgumentParser(prog="agon", description="Check and score runs of a shared task.")
     parser.add_argument("--version", action="version", version=_version() if typed == "--version" else "")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
@@ -136,7 +136,7 @@ def _parser(typed: str, add_commands: AddCommands | None) -> argparse.ArgumentPa
         if typed in (name, *ALIASES.get(name, ())):
             import_module(f"scoring.commands.{name}").add_options(other)
     receipt = commands.add_parser("receipt", help="verify the portal's receipt of an upload")
-    receipt.set_defaults(task=None, lang="en")  # it is of no shared task's folder
+    receipt.set_defaults(task=None, lang="en")  # receipts need no shared task's folder
     if typed == "receipt":
         import_module("scoring.commands.receipt").add_options(receipt)
     if add_commands is not None:
@@ -179,7 +179,7 @@ def _check(options: argparse.Namespace, definition: Definition) -> int:
 
 
 def _checked(path: Path, options: argparse.Namespace, definition: Definition, names: set[str]) -> Report:
-    """`names` are those of the files next to it. It grows by every name that is suggested, so that no other gets it."""
+    """The report on a file. `names` are those of the files next to it and grow by each suggested name."""
     listed = None if options.all else LISTED
     if options.track:
         report = check(definition, options.track, path, options.items, options.split, listed)
@@ -210,7 +210,7 @@ def _upload_report(
 
 
 def _suggested(report: Report, path: Path) -> str:
-    """The right name for the file itself; empty where it has one, or none is near."""
+    """The valid name suggested for the file; empty if its name is valid or none is near."""
     return next((one.suggestion for one in report if one.suggestion and one.file == path.name), "")
 
 

@@ -1,4 +1,4 @@
-"""What a run or a gold standard says, once read: the one thing that formats make and metrics take."""
+"""The content of a run or gold standard in memory, made by formats and used by metrics."""
 
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Matrix:
-    """One row an item, one column a class or a dimension.
+    """One row per item, one column per class or dimension.
 
     `values` has shape (items, columns): bool for labels (true where the item has the class), float for soft labels,
-    integer for the columns of a table. `absent` (shape as values, or None) marks cells that a lenient reading found
-    missing. `extra` holds further columns as text, e.g. the group of a tuple; one entry an item.
+    integer for the columns of a table. `absent` (same shape, or None) marks cells that a lenient reading found missing.
+    `extra` has further columns as text, one entry per item, e.g. the group of a tuple.
     """
 
     ids: list[str]
@@ -31,7 +31,7 @@ class Matrix:
         return [[name for name, holds in zip(self.columns, row, strict=True) if holds] for row in rows]
 
     def cells(self) -> list[list[Any]]:
-        """The values of each item; None where one is absent."""
+        """The values of each item; None for absent ones."""
         if self.absent is None:
             rows: list[list[Any]] = self.values.tolist()
             return rows
@@ -45,7 +45,7 @@ class Matrix:
 class Spans:
     """Marked spans: those of item i are `begins` and `ends` (exclusive) from starts[i] to starts[i + 1].
 
-    The spans of an item are sorted, each is listed once and none is empty; they may touch or overlap.
+    The spans of an item are sorted, unique and not empty. They may touch or overlap.
     """
 
     ids: list[str]
@@ -75,7 +75,7 @@ class Spans:
         return list(zip(self.begins[own].tolist(), self.ends[own].tolist(), strict=True))
 
     def offsets(self, row: int) -> list[int]:
-        """The characters that an item's spans mark, sorted and each once."""
+        """The characters marked by an item's spans, sorted and unique."""
         found: list[int] = []
         for begin, end in self.pairs(row):
             found.extend(range(max(begin, found[-1] + 1) if found else begin, end))
@@ -86,8 +86,8 @@ class Spans:
 class Entities:
     """Typed spans of tokens in sentences: those of sentence i are from starts[i] to starts[i + 1] in the other arrays.
 
-    `begins` and `ends` (exclusive) count tokens from 0, `kinds` are places in `types`, `lengths` the sentences' tokens.
-    The entities of a sentence are sorted, and do not overlap.
+    `begins` and `ends` (exclusive) count tokens from 0, `kinds` are indexes in `types`, `lengths` the sentences'
+    tokens. The entities of a sentence are sorted and do not overlap.
     """
 
     ids: list[str]  # of the sentences
@@ -104,23 +104,23 @@ class Entities:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Ranking:
-    """Documents a query, each once: those of query i are `documents[starts[i]:starts[i + 1]]`, in any order.
+    """Ranked documents per query, each once: those of query i are `documents[starts[i]:starts[i + 1]]`, in any order.
 
-    `scores` (one a document, finite) are a run's scores, the higher the better, or the gold's degrees of relevance.
+    `scores` (one per document, finite) are a run's scores, higher is better, or the gold's degrees of relevance.
     """
 
     ids: list[str]  # of the queries
     documents: list[str]
     scores: NDArray[np.float64]
-    starts: NDArray[np.int64]  # one more than there are queries
+    starts: NDArray[np.int64]  # one more than the number of queries
 
     def __repr__(self) -> str:
         return f"Ranking({len(self.ids)} queries, {len(self.documents)} documents)"
 
 
 def as_trec_eval(scores: NDArray[np.float64]) -> NDArray[np.float32]:
-    """Scores as trec_eval compares them, as C floats: scores that round to the same float are equal."""
-    with np.errstate(over="ignore"):  # too large: infinite
+    """Scores as C floats, which trec_eval compares: scores that round to the same float are equal."""
+    with np.errstate(over="ignore"):  # too large values become infinite
         return scores.astype(np.float32)
 
 

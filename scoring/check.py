@@ -1,4 +1,4 @@
-"""Is a run's content what its track asks for? Judged on the public ids of the items, never on gold."""
+"""Checks of a run's content by the rules of its track, with the public ids of the items, never with gold."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from scoring.reports.problems import Report
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """The ids that a run must hold, those it may hold too, all or none, and where their texts are."""
+    """The ids that a run must have, those that it may have (all or none), and where their texts are."""
 
     index: ItemIndex
     optional: Sequence[str] = ()
@@ -28,9 +28,7 @@ class Items:
         return self.index.ids
 
     def text_lengths(self, columns: tuple[str, ...], in_tokens: bool = False) -> Mapping[str, int] | None:
-        """Characters, or tokens between blanks, of each text by id, whose columns are named so; read once.
-
-        None where there are no texts.
+        """The number of characters, or of tokens between blanks, of each text by id; read once. None without texts.
 
         Raises:
             TextsError: as `read_texts`.
@@ -52,15 +50,15 @@ def check(
     split: str = "test",
     listed: int | None = limits.LISTED,
 ) -> Report:
-    """Judge the content of one run; its name does not matter.
+    """Check the content of one run. Its name does not matter.
 
     Args:
         run: the path of a run file, or its content as bytes.
-        items: ids, or the path of a file with one a line; None takes those of the definition.
+        items: ids, or the path of a file with one per line; None uses those of the definition.
         listed: how many places a problem lists at most; None: all of them.
 
     Raises:
-        KeyError: when there is no such track.
+        KeyError: there is no such track.
     """
     report = Report(listed=listed)
     found = definition.track(track)
@@ -78,7 +76,7 @@ def check(
 def read_answers(
     definition: Definition, track: str, content: bytes, split: str = "test", lenient: bool = False
 ) -> tuple[Answers | None, Report]:
-    """A run's answers on the public ids of the items (None if the report has an error), and what is wrong with it.
+    """A run's answers on the public ids of the items (None if the report has an error), and its report.
 
     Args:
         lenient: as for `score`.
@@ -95,7 +93,7 @@ Known = Callable[[Track, str, Report], Items | None]
 
 
 def known_items(items: Iterable[str] | Path | None) -> Known:
-    """`find_items`, which reads each file once."""
+    """`find_items`, cached by file."""
     found: dict[object, Items] = {}
 
     def known(track: Track, split: str, report: Report) -> Items | None:
@@ -112,7 +110,7 @@ def known_items(items: Iterable[str] | Path | None) -> Known:
 
 
 def run_bytes(track: Track, items: Items | None) -> int:
-    """The bytes that a run of the track may have."""
+    """The greatest size of a run of the track, in bytes."""
     count = 0 if items is None else len(items.index) + len(items.optional)
     return min(limits.RUN_BYTES, limits.RUN_BYTES_FREE + size_of(track.format).bytes * count)
 
@@ -120,7 +118,7 @@ def run_bytes(track: Track, items: Items | None) -> int:
 def report_other_split(
     definition: Definition, track: Track, data: bytes, split: str, known: Known, report: Report
 ) -> None:
-    """Where a run's ids are unknown but are all those of another split, name the phases that ask for them."""
+    """Where a run's unknown ids are all from another split, report the phases of that split."""
     if len(data) > limits.LOOK_ALIKE_BYTES or "unknown-ids" not in {problem.code for problem in report.errors}:
         return
     head = head_of(data)
@@ -139,18 +137,18 @@ def report_other_split(
 
 
 def as_source(file: str | Path | bytes) -> Path | bytes:
-    """A text is the path of a file; content comes as bytes."""
+    """A path for a text; bytes are content."""
     return Path(file) if isinstance(file, str) else file
 
 
 def read_checked(track: Track, data: bytes, items: Items, report: Report) -> Answers | None:
-    """The run's answers; None when the report got an error."""
+    """The run's answers; None if the report got an error."""
     lengths = _text_lengths(track, items, report) if answer_kind(track) in ("spans", "entities") else None
     return read_run(track, data, report, items=items.index, optional=items.optional, text_lengths=lengths)
 
 
 def _text_lengths(track: Track, items: Items, report: Report) -> Mapping[str, int] | None:
-    """Characters or tokens of each text; None where they cannot be read, which only costs warnings."""
+    """The length of each text; None if they cannot be read, which only loses warnings."""
     try:
         return items.text_lengths(id_columns(track), in_tokens=answer_kind(track) == "entities")
     except TextsError as error:
@@ -174,7 +172,7 @@ def find_items(track: Track, items: Iterable[str] | Path | None, split: str, rep
 
 
 def _read_ids(path: Path, report: Report) -> list[str] | None:
-    """One id a line, blank lines passed over."""
+    """One id per line, without blank lines."""
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -184,7 +182,7 @@ def _read_ids(path: Path, report: Report) -> list[str] | None:
 
 
 def read_file(path: Path, report: Report, limit: int = limits.RUN_BYTES) -> bytes | None:
-    """A run file's bytes; None, with the error reported, when it is too large or cannot be read."""
+    """A run file's bytes; None, with the error reported, if it is too large or cannot be read."""
     try:
         size = path.stat().st_size
         if size > limit:

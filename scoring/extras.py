@@ -3,10 +3,10 @@
 import shlex
 import sys
 
-PACKAGES = {"sklearn": "scikit-learn"}  # module → package, where it has another name
+PACKAGES = {"sklearn": "scikit-learn"}  # module → package, if it has another name
 
 
 def install_command(missing: ImportError) -> str:
-    """What to type so that this interpreter finds the module."""
+    """The command to install the module for this interpreter."""
     module = (missing.name or "").partition(".")[0]
     return f"{shlex.quote(sys.executable)} -m pip install {PACKAGES.get(module, module)}"

@@ -1,4 +1,4 @@
-"""Receipts of uploads: signed by the portal with Ed25519 (RFC 8032), verified by anybody who has its public key.
+"""Receipts of uploads: signed by the portal with Ed25519 (RFC 8032), verified by anyone with its public key.
 
 The signature covers the canonical JSON of the receipt without its `signature`: UTF-8, keys sorted, no spaces. Only this
 module needs `cryptography` (the extra `receipts`).
@@ -32,9 +32,9 @@ class KeyUnusable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the receipt says (empty where it cannot be read), and every error, one sentence each.
+    """The receipt's content (empty if it cannot be read), and every error, one sentence each.
 
-    `is_signed`: as the portal signed it; then an error is about the file.
+    `is_signed`: unchanged since the portal signed it; then an error is about the file.
     """
 
     receipt: Mapping[str, Any]
@@ -58,14 +58,14 @@ def public_key(private_key: str) -> str:
 
 
 def sign(content: Mapping[str, Any], private_key: str) -> dict[str, Any]:
-    """The receipt: the content with `agon_receipt`, `key_id` and `signature` (hexadecimal)."""
+    """Sign the content; the receipt has `agon_receipt`, `key_id` and `signature` (hexadecimal) in addition."""
     key = _private(private_key)
     receipt = {"agon_receipt": FORMAT, **content, "key_id": _key_id(key.public_key())}
     return {**receipt, "signature": key.sign(_canonical(receipt)).hex()}
 
 
 def verify(text: bytes, key: str, file: Path | None = None) -> Verdict:
-    """Judge a receipt by the portal's public key (PEM), and the file that it is of where there is one.
+    """Verify a receipt with the portal's public key (PEM), and its file if given.
 
     Raises:
         KeyUnusable: the key is none.

@@ -1,4 +1,4 @@
-"""Score a run: read it and the gold, lay them side by side on the gold's items, compute the track's metrics."""
+"""Scoring a run: read it and the gold, match them by the gold's items, compute the track's metrics."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ CONSTANT = "constant"
 
 
 class GoldError(Exception):
-    """The gold standard cannot be used: the organizers' error, and nothing that a participant may see."""
+    """The gold standard cannot be used. The text is for organizers, not for participants."""
 
     def __init__(self, report: Report) -> None:
         super().__init__("; ".join(map(_in_place, report.errors)))
@@ -42,10 +42,10 @@ def _in_place(problem: Problem) -> str:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Result:
-    """What a run got: `scores` by metric key at full precision (None: undefined), empty if the run has errors.
+    """A run's scores: `scores` by metric key at full precision (None: undefined), empty if the run has errors.
 
-    `items` is how many the gold judges. `flags` warn of what the scores do not show: `constant`, one label throughout
-    where a metric takes that for perfect. `comparison` is the run compared with the gold (None if it has errors).
+    `items` is the number of judged items. `flags` are notes for readers: `constant`, one label throughout although a
+    metric may treat that as perfect. `comparison` is the run compared with the gold (None if it has errors).
     """
 
     scores: dict[str, float | None]
@@ -59,7 +59,7 @@ class Result:
         return f"Result({scores or 'no scores'}; {self.report!r}; {self.items} items)"
 
     def to_pandas(self) -> "DataFrame":
-        """The scores as one row, a column a metric, NaN where undefined; pandas is only imported here.
+        """The scores as one row, a column per metric, NaN where undefined. Imports pandas only here.
 
         Raises:
             ImportError: pandas is missing; the text says how to install it.
@@ -85,13 +85,13 @@ def score(
 
     Args:
         run: the path of a run file, or its content as bytes.
-        gold: the path of a gold file, or its content as bytes; several runs share what `load_gold` returns.
-        items: the ids that the run must hold, or the path of a file of them; by default the gold's. Items that a gold
-            of spans leaves out have no spans; other gold that the definition names must have all of them, unless it
-            is declared with `covers: listed`.
-        lenient: score what the official evaluators would score too, in spite of missing items or labels, labels
-            outside the domain, inner classes and wrong sums; these become warnings.
-        split: which of the track's items and gold formats this is about.
+        gold: the path of a gold file, or its content as bytes; several runs can share the result of `load_gold`.
+        items: the ids that the run must have, or the path of a file of them; by default the gold's. Items missing in a
+            gold of spans have no spans; other gold in the definition must have all of them, unless it is declared with
+            `covers: listed`.
+        lenient: score what the official evaluators would score too, despite missing items or labels, labels outside the
+            domain, inner classes and wrong sums; these become warnings.
+        split: which of the track's items and gold formats to use.
         listed: how many places a problem lists at most; None: all of them.
 
     Raises:
@@ -120,7 +120,7 @@ def run_answers(
     split: str = "test",
     listed: int | None = LISTED,
 ) -> tuple[Answers | None, Report]:
-    """What `score` reads: the run's answers (None if the report has an error), and what is wrong with it."""
+    """The run's answers as `score` reads them (None if the report has an error), and its report."""
     rules = definition.track(track)
     report = Report(listed=listed)
     source = as_source(run)
@@ -135,7 +135,7 @@ def run_answers(
 def score_answers(
     definition: Definition, track: str, gold: LoadedGold, answers: Answers, lenient: bool = False
 ) -> Result:
-    """The score of a run whose answers have been read before, by a gold standard for all items of their split.
+    """Score a run whose answers were read before, with gold for all items of their split.
 
     Args:
         lenient: as for `score`, and as they were read.
@@ -161,10 +161,11 @@ def load_gold(
     split: str = "test",
     items: Iterable[str] | Path | None = None,
 ) -> LoadedGold:
-    """Read a gold file in the format that the definition gives it; GoldError says what is wrong with it.
+    """Read a gold file in the format of the definition; GoldError lists its problems.
 
     Args:
-        items: the ids that runs must hold, or the path of a file of them, as in `score`; None leaves the gold as it is.
+        items: the ids that runs must have, or the path of a file of them, as in `score`; None leaves the gold
+        unchanged.
     """
     rules = definition.track(track)
     source = as_source(gold)
@@ -174,7 +175,7 @@ def load_gold(
     if answers is None or not report.ok:
         raise GoldError(report)
     standard = LoadedGold(answers, rules.hierarchy, _declared_values(rules))
-    known = None if items is None else find_items(rules, items, split, Report())  # the run's report says what is wrong
+    known = None if items is None else find_items(rules, items, split, Report())  # the run's report lists the problem
     return standard if known is None else _for_items(definition, track, split, standard, known)
 
 
@@ -188,10 +189,10 @@ def _gold_bytes(path: Path) -> bytes:
 
 
 def accepted_gold(definition: Definition, track: str, gold: bytes, split: str) -> LoadedGold:
-    """Read a gold standard that was accepted before, for the items of its split; what it lacks is not judged again.
+    """Read a gold standard that was accepted before, for the items of its split, without checking coverage again.
 
     Raises:
-        GoldError: it cannot be read, or the items cannot: without them its scores would be others.
+        GoldError: it or the items cannot be read; without the items its scores would differ.
     """
     standard = load_gold(definition, track, gold, split)
     report = Report()
@@ -212,15 +213,15 @@ def _for_items(definition: Definition, track: str, split: str, standard: LoadedG
 
 
 def _with_items(gold: LoadedGold, track: Track, items: Iterable[str] | Path | None, split: str) -> LoadedGold:
-    """A gold of spans with all of the items, whatever it was loaded for; other gold as it is."""
+    """A gold of spans with all of the items; other gold is unchanged."""
     if items is None or not isinstance(gold.answers, Spans):
         return gold
-    known = find_items(track, items, split, Report())  # the run's report says what is wrong
+    known = find_items(track, items, split, Report())  # the run's report lists the problem
     return gold if known is None else gold.covering(known.ids)
 
 
 def _declared_values(track: Track) -> dict[str, tuple[int, ...]]:
-    """By column, the values that cells of the track's tables may have; none where any number is one."""
+    """By column, the values allowed in the track's tables; none where any number is."""
     return values_of(track.format) if answer_kind(track) == "table" else {}
 
 
@@ -239,10 +240,10 @@ def _read_run(track: Track, run: Path | bytes, items: Items | None, lenient: boo
 def _find_items(
     track: Track, items: Iterable[str] | Path | None, gold: LoadedGold, split: str, report: Report
 ) -> Items | None:
-    """The given items, else the gold's; a run may hold the definition's optional ones too."""
+    """The given items, else the gold's; a run may also have the definition's optional ones."""
     optional: Sequence[str] = ()
     if split in track.optional_items:
-        own = find_items(track, None, split, Report())  # a definition without its items files scores all the same
+        own = find_items(track, None, split, Report())  # a definition without items files can score all the same
         optional = own.optional if own else ()
     if items is None:
         left_out = set(optional).intersection(gold.index.ids) if optional else ()
@@ -261,7 +262,7 @@ def _result(track: Track, gold: LoadedGold, answers: Answers, report: Report) ->
 
 
 def _fit(gold: LoadedGold, run: Answers, report: Report, lenient: bool) -> bool:
-    """Whether sentences have as many tokens as in the gold, else an error; those that it lacks are not judged."""
+    """Check that sentences have as many tokens as in the gold; missing sentences are not checked."""
     if not isinstance(run, Entities):
         return True
     rows = gold.index.rows_of(run.ids)
@@ -272,7 +273,7 @@ def _fit(gold: LoadedGold, run: Answers, report: Report, lenient: bool) -> bool:
 
 
 def _is_constant(answers: Answers) -> bool:
-    """Whether a run gives one and the same label throughout."""
+    """Whether a run has the same label throughout."""
     if not isinstance(answers, Matrix):
         return False
     given = answers.values if answers.absent is None else answers.values[~answers.absent]

@@ -1,1 +1,1 @@
-"""What scores are made of: by class, item and language, over a field of runs; and the ladder's steps."""
+"""What scores are made of: by class, item and language, for one run and for all runs of a board; and the ladder."""

@@ -1,4 +1,4 @@
-"""What a run gets right and wrong: confusion matrix and table by class; and which labels answers hold together."""
+"""A run's right and wrong answers: confusion matrix, table by class, and labels that occur together."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +19,7 @@ Counts = NDArray[np.intp]
 class Confusion:
     """How often the gold has one class (rows) where the run has another (columns); shape (classes, classes).
 
-    The last class, NO_ANSWER, is there if an item has no class, or the run leaves one out.
+    The last class, NO_ANSWER, exists if an item has no class or the run leaves one out.
     """
 
     classes: tuple[str, ...]
@@ -45,9 +45,9 @@ class ClassLine:
 
 @dataclass(frozen=True, slots=True)
 class LabelFrequencies:
-    """How often each class occurs in `items` items, and with which others: the diagonal of `together` is `counts`.
+    """How often each class occurs in `items` items, and with which others. The diagonal of `together` is `counts`.
 
-    Shapes (classes,) and (classes, classes). For soft labels the counts are sums of weights, and of the lesser of two.
+    Shapes (classes,) and (classes, classes). For soft labels, the sums of weights, and of the lesser of two weights.
     """
 
     classes: tuple[str, ...]
@@ -62,15 +62,15 @@ class LabelFrequencies:
         return TextTable(f"Labels of {self.items} items", ("class", "items", "share"), rows)
 
     def cooccurrence(self) -> TextTable:
-        """In how many items two classes occur together."""
+        """The number of items with both of two classes."""
         return square("Classes that occur together", self.classes, self.together.tolist())
 
 
 def confusion(comparison: MatrixComparison, column: str | None = None) -> Confusion:
-    """One class an item, or the values of a table's column (by default its first).
+    """The confusion of one class per item, or of the values in a table's column (by default its first).
 
     Raises:
-        ValueError: items have several labels, or weights, and so no one place in such a matrix.
+        ValueError: items have several labels, or weights, and so no single cell.
     """
     gold, run, answered = _judged(comparison, column)
     if comparison.gold.values.dtype == np.bool_ and (gold.sum(axis=1) > 1).any() | (run.sum(axis=1) > 1).any():
@@ -85,7 +85,7 @@ def confusion(comparison: MatrixComparison, column: str | None = None) -> Confus
 
 
 def by_class(comparison: MatrixComparison, column: str | None = None) -> list[ClassLine]:
-    """One line a class, or a value of a table's column (by default its first)."""
+    """One line per class, or per value of a table's column (by default its first)."""
     gold, run, answered = _judged(comparison, column)
     run = run & answered[:, None]
     both = (gold & run).sum(axis=0).tolist()
@@ -104,7 +104,7 @@ def class_table(lines: list[ClassLine]) -> TextTable:
 
 
 def labels(answers: Matrix) -> LabelFrequencies:
-    """How often, and with which others, each class occurs; in a table of zeros and ones, each column's ones."""
+    """How often each class occurs, alone and with others; in a table of zeros and ones, each column's ones."""
     values = answers.values
     if values.dtype.kind == "f":
         together = np.stack([np.minimum(values, values[:, [place]]).sum(axis=0) for place in range(values.shape[1])])
@@ -114,13 +114,14 @@ def labels(answers: Matrix) -> LabelFrequencies:
 
 
 def _judged(comparison: MatrixComparison, column: str | None) -> tuple[NDArray[np.bool_], ...]:
-    """Classes of the gold and the run on the items that the gold judges (items, classes), and which it answers."""
+    """Classes of gold and run on the items judged by the gold (items, classes), and which of them the run answers."""
     gold = comparison.gold
     if gold.values.dtype.kind == "f":
         raise ValueError("weights are no classes")
     if gold.values.dtype == np.bool_:
         places = [comparison.position(name) for name in _names(comparison, column)]
-        known = np.pad(gold.values, ((0, 0), (0, comparison.extra)))  # the gold has none of the run's own classes
+        # the gold has none of the run's additional classes
+        known = np.pad(gold.values, ((0, 0), (0, comparison.extra)))
         return known[:, places], comparison.run[:, places], comparison.answered
     at = comparison.position(column or gold.matrix.columns[0])
     judged = ~gold.absent[:, at]
@@ -131,7 +132,7 @@ def _judged(comparison: MatrixComparison, column: str | None) -> tuple[NDArray[n
 
 
 def _names(comparison: MatrixComparison, column: str | None) -> tuple[str, ...]:
-    """Classes that the format or the run knows, or the values that occur in the column."""
+    """The classes of format and run, or the values in the column."""
     gold = comparison.gold
     if gold.values.dtype == np.bool_:
         extra = comparison.columns[len(gold.tree.classes) :]

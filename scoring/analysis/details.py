@@ -1,6 +1,6 @@
-"""What scores are made of, as plain values to keep with them: of one run, and of a field of runs.
+"""Details of scores as plain values, to store with them: of one run, and of several.
 
-Counts and shares only: no item is named, and none can be told apart.
+Counts and shares only, from which no item can be identified.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,19 +16,19 @@ from scoring.metrics.comparison import Comparison, MatrixComparison
 from scoring.metrics.curves import Curve, precision_recall, roc
 from scoring.metrics.distinct import distinct
 
-CLASSES = 40  # more values than this are measurements, and classes of nothing
-POINTS = 200  # of a curve: more cannot be seen, nor can more
-DECIMALS = 4  # of their coordinates
-BEST = (3, 5, 10)  # of how many runs the common errors are counted
+CLASSES = 40  # with more values than this, they are measurements, not classes
+POINTS = 200  # points of a curve: more cannot be seen
+DECIMALS = 4  # of the coordinates
+BEST = (3, 5, 10)  # numbers of best runs whose common errors are counted
 
 
 def details(comparison: Comparison) -> dict[str, Any]:
-    """The parts that have a meaning for such answers, as JSON has them; empty for spans and rankings.
+    """The details that apply to such answers, as JSON; empty for spans and rankings.
 
     - `classes`: for each judged column (None: the labels themselves) the lines of `by_class` as dicts, and the
-      `confusion` with its `classes` and `counts`, or None where items have several labels;
-    - `curves`: for each class or column that has weights its `roc` and `precision_recall` as lists of (x, y), of
-      POINTS points and DECIMALS decimals at most, or None where the gold lacks positives or negatives.
+      `confusion` with its `classes` and `counts`, or None if items have several labels;
+    - `curves`: for each class or column with weights its `roc` and `precision_recall` as lists of (x, y), of at most
+      POINTS points and DECIMALS decimals, or None if the gold lacks positives or negatives.
     """
     if not isinstance(comparison, MatrixComparison):
         return {}
@@ -39,12 +39,12 @@ def details(comparison: Comparison) -> dict[str, Any]:
 
 
 def field_details(runs: Mapping[str, Comparison]) -> dict[str, Any]:
-    """What a field of runs, the best first, says of the items and of each other; parts without a meaning are left out.
+    """What several runs, best first, say about items and each other; parts that do not apply are left out.
 
     - `labels`: `classes`, number of `items`, `counts` and `together` of the gold, as in `analysis.LabelFrequencies`;
-    - `difficulty`: how many items 0, 1, ... all of the runs got right;
-    - `missed`: for each number of BEST that there are runs, how many items all of the best so many got wrong: `best`,
-      their names as `runs`, `missed`, `judged`, and `by_answer`, which maps the gold's answer to (missed, judged);
+    - `difficulty`: the number of items that 0, 1, ... all of the runs got right;
+    - `missed`: for each number in BEST, the items that all of the best runs got wrong: `best`, their names as `runs`,
+      `missed`, `judged`, and `by_answer`, which maps the gold's answer to (missed, judged);
     - `disagreement`: the share of items that two runs answer differently, by the names of both.
     """
     names = list(runs)
@@ -60,7 +60,7 @@ def field_details(runs: Mapping[str, Comparison]) -> dict[str, Any]:
             "counts": held.counts.tolist(),
             "together": held.together.tolist(),
         }
-    with suppress(ValueError):  # weights and rankings are not right or wrong
+    with suppress(ValueError):  # weights and rankings are neither right nor wrong
         hits = np.sum([right(comparison) for comparison in runs.values()], axis=0)
         found["difficulty"] = np.bincount(hits, minlength=len(names) + 1).tolist()
         found["missed"] = [_missed(runs, names[:best]) for best in BEST if best <= len(names)]
@@ -87,7 +87,7 @@ def _classes(comparison: MatrixComparison, column: str | None) -> dict[str, Any]
         return None
     try:
         matrix = confusion(comparison, column)
-    except ValueError:  # several labels an item
+    except ValueError:  # several labels per item
         shown = None
     else:
         shown = {"classes": matrix.classes, "counts": matrix.counts.tolist()}
@@ -105,7 +105,7 @@ def _curves(comparison: MatrixComparison, name: str) -> dict[str, Any]:
 
 
 def _points(curve: Curve | None) -> list[tuple[float, float]] | None:
-    """The first, the last and evenly many between."""
+    """The first, the last, and evenly spaced ones in between."""
     if curve is None:
         return None
     kept = distinct(np.linspace(0, len(curve.x) - 1, min(len(curve.x), POINTS)).round().astype(np.intp))

@@ -1,4 +1,4 @@
-"""A field of runs: statistics of their scores, how far they differ, and the items that the best all get wrong."""
+"""Statistics of several runs: summaries of scores, correlations, and items that all of the best get wrong."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
@@ -14,12 +14,12 @@ from scoring.reports.tables import TextTable, square
 
 NOTHING = "(none)"
 
-Words = NDArray[np.object_]  # one text an item
+Words = NDArray[np.object_]  # one text per item
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Statistics of the scores of a field of runs; those that too few runs leave without meaning are None.
+    """Statistics of the scores of several runs; None where there are too few runs.
 
     Quartiles are interpolated linearly, `deviation` is that of a sample (n − 1), `skewness` g1 = m3 / m2^1.5 and
     `kurtosis` m4 / m2² (3 for a normal distribution), with m_k the central moments.
@@ -39,9 +39,9 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Missed:
-    """Items that all of `runs` got wrong, of the `judged` ones; `by_answer` counts them by the gold's answer.
+    """Items that all of `runs` got wrong, among the `judged` ones.
 
-    `by_answer` maps the gold's answer in words to (missed, judged).
+    `by_answer` maps the gold's answer as text to (missed, judged).
     """
 
     runs: tuple[str, ...]
@@ -50,14 +50,14 @@ class Missed:
     by_answer: Mapping[str, tuple[int, int]]
 
     def table(self) -> TextTable:
-        """Counts and shares by the gold's answer, as TextTable 4 of HatEval 2019 (Basile et al., 2019)."""
+        """Counts and shares by the gold's answer, as in Table 4 of HatEval 2019 (Basile et al., 2019)."""
         counts = [*self.by_answer.items(), ("all", (len(self.items), self.judged))]
         rows = tuple((name, missed, judged, missed / judged if judged else None) for name, (missed, judged) in counts)
         return TextTable(f"Wrong in all of {', '.join(self.runs)}", ("gold", "missed", "items", "share"), rows)
 
 
 def summary(scores: Sequence[float | None]) -> Summary:
-    """Statistics of the defined scores, as TextTable 3 of HatEval 2019 (Basile et al., 2019)."""
+    """Statistics of the defined scores, as in Table 3 of HatEval 2019 (Basile et al., 2019)."""
     values = np.array([value for value in scores if value is not None], np.float64)
     if not len(values):
         return Summary(0)
@@ -79,7 +79,7 @@ def summary(scores: Sequence[float | None]) -> Summary:
 
 
 def summary_table(summaries: Mapping[str, Summary]) -> TextTable:
-    """One column a metric or track."""
+    """A table with one column per metric or track."""
     names = ("runs", "min", "Q1", "mean", "median", "Q3", "max", "std. dev.", "skewness", "kurtosis")
     columns = [astuple(one) for one in summaries.values()]
     rows = tuple((name, *cells) for name, cells in zip(names, zip(*columns, strict=True), strict=True))
@@ -87,7 +87,7 @@ def summary_table(summaries: Mapping[str, Summary]) -> TextTable:
 
 
 def rank_correlation(first: Sequence[float | None], second: Sequence[float | None]) -> float | None:
-    """Spearman's, of two metrics over the runs that have both; None below two runs, or if one is constant."""
+    """Spearman's correlation of two metrics over runs with both; None below two runs, or if one is constant."""
     pairs = [(one, other) for one, other in zip(first, second, strict=True) if one is not None and other is not None]
     if len(pairs) < 2:
         return None
@@ -98,20 +98,20 @@ def rank_correlation(first: Sequence[float | None], second: Sequence[float | Non
 
 
 def right(comparison: Comparison) -> NDArray[np.bool_]:
-    """Which of the gold's items the run answers exactly as the gold does; shape (items,)."""
+    """Which of the gold's items the run answers exactly right; shape (items,)."""
     found = _answers(comparison)
     return np.array([one == other for one, other in zip(found.gold, found.run, strict=True)], bool)
 
 
 def disagreement(runs: Mapping[str, Comparison]) -> TextTable:
-    """The share of the gold's items to which two runs give different answers."""
+    """The share of the gold's items with different answers by two runs."""
     answers = [_words(_answers(comparison).run) for comparison in runs.values()]
     shares = [[float(np.mean(one != other)) if len(one) else None for other in answers] for one in answers]
     return square("Share of items that two runs answer differently", list(runs), shares)
 
 
 def missed_by_all(runs: Mapping[str, Comparison]) -> Missed:
-    """Items that every run gets wrong; give the top k. All runs are compared with one gold standard."""
+    """Items that every run gets wrong; pass the top k. All runs have the same gold."""
     one = _answers(next(iter(runs.values())))
     wrong = ~np.any([right(comparison) for comparison in runs.values()], axis=0)
     judged = np.array([value is not None for value in one.values], bool)

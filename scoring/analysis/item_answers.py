@@ -1,4 +1,4 @@
-"""A run and the gold standard item by item, in words for people to read, and how near the one is to the other."""
+"""A run and the gold item by item, as text, and how close they are."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,17 +11,17 @@ from scoring.metrics.comparison import Comparison, MatrixComparison, SpanCompari
 from scoring.metrics.metric import ratios
 from scoring.metrics.span_f1 import item_f1
 
-Answer = tuple[str, ...]  # the parts of what is said of one item: labels, cells, weights, or stretches of characters
+Answer = tuple[str, ...]  # the parts of an item's answer: labels, cells, weights, or ranges of characters
 Measure = Literal["right", "overlap", "f1"]
 
-_WIDE = 4  # columns; a table with as many names only those that are not 0
+_WIDE = 4  # columns; tables with at least as many list only cells that are not 0
 
 
 @dataclass(frozen=True, slots=True)
 class ItemAnswers:
-    """One entry an item of the gold standard, in its order.
+    """Answers to the items of the gold standard, in its order.
 
-    `values` are by `measure`: 1 or 0 where an answer is `right` or wrong; for weights the `overlap` Σ min / Σ max of
+    `values` depend on `measure`: 1 or 0 where an answer is `right` or wrong; for weights the `overlap` Σ min / Σ max of
     the two (Ruzicka, 1958); for spans the `f1` of the marked characters. None: there is nothing to judge.
     """
 
@@ -33,10 +33,10 @@ class ItemAnswers:
 
 
 def item_answers(comparison: Comparison) -> ItemAnswers:
-    """Both sides in words.
+    """The answers of both as text.
 
     Raises:
-        ValueError: rankings have no answer to an item.
+        ValueError: rankings have no answer per item.
     """
     if isinstance(comparison, SpanComparison):
         return _of_spans(comparison)
@@ -58,7 +58,7 @@ def _of_labels(comparison: MatrixComparison) -> ItemAnswers:
 
 
 def _of_cells(comparison: MatrixComparison) -> ItemAnswers:
-    """Of a table of whole numbers; cells that the gold does not judge are passed over."""
+    """Answers in a table of whole numbers, without cells that the gold does not judge."""
     columns, unjudged = comparison.gold.tree.classes, comparison.gold.absent
     width = len(columns)
     gold = _cells(comparison.gold.values, unjudged, np.zeros_like(unjudged), columns)
@@ -79,7 +79,7 @@ def _of_weights(comparison: MatrixComparison) -> ItemAnswers:
     known = np.pad(comparison.gold.values, ((0, 0), (0, comparison.extra)))
     least, most = np.minimum(known, comparison.run).sum(axis=1), np.maximum(known, comparison.run).sum(axis=1)
     shares = ratios(least, most, 1.0)
-    negative = np.logical_or.reduce((known < 0) | (comparison.run < 0), axis=1)  # numbers, and no weights
+    negative = np.logical_or.reduce((known < 0) | (comparison.run < 0), axis=1)  # numbers, not weights
     return ItemAnswers(
         ids=comparison.gold.answers.ids,
         gold=_weights(known, comparison.columns),
@@ -109,7 +109,7 @@ def _held(held: NDArray[Any], columns: Sequence[str]) -> list[Answer]:
 def _cells(
     values: NDArray[Any], unjudged: NDArray[np.bool_], missing: NDArray[np.bool_], columns: Sequence[str]
 ) -> list[Answer]:
-    """As `HS 1`, `TR 0`; those that the run lacks have a `?`."""
+    """Cells as `HS 1`, `TR 0`; `?` for those that the run lacks."""
     is_wide = len(columns) >= _WIDE
     rows = zip(values.tolist(), unjudged.tolist(), missing.tolist(), strict=True)
     return [
@@ -127,7 +127,7 @@ def _cell(name: str, value: int | str, is_wide: bool) -> str:
 
 
 def _weights(values: NDArray[Any], columns: Sequence[str]) -> list[Answer]:
-    """As `YES 0.83`, to three digits; without those that are 0."""
+    """Weights as `YES 0.83`, to three digits, without zeros."""
     return [
         tuple(f"{name} {weight:.3g}" for name, weight in zip(columns, row, strict=True) if weight)
         for row in values.tolist()
@@ -137,7 +137,7 @@ def _weights(values: NDArray[Any], columns: Sequence[str]) -> list[Answer]:
 def _stretches(
     begins: NDArray[np.int64], ends: NDArray[np.int64], owners: NDArray[np.intp], items: int
 ) -> list[Answer]:
-    """As `3–7` for five characters from the third on, counted from 0; `9` for one."""
+    """Ranges as `3–7` for five characters starting at 3, counted from 0; `9` for one."""
     order = np.lexsort((ends, begins, owners))
     rows = zip(owners[order].tolist(), begins[order].tolist(), (ends[order] - 1).tolist(), strict=True)
     found: list[list[str]] = [[] for _ in range(items)]

@@ -1,8 +1,8 @@
-"""The Ladder: feedback on the same gold standard again and again, to which no one can fit runs by trying.
+"""The Ladder: feedback on one gold standard, again and again, to which runs cannot be fitted by trying.
 
 Avrim Blum and Moritz Hardt: The Ladder: A Reliable Leaderboard for Machine Learning Competitions. ICML 2015,
-arXiv:1502.04585, Algorithm 1. A step of a fixed size suits every metric; the paper's variant without a parameter needs
-a loss that is a mean over items, which F1, ICM or a correlation is not.
+arXiv:1502.04585, Algorithm 1. A fixed step suits every metric. The paper's variant without a parameter needs a loss
+that is a mean over items, which F1, ICM or a correlation is not.
 """
 
 import math
@@ -15,12 +15,12 @@ from itertools import repeat
 def ladder(
     losses: Iterable[float | None], step: float, owners: Iterable[Collection[Hashable]] = repeat(("",))
 ) -> Iterator[float | None]:
-    """What is shown of each run, in the order in which they came; in losses less is better.
+    """The losses shown for runs, in the order of submission; less is better.
 
-    Where a loss is below the last one shown to its owners by more than the step, it is shown, rounded to the nearest
-    multiple of the step; of all other runs nothing is shown (None). `step` is positive; an undefined loss (None) is
-    never shown. `owners` has those of each run, such as its team and its sender, each with a ladder of their own: a run
-    must be a step on all of them. By default all runs have the same owner.
+    A loss below the last one shown to its owners by more than the step is shown, rounded to the nearest multiple of the
+    step. For all other runs, nothing is shown (None). `step` is positive; an undefined loss (None) is never shown.
+    `owners` has those of each run, e.g. its team and its sender, each with their own ladder: a run must be a step on
+    all of them. By default all runs have the same owner.
     """
     best: dict[Hashable, float] = defaultdict(lambda: math.inf)
     for loss, own in zip(losses, owners, strict=False):
@@ -33,5 +33,5 @@ def ladder(
 
 
 def _rounded(loss: float, step: float) -> float:
-    """As the step is written in decimals: 81 steps of 0.01 are 0.81 and no bit more."""
+    """The multiple with the decimals of the step: 81 steps of 0.01 are exactly 0.81."""
     return float(round(loss / step) * Decimal(repr(step)))

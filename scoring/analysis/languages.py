@@ -1,4 +1,4 @@
-"""Scores by the language of the items, where a track has several."""
+"""Scores by the language of the items, for tracks with several."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,7 +13,7 @@ from scoring.metrics.comparison import Comparison, MatrixComparison
 
 
 def read_languages(track: Track, path: Path) -> dict[str, str]:
-    """Item id → language, from a table with the columns of the id and `lang`.
+    """Languages by item id, from a table with the columns of the id and `lang`.
 
     Raises:
         TextsError: as `read_texts`.
@@ -24,12 +24,12 @@ def read_languages(track: Track, path: Path) -> dict[str, str]:
 def by_language(
     runs: Mapping[str, Comparison], languages: Mapping[str, str], metrics: Sequence[MetricSpec]
 ) -> dict[str, Any]:
-    """Metrics on the items of each language alone, what they derive from the gold included; all by one gold standard.
+    """Metrics on the items of each language alone, including what they derive from the gold; all with one gold.
 
-    - `items`: language → how many items of the gold standard are in it;
+    - `items`: language → number of gold items in it;
     - `scores`: name of a run → language → key of a metric → value, None where the metric is undefined.
 
-    Empty for spans and rankings, and where there are not two languages.
+    Empty for spans and rankings, and with fewer than two languages.
     """
     one = next(iter(runs.values()), None)
     if not isinstance(one, MatrixComparison):

@@ -1,1 +1,1 @@
-"""Baselines: trivial ones, and ones that learn; `registry` has them by name."""
+"""Baselines, trivial and learned; `registry` has them by name."""

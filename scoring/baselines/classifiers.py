@@ -1,4 +1,4 @@
-"""Baselines that learn: linear support vector machines on TF-IDF or on word vectors, flat or down a tree of classes.
+"""Learned baselines: linear support vector machines on TF-IDF or word vectors, flat or along a tree of classes.
 
 Only this module needs scikit-learn (the extra `learned`). The same data and seed give the same answers.
 """
@@ -15,17 +15,17 @@ from sklearn.svm import LinearSVC
 from scoring.answers import Matrix
 
 Flags = NDArray[np.bool_]
-Features = Any  # one row a text, dense or sparse
+Features = Any  # one row per text, dense or sparse
 
 
 @dataclass(frozen=True, slots=True)
 class Scheme:
-    """What is to be decided at each step.
+    """The decisions of each step.
 
-    `children` maps a class to those below it; classes below none are decided first, and a class below another only for
-    items that got that one. Without `children` all columns are decided at once (flat). `single`: one class each time,
-    else any number; `some`: at least one, the likeliest where none is likely. `whole` names the column that a flat
-    answer must have wherever it has one of `parts`.
+    `children` maps a class to those below it. Classes below none are decided first; a class below another only for
+    items that got that one. Without `children` all columns are decided at once (flat). `single`: one class per step,
+    else any number; `some`: at least one, the most likely one where none is likely. `whole` names the column that a
+    flat answer must have if it has one of `parts`.
     """
 
     children: Mapping[str, Sequence[str]]
@@ -36,7 +36,7 @@ class Scheme:
 
 
 def tfidf(texts: Sequence[str], others: Sequence[str], *, longest: int = 1, most: int | None = None) -> tuple[Any, Any]:
-    """TF-IDF weights of both lists, learned on the first; the defaults are scikit-learn's.
+    """TF-IDF weights of both lists, learned from the first, with scikit-learn's defaults.
 
     Args:
         longest: n-grams of 1 to this many words.
@@ -49,10 +49,10 @@ def tfidf(texts: Sequence[str], others: Sequence[str], *, longest: int = 1, most
 def classify(
     answers: Matrix, features: Features, ids: Sequence[str], others: Features, scheme: Scheme, seed: int
 ) -> Matrix:
-    """Answers for `ids`, whose texts have the features `others`, learned from `answers`, whose texts have `features`.
+    """Answers for `ids` with the features `others`, learned from `answers` with `features`.
 
-    In a tree each class has classifiers of its own for what is below it, trained on the items that have the class, as
-    the hierarchical baselines of DETESTS 2022 (Ariza-Casabona et al., 2022, section 5.1).
+    In a tree, each class has its own classifiers for the classes below it, trained on the items that have the class, as
+    in the hierarchical baselines of DETESTS 2022 (Ariza-Casabona et al., 2022, section 5.1).
     """
     columns = answers.columns
     result: NDArray[Any] = np.zeros((len(ids), len(columns)), answers.values.dtype)
@@ -85,7 +85,7 @@ def _holders(name: str, answers: Matrix, scheme: Scheme) -> Flags:
 
 
 def _margins(features: Features, targets: Flags, others: Features, seed: int) -> NDArray[np.float64]:
-    """How far each of `others` is inside each class (one against the rest); infinite where training shows one side."""
+    """How far each of `others` is inside each class (one against the rest); infinite if training has one side only."""
     margins = np.where(targets.any(axis=0), np.inf, -np.inf) * np.ones((others.shape[0], 1))
     if others.shape[0]:
         for place in np.flatnonzero(targets.any(axis=0) & ~targets.all(axis=0)):

@@ -1,4 +1,4 @@
-"""Word vectors trained on a shared task's own texts, by gensim's fastText (the extra `fasttext`)."""
+"""Word vectors trained on a shared task's texts, with gensim's fastText (the extra `fasttext`)."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -8,14 +8,14 @@ from gensim.models import FastText
 
 from scoring.baselines.word_vectors import Vector, words
 
-# fastText's own defaults, but for two that suit thousands of texts and the memory of a small machine.
+# fastText's defaults, except for two that suit thousands of texts and the memory of a small machine.
 DIMENSIONS = 100
-RAREST = 2  # times that a word must occur; fastText: 5
+RAREST = 2  # least frequency of a word; fastText: 5
 SUBWORDS = 200_000  # slots for character n-grams; fastText: two million, 800 MB
 
 
 def train_vectors(texts: Sequence[str], others: Sequence[str], seed: int) -> dict[str, Vector]:
-    """Vectors of the words of both lists, learned on `texts` alone: unseen words are made from their character n-grams.
+    """Vectors of the words of both lists, learned from `texts` only. Unseen words are built from character n-grams.
 
     One thread, so that the same seed gives the same vectors.
 

@@ -1,4 +1,4 @@
-"""Learned baselines for a track: its format says what is to be decided, its hierarchy or its table in which order."""
+"""Learned baselines for a track: its format says what to decide, its hierarchy or table in which order."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -17,7 +17,7 @@ def learn(material: Material, features: str, hierarchical: bool) -> Matrix:
 
     Args:
         features: `tfidf` (scikit-learn's defaults), `ngram` (the 10,000 most frequent n-grams of one to three words) or
-            `fasttext` (the mean of the words' vectors: those of a file, or trained on the training texts).
+            `fasttext` (the mean of the words' vectors: from a file, or trained on the training texts).
 
     Raises:
         UnavailableError: something is missing, or (UnsuitedError) the track has no hierarchy.
@@ -32,7 +32,7 @@ def learn(material: Material, features: str, hierarchical: bool) -> Matrix:
 
 
 def scheme_of(track: Track, hierarchical: bool) -> Scheme:
-    """A tree of decisions, by the labels' hierarchy or the table's whole and parts; flat: every column by itself."""
+    """A tree of decisions from the labels' hierarchy or the table's whole and parts; flat: each column by itself."""
     options, kind = track.format.options, answer_kind(track)
     if kind == "labels":
         if hierarchical and not track.hierarchy:

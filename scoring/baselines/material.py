@@ -1,4 +1,4 @@
-"""What a baseline may look at: the items, the gold standard, training answers, texts, word vectors."""
+"""The data that baselines may use: items, gold standard, training answers, texts, word vectors."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,16 +15,16 @@ BINARY = {0, 1}
 
 
 class UnavailableError(Exception):
-    """A baseline that cannot be made of what there is; the text says what it needs."""
+    """Data for the baseline are missing; the text says which."""
 
 
 class UnsuitedError(UnavailableError):
-    """A baseline for tracks of another kind; the text says which."""
+    """The baseline is for tracks of another kind; the text says which."""
 
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What baselines may use. `ids` are the items to answer, `texts` maps ids, of training too, to texts."""
+    """The data for baselines. `ids` are the items to answer; `texts` maps ids, including training ones, to texts."""
 
     track: Track
     ids: Sequence[str]
@@ -35,7 +35,7 @@ class Material:
     seed: int = 0
 
     def known(self) -> Matrix:
-        """Answers whose distribution may be copied: those of the items that have all of theirs."""
+        """Answers whose distribution can be copied: those of items that have all of theirs."""
         answers = labels_of(self.gold if self.train is None else self.train, "--train or a gold standard")
         if answers.absent is None:
             return answers
@@ -46,7 +46,7 @@ class Material:
         return Matrix(ids, answers.columns, answers.values[whole])
 
     def classes(self) -> Matrix:
-        """`known`, where answers are classes or shares of classes."""
+        """`known`, if the answers are classes or shares of classes."""
         if self.track.format.options.get("numbers"):
             raise UnsuitedError("it answers classes")
         return self.known()

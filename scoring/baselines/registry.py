@@ -1,6 +1,6 @@
 """The baselines by name.
 
-Those that copy a distribution copy that of the training answers if there are any, else the gold's.
+Those that copy a distribution use the training answers' if there are any, else the gold's.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,7 +23,7 @@ def _spans(track: Track) -> None:
 
 
 def _gold(material: Material) -> Answers:
-    """The gold itself; items that it dropped get its majority answer, so that the run is whole."""
+    """The gold itself. Items that it dropped get the majority answer, so that the run is complete."""
     gold = material.gold
     if gold is None:
         raise UnavailableError("it needs a gold standard")

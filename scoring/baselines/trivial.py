@@ -1,7 +1,7 @@
-"""Trivial systems that every leaderboard needs for scale.
+"""Trivial systems, with which other scores can be compared.
 
-`constant`, `empty_spans` and `every_character` know nothing of the gold; `majority`, `minority` and `weighted_random`
-take its distribution. Each answers for the `ids` given, which may be more than the gold's.
+`constant`, `empty_spans` and `every_character` do not use the gold; `majority`, `minority` and `weighted_random` use
+its distribution. Each answers the given `ids`, which may be more than the gold's.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,17 +18,17 @@ def constant(ids: Sequence[str], columns: Sequence[str], value: int) -> Matrix:
 
 
 def majority(ids: Sequence[str], gold: Matrix) -> Matrix:
-    """The gold's most frequent class for every item (soft: the heaviest); in a table, each column's value."""
+    """The gold's most frequent class for every item (soft: the one with the most weight); in a table, per column."""
     return _uniform(ids, gold, rarest=False)
 
 
 def minority(ids: Sequence[str], gold: Matrix) -> Matrix:
-    """The gold's rarest class, of those that it has, for every item; in a table, each column's value."""
+    """The rarest class that the gold has for every item; in a table, per column."""
     return _uniform(ids, gold, rarest=True)
 
 
 def weighted_random(ids: Sequence[str], gold: Matrix, seed: int) -> Matrix:
-    """For each item the answer to a gold item drawn at random: classes come as often, and together, as in the gold."""
+    """For each item the answer to a random gold item, with the gold's frequencies of classes, alone and together."""
     drawn = np.random.default_rng(seed).integers(len(gold.ids), size=len(ids))
     return Matrix(list(ids), gold.columns, gold.values[drawn])
 
@@ -46,7 +46,7 @@ def every_character(texts: Mapping[str, str]) -> Spans:
 
 
 def random_spans(texts: Mapping[str, str], seed: int) -> Spans:
-    """Every character of every text marked or not by the toss of a coin."""
+    """Every character of every text marked or not, at random."""
     coins = np.random.default_rng(seed)
     offsets = [np.flatnonzero(coins.random(len(text)) < 0.5).astype(np.int64) for text in texts.values()]
     starts = np.cumsum([0, *map(len, offsets)], dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Texts as the mean of their words' vectors; vectors come from a .vec text file, as fastText writes it."""
+"""Texts as the mean of their words' vectors, from a .vec text file in the format of fastText."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,18 +13,18 @@ _WORD = re.compile(r"\w+")
 
 
 def words(text: str) -> list[str]:
-    """Runs of letters and digits, in the case they stand in."""
+    """Sequences of letters and digits, in their own case."""
     return _WORD.findall(text)
 
 
 def read_vectors(path: Path, texts: Iterable[str]) -> dict[str, Vector]:
-    """The vectors of the texts' words, as written or in small letters; one line of the file in memory at a time.
+    """The vectors of the texts' words, as written or in lower case. One line of the file is in memory at a time.
 
     Args:
-        path: a first line with the number of words and of dimensions, then a word and its numbers a line.
+        path: a first line with the numbers of words and dimensions, then lines of a word and its numbers.
 
     Raises:
-        ValueError: a line is not of that form; it names the line.
+        ValueError: a line has another form; the text names it.
     """
     spelled = {word for text in texts for word in words(text)}
     wanted = spelled | {word.lower() for word in spelled}
@@ -47,9 +47,9 @@ def read_vectors(path: Path, texts: Iterable[str]) -> dict[str, Vector]:
 
 
 def averaged(texts: Sequence[str], vectors: Mapping[str, Vector]) -> NDArray[np.float64]:
-    """Shape (texts, dimensions): the mean of the words' vectors, each made one long, as fastText's sentence vectors.
+    """Shape (texts, dimensions): the mean of the words' normalized vectors, as fastText's sentence vectors.
 
-    A word without a vector is taken in small letters, or passed over; a text of none but such words is all zeros.
+    For a word without a vector, the lower-case one is used, if any. A text without any such word is all zeros.
     """
     result = np.zeros((len(texts), len(next(iter(vectors.values())))))
     for row, text in enumerate(texts):

@@ -1,4 +1,4 @@
-"""Commands of the command line, one a file, and what they share."""
+"""Commands of the command line, one per file, and what they share."""
 
 import json
 from collections import Counter
@@ -13,7 +13,7 @@ VALID, INVALID, USAGE = 0, 1, 2
 
 
 class UsageError(Exception):
-    """What was asked for cannot be done as asked; the text says why, the report (if any) lists the errors."""
+    """The arguments cannot be used; the text says why, the report (if any) lists the errors."""
 
     def __init__(self, message: str, report: Report | None = None) -> None:
         super().__init__(message)
@@ -26,7 +26,7 @@ def print_json(content: dict[str, Any]) -> None:
 
 
 def by_name(paths: Sequence[Path]) -> dict[str, Path]:
-    """The files by name, or by the whole path where several have that name."""
+    """The files by name, or by their whole path if several have the same name."""
     names = Counter(path.name for path in paths)
     return {path.name if names[path.name] == 1 else str(path): path for path in paths}
 

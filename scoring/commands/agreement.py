@@ -10,7 +10,7 @@ from scoring.gold.agreement import agreement_by_class, agreement_table
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """What the command takes in addition to the shared options."""
+    """Add the command's own options."""
     add_vote_options(parser)
     parser.add_argument("--csv", action="store_true", help="print the table as CSV")
     parser.set_defaults(command=run, inputs=lambda options: [options.votes])

@@ -1,4 +1,4 @@
-"""`analyze`: tables on the gold standard, on each run compared with it, and on the field of runs."""
+"""`analyze`: tables on the gold standard, on each run compared with it, and on all runs."""
 
 import argparse
 import math
@@ -21,7 +21,7 @@ from scoring.score import load_gold
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """What the command takes in addition to the shared options."""
+    """Add the command's own options."""
     parser.add_argument("--track", required=True, metavar="SLUG")
     parser.add_argument("--gold", type=Path, required=True, metavar="FILE")
     parser.add_argument("--best", type=int, default=3, metavar="K", help="how many must all miss an item (default: 3)")
@@ -30,7 +30,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, definition: Definition) -> int:
-    """Print every table that has a meaning for the track."""
+    """Print every table that applies to the track."""
     track = definition.track(options.track)
     gold = load_gold(definition, options.track, options.gold, options.split, options.items)
     comparisons = {name: _read(path, track, gold) for name, path in by_name(options.runs).items()}
@@ -43,7 +43,7 @@ def run(options: argparse.Namespace, definition: Definition) -> int:
 
 
 def _read(path: Path, track: Track, gold: LoadedGold) -> Comparison:
-    """A run compared with the gold, its errors overlooked where it can be read at all."""
+    """A run compared with the gold, in spite of errors, if it can be read at all."""
     report = Report()
     answers = read_run(track, path.read_bytes(), report, lenient=True)
     if answers is None:
@@ -70,7 +70,7 @@ def _tables(track: Track, gold: LoadedGold, runs: Mapping[str, Comparison], best
 
 
 def _of_run(comparison: MatrixComparison, column: str | None, name: str) -> Iterator[TextTable]:
-    with suppress(ValueError):  # weights have no classes, several labels no confusion matrix
+    with suppress(ValueError):  # weights have no classes; several labels have no confusion matrix
         classes = class_table(by_class(comparison, column))
         yield replace(classes, title=f"{name} · {classes.title}")
         matrix = confusion(comparison, column).table()
@@ -78,7 +78,7 @@ def _of_run(comparison: MatrixComparison, column: str | None, name: str) -> Iter
 
 
 def _rank(track: Track, scores: Mapping[str, float | None]) -> Callable[[str], float]:
-    """The key that sorts the best run first; runs without a score come last."""
+    """A key that sorts the best run first and runs without a score last."""
     sign = -1 if describe(track.ranking_metric).higher_is_better else 1
 
     def key(name: str) -> float:

@@ -19,7 +19,7 @@ TRACK = "{track}"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """What the command takes in addition to the shared options."""
+    """Add the command's own options."""
     parser.add_argument("--track", metavar="SLUG", help="only this track")
     parser.add_argument("--only", action="append", choices=BASELINES, metavar="NAME", help=", ".join(BASELINES))
     parser.add_argument("--out", type=Path, metavar="DIR", help="for SPLIT/TRACK/NAME (default: the task's baselines/)")
@@ -39,7 +39,7 @@ def _inputs(options: argparse.Namespace) -> list[Path]:
 
 
 def run(options: argparse.Namespace, definition: Definition) -> int:
-    """Write what can be made of what is given and say what cannot; a baseline asked for by name must be made."""
+    """Write all possible baselines and list the others; a baseline given by name must be possible."""
     tracks = [definition.track(options.track)] if options.track else definition.tracks
     out: Path = options.out or definition.folder / "baselines"
     written: list[Path] = []

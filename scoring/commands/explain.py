@@ -1,4 +1,4 @@
-"""`explain`: what the names of files say, in words, and for wrong ones the nearest right names."""
+"""`explain`: what file names say, and for invalid ones the nearest valid names."""
 
 import argparse
 from collections import defaultdict
@@ -12,18 +12,18 @@ from scoring.reports.problems import in_language
 from scoring.uploads import naming
 from scoring.uploads.name_rules import Named
 
-Held = defaultdict[str | None, set[tuple[str, int | None]]]  # by team, the runs that names here mean
+Held = defaultdict[str | None, set[tuple[str, int | None]]]  # by team, the runs that the given names mean
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """What the command takes in addition to the shared options."""
+    """Add the command's own options."""
     parser.add_argument("--team", metavar="NAME", help="the team whose name the files must have")
     parser.add_argument("names", nargs="+", metavar="NAME", help="names of runs, or of archives (.zip)")
     parser.set_defaults(command=run, inputs=lambda options: [], track=None)
 
 
 def run(options: argparse.Namespace, definition: Definition) -> int:
-    """Print what each name says; the files need not be there."""
+    """Print what each name says. The files need not exist."""
     names = [Path(name).name for name in options.names]
     held: Held = defaultdict(set)
     for named in (naming.read(definition, name, options.team) for name in names):
@@ -36,7 +36,7 @@ def run(options: argparse.Namespace, definition: Definition) -> int:
 
 
 def _explained(name: str, options: argparse.Namespace, definition: Definition, held: Held) -> dict[str, Any]:
-    """What a name says; no run that another name means, or that was suggested for one, is suggested."""
+    """What a name says; runs of other names, and those suggested for them, are not suggested."""
     is_archive = name.casefold().endswith(".zip")
     named = (naming.explain_archive if is_archive else naming.explain)(definition, name, options.team)
     suggested = naming.suggested(definition, named, options.team)

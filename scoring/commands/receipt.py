@@ -1,4 +1,4 @@
-"""`receipt verify`: is a receipt as the portal signed it, and is a file the one that it is of?"""
+"""`receipt verify`: did the portal sign this receipt, and is it for this file?"""
 
 import argparse
 from pathlib import Path
@@ -8,7 +8,7 @@ from scoring.extras import install_command
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """What the command takes; it needs no shared task's folder."""
+    """Add the command's options; it needs no shared task's folder."""
     actions = parser.add_subparsers(required=True, metavar="ACTION")
     verifier = actions.add_parser("verify", help="is it as the portal signed it?")
     verifier.add_argument(

@@ -1,4 +1,4 @@
-"""`significance`: a field of runs with intervals, and in groups that the items cannot tell apart."""
+"""`significance`: runs with intervals, and in tie groups that the items cannot tell apart."""
 
 import argparse
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ from scoring.significance.paired_tests import Method
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """What the command takes in addition to the shared options."""
+    """Add the command's own options."""
     parser.add_argument("--track", required=True, metavar="SLUG")
     parser.add_argument("--gold", type=Path, required=True, metavar="FILE")
     parser.add_argument("--metric", metavar="KEY", help="one of the track's (default: the one that ranks)")
@@ -32,7 +32,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, definition: Definition) -> int:
-    """Print the table; nothing is computed when a run is invalid."""
+    """Print the table; nothing is computed if a run is invalid."""
     if options.rounds < 1 or options.seed < 0 or not 0 < options.level < 1:
         raise UsageError("--rounds is at least 1, --seed at least 0, --level between 0 and 1.")
     spec = _metric(options, definition)
@@ -68,7 +68,7 @@ def _metric(options: argparse.Namespace, definition: Definition) -> MetricSpec:
 
 
 def _read(options: argparse.Namespace, definition: Definition) -> tuple[dict[str, Comparison], Report]:
-    """The runs compared with the gold, by name, and what is wrong with them."""
+    """The runs compared with the gold, by name, and their problems."""
     gold = load_gold(definition, options.track, options.gold, options.split, options.items)
     count_outside = definition.track(options.track).items_outside_gold == "count"
     report, runs = Report(), {}

@@ -1,4 +1,4 @@
-"""What the commands on annotators' votes share: their options, the rules, the file."""
+"""What commands on annotators' votes share: options, rules, and reading the file."""
 
 import argparse
 from pathlib import Path
@@ -11,7 +11,7 @@ from scoring.gold.votes_file import VotesError, read_votes
 
 
 def add_vote_options(parser: argparse.ArgumentParser) -> None:
-    """A votes file and how its labels count; the classes are those of the track."""
+    """A votes file and how its labels count; the classes are the track's."""
     parser.add_argument("--track", required=True, metavar="SLUG", help="the track whose classes are voted on")
     parser.add_argument("--field", metavar="NAME", help="where an item's votes stand in a JSON file: labels_task1")
     parser.add_argument("--threshold", type=int, metavar="N", help="a label needs more votes than this")
@@ -30,7 +30,7 @@ def add_vote_options(parser: argparse.ArgumentParser) -> None:
 
 
 def given_votes(options: argparse.Namespace, definition: Definition) -> tuple[dict[str, list[Vote]], VoteRules]:
-    """The votes and the rules by which they count."""
+    """The votes and the rules for counting them."""
     track = definition.track(options.track)
     if "classes" not in track.format.options:
         raise UsageError(f"The track {options.track} has no classes to vote on.")

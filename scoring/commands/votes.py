@@ -1,4 +1,4 @@
-"""`votes`: annotators' votes → a gold file, hard, soft or spans as the track is, and a report of what was dropped."""
+"""`votes`: make a gold file (hard, soft or spans, as the track needs) from annotators' votes; list dropped items."""
 
 import argparse
 from pathlib import Path
@@ -12,7 +12,7 @@ from scoring.gold.votes_file import VotesError, read_marks
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """What the command takes in addition to the shared options."""
+    """Add the command's own options."""
     add_vote_options(parser)
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the gold file to write")
     parser.add_argument(

@@ -1,5 +1,6 @@
-"""task.yaml: its keys, each declared once, as frozen objects; reading it, the rules between its parts, its JSON Schema
-and reference page; and the folder that it lies in, checked before an import."""
+"""task.yaml: its keys, each declared once, as frozen objects; reading it, rules between its parts, its JSON Schema and
+reference page; and checks of its folder before an import.
+"""
 
 from scoring.definition.data import Baseline, Dataset, GoldFile, VotesFile
 from scoring.definition.phases import Phase

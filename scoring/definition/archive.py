@@ -1,4 +1,4 @@
-"""A task's folder that comes as a zip: which files it has, and what no such zip may hold."""
+"""A task's folder as a zip: its files, and what such a zip must not contain."""
 
 import re
 import stat
@@ -31,14 +31,14 @@ _PARTS, _PART_CHARACTERS = 10, 150  # of a path
 
 @dataclass(frozen=True, slots=True)
 class FolderArchive:
-    """The entries of the files by path below the folder; with errors in the report there are none to read."""
+    """Entries of the files by path in the folder. With errors in the report, none can be read."""
 
     entries: dict[str, ZipEntry]
     report: Report
 
 
 def inspect_folder_archive(file: BinaryIO) -> FolderArchive:
-    """Judge the list of entries: structure, paths, kinds, sizes and numbers. Code is passed over with a warning."""
+    """Check the list of entries: structure, paths, kinds, sizes and numbers. Code is skipped with a warning."""
     report = Report()
     try:
         entries = read_entries(file, limits.FOLDER_ENTRIES)
@@ -66,7 +66,7 @@ def inspect_folder_archive(file: BinaryIO) -> FolderArchive:
 
 
 def read_file(file: BinaryIO, entry: ZipEntry, path: str, report: Report) -> bytes | None:
-    """The content of one file; None, with the problem reported, where its data are damaged."""
+    """The content of one file; None, with the problem reported, if its data are damaged."""
     try:
         return read_entry(file, entry)
     except BrokenZipError as error:
@@ -125,14 +125,14 @@ def _check_sizes(entries: Sequence[ZipEntry], report: Report) -> None:
 
 
 def _below_folder(files: dict[str, ZipEntry]) -> dict[str, ZipEntry]:
-    """By path below the one folder that holds them all, where the zip has one."""
+    """Paths relative to the single folder with all files, if the zip has one."""
     tops = {path.split("/", 1)[0] if "/" in path else "" for path in files}
     top = tops.pop() if len(tops) == 1 else ""
     return {path.removeprefix(f"{top}/"): entry for path, entry in files.items()} if top else files
 
 
 def _check_twice(paths: Sequence[str], report: Report) -> None:
-    """Paths that are one and the same on some file systems, or of which one is a folder of the other."""
+    """Report paths that are the same on some file systems, or of which one is a folder of the other."""
     seen: dict[str, str] = {}
     for path in paths:
         key = composed(path).casefold()

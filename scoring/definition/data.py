@@ -1,4 +1,4 @@
-"""What task.yaml says about files: data to download, gold standards, votes and baselines."""
+"""Files in task.yaml: datasets, gold standards, votes and baselines."""
 
 import re
 from dataclasses import dataclass
@@ -80,7 +80,7 @@ class GoldFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VotesFile:
-    """Annotators' votes on the items of a split, as secret as its gold: only how far they agree is shown."""
+    """Annotators' votes on the items of a split, as secret as its gold: only their agreement is shown."""
 
     track: str = declare(WORD, "Slug of the track.")
     split: str = declare(limited(WORD, 50), "Which items the votes are on.", default="test")
@@ -92,7 +92,7 @@ class VotesFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Baseline:
-    """An unranked row of the leaderboard: run files by pattern, or the gold standard itself (`files` None)."""
+    """An unranked row of the leaderboard: run files by a pattern, or the gold standard itself (`files` None)."""
 
     name: str = declare(limited(TEXT, 255), "Name on the leaderboard.")
     files: str | None = declare(

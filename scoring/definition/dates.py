@@ -1,4 +1,4 @@
-"""Moments as definitions write them: with time of day and zone, such as AoE."""
+"""Times in definitions, with a zone, such as AoE."""
 
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo
@@ -12,7 +12,7 @@ PATTERN = r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}(:[0-9]{2})? \S+"
 
 
 def read_moment(value: Value) -> datetime:
-    """A moment with time of day and zone, in UTC: `2024-05-01 00:00 AoE`, `… UTC` or `… Europe/Madrid`."""
+    """A date, time and zone, converted to UTC: `2024-05-01 00:00 AoE`, `… UTC` or `… Europe/Madrid`."""
     text = value.matching(PATTERN, "a date with time of day and zone, as 2024-05-01 00:00 AoE")
     if not text:
         return datetime.max.replace(tzinfo=UTC)

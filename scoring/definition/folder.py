@@ -1,6 +1,6 @@
-"""Is a shared task's folder complete and sound? Its files, items, gold standards and baselines, all errors at once.
+"""Checks of a shared task's folder: its files, items, gold standards and baselines, with all errors at once.
 
-`load_definition` judges the definition itself. The sentences are for organizers: those of a gold file may quote it.
+`load_definition` checks the definition itself. The sentences are for organizers: errors of gold may quote it.
 """
 
 from collections import Counter
@@ -22,24 +22,24 @@ from scoring.score import GoldError, load_gold
 
 
 def errors_of_folder(definition: Definition, held_gold: Container[tuple[str, str]] = frozenset()) -> list[str]:
-    """Whatever keeps the folder from being used, a sentence each; none if all is well. See `problems_of_folder`."""
+    """The errors of the folder, one sentence each. See `problems_of_folder`."""
     return [problem.message for problem in problems_of_folder(definition, held_gold)]
 
 
 def problems_of_folder(
     definition: Definition, held_gold: Container[tuple[str, str]] = frozenset(), apart: Container[Path] = frozenset()
 ) -> list[Problem]:
-    """Whatever keeps the folder from being used, each with its file, and its line where it is in one.
+    """The problems of the folder, each with its file, and its line if it has one.
 
     Args:
-        held_gold: track and split of each gold standard that is kept elsewhere, so that its file may be missing.
-        apart: gold and votes that are not in the folder because someone else judges them.
+        held_gold: track and split of gold standards stored elsewhere, so that their files may be missing.
+        apart: gold and votes that are not in the folder because they are checked separately.
     """
     return _Inspection(definition, held_gold, apart).problems()
 
 
 class _Inspection:
-    """One look at a folder: what cannot be read is reported once and not looked into."""
+    """One check of a folder. Files that cannot be read are reported once, and their content is not checked."""
 
     def __init__(self, definition: Definition, held_gold: Container[tuple[str, str]], apart: Container[Path]) -> None:
         self._definition = definition
@@ -55,7 +55,7 @@ class _Inspection:
         return [*errors, *self._errors_of_votes(), *self._errors_of_languages()]
 
     def _errors_of_files(self) -> Iterator[Problem]:
-        """Each file that task.yaml names must be there, whatever it is named for."""
+        """Every file named in task.yaml must exist."""
         purposes: dict[Path, list[str]] = {}
         for path, purpose in self._named_files():
             purposes.setdefault(path, []).append(purpose)
@@ -93,7 +93,7 @@ class _Inspection:
                 yield path, f"the baseline {name} of the track {track.slug}, split {split}"
 
     def _errors_of_pages(self) -> Iterator[Problem]:
-        """Pages and agreement are shown as text."""
+        """Pages and agreement must be text."""
         agreement = self._definition.agreement
         shown = [*self._definition.pages.values(), *([agreement.file] if agreement else [])]
         for path in self._sound(shown):
@@ -125,7 +125,7 @@ class _Inspection:
                 yield self._error(path, f"stand there more than once: {_listed(twice)}. Keep each id once.", line)
 
     def _errors_of_answers(self, track: Track, split: str) -> Iterator[Problem]:
-        """Of gold and baselines; without readable items a gold standard is read all the same, baselines are not."""
+        """Errors of gold and baselines. Without readable items, gold is still read; baselines are not."""
         items = self._items(track, split)
         for gold in self._definition.gold:
             is_there = gold.file.exists() and gold.file not in self._broken and gold.file not in self._apart
@@ -184,7 +184,7 @@ class _Inspection:
         return find_items(track, None, split, Report())
 
     def _baselines(self, track: Track, split: str) -> Iterator[tuple[str, Path]]:
-        """Name and run file of each, in the splits that a phase uses."""
+        """Name and run file of each baseline, in the splits of phases."""
         if any(phase.split == split for phase in self._definition.phases):
             for baseline in self._definition.baselines:
                 if baseline.files is not None:
@@ -203,14 +203,14 @@ class _Inspection:
 
 
 def _report_on_baseline(path: Path, track: Track, items: Items) -> Report:
-    """Baselines are scored leniently, so what the official evaluators tolerate is no error."""
+    """Baselines are scored leniently, so what official evaluators tolerate is no error."""
     report = Report()
     read_run(track, path.read_bytes(), report, items=items.index, optional=items.optional, lenient=True)
     return report
 
 
 def _line_of_repeated(path: Path) -> int | None:
-    """The first line with an id that an earlier line has."""
+    """The first line with an id that occurs earlier."""
     seen: set[str] = set()
     for line, one in enumerate(path.read_text(encoding="utf-8-sig").splitlines(), 1):
         if one.strip() and one in seen:
@@ -239,6 +239,6 @@ def _first_error(report: Report) -> str:
 
 
 def _listed(entries: list[str]) -> str:
-    """The first of them, and how many there are."""
+    """The first ones, and the number of all."""
     more = f", … ({len(entries)} in all)" if len(entries) > limits.LISTED else ""
     return ", ".join(entries[: limits.LISTED]) + more

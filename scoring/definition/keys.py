@@ -1,7 +1,7 @@
-"""The keys of task.yaml, each declared once: its kind of value, its default and a sentence about it.
+"""The keys of task.yaml, each declared once: its kind of value, default and description.
 
 Reading, the JSON Schema and the reference page follow from the declaration. A class declares its keys as fields
-(`slug: str = declare(SLUG, "…")`), where mypy compares kind and type; a run format lists its options as `Key`.
+(`slug: str = declare(SLUG, "…")`), so that mypy compares kind and type. A run format lists its options as `Key`.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -22,7 +22,7 @@ REQUIRED: Any = object()
 
 @dataclass(frozen=True, slots=True)
 class Kind(Generic[T_co]):
-    """A kind of value: how it is read, its JSON Schema, and its name on the reference page (in lists with an s)."""
+    """A kind of value: how to read it, its JSON Schema, and its name on the reference page (plural with an s)."""
 
     read: Callable[[Value], T_co]
     schema: Schema
@@ -32,9 +32,9 @@ class Kind(Generic[T_co]):
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One key of a mapping; `when` says that it exists only where another key has one of some values.
+    """One key of a mapping. `when` limits it to mappings where another key has one of some values.
 
-    A default may be a function; its docstring then names it.
+    A default may be a function, whose docstring is then its name on the reference page.
     """
 
     name: str
@@ -42,7 +42,7 @@ class Key:
     doc: str
     default: Any = REQUIRED
     when: tuple[str, ...] = ()  # that key, and the values
-    attribute: str = ""  # where the value goes, if under another name
+    attribute: str = ""  # the attribute for the value, if it has another name
 
     def exists(self, values: Values) -> bool:
         return not self.when or values[self.when[0]] in self.when[1:]
@@ -55,7 +55,7 @@ def declare(kind: Kind[T], doc: str, *, default: Default[T], name: str = "") -> 
 @overload
 def declare(kind: Kind[T], doc: str, *, default: D, name: str = "") -> T | D: ...
 def declare(kind: Kind[Any], doc: str, *, default: Any = REQUIRED, name: str = "") -> Any:
-    """A field of a class for a key of task.yaml, which is named as the field unless `name` is given."""
+    """Declare a field of a class as a key of task.yaml, with the field's name unless `name` is given."""
     metadata = {"key": Key(name, kind, doc, default)}
     if default is REQUIRED or callable(default):
         return field(metadata=metadata)
@@ -63,7 +63,7 @@ def declare(kind: Kind[Any], doc: str, *, default: Any = REQUIRED, name: str = "
 
 
 def keys_of(part: type) -> list[Key]:
-    """The keys that a class declares."""
+    """The keys declared by a class."""
     declared = [(one.name, one.metadata["key"]) for one in fields(part) if "key" in one.metadata]
     return [replace(found, name=found.name or name, attribute=name) for name, found in declared]
 
@@ -75,11 +75,11 @@ def mapping(
     *,
     never_both: Sequence[str] = (),
 ) -> Kind[T]:
-    """Keys and their values.
+    """A mapping with these keys.
 
     Args:
-        finish: looks at what was read, may change it, and reports on it.
-        never_both: two keys that exclude each other, for the schema; reporting that is up to `finish`.
+        finish: checks the values, may change them, and reports problems.
+        never_both: two keys that exclude each other, for the schema; `finish` reports it.
     """
 
     def read(value: Value) -> T:
@@ -97,15 +97,15 @@ def mapping(
 def part(
     make: type[T], finish: Callable[[Value, Values], None] | None = None, *, never_both: Sequence[str] = ()
 ) -> Kind[T]:
-    """A mapping that a class declares."""
+    """A mapping declared by a class."""
     return mapping(keys_of(make), make, finish, never_both=never_both)
 
 
 def read_keys(value: Value, keys: Iterable[Key], values: Values | None = None) -> Values:
-    """What a mapping holds, by attribute: reports keys that are missing, unknown or there twice, and reads all others.
+    """The values of a mapping by attribute. Missing, unknown and repeated keys are reported, all others read.
 
     Args:
-        values: is filled, so that kinds see what has been read before.
+        values: is filled, so that later kinds see earlier values.
     """
     values = {} if values is None else values
     given = value.keys()

@@ -16,12 +16,12 @@ NUMBER_PATTERN = r"-?[0-9]{1,9}(\.[0-9]{1,17})?(e[+-]?[0-9]{1,3})?"
 LARGEST = 999_999_999
 
 TEXT = Kind(Value.text, {"type": "string", "pattern": r"\S"}, "text")
-# Read as text, whatever YAML takes it for.
+# Read as text, even if YAML reads it as something else.
 WORD = Kind(Value.text, {"type": ["string", "number", "boolean"], "pattern": r"\S"}, "text")
 
 
 def limited(kind: Kind[str], most: int) -> Kind[str]:
-    """At most so many characters."""
+    """A text of at most so many characters."""
 
     def read(value: Value) -> str:
         text = kind.read(value)
@@ -48,7 +48,7 @@ WEB_ADDRESS = matching(r"https?://[^\s<>]+", "a web address, as https://uni.exam
 
 
 def whole(most: int = LARGEST) -> Kind[int]:
-    """A whole number from 0."""
+    """A whole number, at least 0."""
 
     def read(value: Value) -> int:
         number = int(value.matching("[0-9]{1,9}", "a whole number") or 0)
@@ -61,7 +61,7 @@ def whole(most: int = LARGEST) -> Kind[int]:
 
 
 def number(above: float | None = None, example: str = "") -> Kind[float]:
-    """A number, which may have to be greater than another."""
+    """A number, optionally greater than another."""
 
     def read(value: Value) -> float:
         text = value.matching(NUMBER_PATTERN, "a number")
@@ -86,7 +86,7 @@ FLAG = Kind(
 
 
 def one_of(*words: T, expected: str = "") -> Kind[T]:
-    """One of some words; `expected` says in a problem what they are, where that takes more than their names."""
+    """One of some words; `expected` describes them in problems, if their names are not enough."""
     names = [str(word) for word in words]
 
     def read(value: Value) -> T:
@@ -122,7 +122,7 @@ WORDS = many(WORD, each_once=True)
 
 
 def by_name(kind: Kind[T]) -> Kind[dict[str, T]]:
-    """A mapping whose keys are free."""
+    """A mapping with free keys."""
 
     def read(value: Value) -> dict[str, T]:
         return {name: kind.read(below) for name, below in value.keys().items()}
@@ -131,14 +131,14 @@ def by_name(kind: Kind[T]) -> Kind[dict[str, T]]:
 
 
 def converted(kind: Kind[T], convert: Callable[[T], D]) -> Kind[D]:
-    """What a function makes of a kind's values."""
+    """The values of a kind, converted by a function."""
     return Kind(lambda value: convert(kind.read(value)), kind.schema, kind.name, kind.keys)
 
 
 def either(
     first: Kind[T], second: Kind[D], is_first: Callable[[Value], bool] = lambda value: value.is_scalar
 ) -> Kind[T | D]:
-    """One of two kinds; unless told otherwise, the first where there is no list and no mapping."""
+    """One of two kinds; by default the first unless the value is a list or a mapping."""
 
     def read(value: Value) -> T | D:
         return first.read(value) if is_first(value) else second.read(value)
@@ -148,12 +148,12 @@ def either(
 
 
 def _file(value: Value) -> Path:
-    """A path inside the folder, resolved. Whether the file exists is checked where it is needed."""
+    """A path in the folder, resolved. Whether the file exists is checked where it is needed."""
     text, folder = value.text(), value.document.folder
     try:
         path = (folder / text).resolve()
         inside = path.is_relative_to(folder) and "\\" not in text and not Path(text).is_absolute()
-    except ValueError:  # no path can hold a NUL
+    except ValueError:  # paths cannot contain a NUL
         path, inside = folder, False
     if text and not inside:
         value.error("definition-path", found=text)

@@ -1,4 +1,4 @@
-"""A phase of task.yaml: a window with its own limits, and when its scores become public."""
+"""Phases in task.yaml: windows with their own limits and release of scores."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -24,7 +24,7 @@ SLOTS = converted(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phase:
-    """A window [opens, closes) with its own rules; `closes` None stays open."""
+    """A window [opens, closes) with its own rules. With `closes` None it stays open."""
 
     slug: str = declare(SLUG, "Short name of the phase in addresses and exports.")
     title: str = declare(limited(TEXT, 120), "Name in lists and headings.", default=slug_of)
@@ -79,7 +79,7 @@ class Phase:
 
 
 def finish_phase(value: Value, values: Values) -> None:
-    """Slots say how many runs there are."""
+    """Set the limit of runs from the slots."""
     if values["contrastive"] is None:
         return
     if values["runs_per_track"] is not None:

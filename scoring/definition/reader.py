@@ -1,4 +1,4 @@
-"""Reads task.yaml into a `Definition`: all of its problems at once, each with line, key path and what was expected."""
+"""Reads task.yaml into a `Definition`, with all problems at once, each with line, key path and what was expected."""
 
 import hashlib
 from pathlib import Path
@@ -14,8 +14,8 @@ from scoring.reports.problems import Report
 def load_definition(folder_or_yaml: str | Path, *, is_imported: bool = False) -> Definition:
     """Read a shared task's folder (or the task.yaml in it).
 
-    With `is_imported` the folder was accepted before, perhaps by an earlier version: rules between parts of a
-    definition that were added since do not reject it.
+    With `is_imported` the folder was accepted before, perhaps by an earlier version. Rules between parts that were
+    added since do not reject it.
 
     Raises:
         DefinitionError: with `.report`, which lists every problem.

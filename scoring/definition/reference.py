@@ -1,4 +1,4 @@
-"""docs/task-yaml.md, made of the declared keys: `python -m scoring.definition.reference > docs/task-yaml.md`."""
+"""docs/task-yaml.md, made from the declared keys: `python -m scoring.definition.reference > docs/task-yaml.md`."""
 
 from collections.abc import Container, Iterable, Iterator
 
@@ -167,7 +167,7 @@ def _example(text: str) -> list[str]:
 
 
 def _table(keys: Iterable[Key], sections: Container[str] = ()) -> list[str]:
-    """A row for each key, and for those of mappings in it unless they have a section of their own."""
+    """A row for each key, including those of nested mappings without their own section."""
     rows = list(_rows(keys, sections))
     return ["| key | value | default | meaning |", "| --- | --- | --- | --- |", *rows, ""] if rows else []
 

@@ -1,4 +1,4 @@
-"""What must hold between the parts of a definition, as far as each part is well-formed by itself."""
+"""Rules between the parts of a definition, checked where each part is well-formed by itself."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -13,12 +13,12 @@ from scoring.reports.problems import Problem, Report
 from scoring.uploads.name_rules import errors_of_naming
 
 Steps = tuple[str | int, ...]
-Error = tuple[Steps, str, str | None]  # where, what, and what was probably meant instead
+Error = tuple[Steps, str, str | None]  # place, problem, and what was probably meant
 Sound = Callable[..., bool]
 
 
 def check_rules(definition: Definition, root: Value, report: Report) -> None:
-    """Report contradictions within the definition, but none that is made of a part with a problem of its own."""
+    """Report contradictions in the definition, except those of parts that have problems themselves."""
     broken = [_broken_path(problem) for problem in report if problem.code != "definition-key-unknown"]
 
     def sound(*steps: str | int) -> bool:
@@ -181,7 +181,7 @@ def _errors_of_gold(definition: Definition, sound: Sound) -> Iterator[Error]:
 
 
 def _reasons_against_publishing(gold: GoldFile, definition: Definition) -> Iterator[str]:
-    """Why the gold of single items can never become public."""
+    """Reasons why the gold of single items can never become public."""
     phases = [phase for phase in definition.phases if phase.split == gold.split]
     hidden = [phase.slug for phase in phases if phase.scores == "never"]
     endless = [phase.slug for phase in phases if phase.closes is None]
@@ -209,7 +209,7 @@ def _errors_of_votes(definition: Definition) -> Iterator[Error]:
 
 
 def _are_sound(key: str, definition: Definition, sound: Sound) -> bool:
-    """Whether the key is right in all tracks."""
+    """Whether the key has no problem in any track."""
     return bool(definition.tracks) and all(sound("tracks", place, key) for place in range(len(definition.tracks)))
 
 

@@ -1,6 +1,6 @@
-"""The JSON Schema of task.yaml, for editors: which keys there are, which are required, and what they may hold.
+"""The JSON Schema of task.yaml, for editors: allowed keys, required keys, and their values.
 
-`load_definition` stays the judge: it reads scalars as text, and sees what no schema can.
+`load_definition` decides: it reads scalars as text, and checks what a schema cannot.
 """
 
 import json
@@ -28,7 +28,7 @@ def schema() -> Schema:
 
 
 def _variants(kind: str) -> Iterator[Schema]:
-    """A format's options; where some exist only with a word of another option, once for each of its words."""
+    """A format's options; if some depend on another option's word, one variant for each of its words."""
     options = [Key("kind", one_of(kind), FORMATS[kind].doc), *FORMATS[kind].options]
     choosing = next((one.when[0] for one in options if one.when), None)
     if choosing is None:
@@ -41,12 +41,12 @@ def _variants(kind: str) -> Iterator[Schema]:
 
 
 def _metric() -> Schema:
-    known = "|".join(map(re.escape, names()))  # those of installed packages included
+    known = "|".join(map(re.escape, names()))  # including those of installed packages
     key = {"type": "string", "pattern": f"^({known})(:.+)?$"}
     named = {"type": "object", "required": ["name"], "properties": {"name": key}, "additionalProperties": WORD.schema}
     return {"anyOf": [key, named]}
 
 
 def as_text() -> str:
-    """The schema as it is printed and kept in docs/task.schema.json."""
+    """The schema as printed and stored in docs/task.schema.json."""
     return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"

@@ -31,7 +31,7 @@ from scoring.reports.problems import Report
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Naming:
-    """Rules that tie file names to team, track and run number."""
+    """The rules by which file names give team, track and run number."""
 
     run: str = declare(
         TEXT,
@@ -51,7 +51,7 @@ class Naming:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overall:
-    """Several tracks as one ranking, by the metric and the official runs that rank each."""
+    """An overall ranking of several tracks, by each track's ranking metric and official runs."""
 
     slug: str = declare(SLUG, "Short name of the ranking in addresses.")
     title: str = declare(TEXT, "Name in lists and headings.", default=slug_of)
@@ -64,7 +64,7 @@ class Overall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contact:
-    """Where people reach the organizers."""
+    """How to reach the organizers."""
 
     address: str | None = declare(MAIL_ADDRESS, "Mail address of the organizers.", default=None)
     mailing_list: str | None = declare(
@@ -77,7 +77,7 @@ class Contact:
 
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)
 class Definition:
-    """A whole task.yaml; `folder` is where its relative paths start, `sha256` identifies its text."""
+    """A whole task.yaml; relative paths start at `folder`, `sha256` identifies its text."""
 
     agon: int = declare(one_of(1), "Version of this format.")
     slug: str = declare(SLUG, "Short name of the task in addresses; it never changes.")
@@ -124,18 +124,18 @@ class Definition:
         return f"Definition({self.slug}; tracks {', '.join(track.slug for track in self.tracks)})"
 
     def publishes_items(self, track: str, split: str) -> bool:
-        """Whether the answers to every item, the gold's and the runs', become public with the scores."""
+        """Whether the answers to every item, of gold and runs, become public with the scores."""
         return any(gold.published for gold in self.gold if (gold.track, gold.split) == (track, split))
 
     @property
     def files_of_rules(self) -> frozenset[Path]:
-        """What runs are checked and compared by: the items of all tracks, their texts and languages."""
+        """Files by which runs are checked and compared: the items of all tracks, their texts and languages."""
         tracks = self.tracks
         tables = [table for one in tracks for table in (one.items, one.optional_items, one.texts, one.item_languages)]
         return frozenset(path for table in tables for path in table.values())
 
     def track(self, slug: str) -> Track:
-        """The track of that slug; KeyError names those there are."""
+        """The track with that slug; KeyError lists the existing ones."""
         for track in self.tracks:
             if track.slug == slug:
                 return track
@@ -143,7 +143,7 @@ class Definition:
 
 
 class DefinitionError(Exception):
-    """A task.yaml that cannot be used; `report` lists every problem."""
+    """The task.yaml cannot be used; `report` lists every problem."""
 
     def __init__(self, report: Report) -> None:
         super().__init__("\n".join(problem.message for problem in report))

@@ -1,4 +1,4 @@
-"""What task.yaml says about teams: their names, who approves them, what they are asked and what they sign."""
+"""Teams in task.yaml: names, approval, questions and the data agreement."""
 
 import re
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ APPROVAL: Kind[Any] = either(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What the organizers ask of a new team; with `choices` the answer is one of them, else any text."""
+    """A question to new teams; with `choices` the answer is one of them, else any text."""
 
     key: str = declare(SLUG, "Short name of the answer in exports.")
     label: str = declare(TEXT, "The question as people read it.")
@@ -65,7 +65,7 @@ def finish_team(_value: Value, values: Values) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreement:
-    """The terms to sign before the data are given out; who signed another version signs again."""
+    """The terms to sign before downloading data. A new version must be signed again."""
 
     version: str = declare(
         limited(WORD, 40), "Version of the text. A changed text needs a new version, and people sign again."

@@ -1,4 +1,4 @@
-"""A track of task.yaml: what is ranked, how a run is written, and what it is scored by."""
+"""Tracks in task.yaml: what is ranked, the format of runs, and the metrics."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -22,14 +22,14 @@ from scoring.definition.kinds import (
 from scoring.definition.yaml_values import Value
 from scoring.reports.nearest import nearest
 
-Hierarchy = Mapping[str, tuple[str, ...]]  # parent → children; inner classes are keys, and leaves without a parent
+Hierarchy = Mapping[str, tuple[str, ...]]  # parent → children; inner classes are keys, as are leaves without a parent
 
 
 @dataclass(frozen=True, slots=True)
 class MetricSpec:
-    """One metric of a track: `f1:YES` has name `f1` and part `YES`; options are the metric's own parameters.
+    """One metric of a track: `f1:YES` has the name `f1` and the part `YES`; options are the metric's parameters.
 
-    A score built from others has the name `combine`, its own name as part, and what it is built from in `of`.
+    A score built from others has the name `combine`, its own name as part, and the others in `of`.
     """
 
     name: str
@@ -39,23 +39,23 @@ class MetricSpec:
 
     @property
     def key(self) -> str:
-        """The name under which the score is reported."""
+        """The name of the score in reports."""
         return f"{self.name}:{self.part}" if self.part else self.name
 
 
 @dataclass(frozen=True, slots=True)
 class FormatSpec:
-    """How a run file (or a gold file) is written: a kind from the registry of `scoring.formats` and its options."""
+    """The format of a run file (or a gold file): a kind from the registry of `scoring.formats` and its options."""
 
     kind: str
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
 def _read_format(value: Value) -> FormatSpec:
-    """The kind, and the options that this kind declares; a wrong kind is read as the nearest one."""
+    """The kind, and the options that it declares. An invalid kind is replaced by the nearest one."""
     formats = value.document.formats
     found = value.at("kind")
-    if found is value:  # which reports by itself that it is no mapping
+    if found is value:  # it reports by itself that it is no mapping
         if value.keys() or value.is_mapping:
             value.error("definition-key-missing", expected="kind")
         return FormatSpec("")
@@ -116,7 +116,7 @@ def _read_hierarchy(value: Value) -> Hierarchy | None:
     return known.get(name)
 
 
-# The schema lists formats and metrics: both are registries that this module does not import.
+# The schema lists formats and metrics from registries that this module does not import.
 FORMAT = Kind(_read_format, {"$ref": "#/$defs/format"}, "run format")
 PLAIN_METRIC = Kind(_read_plain, {"$ref": "#/$defs/metric"}, "metric")
 COMBINE_KEYS = (
@@ -149,7 +149,7 @@ def decimals_of_task(_values: Values, parts: Values) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Track:
-    """One thing that can be ranked."""
+    """A track, which is ranked by itself."""
 
     slug: str = declare(SLUG, "Short name of the track in addresses, file names and exports.")
     title: str = declare(limited(TEXT, 200), "Name in lists and headings.", default=slug_of)

@@ -1,6 +1,6 @@
-"""A YAML document as text: every scalar stays a string until a kind of value types it, and every problem is kept.
+"""A YAML document as text: scalars stay strings until a kind of value converts them, and all problems are kept.
 
-YAML itself reads a bare `YES` as true, `1_0` as ten and the last of two equal keys; none of that happens here.
+YAML itself reads a bare `YES` as true, `1_0` as ten, and keeps the last of two equal keys. None of that happens here.
 """
 
 import re
@@ -15,7 +15,7 @@ from scoring.reports.problems import Report
 
 
 def path_to(path: str, *steps: str | int) -> str:
-    """A path and what follows it, as `tracks[2].format.classes`."""
+    """A path with the next key or index, e.g. `tracks[2].format.classes`."""
     for step in steps:
         path += f"[{step}]" if isinstance(step, int) else f".{step}" if path else step
     return path
@@ -25,8 +25,8 @@ def path_to(path: str, *steps: str | int) -> str:
 class Document:
     """What all values of a document share.
 
-    `folder` is where relative paths start. `formats` has the run formats by name. `parts` are the values that have
-    been read so far, by key of the root; keys are read in the order in which they are declared.
+    `folder` is the start of relative paths. `formats` has the run formats by name. `parts` are the values read so far,
+    by root key; keys are read in the order in which they are declared.
     """
 
     report: Report
@@ -36,10 +36,10 @@ class Document:
 
 
 class Value:
-    """One node of the document and the path of keys that leads to it, as `tracks[2].format.classes`.
+    """One node of the document and its path, e.g. `tracks[2].format.classes`.
 
-    Each method that reads returns the typed value; on a problem it reports and returns an empty one, so that reading
-    goes on.
+    Each method that reads returns the typed value. On a problem it reports and returns an empty one, so that reading
+    continues.
     """
 
     def __init__(self, node: yaml.Node, path: str, document: Document) -> None:
@@ -58,7 +58,7 @@ class Value:
         self.error("definition-value", found=str(found), expected=expected, suggestion=suggestion)
 
     def at(self, *steps: str | int) -> "Value":
-        """What these keys and places lead to, or the last of it that is there."""
+        """The value at these keys and indexes, or the last existing one on the way."""
         value = self
         for step in steps:
             below = value._below(step)
@@ -77,7 +77,7 @@ class Value:
 
     @property
     def nothing(self) -> "Value":
-        """An empty value whose problems are not reported. What a kind makes of it replaces a missing value."""
+        """An empty value whose problems are not reported. Kinds use it for missing values."""
         document = Document(Report(), self.document.folder, self.document.formats, self.document.parts)
         return Value(yaml.ScalarNode("", ""), self.path, document)
 
@@ -111,7 +111,7 @@ class Value:
         return [Value(node, path_to(self.path, place), self.document) for place, node in enumerate(self.node.value)]
 
     def keys(self) -> dict[str, "Value"]:
-        """The values of a mapping by key; a key that is there twice is reported, and its last value counts."""
+        """The values of a mapping by key. A repeated key is reported; its last value counts."""
         values: dict[str, Value] = {}
         if not isinstance(self.node, yaml.MappingNode):
             self.invalid("a mapping of keys")
@@ -128,7 +128,7 @@ class Value:
 def parse_document(
     text: str, report: Report, folder: Path = Path(), formats: Mapping[str, Any] | None = None
 ) -> Value | None:
-    """The document's root; None, with the problem reported, when it is no YAML or uses anchors."""
+    """The document's root; None, with the problem reported, if it is no YAML or uses anchors."""
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         shared = any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=loader))

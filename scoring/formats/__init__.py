@@ -1,4 +1,4 @@
-"""Run formats, one file a format; a new one is its file and a word in the table below."""
+"""Run formats, one per file. A new format is a file and an entry in the table below."""
 
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -26,24 +26,24 @@ FORMATS: dict[str, Format] = {
 
 
 def answer_kind(track: Track) -> AnswerKind:
-    """What the runs of a track say."""
+    """The kind of answers in a track's runs."""
     return FORMATS[track.format.kind].answers
 
 
 def size_of(spec: FormatSpec) -> Size:
-    """How large a run may be for each of its items."""
+    """The greatest size of a run, for each of its items."""
     return FORMATS[spec.kind].size(spec)
 
 
 def write_run(track: Track, answers: Answers, path: Path) -> None:
-    """Write `answers` as a run file of the track, with the folders above it."""
+    """Write `answers` as a run file of the track; create folders if needed."""
     path.parent.mkdir(parents=True, exist_ok=True)
     text = FORMATS[track.format.kind].write(answers, track.format)
     path.write_text(text, encoding="utf-8", newline="")
 
 
 def suffix(track: Track) -> str:
-    """What the names of a track's run files end in."""
+    """The extension of a track's run files."""
     return FORMATS[track.format.kind].suffix(track.format.options)
 
 
@@ -57,24 +57,24 @@ def read_run(
     lenient: bool = False,
     text_lengths: Mapping[str, int] | None = None,
 ) -> Answers | None:
-    """Read a run file; its rows stay in the file's order.
+    """Read a run file; its rows keep the file's order.
 
     Args:
-        items: ids that the run must hold; None leaves missing and unknown ids unjudged.
-        optional: ids that the run may hold too, all of them or none.
-        lenient: keep what the official scorers tolerate (missing items or labels, labels outside the domain, inner
-            classes, wrong sums) as warnings; labels unknown to the format become further columns.
-        text_lengths: characters of each item's text, to judge offsets by; of entities, its tokens.
+        items: ids that the run must have; None does not check ids.
+        optional: ids that the run may have too, all of them or none.
+        lenient: accept, with warnings, what the official scorers tolerate (missing items or labels, labels outside the
+            domain, inner classes, wrong sums); labels unknown to the format become further columns.
+        text_lengths: characters of each item's text, to check offsets; tokens for entities.
 
     Returns:
-        None when the report got an error.
+        None if the report got an error.
     """
     expected = None if items is None or lenient else len(items) + len(optional)
     reading = Reading(
         role="run",
         report=report,
         items=items,
-        optional=dict.fromkeys(optional),  # a set that keeps its order
+        optional=dict.fromkeys(optional),  # an ordered set
         lenient=lenient,
         missing_allowed=track.missing == "default",
         inner_classes=_inner_classes(track),
@@ -85,7 +85,7 @@ def read_run(
 
 
 def read_gold(track: Track, data: bytes, spec: FormatSpec, report: Report) -> Answers | None:
-    """Read a gold file, which is written as `spec` says; None when the report got an error."""
+    """Read a gold file in the format `spec`; None if the report got an error."""
     return _read(data, spec, Reading(role="gold", report=report, inner_classes=_inner_classes(track)))
 
 
@@ -103,9 +103,9 @@ def _read(data: bytes, spec: FormatSpec, reading: Reading) -> Answers | None:
 
 
 def _bounds(spec: FormatSpec, items: int | None) -> dict[str, int]:
-    """How many lines or objects, and how many cells or values, a run of so many items may have.
+    """Bounds on lines or objects, and on cells or values, of a run with so many items.
 
-    A gold standard and a lenient reading (`items` is None) have only the bounds of any file.
+    Gold and lenient readings (`items` is None) have only the bounds of any file.
     """
     if items is None:
         return {}

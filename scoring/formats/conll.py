@@ -1,7 +1,7 @@
-"""Tokens with tags, as in CoNLL-2003: a line a token, its tag last, an empty line after each sentence.
+"""Tokens with tags, as in CoNLL-2003: one token per line, its tag last, an empty line after each sentence.
 
 Tags are `O`, or a prefix and a type: `B-PER` begins an entity, `I-PER` continues it; with BIOES `E-PER` ends it and
-`S-PER` is one of a single token. What breaks this order is repaired as the definition says.
+`S-PER` is a single token. Tags that break this order are repaired as the definition says.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ OUTSIDE, BEGIN, INSIDE, END, SINGLE = range(5)
 PREFIXES = {"BIO": "BI", "IOB2": "BI", "BIOES": "BIES"}
 LETTERS = {"B": BEGIN, "I": INSIDE, "E": END, "S": SINGLE}
 ID = "# id = "
-TOKEN = "_"  # of runs that are written here
+TOKEN = "_"  # in runs written here
 OPTIONS = (
     Key("classes", WORDS, "The types of entities."),
     Key("scheme", one_of("BIO", "IOB2", "BIOES"), "How tags mark entities; BIO and IOB2 are the same.", "BIO"),
@@ -45,13 +45,13 @@ OPTIONS = (
 
 
 def size(spec: FormatSpec) -> Size:
-    """How large a run may be for each sentence."""
+    """The greatest size of a run, for each sentence."""
     tokens = limits.TOKENS_AN_ITEM
     return Size(entries=tokens, cells=8 * tokens, bytes=limits.TOKEN_BYTES * tokens)
 
 
 def tags_of(spec: FormatSpec) -> dict[str, int]:
-    """Tag → 8 · place of the type + prefix."""
+    """Tags as numbers: 8 · index of the type + prefix."""
     letters = PREFIXES[spec.options["scheme"]]
     types = enumerate(spec.options["classes"])
     return {"O": OUTSIDE} | {f"{one}-{name}": 8 * place + LETTERS[one] for place, name in types for one in letters}
@@ -105,7 +105,7 @@ def _sentences(text: str, with_ids: bool, problems: Problems) -> tuple[list[str]
 def report_lengths(
     ids: Sequence[str], lengths: Sequence[int], expected: Sequence[int], problems: Problems, lenient: bool
 ) -> None:
-    """Report sentences that have other tokens than expected: places in them would mean something else."""
+    """Report sentences with other tokens than expected, in which positions would mean something else."""
     for item, length, wanted in zip(ids, lengths, expected, strict=True):
         if length != wanted:
             severity: Severity = "warning" if lenient else "error"
@@ -116,7 +116,7 @@ def report_lengths(
 def _codes(
     tags: Sequence[str], lines: Sequence[int], known: Mapping[str, int], problems: Problems, reading: Reading
 ) -> NDArray[np.intp]:
-    """Tags as numbers; unknown ones are reported, and O."""
+    """Tags as numbers; unknown ones are reported and become O."""
     if set(tags) <= known.keys():
         return np.fromiter(map(known.__getitem__, tags), np.intp, len(tags))
     for tag, line in zip(tags, lines, strict=True):
@@ -142,7 +142,7 @@ def entities_of(
     lines: Sequence[int],
     lenient: bool = False,
 ) -> Entities:
-    """Entities from tags as numbers (`tags_of`), those of all sentences after each other."""
+    """Entities from tags as numbers (`tags_of`), sentence after sentence."""
     kinds, prefixes = codes >> 3, codes & 7
     bounds = np.append(0, np.cumsum(lengths)).astype(np.int64)
     follows = np.zeros(len(codes) + 1, np.bool_)
@@ -182,7 +182,7 @@ def _report_order(
 
 
 def write(answers: Entities, spec: FormatSpec) -> str:
-    """Each token as `_`: answers do not hold the texts."""
+    """Write each token as `_`, as answers do not have the texts."""
     begins, ends, kinds = (side.tolist() for side in (answers.begins, answers.ends, answers.kinds))
     is_long, parts = spec.options["scheme"] == "BIOES", []
     for row, (item, length) in enumerate(zip(answers.ids, answers.lengths.tolist(), strict=True)):
@@ -198,7 +198,7 @@ def write(answers: Entities, spec: FormatSpec) -> str:
 
 
 def suffix(options: Mapping[str, Any]) -> str:
-    """What the names of such files end in."""
+    """The extension of such files."""
     return ".conll"
 
 

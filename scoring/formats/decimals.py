@@ -1,4 +1,4 @@
-"""Numbers as text: what counts as one, and a million of them at once."""
+"""Numbers as text: what is accepted, and fast conversion of many."""
 
 import math
 import re
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 DECIMAL = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
-CHARACTERS = frozenset("0123456789+-.eE")  # leaves out what float() takes too: NaN, infinity, 1_000, spaces
+CHARACTERS = frozenset("0123456789+-.eE")  # excludes what float() accepts too: NaN, infinity, 1_000, spaces
 
 
 def is_decimal(text: str) -> bool:
@@ -17,7 +17,7 @@ def is_decimal(text: str) -> bool:
 
 
 def decimals(texts: Sequence[str]) -> NDArray[np.float64] | None:
-    """The numbers of texts all of which are finite numbers; None when one is not."""
+    """The numbers of texts that are all finite numbers; None if one is not."""
     if not CHARACTERS.issuperset("".join(texts)):
         return None
     try:

@@ -1,4 +1,4 @@
-"""Delimited text cut into rows of cells: separators, quotes, line ends, headers; no cell is interpreted."""
+"""Delimited text split into rows of cells: separators, quotes, line ends, headers. Cells are not interpreted."""
 
 import csv
 import io
@@ -12,16 +12,16 @@ from scoring.reports.nearest import nearest
 from scoring.reports.problems import Report, Severity
 
 SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars", " ": "spaces"}
-INDEX_NAMES = ("", "Unnamed: 0")  # as pandas writes a column of row numbers, and writes it again
-COLUMNS_COMPARED = 50  # with the name of one that is missing
+INDEX_NAMES = ("", "Unnamed: 0")  # names that pandas gives to a column of row numbers
+COLUMNS_COMPARED = 50  # compared with a missing name
 CSV_ERRORS = {"field larger": "cell-too-long", "unexpected end": "quote-open"}
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Cells row after row in one list, how many the first row has, and the line in which each row begins.
+    """Cells row after row in one list, the number of cells in the first row, and the line where each row begins.
 
-    `widths` (cells a row) is there only if rows differ in it; then columns mean nothing.
+    `widths` (cells per row) is set only if they differ; then columns mean nothing.
     """
 
     cells: list[str]
@@ -45,12 +45,12 @@ class Rows:
 
 
 def split(text: str, separator: str, report: Report) -> Rows | None:
-    """Rows without blank lines; quotes are taken off, everything else stays as it is. None if quotes do not match."""
+    """Rows without blank lines; quotes are removed, everything else is kept. None if quotes do not match."""
     return split_plain(text, separator) or _split_patiently(text, separator, report)
 
 
 def split_plain(text: str, separator: str) -> Rows | None:
-    """The rows of a text in which nothing has to be looked at twice: no quotes, no blank lines, rows of one width."""
+    """Rows of a simple text: no quotes, no blank lines, equal widths. None for others."""
     if '"' in text:
         return None
     if "\r" in text:
@@ -85,13 +85,13 @@ def _split_patiently(text: str, separator: str, report: Report) -> Rows | None:
 
 
 def is_header(first: Sequence[str], names: Sequence[str]) -> bool:
-    """True when a cell of the line is, case and spaces aside, one of the columns' names."""
+    """Whether a cell of the line is one of the columns' names, ignoring case and spaces."""
     known = {name.casefold() for name in names}
     return any(cell.strip().casefold() in known for cell in first)
 
 
 def has_other_separator(first: Sequence[str], width: int, separator: str, report: Report) -> bool:
-    """Report that the first line was cut by another separator than it should be; false when it was not."""
+    """Report a first line with the wrong separator; False if it is right."""
     for other, name in SEPARATORS.items():
         if len(first) == 1 < width and other != separator and len(first[0].split(other)) == width:
             report.error("wrong-separator", line=1, found=name, expected=SEPARATORS[separator])
@@ -102,7 +102,7 @@ def has_other_separator(first: Sequence[str], width: int, separator: str, report
 def find_columns(
     header: Sequence[str], needed: Sequence[str], separator: str, extra_columns: str, reading: Reading
 ) -> dict[str, int] | None:
-    """Where each needed column stands in a header; None, with the problems reported, when one is not there once."""
+    """The index of each needed column in a header; None, with problems reported, if one is missing or repeated."""
     lacking = [name for name in needed if name not in header]
     twice = sorted({name for name in needed if header.count(name) > 1})
     further = [cell for cell in header if cell not in needed]
@@ -134,7 +134,7 @@ def find_columns(
 
 
 def check_widths(rows: Rows, width: int, report: Report) -> bool:
-    """Report rows with more or fewer cells than `width`; true when there is none."""
+    """Report rows with more or fewer cells than `width`; True if there are none."""
     if rows.widths is None and rows.width == width:
         return True
     problems = Problems(report)

@@ -1,4 +1,4 @@
-"""What a file is by its first bytes, whatever its name says."""
+"""The type of a file by its first bytes, whatever its name."""
 
 SIGNATURES = {
     b"PK\x03\x04": "a zip archive or an office document",
@@ -24,12 +24,12 @@ PAGES = (b"<!doctype html", b"<html", b"<?xml", b"<svg")
 
 
 def is_zip(head: bytes) -> bool:
-    """True when a file that begins so is, or claims to be, a zip archive."""
+    """Whether a file that begins with these bytes is, or claims to be, a zip archive."""
     return head.startswith((b"PK\x03\x04", b"PK\x05\x06"))
 
 
 def foreign_kind(head: bytes) -> str | None:
-    """What a file is that cannot be a run, in words; None if nothing speaks against a text."""
+    """The type of a file that cannot be a run, as text; None if it may be text."""
     for signature, kind in SIGNATURES.items():
         if head.startswith(signature):
             return kind

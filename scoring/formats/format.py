@@ -1,4 +1,4 @@
-"""What a run format is: the key that names it, what its files say, and how they are read, written and bounded."""
+"""Run formats: the key of a format, its kind of answers, reading, writing and bounds."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,9 +16,9 @@ FormatOptions = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How large a run may be for each of its items: lines or objects, cells or values, and bytes.
+    """The greatest size of a run, for each of its items: lines or objects, cells or values, and bytes.
 
-    Generous, and still a bound on what a hostile file costs.
+    Generous, but still a bound on the cost of a hostile file.
     """
 
     entries: int
@@ -27,7 +27,7 @@ class Size:
 
 
 def size_of_columns(spec: FormatSpec) -> Size:
-    """With an answer for each class or column."""
+    """The size with an answer for each class or column."""
     columns = len(spec.options.get("classes") or spec.options.get("columns") or ())
     return Size(
         entries=limits.ENTRIES_AN_ITEM,
@@ -38,20 +38,20 @@ def size_of_columns(spec: FormatSpec) -> Size:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A run format: all that the engine knows of it.
+    """A run format: everything that the engine knows about it.
 
-    `read` returns None when it reported an error; `write` makes a file that `read` takes for the same answers. In the
-    spec they find every option, those that task.yaml leaves out with the default of their key.
-    `finish` may change the options that were read, and report on them.
+    `read` returns None after reporting an error; `write` makes a file that `read` reads as the same answers. Their spec
+    has every option, with the default for those that task.yaml leaves out. `finish` may change the options that were
+    read, and report problems.
     """
 
-    name: str  # as task.yaml has it under `kind`
+    name: str  # the value of `kind` in task.yaml
     answers: AnswerKind
     doc: str
-    example: str  # of its options
+    example: str  # of the options
     options: Sequence[Key]
     read: Callable[[bytes, FormatSpec, Reading], Answers | None]
     write: Callable[[Any, FormatSpec], str]
-    suffix: Callable[[FormatOptions], str]  # of a file's name
+    suffix: Callable[[FormatOptions], str]  # extension of files
     size: Callable[[FormatSpec], Size] = size_of_columns
     finish: Callable[[Value, Values], None] | None = None

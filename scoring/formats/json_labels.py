@@ -1,4 +1,4 @@
-"""Hard labels as JSON: `[{"id": "1", "value": "NO"}, …]`, or a list of labels as value where several may hold."""
+"""Hard labels as JSON: `[{"id": "1", "value": "NO"}, …]`, or lists of labels as values."""
 
 from typing import Any, Literal
 
@@ -13,7 +13,7 @@ OPTIONS = (*LABEL_OPTIONS, *RECORD_OPTIONS)
 
 
 def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
-    """Read labels into a boolean matrix with one column a class."""
+    """Read labels into a boolean matrix with one column per class."""
     errors_before = len(reading.report.errors)
     classes: tuple[str, ...] = spec.options["classes"]
     multi = spec.options["multi"]

@@ -1,7 +1,7 @@
-"""Lists of JSON objects with an id and a value: read by a compiled, typed decoder when all is well.
+"""Lists of JSON objects with an id and a value, read by a compiled, typed decoder if they are valid.
 
-The decoder stops at the first problem and keeps the last of equal keys, so a file that it rejects, or that may repeat a
-key, is read again with patience: slower, and able to name every problem and its place.
+The decoder stops at the first problem and keeps the last of equal keys. So a file that it rejects, or that may repeat a
+key, is read again more slowly, to report every problem and its place.
 """
 
 import json
@@ -24,7 +24,7 @@ OBJECTS_AN_ENTRY = 3
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The objects of a file: the names of their keys, the constants they repeat, and the type of the value.
+    """The objects of a file: the names of their keys, their constants, and the type of the value.
 
     A `value_type` of None means that no typed decoder can read the values.
     """
@@ -33,7 +33,7 @@ class Shape:
     value_key: str
     constants: tuple[tuple[str, str], ...]
     value_type: Any
-    lines: bool  # one object a line, and no list about them
+    lines: bool  # one object per line, without a list
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -45,9 +45,8 @@ class Shape:
 class Records:
     """Ids and values in the file's order.
 
-    `typed`: the values are of the shape's type. Else they are plain JSON (or MISSING), and `places` says for each how
-    a message names its entry, `numbers` which one it is; `ids` may then be fewer, but in that case an error stands in
-    the report.
+    `typed`: the values have the shape's type. Otherwise they are plain JSON (or MISSING); `places` are the entries'
+    names in messages, `numbers` their positions, and `ids` may be fewer if the report has an error.
     """
 
     ids: list[str]
@@ -58,7 +57,7 @@ class Records:
     numbers: list[int] = field(default_factory=list)
 
     def path(self, row: int, *keys: str) -> str:
-        """Where a value, or what stands under `keys` in it, is in the file."""
+        """The path of a value in the file, or of what is below `keys` in it."""
         number = self.numbers[row] if self.numbers else row + 1
         return ".".join((f"#{number}", self.value_key, *keys))
 
@@ -72,7 +71,7 @@ RECORD_OPTIONS = (
 
 
 def write_records(ids: Sequence[str], values: Iterable[Any], spec: FormatSpec) -> str:
-    """A JSON object an item: in a list, or each in its line."""
+    """Write a JSON object per item: in a list, or one per line."""
     options = spec.options
     pairs = zip(ids, values, strict=True)
     records = ({**options["constants"], options["id"]: item, options["value"]: value} for item, value in pairs)
@@ -81,25 +80,25 @@ def write_records(ids: Sequence[str], values: Iterable[Any], spec: FormatSpec) -
 
 
 def records_suffix(options: Mapping[str, Any]) -> str:
-    """What the names of such files end in."""
+    """The extension of such files."""
     return ".jsonl" if options["lines"] else ".json"
 
 
 def shape_of(spec: FormatSpec, value_type: Any) -> Shape:
-    """The shape that a format's options ask for."""
+    """The shape for a format's options."""
     options = spec.options
     constants = tuple(sorted(options["constants"].items()))
     return Shape(options["id"], options["value"], constants, value_type, options["lines"])
 
 
 def read_records(data: bytes, shape: Shape, reading: Reading, strings_in: Callable[[list[Any]], int]) -> Records | None:
-    """Read the file's objects.
+    """Read the file's objects. Problems of single objects are reported.
 
     Args:
         strings_in: how many JSON strings, keys included, the typed values stood for.
 
     Returns:
-        None when the file is no list; what is wrong with single objects is reported.
+        None if the file is no list.
     """
     data = data.removeprefix(UTF8_MARK)
     decoder = _decoder(shape)
@@ -109,14 +108,14 @@ def read_records(data: bytes, shape: Shape, reading: Reading, strings_in: Callab
         return _read_patiently(data, shape, reading)
     values = [record.value for record in records]
     strings = len(records) * (3 + 2 * len(shape.constants)) + strings_in(values)
-    # Every string has two quotes, so a repeated key shows as quotes that the decoded content does not account for.
+    # Every string has two quotes, so a repeated key shows as more quotes than the decoded content has.
     if b"\\" in data or data.count(b'"') != 2 * strings or not records:
         return _read_patiently(data, shape, reading)
     return Records([record.id for record in records], values, True, shape.value_key)
 
 
 def _decode(data: bytes, decoder: msgspec.json.Decoder[Any], lines: bool) -> list[Any]:
-    """The typed objects; none where they are not one a line as they should be."""
+    """The typed objects; none if they should be one per line and are not."""
     if not lines:
         return cast(list[Any], decoder.decode(data))
     records = decoder.decode_lines(data)
@@ -138,7 +137,7 @@ def _decoder(shape: Shape) -> msgspec.json.Decoder[Any] | None:
 def object_type(types: Mapping[str, Any], keys: Mapping[str, str]) -> Any:
     """A type for JSON objects by field: its type, and its key in the file.
 
-    None where msgspec cannot know a key: it would have to be escaped in JSON, as `5" or 7"` or one with a tab.
+    None if msgspec cannot match a key because it would be escaped in JSON, e.g. `5" or 7"` or one with a tab.
     """
     try:
         return msgspec.defstruct("Object", types.items(), rename=dict(keys), forbid_unknown_fields=True, gc=False)
@@ -174,7 +173,7 @@ def _read_patiently(data: bytes, shape: Shape, reading: Reading) -> Records | No
 
 
 def _is_too_much(text: str, shape: Shape, reading: Reading) -> bool:
-    """Report a text of many more values than a run of so many items needs; a list may have each in its own line."""
+    """Report a text with many more values than a run of so many items needs. A list may have each on its own line."""
     lines = reading.most_entries if shape.lines else reading.most_cells
     cells, objects = reading.most_cells, OBJECTS_AN_ENTRY * reading.most_entries
     marks = (("\n", lines), ("\r", lines), (",", cells), ("[", cells), ("{", objects))
@@ -182,7 +181,7 @@ def _is_too_much(text: str, shape: Shape, reading: Reading) -> bool:
 
 
 def _is_laid_out_otherwise(text: str, shape: Shape, report: Report) -> bool:
-    """Report a list where each line should be an object, or lines of objects where a list should be."""
+    """Report a list instead of one object per line, or objects per line instead of a list."""
     if shape.lines:
         if text.lstrip().startswith("["):
             report.error("json-list-for-lines", line=1)
@@ -200,7 +199,7 @@ def _is_laid_out_otherwise(text: str, shape: Shape, report: Report) -> bool:
 def _add(
     entry: dict[str, Any], number: int, shape: Shape, reading: Reading, records: Records, problems: Problems
 ) -> None:
-    """Add an entry to the records; problems go under its id, or its position when it has no usable one."""
+    """Add an entry to the records. Problems are reported with its id, or its position without a usable one."""
     identifier = entry.get(shape.id_key, MISSING)
     place = position = f"#{number}"
     if isinstance(identifier, str) and identifier.isprintable() and identifier:

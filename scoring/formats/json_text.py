@@ -1,4 +1,4 @@
-"""JSON as plain objects that keep what a file says: repeated keys, numbers beyond 64 bits, and where it is no JSON."""
+"""JSON as plain objects without losing anything: repeated keys, numbers beyond 64 bits, and where it is invalid."""
 
 import json
 import math
@@ -8,8 +8,8 @@ from typing import Any
 from scoring.formats.reading import shown
 from scoring.reports.problems import Report
 
-EXCERPT = 20  # characters that show where a file is no JSON
-EXPECTED = {  # what the parser says, in words of ours
+EXCERPT = 20  # characters quoted where a file is no JSON
+EXPECTED = {  # the parser's messages in our words
     "Expecting value": "a value",
     "Expecting property name": "a key in double quotes",
     "Expecting ':'": "a colon",
@@ -20,14 +20,15 @@ EXPECTED = {  # what the parser says, in words of ours
     "Invalid control character": "a closing quotation mark",
     "Invalid \\": "another character after the backslash",
 }
-LONGEST_NUMBER = 40  # digits; anything longer is no label and no probability
-ODD_NUMBER = re.compile(rf"[0-9]{{{LONGEST_NUMBER + 1}}}|[0-9][eE]")  # what `int` and `float` may not be given as it is
+LONGEST_NUMBER = 40  # digits; no label or probability is longer
+# numbers that must not be passed to `int` and `float`
+ODD_NUMBER = re.compile(rf"[0-9]{{{LONGEST_NUMBER + 1}}}|[0-9][eE]")
 
 MISSING = object()
 
 
 class Unusable:
-    """A number that JSON or 64 bits cannot hold, kept as the text that stood in the file."""
+    """A number that JSON or 64 bits cannot represent, kept as its text in the file."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -37,7 +38,7 @@ class Unusable:
 
 
 def in_json(value: object) -> str:
-    """A value as it stands in a file, cut to length; an unusable number is marked, and freed of the quotes it gets."""
+    """A value as in a file, shortened; an unusable number is marked, without the quotes that it would get."""
     try:
         text = json.dumps(value, ensure_ascii=False, default=lambda unusable: f"\0{unusable}\0")
     except RecursionError:
@@ -46,11 +47,11 @@ def in_json(value: object) -> str:
 
 
 class RepeatedKeys(dict[str, Any]):
-    """An object in which a key stood more than once."""
+    """An object with a repeated key."""
 
 
 def parse_lines(text: str, report: Report) -> object:
-    """The documents of a file that has one a line; MISSING, with the first problem reported, when a line is no JSON."""
+    """The documents of a file with one per line; MISSING, with the first problem reported, if a line is no JSON."""
     documents = []
     for number, line in enumerate(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), 1):
         document = parse(line, report, number) if line.strip() else None
@@ -61,8 +62,8 @@ def parse_lines(text: str, report: Report) -> object:
 
 
 def parse(text: str, report: Report, line: int = 1) -> object:
-    """The document as plain objects; MISSING, with the problem reported, when it is no JSON; `line` is its first."""
-    is_odd = ODD_NUMBER.search(text) is not None  # the parser's own numbers are a lot faster
+    """The document as plain objects; MISSING, with the problem reported, if it is no JSON. `line` is its first line."""
+    is_odd = ODD_NUMBER.search(text) is not None  # the parser's own numbers are much faster
     try:
         return json.loads(
             text,
@@ -101,7 +102,7 @@ def _float(text: str) -> float | Unusable:
 
 
 def kind_in_words(value: object) -> str:
-    """What a JSON value is, in words."""
+    """The name of a JSON value's type."""
     if value is None or isinstance(value, bool):
         return json.dumps(value)
     if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""Labels by item, from whatever file: judged against the track's classes and made a boolean matrix."""
+"""Labels by item, from any format: checked against the track's classes, as a boolean matrix."""
 
 import re
 from collections.abc import Callable, Collection, Sequence
@@ -16,7 +16,7 @@ from scoring.formats.json_text import MISSING, in_json
 from scoring.formats.reading import Problems, Reading, shown, shown_cell
 from scoring.reports.nearest import nearest
 
-WITH_POINT = re.compile(r"(-?[0-9]{1,9})\.0+")  # as pandas writes whole numbers, when some are missing
+WITH_POINT = re.compile(r"(-?[0-9]{1,9})\.0+")  # as pandas writes whole numbers in columns with gaps
 
 
 LABEL_OPTIONS = (
@@ -27,7 +27,7 @@ LABEL_OPTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """A value an item: with `multi` a list of labels, else one label; before it is judged it may be anything."""
+    """A value per item: with `multi` a list of labels, else one label. Values are unchecked at first."""
 
     ids: list[str]
     values: Sequence[Any]
@@ -35,9 +35,9 @@ class Labels:
     multi: bool
 
     def as_matrix(self) -> Matrix | None:
-        """True where the item has the class; labels unknown to the format (a lenient reading) follow the classes.
+        """True where the item has the class. Labels unknown to the format (in a lenient reading) follow the classes.
 
-        None when an item has no label, or one of its labels twice.
+        None if an item has no label, or a label twice.
         """
         count = len(self.ids)
         labels = list(chain.from_iterable(self.values)) if self.multi else self.values
@@ -59,7 +59,7 @@ class Labels:
         lines: Sequence[int] | None = None,
         path: Callable[[int], str] | None = None,
     ) -> None:
-        """Report every wrong value; `places` names each in a message, `lines` or `path` say where a row stands."""
+        """Report every invalid value; `places` are its names in messages, `lines` or `path` say where it is."""
         problems = Problems(reading.report)
         known = frozenset(self.classes)
         for row, (place, value) in enumerate(zip(places, self.values, strict=True)):
@@ -93,19 +93,19 @@ class Labels:
 
 
 def _without_point(value: object, known: Collection[str]) -> str | None:
-    """The label that a number as 1.0 stands for, in quotes or not."""
+    """The label for a number such as 1.0, in quotes or not."""
     match = WITH_POINT.fullmatch(str(value)) if isinstance(value, str | float) else None
     return match[1] if match and match[1] in known else None
 
 
 def report_decimal_point(found: str, whole: str | None, problems: Problems, **where: Any) -> None:
-    """Report once that a file has 1.0 for 1: this has one cause and one fix, in however many places."""
+    """Report once that a file has 1.0 instead of 1, which has one cause and one fix."""
     if not problems.has("decimal-point"):
         problems.add("decimal-point", found, found=found, suggestion=whole, **where)
 
 
 def _problem_of(value: object, known: frozenset[str], multi: bool) -> tuple[str, Any] | None:
-    """Code and found value of what is wrong with a value, or None."""
+    """Code and found value of a value's problem, or None."""
     if not multi:
         if not isinstance(value, str):
             return "value-not-a-label", value

@@ -1,4 +1,4 @@
-"""Where a delimited file holds what: separator, header, the id's columns and the others by name."""
+"""The layout of a delimited file: separator, header, the id's columns and the others by name."""
 
 import csv
 import io
@@ -23,13 +23,13 @@ from scoring.formats.reading import Reading, decode, is_too_much
 from scoring.reports.problems import Report
 
 EXCEL_LINE = re.compile(r'"?sep=."?', re.IGNORECASE)
-FIRST_LINE = 20  # characters in which that line ends
+FIRST_LINE = 20  # characters within which that line ends
 SEPARATORS_BY_NAME = {"comma": ",", "tab": "\t", "semicolon": ";", "bar": "|", "space": " "}
 
 
 @dataclass(frozen=True, slots=True)
 class ItemTable:
-    """The rows below the header, the items that they are for, and where the columns stand."""
+    """The rows below the header, their items, and the indexes of the columns."""
 
     rows: Rows
     ids: list[str]
@@ -40,7 +40,7 @@ class ItemTable:
 
 
 def _read_separator(value: Value) -> str:
-    """Any one character that is not part of rows or quotes, or a name for it."""
+    """A separator: any character that is not part of rows or quotes, or a name for it."""
     given = value.node.value if value.is_scalar else ""
     separator = SEPARATORS_BY_NAME.get(given, given)
     if len(separator) != 1 or separator in '"\r\n\0':
@@ -75,12 +75,12 @@ LAYOUT_OPTIONS = (
 def read_table(
     data: bytes, options: Mapping[str, Any], columns: Sequence[str], reading: Reading, dispensable: Collection[str] = ()
 ) -> ItemTable | None:
-    """Cut a file into rows and find the id's and the other columns; None, with the problems reported, where one lacks.
+    """Split a file into rows and find its columns; None, with problems reported, if one is missing.
 
     Args:
         options: those of LAYOUT_OPTIONS, and others.
         columns: names in the file's header.
-        dispensable: those of them that the file may lack; they then have no place.
+        dispensable: those of them that may be missing; they then have no index.
     """
     report, separator, header = reading.report, options["separator"], options["header"]
     text = decode(data, report)
@@ -117,7 +117,7 @@ def read_table(
 
 
 def write_table(ids: Sequence[str], columns: Mapping[str, Sequence[Any]], options: Mapping[str, Any]) -> str:
-    """A line an item. An id of several columns is taken apart from the right: only its first part may hold `_`."""
+    """Write a line per item. An id of several columns is split from the right: only its first part may contain `_`."""
     names = options["id"]
     parts = zip(*(item.rsplit("_", len(names) - 1) for item in ids), strict=True)
     known = {**dict(zip(names, parts, strict=True)), **columns}
@@ -131,12 +131,12 @@ def write_table(ids: Sequence[str], columns: Mapping[str, Sequence[Any]], option
 
 
 def table_suffix(options: Mapping[str, Any]) -> str:
-    """What the names of such files end in."""
+    """The extension of such files."""
     return ".tsv" if options["separator"] == "\t" else ".csv"
 
 
 def _is_for_excel(text: str, separator: str, report: Report) -> bool:
-    """Report a first line as `sep=;`, which names the separator to Excel and to no other program."""
+    """Report a first line such as `sep=;`, which only Excel understands."""
     first = text[:FIRST_LINE].split("\n", 1)[0].strip()
     if not EXCEL_LINE.fullmatch(first):
         return False

@@ -1,4 +1,4 @@
-"""What all formats share: the circumstances of a reading, bytes to text, problems by kind, ids against the items."""
+"""What all formats share: options of reading, decoding, problems by kind, comparing ids with the items."""
 
 import gc
 import unicodedata
@@ -16,16 +16,16 @@ from scoring.reports.problems import Report, Severity
 UTF8_MARK = b"\xef\xbb\xbf"
 OTHER_MARKS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16", b"\x00\x00\xfe\xff": "UTF-32"}
 
-LONGEST_RESPELLED = 200  # characters of an id; to put many accents in order takes the square of their number
+LONGEST_RESPELLED = 200  # characters of an id; normalizing many accents takes quadratic time
 
 Role = Literal["run", "gold"]
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The circumstances under which a file is read.
+    """The options with which a file is read.
 
-    `items` are the ids that a run must hold (None: not judged), `optional` those it may hold too, all or none. A
+    `items` are the ids that a run must have (None: not checked), `optional` those that it may have too, all or none. A
     lenient reading turns what the official scorers tolerate into warnings; `missing_allowed` does so for missing items.
     """
 
@@ -47,7 +47,7 @@ class Reading:
 
 @dataclass(slots=True)
 class ProblemsOfKind:
-    """All problems of one kind so far: their number, and the first of them."""
+    """All problems of one kind: their number, and the first ones."""
 
     severity: Severity
     first: Mapping[str, Any]
@@ -56,14 +56,14 @@ class ProblemsOfKind:
 
 
 class Problems:
-    """Gathers problems by kind, so that a thousand wrong cells make one problem that lists the first of them."""
+    """Collects problems by kind, so that a thousand wrong cells make one problem with the first places."""
 
     def __init__(self, report: Report) -> None:
         self._report = report
         self._kinds: dict[str, ProblemsOfKind] = {}
 
     def add(self, code: str, place: str, *, severity: Severity = "error", **fields: Any) -> None:
-        """Keep a problem's place; all else only of the first of its kind, where a field may be a function to call."""
+        """Add a problem's place; other fields only for the first of its kind, as values or functions."""
         kind = self._kinds.get(code)
         if kind is None:
             first = {name: value() if callable(value) else value for name, value in fields.items()}
@@ -73,9 +73,9 @@ class Problems:
             kind.places.append(place)
 
     def has_counted(self, code: str) -> bool:
-        """Count one more problem of a kind that lists enough places; False where `add` has to describe it.
+        """Count another problem of a kind that lists enough places. False if `add` must describe it.
 
-        Loops over many entries ask this first: a description costs far more than the look at an entry.
+        Loops over many entries call this first, as a description is far more expensive.
         """
         kind = self._kinds.get(code)
         if kind is None or self._report.listed is None or len(kind.places) < self._report.listed:
@@ -88,7 +88,7 @@ class Problems:
         return code in self._kinds
 
     def report(self) -> bool:
-        """Add one problem a kind to the report; true when one of them is an error."""
+        """Add one problem per kind to the report; True if one is an error."""
         for code, kind in self._kinds.items():
             self._report.add(kind.severity, code, count=kind.count, places=tuple(kind.places), **kind.first)
         return any(kind.severity == "error" for kind in self._kinds.values())
@@ -96,7 +96,7 @@ class Problems:
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """No garbage collection meanwhile: it looks at every list of a file again and again, and finds no garbage."""
+    """Pause garbage collection, which would scan all lists of a file repeatedly without finding garbage."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -107,7 +107,7 @@ def collector_paused() -> Iterator[None]:
 
 
 def shown(text: object) -> str:
-    """A found text as it can be printed: cut to length, without control characters or lone surrogates."""
+    """A found text for printing: shortened, without control characters or lone surrogates."""
     text = str(text)
     text = text[: SHOWN - 1] + "…" if len(text) > SHOWN else text
     if text.isprintable():
@@ -116,12 +116,12 @@ def shown(text: object) -> str:
 
 
 def shown_cell(text: str) -> str:
-    """A found cell: in quotes where it is empty, or begins or ends with a blank."""
+    """A found cell: quoted if it is empty, or begins or ends with a blank."""
     return shown(text) if text and text == text.strip() else f'"{shown(text)}"'
 
 
 def decode(data: bytes, report: Report) -> str | None:
-    """The text of a UTF-8 file without its byte-order mark; None, with the problem reported, if it is none."""
+    """The text of a UTF-8 file without byte-order mark; None, with the problem reported, if it is none."""
     kind = foreign_kind(data)
     if kind:
         report.error("not-a-text", found=kind)
@@ -140,7 +140,7 @@ def decode(data: bytes, report: Report) -> str | None:
         report.error("empty-file")
         return None
     if "\0" in text:
-        # Half of the bytes of UTF-16 without a mark are zero when the text is mostly ASCII.
+        # In UTF-16 without a mark, half of the bytes are zero if the text is mostly ASCII.
         code = "not-utf8-but" if text.count("\0") * 3 > len(text) else "nul-character"
         report.error(code, line=text.count("\n", 0, text.index("\0")) + 1, found="UTF-16" if "but" in code else None)
         return None
@@ -148,7 +148,7 @@ def decode(data: bytes, report: Report) -> str | None:
 
 
 def is_too_much(text: str, separator: str, reading: Reading) -> bool:
-    """Report a text of many more lines or cells than a run of so many items needs."""
+    """Report a text with many more lines or cells than a run of so many items needs."""
     entries = reading.most_entries
     marks = (("\n", entries), ("\r", entries), (separator, reading.most_cells))
     return any(are_too_many(text.count(mark), limit, reading.report) for mark, limit in marks)
@@ -162,7 +162,7 @@ def are_too_many(found: int, limit: int, report: Report) -> bool:
 
 
 def check_ids(ids: list[str], reading: Reading) -> None:
-    """Report ids given twice, missing, unknown, or only some of the optional ones."""
+    """Report ids that are repeated, missing, unknown, or only some of the optional ones."""
     report = reading.report
     if are_surely_unique(ids) if reading.items is None else reading.items.is_same(ids):
         return
@@ -222,7 +222,7 @@ def _report_ids(
 
 
 def _nearest_id(unknown: str, known: Collection[str]) -> str | None:
-    """The id that was meant, when spaces, leading zeros or a decimal point came in on the way."""
+    """The id that was meant, if spaces, leading zeros or a decimal point were added."""
     bare = unknown.strip()
     for candidate in (bare, bare.removesuffix(".0"), bare.lstrip("0"), bare.removesuffix(".0").lstrip("0")):
         if candidate in known:

@@ -1,4 +1,4 @@
-"""Shares or probabilities of classes, from whatever file: judged as numbers, and by their sum."""
+"""Shares or probabilities of classes, from any format: checked as numbers, and by their sum."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -27,11 +27,11 @@ def judge_shares(
     path: Callable[..., str] | None = None,
     others: NDArray[np.float64] | None = None,
 ) -> None:
-    """Report shares outside [0, 1] and sums other than asked for; `values` has shape (items, columns).
+    """Report shares outside [0, 1] and invalid sums; `values` has shape (items, columns).
 
     Args:
-        path: of a row and a column, or of a row, where they stand in a JSON file.
-        others: what further shares of each item add up to.
+        path: of a row and a column, or of a row, in a JSON file.
+        others: sums of further shares of each item.
     """
     outside = np.argwhere((values < 0) | (values > 1))
     if len(outside):
@@ -48,7 +48,7 @@ def judge_shares(
     if total is None:
         return
     sums = values.sum(axis=1) + (0 if others is None else others)
-    # A hair's breadth more than the tolerance: decimal shares are not exact in binary.
+    # Slightly more than the tolerance, as decimal shares are not exact in binary.
     wrong = np.nonzero(np.abs(sums - total) > spec.options["tolerance"] + 1e-9)[0].tolist()
     if wrong:
         first = wrong[: reading.report.listed]

@@ -1,4 +1,4 @@
-"""Lists of offsets or of start–end pairs, judged one by one and laid out as `Spans`."""
+"""Lists of offsets or of start–end pairs, checked one by one and converted to `Spans`."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -17,16 +17,16 @@ from scoring.limits import MARKED_CHARACTERS, SPAN_CHARACTERS
 from scoring.reports.problems import Severity
 
 FURTHEST = 2**31 - 1  # no text is longer
-BEYOND = FURTHEST + 2  # what is further away is as wrong as this
-WIDTH = 2 * BEYOND + 2  # places of an item, so that those of two items are never neighbors
-PART = 2**20  # characters of numbers that are decoded at once
+BEYOND = FURTHEST + 2  # all numbers further away are treated as this one
+WIDTH = 2 * BEYOND + 2  # positions per item, so that those of two items are never neighbors
+PART = 2**20  # characters of numbers decoded at once
 NO_LIST = "span-not-offsets"
 WHOLE = re.compile(r"[0-9]{1,10}")
 
 
 @dataclass(frozen=True, slots=True)
 class Offsets:
-    """How a cell or a JSON value lists what is marked: offset by offset, or as pairs of start and end."""
+    """How a cell or a JSON value lists marked text: offset by offset, or as pairs of start and end."""
 
     as_pairs: bool
     end_included: bool = False
@@ -44,7 +44,7 @@ class Offsets:
     def of_value(
         self, value: object, place: str, row: int, path: Callable[[int], str], problems: Problems
     ) -> list[Any]:
-        """The list that a JSON value holds; empty, with the error kept, where it is no such list."""
+        """The list in a JSON value; empty, with the error kept, if it is no such list."""
         try:
             found: list[Any] = msgspec.convert(value, self.type)
         except msgspec.MsgspecError:
@@ -54,7 +54,7 @@ class Offsets:
         return found
 
     def of_cell(self, cell: str, item: str, line: int, problems: Problems) -> list[Any]:
-        """The same for the text of such a value."""
+        """The list in the text of such a value."""
         try:
             found: list[Any] = msgspec.json.decode(cell, type=self.type)
         except (msgspec.MsgspecError, UnicodeError, RecursionError):
@@ -81,7 +81,7 @@ def _without_quotes(cell: str) -> str | None:
 
 
 def pairs_of_rows(start: str, stop: str) -> list[tuple[int, int]] | None:
-    """The pair of two cells; an empty list for empty cells, None when they hold something else."""
+    """The pair of two cells; an empty list for empty cells, None for anything else."""
     if not start and not stop:
         return []
     if not WHOLE.fullmatch(start) or not WHOLE.fullmatch(stop):
@@ -91,10 +91,9 @@ def pairs_of_rows(start: str, stop: str) -> list[tuple[int, int]] | None:
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """Spans in the order of the file, and how many each item has; `ends` are exclusive.
+    """Spans in the order of the file, and the number for each item; `ends` are exclusive.
 
-    `repeated` are rows with an offset that is listed more than once. `lines` and `path` say where items are, in files
-    that have them.
+    `repeated` are rows with a repeated offset. `lines` and `path` say where items are, in files that have them.
     """
 
     ids: list[str]
@@ -115,7 +114,7 @@ class Marks:
         lines: Sequence[int] | None = None,
         path: Callable[[int], str] | None = None,
     ) -> "Marks":
-        """Marks from a list an item, as `Offsets.of_cell` gives it; places beyond any text become the next beyond."""
+        """Marks from a list per item, as in `Offsets.of_cell`. Positions beyond any text become BEYOND."""
         lengths = np.fromiter(map(len, lists), np.int64, len(lists))
         count = int(lengths.sum())
         if not offsets.as_pairs:
@@ -137,11 +136,11 @@ class Marks:
         return cls.of_lists(ids, lists, offsets, lines)
 
     def place(self, row: int) -> str:
-        """How a message names a row."""
+        """A row's name in messages."""
         return f"line {self.lines[row]}" if self.lines else shown(self.ids[row])
 
     def as_spans(self, reading: Reading, problems: Problems) -> Spans | None:
-        """Sorted, each once; None where one is no span. Whatever cannot be right is reported."""
+        """The sorted, unique spans; None if one is no span. Everything invalid is reported."""
         owners = np.repeat(np.arange(len(self.lengths)), self.lengths)
         if not self._judge(owners, problems):
             return None
@@ -151,7 +150,7 @@ class Marks:
             return None
         begins, ends, repeated = self.begins, self.ends, self.repeated
         if not _is_ordered(begins, ends, owners):
-            order = np.lexsort((ends, begins, owners))  # leaves `owners`, which rise, as they are
+            order = np.lexsort((ends, begins, owners))  # keeps `owners`, which are sorted
             begins, ends = begins[order], ends[order]
             repeated = _firsts(begins, _overlaps(begins, ends, owners), owners)
             first = np.append(True, (np.diff(begins) != 0) | (np.diff(ends) != 0) | (np.diff(owners) != 0))
@@ -162,7 +161,7 @@ class Marks:
         return Spans(self.ids, begins, ends, np.searchsorted(owners, np.arange(len(self.lengths) + 1)))
 
     def _judge(self, owners: NDArray[np.int64], problems: Problems) -> bool:
-        """Whether every span can be one in some text."""
+        """Whether every span can exist in some text."""
         begins, ends = self.begins, self.ends
         empty = begins >= ends
         beyond = (ends > FURTHEST + 1) | (begins < -FURTHEST) | (ends - begins > SPAN_CHARACTERS)
@@ -180,16 +179,16 @@ class Marks:
     def _judge_ends(
         self, ends: NDArray[np.int64], owners: NDArray[np.int64], text_lengths: Mapping[str, int], problems: Problems
     ) -> None:
-        """Compare spans, sorted by item, with the lengths of the texts that are known.
+        """Compare spans, sorted by item, with the lengths of known texts.
 
-        Official evaluators score lists of offsets that go beyond a text, so these are accepted.
+        Official evaluators score offsets beyond a text, so these are accepted.
         """
         bounds = np.array([text_lengths.get(item, FURTHEST + 1) for item in self.ids], np.int64)
         severity: Severity = "error" if self.as_pairs else "warning"
         self._report("offset-outside-text", severity, _firsts(ends - 1, ends > bounds[owners], owners), problems)
 
     def _report(self, code: str, severity: Severity, found: Mapping[int, object], problems: Problems) -> None:
-        """Keep one problem for each row, with what was found there."""
+        """Keep one problem per row, with what was found there."""
         for row, text in found.items():
             if problems.has_counted(code):
                 continue
@@ -207,9 +206,9 @@ class Marks:
 def _spans_of_offsets(
     offsets: NDArray[np.int64], lengths: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], bool, dict[int, int]]:
-    """The fields of `Marks` from the offsets of all items, `lengths` of each; neighbors form one span.
+    """The fields of `Marks` from the offsets of all items, `lengths` of each. Neighbors form one span.
 
-    `offsets` is overwritten: there may be millions, and a copy of them costs more than all the rest.
+    `offsets` is overwritten: there may be millions, and copying them costs more than all the rest.
     """
     keys = offsets
     keys += np.repeat(np.arange(len(lengths)) * WIDTH + BEYOND, lengths)
@@ -227,7 +226,7 @@ def _spans_of_offsets(
 
 
 def _firsts(values: NDArray[np.int64], which: NDArray[np.bool_], owners: NDArray[np.int64]) -> dict[int, int]:
-    """Of each row that has one, the first of the chosen values; `owners` are their rows, and rise."""
+    """The first of the chosen values of each row that has one; `owners` are their rows, sorted."""
     chosen = owners[which]
     first = np.append(True, chosen[1:] != chosen[:-1])[: len(chosen)]
     return dict(zip(chosen[first].tolist(), values[which][first].tolist(), strict=True))
@@ -238,7 +237,7 @@ def _beyond(offset: int) -> str:
 
 
 def _numbers(flat: Iterable[int], rows: Iterable[Sequence[int]], count: int) -> NDArray[np.int64]:
-    """All numbers; those beyond any text as the next beyond."""
+    """All numbers; those beyond any text become BEYOND."""
     try:
         found = np.fromiter(flat, np.int64, count)
         return np.clip(found, -BEYOND, BEYOND, out=found)
@@ -247,9 +246,9 @@ def _numbers(flat: Iterable[int], rows: Iterable[Sequence[int]], count: int) -> 
 
 
 def _decode_at_once(cells: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
-    """All offsets and how many each cell has; None when one of the cells is not exactly one flat list.
+    """All offsets and their number per cell; None if a cell is not exactly one flat list.
 
-    Each cell begins and ends with its only brackets, so what stands between them is one list for all.
+    Each cell has brackets only at its ends, so everything between them is one list for all cells.
     """
     if not all(cell[:1] == "[" and cell[-1:] == "]" for cell in cells):
         return None
@@ -266,7 +265,7 @@ def _decode_at_once(cells: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np
 
 
 def _parts(document: str) -> Iterator[list[int]]:
-    """The whole numbers between commas, some at a time: Python's own take ten times the memory of their text."""
+    """The whole numbers between commas, in parts: Python's own need ten times the memory of their text."""
     start = 0
     while start < len(document):
         end = document.find(",", start + PART)
@@ -276,12 +275,12 @@ def _parts(document: str) -> Iterator[list[int]]:
 
 
 def _is_ordered(begins: NDArray[np.int64], ends: NDArray[np.int64], owners: NDArray[np.int64]) -> bool:
-    """Whether the spans of each item are in order and apart from each other, so that no character is marked twice."""
+    """Whether the spans of each item are sorted and separate, so that no character is marked twice."""
     return bool(np.all((begins[1:] >= ends[:-1]) | (owners[1:] != owners[:-1])))
 
 
 def _overlaps(begins: NDArray[np.int64], ends: NDArray[np.int64], owners: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which spans, sorted, begin before an earlier one of their item has ended."""
+    """Which sorted spans begin before an earlier one of their item has ended."""
     width = int(ends.max()) - int(begins.min()) + 1
     reach = np.maximum.accumulate(ends + owners * width)
     return np.append(False, (begins + owners * width)[1:] < reach[:-1])

@@ -1,8 +1,8 @@
 """Character spans as plain lines `id<TAB>[offset, …]`, as a table with a header, or as JSON.
 
-What is marked stands as a list of offsets (`[10, 11, 12]`), as a list of start–end pairs (`[[10, 13]]`) or, in a table,
-a row a span with its start and end, both empty where an item has none. Ends are exclusive, unless `end` says otherwise.
-Plain lines know no quotes: the official scorer of Toxic Spans 2021 reads a quoted list as something else.
+They are lists of offsets (`[10, 11, 12]`), lists of start–end pairs (`[[10, 13]]`) or, in a table, one row per span
+with start and end, both empty for an item without spans. Ends are exclusive, unless `end` says otherwise. Plain lines
+have no quotes: the official scorer of Toxic Spans 2021 reads a quoted list differently.
 """
 
 import json
@@ -52,13 +52,13 @@ OPTIONS = (
 
 
 def size(spec: FormatSpec) -> Size:
-    """How large a run may be for each of its items."""
+    """The greatest size of a run, for each of its items."""
     entries = limits.SPANS_AN_ITEM if spec.options["spans"] == "rows" else limits.ENTRIES_AN_ITEM
     return Size(entries, cells=limits.OFFSETS_AN_ITEM, bytes=limits.SPANS_BYTES_AN_ITEM)
 
 
 def read(data: bytes, spec: FormatSpec, reading: Reading) -> Spans | None:
-    """Read spans, sorted and each once an item. Negative offsets are kept with a warning: they can only be wrong."""
+    """Read spans, sorted and unique per item. Negative offsets are kept with a warning: they are always wrong."""
     errors_before = len(reading.report.errors)
     if are_too_many(data.count(b","), reading.most_cells, reading.report):
         return None
@@ -111,7 +111,7 @@ def _read_cells(data: bytes, spec: FormatSpec, reading: Reading, problems: Probl
 
 
 def _read_rows(data: bytes, spec: FormatSpec, reading: Reading, problems: Problems) -> Marks | None:
-    """A row a span: rows of the same item belong together, and one with empty cells says that it has none."""
+    """One row per span: rows of the same item belong together; one with empty cells is an item without spans."""
     names = (spec.options["start"], spec.options["stop"])
     table = read_table(data, spec.options, names, reading)
     if table is None:
@@ -150,13 +150,13 @@ def _read_json(data: bytes, spec: FormatSpec, reading: Reading, problems: Proble
             for row, (place, value) in enumerate(zip(records.places, records.values, strict=True))
         ]
     if len(records.ids) < len(found):
-        return None  # an entry without an id, which is reported
-    path = replace(records, values=[]).path  # lists of millions of pairs are not kept for it
+        return None  # an entry without an id, which was reported
+    path = replace(records, values=[]).path  # without the lists, which may be millions of pairs
     return Marks.of_lists(records.ids, found, offsets, path=path)
 
 
 def write(answers: Spans, spec: FormatSpec) -> str:
-    """Spans as the format has them: offset by offset, or as pairs of where each begins and ends."""
+    """Write spans in the track's format: offset by offset, or as pairs of start and end."""
     options = spec.options
     lists: list[list[Any]] = [
         answers.offsets(row)
@@ -176,7 +176,7 @@ def write(answers: Spans, spec: FormatSpec) -> str:
 
 
 def suffix(options: Mapping[str, Any]) -> str:
-    """What the names of such files end in."""
+    """The extension of such files."""
     if options["file"] == "plain":
         return ".txt"
     return table_suffix(options) if options["file"] == "table" else records_suffix(options)

@@ -1,4 +1,4 @@
-"""Tables of numbers: one row an item, one column a dimension, as CSV or TSV, with or without a header."""
+"""Tables of numbers: one row per item, one column per dimension, as CSV or TSV, with or without a header."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -26,7 +26,7 @@ ABSENT = ""
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """What cells of a column may hold: one of the whole numbers `values` or, where there are none, any finite number.
+    """The values allowed in a column: one of the whole numbers `values` or, if there are none, any finite number.
 
     The number is from `low` to `high`.
     """
@@ -42,10 +42,10 @@ class Domain:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """A table's dimensions: `columns` are their names, `headers` those of their columns in the file (empty: the same).
+    """A table's dimensions: `columns` are their names, `headers` those in the file (empty: the same).
 
-    Columns that have no domain of their own in `domains` have that of `values`, `low` and `high`. With `numbers` at
-    least one holds any numbers.
+    Columns without their own domain in `domains` have that of `values`, `low` and `high`. With `numbers`, at least one
+    column allows any numbers.
     """
 
     columns: tuple[str, ...]
@@ -56,9 +56,9 @@ class Options:
     domains: Mapping[str, Domain] = field(default_factory=dict)
     numbers: bool = False
     group: str | None = None
-    whole: str | None = None  # the column that must be 1 where one of the parts is
+    whole: str | None = None  # the column that must be 1 if one of the parts is
     parts: tuple[str, ...] = ()
-    level: Severity = "error"  # of a part without the whole; a whole without any part is one level lower
+    level: Severity = "error"  # of a part without the whole; one level lower for a whole without any part
 
     @classmethod
     def of(cls, spec: FormatSpec) -> "Options":
@@ -74,7 +74,7 @@ class Options:
 
 
 def values_of(spec: FormatSpec) -> dict[str, tuple[int, ...]]:
-    """The values that each column of a table may have; none where any number is one."""
+    """The values allowed in each column of a table; none where any number is."""
     options = Options.of(spec)
     return {column: tuple(map(int, options.domain(column).values)) for column in options.columns}
 
@@ -140,7 +140,7 @@ OPTIONS = (
 
 
 def finish_options(value: Value, options: Values) -> None:
-    """Give the options as `Options` has them, and leave out what was not given."""
+    """Convert the options to `Options`, without those that were not given."""
     columns, values, implies = options["columns"], options.pop("values"), options.pop("implies")
     domains: dict[str, Domain] = {}
     if isinstance(columns, dict):
@@ -170,8 +170,7 @@ def _own_domain(column: Values) -> Domain:
 def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
     """Read the columns; `absent` marks empty cells of a gold standard and of optional items.
 
-    `extra` holds the column that the option `group` names, as text under its name. A gold standard of groups may lack
-    the other columns.
+    `extra` has the column named by the option `group`, as text. A gold standard of groups may lack the other columns.
     """
     options = Options.of(spec)
     errors_before = len(reading.report.errors)
@@ -194,7 +193,7 @@ Numbers = NDArray[np.int64] | NDArray[np.float64]
 
 
 def _values(table: ItemTable, options: Options, reading: Reading) -> tuple[Numbers, NDArray[np.bool_]]:
-    """Numbers by item and column, 0 where the cell is empty or wrong, and where it is empty."""
+    """Numbers by item and column, 0 for empty or wrong cells, and which cells are empty."""
     shape = (len(table.ids), len(options.columns))
     values: Numbers = np.zeros(shape, np.float64) if options.numbers else np.zeros(shape, np.int64)
     absent = np.zeros(shape, np.bool_)
@@ -215,7 +214,7 @@ def _values(table: ItemTable, options: Options, reading: Reading) -> tuple[Numbe
 
 
 def _whole_numbers(cells: Sequence[str], domain: Domain) -> NDArray[np.int64] | None:
-    """The numbers of right or empty cells; None when there are others."""
+    """The numbers of valid or empty cells; None if there are others."""
     number = {text: int(text) for text in domain.values} | {ABSENT: 0}
     if not set(cells) <= number.keys():
         return None
@@ -223,7 +222,7 @@ def _whole_numbers(cells: Sequence[str], domain: Domain) -> NDArray[np.int64] | 
 
 
 def _decimals(cells: Sequence[str], domain: Domain) -> NDArray[np.float64] | None:
-    """The numbers of cells that are right or empty; None when there are others."""
+    """The numbers of cells that are valid or empty; None if there are others."""
     filled = cells if ABSENT not in cells else [cell or "0" for cell in cells]
     numbers = decimals(filled)
     if numbers is None:
@@ -238,7 +237,7 @@ def _decimals(cells: Sequence[str], domain: Domain) -> NDArray[np.float64] | Non
 def _judged(
     name: str, cells: list[str], table: ItemTable, domain: Domain, reading: Reading, problems: Problems
 ) -> NDArray[np.float64]:
-    """Report the wrong cells of a column, one by one; the numbers of the others."""
+    """Report the invalid cells of a column, one by one; return the numbers of the others."""
     numbers = np.zeros(len(cells), np.float64)
     judge = _problem_of_whole_number if domain.values else _problem_of_number
     for place, (cell, item, line) in enumerate(zip(cells, table.ids, table.rows.lines, strict=True)):
@@ -286,7 +285,7 @@ def _expected(domain: Domain) -> str:
 
 
 def _meant(cell: str, domain: Domain) -> str | None:
-    """The value that a cell as ` 1`, `1.0` or `True` stands for; in a column of numbers `0,5` and ` 0.5`."""
+    """The value meant by a cell such as ` 1`, `1.0` or `True`; in a column of numbers `0,5` and ` 0.5`."""
     if not domain.values:
         bare = cell.strip().replace(",", ".")
         return bare if bare != cell and _problem_of_number(bare, domain) is None else None
@@ -298,7 +297,7 @@ def _meant(cell: str, domain: Domain) -> str | None:
 def _check_parts(
     values: Numbers, absent: NDArray[np.bool_], table: ItemTable, options: Options, reading: Reading
 ) -> None:
-    """A part without the whole is of the declared level; a whole without any part is odd where that is an error."""
+    """Report parts without the whole at the declared level, and a whole without any part one level lower."""
     if options.whole is None or not set(options.parts) | {options.whole} <= set(options.columns):
         return
     whole = values[:, options.columns.index(options.whole)] != 0
@@ -315,7 +314,7 @@ def _check_parts(
 
 
 def write(answers: Matrix, spec: FormatSpec) -> str:
-    """Empty where there is no answer. The group of each item stands last, empty too where the answers have none."""
+    """Write the table, with empty cells where there is no answer. The group is last, empty without groups."""
     headers: Sequence[str] = spec.options.get("headers") or answers.columns
     whole = [bool(values) for values in values_of(spec).values()] if spec.kind == "table" else []
     cells = [[_cell(*pair) for pair in zip_longest(row, whole)] for row in answers.cells()]
@@ -326,7 +325,7 @@ def write(answers: Matrix, spec: FormatSpec) -> str:
 
 
 def _cell(value: Any, whole: bool | None) -> Any:
-    """A value as it is written; those of an ordinal column without a decimal point."""
+    """A value as written; values of an ordinal column have no decimal point."""
     if value is None:
         return ""
     return int(value) if whole else value

@@ -1,4 +1,4 @@
-"""Hard labels as a table: one row an item, and its class, or several, in one column."""
+"""Hard labels as a table: one row per item, with its class, or several, in one column."""
 
 from scoring.answers import Matrix
 from scoring.definition import FormatSpec
@@ -29,7 +29,7 @@ OPTIONS = (
 
 
 def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
-    """Read labels into a boolean matrix with one column a class."""
+    """Read labels into a boolean matrix with one column per class."""
     errors_before = len(reading.report.errors)
     multi, name = spec.options["multi"], spec.options["label"]
     table = read_table(data, spec.options, (name,), reading)

@@ -1,4 +1,4 @@
-"""Soft labels as a table: one row an item, one column of shares or probabilities a class."""
+"""Soft labels as a table: one row per item, one column of shares or probabilities per class."""
 
 import numpy as np
 
@@ -20,7 +20,7 @@ OPTIONS = (
 
 
 def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
-    """Read shares into a float matrix with one column a class."""
+    """Read shares into a float matrix with one column per class."""
     errors_before = len(reading.report.errors)
     numbers = FormatSpec(spec.kind, {**spec.options, "columns": spec.options["classes"], "values": (), "numbers": True})
     matrix = table.read(data, numbers, reading)

@@ -1,6 +1,6 @@
-"""TREC's files: runs (`query Q0 document rank score tag`) and judgements (`query 0 document relevance`), cut by spaces.
+"""TREC's files: runs (`query Q0 document rank score tag`) and judgments (`query 0 document relevance`).
 
-A run is ordered by its scores, as trec_eval does; ranks that say otherwise are worth a warning.
+Fields are separated by spaces. A run is ordered by its scores, as in trec_eval; contradicting ranks give a warning.
 """
 
 import re
@@ -22,7 +22,7 @@ from scoring.formats.reading import Problems, Reading, check_ids, decode, is_too
 
 RUN = ("query", "Q0", "document", "rank", "score", "tag")
 JUDGEMENTS = ("query", "0", "document", "relevance")
-TAG = "agon"  # of the system, in the last field of runs that are written here
+TAG = "agon"  # system name in the last field of runs written here
 INTEGER = re.compile(r"-?[0-9]{1,9}")
 
 
@@ -30,13 +30,13 @@ OPTIONS = (Key("depth", WHOLE, "How many documents a query may have.", 1000),)  
 
 
 def size(spec: FormatSpec) -> Size:
-    """How large a run may be for each query."""
+    """The greatest size of a run, for each query."""
     depth = int(spec.options["depth"])
     return Size(entries=2 * depth, cells=16 * depth, bytes=limits.DOCUMENT_BYTES * depth)
 
 
 def read_run(data: bytes, spec: FormatSpec, reading: Reading) -> Ranking | None:
-    """Read a run's documents and scores; the gold standard of such a track is a file of judgements."""
+    """Read a run's documents and scores. The gold of such a track is a file of judgments."""
     if reading.role == "gold":
         return read_judgements(data, spec, reading)
     return _read(data, RUN, "score", reading, spec.options["depth"])
@@ -84,7 +84,7 @@ def _read(data: bytes, names: tuple[str, ...], score: str, reading: Reading, dep
 
 
 def _cut(text: str, names: tuple[str, ...], reading: Reading) -> _Lines | None:
-    """The fields of all lines that are not blank; None, with the problems reported, where a line has another number."""
+    """The fields of all lines that are not blank; None, with problems reported, if a line has a wrong number."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     widths = np.fromiter(map(len, map(str.split, lines)), np.int64, len(lines))
     numbers = np.flatnonzero(widths) + 1
@@ -134,7 +134,7 @@ def _check_twice(rows: _Lines, problems: Problems) -> None:
 def _check_ranks(
     rows: _Lines, owners: NDArray[np.int64], scores: NDArray[np.float64] | None, reading: Reading, problems: Problems
 ) -> None:
-    """Ranks are whole numbers; the queries whose scores rise along them are named."""
+    """Check that ranks are whole numbers; warn about queries whose scores rise along them."""
     ranks = _numbers(rows, "rank", reading)
     if ranks is None or scores is None:
         return
@@ -160,7 +160,7 @@ def _report_depth(queries: list[str], counts: NDArray[np.int64], depth: int, rea
 
 
 def write_run(answers: Ranking, spec: FormatSpec) -> str:
-    """The best documents first, as many as a run may have; of equal ones the order that trec_eval gives them."""
+    """Write the best documents first, at most as many as allowed; equal ones in trec_eval's order."""
     lines = []
     for item, documents in zip(answers.ids, _documents(answers), strict=True):
         best = sorted(documents, key=lambda document: (document[1], document[0]), reverse=True)[: spec.options["depth"]]
@@ -169,7 +169,7 @@ def write_run(answers: Ranking, spec: FormatSpec) -> str:
 
 
 def write_judgements(answers: Ranking, _: FormatSpec) -> str:
-    """A line a judged document."""
+    """Write a line per judged document."""
     pairs = zip(answers.ids, _documents(answers), strict=True)
     return "".join(f"{item} 0 {name} {score:.0f}\n" for item, documents in pairs for name, score in documents)
 
@@ -180,7 +180,7 @@ def _documents(answers: Ranking) -> Iterator[list[tuple[str, float]]]:
 
 
 def suffix(_: object) -> str:
-    """What the names of such files end in."""
+    """The extension of such files."""
     return ".txt"
 
 

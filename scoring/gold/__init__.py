@@ -1,1 +1,1 @@
-"""Gold standards: made from annotators' votes, how far annotators agree, and checks of a gold file."""
+"""Gold standards: made from annotators' votes, annotators' agreement, and checks of a gold file."""

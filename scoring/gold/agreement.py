@@ -1,7 +1,7 @@
-"""How far annotators agree: pairwise agreement, Cohen's and Fleiss' kappa, Krippendorff's alpha, and all by class.
+"""Annotators' agreement: pairwise agreement, Cohen's and Fleiss' kappa, Krippendorff's alpha, and all by class.
 
-Ratings are whole numbers of shape (items, annotators): one number a label, `MISSING` where the annotator did not rate
-the item. A coefficient that has no meaning (no one rated the same item, or everyone always gave one label) is None.
+Ratings are whole numbers of shape (items, annotators): one number per label, `MISSING` for no rating. A coefficient
+without a meaning (no one rated the same item, or everyone always gave one label) is None.
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ Level = Literal["nominal", "ordinal", "interval"]
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """The four coefficients of one class, as the DETESTS overview prints them; `items` had two ratings or more."""
+    """The four coefficients of one class, as in the DETESTS overview; `items` had two ratings or more."""
 
     name: str
     items: int
@@ -33,7 +33,7 @@ class Agreement:
 
 
 def pairwise_agreement(ratings: Ratings) -> float | None:
-    """Mean over all pairs of annotators of the share of items, of those that both rated, on which they agree."""
+    """Mean over all pairs of annotators of the share of items rated equally, among those both rated."""
     pairs = _pairs(ratings)
     return _mean(pairs.same / pairs.both)
 
@@ -52,7 +52,7 @@ def mean_cohen_kappa(ratings: Ratings) -> float | None:
 def fleiss_kappa(ratings: Ratings) -> float | None:
     """Agreement of any number of annotators beyond chance.
 
-    Where items have unequal numbers of ratings, each is taken with its own; items with one rating are left out.
+    Items may have unequal numbers of ratings; those with one rating are left out.
 
     Source: Fleiss (1971), Measuring nominal scale agreement among many raters, eq. 3, 6 and 7.
     """
@@ -70,7 +70,7 @@ def krippendorff_alpha(ratings: Ratings, level: Level = "nominal") -> float | No
     """1 − observed disagreement / expected disagreement; ratings may be missing.
 
     Args:
-        level: how far apart two labels are: nominal (different or not), ordinal, interval (squared difference).
+        level: the distance of two labels: nominal (different or not), ordinal, interval (squared difference).
 
     Source: Krippendorff (2011), Computing Krippendorff's Alpha-Reliability, section C and the metrics of section D.
     """
@@ -99,9 +99,9 @@ def agreement(name: str, ratings: Ratings) -> Agreement:
 
 
 def agreement_by_class(votes: Votes, rules: VoteRules) -> list[Agreement]:
-    """One row a class (does the annotator see it or not), then one on whole answers, every set of labels a label.
+    """One row per class (has it or not), then one for whole answers, with every set of labels as a label.
 
-    An annotator is a place in the items' lists of votes; a vote that names no class is missing.
+    An annotator is an index in the items' lists of votes; a vote that names no class is missing.
     """
     ballots = collect(votes, rules)
     cast = ballots.cast
@@ -117,7 +117,7 @@ def agreement_by_class(votes: Votes, rules: VoteRules) -> list[Agreement]:
 
 
 def agreement_table(rows: list[Agreement]) -> TextTable:
-    """The rows as DETESTS 2022 prints them (Ariza-Casabona et al., 2022)."""
+    """The rows as printed by DETESTS 2022 (Ariza-Casabona et al., 2022)."""
     head = ("class", "items", "pairwise agreement", "Fleiss' kappa", "mean Cohen's kappa", "Krippendorff's alpha")
     cells = tuple((row.name, row.items, row.pairwise, row.fleiss, row.cohen, row.alpha) for row in rows)
     return TextTable("Agreement of the annotators", head, cells)
@@ -125,7 +125,7 @@ def agreement_table(rows: list[Agreement]) -> TextTable:
 
 @dataclass(frozen=True, slots=True)
 class _Pairs:
-    """For each pair of annotators with items in common: how many, on how many they agree, Σ_c n_1c · n_2c on them."""
+    """For each pair of annotators with common items: their number, agreements, and Σ_c n_1c · n_2c on them."""
 
     both: Numbers
     same: Numbers
@@ -139,7 +139,7 @@ def _pairs(ratings: Ratings) -> _Pairs:
     same, chance = np.zeros_like(both), np.zeros_like(both)
     for label in np.unique(ratings[ratings != MISSING]):
         gave = (ratings == label).astype(np.float64)
-        given_in_common = gave.T @ rated  # how often annotator i gave the label on the items that j rated too
+        given_in_common = gave.T @ rated  # how often annotator i gave the label on items rated by j too
         same += (gave.T @ gave)[upper]
         chance += (given_in_common * given_in_common.T)[upper]
     common = both > 0
@@ -159,7 +159,7 @@ def _distances(labels: Numbers, totals: Numbers, level: Level) -> Numbers:
         return 1 - np.eye(len(labels))
     if level == "interval":
         return np.subtract.outer(labels, labels) ** 2
-    middles = np.cumsum(totals) - totals / 2  # Σ of the totals between two labels, half of each end's
+    middles = np.cumsum(totals) - totals / 2  # sum of the totals between two labels, with half of each end's
     return np.subtract.outer(middles, middles) ** 2
 
 

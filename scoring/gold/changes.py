@@ -1,4 +1,4 @@
-"""What a corrected gold standard changes: which items, never what it says of them."""
+"""Changes in a corrected gold standard: which items, never their answers."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from scoring.answers import Answers, Entities, Matrix, Ranking, Spans
 
 @dataclass(frozen=True, slots=True)
 class GoldChanges:
-    """Ids of items, each list in the order of the file that has them."""
+    """Ids of items, each list in the order of its file."""
 
     added: list[str]
     removed: list[str]
@@ -29,7 +29,7 @@ def gold_changes(before: Answers, after: Answers) -> GoldChanges:
 
 
 def _items(answers: Answers) -> Iterator[tuple[str, Any]]:
-    """Each item and what is said of it, as values that can be compared across files."""
+    """Each item's answer, as values that can be compared across files."""
     match answers:
         case Matrix():
             cells = [dict(zip(answers.columns, row, strict=True)) for row in answers.cells()]

@@ -1,4 +1,4 @@
-"""Judges a gold standard for people who may not see it: what is wrong, and nothing that stands in the file."""
+"""Checks of a gold standard for people who may not see it: its problems, without its content."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,22 +14,22 @@ HIDDEN = "…"
 
 @dataclass(frozen=True, slots=True)
 class GoldCheck:
-    """What is wrong with a gold standard, and how many of the split's items it lists (None: that cannot be said)."""
+    """The problems of a gold standard, and how many of the split's items it lists (None: unknown)."""
 
     report: Report
     covered: Coverage | None = None
 
     @property
     def counts(self) -> tuple[int, int] | None:
-        """How many items the gold lists, of how many that runs must hold."""
+        """The number of items that the gold lists, and of items that runs must have."""
         return None if self.covered is None else (self.covered.listed, self.covered.items)
 
 
 def check_gold(definition: Definition, track: str, gold: bytes | Path, split: str = "test") -> GoldCheck:
-    """Whether the gold is in the format that the definition gives it, and about the track's items.
+    """Check that the gold has the format in the definition, and the track's items.
 
     It must have all of them, unless it is declared with `covers: listed` or marks spans. The report has lines,
-    positions, counts and what was expected; ids and values are left out.
+    positions, counts and what was expected, but no ids and values.
 
     Raises:
         KeyError: there is no such track.
@@ -58,7 +58,7 @@ def _discreet(report: Report) -> Report:
 
 
 def _without_content(problem: Problem) -> Problem:
-    """The same problem, with dots for whatever was found."""
+    """The same problem, with dots instead of what was found."""
     found = HIDDEN if problem.found is not None else None
     shown = Report()
     shown.add(
@@ -74,6 +74,6 @@ def _without_content(problem: Problem) -> Problem:
 
 
 def _position(problem: Problem) -> str | None:
-    """Of an entry of JSON in its file, as #3: where to look, and nothing of what stands there."""
+    """The position of a JSON entry in its file, e.g. #3, without its content."""
     place = (problem.path or problem.item or "").split(".")[0]
     return place if place[:1] == "#" and place[1:].isdecimal() else None

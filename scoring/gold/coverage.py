@@ -1,4 +1,4 @@
-"""How many of a split's items a gold standard lists."""
+"""Coverage: how many of a split's items a gold standard lists."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -11,19 +11,19 @@ from scoring.limits import LISTED
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """Of `items` ids that a run must hold, those that the gold leaves out."""
+    """The items left out by the gold, of `items` ids that a run must have."""
 
     items: int
     missing: list[str]
 
     @property
     def listed(self) -> int:
-        """How many of them the gold lists."""
+        """The number of items that the gold lists."""
         return self.items - len(self.missing)
 
 
 def coverage(gold: Collection[str], items: Sequence[str]) -> Coverage:
-    """Compare the gold's ids with those of the split; further ids of the gold do not count."""
+    """Compare the gold's ids with the split's; additional ids of the gold do not count."""
     listed = set(gold)
     return Coverage(len(items), [item for item in items if item not in listed])
 
@@ -40,6 +40,6 @@ def incomplete(covered: Coverage) -> dict[str, Any]:
 
 
 def may_leave_out(definition: Definition, track: str, split: str) -> bool:
-    """Whether a gold file may leave items out: where it is declared, and on span tracks, where these have no spans."""
+    """Whether a gold file may leave items out: if declared, and on span tracks, where these have no spans."""
     is_declared = any(gold.covers == "listed" for gold in definition.gold if (gold.track, gold.split) == (track, split))
     return is_declared or answer_kind(definition.track(track)) == "spans"

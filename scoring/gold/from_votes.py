@@ -1,8 +1,8 @@
-"""Annotators' votes → hard gold by threshold or majority, and soft gold by shares, as EXIST 2024 makes them.
+"""Hard gold from annotators' votes by threshold or majority, and soft gold by shares, as in EXIST 2024.
 
-Labels that stand for another count as that one (`-` for NO), a vote of nothing but labels without meaning (UNKNOWN) is
-no vote. An item on which the annotators do not agree enough leaves the hard gold; an item without any vote leaves the
-soft gold too. Every item left out has its reason.
+Labels can stand for another (`-` for NO). A vote with only meaningless labels (UNKNOWN) is no vote. An item without
+enough agreement is dropped from the hard gold; one without any vote from the soft gold too. Every dropped item has its
+reason.
 """
 
 from collections import Counter
@@ -24,9 +24,9 @@ TIE: Reason = "as many votes for several labels"
 
 @dataclass(frozen=True, slots=True)
 class GoldOfVotes:
-    """Answers for the items that are agreed on, and the ids of those that are not, each with its reason.
+    """Answers for the items with agreement, and the ids of dropped items by reason.
 
-    `without_label` is how many votes named no class (UNKNOWN, or nothing at all), `votes` how many there were.
+    `without_label` is the number of votes that named no class (UNKNOWN, or nothing at all), `votes` the number of all.
     """
 
     answers: Matrix
@@ -36,7 +36,7 @@ class GoldOfVotes:
     without_label: int = 0
 
     def report(self) -> str:
-        """What was kept and what was dropped, in a few lines, the dropped ids by reason."""
+        """A few lines on kept and dropped items, with dropped ids by reason."""
         kept = len(self.answers.ids)
         lines = [
             f"{kept + len(self.dropped)} items: {kept} in the gold, {len(self.dropped)} dropped.",
@@ -65,7 +65,7 @@ def hard_gold(votes: Votes, rules: VoteRules) -> GoldOfVotes:
 
 
 def soft_gold(votes: Votes, rules: VoteRules) -> GoldOfVotes:
-    """Weights from `votes`: the share of the votes cast that name the class; with `multi` they need not sum to 1."""
+    """Weights from `votes`: the share of votes that name the class. With `multi` they need not sum to 1."""
     ballots = collect(votes, rules)
     counts, cast = _count(ballots, len(votes))
     shares = counts / np.maximum(cast, 1)[:, None]
@@ -73,10 +73,10 @@ def soft_gold(votes: Votes, rules: VoteRules) -> GoldOfVotes:
 
 
 def span_gold(marked: Mapping[str, Sequence[Sequence[int]]], share: float = 0.5) -> Spans:
-    """Offsets that more than `share` of an item's raters marked, as Toxic Spans 2021 makes its gold.
+    """Offsets marked by more than `share` of an item's raters, as in the gold of Toxic Spans 2021.
 
     Args:
-        marked: item id → the offsets that each of its raters marked; an offset counts once a rater.
+        marked: item id → the offsets marked by each of its raters; each offset counts once per rater.
 
     Source: Pavlopoulos et al. (2021), section 3.
     """

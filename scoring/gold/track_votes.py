@@ -1,4 +1,4 @@
-"""Annotators' votes on a track's classes: by which rules they count, and how far they agree."""
+"""Annotators' votes on a track's classes: the rules for counting them, and their agreement."""
 
 from collections.abc import Mapping
 
@@ -37,13 +37,13 @@ def rules_of(
 
 
 def agreement_of(track: Track, votes: VotesFile, content: bytes | None = None) -> list[Agreement]:
-    """A row a class and, where there are several, one on whole answers.
+    """A row per class and, with several classes, one for whole answers.
 
     Args:
-        content: of the votes' file, where it is at hand and the file is not.
+        content: of the votes' file, instead of reading it.
 
     Raises:
-        VotesError: the file is of another form.
+        VotesError: the file has another form.
         ValueError: a vote is for none of the classes.
     """
     rules = rules_of(track, no_vote=votes.no_vote)

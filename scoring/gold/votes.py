@@ -1,6 +1,6 @@
-"""Annotators' votes: what they are, which labels count, and all of them as one array.
+"""Annotators' votes, the rules for labels, and all votes as one array.
 
-A vote is the list of labels that one annotator gave to one item; an annotator who did not see the item gives none.
+A vote is the list of labels that one annotator gave to one item; without seeing the item, there is none.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Vote = Sequence[str]
-Votes = Mapping[str, Sequence[Vote]]  # item id → one vote an annotator
+Votes = Mapping[str, Sequence[Vote]]  # item id → one vote per annotator
 
 MEANINGLESS = -1
 
@@ -20,8 +20,8 @@ MEANINGLESS = -1
 class VoteRules:
     """How votes become gold.
 
-    A label needs more than `threshold` votes; None: more than any other label has. With `multi` every such label holds,
-    without it the one with the most votes, and where several have as many, none. Labels outside `classes` raise.
+    A label needs more than `threshold` votes; None: more than any other label. With `multi` every such label holds,
+    without it the one with the most votes, or none in a tie. Labels outside `classes` raise.
     """
 
     classes: tuple[str, ...]
@@ -39,7 +39,7 @@ class VoteRules:
 class Ballots:
     """All votes, one row each: `holds` has shape (votes, classes).
 
-    `items` has the row of the item that each vote is about, `places` its place among that item's votes.
+    `items` has the row of each vote's item, `places` its index among that item's votes.
     """
 
     holds: NDArray[np.bool_]
@@ -48,13 +48,13 @@ class Ballots:
 
     @property
     def cast(self) -> NDArray[np.bool_]:
-        """Which votes name a class: one of nothing but labels without meaning is no vote."""
+        """Which votes name a class; votes with only meaningless labels do not."""
         cast: NDArray[np.bool_] = np.any(self.holds, axis=1)
         return cast
 
 
 def collect(votes: Votes, rules: VoteRules) -> Ballots:
-    """Votes as an array; ValueError names the item of a label outside the classes, or of two where one may be."""
+    """Votes as an array. ValueError names an item with a label outside the classes, or with two instead of one."""
     listed = list(chain.from_iterable(votes.values()))
     sizes = np.fromiter(map(len, votes.values()), np.intp, len(votes))
     items = np.repeat(np.arange(len(votes)), sizes)
@@ -74,7 +74,7 @@ def collect(votes: Votes, rules: VoteRules) -> Ballots:
 
 
 def _codes(rules: VoteRules) -> tuple[dict[str, int], frozenset[str]]:
-    """The column of every label that a vote may hold, and those labels."""
+    """The column of every allowed label, and those labels."""
     own = {name: column for column, name in enumerate(rules.classes)} | dict.fromkeys(rules.no_vote, MEANINGLESS)
     meant = {label: rules.counts_as.get(label, label) for label in own.keys() | rules.counts_as.keys()}
     codes = {label: own[other] for label, other in meant.items() if other in own}
@@ -82,7 +82,7 @@ def _codes(rules: VoteRules) -> tuple[dict[str, int], frozenset[str]]:
 
 
 def _check(votes: Votes, rules: VoteRules) -> None:
-    """Raise ValueError on the first vote that no rule fits."""
+    """Raise ValueError on the first vote that breaks a rule."""
     for item, item_votes in votes.items():
         for vote in item_votes:
             labels = {rules.counts_as.get(label, label) for label in vote} - rules.no_vote

@@ -1,11 +1,11 @@
 """Annotators' votes read from a file, JSON or a table.
 
 JSON: an object, item id → list of votes, each a label or a list of labels (null or an empty list: none); or, with a
-`field`, item id → object whose field of that name holds that list, as in the data of EXIST.
+`field`, item id → object whose field of that name has that list, as in the data of EXIST.
 
 Raters' marks of spans are JSON of the same form, with a list of offsets as each rater's vote.
 
-A table (`.csv`: commas, any other ending: tabs) has the columns `item`, `annotator` and `label`, one row a label; an
+A table (`.csv`: commas, any other ending: tabs) has the columns `item`, `annotator` and `label`, one row per label; an
 empty label is no vote.
 """
 
@@ -20,17 +20,17 @@ COLUMNS = ("item", "annotator", "label")
 
 
 class VotesError(Exception):
-    """A file of votes that cannot be read; the text says why."""
+    """The file of votes cannot be read; the text says why."""
 
 
 def read_votes(path: Path, field: str | None = None, content: bytes | None = None) -> dict[str, list[Vote]]:
-    """Item id → votes. In a table each annotator has a place of their own, with an empty vote where there is none.
+    """Votes by item id. In a table each annotator has an index, with an empty vote for none.
 
     Args:
-        content: of the file, where it is at hand and the file is not.
+        content: of the file, instead of reading it.
 
     Raises:
-        VotesError: the file is of another form; it names the item or line.
+        VotesError: the file has another form; the text names the item or line.
     """
     try:
         text = (path.read_bytes() if content is None else content).decode("utf-8-sig")
@@ -42,10 +42,10 @@ def read_votes(path: Path, field: str | None = None, content: bytes | None = Non
 
 
 def read_marks(path: Path, field: str | None = None) -> dict[str, list[list[int]]]:
-    """Item id → the offsets that each rater marked.
+    """The offsets marked by each rater, by item id.
 
     Raises:
-        VotesError: the file is of another form; it names the item.
+        VotesError: the file has another form; the text names the item.
     """
     try:
         listed = _lists_by_item(path.read_text(encoding="utf-8-sig"), field)

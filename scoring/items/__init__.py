@@ -1,1 +1,1 @@
-"""The items of a split: their ids with their rows, and what a table says of each, such as its text."""
+"""The items of a split: ids with their rows, and columns of tables, e.g. texts."""

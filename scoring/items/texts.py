@@ -1,4 +1,4 @@
-"""What a table with a header says of items: the id's columns, and one more, as `text` or `lang`."""
+"""Columns of a table of items: the id's columns, and one more, e.g. `text` or `lang`."""
 
 import csv
 from collections.abc import Sequence
@@ -8,22 +8,22 @@ from scoring.definition import Track
 
 
 def id_columns(track: Track) -> tuple[str, ...]:
-    """The columns or the key of the id in a track's run files; its texts name theirs alike."""
+    """The columns or the key of the id in a track's run files; its texts use the same names."""
     names = track.format.options.get("id", "id")
     return (names,) if isinstance(names, str) else tuple(names)
 
 
 class TextsError(Exception):
-    """A file of texts that cannot be read; the text says why."""
+    """The file of texts cannot be read; the text says why."""
 
 
 def read_texts(path: Path, id_columns: Sequence[str], column: str = "text") -> dict[str, str]:
-    """Item id → text, or what stands in another column; an id of several columns is joined by `_`, as in the runs.
+    """Texts by item id, or the values of another column. Ids of several columns are joined by `_`, as in the runs.
 
-    A `.csv` file has commas and quotes, any other tabs and no quotes at all. Other columns are passed over.
+    A `.csv` file has commas and quotes, any other tabs and no quotes. Other columns are ignored.
 
     Raises:
-        TextsError: a column is missing, a row is ragged, an id comes twice, or the file is not UTF-8.
+        TextsError: a column is missing, a row is ragged, an id is repeated, or the file is not UTF-8.
     """
     dialect = {"delimiter": ","} if path.suffix == ".csv" else {"delimiter": "\t", "quoting": csv.QUOTE_NONE}
     texts: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Metrics: one file a metric or tight family, one table (`registry.METRICS`) that names them all."""
+"""Metrics: one file per metric or tight family, and one table (`registry.METRICS`) with all of them."""
 
 from scoring.metrics.comparison import Comparison, compare
 from scoring.metrics.loaded_gold import LoadedGold

@@ -1,4 +1,4 @@
-"""Gold and run as sets of classes closed under the hierarchy: what ICM and the hierarchical F-measures compare."""
+"""Gold and run as sets of classes closed under the hierarchy, for ICM and the hierarchical F-measures."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ Members = NDArray[np.bool_]
 class ClassSets:
     """Shape (items, classes): true where an item has the class or one of its descendants.
 
-    The classes are those of the gold's tree, in a table then the class `none` of items that have no other, then those
+    The classes are those of the gold's tree; in a table then the class `none` of items without any other; then those
     that only the run has.
     """
 
@@ -25,7 +25,7 @@ class ClassSets:
 
 
 def class_sets(comparison: MatrixComparison) -> ClassSets:
-    """Both sides of `comparison`, closed; an item that the run does not hold has no class at all."""
+    """Both sides of `comparison`, closed. An item that the run does not have has no class at all."""
     gold = comparison.gold.once(gold_classes)
     known = len(comparison.gold.tree.classes)
     run = _close(comparison.gold, comparison.run[:, :known] > 0)
@@ -52,7 +52,7 @@ def parents(gold: LoadedGold) -> NDArray[np.intp]:
 
 
 def _close(gold: LoadedGold, members: Members) -> Members:
-    """Closed upwards. A table's columns say nothing of the items without any class: they share one, `none`."""
+    """The sets closed upwards. In a table, items without any class share one, `none`."""
     closed = gold.tree.close(members)
     if not _is_table(gold):
         return closed

@@ -1,6 +1,6 @@
-"""Scores built from others: mean, weighted mean, harmonic mean, product and minimum of the values of several metrics.
+"""Scores built from others: mean, weighted mean, harmonic mean, product and minimum of several metrics.
 
-A part without a value counts 0 or is skipped, as the definition says. Weights are those of the parts that count.
+A part without a value counts 0 or is skipped, as the definition says. Only the weights of counted parts are used.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -18,7 +18,7 @@ Range = tuple[float | None, float | None]
 
 @dataclass(frozen=True, slots=True)
 class Combination:
-    """How parts become one score; `weights` (parts,) are all 1 where the definition gives none."""
+    """How parts become one score; `weights` (parts,) are all 1 by default."""
 
     by: str
     weights: Numbers
@@ -50,20 +50,20 @@ class Combination:
         return np.where(zero, 0.0, ratios(weights.sum(axis=-1), shares.sum(axis=-1)))
 
     def range(self, parts: Sequence[Range]) -> Range:
-        """What the score is between; None for an end without a bound."""
+        """The range of the score; None for an end without a bound."""
         lows = [low if self.skips or low is None else min(0.0, low) for low, _ in parts]
         highs = [high for _, high in parts]
         return self._end(lows, min), self._end(highs, max)
 
     def _end(self, ends: Sequence[float | None], extreme: Callable[[Iterable[float]], float]) -> float | None:
-        """The score of parts at their ends; where parts may be skipped, the farthest that is left."""
+        """The score of parts at their ends; if parts can be skipped, the most extreme of what is left."""
         known = [end for end in ends if end is not None]
         if len(known) < len(ends):
             return None
         return extreme(known) if self.skips else float(self(np.array(known)))
 
     def words(self, titles: Sequence[str]) -> str:
-        """The formula, for the head of a column."""
+        """The formula, for the heading of a column."""
         named = ", ".join(titles)
         if (self.weights != 1).any():
             named += f", weighted {' : '.join(f'{weight:g}' for weight in self.weights)}"
@@ -72,7 +72,7 @@ class Combination:
 
 
 def joined(parts: Sequence[Contributions], combination: Combination) -> Contributions:
-    """What each item adds to a combined score: what it adds to all of its parts."""
+    """Each item's contribution to a combined score: to all of its parts."""
     ends = np.cumsum([part.values.shape[1] for part in parts])[:-1]
 
     def combine(sums: Numbers) -> Numbers:

@@ -1,4 +1,4 @@
-"""A run compared with the gold standard, item by item: all that a metric sees."""
+"""A run compared with the gold standard, item by item: the input of metrics."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ from scoring.metrics.loaded_gold import LoadedGold, Remembering, Values, spread
 
 
 class Compared(Remembering, ABC):
-    """A run compared with a gold standard; what all kinds of answers share."""
+    """A run compared with a gold standard; base class for all kinds of answers."""
 
     gold: LoadedGold
 
@@ -22,27 +22,27 @@ class Compared(Remembering, ABC):
 
     @abstractmethod
     def kinds(self, numbers: bool) -> frozenset[AnswerKind]:
-        """What such answers may be, to a metric that judges tables of any numbers or (`numbers` false) does not."""
+        """The kinds of such answers, for metrics that judge tables of any numbers or (`numbers` false) do not."""
 
     @abstractmethod
     def by_chance(self, order: NDArray[np.intp]) -> Self:
-        """Each item with the run's answers of another, by `order`; with none, where answers belong to their item."""
+        """Each item with the run's answers of another item, by `order`; with none if answers belong to their item."""
 
 
 @dataclass(frozen=True, repr=False)
 class MatrixComparison(Compared):
-    """Row i of every array is the gold's item i; columns are the gold's classes, then those that only the run has."""
+    """Row i of every array is the gold's item i. Columns are the gold's classes, then those that only the run has."""
 
     gold: LoadedGold
     columns: tuple[str, ...]
     run: Values
-    absent: NDArray[np.bool_]  # cells that the run does not hold
-    answered: NDArray[np.bool_]  # items that the run holds
-    outside: Values  # answers for items that the gold lacks; no rows unless the track counts them
+    absent: NDArray[np.bool_]  # cells that the run does not have
+    answered: NDArray[np.bool_]  # items that the run has
+    outside: Values  # answers for items without gold; no rows unless the track counts them
 
     @property
     def extra(self) -> int:
-        """How many columns only the run has."""
+        """The number of columns that only the run has."""
         return len(self.columns) - len(self.gold.tree.classes)
 
     @cached_property
@@ -60,19 +60,19 @@ class MatrixComparison(Compared):
         return replace(self, run=self.run[order], absent=self.absent[order], answered=self.answered[order])
 
     def position(self, column: str) -> int:
-        """Where a column stands; ValueError where there is none of that name."""
+        """A column's index; ValueError without such a column."""
         return self.columns.index(column)
 
     def select(self, rows: NDArray[np.intp], gold: LoadedGold) -> "MatrixComparison":
-        """The run compared with `gold`, which is what the gold has in these rows."""
+        """The comparison of the run with `gold`, a selection of rows."""
         return replace(self, gold=gold, run=self.run[rows], absent=self.absent[rows], answered=self.answered[rows])
 
 
 @dataclass(frozen=True, repr=False)
 class SpanComparison(Compared):
-    """The gold's spans and the run's, which begin at `begins` and end before `ends`, in any order.
+    """The spans of gold and run, from `begins` up to, not including, `ends`, in any order.
 
-    `owners[i]` is the gold's row to which the run's span i belongs.
+    `owners[i]` is the gold's row of the run's span i.
     """
 
     gold: LoadedGold
@@ -89,9 +89,9 @@ class SpanComparison(Compared):
 
 @dataclass(frozen=True, repr=False)
 class EntityComparison(Compared):
-    """The gold's entities and the run's, in the order of the gold's sentences and of the tokens in them.
+    """The entities of gold and run, in the order of the gold's sentences and of their tokens.
 
-    `owners[i]` is the gold's row of the sentence of the run's entity i. `kinds_of_run` are places in `types`: the
+    `owners[i]` is the gold's row for the sentence of the run's entity i. `kinds_of_run` are indexes in `types`: the
     gold's types, then those that only the run has.
     """
 
@@ -112,11 +112,10 @@ class EntityComparison(Compared):
 
 @dataclass(frozen=True, repr=False)
 class RankingComparison(Compared):
-    """The documents that the run retrieved for the gold's queries, those of a query together, the best first.
+    """The documents retrieved for the gold's queries, by query, best first.
 
     Documents with the same score, in single precision, are in descending order of their names, as in trec_eval.
-    `owners[i]` is the gold's row of the query, `ranks[i]` counts from 1 within it, `relevance[i]` is 0 where the gold
-    does not judge a document.
+    `owners[i]` is the gold's row of the query, `ranks[i]` counts from 1 in it, `relevance[i]` is 0 without a judgment.
     """
 
     gold: LoadedGold
@@ -137,8 +136,8 @@ Comparison = MatrixComparison | SpanComparison | EntityComparison | RankingCompa
 def compare(gold: LoadedGold, run: Answers, count_outside: bool = False) -> Comparison:
     """Compare `run` with `gold`: items in the gold's order, missing ones empty.
 
-    The gold standard sets the denominator. Items that it lacks are left out or, with `count_outside`, kept aside as
-    PyEvALL does, where they weigh on precision.
+    The gold's items are the denominator. Others are left out or, with `count_outside`, kept separately as in PyEvALL,
+    where they count for precision.
     """
     rows = gold.index.rows_of(run.ids)
     if isinstance(run, Spans):
@@ -160,7 +159,7 @@ def _compare_entities(gold: LoadedGold, run: Entities, rows: NDArray[np.intp]) -
     types = tuple(dict.fromkeys([*gold.entities.types, *run.types]))
     places = np.array([types.index(name) for name in run.types], np.intp)
     owners = np.repeat(rows, np.diff(run.starts))
-    order = np.argsort(owners, kind="stable")  # tokens are in order already
+    order = np.argsort(owners, kind="stable")  # tokens are sorted already
     order = order[owners[order] >= 0]
     return EntityComparison(gold, types, owners[order], run.begins[order], run.ends[order], places[run.kinds[order]])
 
@@ -180,7 +179,7 @@ def _compare_rankings(gold: LoadedGold, run: Ranking, rows: NDArray[np.intp]) ->
 
 
 def _relevance(gold: LoadedGold) -> dict[tuple[int, str], float]:
-    """(row of a query, document) → degree of relevance, for the documents that the gold judges."""
+    """Degrees of relevance by row of a query and document, for documents judged by the gold."""
     ranking = gold.ranking
     owners = np.repeat(np.arange(len(ranking.ids)), np.diff(ranking.starts)).tolist()
     return dict(zip(zip(owners, ranking.documents, strict=True), ranking.scores.tolist(), strict=True))
@@ -221,7 +220,7 @@ def _has_several(values: Values) -> bool:
 
 
 def _place(values: Values, rows: NDArray[np.intp], count: int) -> Values:
-    """Rows of `values` at `rows` of an array of `count` rows, zero elsewhere."""
+    """An array of `count` rows with `values` at `rows`, zero elsewhere."""
     if len(rows) == count and (rows == np.arange(count)).all():
         return values
     result = np.zeros((count, values.shape[1]), values.dtype)

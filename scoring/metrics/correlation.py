@@ -1,6 +1,6 @@
-"""Whether a column's numbers rise and fall with the gold's: Pearson's, Spearman's and Kendall's correlation.
+"""Correlation of a column's numbers with the gold's: Pearson's, Spearman's and Kendall's.
 
-Over the items for which the gold holds a number; an item without an answer counts as 0.
+Over the items for which the gold has a number. An item without an answer counts as 0.
 """
 
 import numpy as np
@@ -10,11 +10,11 @@ from scoring.definition import MetricSpec
 from scoring.metrics.comparison import MatrixComparison
 from scoring.metrics.metric import TABLE, Contributions, Example, Metric, Numbers, Part
 
-_LEAST_SPREAD = 1e-13  # of a sum of squares; below it, what is left of a variance is rounding
+_LEAST_SPREAD = 1e-13  # sum of squares below which a variance is only rounding
 
 
 def judged_items(comparison: MatrixComparison, column: str | None) -> NDArray[np.bool_]:
-    """The items for which the gold holds a number in the column (its only one where none is named); shape (items,)."""
+    """The items for which the gold has a number in the column (the only one by default); shape (items,)."""
     at = comparison.position(column or comparison.gold.matrix.columns[0])
     if at >= len(comparison.gold.tree.classes):
         return np.zeros(len(comparison.gold), bool)
@@ -22,7 +22,7 @@ def judged_items(comparison: MatrixComparison, column: str | None) -> NDArray[np
 
 
 def pairs(comparison: MatrixComparison, column: str | None) -> tuple[Numbers, Numbers]:
-    """The gold's and the run's numbers for the items that the gold judges."""
+    """The numbers of gold and run for the items judged by the gold."""
     judged = judged_items(comparison, column)
     at = comparison.position(column or comparison.gold.matrix.columns[0])
     if not judged.any():
@@ -31,11 +31,11 @@ def pairs(comparison: MatrixComparison, column: str | None) -> tuple[Numbers, Nu
 
 
 def _correlation(gold: Numbers, run: Numbers) -> float | None:
-    """Pearson's; None for fewer than two items, or where either side is constant."""
+    """Pearson's; None for fewer than two items, or if either side is constant."""
     if len(gold) < 2 or np.ptp(gold) == 0 or np.ptp(run) == 0:
         return None
     left, right = gold - gold.mean(), run - run.mean()
-    left, right = left / np.abs(left).max(), right / np.abs(right).max()  # squares neither overflow nor vanish
+    left, right = left / np.abs(left).max(), right / np.abs(right).max()  # so that squares neither overflow nor vanish
     value = (left * right).sum() / np.sqrt((left**2).sum() * (right**2).sum())
     return float(np.clip(value, -1.0, 1.0))
 
@@ -50,7 +50,7 @@ def _spearman(comparison: MatrixComparison, spec: MetricSpec) -> float | None:
 
 
 def midranks(values: Numbers) -> Numbers:
-    """Ranks from 1; equal values share the mean of theirs."""
+    """Ranks from 1; equal values share their mean rank."""
     _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
     last = np.cumsum(counts)
     ranks: Numbers = (last - (counts - 1) / 2)[places]
@@ -58,7 +58,7 @@ def midranks(values: Numbers) -> Numbers:
 
 
 def _kendall(comparison: MatrixComparison, spec: MetricSpec) -> float | None:
-    """τ-b; None for fewer than two items, or where either side is constant."""
+    """τ-b; None for fewer than two items, or if either side is constant."""
     gold, run = (np.unique(side, return_inverse=True)[1] for side in pairs(comparison, spec.part))
     width = int(run.max(initial=0)) + 1
     every = len(gold) * (len(gold) - 1) // 2
@@ -71,13 +71,13 @@ def _kendall(comparison: MatrixComparison, spec: MetricSpec) -> float | None:
 
 
 def _ties(ranks: NDArray[np.intp]) -> int:
-    """Pairs of items with the same rank."""
+    """The number of pairs of items with the same rank."""
     counts = np.unique(ranks, return_counts=True)[1].astype(np.int64)
     return int((counts * (counts - 1) // 2).sum())
 
 
 def _inversions(ranks: NDArray[np.intp]) -> int:
-    """Pairs with the greater rank first, counted bit by bit from the highest: n log n steps."""
+    """The number of pairs with the greater rank first, counted bit by bit from the highest: n log n steps."""
     found = 0
     for bit in reversed(range(int(ranks.max(initial=0)).bit_length())):
         ones = (ranks >> bit) & 1
@@ -89,7 +89,7 @@ def _inversions(ranks: NDArray[np.intp]) -> int:
 
 
 def _pearson_contributions(comparison: MatrixComparison, spec: MetricSpec) -> Contributions | None:
-    """n, Σ g, Σ a, Σ g², Σ a², Σ g a; both sides less the gold's mean, which changes nothing but the rounding."""
+    """n, Σ g, Σ a, Σ g², Σ a², Σ g a; both sides minus the gold's mean, which only changes rounding."""
     gold, run = pairs(comparison, spec.part)
     if not gold.size:
         return None

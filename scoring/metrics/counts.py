@@ -1,4 +1,4 @@
-"""Counts a class: what precision, recall, F1, accuracy, kappa and Matthews correlation are made of."""
+"""Counts per class, for precision, recall, F1, accuracy, kappa and Matthews correlation."""
 
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -22,12 +22,12 @@ class ClassCounts(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """Item by item, in how many cells gold and run agree on a class, the run has it, the gold has it.
+    """By item, the number of cells in which gold and run agree on a class, the run has it, the gold has it.
 
-    `hits`, `says` and `has` have shape (items, classes), over the classes or values that the gold or its format knows.
-    `others` (items, further classes) marks those that the run alone knows. Of shape (items,), `judged` counts the
-    answers that the gold judges and `given` those of them that the run holds. `outside` (classes,), `other_outside` and
-    `given_outside` count what the run says of items that the gold lacks, where these count.
+    `hits`, `says` and `has` have shape (items, classes), for classes or values known to the gold or its format.
+    `others` (items, further classes) marks those that only the run has. Of shape (items,), `judged` counts the answers
+    judged by the gold and `given` those that the run has. `outside` (classes,), `other_outside` and `given_outside`
+    count the run's answers to items without gold, if these count.
     """
 
     classes: tuple[str, ...]
@@ -42,15 +42,15 @@ class Marks:
     given_outside: int
 
     def totals(self) -> ClassCounts:
-        """Over all items, those outside the gold included in what is predicted."""
+        """The totals over all items; items without gold are included in what is predicted."""
         return ClassCounts(total(self.hits), total(self.says) + self.outside, total(self.has))
 
     def per_item(self) -> ClassCounts:
-        """What each item adds to the totals; what is outside the gold is spread evenly over its items."""
+        """Each item's contribution to the totals; answers without gold are spread evenly over the items."""
         return ClassCounts(self.hits, self.says + self.outside / max(1, len(self.says)), self.has)
 
     def only(self, chosen: NDArray[np.bool_]) -> "Marks":
-        """The same for the chosen classes."""
+        """The marks of the chosen classes."""
         return replace(
             self,
             classes=tuple(name for name, keep in zip(self.classes, chosen, strict=True) if keep),
@@ -61,11 +61,11 @@ class Marks:
         )
 
     def of(self, name: str | None) -> "Marks":
-        """The same for one class; none at all if the gold does not know it."""
+        """The marks of one class; empty if the gold does not know it."""
         return self.only(np.array([own == name for own in self.classes], bool))
 
     def pooled(self) -> "Marks":
-        """The same with all classes as one, those that only the run knows included."""
+        """All classes as one, including those that only the run has."""
         return replace(
             self,
             classes=("",),
@@ -79,22 +79,22 @@ class Marks:
 def total(cells: Cells) -> Cells:
     """Sums over the items."""
     if cells.dtype == np.bool_:
-        return np.array([np.count_nonzero(column) for column in cells.T], np.int64)  # many times faster than by axis
+        return np.array([np.count_nonzero(column) for column in cells.T], np.int64)  # much faster than by axis
     result: Cells = cells.sum(axis=0)
     return result
 
 
 def marks(comparison: MatrixComparison, column: str | None) -> Marks:
-    """Marks of the label classes, or of the values of a table's column (its only one where `column` is None)."""
+    """Marks of the label classes, or of the values of a table's column (the only one by default)."""
     if comparison.run.dtype == np.bool_:
         return comparison.once(_label_marks)
     return comparison.once(_value_marks, column or comparison.gold.matrix.columns[0])
 
 
 def positive_marks(comparison: MatrixComparison, column: str | None) -> Marks | None:
-    """Marks of the value 1 in a column, or in all columns together (None), over the cells that the gold judges.
+    """Marks of the value 1 in a column, or in all columns together (None), over the cells judged by the gold.
 
-    None where the run answers none of the items judged: an optional part that it did not bring.
+    None if the run answers none of the judged items: an optional part that it lacks.
     """
     chosen = [column] if column else comparison.gold.matrix.columns
     at = [comparison.position(name) for name in chosen]
@@ -160,6 +160,6 @@ def _value_marks(comparison: MatrixComparison, column: str) -> Marks:
 
 
 def _across(cells: NDArray[np.bool_]) -> Cells:
-    """How many of an item's cells are true."""
+    """The number of an item's cells that are true."""
     result: Cells = np.count_nonzero(cells, axis=1)
     return result

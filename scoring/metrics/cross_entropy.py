@@ -1,4 +1,4 @@
-"""How surprised soft labels are at the gold's: cross entropy, as PyEvALL has it and with an epsilon of one's own."""
+"""Cross entropy of soft labels against the gold's, as in PyEvALL or with a chosen epsilon."""
 
 from math import log2
 
@@ -11,11 +11,11 @@ from scoring.metrics.divergence import EPSILON, LOG_BASES, log_unit
 from scoring.metrics.loaded_gold import LoadedGold
 from scoring.metrics.metric import SOFT, AnyNumber, Example, Mean, Metric, Numbers, number
 
-_SMOOTHED = 0.001  # stands for a weight of 0, before an item's weights are made to sum to 1
+_SMOOTHED = 0.001  # replaces a weight of 0, before an item's weights are normalized
 
 
 def _distribution(weights: Numbers, present: NDArray[np.bool_]) -> Numbers:
-    """Each row smoothed and made to sum to 1 over its present cells; 0 elsewhere."""
+    """Each row smoothed and normalized over its present cells; 0 elsewhere."""
     smoothed = np.where(present, np.where(weights <= 0, _SMOOTHED, weights), 0.0)
     sums = smoothed.sum(axis=1, keepdims=True)
     np.divide(smoothed, sums, out=smoothed, where=sums > 0)
@@ -38,7 +38,7 @@ def _entropies(comparison: MatrixComparison, spec: MetricSpec) -> Numbers:
 
 @Mean
 def _soft_entropies(comparison: MatrixComparison, spec: MetricSpec) -> Numbers:
-    """The cross entropy of each item, weights taken as they are."""
+    """The cross entropy of each item, with unchanged weights."""
     gold, epsilon = comparison.gold.values, number(spec, "epsilon", EPSILON)
     run = np.clip(comparison.run[:, : gold.shape[1]], epsilon, 1 - epsilon) + number(spec, "added", 0.0)
     entropies: Numbers = -(gold * np.log(run)).sum(axis=1) / log_unit(spec, "e")

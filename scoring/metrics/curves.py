@@ -1,7 +1,7 @@
 """ROC and precision–recall curves of a class or a column, and the areas under them.
 
-An item is positive where the gold gives the class, or the column, more than one half. A run's weights order the items;
-equal weights are one step of the curve, and items without an answer come last.
+An item is positive if the gold gives the class, or the column, more than one half. Items are ordered by the run's
+weights; equal weights are one step of the curve, and items without an answer come last.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from scoring.metrics.metric import SOFT, TABLE, Example, Metric, Numbers, Part, 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Points by falling threshold: `x[i]` and `y[i]` result if weights ≥ `thresholds[i]` count as positive."""
+    """Points by falling threshold: `x[i]` and `y[i]` if weights ≥ `thresholds[i]` count as positive."""
 
     x: Numbers
     y: Numbers
@@ -25,7 +25,7 @@ class Curve:
 
 
 def roc(comparison: MatrixComparison, name: str) -> Curve | None:
-    """x: false positives / negatives, y: true positives / positives; None where the gold lacks either."""
+    """x: false positives / negatives, y: true positives / positives; None if the gold lacks either."""
     hits, said, thresholds, judged = comparison.once(_steps, name)
     positives = hits[-1]
     if positives in (0, judged):
@@ -34,7 +34,7 @@ def roc(comparison: MatrixComparison, name: str) -> Curve | None:
 
 
 def precision_recall(comparison: MatrixComparison, name: str) -> Curve | None:
-    """x: recall, y: precision (1 where nothing counts as positive); None where the gold has no positive item."""
+    """x: recall, y: precision (1 if nothing counts as positive); None if the gold has no positive item."""
     hits, said, thresholds, _ = comparison.once(_steps, name)
     if not hits[-1]:
         return None
@@ -45,9 +45,9 @@ Steps = tuple[NDArray[np.int64], NDArray[np.int64], Numbers, int]
 
 
 def _steps(comparison: MatrixComparison, name: str) -> Steps:
-    """Right positives, all positives and the threshold at each step, from none positive to all, and how many judged."""
+    """True positives, all positives and the threshold at each step, from none to all, and how many items are judged."""
     at = comparison.position(name)
-    if at >= len(comparison.gold.tree.classes):  # the gold says nothing of it
+    if at >= len(comparison.gold.tree.classes):  # the gold does not know it
         return np.zeros(1, np.int64), np.zeros(1, np.int64), np.array([np.inf]), 0
     judged = ~comparison.gold.absent[:, at]
     truth = comparison.gold.values[judged, at] > 0.5

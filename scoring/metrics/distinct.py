@@ -7,5 +7,5 @@ from numpy.typing import NDArray
 
 
 def distinct(values: NDArray[Any]) -> NDArray[Any]:
-    """As `np.unique`, which without the counts imports numpy.ma: longer than a whole run takes to be scored."""
+    """The same as `np.unique`, which imports numpy.ma: that takes longer than scoring a run."""
     return np.unique(values, return_counts=True)[0]

@@ -1,4 +1,4 @@
-"""How far soft labels are from the gold's: Jensen–Shannon, Kullback–Leibler, Wasserstein, Manhattan, Brier score."""
+"""Distances of soft labels from the gold's: Jensen–Shannon, Kullback–Leibler, Wasserstein, Manhattan, Brier score."""
 
 from math import log, sqrt
 
@@ -14,13 +14,13 @@ EPSILON = 1e-12
 
 
 def log_unit(spec: MetricSpec, otherwise: str) -> float:
-    """The natural logarithm of the base that the option `base` names."""
+    """The natural logarithm of the option `base`."""
     base = spec.options.get("base", otherwise)
     return 1.0 if base == "e" else log(float(base))
 
 
 def _shares(weights: Numbers) -> Numbers:
-    """Each row made to sum to 1; rows of zeros stay."""
+    """Each row normalized; rows of zeros stay."""
     sums = weights.sum(axis=1, keepdims=True)
     shares: Numbers = np.divide(weights, sums, out=np.zeros_like(weights), where=sums > 0)
     return shares
@@ -43,12 +43,12 @@ def _run_shares(comparison: MatrixComparison) -> Numbers:
 
 
 def _judged(comparison: MatrixComparison) -> Numbers:
-    """1 for the items for which the gold has any weight."""
+    """1 for items for which the gold has any weight."""
     return np.asarray((comparison.gold.once(_gold_shares) > 0).any(axis=1), np.float64)
 
 
 def _divergence_by_item(comparison: MatrixComparison) -> Numbers:
-    """Jensen and Shannon's, in bits; 1 for an item without weights in the run."""
+    """Jensen–Shannon divergence in bits; 1 for an item without weights in the run."""
     known = comparison.gold.once(_gold_shares)
     gold = np.hstack([known, np.zeros((len(known), comparison.extra))])
     run = comparison.once(_run_shares)
@@ -59,21 +59,21 @@ def _divergence_by_item(comparison: MatrixComparison) -> Numbers:
 
 @Share
 def _divergences(comparison: MatrixComparison, spec: MetricSpec) -> tuple[Numbers, Numbers]:
-    """The divergence of each item, and 1 where the gold has any weight for it."""
+    """The divergence of each item, and 1 if the gold has any weight for it."""
     scale = log(2) / log_unit(spec, "2")
     return scale * comparison.once(_divergence_by_item), comparison.once(_judged)
 
 
 @Share
 def _distances(comparison: MatrixComparison, spec: MetricSpec) -> tuple[Numbers, Numbers]:
-    """The square root of each item's divergence, and 1 where the gold has any weight for it."""
+    """The square root of each item's divergence, and 1 if the gold has any weight for it."""
     divergences, judged = _divergences.parts(comparison, spec)
     return np.sqrt(divergences), judged
 
 
 @Share
 def _relative_entropies(comparison: MatrixComparison, spec: MetricSpec) -> tuple[Numbers, Numbers]:
-    """KL(g ∥ a) of each item, and 1 where the gold has any weight for it."""
+    """KL(g ∥ a) of each item, and 1 if the gold has any weight for it."""
     gold = comparison.gold.once(_gold_shares)
     run = np.maximum(comparison.once(_run_shares)[:, : gold.shape[1]], number(spec, "epsilon", EPSILON))
     logarithms = np.log(np.divide(gold, run, out=np.ones_like(gold), where=gold > 0))
@@ -82,7 +82,7 @@ def _relative_entropies(comparison: MatrixComparison, spec: MetricSpec) -> tuple
 
 
 def _places(classes: tuple[str, ...]) -> Numbers:
-    """Where each class is on its scale: at the number that it is named by, else at its place among the classes."""
+    """Each class's position on its scale: the number in its name, else its index among the classes."""
     try:
         places = np.array([float(name) for name in classes])
     except ValueError:
@@ -92,7 +92,7 @@ def _places(classes: tuple[str, ...]) -> Numbers:
 
 @Share
 def _transports(comparison: MatrixComparison, spec: MetricSpec) -> tuple[Numbers, Numbers]:
-    """How far weights must be moved in each item, and 1 where the gold has any weight for it."""
+    """How far weights must be moved in each item, and 1 if the gold has any weight for it."""
     gold = comparison.gold.once(_gold_shares)
     run = _shares(comparison.run[:, : gold.shape[1]].astype(np.float64))
     places = _places(comparison.gold.tree.classes)
@@ -104,7 +104,7 @@ def _transports(comparison: MatrixComparison, spec: MetricSpec) -> tuple[Numbers
 
 
 def _off(comparison: MatrixComparison) -> Numbers:
-    """g − a of each item and class, those that only the run has included."""
+    """g − a of each item and class, including those that only the run has."""
     known = len(comparison.gold.tree.classes)
     return np.hstack([comparison.gold.values - comparison.run[:, :known], -comparison.run[:, known:]])
 

@@ -1,9 +1,9 @@
 """Precision, recall and F1 of typed entities: strict, by boundaries, by overlap and by type (SemEval-2013, task 9).
 
-Entities of one side do not overlap. Where an entity may match several of the other side (partial and type), those of
-the run are taken in their order and each gold entity is matched once, as in nervaluate: for a partial match the one
-with the same boundaries, else the first that overlaps; for a match by type the one of the same type with the nearest
-boundaries, else the first that overlaps, which is then used up.
+Entities of one side do not overlap. If an entity can match several of the other side (partial and type), the run's are
+processed in order and each gold entity matches once, as in nervaluate: a partial match prefers the same boundaries,
+else the first overlap; a match by type prefers the same type with the nearest boundaries, else the first overlap, which
+is then used up.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,12 +16,12 @@ from scoring.definition import MetricSpec
 from scoring.metrics.comparison import EntityComparison
 from scoring.metrics.metric import ENTITIES, Contributions, Example, Metric, Numbers, Options, Part, per_row, ratios
 
-PARTIAL = 0.5  # what an overlap counts
+PARTIAL = 0.5  # credit for an overlap
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """Entities in order; `begins` and `ends` are places in all sentences together, `owners` the gold's rows."""
+    """Entities in order; `begins` and `ends` are positions in all sentences together, `owners` the gold's rows."""
 
     owners: NDArray[np.intp]
     begins: NDArray[np.int64]
@@ -34,7 +34,7 @@ class Side:
 
 
 def _sides(comparison: EntityComparison) -> tuple[Side, Side]:
-    """The gold's entities and the run's."""
+    """The entities of gold and run."""
     gold = comparison.gold.entities
     width = max(int(gold.ends.max(initial=0)), int(comparison.ends.max(initial=0))) + 1
     owners = np.repeat(np.arange(len(gold.ids)), np.diff(gold.starts))
@@ -45,11 +45,11 @@ def _sides(comparison: EntityComparison) -> tuple[Side, Side]:
     )
 
 
-Credits = Callable[[Side, Side], Numbers]  # of the gold and the run: what each of the run's entities counts
+Credits = Callable[[Side, Side], Numbers]  # of gold and run: the credit of each of the run's entities
 
 
 def _same(gold: Side, run: Side) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
-    """Which of the run's entities have the boundaries of one of the gold, and of which."""
+    """Which of the run's entities have the same boundaries as one of the gold's, and which one."""
     if not len(gold.begins):
         return np.zeros(len(run.begins), np.bool_), np.zeros(len(run.begins), np.intp)
     places = np.minimum(np.searchsorted(gold.begins, run.begins), len(gold.begins) - 1)
@@ -68,7 +68,7 @@ def _exact(gold: Side, run: Side) -> Numbers:
 
 
 def _overlaps(gold: Side, run: Side) -> tuple[Sequence[int], Sequence[int]]:
-    """Of each of the run's entities, from where to where those of the gold that it overlaps are."""
+    """The range of the gold's entities that each of the run's entities overlaps."""
     first = np.searchsorted(gold.ends, run.begins, side="right")
     return first.tolist(), np.searchsorted(gold.begins, run.ends, side="left").tolist()
 
@@ -103,7 +103,7 @@ MATCHES: dict[str, Credits] = {"strict": _strict, "exact": _exact, "partial": _p
 
 
 def _counts(comparison: EntityComparison, match: str, name: str | None) -> Numbers:
-    """Of each sentence what the run's entities count, how many it has, how many the gold has: (items, 3)."""
+    """By sentence, the credit of the run's entities, their number, and the gold's number: (items, 3)."""
     gold, run = comparison.once(_sides)
     if name is not None:
         kind = comparison.types.index(name) if name in comparison.types else -1
@@ -115,7 +115,7 @@ def _counts(comparison: EntityComparison, match: str, name: str | None) -> Numbe
 
 
 def _counts_by_type(comparison: EntityComparison, match: str) -> Numbers:
-    """The same for each of the gold's types: (items, 3 · types)."""
+    """The counts for each of the gold's types: (items, 3 · types)."""
     return np.hstack([_counts(comparison, match, name) for name in comparison.gold.entities.types])
 
 

@@ -1,7 +1,7 @@
-"""How far numbers are off: mean absolute error and root mean squared error.
+"""Errors of numbers: mean absolute error and root mean squared error.
 
-Of soft labels, errors are averaged over the items and the classes that the gold has anywhere, weights left out being 0.
-Of a table's column, over the items for which the gold holds a number; an item without an answer counts as 0.
+For soft labels, errors are averaged over items and the classes that the gold has anywhere; missing weights are 0. For a
+table's column, over the items for which the gold has a number; an item without an answer counts as 0.
 """
 
 from math import sqrt
@@ -13,7 +13,7 @@ from scoring.definition import MetricSpec
 from scoring.metrics.comparison import MatrixComparison
 from scoring.metrics.metric import SOFT, TABLE, Contributions, Example, Metric, Numbers, Part, Share
 
-Errors = tuple[Numbers, NDArray[np.int64]]  # of each item: the sum over its cells, and how many of them the gold judges
+Errors = tuple[Numbers, NDArray[np.int64]]  # per item: the sum over its cells, and the number of judged cells
 
 
 def _differences(comparison: MatrixComparison, column: str | None) -> tuple[Numbers, NDArray[np.bool_]]:
@@ -21,7 +21,7 @@ def _differences(comparison: MatrixComparison, column: str | None) -> tuple[Numb
     gold = comparison.gold
     at = [place for place, name in enumerate(gold.tree.classes) if column in (None, name)]
     judged = ~gold.absent[:, at]
-    if len(at) > 1:  # soft labels: the gold judges a class if it does so anywhere
+    if len(at) > 1:  # soft labels: the gold judges a class if it has it anywhere
         judged = np.tile(judged.any(axis=0), (len(gold), 1))
     return np.where(judged, comparison.run[:, at].astype(np.float64) - gold.values[:, at], 0.0), judged
 

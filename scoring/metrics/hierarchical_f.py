@@ -1,9 +1,9 @@
-"""Hierarchical and propensity F-measure: the overlap of two sets of classes, ancestors and root included.
+"""Hierarchical and propensity F-measure: the overlap of two sets of classes, including ancestors and root.
 
 An item's value is 2 w(A ∩ G) / (w(A) + w(G)). For the hierarchical measure every class weighs 1. For the propensity
 measure it weighs the inverse of its propensity, 1 + C · exp(−a · log2(N_c + b)) with C = (log2 N − 1)(b + 1)^a, N_c the
-gold items that have the class, a = 0.55, b = 1.5, so that rare classes count more. The root is a class that every item
-has, items without an answer too.
+gold items that have the class, a = 0.55, b = 1.5, so that rare classes count more. Every item has the root class, even
+without an answer.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ _A, _B = 0.55, 1.5  # Jain et al. (2016), section 3
 
 
 def _inverse_propensity(counts: NDArray[np.int64], items: int) -> NDArray[np.float64]:
-    """Weight of classes that `counts` of `items` gold items have; at least 1, for a gold of one item too."""
+    """The weight of classes that `counts` of `items` gold items have; at least 1, even for a gold of one item."""
     scale = max(0.0, float(np.log2(items)) - 1) * (_B + 1) ** _A
     weights: NDArray[np.float64] = 1 + scale * np.exp(-_A * np.log2(counts + _B))
     return weights
@@ -31,7 +31,7 @@ def _propensity_weights(gold: LoadedGold) -> NDArray[np.float64]:
 
 
 def _values(comparison: MatrixComparison, known: Numbers, unknown: float, root: float) -> Numbers:
-    """Of each item, for the weights of the known classes, of each class only the run has, and of the root."""
+    """Values by item, for weights of the known classes, of each class that only the run has, and of the root."""
     sets = comparison.once(class_sets)
     weights = np.pad(known, (0, comparison.extra), constant_values=unknown)
     shared = weigh(sets.gold & sets.run, weights) + root

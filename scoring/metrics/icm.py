@@ -1,12 +1,12 @@
 """ICM and ICM-Norm: the information contrast model for hierarchical, single- or multi-label classification.
 
-ICM(A, G) = α1 I(A) + α2 I(G) − β I(A ∪ G), averaged over the items; 2, 2 and 3 unless the options say otherwise. The
-information of a single class is I(c) = −log2 P(c), P(c) being the share of gold items with c or a descendant of c;
-P = 1 / N for a class that the gold never has. For a set, I sums w(c) = I(c) − I(parent of c) over the set closed
-upwards, which in a tree equals the recursive definition by deepest common ancestors, in any order. On closed sets
-I(A ∪ G) = I(A) + I(G) − I(A ∩ G), so that the mean follows from three counts a class.
+ICM(A, G) = α1 I(A) + α2 I(G) − β I(A ∪ G), averaged over the items; 2, 2 and 3 by default. The information of a single
+class is I(c) = −log2 P(c), P(c) being the share of gold items with c or a descendant of c; P = 1 / N for a class that
+the gold never has. For a set, I sums w(c) = I(c) − I(parent of c) over the set closed upwards, which in a tree equals
+the recursive definition by deepest common ancestors, in any order. On closed sets I(A ∪ G) = I(A) + I(G) − I(A ∩ G), so
+the mean follows from three counts per class.
 
-The information of a class is the whole gold's, also where single items or samples of them are judged.
+The information of a class comes from the whole gold, even if single items or samples of them are judged.
 """
 
 from typing import NamedTuple
@@ -42,7 +42,7 @@ class Contrast(NamedTuple):
 
     @property
     def of_itself(self) -> float:
-        """What the information of an answer that equals the gold counts."""
+        """The factor of the information of an answer that equals the gold."""
         return self.run + self.gold - self.union
 
 
@@ -50,17 +50,17 @@ CONTRAST_OPTIONS: Options = {name: AnyNumber(low=0.0) for name in ("alpha1", "al
 
 
 def contrast_of(spec: MetricSpec) -> Contrast:
-    """The coefficients that a metric's options name."""
+    """The coefficients in a metric's options."""
     return Contrast(number(spec, "alpha1", 2.0), number(spec, "alpha2", 2.0), number(spec, "beta", 3.0))
 
 
 def normalise(value: float | None, best: float) -> float | None:
-    """(value + best) / (2 · best), not below 0; undefined where the gold itself carries no information."""
+    """(value + best) / (2 · best), at least 0; undefined if the gold itself carries no information."""
     return max(0.0, (value + best) / (2 * best)) if value is not None and best > 0 else None
 
 
 def normalised(values: Numbers, best: Numbers) -> Contributions:
-    """The contributions to a normalised metric: each item's value, and its value if the run were the gold."""
+    """The contributions to a normalized metric: each item's value, and its value if the run were the gold."""
     return Contributions(np.column_stack([values, best]), _normalise_sums)
 
 
@@ -71,7 +71,7 @@ def _normalise_sums(sums: Numbers) -> Numbers:
 
 
 def _gold_weights(gold: LoadedGold) -> Numbers:
-    """What each class adds to the information of its parent, in bits."""
+    """The information that each class adds to its parent's, in bits."""
     items = len(gold)
     counts = total(gold.once(gold_classes))
     information: Numbers = np.log2(items) - np.log2(np.maximum(counts, 1))
@@ -80,7 +80,7 @@ def _gold_weights(gold: LoadedGold) -> Numbers:
 
 
 def _weights(comparison: MatrixComparison) -> Numbers:
-    """The same, and for the classes that only the run has."""
+    """The same weights, with those of classes that only the run has."""
     unknown = np.full(comparison.extra, np.log2(len(comparison.gold)))
     return np.concatenate([comparison.gold.once(_gold_weights), unknown])
 
@@ -123,9 +123,9 @@ def _values(comparison: MatrixComparison, contrast: Contrast) -> Numbers:
 
 
 def _information_changes(comparison: MatrixComparison, contrast: Contrast) -> Numbers:
-    """What an item changes in the value through the information of its classes, to first order; the mean is 0.
+    """The value's change by an item's effect on the information of its classes, to first order; the mean is 0.
 
-    A class that one item more has is less informative: dI(c) = −dP(c) / (P(c) ln 2), for all items that have c.
+    A class that one more item has is less informative: dI(c) = −dP(c) / (P(c) ln 2), for all items that have c.
     """
     own, golds, union = contrast
     sets: ClassSets = comparison.once(class_sets)
@@ -134,7 +134,7 @@ def _information_changes(comparison: MatrixComparison, contrast: Contrast) -> Nu
     gold, run, shared = (total(side[:, :classes]) for side in (sets.gold, sets.run, sets.gold & sets.run))
     counts = union * shared + (golds - union) * gold + (own - union) * run
     held = counts.copy()
-    np.subtract.at(held, above[above >= 0], counts[above >= 0])  # a class's information is taken from its children's
+    np.subtract.at(held, above[above >= 0], counts[above >= 0])  # subtract the class's information from its children's
     slopes = -held / (np.maximum(gold, 1) * np.log(2))
     return weigh(sets.gold[:, :classes], slopes) - float((slopes * gold).sum() / items)
 

@@ -1,12 +1,12 @@
-"""ICM-Soft and ICM-Soft-Norm: the information contrast model where each class has a weight.
+"""ICM-Soft and ICM-Soft-Norm: the information contrast model with weights of classes.
 
-I(c, w) = −log2 P(weight of c ≥ w), P being the upper tail of a normal distribution with the gold's mean and, for its
+I(c, w) = −log2 P(weight of c ≥ w), P being the upper tail of a normal distribution with the gold's mean and, as
 deviation, the gold's mean absolute deviation. An ancestor has the greatest weight among its descendants. The union of
-two assignments takes the greater weights, and their information is Σ_c I(c, w_c) − I(parent of c, w_c), which in a tree
+two assignments has the greater weights, and their information is Σ_c I(c, w_c) − I(parent of c, w_c), which in a tree
 equals the recursive definition by deepest common ancestors, in any order.
 
-Conventions, PyEvALL's where it has one: I(c, 0) = 0; a tail that underflows, and any weight for a class that the gold
-does not know, counts log2 N; nothing is capped, and the gold standard is not the best possible answer. A class with one
+Conventions, PyEvALL's if it has one: I(c, 0) = 0; a tail that underflows, and any weight for a class that the gold does
+not know, counts log2 N; nothing is capped, and the gold standard is not the best possible answer. A class with one
 weight throughout the gold (PyEvALL fails) counts 0 up to that weight, log2 N beyond.
 """
 
@@ -23,11 +23,11 @@ from scoring.metrics.loaded_gold import LoadedGold
 from scoring.metrics.metric import SOFT, Contributions, Example, Mean, Metric, Numbers
 from scoring.metrics.normal import upper_tail
 
-_FEW = 8  # where a weight occurs more often than this in a class, look its information up
+_FEW = 8  # weights per class from which their information is looked up
 
 
 def _gold_weights(gold: LoadedGold) -> Numbers:
-    """Shape (items, classes of the tree): the gold's weights, ancestors included."""
+    """Shape (items, classes of the tree): the gold's weights, including ancestors."""
     return gold.tree.close(gold.values.astype(np.float64))
 
 
@@ -42,7 +42,7 @@ def _normals(gold: LoadedGold) -> tuple[Numbers, Numbers]:
 
 
 def _bits(gold: LoadedGold, weights: Numbers, classes: NDArray[np.intp]) -> Numbers:
-    """I(c, w) in bits for `weights` (items × classes), the columns being those `classes`."""
+    """I(c, w) in bits for `weights` (items × classes), with the columns `classes`."""
     means, deviations = (of_all[classes] for of_all in gold.once(_normals))
     constant = deviations == 0.0
     tails = upper_tail((weights - means) / (np.where(constant, 1.0, deviations) * sqrt(2.0)))
@@ -88,7 +88,7 @@ def _values(comparison: MatrixComparison, contrast: Contrast) -> Numbers:
     ours, theirs = _information(gold, run), gold.once(_gold_information)
     both = np.where(run > gold.once(_gold_weights), ours, theirs)
     shares = (contrast.run * ours + contrast.gold * theirs - contrast.union * both).sum(axis=1)
-    # Each class that only the run holds has log2 N bits, in the run and in the union.
+    # Each class that only the run has counts log2 N bits, in the run and in the union.
     unknown = np.count_nonzero(~comparison.absent[:, known:], axis=1) * log2(len(gold))
     values: Numbers = shares + (contrast.run - contrast.union) * unknown
     return values

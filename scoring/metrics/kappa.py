@@ -1,4 +1,4 @@
-"""Agreement beyond what the class frequencies alone would give: Cohen's kappa and Matthews correlation."""
+"""Agreement beyond what class frequencies alone would give: Cohen's kappa and Matthews correlation."""
 
 from collections.abc import Callable
 
@@ -9,8 +9,8 @@ from scoring.metrics.comparison import MatrixComparison
 from scoring.metrics.counts import Marks, marks, total
 from scoring.metrics.metric import LABELS, TABLE, Contributions, Example, Metric, Numbers, Part, ratios
 
-# Of hits (…), answers judged (…), how often the run has each class (…, its classes) and the gold (…, classes): (…), NaN
-# where undefined.
+# Functions of hits (…), judged answers (…), and how often the run has each class (…, its classes) and the gold
+# (…, classes): (…), NaN where undefined.
 Agreement = Callable[[Numbers, Numbers, Numbers, Numbers], Numbers]
 
 
@@ -29,7 +29,7 @@ def _matthews(hits: Numbers, items: Numbers, run: Numbers, gold: Numbers) -> Num
 
 
 def _by_chance(run: Numbers, gold: Numbers) -> Numbers:
-    """Σ_c run_c · gold_c; the classes of the gold come first among the run's."""
+    """Σ_c run_c · gold_c; the gold's classes come first among the run's."""
     total: Numbers = (run[..., : gold.shape[-1]] * gold).sum(axis=-1)
     return total
 
@@ -58,7 +58,7 @@ def _contributions(agreement: Agreement) -> Callable[[MatrixComparison, MetricSp
 
 
 def _matthews_contributions(comparison: MatrixComparison, spec: MetricSpec) -> Contributions | None:
-    """None where the run has classes that the gold does not know: sums over the gold's classes lack their squares."""
+    """None if the run has classes that the gold does not know: sums over the gold's classes lack their squares."""
     if marks(comparison, spec.part).others.any():
         return None
     return _contributions(_matthews)(comparison, spec)

@@ -1,4 +1,4 @@
-"""The gold standard as metrics see it, with whatever can be derived from it alone."""
+"""The gold standard for metrics, with everything that can be derived from it alone."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -18,7 +18,7 @@ Values = NDArray[Any]  # of the type of `Matrix.values`: bool for labels, float 
 
 
 class Remembering:
-    """Keeps what several metrics derive from it."""
+    """Caches what several metrics derive from it."""
 
     @cached_property
     def _derived(self) -> dict[Any, Any]:
@@ -27,7 +27,7 @@ class Remembering:
     def once(
         self, derive: Callable[Concatenate[Self, Arguments], Derived], *given: Arguments.args, **named: Arguments.kwargs
     ) -> Derived:
-        """`derive(self, …)`, computed at the first call with these arguments and remembered."""
+        """`derive(self, …)`, computed at the first call with these arguments and cached."""
         key = (derive, given, *named.items())
         if key not in self._derived:
             self._derived[key] = derive(self, *given, **named)
@@ -36,7 +36,7 @@ class Remembering:
 
 
 class LoadedGold(Remembering):
-    """The right answers, and whatever can be derived from them alone: computed once, kept for every run."""
+    """The right answers, and what can be derived from them alone: computed once, kept for every run."""
 
     def __init__(
         self,
@@ -45,7 +45,8 @@ class LoadedGold(Remembering):
         declared: Mapping[str, Sequence[int]] | None = None,
     ) -> None:
         self.answers = answers
-        self.declared = declared or {}  # by column, the values that its cells may have, in the gold or not
+        # by column, the values that its cells may have, whether the gold has them or not
+        self.declared = declared or {}
         self._hierarchy = hierarchy
 
     def __len__(self) -> int:
@@ -88,7 +89,7 @@ class LoadedGold(Remembering):
         return self.answers
 
     def covering(self, items: Sequence[str]) -> "LoadedGold":
-        """The same with all of `items`: those that a gold of spans leaves out have none; other gold is unchanged."""
+        """The gold with all of `items`: those missing in a gold of spans have none; other gold is unchanged."""
         if not isinstance(self.answers, Spans):
             return self
         spans = self.answers
@@ -114,14 +115,14 @@ class LoadedGold(Remembering):
 
     @cached_property
     def absent(self) -> NDArray[np.bool_]:
-        """Shape as `values`: the cells for which the gold holds no answer."""
+        """Shape as `values`: the cells without an answer in the gold."""
         matrix = self.matrix
         absent = np.zeros(matrix.values.shape, bool) if matrix.absent is None else matrix.absent
         present = spread(~absent, matrix.columns, self.tree.classes)
         return np.logical_not(present)
 
     def select(self, rows: NDArray[np.intp]) -> "LoadedGold":
-        """The items in `rows`, again where a row stands twice; the classes stay those of the whole gold."""
+        """The items in `rows`, repeated rows too; the classes stay those of the whole gold."""
         matrix, at = self.matrix, rows.tolist()
         sample = Matrix(
             ids=[str(number) for number in range(len(at))],
@@ -136,7 +137,7 @@ class LoadedGold(Remembering):
 
 
 def spread(values: Values, columns: Sequence[str], wanted: Sequence[str]) -> Values:
-    """`values` under the columns `wanted`: those that it lacks are zero, those not wanted fall away."""
+    """`values` in the columns `wanted`: missing ones are zero, others are dropped."""
     if tuple(columns) == tuple(wanted):
         return values
     position = {name: index for index, name in enumerate(wanted)}

@@ -1,4 +1,4 @@
-"""What a metric is: a name, words for the leaderboard, the answers that it can judge, and a function."""
+"""The definition of a metric: name, texts for the leaderboard, the answers that it can judge, and a function."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ AnswerKinds = frozenset[AnswerKind]
 
 @dataclass(frozen=True, slots=True)
 class AnyNumber:
-    """An option's values: every finite number from `low` up."""
+    """An option's values: any finite number from `low` up."""
 
     low: float
 
@@ -27,27 +27,27 @@ Options = Mapping[str, tuple[str, ...] | AnyNumber]
 
 
 def ratios(parts: NDArray[Any], wholes: NDArray[Any], otherwise: float = np.nan) -> Numbers:
-    """parts / wholes, `otherwise` where the whole is not more than 0."""
+    """parts / wholes, `otherwise` if the whole is not more than 0."""
     result = np.full_like(wholes, otherwise, dtype=np.float64)  # in the memory order of its arguments: twice as fast
     np.divide(parts, wholes, out=result, where=wholes > 0)
     return result
 
 
 def per_row(rows: NDArray[np.intp], values: NDArray[Any], count: int) -> Numbers:
-    """Sums of the `values` that share a row, for rows 0 to `count` − 1."""
+    """Sums of the `values` with the same row, for rows 0 to `count` − 1."""
     sums: Numbers = np.bincount(rows, values, count).astype(np.float64)
     return sums
 
 
 @dataclass(frozen=True, slots=True)
 class Contributions:
-    """What each item adds to a metric, so that samples of items can be judged without comparing again.
+    """Each item's contribution to a metric, so that samples of items can be judged without comparing again.
 
-    `values` has shape (items, k). With w (samples, items) saying how often each item was drawn, as many in all as there
-    are items, `combine(w @ values)` are the samples' values, NaN where undefined; it takes sums (…, k) of any shape.
-    `k` and `combine` depend on the gold and the metric alone, so that items of several runs can be mixed. What is
-    derived from the gold as a whole stays that of the whole gold in every sample, unless the values include what an
-    item changes in it, as those of ICM do.
+    `values` has shape (items, k). With w (samples, items) counting how often each item was drawn, as many in total as
+    there are items, `combine(w @ values)` are the samples' values, NaN where undefined; it accepts sums (…, k) of any
+    shape. `k` and `combine` depend on gold and metric alone, so that items of several runs can be mixed. What is
+    derived from the whole gold stays the same in every sample, unless the values include an item's effect on it, as
+    those of ICM do.
     """
 
     values: Numbers
@@ -55,20 +55,20 @@ class Contributions:
 
 
 def mean_of(values: Numbers) -> Contributions:
-    """The contributions to a metric that is the mean of one value (items,) an item."""
+    """The contributions to a metric that is the mean of one value (items,) per item."""
     items = len(values)
     return Contributions(values[:, None], lambda sums: sums[..., 0] / items)
 
 
 def share_of(parts: NDArray[Any], wholes: NDArray[Any]) -> Contributions:
-    """The contributions to a metric that is Σ parts / Σ wholes, both of shape (items,); undefined where both are 0."""
+    """The contributions to a metric that is Σ parts / Σ wholes, both of shape (items,); undefined if both are 0."""
     sums_of = np.column_stack([parts, wholes]).astype(np.float64)
     return Contributions(sums_of, lambda sums: ratios(sums[..., 0], sums[..., 1]))
 
 
 @dataclass(frozen=True, slots=True)
 class Mean:
-    """Decorates a function of comparison and spec that gives each item's value (items,): the metric is their mean."""
+    """A decorator for functions of comparison and spec with each item's value (items,): the metric is their mean."""
 
     values: Callable[[Any, MetricSpec], Numbers]
 
@@ -84,7 +84,7 @@ class Mean:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """The same for each item's part and whole, both of shape (items,): the metric is Σ parts / Σ wholes."""
+    """A decorator for functions with each item's part and whole (items,): the metric is Σ parts / Σ wholes."""
 
     parts: Callable[[Any, MetricSpec], tuple[NDArray[Any], NDArray[Any]]]
 
@@ -112,10 +112,10 @@ class Part(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A metric worked out by hand, shown in docs/metrics.md and computed by a test: answers by item, value, and why.
+    """A metric computed by hand, shown in docs/metrics.md and checked by a test: answers by item, value, and why.
 
-    Labels stand as `b c`, spans as `3 4 5`, entities as `PER 0-2, LOC 4-5` with the end exclusive, all else as
-    `a 0.5, b 1`, with `?` where nothing is known.
+    Labels are written `b c`, spans `3 4 5`, entities `PER 0-2, LOC 4-5` with exclusive ends, all else `a 0.5, b 1`,
+    with `?` where nothing is known.
     """
 
     kind: AnswerKind
@@ -133,16 +133,16 @@ class Metric:
     """One metric. `compute(comparison, spec)` gives its value, or None where it is undefined; never NaN.
 
     The comparison is a `MatrixComparison`, for spans a `SpanComparison`, for rankings a `RankingComparison`
-    (`scoring.metrics.comparison`). `kinds` are the answers that it can judge, `options` its own parameters with
-    the values allowed. `low` and `high` bound its values (None: unbounded).
+    (`scoring.metrics.comparison`). `kinds` are the answers that it can judge, `options` its parameters with allowed
+    values. `low` and `high` bound its values (None: unbounded).
 
-    `contributions(comparison, spec)` says what each item adds to the value, where that is a function of sums over the
-    items; it gives None where the value is undefined, and is not asked where there are no items.
+    `contributions(comparison, spec)` gives each item's contribution, if the value is a function of sums over the items.
+    It is None where the value is undefined, and not called without items.
     """
 
     name: str
     title: str
-    short: str  # column head
+    short: str  # heading of a column
     formula: str
     source: str
     compute: Callable[..., float | None]
@@ -150,25 +150,25 @@ class Metric:
     contributions: Callable[..., Contributions | None] | None = None
     example: Example | None = None
     part: Part = Part.NONE
-    single_label: bool = False  # makes no sense where an item may have several classes
+    single_label: bool = False  # has no meaning if items may have several classes
     options: Options = field(default_factory=dict)
     higher_is_better: bool = True
     low: float | None = 0.0
     high: float | None = 1.0
-    numbers: bool = False  # judges tables of any numbers too, not of labels only
+    numbers: bool = False  # also judges tables of any numbers, not only labels
     ordinal: bool = False  # needs columns with a list of values
-    counts_outside: bool = False  # judges what a run says of items outside the gold, where the track counts them
-    flags_constant: bool = False  # a run that gives every item the same label gets the best value: say so
+    counts_outside: bool = False  # judges answers to items without gold, if the track counts them
+    flags_constant: bool = False  # a run with the same label for all items gets the best value, so flag it
 
 
 def number(spec: MetricSpec, option: str, otherwise: float) -> float:
-    """The value of an option that is a number; definitions hold it as text."""
+    """The value of an option that is a number; definitions have it as text."""
     return float(spec.options.get(option, otherwise))
 
 
 @dataclass(frozen=True, slots=True)
 class MetricInfo:
-    """A metric as the head of a leaderboard's column."""
+    """A metric as the heading of a leaderboard's column."""
 
     key: str
     title: str

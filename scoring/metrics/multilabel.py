@@ -1,7 +1,7 @@
-"""How far sets of labels are apart: Hamming loss and Jaccard similarity.
+"""Distances of sets of labels: Hamming loss and Jaccard similarity.
 
-A table's columns are labels too: an item has those where the value is 1. Items of which the gold leaves a column open
-are not judged. An item without an answer is wrong in every label and has nothing in common with the gold.
+A table's columns are labels too: an item has those with the value 1. Items without a gold value in a column are not
+judged. An item without an answer is wrong in every label and has nothing in common with the gold.
 """
 
 import numpy as np
@@ -22,7 +22,7 @@ def _judged(gold: LoadedGold) -> NDArray[np.bool_]:
 
 @Share
 def _wrong(comparison: MatrixComparison, spec: MetricSpec) -> Shares:
-    """The share of an item's labels that are wrong; a label that the gold does not know adds to both."""
+    """The share of an item's wrong labels; a label unknown to the gold adds to both."""
     own = len(comparison.gold.matrix.columns)
     wrong = comparison.gold.values[:, :own] != comparison.run[:, :own]
     wrong |= ~comparison.answered[:, None]
@@ -33,7 +33,7 @@ def _wrong(comparison: MatrixComparison, spec: MetricSpec) -> Shares:
 
 @Share
 def _shared(comparison: MatrixComparison, spec: MetricSpec) -> Shares:
-    """The labels that gold and run share over those that either has; 1 where both have none."""
+    """Labels shared by gold and run, divided by those that either has; 1 if both have none."""
     own = len(comparison.gold.matrix.columns)
     gold, run = comparison.gold.values[:, :own] == 1, comparison.run[:, :own] == 1
     either = np.count_nonzero(gold | run, axis=1) + np.count_nonzero(comparison.run[:, own:], axis=1)

@@ -1,7 +1,7 @@
-"""Columns whose values have an order: quadratic kappa, macro-averaged MAE, accuracy within a tolerance, CEM-ORD.
+"""Columns with ordered values: quadratic kappa, macro-averaged MAE, accuracy within a tolerance, CEM-ORD.
 
-Over the items for which the gold holds a value. An item without an answer counts as 0, as in `errors`; for the accuracy
-within a tolerance it is wrong, and for CEM-ORD it is as far from the gold as can be.
+Over the items for which the gold has a value. An item without an answer counts as 0, as in `errors`; for accuracy
+within a tolerance it is wrong, and for CEM-ORD it is as far from the gold as possible.
 """
 
 from math import log2
@@ -25,8 +25,8 @@ from scoring.metrics.metric import (
     ratios,
 )
 
-_LEAST = 1e-13  # of a sum of squares; below it, what is left of a difference is rounding
-_ROUNDING = 1e-12  # of a tolerance: 0.4 and 0.3 are 0.1 apart
+_LEAST = 1e-13  # sum of squares below which a difference is only rounding
+_ROUNDING = 1e-12  # added to a tolerance: 0.4 and 0.3 are 0.1 apart
 
 
 def _spread_by_item(comparison: MatrixComparison, column: str | None, values: Numbers) -> Numbers:
@@ -37,7 +37,7 @@ def _spread_by_item(comparison: MatrixComparison, column: str | None, values: Nu
 
 
 def _squares(comparison: MatrixComparison, column: str | None) -> Numbers:
-    """Of each item 1, g, a, g², a², (g − a)²; both sides less the gold's least value, which changes nothing."""
+    """Per item 1, g, a, g², a², (g − a)²; both sides minus the gold's least value, which changes nothing."""
     gold, run = pairs(comparison, column)
     least = gold.min(initial=np.inf) if len(gold) else 0.0
     left, right = gold - least, run - least
@@ -49,7 +49,7 @@ def _quadratic_kappa_of(sums: Numbers) -> Numbers:
     items, gold, run, gold2, run2, observed = np.moveaxis(sums, -1, 0)
     terms = items * (gold2 + run2)
     by_chance = terms - 2 * gold * run
-    # n Σ (g − a)² is compared with Σ over all pairs of a gold and a run value of their squared distance.
+    # n Σ (g − a)² is compared with the sum of squared distances over all pairs of a gold and a run value.
     return 1.0 - ratios(items * observed, np.where(by_chance > _LEAST * terms, by_chance, 0.0))
 
 
@@ -63,7 +63,7 @@ def _quadratic_kappa_contributions(comparison: MatrixComparison, spec: MetricSpe
 
 
 def _errors_by_value(comparison: MatrixComparison, column: str | None) -> Numbers:
-    """Of each item |g − a| in the place of its gold value, then 1 in that place: (items, 2 · values of the gold)."""
+    """Per item |g − a| in the column of its gold value, then 1 in that column: (items, 2 · values of the gold)."""
     gold, run = pairs(comparison, column)
     levels = np.unique(gold)
     has = gold[:, None] == levels
@@ -72,7 +72,7 @@ def _errors_by_value(comparison: MatrixComparison, column: str | None) -> Number
 
 
 def _macro_of(sums: Numbers) -> Numbers:
-    """The mean over the gold values of the errors by value, values that a sample lacks left out."""
+    """The mean over gold values of their errors, without values that a sample lacks."""
     levels = sums.shape[-1] // 2
     errors, items = sums[..., :levels], sums[..., levels:]
     return ratios(ratios(errors, items, 0.0).sum(axis=-1), np.count_nonzero(items, axis=-1))
@@ -89,7 +89,7 @@ def _mae_macro_contributions(comparison: MatrixComparison, spec: MetricSpec) -> 
 
 @Share
 def _within(comparison: MatrixComparison, spec: MetricSpec) -> tuple[Numbers, Numbers]:
-    """1 for each item that is close enough, and 1 for each that the gold judges."""
+    """1 for each item that is close enough, and 1 for each judged item."""
     gold, run = pairs(comparison, spec.part)
     judged = judged_items(comparison, spec.part)
     close = np.abs(gold - run) <= number(spec, "tolerance", 1.0) + _ROUNDING * np.maximum(1.0, np.abs(gold))
@@ -107,7 +107,7 @@ def _answered(comparison: MatrixComparison, column: str | None) -> NDArray[np.bo
 
 @Share
 def _closeness(comparison: MatrixComparison, spec: MetricSpec) -> tuple[Numbers, Numbers]:
-    """Of each item prox(a, g) and prox(g, g), in bits."""
+    """Per item prox(a, g) and prox(g, g), in bits."""
     gold, run = pairs(comparison, spec.part)
     judged = judged_items(comparison, spec.part)
     parts, wholes = np.zeros(len(judged)), np.zeros(len(judged))
@@ -119,7 +119,7 @@ def _closeness(comparison: MatrixComparison, spec: MetricSpec) -> tuple[Numbers,
 
 
 def _proximity(values: Numbers, gold: Numbers, known: Numbers) -> Numbers:
-    """−log2 of the share of the gold from each value to the gold's, half of those with that value included.
+    """−log2 of the share of the gold between each value and the gold's, with half of those at that value.
 
     `known` are all gold values, sorted.
     """

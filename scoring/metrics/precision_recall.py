@@ -1,9 +1,9 @@
 """Precision, recall and F1: of one class, of the positive class, and macro, micro and weighted over the classes.
 
-Of a class, precision = hits / predicted, recall = hits / actual, F1 = 2 · hits / (predicted + actual). Where a class
-is never predicted, its precision is 0 or, with `unpredicted: skip`, undefined. Recall and F1 of a class that the gold
-lacks are undefined. Means, plain (macro) or weighted by how often the gold has a class, are taken over the classes that
-occur in the gold. Micro pools the counts of all classes, those that only the run has included.
+For a class, precision = hits / predicted, recall = hits / actual, F1 = 2 · hits / (predicted + actual). If a class is
+never predicted, its precision is 0 or, with `unpredicted: skip`, undefined. Recall and F1 of a class that the gold
+lacks are undefined. Means, plain (macro) or weighted by the gold's frequencies, are over the classes in the gold. Micro
+pools the counts of all classes, including those that only the run has.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ from scoring.metrics.counts import Cells, ClassCounts, Marks, marks, positive_ma
 from scoring.metrics.metric import LABELS, TABLE, Contributions, Example, Metric, Numbers, Options, Part, ratios
 
 Score = Callable[[ClassCounts, bool], Numbers]  # (…, classes), NaN where undefined
-Average = Callable[[Numbers, Cells], Numbers]  # of the classes' scores and of how often the gold has them: (…)
+Average = Callable[[Numbers, Cells], Numbers]  # of the classes' scores and their frequencies in the gold: (…)
 Select = Callable[[MatrixComparison, MetricSpec], Marks | None]
 
 
@@ -35,7 +35,7 @@ def _f1(counts: ClassCounts, skip: bool) -> Numbers:
 
 
 def _mean(values: Numbers, actual: Cells) -> Numbers:
-    """Over the classes that the gold has and that have a value."""
+    """The mean over the classes that the gold has and that have a value."""
     return _weighted_mean(values, np.sign(actual))
 
 
@@ -45,18 +45,18 @@ def _weighted_mean(values: Numbers, actual: Cells) -> Numbers:
 
 
 def _only(values: Numbers, actual: Cells) -> Numbers:
-    """Of the one class there is."""
+    """The score of the only class."""
     return values[..., 0] if values.shape[-1] else np.full(values.shape[:-1], np.nan)
 
 
 def _skips(spec: MetricSpec) -> bool:
-    """Whether a class that is never predicted is left out; only precision has the option."""
+    """Whether a class that is never predicted is skipped; only precision has the option."""
     return bool(spec.options.get("unpredicted") == "skip")
 
 
 @dataclass(frozen=True, slots=True)
 class _Scorer:
-    """One metric: which classes, scored how, averaged how."""
+    """One metric: its classes, their score, and the average."""
 
     select: Select
     score: Score

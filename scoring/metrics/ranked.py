@@ -1,7 +1,7 @@
 """Ranked retrieval: nDCG, mean average precision, mean reciprocal rank, precision and recall at a rank.
 
 The mean is over the gold's queries: one that a run lacks counts 0, and so does one without relevant documents.
-Documents that the gold does not judge are not relevant. A cutoff such as `ndcg:10` looks at the first 10 documents.
+Documents without a judgment are not relevant. A cutoff such as `ndcg:10` uses the first 10 documents.
 """
 
 import numpy as np
@@ -30,13 +30,13 @@ def _cutoff(spec: MetricSpec) -> float:
 
 
 def _relevant_in_gold(gold: LoadedGold, least: float) -> Numbers:
-    """How many relevant documents each query has."""
+    """The number of relevant documents for each query."""
     owners = np.repeat(np.arange(len(gold)), np.diff(gold.ranking.starts))
     return per_row(owners, gold.ranking.scores >= least, len(gold))
 
 
 def _found(comparison: RankingComparison, spec: MetricSpec) -> Numbers:
-    """1 for each document within the cutoff that is relevant, else 0."""
+    """1 for each relevant document within the cutoff, else 0."""
     relevant = comparison.relevance >= number(spec, "relevant", 1.0)
     return (relevant & (comparison.ranks <= _cutoff(spec))).astype(np.float64)
 
@@ -78,7 +78,7 @@ def _gains(relevance: Numbers, ranks: NDArray[np.int64], cutoff: float) -> Numbe
 
 
 def _best_gain(gold: LoadedGold, cutoff: float) -> Numbers:
-    """DCG of the gold's own order."""
+    """DCG of the ideal order."""
     ranking = gold.ranking
     owners = np.repeat(np.arange(len(gold)), np.diff(ranking.starts))
     order = np.lexsort((-ranking.scores, owners))

@@ -1,4 +1,4 @@
-"""Every metric by name. A new family is a file next to this and a word in FAMILIES, or a package of its own.
+"""Every metric by name. A new family is a file and an entry in FAMILIES, or a package of its own.
 
 Such a package names its `Metric` under the entry points `agon.metrics`: `my_metric = "package:MY_METRIC"`.
 """
@@ -61,7 +61,7 @@ METRICS: dict[str, Metric] = {metric.name: metric for family in FAMILIES for met
 
 
 def find(name: str) -> Metric | None:
-    """The metric of that name: one of ours, else one that an installed package announces as `agon.metrics`."""
+    """The metric with that name: ours, or one from an installed package's entry point `agon.metrics`."""
     return METRICS.get(name) or _announced(name)
 
 
@@ -78,21 +78,21 @@ def _announced(name: str) -> Metric | None:
 
 
 def names() -> list[str]:
-    """Of every metric, those of installed packages included."""
+    """The names of all metrics, including those of installed packages."""
     from importlib.metadata import entry_points  # noqa: PLC0415 - as in `_announced`
 
     return sorted({*METRICS, *entry_points(group=ENTRY_POINTS).names})
 
 
 class UnknownMetricError(KeyError):
-    """There is no metric of that name; the text suggests the nearest one."""
+    """There is no metric with that name; the text suggests the nearest one."""
 
     def __str__(self) -> str:
         return str(self.args[0])  # KeyError would quote it
 
 
 def get(name: str) -> Metric:
-    """The metric of that name; UnknownMetricError where there is none."""
+    """The metric with that name; raises UnknownMetricError."""
     metric = find(name)
     if metric is None:
         near = nearest(name, names())
@@ -108,7 +108,7 @@ def compute(comparison: Comparison, spec: MetricSpec) -> float | None:
     """The value of a metric at full precision; None where it is undefined.
 
     Raises:
-        ValueError: the metric does not judge such answers, or is of one class and none is named.
+        ValueError: the metric does not judge such answers, or needs the name of a class.
     """
     if spec.of:
         values = [compute(comparison, part) for part in spec.of]
@@ -119,7 +119,7 @@ def compute(comparison: Comparison, spec: MetricSpec) -> float | None:
 
 
 def contributions(comparison: Comparison, spec: MetricSpec) -> Contributions | None:
-    """What each item adds to a metric; None where it is undefined or no function of sums over the items.
+    """Each item's contribution to a metric; None where it is undefined or no function of sums over the items.
 
     Raises:
         ValueError: the metric does not judge such answers.
@@ -151,7 +151,7 @@ def _suited(spec: MetricSpec, comparison: Comparison) -> Metric:
 
 
 def formats_of(kinds: AnswerKinds) -> list[str]:
-    """The run formats that say such answers."""
+    """The run formats with such answers."""
     return sorted(name for name, known in FORMATS.items() if known.answers in kinds)
 
 
@@ -160,12 +160,12 @@ def _listed(kinds: AnswerKinds) -> str:
 
 
 def plain(specs: Iterable[MetricSpec]) -> list[MetricSpec]:
-    """The metrics themselves, those that combined scores are built from in their place."""
+    """The metrics, with combined scores replaced by their parts."""
     return [part for spec in specs for part in spec.of or (spec,)]
 
 
 def value_range(spec: MetricSpec) -> tuple[float | None, float | None]:
-    """What values are between; None for an end that has no bound."""
+    """The range of values; None for an end without a bound."""
     ranges = [(metric.low, metric.high) for metric in (get(part.name) for part in plain([spec]))]
     return Combination.of(spec).range(ranges) if spec.of else ranges[0]
 
@@ -185,7 +185,7 @@ def _describe_combined(spec: MetricSpec) -> MetricInfo:
 
 
 def describe(spec: MetricSpec) -> MetricInfo:
-    """Words for the head of a leaderboard's column; KeyError for a metric that does not exist."""
+    """Texts for the heading of a leaderboard's column; KeyError for an unknown metric."""
     if spec.of:
         return _describe_combined(spec)
     metric = get(spec.name)
@@ -201,7 +201,7 @@ def describe(spec: MetricSpec) -> MetricInfo:
 
 
 def validate(spec: MetricSpec, track: Track) -> str | None:
-    """What is wrong with a metric in a track's definition, in one sentence; None if nothing is."""
+    """The problem of a metric in a track's definition, in one sentence; None without one."""
     if spec.of:
         return next(filter(None, (validate(part, track) for part in spec.of)), None) or _validate_combined(spec)
     metric = find(spec.name)
@@ -245,7 +245,7 @@ def _validate_combined(spec: MetricSpec) -> str | None:
 
 
 def suggest(spec: MetricSpec, track: Track) -> str | None:
-    """The key of the right metric nearest to a wrong one."""
+    """The valid key nearest to an invalid one."""
     metric = find(spec.name)
     if metric is None:
         return nearest(spec.name, names())

@@ -1,7 +1,7 @@
 """F1 on marked spans: by character, averaged over the items; by span, exact or partial, over all items together.
 
-Spans are taken as the files list them: those given as pairs or rows stay apart where they touch. In a list of character
-offsets, neighbors form one span.
+Spans are used as listed in the files: pairs or rows that touch stay separate. In a list of character offsets, neighbors
+form one span.
 """
 
 import numpy as np
@@ -33,14 +33,14 @@ def _counts(comparison: SpanComparison, side: Intervals) -> Numbers:
 
 @Share
 def _exact(comparison: SpanComparison, spec: MetricSpec) -> tuple[Numbers, Numbers]:
-    """Of each item: twice the spans that both sides have, and the spans of both."""
+    """Per item: twice the common spans, and the spans of both."""
     both = comparison.once(both_marked)
     hits = per_row(both.run.owners, same_ends(both.gold, both.run), len(comparison.gold))
     return 2 * hits, _counts(comparison, both.gold) + _counts(comparison, both.run)
 
 
 def _covered(comparison: SpanComparison) -> Numbers:
-    """Of each item: the shares of the run's spans that the gold marks, the run's spans, and the same for the gold's."""
+    """Per item: the shares of the run's spans that the gold marks, the run's spans, and the same for the gold's."""
     both, items = comparison.once(both_marked), len(comparison.gold)
     columns = []
     for side, other in ((both.run, both.gold_united), (both.gold, both.run_united)):

@@ -1,4 +1,4 @@
-"""The spans of both sides of a comparison, as intervals: their number decides what they cost, not their length."""
+"""The spans of both sides of a comparison, as intervals: cost depends on their number, not their length."""
 
 from dataclasses import dataclass
 
@@ -12,10 +12,10 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Intervals:
-    """Spans in the order of items and places; one entry a span.
+    """Spans sorted by item and position; one entry per span.
 
-    `owners` are the gold's rows, `begins` and `ends` (exclusive) places in an item's text. `opens` and `closes` stand
-    for item and place together: they rise from item to item, and can be compared between the two sides.
+    `owners` are the gold's rows, `begins` and `ends` (exclusive) positions in an item's text. `opens` and `closes`
+    combine item and position: they rise from item to item, and can be compared between the two sides.
     """
 
     owners: NDArray[np.intp]
@@ -26,7 +26,7 @@ class Intervals:
 
     @property
     def lengths(self) -> Counts:
-        """Characters of each span."""
+        """The characters of each span."""
         return self.ends - self.begins
 
     def in_order(self) -> "Intervals":
@@ -34,7 +34,7 @@ class Intervals:
         return self._at(np.lexsort((self.closes, self.opens)))
 
     def united(self) -> "Intervals":
-        """The marked characters as the fewest spans: those that touch or overlap become one."""
+        """The marked characters as the fewest spans: those that touch or overlap are merged."""
         reach = np.maximum.accumulate(self.closes)
         firsts = np.flatnonzero(np.append(True, self.opens[1:] > reach[:-1])[: len(self.opens)])
         if len(firsts) == len(self.opens):
@@ -52,7 +52,7 @@ class Intervals:
         return united._before(self.closes, self.ends) - united._before(self.opens, self.begins)
 
     def _before(self, keys: Counts, places: Counts) -> Counts:
-        """How many characters come before each place; these spans do not touch."""
+        """How many marked characters come before each position; these spans do not touch."""
         if not len(self.opens):
             return np.zeros(len(keys), np.int64)
         totals = np.append(0, np.cumsum(self.lengths))
@@ -68,7 +68,7 @@ class Intervals:
 
 @dataclass(frozen=True, slots=True)
 class BothMarked:
-    """The spans of both sides as they are listed, and united."""
+    """The spans of both sides as listed, and united."""
 
     gold: Intervals
     run: Intervals
@@ -77,12 +77,12 @@ class BothMarked:
 
 
 def both_marked(comparison: SpanComparison) -> BothMarked:
-    """Both sides, each in the order of items and places."""
+    """Both sides, sorted by item and position."""
     spans = comparison.gold.spans
     owners = np.concatenate([np.repeat(np.arange(len(spans.ids)), np.diff(spans.starts)), comparison.owners])
     begins = np.concatenate([spans.begins, comparison.begins])
     ends = np.concatenate([spans.ends, comparison.ends])
-    # Places become ranks first: item and place then fit 64 bits, whatever places a run names.
+    # Positions become ranks first: item and position then fit into 64 bits, whatever a run contains.
     ranks = np.unique(np.concatenate([begins, ends]), return_inverse=True)[1]
     keys = np.tile(owners, 2) * (int(ranks.max(initial=0)) + 1) + ranks
     opens, closes = keys[: len(owners)], keys[len(owners) :]
@@ -95,10 +95,10 @@ def both_marked(comparison: SpanComparison) -> BothMarked:
 
 
 def same_ends(first: Intervals, second: Intervals) -> NDArray[np.bool_]:
-    """Which spans of `second` are among `first`, with both ends; no side lists a span twice."""
+    """Which spans of `second` are in `first`, with both ends; no side repeats a span."""
     opens = np.concatenate([first.opens, second.opens])
     closes = np.concatenate([first.closes, second.closes])
-    order = np.lexsort((closes, opens))  # keeps `first` in front
+    order = np.lexsort((closes, opens))  # keeps `first` before
     twice = np.flatnonzero((np.diff(opens[order]) == 0) & (np.diff(closes[order]) == 0)) + 1
     same = np.zeros(len(opens), bool)
     same[order[twice]] = True

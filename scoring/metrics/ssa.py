@@ -1,7 +1,7 @@
 """Social stereotype analysis: does a classifier give both sentences of a tuple the same label?
 
-A tuple is an item for which the gold holds a group, no labels. A classifier that gives one label to everything is
-perfectly unbiased and useless: such a run is flagged.
+A tuple is an item for which the gold has a group but no labels. A classifier that always gives one label is perfectly
+unbiased and useless: such a run is flagged.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ from scoring.metrics.metric import TABLE, Contributions, Example, Metric, Part, 
 
 @Share
 def _agreement(comparison: MatrixComparison, spec: MetricSpec) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which tuples got the same labels, and which are of the group."""
+    """Which tuples got the same labels, and which are in the group."""
     gold = comparison.gold
     chosen = np.logical_and.reduce(gold.absent, axis=1)
     if spec.part is not None:

@@ -1,4 +1,4 @@
-"""docs/metrics.md, made of the registry: `python -m scoring.metrics.table > docs/metrics.md`."""
+"""docs/metrics.md, made from the registry: `python -m scoring.metrics.table > docs/metrics.md`."""
 
 from collections.abc import Mapping
 
@@ -51,7 +51,7 @@ rank; [task.yaml](task-yaml.md#tracks) lists its keys.
 
 
 def as_markdown() -> str:
-    """The page, a section a metric in the order of the registry."""
+    """The page, a section per metric in the order of the registry."""
     return "\n".join([INTRODUCTION, *(_section(metric) for metric in METRICS.values()), COMBINED])
 
 

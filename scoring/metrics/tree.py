@@ -1,4 +1,4 @@
-"""Trees of classes: where an item has a class, it has all of the class's ancestors."""
+"""Trees of classes: an item with a class has all of the class's ancestors."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ Value = TypeVar("Value", np.bool_, np.float64)
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """Classes by position; `parents[i]` is the position of class i's parent, -1 at the top level."""
+    """Classes by index; `parents[i]` is the index of class i's parent, -1 at the top level."""
 
     classes: tuple[str, ...]
     parents: NDArray[np.intp]
 
     def close(self, values: NDArray[Value]) -> NDArray[Value]:
-        """A copy of `values` (items × classes) where each class has at least the value of each of its descendants."""
+        """A copy of `values` (items × classes) where each class has at least the value of its descendants."""
         closed = values.copy()
         for child in self._deepest_first():
             parent = self.parents[child]
@@ -26,7 +26,7 @@ class Tree:
         return closed
 
     def _deepest_first(self) -> list[int]:
-        """Every class that has a parent, children before parents."""
+        """Classes with a parent, children before parents."""
         depth = {}
         for child in np.flatnonzero(self.parents >= 0).tolist():
             depth[child], node = 0, child
@@ -36,7 +36,7 @@ class Tree:
 
 
 def grow(columns: Sequence[str], hierarchy: Mapping[str, Sequence[str]] | None) -> Tree:
-    """The tree over `columns` and, after them, the classes that only `hierarchy` (parent → children) names."""
+    """The tree of `columns`, followed by classes that only `hierarchy` (parent → children) names."""
     hierarchy = hierarchy or {}
     named = [name for parent, children in hierarchy.items() for name in (parent, *children)]
     classes = tuple(dict.fromkeys([*columns, *named]))
@@ -49,7 +49,7 @@ def grow(columns: Sequence[str], hierarchy: Mapping[str, Sequence[str]] | None) 
 
 
 def errors_of_tree(hierarchy: Mapping[str, Sequence[str]]) -> list[str]:
-    """Why `hierarchy` (parent → children) is no tree, in sentences; none if it is one."""
+    """Why `hierarchy` (parent → children) is no tree, as sentences; none if it is one."""
     pairs = [(child, parent) for parent, children in hierarchy.items() for child in children]
     parents = dict(reversed(pairs))
     errors = [f"{child} has two parents, {parents[child]} and {own}" for child, own in pairs if parents[child] != own]

@@ -1,21 +1,21 @@
-"""The right name that was probably meant by a wrong one."""
+"""The valid name that was probably meant by an invalid one."""
 
 import re
 from collections.abc import Iterable
 from difflib import SequenceMatcher
 from itertools import islice
 
-ALIKE = 0.65  # of letters in common
-PIECE = 3  # letters from which on a part of a name stands for it
-LETTERS = 60  # longer names are not compared: that takes the product of their lengths
+ALIKE = 0.65  # share of common letters
+PIECE = 3  # letters from which a part of a name is enough
+LETTERS = 60  # longer names are not compared, as that takes the product of their lengths
 NAMES = 200  # more are not compared
 
 
 def nearest(found: str, names: Iterable[str]) -> str | None:
-    """The name most like the one found, whatever its case, its separators and the order of its words.
+    """The name most similar to the one found, ignoring case, separators and the order of words.
 
-    Else the only name that begins like it or has it as one of its words; None where no name is near, or where what
-    was found is too long to be a slip.
+    Else the only name that begins with it or has it as one of its words. None if no name is near, or if it is too long
+    for a typo.
     """
     if len(found) > LETTERS:
         return None
@@ -35,7 +35,7 @@ def _words(name: str) -> list[str]:
 
 
 def _spellings(name: str) -> tuple[str, str]:
-    """The letters of the words, as they stand and in alphabetical order; of a name of signs the name itself."""
+    """The letters of the words, in their and in alphabetical order; for a name of signs the name itself."""
     words = _words(name) or [name]
     return "".join(words), "".join(sorted(words))
 

@@ -13,7 +13,7 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-
 
 
 def report_text(report: Report, name: str = "", language: str = "en") -> str:
-    """The verdict in a sentence, then every problem with its place and remedy, errors first."""
+    """The result in a sentence, then every problem with its place and fix, errors first."""
     blocks = [_verdict(report, name, language)] if name else []
     blocks += ["\n".join(_lines(problem, language)) for problem in (*report.errors, *report.warnings)]
     return spelled_out("\n\n".join(blocks))
@@ -25,7 +25,7 @@ def spelled_out(text: str) -> str:
 
 
 def problem_line(problem: Problem) -> str:
-    """A problem in one line of English: its place, unless the sentence says it, the sentence and the remedy."""
+    """A problem in one line of English: its place, unless the sentence says it, the sentence and the fix."""
     place = [problem.file] if problem.file and problem.file not in problem.message else []
     place += [f"line {problem.line}"] if problem.line else []
     place += [f"item {problem.item}"] if problem.item and problem.item not in problem.message else []
@@ -34,7 +34,7 @@ def problem_line(problem: Problem) -> str:
 
 
 def scores_text(scores: Mapping[str, float | None]) -> str:
-    """A score a line at full precision."""
+    """One score per line at full precision."""
     width = max(map(len, scores), default=0)
     return "\n".join(f"{key:{width}}  {'undefined' if value is None else repr(value)}" for key, value in scores.items())
 

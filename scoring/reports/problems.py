@@ -1,4 +1,4 @@
-"""Problems found in a run, and the report that lists all of them."""
+"""Problems found in a run, and the report that lists them."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
@@ -14,12 +14,12 @@ Severity = Literal["error", "warning"]
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One problem of a run: what was found, where, what was expected and the nearest right name.
+    """One problem of a run: what was found, where, what was expected and the nearest valid name.
 
     `line` and `column` count from 1; a column is a cell of a table, in JSON a character of the line. `item` is the
     item's public id, or its position in a JSON list as `#3`; in a definition it is the key's path. `path` leads to the
-    problem within a JSON file: the entry's position and the keys, as `#3.value.YES`. `count` is how many
-    places share the problem: `places` lists the first of them, and the other fields describe the first.
+    problem in a JSON file: the entry's position and the keys, as `#3.value.YES`. `count` is the number of places with
+    the problem: `places` lists the first of them, and the other fields describe the first.
     """
 
     severity: Severity
@@ -38,7 +38,7 @@ class Problem:
 
     @property
     def unit(self) -> str:
-        """What `count` counts, one of `scoring.reports.messages.counts.NOUNS`."""
+        """The unit of `count`, one of `scoring.reports.messages.counts.NOUNS`."""
         return UNITS.get(self.code, PLACES)
 
     def as_dict(self) -> dict[str, Any]:
@@ -48,7 +48,7 @@ class Problem:
 
 @dataclass(slots=True, repr=False)
 class Report:
-    """All problems of one run or one upload, in the order in which they were found.
+    """All problems of one run or one upload, in the order of detection.
 
     `listed` is how many places a problem lists at most; None: all of them.
     """
@@ -75,11 +75,11 @@ class Report:
         return [problem for problem in self.problems if problem.severity == "warning"]
 
     def error(self, code: str, message: str | None = None, **fields: Any) -> None:
-        """Add an error; without a message of its own it gets the code's from `scoring.reports.messages`."""
+        """Add an error, by default with the code's message from `scoring.reports.messages`."""
         self.add("error", code, message, **fields)
 
     def warning(self, code: str, message: str | None = None, **fields: Any) -> None:
-        """Add a warning; the message as in `error`."""
+        """Add a warning; the message as for `error`."""
         self.add("warning", code, message, **fields)
 
     def add(self, severity: Severity, code: str, message: str | None = None, **fields: Any) -> None:
@@ -87,7 +87,7 @@ class Report:
         self.problems.append(problem if message else replace(problem, message=_message(problem)))
 
     def extend(self, other: "Report", file: str | None = None) -> None:
-        """Take over another report's problems; those that name no file yet get this one."""
+        """Add another report's problems; those without a file get this one."""
         self.problems.extend(
             replace(problem, file=file) if file and problem.file is None else problem for problem in other.problems
         )
@@ -100,18 +100,18 @@ class Report:
 
 
 def translate(problem: Problem, language: str) -> Problem:
-    """The problem with its sentence in one of `messages.LANGUAGES`; one of a code of its own stays as it is."""
+    """The problem in one of `messages.LANGUAGES`; one with its own message is unchanged."""
     known = problem.code in MESSAGES and problem.message == _message(problem)
     return replace(problem, message=_message(problem, language)) if known else problem
 
 
 def in_language(report: Report, language: str) -> Report:
-    """The report with all sentences in that language."""
+    """The report in that language."""
     return Report([translate(problem, language) for problem in report])
 
 
 def _message(problem: Problem, language: str = "en") -> str:
-    """The code's sentence with the problem's own fields in it."""
+    """The code's sentence with the problem's fields."""
     listed = ", ".join(phrase(place, language) for place in problem.places)
     if problem.count > len(problem.places):
         left_out = and_more(problem.unit, problem.count - len(problem.places), language)

@@ -1,4 +1,4 @@
-"""Tables as text for a terminal and as CSV: all digits in CSV, four decimals in text, undefined cells empty."""
+"""Tables as text for a terminal and as CSV: full precision in CSV, four decimals in text, undefined cells empty."""
 
 import csv
 import io
@@ -10,21 +10,21 @@ CellValue = str | int | float | None
 
 @dataclass(frozen=True, slots=True)
 class TextTable:
-    """A title, a head and rows of as many cells; the first column names the row."""
+    """A title, a heading and rows of as many cells; the first column names the row."""
 
     title: str
     head: tuple[str, ...]
     rows: tuple[tuple[CellValue, ...], ...]
 
     def as_text(self) -> str:
-        """Columns side by side, names to the left and numbers to the right."""
+        """Aligned columns, names to the left and numbers to the right."""
         lines = [list(self.head), *([_shown(cell) for cell in row] for row in self.rows)]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         body = ("  ".join(_aligned(line, widths)).rstrip() for line in lines)
         return "\n".join([self.title, *body])
 
     def as_csv(self) -> str:
-        """The same with commas and without the title, every number with all its digits."""
+        """CSV without the title, every number with all its digits."""
         text = io.StringIO()
         csv.writer(text, lineterminator="\n").writerows([self.head, *self.rows])
         return text.getvalue()

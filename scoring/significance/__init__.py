@@ -1,13 +1,13 @@
-"""How far scores can be trusted: intervals, paired tests, and groups of runs that the items cannot tell apart.
+"""Statistical confidence in scores: intervals, paired tests, and groups of runs that the items cannot tell apart.
 
-The items are a sample of all that could have been asked. `interval` draws samples of them, as many items as there are,
-with replacement (Efron and Tibshirani 1993), and takes the standard error of the values on them; see
-`score_intervals`. `paired_test` asks whether the difference of two runs could be chance, both judged on the
-same samples; see `paired_tests`. `tie_groups` tests all pairs of a field; see `all_pairs`.
+The items are a sample of all possible ones. `interval` draws samples of them, as many items as there are, with
+replacement (Efron and Tibshirani 1993), and uses the standard error of the values on them; see `score_intervals`.
+`paired_test` tests whether the difference of two runs could be chance, both judged on the same samples; see
+`paired_tests`. `tie_groups` tests all pairs of runs; see `all_pairs`.
 
-What a metric derives from the gold as a whole is that of the whole gold in every sample, but for the information of a
-class in ICM, which changes to first order (`scoring.metrics.metric.Contributions`). A metric without contributions is
-computed on every sample.
+What a metric derives from the whole gold is the same in every sample, except the information of a class in ICM, which
+changes to first order (`scoring.metrics.metric.Contributions`). A metric without contributions is computed on every
+sample.
 
 The same arguments give the same bits, whatever the number of threads.
 """

@@ -1,19 +1,20 @@
-"""Which runs of a field differ, all pairs tested together.
+"""Tests of all pairs of runs together.
 
 The best of many equal runs is ahead of the others by chance alone, so testing it against them as if it had been chosen
-beforehand claims too much. Here every pair is tested, and the chance that any of them is wrongly found to differ is
+in advance claims too much. Here every pair is tested, and the chance that any of them is wrongly found to differ is
 bounded, whichever pairs are looked at afterwards: step-down max-T (Westfall and Young 1993, algorithm 2.8; Romano and
-Wolf 2005). A pair's statistic is its difference over its standard error; it is compared with the largest statistic that
-the samples give among the pairs that differ no more than this one. Since all pairs share the samples, runs that are
-much alike cost little, unlike with Holm's correction of all pairs.
+Wolf 2005). A pair's statistic is its difference over its standard error; it is compared with the largest statistic in
+the samples among the pairs that differ no more than this one. Since all pairs share the samples, very similar runs cost
+little, unlike with Holm's correction of all pairs.
 
 The samples are of one of two kinds:
 
-- `bootstrap`: items are drawn with replacement. Differences are taken around the observed one;
-- `randomisation`: each item's differences keep or change their sign, with equal chances and alike for all pairs. Of two
-  runs and a mean over the items this is the test by exchanged answers (Fisher 1935, Noreen 1989); other metrics enter
-  with their jackknife pseudo-values (Tukey 1958), which needs more items: with 50 equal runs on 12 items one splits off
-  in 11 % of cases by F1.
+- `bootstrap`: items are drawn with replacement. Differences are relative to the observed one;
+- `randomisation`: each item's differences keep or change their sign, with equal chances and alike for all pairs. For
+  two
+  runs and a mean over the items this is the test by exchanged answers (Fisher 1935, Noreen 1989); other metrics use
+  their jackknife pseudo-values (Tukey 1958), which needs more items: with 50 equal runs on 12 items one splits off in
+  11 % of cases by F1.
 
 The standard error of an observed difference is that under the hypothesis of no difference, in which few items cannot
 make it too small.
@@ -24,7 +25,7 @@ from numpy.typing import NDArray
 
 from scoring.metrics.metric import Numbers
 
-_CLOSE = 1e-9  # statistics that differ by a smaller share are equal
+_CLOSE = 1e-9  # statistics that differ by a smaller share count as equal
 
 Places = NDArray[np.intp]
 
@@ -55,8 +56,8 @@ def p_values(observed: Numbers, samples: Numbers, drawn: int | None) -> Numbers:
 def _statistics(apart: Numbers, errors: Numbers, drawn: int | None, rounds: int) -> Numbers:
     """Differences over their standard errors.
 
-    The errors come from `rounds` samples and are off by a share of 1 / √(2 · rounds). Of many pairs one whose error is
-    too small would come out first, so a statistic is lowered by as much as that adds to its chance, to first order.
+    The errors come from `rounds` samples and are off by a share of 1 / √(2 · rounds). With many pairs, one whose error
+    is too small would come out first, so statistics are lowered by what that adds to their chance, to first order.
     """
     variance = errors**2 + apart**2 / (2 * rounds)
     if drawn is not None:
@@ -65,10 +66,11 @@ def _statistics(apart: Numbers, errors: Numbers, drawn: int | None, rounds: int)
 
 
 def _standard_errors(samples: Numbers, first: Places, second: Places) -> Numbers:
-    """The root mean square of each pair's differences; 0 where there are none."""
+    """The root mean square of each pair's differences; 0 if there are none."""
     found = np.zeros(len(first))
     is_complete = not np.isnan(samples).any()
-    for at, (one, other) in enumerate(zip(first, second, strict=True)):  # pair by pair is fastest: rows fit the cache
+    # pair by pair is fastest: rows fit into the cache
+    for at, (one, other) in enumerate(zip(first, second, strict=True)):
         differences = samples[one] - samples[other]
         if not is_complete:
             differences = differences[~np.isnan(differences)]
@@ -77,7 +79,7 @@ def _standard_errors(samples: Numbers, first: Places, second: Places) -> Numbers
 
 
 def _cases(samples: Numbers, first: Places, second: Places, errors: Numbers, statistics: Numbers) -> NDArray[np.int64]:
-    """In how many samples a pair's statistic, or that of a pair before it, is at least the one observed."""
+    """The number of samples in which a pair's statistic, or that of a pair before it, is at least the observed one."""
     is_complete = not np.isnan(samples).any()
     cases = np.zeros(len(first), np.int64)
     larger = np.maximum if is_complete else np.fmax

@@ -1,4 +1,4 @@
-"""Confidence intervals of runs' values, and of their ranks among each other."""
+"""Confidence intervals of runs' values and of their ranks."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,9 +16,9 @@ from scoring.significance.score_intervals import score_interval
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Interval:
-    """A run's value, and bounds that hold the value on all possible items in `level` of all cases.
+    """A run's value, and bounds that contain the value on all possible items in `level` of all cases.
 
-    `undefined` of the samples had no value and are left out.
+    `undefined` is the number of samples without a value, which are left out.
     """
 
     value: float
@@ -34,11 +34,11 @@ class Interval:
 def interval(
     run: Comparison, spec: MetricSpec, *, seed: Seed, rounds: int = ROUNDS, level: float = 0.95
 ) -> Interval | None:
-    """The confidence interval of a run's value; None where the metric is undefined for the run.
+    """The confidence interval of a run's value; None if the metric is undefined for the run.
 
     Args:
         seed: a seed, or the generator to draw from.
-        rounds: how many samples.
+        rounds: the number of samples.
         level: a share, such as 0.95.
 
     Raises:
@@ -50,7 +50,7 @@ def interval(
 def intervals(
     runs: Mapping[str, Comparison], spec: MetricSpec, *, seed: Seed, rounds: int = ROUNDS, level: float = 0.95
 ) -> dict[str, Interval | None]:
-    """`interval` of each run, all on the same samples: what one run gets does not depend on the others."""
+    """`interval` of each run, all on the same samples: a run's result does not depend on the others."""
     require_valid(rounds, "level", level)
     values = defined_values(runs, spec)
     if not values:
@@ -66,10 +66,10 @@ def intervals(
 def rank_ranges(
     runs: Mapping[str, Comparison], spec: MetricSpec, *, seed: Seed, rounds: int = ROUNDS, level: float = 0.95
 ) -> dict[str, tuple[int, int]]:
-    """Between which ranks `level` of the samples put each run among these; without those that have no value.
+    """The range of ranks of each run in `level` of the samples, without runs that have no value.
 
-    All runs are judged on the same samples. A rank is one more than the number of runs that are better, so that equal
-    runs share the better rank; a sample on which a run has no value puts it last.
+    All runs are judged on the same samples. A rank is one more than the number of better runs, so equal runs share the
+    better rank. In a sample where it has no value, a run is last.
     """
     require_valid(rounds, "level", level)
     values = defined_values(runs, spec)

@@ -1,4 +1,4 @@
-"""What every estimate begins with: its arguments checked, the runs that have a value, and those together."""
+"""The common start of all estimates: check arguments, select runs with a value, and combine them."""
 
 from collections.abc import Mapping
 
@@ -11,7 +11,7 @@ ROUNDS = 10_000
 
 
 def require_valid(rounds: int, name: str = "level", share: float = 0.95) -> None:
-    """Raise ValueError unless there are samples, and `share` is one."""
+    """Raise ValueError unless there are samples, and `share` is a share."""
     if rounds < 1:
         raise ValueError(f"rounds is at least 1, not {rounds}")
     if not 0 < share < 1:

@@ -1,4 +1,4 @@
-"""By how much one run is better than another, and whether that could be chance."""
+"""How much better one run is than another, and whether that could be chance."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from scoring.significance.paired_tests import Method, Seed, paired_p_values
 
 @dataclass(frozen=True, slots=True)
 class PairedTest:
-    """By how much the first run is better than the second (less than 0: worse), and how likely chance does as much."""
+    """How much better the first run is than the second (below 0: worse), and the probability by chance."""
 
     lead: float
     p_value: float
@@ -23,7 +23,7 @@ class PairedTest:
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """By how much one run is better than another, the bounds of that on the samples, and `PairedTest`'s p-value."""
+    """How much better one run is than another, the bounds on the samples, and `PairedTest`'s p-value."""
 
     lead: float
     low: float
@@ -40,7 +40,7 @@ def paired_test(
     method: Method = "bootstrap",
     rounds: int = ROUNDS,
 ) -> PairedTest | None:
-    """Whether two runs on the same gold differ; None where the metric is undefined for one of them."""
+    """Test whether two runs on the same gold differ; None if the metric is undefined for one of them."""
     require_valid(rounds)
     runs = {"first": first, "second": second}
     values = defined_values(runs, spec)
@@ -60,10 +60,10 @@ def paired_test(
 def leads(
     runs: Mapping[str, Comparison], spec: MetricSpec, *, seed: Seed, rounds: int = ROUNDS, level: float = 0.95
 ) -> dict[str, dict[str, Lead]]:
-    """Of each run (outer key) its lead over each later one (inner key), all by bootstrap on the same samples.
+    """The lead of each run (outer key) over each later one (inner key), all by bootstrap on the same samples.
 
-    Not corrected for the number of pairs. Runs that have no value are left out; samples on which one of a pair has none
-    count in the p-value as always, and not in the bounds.
+    Not corrected for the number of pairs. Runs without a value are left out. Samples on which one of a pair has none
+    count in the p-value as always, but not in the bounds.
     """
     require_valid(rounds, "level", level)
     values = defined_values(runs, spec)

@@ -1,9 +1,10 @@
-"""Whether the difference of two runs could be chance, both judged on the same samples of the items.
+"""Tests of whether the difference of two runs could be chance, both judged on the same samples of items.
 
 - `bootstrap`: how often the difference on a sample is at least as far from the observed one as that is from 0 (Efron
-  and Tibshirani 1993, chapter 16; Koehn 2004 counts, one-sided, the samples on which the better run wins, and
+  and
+  Tibshirani 1993, chapter 16; Koehn 2004 counts, one-sided, the samples on which the better run wins, and
   Berg-Kirkpatrick et al. 2012 those whose difference is twice the observed one);
-- `randomisation`: how often it is at least as great as observed when each item's answers of the two are exchanged at
+- `randomisation`: how often it is at least as great as observed if each item's answers of the two are exchanged at
   random (Noreen 1989).
 
 Both are two-sided. Of B rounds with c such cases, p = (c + 1) / (B + 1), never 0 (Noreen 1989). A sample on which a

@@ -1,13 +1,13 @@
-"""What runs get on samples of items, and where two runs exchange answers: the arithmetic under `scoring.significance`.
+"""Values of runs on samples of items, and with exchanged answers: the arithmetic of `scoring.significance`.
 
-A metric with contributions needs one matrix product for all runs: how often each sample holds each item, times what
-each item adds. Contributions are first rounded to a grid on which every such sum is exact in float64, to some 1e-12 of
-the greatest of them at 2,000 items (counts stay as they are, in float32 while it holds their sums): then no order of
-summation, and so no number of threads, changes a bit. Columns that several runs share, such as the gold's counts, are
-multiplied once; runs with the same contributions are the same rows of the result.
+A metric with contributions needs one matrix product for all runs: how often each sample has each item, times each
+item's contribution. Contributions are first rounded to a grid on which every such sum is exact in float64, to about
+1e-12 of the greatest of them at 2,000 items (counts stay as they are, in float32 if it can represent their sums). Then
+no order of summation, and so no number of threads, changes a bit. Columns shared by several runs, such as the gold's
+counts, are multiplied once; runs with the same contributions are the same rows of the result.
 
-A metric without contributions, such as a rank correlation, is recomputed on every sample, for all runs alike and on
-the same draws: exact, and slower by orders of magnitude.
+A metric without contributions, such as a rank correlation, is computed again on every sample, for all runs and on the
+same draws: exact, and slower by orders of magnitude.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -23,11 +23,11 @@ from scoring.metrics.comparison import Comparison, MatrixComparison
 from scoring.metrics.metric import Contributions, Numbers
 from scoring.metrics.registry import contributions
 
-_CELLS = 1 << 22  # of a piece of the draws: 32 MB as float64
-_MANTISSA = 52  # bits; one less than float64 has, as two sums are added
-_PARTS = 1000  # of the items that are left out one after the other where a metric is recomputed
-_ORDER_SEED = 0  # of the items, before they are parted
-_WHOLE = 1 << 24  # float32 holds every whole number up to this
+_CELLS = 1 << 22  # in a piece of the draws: 32 MB as float64
+_MANTISSA = 52  # bits; one less than in float64, as two sums are added
+_PARTS = 1000  # parts of the items, left out one after the other if a metric is computed again
+_ORDER_SEED = 0  # for ordering the items before they are split into parts
+_WHOLE = 1 << 24  # float32 represents every whole number up to this
 
 
 class RunField(Protocol):
@@ -35,7 +35,7 @@ class RunField(Protocol):
 
     @property
     def items(self) -> int:
-        """How many items the gold has."""
+        """The number of the gold's items."""
 
     @property
     def observed(self) -> Numbers:
@@ -43,26 +43,26 @@ class RunField(Protocol):
 
     @property
     def alike(self) -> list[int]:
-        """Of each run, the first one that cannot differ from it on any sample."""
+        """For each run, the first one that cannot differ from it on any sample."""
 
     def resampled(self, rng: np.random.Generator, rounds: int) -> Numbers:
         """Values (runs, rounds) on items drawn with replacement, as many as there are; NaN where undefined."""
 
     def pseudo_values(self) -> Numbers:
-        """Jackknife pseudo-values (units, runs), of mean `observed`: what each unit adds to the value, to first order.
+        """Jackknife pseudo-values (units, runs) with the mean `observed`: each unit's contribution, to first order.
 
-        Units are items or, where there are too many to leave out each, parts of them of equal size.
+        Units are items or, if there are too many to leave out each, parts of equal size.
         """
 
     def exchanged(self, rng: np.random.Generator, rounds: int) -> Numbers:
-        """Of a field of two runs the differences (rounds,), the first one's value less the other's.
+        """For two runs, the differences (rounds,), the first one's value minus the second's.
 
         In each round, each item's answers of the two were exchanged or not, with equal chances.
         """
 
 
 def field_of(comparisons: Sequence[Comparison], spec: MetricSpec) -> RunField:
-    """The runs ready for sampling.
+    """The runs, prepared for sampling.
 
     Raises:
         TypeError: the metric has no contributions, and the answers are spans or rankings.
@@ -90,7 +90,7 @@ def _coins(rng: np.random.Generator, items: int, rounds: int) -> Iterator[NDArra
 
 
 def sign_flips(values: Numbers, rng: np.random.Generator, rounds: int) -> Numbers:
-    """Means (columns, rounds) of `values` (units, columns), in each round with the signs of some units changed.
+    """Means (columns, rounds) of `values` (units, columns); in each round some units have the opposite sign.
 
     A unit's sign is changed in all columns alike.
     """
@@ -104,7 +104,7 @@ def sign_flips(values: Numbers, rng: np.random.Generator, rounds: int) -> Number
 
 
 def _pieces(items: int, rounds: int) -> Iterator[int]:
-    """Depends on nothing but its arguments, as the draws follow from it."""
+    """Sizes of pieces, which depend only on the arguments, as the draws follow from them."""
     size = max(1, _CELLS // items)
     for start in range(0, rounds, size):
         yield min(size, rounds - start)
@@ -130,7 +130,7 @@ class _Sums:
 
     @classmethod
     def of(cls, parts: Sequence[Contributions]) -> "_Sums":
-        """From the runs' contributions, all of the same shape (items, k)."""
+        """The sums of the runs' contributions, all of the same shape (items, k)."""
         steps = _grid(np.max([np.abs(part.values).max(axis=0) for part in parts], axis=0), len(parts[0].values))
         columns: dict[bytes, int] = {}
         places: list[list[int]] = []
@@ -188,21 +188,21 @@ class _Sums:
 
 
 def _narrowed(columns: Numbers) -> NDArray[Any]:
-    """Whole numbers whose every sum float32 holds, as float32: half the time."""
+    """Whole numbers as float32 if it can represent every sample's sums: half the time."""
     fits = np.abs(columns).max(initial=0) * len(columns) <= _WHOLE
     return columns.astype(np.float32) if fits and np.array_equal(columns, np.rint(columns)) else columns
 
 
 def _grid(greatest: Numbers, items: int) -> Numbers:
-    """Of each of the k columns, the power of two whose multiples any sum over the items holds exactly."""
+    """For each of the k columns, the power of two of whose multiples any sum over the items is exact."""
     exponents: NDArray[np.int32] = np.frexp(greatest)[1] + items.bit_length() - _MANTISSA
     return np.ldexp(1.0, exponents)
 
 
 def _jackknife(values: Numbers, without: Numbers) -> Numbers:
-    """Pseudo-values (units, runs) of values (runs,) and of those without each unit, moved to have the values as means.
+    """Pseudo-values (units, runs) from values (runs,) and those without each unit, shifted to have the values as means.
 
-    Source: Tukey (1958). A unit without which there is no value adds as much as the others.
+    Source: Tukey (1958). A unit without which there is no value counts as much as the others.
     """
     units = len(without)
     apart = (units - 1) * (values - np.where(np.isnan(without), values, without))
@@ -211,7 +211,7 @@ def _jackknife(values: Numbers, without: Numbers) -> Numbers:
 
 
 class _Recomputed:
-    """Runs whose metric is recomputed on every sample."""
+    """Runs whose metric is computed again on every sample."""
 
     def __init__(self, comparisons: Sequence[MatrixComparison], spec: MetricSpec) -> None:
         columns = tuple(dict.fromkeys(name for comparison in comparisons for name in comparison.columns))
@@ -246,7 +246,7 @@ class _Recomputed:
 
 
 def _under(columns: tuple[str, ...], comparison: MatrixComparison) -> MatrixComparison:
-    """The same with further columns, in which the run has nothing."""
+    """The run with further columns, which are empty."""
     at = [columns.index(name) for name in comparison.columns]
 
     def spread(values: NDArray[Any], empty: Any) -> NDArray[Any]:
@@ -269,7 +269,7 @@ def _same(first: MatrixComparison, second: MatrixComparison) -> bool:
 
 
 def _exchange(run: MatrixComparison, other: MatrixComparison, coin: NDArray[np.bool_]) -> MatrixComparison:
-    """`run` with the other's answers where the coin says so."""
+    """`run` with the other's answers for the chosen items."""
     return replace(
         run,
         run=np.where(coin[:, None], other.run, run.run),

@@ -14,7 +14,7 @@ from scoring.significance.inputs import ROUNDS, defined_values, field_of_runs, r
 from scoring.significance.paired_tests import Method, Seed
 from scoring.significance.resampling import RunField, sign_flips
 
-FEW = 10  # items; with fewer, no test holds its level
+FEW = 10  # items below which no test holds its level
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class GroupedRun:
     """A run among others. Groups count from 1, the best.
 
     `p_value` is that of the test against the group's best run, corrected for all pairs of runs; None for that run
-    itself. Value and group are None where the metric is undefined for the run.
+    itself. Value and group are None if the metric is undefined for the run.
     """
 
     name: str
@@ -42,17 +42,17 @@ def tie_groups(
 ) -> list[GroupedRun]:
     """The runs, best first, in groups that the items cannot tell apart.
 
-    The first run that differs from the best one at `alpha` ends its group, and leads the next in the same way. The
-    tests are corrected for all pairs of runs, so that of equal runs one splits off with a chance of `alpha` at most;
-    see `all_pairs`. Fewer than FEW items tell no runs apart: all are one group.
+    The first run that differs from the best one at `alpha` ends its group and leads the next, and so on. The tests are
+    corrected for all pairs of runs, so that among equal runs one splits off with a chance of at most `alpha`; see
+    `all_pairs`. With fewer than FEW items, all runs are one group.
 
-    Runs with equal values tie always; runs that are the same to the metric count as one in the correction, so that
-    handing in a run twice changes nothing for others. Runs for which the metric is undefined come last.
+    Runs with equal values always tie. Runs that are the same to the metric count as one in the correction, so that
+    submitting a run twice changes nothing for others. Runs without a value come last.
 
     Memory is at most 8 bytes × rounds × runs, 8 bytes × items × runs, and some 200 MB.
 
     Raises:
-        ValueError: so few rounds that no difference could pass.
+        ValueError: with so few rounds no difference could be significant.
     """
     require_valid(rounds, "alpha", alpha)
     if alpha * (rounds + 1) < 1:

@@ -1,1 +1,1 @@
-"""Uploads, a run file or a zip of runs: patterns of file names, safe reading of archives, and which runs they hold."""
+"""Uploads, a run file or a zip of runs: patterns of file names, safe reading of archives, and the runs in them."""

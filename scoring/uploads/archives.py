@@ -1,6 +1,6 @@
-"""What an uploaded zip holds: its runs, what is passed over with a warning, and what no archive may hold.
+"""The content of an uploaded zip: its runs, what is skipped with a warning, and what archives must not contain.
 
-Nothing is unpacked here; the rules are those of acceptance cases A18 to A25.
+Nothing is unpacked here.
 """
 
 import re
@@ -30,7 +30,7 @@ NESTED = re.compile(r".*\.(zip|7z|rar|tar|gz|tgz|bz2|xz|zst)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class ArchivedFile:
-    """A file of an archive that should be a run: its entry's name, its name without folder, its size in bytes."""
+    """A file in an archive that should be a run: entry name, name without folder, size in bytes."""
 
     entry: str
     name: str
@@ -39,7 +39,7 @@ class ArchivedFile:
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """The files that should be runs, the folder that encloses them all (None: none), and the problems."""
+    """The files that should be runs, the folder that contains all of them (None: none), and the problems."""
 
     files: list[ArchivedFile]
     folder: str | None
@@ -47,7 +47,7 @@ class Archive:
 
 
 def inspect_archive(path: Path, listed: int | None = limits.LISTED) -> Archive:
-    """Read the list of entries and judge them; when the report has errors the files are only good for more reports."""
+    """Check the list of entries. If the report has errors, the files are only for further reports."""
     report = Report(listed=listed)
     try:
         with path.open("rb") as file:
@@ -82,7 +82,7 @@ def read_archived(path: Path, entry_name: str) -> bytes:
     """The content of one entry.
 
     Raises:
-        BrokenZipError: when the archive or the entry's data are damaged, or there is no such entry.
+        BrokenZipError: the archive or the entry's data are damaged, or there is no such entry.
     """
     with path.open("rb") as file:
         for entry in read_entries(file, limits.ARCHIVE_ENTRIES):
@@ -92,7 +92,7 @@ def read_archived(path: Path, entry_name: str) -> bytes:
 
 
 def _path(entry: ZipEntry) -> str:
-    """The entry's path; some programs on Windows write it with backslashes, against the rules of the format."""
+    """The entry's path; some programs on Windows write it with backslashes, against the standard."""
     return entry.name.replace("\\", "/")
 
 
@@ -111,7 +111,7 @@ def _bare_name(entry: ZipEntry) -> str:
 
 
 def _check_entry(entry: ZipEntry, bare: Mapping[str, int], report: Report) -> None:
-    """Refuse what could be written or read outside the archive, and what cannot be read at all."""
+    """Report entries that would be written or read outside the archive, and entries that cannot be read."""
     name = printable(entry.name)
     kind = stat.S_IFMT(entry.mode)
     if _points_out(entry):
@@ -141,7 +141,7 @@ def _check_sizes(entries: Sequence[ZipEntry], report: Report) -> None:
 
 
 def _check_twice(names: Iterable[str], report: Report) -> None:
-    """Names that are one and the same on some file systems, case and composition of accents aside."""
+    """Report names that are the same on some file systems, ignoring case and composition of accents."""
     same: defaultdict[str, list[str]] = defaultdict(list)
     for name in names:
         same[composed(name).casefold()].append(name)
@@ -152,27 +152,27 @@ def _check_twice(names: Iterable[str], report: Report) -> None:
 
 
 def _enclosing_folder(files: Sequence[ZipEntry]) -> str | None:
-    """The one folder that holds all files."""
+    """The only folder that contains all files."""
     folders = {_path(entry).split("/", 1)[0] if "/" in _path(entry) else "" for entry in files}
     return folders.pop() or None if len(folders) == 1 else None
 
 
 def _suggested(entry: ZipEntry, bare: Mapping[str, int]) -> str | None:
-    """The name without its folders, unless that would be the name of two files."""
+    """The name without folders, unless two files would have it."""
     name = _bare_name(entry)
     return printable(name) if bare[name] == 1 else None
 
 
 def _archived(entry: ZipEntry, folder: str | None, bare: Mapping[str, int], report: Report) -> ArchivedFile:
     inner = _path(entry).removeprefix(f"{folder}/") if folder else _path(entry)
-    if "/" in inner and not _points_out(entry):  # which is reported already
+    if "/" in inner and not _points_out(entry):  # which was reported already
         name = printable(entry.name)
         report.error("archive-subfolder", file=name, found=name, suggestion=_suggested(entry, bare))
     return ArchivedFile(entry.name, inner.rsplit("/", 1)[-1], entry.size)
 
 
 def _list(severity: Severity, code: str, entries: Sequence[ZipEntry], report: Report) -> None:
-    """One problem for all entries of a kind."""
+    """Report one problem for all entries of a kind."""
     if entries:
         places = tuple(printable(entry.name) for entry in entries[: report.listed])
         report.add(severity, code, places=places, count=len(entries))

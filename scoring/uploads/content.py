@@ -1,4 +1,4 @@
-"""Whether all runs of an upload are valid: its names, its structure, and what each run holds."""
+"""Checks of all runs of an upload: names, structure, and the content of each run."""
 
 import hashlib
 from collections.abc import Iterable, Iterator
@@ -20,7 +20,7 @@ from scoring.uploads.zips import BrokenZipError
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """The problems of one run's content, its hash, and the number of items that it answers; its answers where kept."""
+    """The problems of one run's content, its hash, and its number of answered items; its answers if kept."""
 
     run: RecognisedRun
     report: Report
@@ -31,7 +31,7 @@ class RunReport:
 
 @dataclass(frozen=True, slots=True)
 class UploadReport:
-    """A whole upload, judged: one error anywhere rejects all of it."""
+    """A checked upload: one error anywhere rejects all of it."""
 
     upload: Upload
     report: Report
@@ -53,7 +53,7 @@ def check_upload(
     used_numbers: UsedNumbers = (),
     keep: int = 0,
 ) -> UploadReport:
-    """Judge names, structure and the content of every run, so that all errors are known at once.
+    """Check names, structure and the content of every run, so that all errors are reported at once.
 
     Args:
         items: as for `scoring.check.check`; the same for all runs of the upload.
@@ -73,7 +73,7 @@ def check_upload(
 
 @dataclass(frozen=True, slots=True)
 class _Contents:
-    """Checks what the runs of an upload hold; `used_numbers` grows by every run whose name is suggested."""
+    """Checks the content of an upload's runs; `used_numbers` grows by every run whose name is suggested."""
 
     definition: Definition
     path: Path
@@ -85,7 +85,7 @@ class _Contents:
     keep: int
 
     def are_too_much(self, upload: Upload) -> bool:
-        """Report an archive that unpacks to far more than runs of so many items need."""
+        """Report an archive that unpacks to far more than its runs need."""
         if not upload.is_archive:
             return False
         total, limit = sum(run.size for run in upload.runs), limits.ARCHIVE_BYTES_FREE
@@ -97,7 +97,7 @@ class _Contents:
         return total > limit
 
     def check(self, upload: Upload) -> Iterator[RunReport]:
-        """Check one run after the other; when many were invalid, report which were left out."""
+        """Check one run after the other; after many invalid ones, report which were skipped."""
         invalid = invalid_bytes = valid_bytes = 0
         left_out = []
         for run in upload.runs:
@@ -143,7 +143,7 @@ class _Contents:
         return None
 
     def _report_other_track(self, run: RecognisedRun, data: bytes, report: Report) -> None:
-        """Name the track of which this is a valid run; of those whose runs begin alike the nearest by name is tried."""
+        """Name the track for which this run is valid; among those with similar runs, the nearest by name is tried."""
         if len(data) > limits.LOOK_ALIKE_BYTES:
             return
         head = head_of(data)
@@ -166,7 +166,7 @@ class _Contents:
         return items is not None and begins_as(track, head, items.index, items.optional)
 
     def _name_for(self, track: Track, run: RecognisedRun) -> str | None:
-        """A name as a run of this track; with a free number where the run's own is taken."""
+        """The name for a run of this track, with a free number if its own is used."""
         team = self.team or naming.explain(self.definition, run.name, None).team
         number = None if (track.slug, run.number) in self.used_numbers else run.number
         return naming.example(self.definition, track.slug, team, number, self.used_numbers)

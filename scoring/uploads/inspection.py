@@ -1,4 +1,4 @@
-"""Which runs an upload holds, a run file or an archive, as far as size, names and archive structure say."""
+"""The runs in an upload, a run file or an archive, as far as size, names and archive structure show."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -18,9 +18,9 @@ HEAD_BYTES = 1024
 
 @dataclass(frozen=True, slots=True)
 class RecognisedRun:
-    """A run that its name places; `entry` is its path in the archive, empty for a single file. `size` is in bytes.
+    """A run recognized by its name; `entry` is its path in the archive, empty for a single file. `size` is in bytes.
 
-    Where the name says no track, `track` is that of the nearest right name, so that the content is looked at too.
+    If the name has no track, `track` is that of the nearest valid name, so that the content is checked too.
     """
 
     entry: str
@@ -28,14 +28,14 @@ class RecognisedRun:
     track: str
     number: int | None
     size: int
-    is_guess: bool = False  # of the track
+    is_guess: bool = False  # whether `track` is a guess
 
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """What names and archive structure say.
+    """What names and archive structure show.
 
-    With errors in the report the runs are only good for more reports; an archive whose structure is rejected has none.
+    If the report has errors, the runs are only for further reports; an archive with an invalid structure has none.
     """
 
     runs: list[RecognisedRun]
@@ -51,13 +51,13 @@ def inspect_upload(
     listed: int | None = limits.LISTED,
     used_numbers: UsedNumbers = (),
 ) -> Upload:
-    """Judge size, kind, names and archive structure without unpacking or reading any run.
+    """Check size, kind, names and archive structure without unpacking or reading any run.
 
     Args:
-        path: where the bytes lie; `file_name` is what the sender called them.
+        path: of the bytes; `file_name` is the sender's name for them.
         team: the name that the files must have; None accepts any.
         listed: how many places a problem lists at most; None: all of them.
-        used_numbers: runs that there are already, by track and number, whose names are not suggested.
+        used_numbers: existing runs, by track and number, whose names are not suggested.
     """
     report = Report(listed=listed)
     label = naming.printable(file_name)
@@ -90,8 +90,8 @@ def read_run(path: Path, entry: str) -> bytes:
     """The bytes of one run of a stored upload; an empty entry is the file itself.
 
     Raises:
-        OSError: when the file is not there.
-        BrokenZipError: when the archive cannot be read.
+        OSError: the file does not exist.
+        BrokenZipError: the archive cannot be read.
     """
     return read_archived(path, entry) if entry else path.read_bytes()
 
@@ -123,9 +123,9 @@ def _recognise_all(
     used_numbers: set[tuple[str, int | None]],
     report: Report,
 ) -> list[RecognisedRun]:
-    """The runs of an archive, by names and in the order of its files; no name is suggested for two of them.
+    """The runs of an archive, by names and in the order of its files. No name is suggested for two of them.
 
-    After so many names that break the rules the others are listed, and neither analysed nor their files read.
+    After too many invalid names, the others are listed, without analyzing them or reading their files.
     """
     valid = {file.entry: naming.read(definition, file.name, team) for file in files}
     used_numbers |= {(named.track, named.number) for named in valid.values() if named and named.track}
@@ -143,7 +143,7 @@ def _recognise_all(
 
 
 def _asks_for_folder(definition: Definition, folder: str, team: str | None) -> bool:
-    """True when the rule for archives names this folder: packing it is then what the task asks for."""
+    """Whether the rule for archives names this folder, so that packing it is right."""
     return definition.naming.archive is not None and naming.explain_archive(definition, f"{folder}.zip", team).report.ok
 
 
@@ -156,7 +156,7 @@ def _recognise(
     used_numbers: set[tuple[str, int | None]],
     report: Report,
 ) -> RecognisedRun | None:
-    """What a name says; the run that it is suggested to be is taken from then on."""
+    """What a name says; the run suggested for it counts as used from then on."""
     named = naming.explain(definition, name, team, used_numbers)
     report.extend(named.report)
     used_numbers |= {(meant.track, meant.number) for meant in naming.suggested(definition, named, team) if meant.track}
@@ -166,7 +166,7 @@ def _recognise(
 
 
 def _check_twice(runs: Sequence[RecognisedRun], report: Report) -> None:
-    """Two files for one track need different run numbers."""
+    """Report two files for one track with the same run number."""
     same: defaultdict[tuple[str, int | None], list[str]] = defaultdict(list)
     for run in runs:
         same[run.track, run.number].append(run.name)

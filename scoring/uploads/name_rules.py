@@ -1,7 +1,7 @@
-"""The rules for file names, of runs and of archives: what a name says by them, and which names are right.
+"""Rules for the names of runs and archives: what a name says, and which names are valid.
 
-The values of all fields but the team are known beforehand (a track's slug gives those of `{task}` and `{context}`), so
-a rule matches from both ends, and a team's name may hold the separator: `task1_hard_Lak_NLP_2`.
+The values of all fields except the team are known in advance (a track's slug gives `{task}` and `{context}`), so a rule
+matches from both ends, and a team's name may contain the separator: `task1_hard_Lak_NLP_2`.
 """
 
 import re
@@ -14,13 +14,13 @@ from scoring.reports.problems import Report
 from scoring.uploads.patterns import Pattern
 
 ANYTHING = ".+?"
-ANY_WORD = "[A-Za-z0-9-]{1,30}?"  # bounded, so that no name makes the search for its errors long
+ANY_WORD = "[A-Za-z0-9-]{1,30}?"  # bounded, so that no name makes the search for its errors slow
 SAMPLE_TEAMS = ("TEAM", "team", "Team1", "team-1")
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """What a name says. Where a rule is broken the report holds errors and the fields say what could still be read."""
+    """What a name says. If it breaks a rule, the report has errors and the fields have what could be read."""
 
     name: str
     track: str | None = None
@@ -34,7 +34,7 @@ UsedNumbers = Collection[tuple[str, int | None]]
 
 
 class RunRule:
-    """The rule for the names of runs."""
+    """The rule for names of runs."""
 
     def __init__(self, definition: Definition, team: str | None, used_numbers: UsedNumbers = ()) -> None:
         self.definition = definition
@@ -44,7 +44,7 @@ class RunRule:
         self.extension = self.pattern.extension
 
     def match(self, name: str, waived: frozenset[str]) -> Named | None:
-        """What the name says when the waived parts of the rule are not enforced; None if it still does not fit."""
+        """What the name says without the waived parts of the rule; None if it still does not match."""
         if "track" not in waived:
             matches = (self._match(name, track, waived) for track in self.definition.tracks)
             return next((named for named in matches if named), None)
@@ -64,7 +64,7 @@ class RunRule:
         return Named(name, track.slug if track else None, found.get("team", self.team), number)
 
     def right_names(self, track: Track | None, number: int | None, team: str | None) -> Iterator[str]:
-        """Right names that are not taken: for this track or any, with this number or any."""
+        """Valid names that are free: for this track or any, with this number or any."""
         naming = self.definition.naming
         chosen = self.team or _valid_team(self.definition, team)
         if "team" in self.pattern.fields and chosen is None:
@@ -78,7 +78,7 @@ class RunRule:
 
 
 class ArchiveRule:
-    """The rule for the names of archives."""
+    """The rule for names of archives."""
 
     def __init__(self, definition: Definition, team: str | None, archive: str) -> None:
         self.definition = definition
@@ -106,7 +106,7 @@ def _team_regex(rule: Rule, waived: frozenset[str]) -> str:
 
 
 def _valid_team(definition: Definition, found: str | None) -> str | None:
-    """The team that a name gave, or a made-up one."""
+    """The team in a name, or a made-up one."""
     teams = (found, *SAMPLE_TEAMS) if found else SAMPLE_TEAMS
     return next((team for team in teams if re.fullmatch(definition.team.name, team)), None)
 
@@ -116,11 +116,11 @@ def _fullmatch(pattern: Pattern, name: str, fields: Mapping[str, str], waived: f
     return _compiled(regex, re.IGNORECASE if "case" in waived else 0).fullmatch(name)
 
 
-_compiled = lru_cache(maxsize=2000)(re.compile)  # a name is tried with hundreds of them, more than `re` keeps
+_compiled = lru_cache(maxsize=2000)(re.compile)  # a name is tried with hundreds of them, more than `re` caches
 
 
 def errors_of_naming(naming: Naming, slugs: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """What is wrong with a definition's naming rules: a key, and a sentence about it."""
+    """The errors of a definition's naming rules: a key, and a sentence."""
     run, archive, track = Pattern(naming.run), Pattern(naming.archive or ""), Pattern(naming.track)
     for key, pattern in (("run", run), ("archive", archive), ("track", track)):
         if not pattern.is_well_formed or set(pattern.source) & set("/\\"):
@@ -146,7 +146,7 @@ def errors_of_naming(naming: Naming, slugs: Iterable[str]) -> Iterator[tuple[str
 
 
 def _fields_of(naming: Naming, slug: str) -> dict[str, str] | None:
-    """The values of the track's fields, as task → task1 and context → hard; None if the slug is not spelled so."""
+    """The values of the track's fields, e.g. task → task1 and context → hard; None if the slug does not match."""
     pattern = Pattern(naming.track)
     match = re.fullmatch(pattern.regex(dict.fromkeys(pattern.fields, ANYTHING)), slug)
     return match.groupdict() | {"track": slug} if match else None

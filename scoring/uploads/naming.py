@@ -1,4 +1,4 @@
-"""File and archive names: what they say, what is wrong with one that breaks a rule, and the right names near it."""
+"""File and archive names: what they say, their errors, and the valid names near them."""
 
 import difflib
 import unicodedata
@@ -12,24 +12,24 @@ from scoring.limits import NAME_CHARACTERS
 from scoring.reports.problems import Report
 from scoring.uploads.name_rules import ArchiveRule, Named, Rule, RunRule, UsedNumbers
 
-COMPARED = 10  # right names with a wrong one, letter by letter; a quicker look chooses them
-LIKELY = 0.7  # likeness from which a wrong name is taken to mean the right one
-WAIVERS = ("case", "extension", "number", "team", "track")  # the likelier a slip, the earlier it is tried
+COMPARED = 10  # valid names compared letter by letter, after a quick selection
+LIKELY = 0.7  # likeness from which an invalid name is assumed to mean a valid one
+WAIVERS = ("case", "extension", "number", "team", "track")  # parts of a rule, the most frequent mistakes first
 
 
 def explain(definition: Definition, name: str, team: str | None, used_numbers: UsedNumbers = ()) -> Named:
-    """Read a run's file name; with `team` None any team will do."""
+    """Read a run's file name; with `team` None any team is valid."""
     return _explain(RunRule(definition, team, used_numbers), name)
 
 
 def read(definition: Definition, name: str, team: str | None) -> Named | None:
-    """Read a run's file name; None where it breaks any rule."""
+    """Read a run's file name; None if it breaks any rule."""
     clean = _without_oddities(name)
     return RunRule(definition, team).match(clean, frozenset()) if clean == composed(name) else None
 
 
 def explain_archive(definition: Definition, name: str, team: str | None) -> Named:
-    """Read an archive's file name; without a rule for archives any name will do, as long as it ends in .zip."""
+    """Read an archive's file name; without a rule for archives any name is valid that ends in .zip."""
     if definition.naming.archive:
         return _explain(ArchiveRule(definition, team, definition.naming.archive), name)
     named = Named(name)
@@ -50,7 +50,7 @@ def explain_archive(definition: Definition, name: str, team: str | None) -> Name
 
 
 def suggested(definition: Definition, named: Named, team: str | None) -> list[Named]:
-    """The runs that are suggested for a wrong name: for other names they are taken."""
+    """The runs suggested for an invalid name; they count as used for other names."""
     names = dict.fromkeys(problem.suggestion for problem in named.report if problem.suggestion)
     return [run for name in names if (run := read(definition, name, team)) and run.track]
 
@@ -58,7 +58,7 @@ def suggested(definition: Definition, named: Named, team: str | None) -> list[Na
 def nearest(
     definition: Definition, name: str, team: str | None, used_numbers: UsedNumbers = (), count: int = 3
 ) -> list[str]:
-    """The right names nearest to a wrong one, the likeliest first; what could be read of it is kept."""
+    """The valid names nearest to an invalid one, most likely first, keeping what could be read."""
     rule: Rule = RunRule(definition, team, used_numbers)
     if definition.naming.archive and name.casefold().endswith(".zip"):
         rule = ArchiveRule(definition, team, definition.naming.archive)
@@ -69,7 +69,7 @@ def nearest(
 
 
 def likely_track(definition: Definition, name: str, team: str | None) -> str | None:
-    """The track that a name means which says none: its right name is near, and nearer than those of all others."""
+    """The track meant by a name without one: its valid name is near, and nearer than those of all others."""
     rule = RunRule(definition, team)
     names = {right: track.slug for track in definition.tracks for right in rule.right_names(track, None, None)}
     ranked = _ranked(names, _without_oddities(name))
@@ -81,20 +81,20 @@ def likely_track(definition: Definition, name: str, team: str | None) -> str | N
 def example(
     definition: Definition, track: str, team: str | None, number: int | None = None, used_numbers: UsedNumbers = ()
 ) -> str | None:
-    """A right name for a run; None when no team is given and none can be made up, or all numbers are taken."""
+    """A valid name for a run; None without a team, or if all numbers are used."""
     rule = RunRule(definition, team, used_numbers)
     return next(rule.right_names(definition.track(track), number, team), None)
 
 
 def example_archive(definition: Definition, team: str | None) -> str | None:
-    """A right name for an archive; None when there is no rule, or no team to put into it."""
+    """A valid name for an archive; None without a rule, or without a team for it."""
     if not definition.naming.archive:
         return None
     return next(ArchiveRule(definition, team, definition.naming.archive).right_names(None, None, team), None)
 
 
 def _explain(rule: Rule, name: str) -> Named:
-    """Find the fewest parts of the rule that must be waived for the name to fit: these are what is wrong with it."""
+    """Find the fewest parts of the rule to waive for the name to match: these are its errors."""
     clean = _without_oddities(name)
     report = Report()
     is_odd = clean != composed(name)
@@ -113,7 +113,7 @@ def _explain(rule: Rule, name: str) -> Named:
 
 
 def _least_waived(rule: Rule, name: str) -> tuple[tuple[str, ...], Named | None]:
-    """The fewest parts of the rule without which the name fits, and what it then says; None if it never fits."""
+    """The fewest parts to waive for the name to match, and what it then says; None if it never matches."""
     if rule.match(name, frozenset(WAIVERS)):
         for waived in chain.from_iterable(combinations(WAIVERS, size) for size in range(len(WAIVERS) + 1)):
             if named := rule.match(name, frozenset(waived)):
@@ -137,14 +137,14 @@ def _report(rule: Rule, part: str, named: Named, suggestion: str | None, report:
 
 
 def _nearest(rule: Rule, named: Named) -> str | None:
-    """The nearest right name; with another number where the run that the name says is taken."""
+    """The nearest valid name, with another number if the run's is used."""
     return next(
         (near[0] for number in (named.number, None) if (near := _near(rule, replace(named, number=number)))), None
     )
 
 
 def _near(rule: Rule, named: Named) -> list[str]:
-    """The right names that are nearest to a wrong one, the likeliest first, keeping what could be read of it."""
+    """The valid names nearest to an invalid one, most likely first, keeping what could be read."""
     track = rule.definition.track(named.track) if named.track else None
     candidates = list(rule.right_names(track, named.number, named.team))
     if "." in named.name:
@@ -153,10 +153,10 @@ def _near(rule: Rule, named: Named) -> list[str]:
 
 
 def _ranked(candidates: Iterable[str], name: str) -> list[tuple[float, str]]:
-    """The names most like this one, with their likeness, the likeliest first; of equal ones the first.
+    """The names most similar to this one, with their likeness, most likely first; the first of equal ones.
 
-    A quick upper bound of the likeness chooses those that are compared letter by letter, which takes a hundred times
-    as long.
+    A quick upper bound of the likeness selects those that are compared letter by letter, which takes a hundred times as
+    long.
     """
     matcher = difflib.SequenceMatcher(b=name.casefold(), autojunk=False)
 
@@ -170,7 +170,7 @@ def _ranked(candidates: Iterable[str], name: str) -> list[tuple[float, str]]:
 
 
 def likeness_to(name: str) -> Callable[[str], float]:
-    """How near other names are to this one, 0 to 1, whatever their case."""
+    """The likeness of other names to this one, 0 to 1, ignoring case."""
     matcher = difflib.SequenceMatcher(b=name.casefold(), autojunk=False)
 
     def likeness(other: str) -> float:
@@ -181,17 +181,17 @@ def likeness_to(name: str) -> Callable[[str], float]:
 
 
 def _without_oddities(name: str) -> str:
-    """The name in composed form without slashes, control characters, direction marks and what is beyond the limit."""
+    """The composed name without slashes, control characters, direction marks and what is beyond the limit."""
     shown = "".join(char for char in composed(name) if char.isprintable() and char not in "/\\")
     return shown.strip()[:NAME_CHARACTERS]
 
 
 def composed(name: str) -> str:
-    """The name with accents composed; one that is far too long stays as it is, since that takes its square in time."""
+    """The name with composed accents. One that is far too long is unchanged, since composing takes quadratic time."""
     return unicodedata.normalize("NFC", name) if len(name) <= 4 * NAME_CHARACTERS else name
 
 
 def printable(name: str) -> str:
-    """The name as a report can show it: control characters and direction marks spelled out, cut to length."""
+    """The name for a report: control characters and direction marks spelled out, shortened."""
     cut = name if len(name) <= NAME_CHARACTERS else name[:NAME_CHARACTERS] + "…"
     return "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in cut)

@@ -1,4 +1,4 @@
-"""Patterns of names: text with `{fields}` and `[optional parts]`, as `{task}_{team}_{number}[.json]`."""
+"""Patterns of names: text with `{fields}` and `[optional parts]`, e.g. `{task}_{team}_{number}[.json]`."""
 
 import re
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ EXTENSION = re.compile(r"(\[\.[A-Za-z0-9]+\]|\.[A-Za-z0-9]+)$")
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A pattern by its source; optional parts hold plain text only."""
+    """A pattern; optional parts are plain text."""
 
     source: str
 
@@ -34,7 +34,7 @@ class Pattern:
         return Pattern(EXTENSION.sub("", self.source))
 
     def regex(self, fields: Mapping[str, str]) -> str:
-        """A regular expression with each field as a named group of the given expression."""
+        """A regular expression with each field as a named group."""
         parts: list[str] = []
         seen: set[str] = set()
         for token in TOKEN.finditer(self.source):
@@ -49,7 +49,7 @@ class Pattern:
         return "".join(parts)
 
     def names(self, fields: Mapping[str, str]) -> list[str]:
-        """The names with these values: with the optional parts, and without them."""
+        """The names with these values, with and without the optional parts."""
         names = ["", ""]
         for token in TOKEN.finditer(self.source):
             text = fields[token["field"]] if token["field"] else token["text"]

@@ -1,9 +1,9 @@
-"""A strict reader of zip files: what it reads, every other program reads the same way.
+"""A strict reader of zip files: all other programs read the same content.
 
-The standard library's reader trusts the central directory alone: before Python 3.12.12 it reads entries that overlap,
-and never compares the local headers. Here the entries, each with its local header and data, must follow one another
-without a gap from the first byte up to the central directory, both must say the same of each entry, and the directory
-must end where the file does. Only stored and deflated data are unpacked, never beyond the stated size.
+The standard library's reader trusts only the central directory: before Python 3.12.12 it reads overlapping entries, and
+never compares the local headers. Here the entries, each with its local header and data, must follow one another without
+a gap from the first byte to the central directory, both must agree on each entry, and the directory must end where the
+file does. Only stored and deflated data are unpacked, never beyond the stated size.
 
 Format: PKWARE's APPNOTE.TXT 6.3.10, sections 4.3 to 4.5.
 """
@@ -29,18 +29,18 @@ BEYOND_32_BITS = 0xFFFFFFFF
 
 
 class BrokenZipError(Exception):
-    """The file is no zip, or a program could read it otherwise than another; the text says why."""
+    """The file is no zip, or programs could read it differently; the text says why."""
 
 
 class TooManyEntriesError(Exception):
-    """The archive holds more entries than allowed; the text says how many it claims."""
+    """The archive has more entries than allowed; the text says how many."""
 
 
 @dataclass(frozen=True, slots=True)
 class ZipEntry:
     """An entry of the central directory; `mode` is its Unix mode (0: none stated).
 
-    `start` is where its data begin; until its local header is read, where that begins.
+    `start` is where its data begin; before its local header is read, where that begins.
     """
 
     raw_name: bytes
@@ -60,7 +60,7 @@ class ZipEntry:
 
 @dataclass(frozen=True, slots=True)
 class Directory:
-    """Where the central directory stands, and how many entries it has."""
+    """The position of the central directory, and its number of entries."""
 
     entries: int
     start: int
@@ -71,8 +71,8 @@ def read_entries(file: BinaryIO, most_entries: int) -> list[ZipEntry]:
     """All entries in the order of their data.
 
     Raises:
-        BrokenZipError: when anything about the file's structure is contradictory.
-        TooManyEntriesError: before more than the directory's end has been read.
+        BrokenZipError: the file's structure is contradictory.
+        TooManyEntriesError: raised before reading more than the directory's end.
     """
     directory = _find_directory(file, most_entries)
     headers = sorted(_read_directory(file, directory), key=lambda header: header.start)
@@ -89,10 +89,10 @@ def read_entries(file: BinaryIO, most_entries: int) -> list[ZipEntry]:
 
 
 def read_entry(file: BinaryIO, entry: ZipEntry) -> bytes:
-    """An entry's content; `entry.size` bounds the memory that this takes.
+    """An entry's content; `entry.size` bounds the memory for it.
 
     Raises:
-        BrokenZipError: when the data do not unpack to the stated size and checksum.
+        BrokenZipError: the data do not unpack to the stated size and checksum.
     """
     packed = _bytes_at(file, entry.start, entry.packed)
     data = packed
@@ -122,7 +122,7 @@ def _bytes_at(file: BinaryIO, start: int, count: int) -> bytes:
 
 
 def _find_directory(file: BinaryIO, most_entries: int) -> Directory:
-    """The central directory by way of the record at the very end of the file."""
+    """Find the central directory by the record at the end of the file."""
     length = file.seek(0, 2)
     tail_start = max(0, length - END.size - LONGEST_COMMENT)
     tail = _bytes_at(file, tail_start, length - tail_start)
@@ -177,7 +177,7 @@ def _read_directory(file: BinaryIO, directory: Directory) -> list[ZipEntry]:
 
 
 def _read_local(file: BinaryIO, header: ZipEntry) -> tuple[ZipEntry, int]:
-    """The entry, once its local header has said the same as the directory, and where the next one must begin."""
+    """The entry, after checking that its local header agrees with the directory, and where the next must begin."""
     fields = LOCAL.unpack(_bytes_at(file, header.start, LOCAL.size))
     signature, _, flags, method, _, _, crc, packed, size, name_length, extra_length = fields
     rest = _bytes_at(file, header.start + LOCAL.size, name_length + extra_length)
@@ -196,7 +196,7 @@ def _read_local(file: BinaryIO, header: ZipEntry) -> tuple[ZipEntry, int]:
 
 
 def _descriptor_length(file: BinaryIO, start: int, header: ZipEntry) -> int:
-    """The length of the record that follows data written before their size was known; it comes in four layouts."""
+    """The length of the record after data of unknown size; it has four layouts."""
     file.seek(start)
     data = file.read(24)
     for signature in (b"PK\x07\x08", b""):
@@ -211,7 +211,7 @@ def _descriptor_length(file: BinaryIO, start: int, header: ZipEntry) -> int:
 
 
 def _extras(data: bytes) -> dict[int, bytes]:
-    """The extra fields by their number."""
+    """The extra fields by number."""
     extras: dict[int, bytes] = {}
     while data:
         if len(data) < 4:
@@ -225,7 +225,7 @@ def _extras(data: bytes) -> dict[int, bytes]:
 
 
 def _long_sizes(extras: dict[int, bytes], *fields: int) -> list[int]:
-    """The fields, each that is beyond 32 bits taken from the extra field for these."""
+    """The fields, with those beyond 32 bits from the extra field."""
     data = extras.get(SIZES_EXTRA, b"")
     values = []
     for value in fields:
@@ -245,7 +245,7 @@ def _name(raw: bytes, flags: int, extras: dict[int, bytes]) -> str:
             if version != 1 or crc != zlib.crc32(raw):
                 raise BrokenZipError("an entry has two names")
             name = extras[NAME_EXTRA][5:].decode()
-            if name != plain and raw.isascii():  # which of the two a program reads is anybody's guess
+            if name != plain and raw.isascii():  # programs differ in which of the two they read
                 raise BrokenZipError("an entry has two names")
     except (UnicodeDecodeError, struct.error):
         raise BrokenZipError("the name of an entry cannot be read") from None

@@ -1,8 +1,8 @@
-"""The sentences for all problems by code, in every language that reports speak.
+"""The sentences for all problems by code, in every language of reports.
 
-A code never changes its meaning. The placeholders are the fields of `scoring.reports.problems.Problem`, with
-`places` as a list in words. `found`, `expected` and `places` may hold a few words of English of their own: `PHRASES`.
-English stands in the code, the other languages in the catalogues of `scoring/locale` (gettext), read when asked for.
+A code never changes its meaning. The placeholders are the fields of `scoring.reports.problems.Problem`, with `places`
+as a list. `found`, `expected` and `places` may have a few English words of their own: `PHRASES`. English is in the
+code, other languages are in the catalogs of `scoring/locale` (gettext), read when needed.
 """
 
 import re
@@ -23,7 +23,7 @@ def catalogue(language: str) -> NullTranslations:
 
 
 def sentence(code: str, language: str = "en") -> str:
-    """What a code says, with placeholders."""
+    """The sentence of a code, with placeholders."""
     return catalogue(language).gettext(MESSAGES[code])
 
 
@@ -33,7 +33,7 @@ def word(english: str, language: str) -> str:
 
 
 def phrase(english: str, language: str) -> str:
-    """What was found or expected, where it is said in words of ours; all else stays as it is."""
+    """The translation of what was found or expected, if these are our words; anything else is unchanged."""
     for pattern, known in _patterns() if language != "en" else ():
         if match := pattern.fullmatch(english):
             return word(known, language).format(*(phrase(part, language) for part in match.groups()))
@@ -42,6 +42,6 @@ def phrase(english: str, language: str) -> str:
 
 @cache
 def _patterns() -> list[tuple[re.Pattern[str], str]]:
-    """The phrases as patterns, the most definite first, so that `{}: {}` takes what no other does."""
+    """The phrases as patterns, the most specific first, so that `{}: {}` matches what no other does."""
     phrases = sorted(PHRASES, key=len, reverse=True)
     return [(re.compile(re.escape(known).replace(r"\{\}", "(.+?)"), re.DOTALL), known) for known in phrases]

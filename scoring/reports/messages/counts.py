@@ -1,11 +1,11 @@
-"""What a problem's count is a count of, in words: `2,576 items`, `one column`."""
+"""What a problem's count counts, as text: `2,576 items`, `one column`."""
 
 from collections.abc import Mapping
 
 from scoring.reports.messages import catalogue
 
 PLACES = "places"
-_CODES = {  # one and several → codes; what has no unit of its own is counted in places
+_CODES = {  # (plural) unit → codes; other codes count places
     ("item", "items"): "missing-items optional-items-missing no-label wrong-sum missing-label offset-negative "
     "offset-twice offset-too-large offset-outside-text span-empty tokens-differ",
     ("id", "ids"): "duplicate-ids unknown-ids ids-unicode-form id-not-a-text",
@@ -26,7 +26,7 @@ _CODES = {  # one and several → codes; what has no unit of its own is counted 
     ("run", "runs"): "runs-not-checked",
 }
 UNITS: Mapping[str, str] = {code: several for (_, several), codes in _CODES.items() for code in codes.split()}
-NOUNS: Mapping[str, str] = {  # several → one
+NOUNS: Mapping[str, str] = {  # plural → singular
     **{several: one for one, several in _CODES},
     PLACES: "place",
     "errors": "error",
@@ -46,13 +46,13 @@ def and_more(unit: str, count: int, language: str = "en") -> str:
 
 
 def more(unit: str, count: int, language: str = "en") -> str:
-    """So many beyond those that are listed: `59 more labels`."""
+    """The number of further ones: `59 more labels`."""
     words = catalogue(language).gettext("{} more {}")
     return words.format(_number(count, language), noun(unit, count, language))
 
 
 def noun(unit: str, count: int, language: str) -> str:
-    """The noun for so many; `unit` is one of NOUNS."""
+    """The noun for a number; `unit` is one of NOUNS."""
     return catalogue(language).ngettext(NOUNS[unit], unit, count)
 
 

@@ -1,4 +1,4 @@
-"""The sentences in English: what was found, what was expected, what to do."""
+"""The sentences in English: what was found, what was expected, how to fix it."""
 
 MESSAGES = {
     # task.yaml
@@ -137,7 +137,7 @@ MESSAGES = {
     "rank-against-score": "Queries whose scores rise along their ranks: {places}. Scores decide.",
 }
 
-# What `found`, `expected` and `places` say in words of ours; `{}` is anything, which may be such a phrase itself.
+# Our own words in `found`, `expected` and `places`; `{}` is anything, which may be such a phrase itself.
 PHRASES = (
     "{}: {}",
     "line {}",

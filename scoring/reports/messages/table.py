@@ -1,4 +1,4 @@
-"""docs/problem-codes.md, made of the sentences: `python -m scoring.reports.messages.table > docs/problem-codes.md`."""
+"""docs/problem-codes.md, from `python -m scoring.reports.messages.table > docs/problem-codes.md`."""
 
 import re
 
@@ -14,7 +14,7 @@ Spanish and Portuguese (`agon check --lang es`). In italics stands what a report
 
 
 def as_markdown() -> str:
-    """The table, one row a code in the order in which a file is judged."""
+    """The table, one row per code in the order of checks."""
     rows = [INTRODUCTION, f"| code | {' | '.join(LANGUAGES)} |", f"| --- |{' --- |' * len(LANGUAGES)}"]
     for code in MESSAGES:
         sentences = [_cell(sentence(code, language)) for language in LANGUAGES]
