@@ -24,8 +24,7 @@ from django.test import Client  # noqa: E402 - needs the settings
 
 from portal.actions.import_shared_task import import_shared_task  # noqa: E402
 from portal.evaluation import validate  # noqa: E402
-from portal.evaluation.compare import boards_to_refresh  # noqa: E402
-from portal.evaluation.items import boards_to_publish  # noqa: E402
+from portal.evaluation.boards import find_board_work  # noqa: E402
 from portal.evaluation.rescore import adopt_scorer  # noqa: E402
 from portal.evaluation.sweep import sweep  # noqa: E402
 from portal.mail import outbox  # noqa: E402
@@ -100,15 +99,11 @@ def _jobs() -> dict[str, Callable[[], Any]]:
         validate.due(at)
         sweep(at)
 
-    def boards() -> None:
-        boards_to_refresh(database_now())
-        boards_to_publish(database_now())
-
     return {
         "sweep": find_work,
         "sweep_mails": lambda: outbox.due(database_now()),
         "remind": lambda: list(notices(database_now())),
-        "refresh_boards": boards,
+        "refresh_boards": lambda: find_board_work(database_now()),
     }
 
 

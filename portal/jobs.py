@@ -13,10 +13,11 @@ from django.conf import settings
 
 from portal.celery import app, touch_heartbeat
 from portal.evaluation import validate as validation
+from portal.evaluation.boards import find_board_work
 from portal.evaluation.check import evaluate_submission
-from portal.evaluation.compare import boards_to_refresh, compare_board, is_to_be_kept
+from portal.evaluation.compare import compare_board, is_to_be_kept
 from portal.evaluation.gold import check_gold_upload, drop_unused_gold
-from portal.evaluation.items import boards_to_publish, publish_items
+from portal.evaluation.items import publish_items
 from portal.evaluation.lanes import Lane, message_list
 from portal.evaluation.limits import (
     COMPARE_JOB_SECONDS,
@@ -129,8 +130,9 @@ def refresh_boards() -> None:
     """
     if _is_empty(Lane.SCORING) and _is_empty(Lane.BULK):
         announced = [board.pk for board in Board.objects.defer("comparison").to_announce(database_now())]
-        _publisher.publish(refresh_board, dict.fromkeys([*announced, *boards_to_refresh(database_now())]))
-        _publisher.publish(publish_board_items, boards_to_publish(database_now()))
+        work = find_board_work(database_now())
+        _publisher.publish(refresh_board, dict.fromkeys([*announced, *work.refresh]))
+        _publisher.publish(publish_board_items, work.publish)
 
 
 @app.task(name="portal.refresh_board", time_limit=COMPARE_JOB_SECONDS)

@@ -34,7 +34,7 @@ PART_MISSING = Conflict.declare("part_missing", _("The folder lacks what the por
 
 @dataclass(frozen=True, slots=True)
 class ImportResult:
-    """The imported task, and one sentence for each change."""
+    """The shared task as it is now, and what the import changed, one sentence each."""
 
     shared_task: SharedTask
     changes: list[str] = field(default_factory=list)
@@ -73,7 +73,7 @@ def import_shared_task(act: Act, folder: Path) -> ImportResult:
         changes += import_baselines(shared_task, files, act.at)
         changes += _reranked(shared_task, rankings)
         if changes:
-            Board.objects.filter(track__shared_task=shared_task).changed()  # comparisons depend on the rules
+            Board.objects.filter(track__shared_task=shared_task).changed()  # what is compared follows from the rules
             act.target = shared_task
             act.record(definition=sha256, changes=changes)
     return ImportResult(shared_task, changes)
@@ -112,7 +112,7 @@ def _shared_task(definition: Definition, sha256: str, at: datetime) -> tuple[Sha
 
 
 def _point_to(shared_task: SharedTask, datasets: dict[str, Any]) -> None:
-    """Store the dataset files. One that organizers replaced is kept while the folder's file is the same."""
+    """No change of its own: it follows from the definition's. What organizers sent since stays for the same file."""
     for slug, present in shared_task.dataset_files.items():
         if slug in datasets and present["instead_of"] == datasets[slug]["sha256"]:
             datasets[slug] = present
@@ -122,7 +122,7 @@ def _point_to(shared_task: SharedTask, datasets: dict[str, Any]) -> None:
 
 
 def _parts(rows: models.Manager[Any], wanted: Iterable[dict[str, Any]], noun: str) -> list[str]:
-    """Create, update and delete tracks or phases, identified by slug."""
+    """Bring tracks or phases, which the slug identifies, in line with the definition."""
     there = {row.slug: row for row in rows.all()}
     changes = []
     for position, fields in enumerate(wanted):
@@ -144,12 +144,12 @@ def _track_fields(track: TrackDefinition) -> dict[str, Any]:
 
 
 def _ranking(track: TrackDefinition) -> tuple[str, bool]:
-    """The ranking metric, and whether high values come first."""
+    """What ranks a track, and whether high values come first."""
     return track.rank_by, describe(track.ranking_metric).higher_is_better
 
 
 def _reranked(shared_task: SharedTask, before: Mapping[str, tuple[str, bool]]) -> list[str]:
-    """Update the boards at once when the ranking metric or its direction changes."""
+    """Boards follow at once where another metric ranks, or the other way round."""
     changes = []
     for track in shared_task.tracks.all():
         ranking = _ranking(track.definition)
@@ -161,7 +161,7 @@ def _reranked(shared_task: SharedTask, before: Mapping[str, tuple[str, bool]]) -
 
 
 def _update(row: models.Model, fields: dict[str, Any], label: str) -> list[str]:
-    """Set the fields that differ; return one sentence for each."""
+    """Set the fields that differ; one sentence for each."""
     changes = []
     for name, value in fields.items():
         before = getattr(row, name)
@@ -172,7 +172,7 @@ def _update(row: models.Model, fields: dict[str, Any], label: str) -> list[str]:
 
 
 def _agreement(shared_task: SharedTask, definition: Definition) -> list[str]:
-    """The annotators' agreement. A folder without votes keeps the values of the last import."""
+    """How far annotators agree; where the folder comes without their votes, as far as they did before."""
     changes = []
     for track in shared_task.tracks.all():
         found = {}

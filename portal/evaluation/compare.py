@@ -14,6 +14,7 @@ from portal.evaluation.errors import ChildError
 from portal.evaluation.limits import COMPARE_AGAIN_SECONDS, COMPARE_SECONDS
 from portal.evaluation.opened_gold import opened_gold
 from portal.models import Board, Evaluation, Phase, ReleasedBoard, Run
+from portal.models.board import BoardQuerySet
 from portal.storage import stored_file
 from scoring import __version__ as scorer_version
 
@@ -22,12 +23,12 @@ log = structlog.get_logger("portal.evaluation")
 RUNS = 300  # the best ones; comparing all pairs takes about ten seconds
 
 
-def boards_to_refresh(at: datetime) -> list[int]:
-    """Boards whose runs changed, or that are public and not saved yet, without those that wait for scores.
+def boards_to_refresh(among: BoardQuerySet, at: datetime) -> list[int]:
+    """Of these, boards whose runs changed, or that are public and not saved yet, without those that wait for scores.
 
     A board that changes all the time is compared once in a while.
     """
-    boards = Board.objects.free(at).filter(gold__isnull=False).select_related("phase", "track__shared_task", "gold")
+    boards = among.free(at).filter(gold__isnull=False).select_related("phase", "track__shared_task", "gold")
     boards = boards.defer("comparison")  # it is long with many runs
     rested = Q(compared_at__isnull=True) | Q(compared_at__lte=at - timedelta(seconds=COMPARE_AGAIN_SECONDS))
     stale = boards.filter(rested, scorer=scorer_version).exclude(compared_revision=F("revision"))

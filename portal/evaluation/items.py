@@ -19,6 +19,7 @@ from portal.evaluation.compare import board_rules, board_run
 from portal.evaluation.confined.items import read_items
 from portal.evaluation.errors import ChildError
 from portal.models import Board, Evaluation, GoldItems, Run, RunItems, items_are_public
+from portal.models.board import BoardQuerySet
 from portal.storage import stored_file
 
 log = structlog.get_logger("portal.evaluation")
@@ -28,19 +29,15 @@ ATTEMPTS = 3  # for a run that cannot be read; after that, it needs a person, ne
 AGAIN = timedelta(hours=1)  # after a failure; storage may work again by then
 
 
-def boards_to_publish(at: datetime) -> list[int]:
-    """Boards with public answers that are not stored yet, or stored answers that are no longer public."""
-    boards = Board.objects.free(at).filter(gold__isnull=False).select_related("track__shared_task", "phase", "gold")
+def boards_to_publish(among: BoardQuerySet, at: datetime) -> list[int]:
+    """Of these, boards with public answers that are not stored yet, or stored answers that are no longer public."""
+    boards = among.free(at).filter(gold__isnull=False).select_related("track__shared_task", "phase", "gold")
     boards = boards.defer("comparison")
-    written = set(GoldItems.objects.values_list("gold__track", "gold__split"))
 
     def is_due(board: Board) -> bool:
-        split = board.phase.split
-        return (
-            _lacking(board, at).exists()
-            if items_are_public(board.track, split, at)
-            else (board.track_id, split) in written
-        )
+        if items_are_public(board.track, board.phase.split, at):
+            return _lacking(board, at).exists()
+        return GoldItems.objects.filter(gold__track=board.track_id, gold__split=board.phase.split).exists()
 
     return [board.pk for board in boards if is_due(board)]
 

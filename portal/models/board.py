@@ -1,7 +1,7 @@
 """The scores that a leaderboard shows, and released boards as they were."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -11,7 +11,7 @@ from typing import Self
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.db import models
-from django.db.models import Exists, F, OuterRef, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from portal.models.account import Viewer
 from portal.models.evaluation import Evaluation
@@ -21,6 +21,7 @@ from portal.models.phase import Phase
 from portal.models.run import Run, one_line
 from portal.models.task import Track
 
+LOOK_AGAIN = timedelta(days=1)  # at a board that nothing has changed
 PAIRS = ("gold", "scorer", "next_gold", "next_scorer")  # the pair that a board shows, and the next one
 
 
@@ -54,6 +55,21 @@ class BoardQuerySet(models.QuerySet["Board"]):
             if is_won:
                 self.filter(pk=key, busy_until=until).update(busy_until=None)
 
+    def unsettled(self, at: datetime) -> Self:
+        """Boards that may have work for a worker: changed boards, and those with a date that passed in the last day.
+
+        All others are looked at once a day.
+        """
+        recent = at - LOOK_AGAIN
+        phases = Phase.objects.with_events(recent, at).values("shared_task")
+        rest = Q(settled_at__gt=recent, settled_at__lte=at) & ~Q(phase__shared_task__in=phases)
+        return self.exclude(rest)
+
+    def settle_at(self, at: datetime, boards: Iterable[tuple[int, int]]) -> None:
+        """Mark boards as having no work, each by its key and the revision that was looked at."""
+        for pk, revision in boards:
+            self.filter(pk=pk, revision=revision).update(settled_at=at)
+
     def changed(self) -> int:
         """Increase the revision of these boards, in the transaction of the change. These are its last locks.
 
@@ -63,7 +79,7 @@ class BoardQuerySet(models.QuerySet["Board"]):
         return self._count_a_change()
 
     def _count_a_change(self) -> int:
-        return self.update(revision=F("revision") + 1)
+        return self.update(revision=F("revision") + 1, settled_at=None)
 
     def settle(self, run: Run, at: datetime, scored: "tuple[GoldStandard, str] | None" = None) -> None:
         """Update the board after a run was scored with that gold and scorer, or given up; in the same transaction.
@@ -114,6 +130,7 @@ class Board(models.Model):
     compared_revision = models.PositiveBigIntegerField(default=0)
     compared_at = models.DateTimeField(null=True)
     busy_until = models.DateTimeField(null=True)  # while a worker compares its runs or publishes its items
+    settled_at = models.DateTimeField(null=True)  # when it had no work for a worker; None: changed since then
 
     objects = BoardQuerySet.as_manager()
 

@@ -22,6 +22,13 @@ class PhaseQuerySet(models.QuerySet["Phase"]):
         """Phases of tasks that everyone sees: neither drafts nor hidden ones."""
         return self.filter(shared_task__state=SharedTask.State.OPEN)
 
+    def with_events(self, after: datetime, until: datetime) -> Self:
+        """Phases that opened, closed, were released or taken back, or got other dates, in that time."""
+        then = (after, until)
+        moments = ("opens", "closes", "released", "taken_back", "graces__until", "graces__granted_at", "changes__at")
+        happened = Q(*((f"{moment}__range", then) for moment in moments), _connector=Q.OR)
+        return self.filter(happened)
+
     def with_public_scores(self, at: datetime) -> Self:
         """Phases whose scores everyone may see now, if only in steps; the same as `Phase.scores_are_public`."""
         at_once = Q(scores=Phase.Scores.AT_ONCE, opens__lte=at)

@@ -137,7 +137,11 @@ def test_groups_are_gone_as_soon_as_another_run_counts(field):
 
 def test_what_is_compared_when(field):
     def due(at):
-        return set(Board.objects.filter(pk__in=boards_to_refresh(at)).values_list("track__slug", "phase__slug"))
+        return set(
+            Board.objects.filter(pk__in=boards_to_refresh(Board.objects.all(), at)).values_list(
+                "track__slug", "phase__slug"
+            )
+        )
 
     assert ("one", "evaluation") not in due(EVALUATION)  # open and hidden: nobody sees it
     assert ("one", "evaluation") in due(RELEASE)

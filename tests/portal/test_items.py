@@ -18,7 +18,7 @@ LATER = 'opens: "2024-05-16 00:00 UTC", closes: "2024-05-20 00:00 UTC"'  # of th
 
 def work_on_items(at: datetime) -> None:
     """A worker that does all there is to do."""
-    while due := boards_to_publish(at):
+    while due := boards_to_publish(Board.objects.all(), at):
         for board in Board.objects.select_related("track__shared_task", "phase", "gold").filter(pk__in=due):
             publish_items(board, at)
 
@@ -67,11 +67,11 @@ def test_answers_are_written_down_after_the_release(published: SharedTask) -> No
     assert rows["one_Ostro_1.json"].answers == [["YES"], ["YES"], ["NO"], ["NO"]]
     assert rows["one_Ostro_1.json"].values == [1, 1, 0, 1]
     assert rows["All yes"].values == [1, 1, 1, 0]
-    assert boards_to_publish(RELEASE) == []
+    assert boards_to_publish(Board.objects.all(), RELEASE) == []
 
 
 def test_nothing_is_written_or_shown_before_the_release(published: SharedTask) -> None:
-    assert boards_to_publish(EVALUATION) == []
+    assert boards_to_publish(Board.objects.all(), EVALUATION) == []
     work_on_items(RELEASE)
     Phase.objects.filter(slug="evaluation").update(released=None)
     assert "Items</h2>" not in page_of(published)
@@ -84,7 +84,7 @@ def test_nothing_is_written_or_shown_before_the_release(published: SharedTask) -
 def test_nothing_is_written_or_shown_unless_the_task_publishes_its_items(tiny: SharedTask) -> None:
     send_run(new_team(tiny, "Ostro"), GOOD, 1, EVALUATION)
     work_off(EVALUATION)
-    assert boards_to_publish(POST) == []
+    assert boards_to_publish(Board.objects.all(), POST) == []
     for board in Board.objects.select_related("track__shared_task", "phase", "gold").filter(gold__isnull=False):
         publish_items(board, POST)
     assert not RunItems.objects.exists()

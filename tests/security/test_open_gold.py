@@ -78,7 +78,7 @@ def look_after_boards() -> None:
     boards = Board.objects.select_related("track__shared_task", "phase__shared_task", "gold")
     for board in boards.filter(gold__isnull=False):
         compare_board(board, database_now())
-    while due := boards_to_publish(database_now()):
+    while due := boards_to_publish(Board.objects.all(), database_now()):
         for board in boards.filter(pk__in=due):
             publish_items(board, database_now())
 

@@ -1,0 +1,77 @@
+"""Boards that need nothing are left alone until something happens to them."""
+
+from datetime import timedelta
+
+from portal.evaluation.boards import find_board_work
+from portal.evaluation.compare import compare_board, is_to_be_kept
+from portal.models import Board, Phase
+from portal.models.board import LOOK_AGAIN
+from portal.queries.releases import keep_release
+from tests.portal.remembered import remembered
+from tests.portal.world import EVALUATION, GOOD, PERFECT, POST, new_team, send_run, work_off
+
+MINUTE = timedelta(minutes=1)
+LATER = POST + timedelta(days=2)  # nothing happens on that day
+
+
+@remembered
+def settled(tiny):
+    """The tiny task with a run in the evaluation phase; nothing is left to do at LATER."""
+    send_run(new_team(tiny, "Ostro"), GOOD, 1, EVALUATION)
+    work_off(EVALUATION)
+    finish(LATER)
+    return tiny
+
+
+def finish(at):
+    """Do all there is to do."""
+    for moment in (at, at + 2 * MINUTE, at + 3 * MINUTE):
+        boards = Board.objects.filter(pk__in=find_board_work(moment).refresh)
+        for board in boards.select_related("track__shared_task", "phase__shared_task", "gold"):
+            compare_board(board, moment)
+            board.refresh_from_db()
+            if is_to_be_kept(board, moment):
+                keep_release(board, moment)
+
+
+def unsettled(at):
+    return {str(board) for board in Board.objects.filter(gold__isnull=False).unsettled(at)}
+
+
+def test_boards_without_work_are_not_looked_at_for_a_day(settled):
+    assert unsettled(LATER + 4 * MINUTE) == set()
+    assert len(unsettled(LATER + LOOK_AGAIN + 4 * MINUTE)) == Board.objects.filter(gold__isnull=False).count() > 1
+
+
+def test_a_new_score_makes_its_board_work_again(settled):
+    send_run(settled.teams.get(), PERFECT, 1, LATER + 5 * MINUTE, "post")
+    work_off(LATER + 5 * MINUTE)
+    assert unsettled(LATER + 6 * MINUTE) == {"tiny/one post"}
+    assert find_board_work(LATER + 9 * MINUTE).refresh == [Board.objects.get(track__slug="one", phase__slug="post").pk]
+
+
+def test_a_date_that_passes_makes_all_boards_of_its_task_work_again(settled):
+    """Items of a phase may be public once another has closed."""
+    Phase.objects.filter(slug="post").update(closes=LATER + 5 * MINUTE)
+    assert unsettled(LATER + 4 * MINUTE) == set()
+    assert len(unsettled(LATER + 6 * MINUTE)) > 1
+
+
+def test_a_release_that_is_taken_back_is_noticed(settled):
+    Phase.objects.filter(slug="evaluation").update(released=None, taken_back=LATER + 5 * MINUTE)
+    assert "tiny/one evaluation" in unsettled(LATER + 6 * MINUTE)
+
+
+def test_what_changes_during_a_look_is_looked_at_again(settled):
+    board = Board.objects.get(track__slug="one", phase__slug="evaluation")
+    Board.objects.filter(pk=board.pk).changed()
+    Board.objects.settle_at(LATER + 4 * MINUTE, [(board.pk, board.revision)])
+    assert unsettled(LATER + 5 * MINUTE) == {"tiny/one evaluation"}
+
+
+def test_a_board_that_was_compared_just_now_is_not_settled_before_it_is_compared_again(settled):
+    board = Board.objects.get(track__slug="one", phase__slug="evaluation")
+    Board.objects.filter(pk=board.pk).update(compared_at=LATER + 5 * MINUTE)
+    Board.objects.filter(pk=board.pk).changed()
+    assert find_board_work(LATER + 5 * MINUTE + MINUTE / 2).refresh == []
+    assert find_board_work(LATER + 7 * MINUTE).refresh == [board.pk]
