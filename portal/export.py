@@ -30,7 +30,7 @@ def board_csv(board: BoardTable) -> bytes:
     keys = [column.key for column in board.columns]
     head = [*_ROW, "received_at", *keys, "low", "high", "tie_group", "flags"]
     head += ["language", "gold_version", "scorer", "run_id"]
-    return _table([head, *(_cells(row, keys, board) for row in board.rows)])
+    return table([head, *(_cells(row, keys, board) for row in board.rows)])
 
 
 def _cells(row: Row, keys: list[str], board: BoardTable) -> list[Any]:
@@ -56,7 +56,7 @@ def overall_csv(board: OverallBoard) -> bytes:
         ]
         for row in board.rows
     ]
-    return _table([head, *lines])
+    return table([head, *lines])
 
 
 def _placed(row: TrackResult | CombinedRow | None) -> tuple[Any, Any]:
@@ -106,14 +106,14 @@ def overall_content(board: OverallBoard) -> dict[str, Any]:
 def figure_csv(figure: Figure) -> bytes:
     """The data of a figure, at full precision."""
     keys = [field.key for field in figure.fields]
-    return _table([keys, *([datum.get(key) for key in keys] for datum in figure.data)])
+    return table([keys, *([datum.get(key) for key in keys] for datum in figure.data)])
 
 
 def downloads_csv(rows: Iterable[Download]) -> bytes:
     """One row per download. Downloads without a person were public."""
     head = ["at", "person", "address", "team", "dataset", "sha256", "first_byte"]
     lines = [[row.at.isoformat(), *_who(row), row.dataset, row.sha256, row.first_byte] for row in rows]
-    return _table([head, *lines])
+    return table([head, *lines])
 
 
 def _who(row: Download) -> tuple[str, str, str]:
@@ -121,7 +121,7 @@ def _who(row: Download) -> tuple[str, str, str]:
     return (row.user.name, row.user.email, team) if row.user else ("", "", team)
 
 
-def _table(lines: Iterable[list[Any]]) -> bytes:
+def table(lines: Iterable[list[Any]]) -> bytes:
     """Write a table, with every text defused. All exported tables use this."""
     text = io.StringIO()
     csv.writer(text).writerows([defused(cell) if isinstance(cell, str) else cell for cell in line] for line in lines)
@@ -168,7 +168,7 @@ def _change(change: BoardChange) -> dict[str, Any]:
     }
 
 
-def as_json(body: dict[str, Any]) -> bytes:
+def as_json(body: dict[str, Any] | list[Any]) -> bytes:
     return json.dumps(body, cls=DjangoJSONEncoder, indent=1, ensure_ascii=False).encode()
 
 

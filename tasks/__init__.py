@@ -7,11 +7,11 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from tasks.detests2022 import generate as detests2022
-from tasks.exist2024 import generate as exist2024
-from tasks.hateval2019 import generate as hateval2019
-from tasks.ssa2023 import generate as ssa2023
-from tasks.toxicspans2021 import generate as toxicspans2021
+from .detests2022 import generate as detests2022
+from .exist2024 import generate as exist2024
+from .hateval2019 import generate as hateval2019
+from .ssa2023 import generate as ssa2023
+from .toxicspans2021 import generate as toxicspans2021
 
 GENERATORS: dict[str, Callable[..., None]] = {
     "exist2024": exist2024.generate,

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from tasks import GENERATORS, build
+from . import GENERATORS, build
 
 
 def main() -> None:

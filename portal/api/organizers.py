@@ -3,10 +3,9 @@
 from typing import Any
 from uuid import UUID
 
-from django.http import HttpResponse
+from django.http.response import HttpResponseBase
 from ninja import Query
 
-from portal import export
 from portal.api.access import organized
 from portal.api.door import ApiRequest
 from portal.api.paging import Page, Paging, as_page, page_of
@@ -23,9 +22,10 @@ from portal.api.schemas import (
 from portal.models import AuditEntry, User
 from portal.queries.gold import GoldLine, gold_lines
 from portal.queries.gold_preview import find_preview
-from portal.queries.records import downloads as all_downloads
 from portal.queries.teams import team_lines
 from portal.queries.waiting_scores import waiting_scores
+from portal.task_exports import EXPORTS, Export
+from portal.web.export import task_export
 
 
 @read("Organizers", "/tasks/{slug:task}/organize/teams", list[OrganizedTeamAnswer])
@@ -79,16 +79,23 @@ def new_scores(request: ApiRequest, task: str) -> list[WaitingScoresAnswer]:
     ]
 
 
-@read(
-    "Organizers",
-    "/tasks/{slug:task}/organize/downloads.csv",
-    None,
-    openapi_extra=file("text/csv", "One row a request for a file"),
-)
-def downloads(request: ApiRequest, task: str) -> HttpResponse:
-    """The downloads of data: who, what, when."""
-    content = export.downloads_csv(all_downloads(organized(request, task)))
-    return HttpResponse(content, content_type="text/csv; charset=utf-8")
+def _declare(wanted: Export) -> None:
+    """An address for that export."""
+
+    def view(request: ApiRequest, task: str) -> HttpResponseBase:
+        return task_export(request, wanted, organized(request, task), request.at)
+
+    view.__name__ = _OPERATIONS.get(wanted.name, f"export_{wanted.name.replace('.', '_')}")
+    view.__doc__ = str(wanted.about).rstrip(".")
+    path = f"/tasks/{{slug:task}}/organize/{wanted.name}"
+    kind = wanted.media_type.partition(";")[0]
+    read("Organizers", path, None, openapi_extra=file(kind, str(wanted.title)))(view)
+
+
+_OPERATIONS = {"downloads.csv": "downloads"}  # as it was called before there were others
+
+for _export in EXPORTS.values():
+    _declare(_export)
 
 
 @read("Organizers", "/tasks/{slug:task}/organize/audit", Page[AuditAnswer])

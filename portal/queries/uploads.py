@@ -9,6 +9,7 @@ from portal.queries.task_folder import home_command
 from portal.storage import StoredUpload, stored_file
 from scoring.uploads.inspection import Upload, inspect_upload, read_run
 from scoring.uploads.naming import example, example_archive
+from scoring.uploads.zips import BrokenZipError
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,13 @@ def inspect(shared_task: SharedTask, stored: StoredUpload, team: Team, phase: Ph
 
 
 def run_body(run: Run) -> bytes:
-    """The run as it was uploaded, extracted from its archive if it came in one."""
+    """The run as it was uploaded, extracted from its archive if it came in one.
+
+    Raises:
+        OSError: the stored file is missing or damaged.
+    """
     with stored_file(run.file_sha256) as file:
-        return read_run(file, run.entry)
+        try:
+            return read_run(file, run.entry)
+        except BrokenZipError as error:
+            raise OSError("the archive cannot be read") from error

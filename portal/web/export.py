@@ -1,13 +1,15 @@
 """Tables as downloads; `portal.export` writes their content."""
 
-from collections.abc import Iterable
+from datetime import datetime
 
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
 
 from portal import export
-from portal.models import Download, SharedTask
+from portal.models import SharedTask, User
 from portal.queries.board_table import BoardTable
 from portal.queries.overall import OverallBoard
+from portal.task_exports import Export
 
 FORMATS = {"csv": "text/csv; charset=utf-8", "json": "application/json"}
 """Ending → media type."""
@@ -24,8 +26,19 @@ def overall_file(board: OverallBoard, ending: str) -> HttpResponse:
     return _file(content, f"{board.phase.shared_task.slug}_{board.phase.slug}", ending)
 
 
-def downloads_file(shared_task: SharedTask, rows: Iterable[Download]) -> HttpResponse:
-    return _file(export.downloads_csv(rows), f"{shared_task.slug}_downloads", "csv")
+def task_export(request: HttpRequest, wanted: Export, shared_task: SharedTask, at: datetime) -> HttpResponseBase:
+    """One of an organizer's exports; the caller has asked who it is."""
+    assert isinstance(request.user, User)
+    response: HttpResponseBase
+    if request.method == "HEAD":
+        response = HttpResponse()
+    else:
+        content = wanted.content(shared_task, request.user, at)
+        response = HttpResponse(content) if isinstance(content, bytes) else StreamingHttpResponse(content)
+    response["Content-Type"] = wanted.media_type
+    response["Content-Disposition"] = f'attachment; filename="{shared_task.slug}_{wanted.name}"'
+    response["Cache-Control"] = "private, no-store"
+    return response
 
 
 def _file(content: bytes, name: str, ending: str) -> HttpResponse:

@@ -1,9 +1,12 @@
 """The URLs of the pages."""
 
+import re
+
 from django.urls import path, re_path, register_converter
 from django.urls.converters import StringConverter
 
 from portal.figures.render import FORMATS
+from portal.task_exports import EXPORTS
 from portal.web.views import (
     access_tokens,
     agreement,
@@ -20,6 +23,7 @@ from portal.web.views import (
     mail_code,
     organize,
     organize_data,
+    organize_exports,
     organize_gold,
     organize_phases,
     organize_releases,
@@ -42,7 +46,14 @@ class Ending(StringConverter):
     regex = "|".join(FORMATS)
 
 
+class ExportName(StringConverter):
+    """One of EXPORTS."""
+
+    regex = "|".join(map(re.escape, EXPORTS))
+
+
 register_converter(Ending, "ending")
+register_converter(ExportName, "export")
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -119,7 +130,8 @@ urlpatterns = [
     path("tasks/<slug:slug>/organize/runs/", organize.organize_runs, name="organize_runs"),
     path("tasks/<slug:slug>/organize/data/", organize_data.datasets, name="organize_data"),
     path("tasks/<slug:slug>/organize/downloads/", organize_data.downloads, name="organize_downloads"),
-    path("tasks/<slug:slug>/organize/downloads.csv", organize_data.downloads_table, name="downloads_table"),
+    path("tasks/<slug:slug>/organize/exports/", organize_exports.exports, name="organize_exports"),
+    path("tasks/<slug:slug>/organize/<export:name>", organize_exports.export, name="export"),
     path("tasks/<slug:slug>/organize/data/<slug:dataset>/", organize_data.replace, name="replace_dataset"),
     path("tasks/<slug:slug>/organize/gold/", organize_gold.gold, name="organize_gold"),
     path("tasks/<slug:slug>/organize/gold/previews/<uuid:pk>/", organize_gold.preview, name="gold_preview"),

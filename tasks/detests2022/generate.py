@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.synthetic import binary_cells, neutral_texts, shuffled, write_lines, write_table
+from ..synthetic import binary_cells, neutral_texts, shuffled, write_lines, write_table
 
 _CATEGORIES = (
     "xenophobia",

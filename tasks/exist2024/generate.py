@@ -18,7 +18,8 @@ from scoring.baselines.trivial import majority, minority
 from scoring.formats import write_run
 from scoring.gold.from_votes import hard_gold, soft_gold
 from scoring.gold.votes import Vote, VoteRules
-from tasks.synthetic import neutral_texts, shuffled, write_lines, write_table
+
+from ..synthetic import neutral_texts, shuffled, write_lines, write_table
 
 _ANNOTATORS = 6
 _TYPES = (

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tasks.synthetic import neutral_texts, shuffled, write_lines, write_table
+from ..synthetic import neutral_texts, shuffled, write_lines, write_table
 
 # (HS, TR, AG): not hateful; hateful against a group or one person (TR), not aggressive or aggressive (AG).
 _LABELS = np.array([(0, 0, 0), (1, 0, 0), (1, 0, 1), (1, 1, 0), (1, 1, 1)])

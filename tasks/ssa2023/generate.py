@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tasks.synthetic import neutral_texts, shuffled, write_lines, write_table
+from ..synthetic import neutral_texts, shuffled, write_lines, write_table
 
 _GROUPS = ("gender", "race")
 _TUPLES = (109, 191)  # a group, as matched to the categories of CrowS-Pairs

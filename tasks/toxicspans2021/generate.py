@@ -9,7 +9,8 @@ import numpy as np
 from scoring import load_definition
 from scoring.baselines.trivial import empty_spans, every_character
 from scoring.formats import write_run
-from tasks.synthetic import neutral_texts, shuffled, write_lines, write_table
+
+from ..synthetic import neutral_texts, shuffled, write_lines, write_table
 
 # split → posts with 0, 1, 2, … spans, as counted in the real trial and test sets (690 and 2,000 posts).
 _SPANS_A_POST = {"test": (394, 1407, 172, 16, 8, 0, 2, 1), "trial": (43, 448, 154, 36, 7, 1, 1)}

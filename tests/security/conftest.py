@@ -104,6 +104,7 @@ class World:
             "release_scores": task | {"phase": "evaluation"},
             "take_back": task | {"phase": "evaluation"},
             "put_back": task | {"phase": "evaluation"},
+            "export": task | {"name": "teams.csv"},
             "gold_preview": task | {"pk": self.gold_upload.pk},
             "return_to_gold": task | {"pk": self.gold.pk},
             "end_session": {"pk": self.session.pk},

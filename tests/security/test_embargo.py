@@ -30,6 +30,7 @@ from portal.paper.build import build_pack
 from portal.paper.queue import request_pack
 from portal.queries.mails import facts
 from portal.queries.releases import keep_release
+from portal.task_exports import EXPORTS
 from tests.portal.script import Script
 from tests.portal.web.conftest import Clock
 from tests.portal.web.conftest import at as at
@@ -76,6 +77,8 @@ SHOWS = {  # where, once a phase is released, and to whom; nowhere else and to n
     "api:runs": MEMBERS | ORGANIZERS,
     "api:submission": OWN,
     "gold_preview": ORGANIZERS,
+    "export": ORGANIZERS,
+    "api:export_scores_csv": ORGANIZERS,
     "api:gold_upload": ORGANIZERS,
     "admin": frozenset(("admin",)),
 }
@@ -212,6 +215,7 @@ def _addresses(world: World, *, is_admin: bool) -> Iterator[tuple[str, str]]:
         if name == "compare":
             choices = [f"{one}&run=Bora&run=Notus" for one in choices]
         yield from ((name, address + choice) for choice in choices)
+    yield from (("export", reverse("export", args=["gated", export])) for export in EXPORTS)
     for slug in SCORES:
         yield "paper", reverse("paper", args=["gated", slug])
     for run in Run.objects.filter(track__shared_task__slug="gated", evaluations__isnull=False).exclude(

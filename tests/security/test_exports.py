@@ -32,6 +32,10 @@ def test_a_formula_in_every_word_is_text_in_every_export(world: World) -> None:
         for answer in (
             client.get("/tasks/gated/leaderboard/one/?phase=evaluation&format=csv"),
             client.get("/tasks/gated/organize/downloads.csv"),
+            client.get("/tasks/gated/organize/teams.csv"),
+            client.get("/tasks/gated/organize/scores.csv"),
+            client.get("/tasks/gated/organize/audit.csv"),
+            script("/tasks/gated/organize/teams.csv"),
             script("/tasks/gated/leaderboards/one.csv?phase=evaluation"),
             script("/tasks/gated/organize/downloads.csv"),
         ):

@@ -48,6 +48,7 @@ STATES: dict[str, tuple[str, str, str | Promise]] = {
     "open": ("open", "good", _("Open")),
     "stays-open": ("open", "good", _("Stays open")),
     "closed": ("bar", "soft", _("Closed")),
+    "past": ("bar", "soft", _("Past")),
     "earlier": ("clock", "soft", _("Earlier")),
     "coming": ("clock", "accent", _("Upcoming")),
     "hidden": ("lock", "soft", _("Hidden")),

@@ -12,12 +12,10 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_POST, require_safe
 
 from portal.actions.datasets import DATASET_BYTES, replace_dataset
-from portal.queries.records import downloads as all_downloads
 from portal.queries.records import downloads_page
 from portal.storage import UploadTooLarge, store_upload
 from portal.web.access import SignedInRequest, organizer_context
 from portal.web.bodies import allow_large_file
-from portal.web.export import downloads_file
 from portal.web.organize_forms import dataset_form
 
 
@@ -68,14 +66,6 @@ def downloads(request: SignedInRequest, slug: str) -> HttpResponse:
     context = organizer_context(request, slug, "downloads")
     context["entries"] = downloads_page(context["page"].shared_task, request.GET.get("page", "1"))
     return render(request, "organize/downloads.html", context)
-
-
-@require_safe
-@login_required
-def downloads_table(request: SignedInRequest, slug: str) -> HttpResponse:
-    """All downloads, for a spreadsheet."""
-    shared_task = organizer_context(request, slug, "downloads")["page"].shared_task
-    return downloads_file(shared_task, all_downloads(shared_task))
 
 
 def _page(

@@ -1,0 +1,182 @@
+"""What organizers take away from a task: a table or a zip each, made for one organizer at one moment."""
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from stat import S_IFREG
+from typing import Any
+
+from django.core.serializers.json import DjangoJSONEncoder
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+from stream_zip import ZIP_64, stream_zip
+
+from portal import export
+from portal.models import AuditEntry, Board, Evaluation, Run, SharedTask, User
+from portal.queries.records import downloads
+from portal.queries.teams import team_lines
+from portal.queries.uploads import run_body
+
+MANIFEST = "manifest.json"
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+|^\.+")
+
+Content = bytes | Iterator[bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """A file to download; `name` is the end of its addresses, on pages and in the API."""
+
+    name: str
+    title: str | Promise
+    about: str | Promise
+    media_type: str
+    content: Callable[[SharedTask, User, datetime], Content]
+
+
+def _teams(shared_task: SharedTask, _organizer: User, _at: datetime) -> bytes:
+    questions = shared_task.definition.team.questions
+    head = ["team", "state", "affiliation", "name", "address", "captain", "joined_at", "team_created_at", "team_runs"]
+    lines = [
+        [
+            *(line.team.name, line.team.state, line.team.affiliation),
+            *(member.user.name, member.user.email, "yes" if member.is_captain else "no", member.joined_at.isoformat()),
+            *(line.team.created_at.isoformat(), line.runs),
+            *(line.team.answers.get(question.key, "") for question in questions),
+        ]
+        for line in team_lines(shared_task)
+        for member in line.members
+    ]
+    return export.table([[*head, *(question.key for question in questions)], *lines])
+
+
+def _downloads(shared_task: SharedTask, _organizer: User, _at: datetime) -> bytes:
+    return export.downloads_csv(downloads(shared_task))
+
+
+def _scores(shared_task: SharedTask, organizer: User, at: datetime) -> bytes:
+    head = ["phase", "track", "kind", "team", "run", "number", "run_id", "received_at", "withdrawn", "official"]
+    lines: list[list[Any]] = [[*head, "gold_version", "scorer", "metric", "value"]]
+    boards = Board.objects.filter(track__shared_task=shared_task, gold__isnull=False).defer("comparison")
+    for board in boards.select_related("phase", "track", "gold").order_by("phase__position", "track__position"):
+        lines += _scores_of(board, Evaluation.objects.visible_to(organizer, at))
+    return export.table(lines)
+
+
+def _scores_of(board: Board, seen: Any) -> Iterator[list[Any]]:
+    """One row a run and metric, of all runs that the board's gold and scorer have scored."""
+    assert board.gold is not None
+    official = set(seen.official(board.phase, board.gold, board.scorer).values_list("pk", flat=True))
+    found = seen.filter(phase=board.phase, gold=board.gold, scorer=board.scorer).defer("details")
+    for one in found.select_related("run__team").order_by("run__received_at", "run__name"):
+        run = one.run
+        about = [board.phase.slug, board.track.slug, run.kind, run.team.name if run.team else "", run.name, run.number]
+        about += [str(run.pk), run.received_at.isoformat(), "yes" if run.withdrawn_at else "no"]
+        about += ["yes" if one.pk in official else "no", board.gold.version, board.scorer]
+        yield from ([*about, metric, value] for metric, value in one.scores.items())
+
+
+def _audit_table(shared_task: SharedTask, _organizer: User, _at: datetime) -> bytes:
+    head = ["at", "name", "address", "verb", "subject", "detail"]
+    lines = []
+    for entry in _audit(shared_task):
+        entry["at"], entry["detail"] = entry["at"].isoformat(), json.dumps(entry["detail"], ensure_ascii=False)
+        lines.append([entry[name] for name in head])
+    return export.table([head, *lines])
+
+
+def _audit_json(shared_task: SharedTask, _organizer: User, _at: datetime) -> bytes:
+    return export.as_json(list(_audit(shared_task)))
+
+
+def _audit(shared_task: SharedTask) -> Iterator[dict[str, Any]]:
+    """Newest first; without a name the portal itself did it."""
+    entries = AuditEntry.objects.filter(shared_task=shared_task).select_related("actor").order_by("-at", "-pk")
+    for entry in entries:
+        name, address = (entry.actor.name, entry.actor.email) if entry.actor else ("", "")
+        about = {"at": entry.at, "name": name, "address": address}
+        yield about | {"verb": entry.verb, "subject": entry.subject, "detail": entry.detail}
+
+
+def _runs(shared_task: SharedTask, _organizer: User, at: datetime) -> Iterator[bytes]:
+    """All runs that were not rejected, as they were uploaded; the manifest comes last."""
+    found = Run.objects.filter(track__shared_task=shared_task).exclude(state=Run.State.REJECTED)
+    runs = found.exclude(kind=Run.Kind.GOLD).select_related("team", "track", "phase", "submission")
+    ordered = list(runs.order_by("phase__position", "track__position", "received_at", "pk"))
+    return iter(stream_zip(_entries(shared_task, ordered, at)))
+
+
+def _entries(shared_task: SharedTask, runs: Iterable[Run], at: datetime) -> Iterator[tuple[Any, ...]]:
+    """Each run is in memory for as long as it goes out."""
+    listed = []
+    for run in runs:
+        about = _about(run)
+        try:
+            content = run_body(run)
+        except OSError:
+            listed.append(about | {"path": None, "problem": "its file cannot be read"})
+            continue
+        path = path_of(run)
+        listed.append(about | {"path": path, "size": len(content), "sha256": hashlib.sha256(content).hexdigest()})
+        yield path, run.received_at, S_IFREG | 0o644, ZIP_64, [content]
+    manifest = {"shared_task": shared_task.slug, "made_at": at, "runs": listed}
+    body = json.dumps(manifest, cls=DjangoJSONEncoder, indent=1, ensure_ascii=False).encode()
+    yield MANIFEST, at, S_IFREG | 0o644, ZIP_64, [body]
+
+
+def path_of(run: Run) -> str:
+    """In the zip: nothing that a team or a file is called leads out of its folder, or to another run's place."""
+    team = _UNSAFE.sub("_", run.team.name) if run.team else run.kind
+    return f"runs/{run.phase.slug}/{run.track.slug}/{team}/{run.pk.hex[:12]}_{_UNSAFE.sub('_', run.name)}"
+
+
+def _about(run: Run) -> dict[str, Any]:
+    return {
+        "id": run.pk,
+        "kind": run.kind,
+        "run": run.name,
+        "number": run.number,
+        "team": run.team.name if run.team else None,
+        "phase": run.phase.slug,
+        "track": run.track.slug,
+        "state": run.state,
+        "received_at": run.received_at,
+        "withdrawn_at": run.withdrawn_at,
+        "submission": run.submission_id,
+        "upload_sha256": run.file_sha256,
+        "method": run.method,
+        "system_type": run.system_type,
+        "description": run.description,
+        "link": run.link,
+    }
+
+
+_CSV, _JSON, _ZIP = "text/csv; charset=utf-8", "application/json", "application/zip"
+EXPORTS = {
+    one.name: one
+    for one in (
+        Export(
+            "teams.csv",
+            _("Teams"),
+            _("One row a member: team, state, affiliation, mail address, answers to your questions."),
+            _CSV,
+            _teams,
+        ),
+        Export(
+            "runs.zip",
+            _("Runs"),
+            _("Every run that was not rejected, as it was uploaded, and a manifest with the SHA-256 of each."),
+            _ZIP,
+            _runs,
+        ),
+        Export("scores.csv", _("Scores"), _("One row a run and metric, at full precision."), _CSV, _scores),
+        Export("downloads.csv", _("Downloads"), _("Who downloaded which data, when."), _CSV, _downloads),
+        Export("audit.csv", _("Audit log, CSV"), _("Who did what, when."), _CSV, _audit_table),
+        Export(
+            "audit.json", _("Audit log, JSON"), _("The same, with details as they were recorded."), _JSON, _audit_json
+        ),
+    )
+}
