@@ -259,3 +259,91 @@ class Leaderboard(Answer, frozen=True, kw_only=True):
     def to_pandas(self) -> "pd.DataFrame":
         """A row a run, a column a metric (`agon.frames.board`)."""
         return import_module("agon.frames").board(msgspec.json.encode(self))
+
+
+class OrganizedTeam(Answer, frozen=True, kw_only=True):
+    """A team as its task's organizers see it."""
+
+    id: int
+    name: str
+    state: str
+    affiliation: str
+    answers: dict[str, str]
+    members: list[str]
+    runs: int
+    flags: list[str]
+    created_at: datetime
+
+
+class GoldVersion(Answer, frozen=True, kw_only=True):
+    """A version of a gold standard; `note` is what public leaderboards say about it."""
+
+    id: int
+    version: int
+    created_at: datetime
+    note: str
+
+
+class Gold(Answer, frozen=True, kw_only=True):
+    """The gold standard of a track and split, and what became of the file that was uploaded last."""
+
+    track: str
+    split: str
+    newest: GoldVersion | None
+    former: list[GoldVersion]
+    upload: str | None
+    upload_state: str | None
+
+
+class GoldChange(Answer, frozen=True, kw_only=True):
+    """How many items a correction changes, adds or removes, and the first of their ids."""
+
+    count: int
+    items: list[str]
+
+
+class GoldPlace(Answer, frozen=True, kw_only=True):
+    """A run on a leaderboard; without scores it can't be scored."""
+
+    scores: dict[str, float | None] | None
+    rank: int | None
+    tie_group: str
+
+
+class GoldRun(Answer, frozen=True, kw_only=True):
+    """A run before and after a correction."""
+
+    id: str
+    run: str
+    team: str | None
+    before: GoldPlace
+    after: GoldPlace
+
+
+class GoldBoard(Answer, frozen=True, kw_only=True):
+    """A leaderboard before and after a correction."""
+
+    phase: str
+    is_public: bool
+    rescored: int
+    reranked: int
+    regrouped: int
+    lost: int
+    runs: list[GoldRun]
+
+
+class GoldUpload(Answer, frozen=True, kw_only=True):
+    """An uploaded gold file; in the state `ready` with what it would change."""
+
+    id: str
+    track: str
+    split: str
+    state: str
+    is_finished: bool
+    is_stale: bool
+    version: int | None
+    problems: Problems
+    listed_items: int | None
+    split_items: int | None
+    changes: dict[str, GoldChange]
+    boards: list[GoldBoard]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from agon.answers import Submission, Validation
+    from agon.answers import GoldUpload, Submission, Validation
 
 
 class AgonError(Exception):
@@ -54,11 +54,11 @@ class NotAllowed(AgonError):
 class WaitTimedOut(AgonError):
     """The result was not there in time; it is still on its way.
 
-    `submission` is the upload, or the file that is validated only, as the portal last described it.
+    `submission` is what was uploaded, as the portal last described it.
     """
 
     exit_code = 6
 
-    def __init__(self, message: str, submission: "Submission | Validation") -> None:
+    def __init__(self, message: str, submission: "Submission | Validation | GoldUpload") -> None:
         super().__init__(message)
         self.submission = submission

@@ -12,7 +12,19 @@ from uuid import uuid4
 import msgspec
 
 from agon import credentials
-from agon.answers import BoardRow, Dataset, Leaderboard, Me, Phase, Run, Submission, Task, TaskSummary, Validation
+from agon.answers import (
+    BoardRow,
+    Dataset,
+    GoldUpload,
+    Leaderboard,
+    Me,
+    Phase,
+    Run,
+    Submission,
+    Task,
+    TaskSummary,
+    Validation,
+)
 from agon.connection import Connection
 from agon.downloads import Progress, fetch, sha256_of
 from agon.errors import AgonError, FileExists, NotAllowed, WaitTimedOut, WrongUsage
@@ -22,7 +34,7 @@ WAIT = 600.0  # seconds until a result is there, unless something else is asked
 _SHORTEST, _LONGEST = 0.5, 5.0  # seconds between two questions
 
 Kind = TypeVar("Kind")
-Unfinished = TypeVar("Unfinished", Submission, Validation)
+Unfinished = TypeVar("Unfinished", Submission, Validation, GoldUpload)
 
 
 class Portal:

@@ -16,11 +16,11 @@ from django.db import connections
 
 from agon.__main__ import main
 from portal.actions.import_shared_task import import_shared_task
-from portal.models import SharedTask, Submission, Team, Validation
+from portal.models import GoldUpload, SharedTask, Submission, Team, Validation
 from tests.portal.conftest import tiny_folder
 from tests.portal.script import token_of
 from tests.portal.web.conftest import Clock, at
-from tests.portal.world import EVALUATION, captain, new_team, work_off
+from tests.portal.world import EVALUATION, captain, judged, new_team, work_off
 
 __all__ = ["at", "tiny_folder"]
 
@@ -101,6 +101,8 @@ def worker(task: SharedTask) -> Iterator[None]:
             while not is_over.wait(0.05):
                 if Submission.objects.filter(state="received").exists() or Validation.objects.unfinished().exists():
                     work_off(EVALUATION)
+                for upload in GoldUpload.objects.filter(state__in=("received", "previewing")):
+                    judged(upload, upload.received_at)
         finally:
             connections.close_all()
 

@@ -182,12 +182,18 @@ def work_off(at: datetime, *, confined: bool = False) -> None:
             validate(validation.pk, at)
 
 
-def applied(upload: GoldUpload, at: datetime) -> GoldUpload:
-    """A worker judges a gold file and previews it; its organizer applies it, if there is something to apply."""
+def judged(upload: GoldUpload, at: datetime) -> GoldUpload:
+    """A worker judges a gold file, and previews a correction."""
     check_gold_upload(upload.pk, at)
     with without_children():
         preview_gold(upload.pk, at)
     upload.refresh_from_db()
+    return upload
+
+
+def applied(upload: GoldUpload, at: datetime) -> GoldUpload:
+    """As `judged`; then its organizer applies it, if there is something to apply."""
+    judged(upload, at)
     if upload.state == GoldUpload.State.READY:
         apply_gold(upload.sent_by, upload, at, note=NOTE)
         upload.refresh_from_db()

@@ -1,0 +1,300 @@
+"""`task`: what organizers do with their tasks, from the folder to the exports."""
+
+import argparse
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+
+from agon.answers import Gold, GoldBoard, GoldUpload
+from agon.commands import (
+    ask,
+    chosen_task,
+    declare,
+    known,
+    note,
+    print_json,
+    progress_of,
+    say,
+    show,
+    show_paths,
+    table,
+    task_argument,
+)
+from agon.errors import AgonError, RunInvalid, WrongUsage
+from agon.organizing import EXPORTS, OrganizersPortal
+from agon.portal import WAIT
+from agon.task_folder import DEFAULT_TEMPLATE, checked_folder, new_folder
+
+ACTIONS = {
+    "new": "make a task's folder from a template, with synthetic data; needs no portal",
+    "check": "check a task's folder: task.yaml and all files that it names; needs no portal",
+    "gold": "list gold standards, upload or correct one, return to an earlier version",
+    "release": "make the scores of a phase public, or take that back",
+    "export": f"download {', '.join(EXPORTS)}",
+}
+_OF_FOLDERS = ("new", "check")
+
+
+def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
+    """What each action takes."""
+    actions = parser.add_subparsers(required=True, metavar="ACTION")
+    for action, purpose in ACTIONS.items():
+        own = actions.add_parser(action, help=purpose, description=f"{purpose[0].upper()}{purpose[1:]}.")
+        if action in _OF_FOLDERS:
+            own.add_argument("folder", type=Path, metavar="FOLDER")
+        else:
+            task_argument(own)
+        if action in _OPTIONS:
+            _OPTIONS[action](own)
+        if action not in ("new", "check", "export"):
+            own.add_argument("--yes", action="store_true", help="don't ask")
+        declare(own, globals()[f"_{action}"])
+
+
+def _new_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--like", default=DEFAULT_TEMPLATE, metavar="TEMPLATE", help=f"default: {DEFAULT_TEMPLATE}")
+    parser.add_argument(
+        "--slug", default="", metavar="SLUG", help="the task's name in addresses (default: the folder's)"
+    )
+
+
+def _wait_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--timeout", type=float, default=WAIT, metavar="S", help=f"seconds (default: {WAIT:g})")
+
+
+def _gold_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("track", nargs="?", default="", metavar="TRACK")
+    parser.add_argument("file", nargs="?", type=Path, metavar="FILE", help="the gold file; without one: list versions")
+    parser.add_argument("--split", default="test", help="default: test")
+    parser.add_argument("-m", "--note", default="", metavar="SENTENCE", help="why; everyone can read it")
+    parser.add_argument("--return-to", type=int, metavar="VERSION", help="use an earlier version again")
+    parser.add_argument("--dry-run", action="store_true", help="show the preview and apply nothing")
+    _wait_option(parser)
+
+
+def _release_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("phase", metavar="PHASE")
+    parser.add_argument(
+        "--at", type=_moment, metavar="TIME", help="with its zone, as 2027-05-20T12:00:00Z (default: now)"
+    )
+    parser.add_argument("--take-back", action="store_true", help="hide the scores again, or call off a release to come")
+
+
+def _export_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("names", nargs="*", metavar="NAME", help="default: all of them")
+    parser.add_argument("-p", "--path", type=Path, default=Path(), metavar="DIR", help="where to (default: here)")
+    parser.add_argument("-o", "--overwrite", action="store_true", help="also files that are there already")
+
+
+_OPTIONS: dict[str, Callable[[argparse.ArgumentParser], None]] = {
+    "new": _new_options,
+    "gold": _gold_options,
+    "release": _release_options,
+    "export": _export_options,
+}
+
+
+def _moment(text: str) -> datetime:
+    found = datetime.fromisoformat(text)
+    if found.tzinfo is None:
+        raise argparse.ArgumentTypeError("add the time zone, for example Z for UTC")
+    return found
+
+
+def portal_of(options: argparse.Namespace) -> OrganizersPortal:
+    """That of the options, for organizers."""
+    return OrganizersPortal(options.portal)
+
+
+def _new(options: argparse.Namespace) -> int:
+    slug = options.slug or options.folder.resolve().name
+    definition = new_folder(options.folder, options.like, slug)
+    if options.json is None:
+        say(f"{definition} defines {slug}, like {options.like}, with synthetic data.")
+        if not options.quiet:
+            folder = options.folder
+            note(f"Next: edit {definition}, then “agon task check {folder}”.")
+    else:
+        print_json({"path": str(definition), "task": slug, "template": options.like}, options.json)
+    return 0
+
+
+def _check(options: argparse.Namespace) -> int:
+    definition = checked_folder(options.folder)
+    if options.json is None:
+        say(f"{options.folder}: valid. Task {definition.slug}, {_counted(len(definition.tracks), 'track')}.")
+    else:
+        print_json({"ok": True, "task": definition.slug, "problems": []}, options.json)
+    return 0
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def done(options: argparse.Namespace, said: str, about: dict[str, object]) -> int:
+    """Print that it is done."""
+    if options.json is None:
+        say(said)
+    else:
+        print_json({"ok": True} | about, options.json)
+    return 0
+
+
+def _gold(options: argparse.Namespace) -> int:
+    portal, task = portal_of(options), chosen_task(options.slug)
+    found = portal.gold(task)
+    known("track", options.track, dict.fromkeys(one.track for one in found))
+    lines = [one for one in found if not options.track or one.track == options.track]
+    if options.file is None and options.return_to is None:
+        show(options, lines, lambda: _gold_text(lines))
+        return 0
+    if not options.track:
+        raise WrongUsage(f"Name the track: {', '.join(dict.fromkeys(one.track for one in found))}.")
+    line = next((one for one in lines if one.split == options.split), None)
+    if line is None:
+        raise WrongUsage(
+            f"{options.track} has no split {options.split}; it has {', '.join(one.split for one in lines)}."
+        )
+    if options.return_to is not None:
+        return _return_to_gold(portal, task, line, options)
+    return _upload_gold(portal, task, line, options)
+
+
+def _gold_text(lines: Sequence[Gold]) -> str:
+    rows = [
+        (
+            one.track,
+            one.split,
+            one.newest.version if one.newest else None,
+            one.newest.created_at if one.newest else None,
+            ", ".join(str(former.version) for former in one.former),
+            one.upload_state or "",
+        )
+        for one in lines
+    ]
+    return table(["track", "split", "version", "since", "earlier", "last file"], rows)
+
+
+def _return_to_gold(portal: OrganizersPortal, task: str, line: Gold, options: argparse.Namespace) -> int:
+    former = next((one for one in line.former if one.version == options.return_to), None)
+    if former is None:
+        versions = ", ".join(str(one.version) for one in line.former) or "none"
+        raise WrongUsage(f"{line.track} {line.split} has no earlier version {options.return_to}; there is {versions}.")
+    _require_note(options)
+    question = (
+        f"Score all runs of {line.track} by version {former.version} again? Public leaderboards show your sentence."
+    )
+    if not (options.yes or ask(question)):
+        note("Nothing was changed.")
+        return 1
+    gold = portal.return_to_gold(task, former.id, options.note)
+    show(options, gold, lambda: f"Version {former.version} of {line.track} is in use again, as version {gold.version}.")
+    return 0
+
+
+def _upload_gold(portal: OrganizersPortal, task: str, line: Gold, options: argparse.Namespace) -> int:
+    if line.newest and not options.dry_run:
+        _require_note(options)
+    upload = portal.upload_gold(task, line.track, line.split, options.file, wait=options.timeout)
+    if upload.state == "rejected":
+        raise RunInvalid(f"{options.file} was rejected; nothing was changed.", "gold_rejected", upload.problems)
+    if upload.state in ("failed", "conflict"):
+        raise AgonError("The portal could not check the gold file. Upload it again later.", "gold_failed")
+    if upload.state == "ready":
+        note(_preview(upload))
+        if options.dry_run:
+            note("Nothing was changed.")
+        elif options.yes or ask(f"Apply it? Public leaderboards show “{options.note}”."):
+            portal.apply_gold(task, upload.id, options.note)
+            upload = portal.gold_upload(task, upload.id)
+        else:
+            note("Nothing was changed.")
+            return 1
+    show(options, upload, lambda: _said_of_gold(upload))
+    return 0
+
+
+def _require_note(options: argparse.Namespace) -> None:
+    if not options.note:
+        raise WrongUsage("Say why in one sentence that everyone can read: -m SENTENCE.")
+
+
+def _said_of_gold(upload: GoldUpload) -> str:
+    if upload.state == "ready":
+        return f"A preview of {upload.track} {upload.split} is ready: {upload.id}."
+    if upload.state == "unchanged":
+        return f"The same gold as version {upload.version}: nothing changes."
+    return f"{upload.track} {upload.split} has gold version {upload.version}; all runs are scored by it."
+
+
+def _preview(upload: GoldUpload) -> str:
+    """What organizers look at before they apply it."""
+    counted = [f"{kind}: {part.count}" for kind, part in upload.changes.items()]
+    lines = [f"{upload.listed_items} of {upload.split_items} items have gold. Items {', '.join(counted)}."]
+    for board in upload.boards:
+        about = f"{board.rescored} scores, {board.reranked} ranks and {board.regrouped} tie groups change"
+        lost = f"; {_counted(board.lost, 'run')} can’t be scored" if board.lost else ""
+        lines += [
+            "",
+            f"{board.phase} ({'public' if board.is_public else 'hidden'}): {about}{lost}.",
+            _board_text(board),
+        ]
+    return "\n".join(lines)
+
+
+def _board_text(board: GoldBoard) -> str:
+    keys = list(dict.fromkeys(key for one in board.runs for key in (one.before.scores or {})))[:1]
+    head = ["run", "team", *(f"{key} {when}" for key in keys for when in ("before", "after")), "rank", "tie group"]
+    rows = [
+        (
+            one.run,
+            one.team or "",
+            *(side.scores.get(key) if side.scores else None for key in keys for side in (one.before, one.after)),
+            _change(one.before.rank, one.after.rank),
+            _change(one.before.tie_group, one.after.tie_group),
+        )
+        for one in board.runs
+    ]
+    return table(head, rows)
+
+
+def _change(before: object, after: object) -> str:
+    old, new = (str(one) if one not in (None, "") else "–" for one in (before, after))
+    return old if old == new else f"{old} → {new}"
+
+
+def _release(options: argparse.Namespace) -> int:
+    portal, task = portal_of(options), chosen_task(options.slug)
+    known("phase", options.phase, (one.slug for one in portal.phases(task)))
+    if options.take_back:
+        question = f"Hide the scores of {options.phase} again? Who has seen them has seen them."
+        act: Callable[[], None] = partial(portal.take_back_release, task, options.phase)
+        said = f"The scores of {options.phase} are hidden."
+    else:
+        when = f"at {options.at.isoformat()}" if options.at else "now"
+        question = (
+            f"Release the scores of {options.phase} {when}? Everyone sees them on all pages and exports, and all teams "
+            "and organizers get a mail. The phase accepts no more runs."
+        )
+        act = partial(portal.release, task, options.phase, options.at)
+        said = f"The scores of {options.phase} are public{f' {when}' if options.at else ''}."
+    if not (options.yes or ask(question)):
+        note("Nothing was changed.")
+        return 1
+    act()
+    return done(options, said, {"task": task, "phase": options.phase})
+
+
+def _export(options: argparse.Namespace) -> int:
+    portal, task = portal_of(options), chosen_task(options.slug)
+    names: Iterable[str] = options.names or EXPORTS
+    for name in names:
+        known("export", name, EXPORTS)
+    paths = [
+        portal.export(task, name, options.path, force=options.overwrite, progress=progress_of(options, name))
+        for name in names
+    ]
+    show_paths(options, paths)
+    return 0

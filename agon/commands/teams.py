@@ -1,0 +1,55 @@
+"""`teams`: the teams of a task that you organize, and your decision about one."""
+
+import argparse
+import sys
+
+from agon.answers import OrganizedTeam
+from agon.commands import ask, chosen_task, declare, note, show, table, task_argument
+from agon.commands.task import done, portal_of
+from agon.errors import WrongUsage
+from scoring.reports.printing import spelled_out
+
+
+def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
+    """What the command takes."""
+    task_argument(parser)
+    parser.add_argument("--csv", action="store_true", help="one row a member, with mail address and answers")
+    decision = parser.add_mutually_exclusive_group()
+    decision.add_argument("--approve", metavar="TEAM", help="let a team take part")
+    decision.add_argument("--decline", metavar="TEAM", help="decline a team")
+    parser.add_argument("-m", "--reason", default="", metavar="REASON", help="why it is declined; its captain reads it")
+    parser.add_argument("--yes", action="store_true", help="don't ask")
+    declare(parser, run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print them, or decide about one."""
+    portal, task = portal_of(options), chosen_task(options.slug)
+    if options.csv:
+        text = portal.teams_csv(task).decode()
+        print(spelled_out(text) if sys.stdout.isatty() else text, end="")
+        return 0
+    teams = portal.teams(task)
+    name = options.approve or options.decline
+    if name is None:
+        show(options, teams, lambda: _text(teams))
+        return 0
+    team = next((one for one in teams if one.name == name), None)
+    if team is None:
+        raise WrongUsage(f"There is no team {name} in {task}. “agon teams {task}” lists all.")
+    if options.decline and not options.reason:
+        raise WrongUsage("Say why: -m REASON.")
+    what = "Approve" if options.approve else "Decline"
+    if not (options.yes or ask(f"{what} {team.name}? Its captain gets a mail.")):
+        note("Nothing was changed.")
+        return 1
+    if options.approve:
+        portal.approve_team(task, team.id)
+    else:
+        portal.decline_team(task, team.id, options.reason)
+    return done(options, f"{team.name} is {what.lower()}d.", {"task": task, "team": team.name})
+
+
+def _text(teams: list[OrganizedTeam]) -> str:
+    rows = [(one.name, one.state, one.affiliation, ", ".join(one.members), one.runs) for one in teams]
+    return table(["team", "state", "affiliation", "members", "runs"], rows)

@@ -1,0 +1,210 @@
+"""Organizers by command line: a folder from a template, teams, gold with its preview, release and exports."""
+
+import csv
+import hashlib
+import io
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from agon.organizing import EXPORTS as CLIENT_EXPORTS
+from agon.task_folder import templates
+from portal.actions.teams import register_team
+from portal.models import Board, SharedTask, Team, User
+from portal.queries.waiting_scores import show_announced
+from portal.task_exports import EXPORTS, MANIFEST
+from portal.web.client import wheel
+from tests.agon.conftest import Typed
+from tests.portal.script import token_of
+from tests.portal.web.conftest import Clock
+from tests.portal.world import (
+    EVALUATION,
+    GOOD,
+    NOTE,
+    PERFECT,
+    RELEASE,
+    captain,
+    organizer_of,
+    person,
+    run_file,
+    send_run,
+    work_off,
+)
+
+TEMPLATES = ("exist2024", "ssa2023", "detests2022", "toxicspans2021", "hateval2019")
+
+
+@pytest.fixture
+def organizer(task: SharedTask, portal: str, monkeypatch: pytest.MonkeyPatch) -> User:
+    """Whoever types here organizes the tiny task."""
+    user = organizer_of(task)
+    monkeypatch.setenv("AGON_TOKEN", token_of(user, "organize"))
+    return user
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_each_template_makes_a_valid_folder(agon: Typed, template: str) -> None:
+    assert agon.json("task", "new", "my-task", "--like", template)["task"] == "my-task"
+    assert agon.json("task", "check", "my-task") == {"ok": True, "task": "my-task", "problems": []}
+    assert set(templates().GENERATORS) == set(TEMPLATES)
+
+
+def test_the_wheel_makes_a_folder_without_a_network(tmp_path: Path) -> None:
+    with zipfile.ZipFile(io.BytesIO(wheel().content)) as packed:
+        packed.extractall(tmp_path / "installed")
+    environment = os.environ | {"PYTHONPATH": str(tmp_path / "installed")}
+    for words in (["new", "mine", "--like", "ssa2023"], ["check", "mine"]):
+        done = subprocess.run(
+            [sys.executable, "-P", "-m", "agon", "task", *words],
+            cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+    assert "mine: valid." in done.stdout
+    assert (tmp_path / "installed/agon/templates/ssa2023/task.yaml").is_file()
+
+
+def test_all_problems_of_a_folder_are_listed_each_with_its_file(agon: Typed) -> None:
+    agon("task", "new", "mine", "--like", "ssa2023")
+    text = Path("mine/task.yaml").read_text()
+    Path("mine/task.yaml").write_text(text.replace("slug: en\n", "slug: en\n    colour: red\n", 1))
+    found = agon.json("task", "check", "mine", expect=3)
+    assert (found["ok"], found["code"]) == (False, "folder_invalid")
+    Path("mine/task.yaml").write_text(text)
+    (gold, *_) = sorted(Path("mine/gold").rglob("*.*"))
+    gold.unlink()
+    found = agon.json("task", "check", "mine", expect=3)
+    assert [problem["file"] for problem in found["problems"]]
+    agon("task", "check", "mine", expect=3)
+    assert gold.name in agon.err
+
+
+def test_what_cannot_be_made_or_checked_says_why(agon: Typed) -> None:
+    agon("task", "new", "mine", "--like", "nothing", expect=2)
+    assert "there are exist2024" in agon.err
+    agon("task", "new", "Not a slug", expect=2)
+    Path("full").mkdir()
+    Path("full/file").write_text("mine")
+    agon("task", "new", "full", expect=2)
+    assert Path("full/file").read_text() == "mine"
+    agon("task", "check", "full", expect=2)
+    assert "has no task.yaml" in agon.err
+
+
+def test_teams_are_listed_and_decided(agon: Typed, organizer: User, task: SharedTask, team: Team) -> None:
+    register_team(person("Nora"), task, EVALUATION, name="Notus")
+    Team.objects.filter(name="Notus").update(state="pending")
+    assert [line.split()[:2] for line in agon("teams", "tiny").splitlines()[1:]] == [
+        ["Notus", "pending"],
+        ["Meltemi", "approved"],
+    ]
+    rows = list(csv.DictReader(io.StringIO(agon("teams", "tiny", "--csv"))))
+    assert {row["address"] for row in rows} == {"nora@example.org", captain(team).email}
+    agon("teams", "tiny", "--approve", "Nobody", "--yes", expect=2)
+    agon("teams", "tiny", "--decline", "Notus", "--yes", expect=2)
+    agon("teams", "tiny", "--approve", "Notus", expect=2)  # nobody at the terminal
+    assert Team.objects.get(name="Notus").state == "pending"
+    assert agon.json("teams", "tiny", "--approve", "Notus", "--yes") == {"ok": True, "task": "tiny", "team": "Notus"}
+    assert Team.objects.get(name="Notus").state == "approved"
+
+
+@pytest.fixture
+def scored(team: Team, at: Clock) -> Team:
+    """A team with a perfect run, on a released board."""
+    send_run(team, PERFECT, 1, EVALUATION)
+    work_off(EVALUATION)
+    at(RELEASE)
+    return team
+
+
+def rank_and_value(agon: Typed) -> list[str]:
+    (own,) = [
+        line.split()
+        for line in agon("leaderboard", "tiny/one", "--phase", "evaluation").splitlines()
+        if "Meltemi" in line
+    ]
+    return [own[0], own[3]]
+
+
+def test_a_gold_fix_is_previewed_applied_and_taken_back(
+    agon: Typed, organizer: User, scored: Team, worker: None
+) -> None:
+    Path("gold.json").write_bytes(run_file(GOOD))
+    fix = ("task", "gold", "tiny", "one", "gold.json", "--timeout", "60")
+    agon(*fix, expect=2)
+    assert "-m SENTENCE" in agon.err
+    found = agon.json(*fix, "--dry-run")
+    assert (found["state"], found["changes"]["changed"]["count"]) == ("ready", 1)
+    assert "1.0000" in agon.err
+    assert "0.7500" in agon.err
+    assert "Nothing was changed." in agon.err
+    assert rank_and_value(agon) == ["1", "1.0000"]
+    assert "has gold version 2" in agon(*fix, "-m", NOTE, "--yes")
+    work_off(RELEASE)
+    shown()
+    assert rank_and_value(agon) == ["1", "0.7500"]
+    assert agon.json("leaderboard", "tiny/one", "--phase", "evaluation")["gold_version"] == 2
+    assert agon("task", "gold", "tiny", "one").splitlines()[1].split()[:3] == ["one", "test", "2"]
+    agon("task", "gold", "tiny", "one", "--return-to", "9", "-m", "Back.", "--yes", expect=2)
+    agon("task", "gold", "tiny", "one", "--return-to", "1", "-m", "Back.", "--yes")
+    work_off(RELEASE)
+    shown()
+    assert rank_and_value(agon) == ["1", "1.0000"]
+    Path("gold.json").write_bytes(b'[{"id": "a", "value": "PERHAPS"}]')
+    found = agon.json(*fix, "-m", NOTE, "--yes", expect=3)
+    assert [problem["code"] for problem in found["problems"]] == ["label-outside-domain"]
+    assert "PERHAPS" not in agon.out + agon.err
+
+
+def shown() -> None:
+    """What the worker's next look at the boards does."""
+    for one in Board.objects.to_announce(RELEASE):
+        show_announced(one.pk, RELEASE)
+
+
+def test_scores_are_released_and_taken_back(agon: Typed, organizer: User, team: Team, at: Clock) -> None:
+    send_run(team, PERFECT, 1, EVALUATION)
+    work_off(EVALUATION)
+    task = team.shared_task
+    task.phases.filter(slug="evaluation").update(released=None)
+    at(RELEASE)
+    agon("task", "release", "tiny", "evaluation", expect=2)  # nobody at the terminal
+    agon("task", "release", "tiny", "nothing", "--yes", expect=2)
+    assert task.phases.get(slug="evaluation").released is None
+    assert agon("task", "release", "tiny", "evaluation", "--yes") == "The scores of evaluation are public.\n"
+    assert task.phases.get(slug="evaluation").released == RELEASE
+    assert agon.json("task", "release", "tiny", "evaluation", "--take-back", "--yes")["ok"]
+    assert task.phases.get(slug="evaluation").released is None
+    later = "2024-06-20T12:00:00+00:00"
+    agon("task", "release", "tiny", "evaluation", "--at", later, "--yes")
+    released = task.phases.get(slug="evaluation").released
+    assert released is not None
+    assert released.isoformat() == later
+
+
+def test_all_exports_are_saved(agon: Typed, organizer: User, scored: Team) -> None:
+    assert set(CLIENT_EXPORTS) == set(EXPORTS)
+    assert agon("task", "export", "tiny").split() == [f"tiny_{name}" for name in CLIENT_EXPORTS]
+    with zipfile.ZipFile("tiny_runs.zip") as packed:
+        manifest = json.loads(packed.read(MANIFEST))
+        for one in manifest["runs"]:
+            assert hashlib.sha256(packed.read(one["path"])).hexdigest() == one["sha256"]
+    agon("task", "export", "tiny", "teams.csv", expect=1)
+    assert "is there already" in agon.err
+    assert agon.json("task", "export", "tiny", "teams.csv", "-o", "-p", "there") == [{"path": "there/tiny_teams.csv"}]
+    agon("task", "export", "tiny", "gold.json", expect=2)
+
+
+def test_who_does_not_organize_is_not_let_in(agon: Typed, team: Team) -> None:
+    Path("gold.json").write_bytes(run_file(GOOD))
+    for words in (
+        ("teams", "tiny"),
+        ("task", "gold", "tiny"),
+        ("task", "export", "tiny", "audit.json"),
+        ("task", "release", "tiny", "evaluation", "--yes"),
+    ):
+        agon(*words, expect=5)
