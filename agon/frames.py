@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,26 @@ _BEFORE = ["rank", "kind", "team", "run", "number", "method", "system_type", "sl
 _AFTER = ["low", "high", "tie_group", "flags", "run_id"]
 _FORMULA = tuple("=+-@\t\r")  # what makes a spreadsheet run a text
 _PACKAGES = {".parquet": "pyarrow", ".xlsx": "openpyxl"}
+
+
+class TaskData(pd.DataFrame):  # type: ignore[misc]
+    """A file of a task's data: a DataFrame, whose slices are plain ones."""
+
+    def to_datasets(self) -> Any:
+        """The same as a `datasets.Dataset` of Hugging Face.
+
+        Raises:
+            ImportError: the package `datasets` is missing; the text says how to install it.
+        """
+        try:
+            datasets = import_module("datasets")
+        except ImportError as missing:
+            raise ImportError(f"to_datasets needs a package: {install_command(missing)}") from None
+        return datasets.Dataset.from_pandas(pd.DataFrame(self), preserve_index=not self.index.equals(_numbered(self)))
+
+
+def _numbered(frame: pd.DataFrame) -> pd.RangeIndex:
+    return pd.RangeIndex(len(frame))
 
 
 def board(source: str | Path | bytes) -> pd.DataFrame:
@@ -117,7 +138,7 @@ def of_table(table: TextTable) -> pd.DataFrame:
     return frame
 
 
-def read(path: Path) -> pd.DataFrame:
+def read(path: Path) -> TaskData:
     """A file of a task's data: CSV, TSV, JSON (a list of rows, or rows by id) or JSON lines.
 
     Raises:
@@ -125,14 +146,15 @@ def read(path: Path) -> pd.DataFrame:
     """
     match path.suffix:
         case ".csv":
-            return pd.read_csv(path)
+            return TaskData(pd.read_csv(path))
         case ".tsv":
-            return pd.read_csv(path, sep="\t")
+            return TaskData(pd.read_csv(path, sep="\t"))
         case ".jsonl":
-            return pd.read_json(path, lines=True, dtype=False)
+            return TaskData(pd.read_json(path, lines=True, dtype=False))
         case ".json":
             content = json.loads(path.read_text(encoding="utf-8-sig"))
-            return pd.DataFrame.from_dict(content, "index") if isinstance(content, dict) else pd.DataFrame(content)
+            rows = pd.DataFrame.from_dict(content, "index") if isinstance(content, dict) else pd.DataFrame(content)
+            return TaskData(rows)
     raise ValueError(f"{path} is neither CSV, TSV nor JSON: open it as its page says.")
 
 

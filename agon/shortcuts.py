@@ -11,7 +11,7 @@ from agon.errors import AgonError, WrongUsage
 from agon.portal import Portal
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from agon.frames import TaskData
 
 
 def cache_folder() -> Path:
@@ -21,8 +21,8 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "agon"
 
 
-def load(task: str, dataset: str, *, password: str = "", portal: Portal | None = None) -> "pd.DataFrame":
-    """A file of a task's data as a DataFrame: CSV, TSV, JSON or JSON lines.
+def load(task: str, dataset: str, *, password: str = "", portal: Portal | None = None) -> "TaskData":
+    """A file of a task's data as a DataFrame, with `to_datasets()`: CSV, TSV, JSON or JSON lines.
 
     It is downloaded once, and verified by its SHA-256. `password` is your team's data password, where it needs one.
 
@@ -36,7 +36,7 @@ def load(task: str, dataset: str, *, password: str = "", portal: Portal | None =
         raise AgonError(f"{wanted.file_name} is encrypted: download it with “agon download”, and open it with 7-Zip.")
     folder = cache_folder() / (urlsplit(portal.address).netloc.replace(":", "_")) / task / (wanted.sha256[:16] or "new")
     path = portal.download(task, wanted, folder, password=password, force=not wanted.sha256)
-    found: pd.DataFrame = import_module("agon.frames").read(path)
+    found: TaskData = import_module("agon.frames").read(path)
     return found
 
 

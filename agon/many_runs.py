@@ -1,0 +1,64 @@
+"""The scores of several runs, with one reading of the gold standard."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scoring.commands import by_name
+from scoring.definition import Definition
+from scoring.definition.reader import load_definition
+from scoring.score import Result, load_gold, score
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Scores(Mapping[str, Result]):
+    """What each run got, by its name."""
+
+    results: dict[str, Result]
+
+    def __getitem__(self, name: str) -> Result:
+        return self.results[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.results)
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """A row a run, a column a metric (`agon.frames.scores`)."""
+        return import_module("agon.frames").scores(self.results)
+
+
+def score_many(
+    runs: Mapping[str, str | Path] | Iterable[str | Path],
+    *,
+    task: str | Path | Definition,
+    track: str,
+    gold: str | Path,
+    items: str | Path | None = None,
+    split: str = "test",
+    lenient: bool = False,
+) -> Scores:
+    """Score runs as `agon score` does: files, named as they are or by the keys of a mapping.
+
+    `task` is the folder of the task's rules, or what `scoring.load_definition` made of it.
+
+    Raises:
+        DefinitionError: the task's rules have errors.
+        GoldError: the gold standard cannot be used.
+    """
+    definition = task if isinstance(task, Definition) else load_definition(Path(task))
+    files = {name: Path(path) for name, path in runs.items()} if isinstance(runs, Mapping) else _named(runs)
+    ids = Path(items) if items is not None else None
+    standard = load_gold(definition, track, Path(gold), split, ids)
+    return Scores({name: score(definition, track, path, standard, ids, lenient, split) for name, path in files.items()})
+
+
+def _named(runs: Iterable[str | Path]) -> dict[str, Path]:
+    return by_name([Path(path) for path in runs])

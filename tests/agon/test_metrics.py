@@ -1,0 +1,133 @@
+"""`agon.compute` and `agon.score_many`: the same numbers as a run file gets, from answers in memory."""
+
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import accuracy_score, f1_score
+
+import agon
+from agon import frames
+from scoring import Definition, load_definition, score
+from scoring.metrics.registry import UnknownMetricError
+from tests.conftest import ROOT
+
+GOLD, RUN = ["YES", "YES", "NO", "MAYBE"], ["YES", "NO", "NO", "NO"]
+TINY = ROOT / "tests/portal/tiny_task"
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        list,
+        tuple,
+        np.array,
+        pd.Series,
+        lambda values: pd.DataFrame({"label": values}),
+        lambda values: dict(zip("abcd", values, strict=True)),
+        lambda values: [[one] for one in values],
+        lambda values: [{one} for one in values],
+    ],
+)
+def test_labels_in_any_form(make: Any) -> None:
+    found = agon.compute(["accuracy", "f1:YES", "f1_macro"], predictions=make(RUN), references=make(GOLD))
+    macro = f1_score(GOLD, RUN, average="macro", zero_division=0)
+    assert found == pytest.approx({"accuracy": accuracy_score(GOLD, RUN), "f1:YES": 2 / 3, "f1_macro": macro})
+
+
+def test_dictionaries_and_series_are_aligned_by_id() -> None:
+    gold = {"a": "YES", "b": "NO", "c": "NO"}
+    run = {"c": "NO", "z": "YES", "a": "YES"}
+    assert agon.compute("accuracy", predictions=run, references=gold) == pytest.approx(2 / 3)
+    assert agon.compute("accuracy", predictions=pd.Series(run), references=pd.Series(gold)) == pytest.approx(2 / 3)
+    assert agon.compute("accuracy", predictions=["YES", "NO", "NO"], references=gold) == 1
+    assert agon.compute("accuracy", predictions=["YES", None, float("nan")], references=gold) == pytest.approx(1 / 3)
+
+
+def test_numbers() -> None:
+    gold, run = [0.1, 0.5, 0.9], np.array([0.2, 0.5, 0.6])
+    assert agon.compute("pearson", predictions=run, references=gold) == pytest.approx(np.corrcoef(run, gold)[0, 1])
+    assert agon.compute("mae", predictions=[1, 2, 3], references=[1, 3, 3]) == pytest.approx(1 / 3)
+    assert agon.compute("f1:1", predictions=[1, 0, 1], references=[1, 1, 1]) == pytest.approx(0.8)
+
+
+def test_weights_and_frames_of_them() -> None:
+    gold, run = [{"YES": 0.75, "NO": 0.25}], [{"YES": 0.5, "NO": 0.5}]
+    by_rows = agon.compute("cross_entropy", predictions=run, references=gold)
+    assert by_rows == 1
+    assert agon.compute("cross_entropy", predictions=pd.DataFrame(run), references=pd.DataFrame(gold)) == by_rows
+
+
+def test_several_labels_flags_and_spans() -> None:
+    gold, run = [["A"], ["A", "B"], []], [["A", "B"], ["B"], []]
+    assert agon.compute("f1:A", predictions=run, references=gold) == pytest.approx(2 / 3)
+    flags = [pd.DataFrame([{"A": "A" in one, "B": "B" in one} for one in rows]) for rows in (run, gold)]
+    assert agon.compute("f1:A", predictions=flags[0], references=flags[1]) == pytest.approx(2 / 3)
+    spans = agon.compute("span_f1", predictions=[[(0, 3)], []], references=[[(1, 3)], []])
+    assert spans == pytest.approx(0.9)
+
+
+@pytest.mark.parametrize(
+    ("metric", "run", "gold", "said"),
+    [
+        ("accuracy", ["A"], ["A", "B"], "1 predictions for 2 references"),
+        ("accuracy", ["A", "B"], ["A", None], "The reference of item 1 is missing"),
+        ("pearson", ["A"], ["A"], "judges"),
+        ("mae", ["A"], [1], "every prediction must be one"),
+        ("cross_entropy", ["A"], [{"A": 1.0}], "every prediction must be one"),
+        ("span_f1", [[(3, 1)]], [[(1, 3)]], "is no span"),
+        ("f1", ["A"], ["A"], "name it"),
+        ("accuracy", pd.Series(["A", "B"], ["x", "x"]), pd.Series(["A", "B"]), "Item x is there twice"),
+        ("accuracy", [object()], [object()], "no object"),
+    ],
+)
+def test_what_does_not_fit_is_said(metric: str, run: Any, gold: Any, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        agon.compute(metric, predictions=run, references=gold)
+
+
+def test_another_metric() -> None:
+    with pytest.raises(UnknownMetricError, match="did you mean accuracy"):
+        agon.compute("acuracy", predictions=RUN, references=GOLD)
+
+
+@pytest.fixture
+def task() -> Definition:
+    return load_definition(TINY)
+
+
+def test_many_runs_are_scored_with_one_gold(task: Definition) -> None:
+    runs = [TINY / "baselines/one_yes.json", TINY / "gold/one.json"]
+    found = agon.score_many(runs, task=TINY, track="one", gold=TINY / "gold/one.json")
+    assert {name: one.scores for name, one in found.items()} == {
+        path.name: score(task, "one", path, TINY / "gold/one.json").scores for path in runs
+    }
+    frame = found.to_pandas()
+    assert list(frame.index) == ["one_yes.json", "one.json"]
+    assert frame.loc["one.json", "accuracy"] == 1
+    named = agon.score_many({"gold": runs[1]}, task=task, track="one", gold=TINY / "gold/one.json")
+    assert (list(named), len(named), named["gold"].report.ok) == (["gold"], 1, True)
+
+
+def test_data_become_a_dataset_where_the_package_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "data.csv").write_text("id,text\n1,a\n2,b\n")
+    data = frames.read(tmp_path / "data.csv")
+    monkeypatch.setitem(sys.modules, "datasets", None)
+    with pytest.raises(ImportError, match="pip install datasets"):
+        data.to_datasets()
+    stand_in: Any = ModuleType("datasets")
+    stand_in.Dataset = type("Dataset", (), {"from_pandas": lambda frame, preserve_index: (type(frame), preserve_index)})
+    monkeypatch.setitem(sys.modules, "datasets", stand_in)
+    assert data.to_datasets() == (pd.DataFrame, False)
+    assert data.set_index("id").__class__ is pd.DataFrame
+    assert frames.TaskData(data.set_index("id")).to_datasets() == (pd.DataFrame, True)
+
+
+def test_a_function_stays_one_after_its_first_call() -> None:
+    for _ in range(2):
+        assert agon.compute("accuracy", predictions=["A"], references=["A"]) == 1
+        assert callable(agon.score_many)
