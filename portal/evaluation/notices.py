@@ -23,12 +23,12 @@ def notify_failed(work: Submission | Run, at: datetime) -> None:
         notify_if_scored(work, at)
 
 
-def alert(shared_task: SharedTask, occasion: str, lines: Sequence[str], at: datetime) -> None:
+def alert(shared_task: SharedTask | None, occasion: str, lines: Sequence[str], at: datetime) -> None:
     """Mail every administrator about something that needs a person; once for each occasion."""
     details = {"lines": list(lines[:ALERT_LINES]), "count": len(lines)}
     kind = OutgoingMail.Kind.ALERT
     for user in User.objects.filter(is_staff=True, is_active=True):
-        OutgoingMail.objects.notify(user, kind, occasion, at, shared_task_id=shared_task.pk, details=details)
+        OutgoingMail.objects.notify(user, kind, occasion, at, shared_task=shared_task, details=details)
 
 
 def notify_if_scored(run: Run, at: datetime) -> None:

@@ -19,7 +19,7 @@ from tests.services import S3
 FILE = ROOT / "docker-compose.yml"
 WITH_S3 = ROOT / "docker-compose.s3.yml"
 IN_BUCKET = {**VARIABLES, "AGON_S3_BUCKET": "data", "AGON_S3_GOLD_BUCKET": "gold"}
-AGON = ("web", "web2", "worker", "background", "mailer", "beat", "migrate")
+AGON = ("web", "web2", "worker", "background", "mailer", "beat", "backup", "migrate")
 # For a developer's machine or the demo; or the image has it, or it follows from another.
 NOT_IN_PRODUCTION = {"DEBUG", "AGON_DEMO", "FORCE_COLOR", "AGON_REVISION", "EMAIL_USE_SSL"}
 
@@ -64,8 +64,8 @@ def test_who_uploads_comes_before_scores_and_scores_before_the_rest() -> None:
     services = yaml.safe_load(FILE.read_text())["services"]
     everybody = 1024  # where nothing is said
     shares = {name: service["cpu_shares"] for name, service in services.items() if "cpu_shares" in service}
-    assert shares.keys() == {"worker", "mailer", "background"}
-    assert everybody > shares["worker"] > shares["mailer"] > shares["background"]
+    assert shares.keys() == {"worker", "mailer", "background", "backup"}
+    assert everybody > shares["worker"] > shares["mailer"] > shares["background"] == shares["backup"]
 
 
 def test_the_image_holds_what_the_portal_is_made_of() -> None:
@@ -105,7 +105,7 @@ def test_who_uses_the_bucket_reaches_it() -> None:
     assert read(FILE, VARIABLES).services["worker"].networks == ["inside"]
     with_bucket = read(FILE, IN_BUCKET, WITH_S3).services
     users = [name for name, service in with_bucket.items() if "AGON_S3_BUCKET" in service.environment]
-    assert users == ["web", "web2", "worker", "background", "mailer"]
+    assert users == ["web", "web2", "worker", "background", "mailer", "backup"]
     assert all("outside" in with_bucket[name].networks for name in users)
 
 

@@ -17,6 +17,8 @@ USERS = {
     "agon-mail": "agon-mail",
     "agon-beat": "agon-mail",
     "agon-backup": "agon",
+    "agon-rehearse": "agon",
+    "agon-failed@": "agon",
 }
 
 
@@ -34,7 +36,22 @@ def test_each_role_is_a_user_of_its_own() -> None:
 def test_the_key_to_gold_and_the_backups_are_for_those_who_need_them() -> None:
     assert {unit.stem for unit in UNITS if values(unit, "LoadCredential")} == {"agon-worker", "agon-background"}
     hidden = {unit.stem for unit in UNITS if "/var/lib/agon/backups" in " ".join(values(unit, "InaccessiblePaths"))}
-    assert hidden == USERS.keys() - {"agon-backup"}
+    assert hidden == USERS.keys() - {"agon-backup", "agon-rehearse"}
+
+
+def test_whatever_fails_is_reported() -> None:
+    reported = {
+        unit.stem for unit in UNITS if re.findall(r"^OnFailure=agon-failed@%[Np]\.service$", unit.read_text(), re.M)
+    }
+    assert reported == USERS.keys() - {"agon-failed@"}
+
+
+def test_each_timer_has_its_unit_and_is_switched_on_by_the_guide() -> None:
+    timers = {timer.stem for timer in FOLDER.glob("*.timer")}
+    assert timers == {"agon-backup", "agon-rehearse"}
+    assert all((FOLDER / f"{timer}.service").exists() for timer in timers)
+    enabled = re.findall(r"systemctl enable --now (.*)", (ROOT / "docs/for-administrators.md").read_text())[0].split()
+    assert {f"{timer}.timer" for timer in timers} <= set(enabled)
 
 
 @pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.stem)

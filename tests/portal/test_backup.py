@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tarfile
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -20,11 +21,13 @@ from portal.actions.backup import MANIFEST, write_backup
 from portal.actions.errors import ActionError
 from portal.actions.restore import restore_backup
 from portal.evaluation.reconcile import reconcile
+from portal.management.commands import backup as backup_command
 from portal.models import (
     AuditEntry,
     Evaluation,
     GoldStandard,
     OutgoingMail,
+    Reading,
     Run,
     SharedTask,
     Submission,
@@ -32,8 +35,10 @@ from portal.models import (
     User,
     rows,
 )
+from portal.models.clock import database_now
 from portal.objects.interface import data_objects, gold_objects
 from portal.queries.receipts import receipt, verify
+from portal.sealing import as_text, public_key
 from portal.storage import open_gold, stored_file
 from tests.conftest import ROOT
 from tests.portal.remembered import remembered
@@ -42,8 +47,10 @@ from tests.portal.world import (
     GOOD,
     POOR,
     archive,
+    deliver,
     new_team,
     organizer_of,
+    person,
     run_file,
     send,
     send_run,
@@ -286,6 +293,75 @@ def test_a_folder_moves_into_a_bucket(backup, somewhere_else, bucket):
     work_off(EVALUATION)
     again = backup.with_name("again.tar")
     assert write_backup(again, EVALUATION).damaged == []
+
+
+def test_the_command_notes_when_and_prunes_in_spite_of_a_damaged_file(lived_in, tmp_path, capsys):
+    old, kept, other = (tmp_path / name for name in ("agon-20200101T000000Z.tar", "agon-29990101T000000Z.tar", "a.tar"))
+    for path in (old, kept, other):
+        path.write_bytes(b"")
+    stuck = tmp_path / "agon-20190101T000000Z.tar"
+    stuck.mkdir()  # cannot be unlinked
+    submission = Submission.objects.order_by("received_at")[0]
+    with stored_file(submission.sha256) as stored:
+        stored.chmod(0o600)
+        stored.write_bytes(b"damaged")
+    with pytest.raises(CommandError, match="missing or damaged"):
+        call_command("backup", tmp_path, keep=30)
+    assert "is still there" in capsys.readouterr().err
+    assert (old.exists(), kept.exists(), other.exists()) == (False, True, True)
+    assert Reading.objects.get(name="backup").value == 1
+    assert Reading.objects.get(name="backup").at > database_now() - timedelta(minutes=1)
+
+
+def test_without_a_new_backup_the_old_ones_stay(lived_in, tmp_path, monkeypatch):
+    def refuse(*_):
+        raise OSError("no space left")
+
+    old = tmp_path / "agon-20200101T000000Z.tar"
+    old.touch()
+    monkeypatch.setattr(backup_command, "write_backup", refuse)
+    with pytest.raises(CommandError, match="No backup was made: no space left"):
+        call_command("backup", tmp_path, keep=30)
+    assert old.exists()
+    assert not Reading.objects.exists()
+
+
+@pytest.mark.slow
+def test_the_newest_backup_is_restored_on_trial(lived_in, settings, tmp_path, monkeypatch, capsys):
+    """By a key of its own environment; the portal itself keeps its rows and files."""
+    monkeypatch.setenv("AGON_RECEIPT_KEY_FILE", str(settings.STATE_ROOT / "receipt-key.pem"))
+    monkeypatch.setenv("AGON_GOLD_PUBLIC_KEY", as_text(public_key()))
+    monkeypatch.setenv("DJANGO_SETTINGS_MODULE", "portal.settings")
+    place = tmp_path / "backups"
+    place.mkdir()
+    with pytest.raises(CommandError, match="has no backup"):
+        call_command("rehearse", place)
+    call_command("backup", place)
+    before = everything()
+    call_command("rehearse", place)
+    assert "can be restored" in capsys.readouterr().out
+    assert Reading.objects.get(name="restore").value == 0
+    Reading.objects.filter(name="restore").delete()
+    assert everything() == before
+    (archive_file,) = place.iterdir()  # nothing else is left
+    content = bytearray(archive_file.read_bytes())
+    content[len(content) // 2] ^= 1
+    archive_file.write_bytes(content)
+    with pytest.raises(CommandError, match=r"cannot be restored: [\s\S]*damaged"):
+        call_command("rehearse", place)
+    assert Reading.objects.get(name="restore").value == 1
+
+
+def test_a_failed_unit_is_mailed_to_administrators_once_a_day(tiny, smtp):
+    admin = person("Ada")
+    admin.is_staff = True
+    admin.save()
+    for _ in range(2):
+        call_command("report_failure", "agon-backup")
+    deliver(database_now())
+    (mail,) = smtp.to(admin.email)
+    assert mail["Subject"].startswith("Agon:")
+    assert "journalctl -u agon-backup" in mail.get_body(("plain",)).get_content().replace("\n", " ")
 
 
 @pytest.mark.slow

@@ -10,13 +10,15 @@ from portal.models import MailFacts, OutgoingMail
 
 def alert(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
     """The problem's technical name; no scores, nothing of a run."""
-    names = {"task": mail.shared_task.title, "count": mail.details.get("count", 0)}
+    has_task = mail.shared_task_id is not None
+    where = page("task", mail.shared_task.slug) if has_task else page("home")
+    names = {"task": mail.shared_task.title if has_task else "Agon", "count": mail.details.get("count", 0)}
     return Letter(
         subject=_("%(task)s: something is for you to look at") % names,
         blocks=[
             text(_("Agon could not put this right by itself (%(count)s in all; the log says more):") % names),
             points([("", line) for line in mail.details.get("lines", [])]),
-            button(_("See how it stands"), page("task", mail.shared_task.slug)),
+            button(_("See how it stands"), where),
         ],
         why=_("You get this mail because you administer Agon."),
     )

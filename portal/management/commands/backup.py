@@ -1,12 +1,16 @@
 """manage.py backup PLACE: one archive with rows, files and sealed gold. Keys are not included."""
 
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from portal.actions.backup import write_backup
+from portal.models import Reading
 from portal.models.clock import database_now
+
+NAME = "agon-{}.tar"  # of a backup in a folder
 
 
 class Command(BaseCommand):
@@ -14,21 +18,35 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("place", type=Path, help="a new file, or a folder, where it is named by the time")
+        words = "then delete backups in that folder that are older; only after a new one was made"
+        parser.add_argument("--keep", type=int, metavar="DAYS", help=words)
 
-    def handle(self, *, place: Path, **_: Any) -> None:
+    def handle(self, *, place: Path, keep: int | None, **_: Any) -> None:
         at = database_now()
-        target = place / f"agon-{at:%Y%m%dT%H%M%SZ}.tar" if place.is_dir() else place
+        target = place / NAME.format(f"{at:%Y%m%dT%H%M%SZ}") if place.is_dir() else place
         if target.exists():
             raise CommandError(f"{target} is there already; name a new file.")
         try:
             manifest = write_backup(target, at)
         except OSError as error:
             raise CommandError(f"No backup was made: {error}") from None
+        Reading.objects.note(Reading.BACKUP, at, len(manifest.damaged))
         counts = f"{sum(manifest.rows.values())} rows, {len(manifest.members) - len(manifest.rows)} files"
         self.stdout.write(f"{target}: {counts}, {target.stat().st_size} bytes")
         self.stdout.write(
             "It holds mail addresses and password hashes: keep it as safe as the portal, and apart from it."
         )
         self.stdout.write("It holds no keys. Keep SECRET_KEY, AGON_RECEIPT_KEY and AGON_GOLD_PRIVATE_KEY elsewhere.")
+        if keep is not None and place.is_dir():
+            self._prune(place, at - timedelta(days=keep))
         if manifest.damaged:
             raise CommandError("\n  ".join(["These files are missing or damaged:", *manifest.damaged]))
+
+    def _prune(self, folder: Path, before: datetime) -> None:
+        """By the time in their names; one that cannot be deleted is reported and does not stop the others."""
+        for old in sorted(folder.glob(NAME.format("*"))):
+            if old.name < NAME.format(f"{before:%Y%m%dT%H%M%SZ}"):
+                try:
+                    old.unlink()
+                except OSError as error:
+                    self.stderr.write(f"{old} is still there: {error.strerror}")

@@ -1,0 +1,44 @@
+"""manage.py rehearse FOLDER: restore the newest backup on trial, into a database and a folder of its own."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from portal.management.commands.backup import NAME
+from portal.models import Reading
+from portal.models.clock import database_now
+
+_OF_THE_PORTAL = ("AGON_S3_", "AGON_PGBOUNCER", "DATABASE_")  # places that a trial must not touch
+
+
+class Command(BaseCommand):
+    help = (
+        "Restore the newest backup of a folder on trial, and throw that away; its files are compared by their SHA-256."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("folder", type=Path, help="with backups; the trial needs as much space there again")
+
+    def handle(self, *, folder: Path, **_: Any) -> None:
+        archives = sorted(folder.glob(NAME.format("*")))
+        if not archives:
+            raise CommandError(f"{folder} has no backup. Make one: manage.py backup {folder}")
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".trial-") as state:
+            done = self._restored(archives[-1], state)
+        if done.returncode:
+            Reading.objects.note(Reading.RESTORE, database_now(), 1)
+            raise CommandError(f"{archives[-1]} cannot be restored: {done.stdout}{done.stderr}")
+        Reading.objects.note(Reading.RESTORE, database_now())
+        self.stdout.write(f"{done.stdout}It was a trial: {archives[-1]} can be restored.")
+
+    def _restored(self, archive: Path, state: str) -> subprocess.CompletedProcess[str]:
+        own = {"AGON_STATE": state, "AGON_CACHE": state, "DATABASE_URL": f"sqlite:///{state}/trial.sqlite3"}
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(_OF_THE_PORTAL)}
+        command = [sys.executable, str(settings.BASE_DIR / "manage.py"), "restore", str(archive)]
+        return subprocess.run(command, env=kept | own, capture_output=True, text=True, check=False)

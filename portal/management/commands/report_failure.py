@@ -1,0 +1,21 @@
+"""manage.py report_failure UNIT: mail the administrators that a unit of systemd, or a service, has failed."""
+
+from socket import gethostname
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+
+from portal.evaluation.notices import alert
+from portal.models.clock import database_now
+
+
+class Command(BaseCommand):
+    help = "Mail the administrators that regular work has failed; once a day for each."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("unit", help="e.g. agon-backup")
+
+    def handle(self, *, unit: str, **_: Any) -> None:
+        at, host = database_now(), gethostname()
+        line = f"{unit} has failed on {host}. Its log says why: journalctl -u {unit}, or docker compose logs {unit}."
+        alert(None, f"{unit} on {host} {at:%Y-%m-%d}"[:120], [line], at)
