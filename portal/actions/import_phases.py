@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from portal.actions.errors import ActionError, Conflict, Invalid
 from portal.actions.phases import record_window, require_hidden_items, require_notice
-from portal.models import Phase, SharedTask
+from portal.models import Phase, SharedTask, User
 from scoring.definition import Phase as PhaseDefinition
 
 WINDOW = Invalid.declare("window", _("These phases cannot change as the folder says:\n%(problems)s"))
@@ -40,8 +40,10 @@ def phase_fields(phase: PhaseDefinition, before: PhaseDefinition | None) -> dict
     return {name: getattr(phase, name) for name in names}
 
 
-def record_windows(shared_task: SharedTask, wanted: Iterable[Mapping[str, Any]], at: datetime) -> None:
-    """Record each window that changes.
+def record_windows(
+    shared_task: SharedTask, wanted: Iterable[Mapping[str, Any]], at: datetime, by: User | None = None
+) -> None:
+    """Record each window that changes; in a draft any may.
 
     Raises:
         Invalid: some may not move; all are listed.
@@ -54,20 +56,21 @@ def record_windows(shared_task: SharedTask, wanted: Iterable[Mapping[str, Any]],
             if phase is None:
                 require_hidden_items(Phase(shared_task=shared_task, **fields), fields["closes"], at)
             else:
-                _move(phase, fields, at)
+                _move(phase, fields, at, by)
         except ActionError as error:
             problems.append(f"phase {fields['slug']}: {error.message}")
     if problems:
         raise WINDOW(problems="\n".join(problems))
 
 
-def _move(phase: Phase, fields: Mapping[str, Any], at: datetime) -> None:
+def _move(phase: Phase, fields: Mapping[str, Any], at: datetime, by: User | None) -> None:
     opens, closes = fields.get("opens", phase.opens), fields.get("closes", phase.closes)
     if (opens, closes) == (phase.opens, phase.closes):
         return
-    _require_import(phase, opens, closes, fields.get("released", phase.released), at)
+    if phase.shared_task.state != SharedTask.State.DRAFT:
+        _require_import(phase, opens, closes, fields.get("released", phase.released), at)
     require_hidden_items(phase, closes, at)
-    record_window(phase, opens, closes, gettext("The organizers changed the task’s definition."), None, at)
+    record_window(phase, opens, closes, gettext("The organizers changed the task’s definition."), by, at)
 
 
 def _require_import(

@@ -1,0 +1,191 @@
+"""Making a shared task what a definition says: rules, tracks, phases, data, gold and baselines, in one transaction.
+
+An import from a folder on the server and a push of an organizer prepare the files, and then do the same here.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from portal.actions.agreement import require_new_version
+from portal.actions.errors import Conflict
+from portal.actions.folder import keep_datasets, keep_folder
+from portal.actions.import_baselines import BaselineKey, import_baselines, store_baselines
+from portal.actions.import_phases import phase_fields, record_windows
+from portal.evaluation.rerank import rerank
+from portal.models import Board, SharedTask, User
+from scoring import Definition
+from scoring import __version__ as scorer_version
+from scoring.definition import Track as TrackDefinition
+from scoring.metrics import describe
+
+PART_MISSING = Conflict.declare("part_missing", _("The folder lacks what the portal has: %(parts)s."))
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A definition whose files are kept: the public folder, the datasets and the baselines' runs.
+
+    `agreement` has how far annotators agree, by track and split, where the votes came along.
+    """
+
+    definition: Definition
+    sha256: str  # of the public folder
+    datasets: dict[str, dict[str, Any]]  # each a `StoredDataset`
+    baselines: Mapping[BaselineKey, str]
+    agreement: Mapping[tuple[str, str], list[dict[str, Any]]]
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedDefinition:
+    """The shared task as it is now, and what has changed, one sentence each."""
+
+    shared_task: SharedTask
+    changes: list[str] = field(default_factory=list)
+
+
+def prepare(definition: Definition, agreement: dict[tuple[str, str], list[dict[str, Any]]]) -> Prepared:
+    """Keep what the folder has, but for gold."""
+    datasets = {slug: asdict(stored) for slug, stored in keep_datasets(definition).items()}
+    return Prepared(definition, keep_folder(definition), datasets, store_baselines(definition), agreement)
+
+
+def apply_definition(
+    given: Prepared,
+    change_gold: Callable[[SharedTask], list[str]],
+    at: datetime,
+    *,
+    by: User | None = None,
+    state: SharedTask.State = SharedTask.State.OPEN,
+) -> AppliedDefinition:
+    """Bring the rows in line; the caller has opened the transaction. The row of the task is locked.
+
+    Args:
+        change_gold: brings gold in line once there are tracks.
+        state: of a task that is new.
+
+    Raises:
+        ActionError: what windows, agreement or missing parts forbid.
+    """
+    definition = given.definition
+    before = SharedTask.objects.filter(slug=definition.slug).first()
+    phases = {phase.slug: phase for phase in before.definition.phases} if before else {}
+    rankings = {track.slug: _ranking(track) for track in before.definition.tracks} if before else {}
+    shared_task, changes = _shared_task(given, state, at)
+    _point_to(shared_task, dict(given.datasets))
+    require_new_version(shared_task, definition)
+    changes += _parts(shared_task.tracks, map(_track_fields, definition.tracks), "track")
+    wanted = [phase_fields(phase, phases.get(phase.slug)) for phase in definition.phases]
+    record_windows(shared_task, wanted, at, by)
+    changes += _parts(shared_task.phases, wanted, "phase")
+    changes += change_gold(shared_task)
+    changes += _agreement(shared_task, given)
+    changes += import_baselines(shared_task, given.baselines, at)
+    changes += _reranked(shared_task, rankings)
+    if changes:
+        Board.objects.filter(track__shared_task=shared_task).changed()  # comparisons depend on the rules
+    return AppliedDefinition(shared_task, changes)
+
+
+def _shared_task(given: Prepared, state: SharedTask.State, at: datetime) -> tuple[SharedTask, list[str]]:
+    definition = given.definition
+    fields = {
+        "title": definition.title,
+        "subtitle": definition.subtitle,
+        "venue": definition.venue,
+        "year": definition.year,
+        "languages": list(definition.languages),
+        "definition_sha256": given.sha256,
+    }
+    shared_task = SharedTask.objects.select_for_update(no_key=True).filter(slug=definition.slug).first()
+    if shared_task is None:
+        shared_task = SharedTask.objects.create(
+            slug=definition.slug, scorer=scorer_version, imported_at=at, state=state, **fields
+        )
+        return shared_task, [f"shared task {definition.slug}: new"]
+    changes = _update(shared_task, fields, f"shared task {shared_task.slug}")
+    if changes:
+        shared_task.imported_at = at
+        shared_task.save()
+    return shared_task, changes
+
+
+def _point_to(shared_task: SharedTask, datasets: dict[str, Any]) -> None:
+    """Store the dataset files. One that organizers replaced is kept while the folder's file is the same."""
+    for slug, present in shared_task.dataset_files.items():
+        if slug in datasets and present["instead_of"] == datasets[slug]["sha256"]:
+            datasets[slug] = present
+    if datasets != shared_task.dataset_files:
+        shared_task.dataset_files = datasets
+        shared_task.save(update_fields=["dataset_files"])
+
+
+def _parts(rows: models.Manager[Any], wanted: Iterable[dict[str, Any]], noun: str) -> list[str]:
+    """Create and update tracks or phases, identified by slug."""
+    there = {row.slug: row for row in rows.all()}
+    changes = []
+    for position, fields in enumerate(wanted):
+        row = there.pop(fields["slug"], None)
+        label = f"{noun} {fields['slug']}"
+        if row is None:
+            rows.create(position=position, **fields)
+            changes.append(f"{label}: new")
+        elif changed := _update(row, {"position": position, **fields}, label):
+            row.save()
+            changes += changed
+    if there:
+        raise PART_MISSING(parts=", ".join(f"{noun} {slug}" for slug in there))
+    return changes
+
+
+def _track_fields(track: TrackDefinition) -> dict[str, Any]:
+    return {"slug": track.slug, "title": track.title}
+
+
+def _ranking(track: TrackDefinition) -> tuple[str, bool]:
+    """The ranking metric, and whether high values come first."""
+    return track.rank_by, describe(track.ranking_metric).higher_is_better
+
+
+def _reranked(shared_task: SharedTask, before: Mapping[str, tuple[str, bool]]) -> list[str]:
+    """Update the boards at once when the ranking metric or its direction changes."""
+    changes = []
+    for track in shared_task.tracks.all():
+        ranking = _ranking(track.definition)
+        if before.get(track.slug, ranking) != ranking:
+            again = rerank(track)
+            change = f"track {track.slug}: ranked by {before[track.slug][0]} → {ranking[0]}"
+            changes.append(f"{change}, {again} runs are scored again" if again else change)
+    return changes
+
+
+def _update(row: models.Model, fields: dict[str, Any], label: str) -> list[str]:
+    """Set the fields that differ; return one sentence for each."""
+    changes = []
+    for name, value in fields.items():
+        before = getattr(row, name)
+        if before != value:
+            setattr(row, name, value)
+            changes.append(f"{label}: {name} {before} → {value}")
+    return changes
+
+
+def _agreement(shared_task: SharedTask, given: Prepared) -> list[str]:
+    """The annotators' agreement. A folder without votes keeps the earlier values."""
+    changes = []
+    for track in shared_task.tracks.all():
+        found = {}
+        for votes in [votes for votes in given.definition.votes if votes.track == track.slug]:
+            if (rows := given.agreement.get((track.slug, votes.split))) is not None:
+                found[votes.split] = rows
+            elif votes.split in track.agreement:
+                found[votes.split] = track.agreement[votes.split]
+        if found != track.agreement:
+            track.agreement = found
+            track.save(update_fields=["agreement"])
+            changes.append(f"track {track.slug}: agreement of the annotators {', '.join(found) or 'removed'}")
+    return changes
