@@ -12,6 +12,7 @@ from celery import Task
 from django.conf import settings
 
 from portal.celery import app, touch_heartbeat
+from portal.evaluation import pushes
 from portal.evaluation import validate as validation
 from portal.evaluation.boards import find_board_work
 from portal.evaluation.check import evaluate_submission
@@ -27,6 +28,8 @@ from portal.evaluation.limits import (
     PACK_JOB_SECONDS,
     PACK_SECONDS,
     PREVIEW_JOB_SECONDS,
+    PUSH_JOB_SECONDS,
+    PUSH_SECONDS,
     QUIET_SECONDS,
     RECONCILE_SECONDS,
     VALIDATION_PRIORITY,
@@ -107,6 +110,9 @@ def sweep() -> None:
     validation.expire(database_now())
     if _is_empty(Lane.SCORING):
         publish_validations(validation.due(database_now()))
+    pushes.expire(database_now())
+    if _is_empty(Lane.BULK):
+        publish_pushes(pushes.due(database_now()))
     work = find_work(database_now(), [lane for lane in (Lane.SCORING, Lane.BULK) if _is_empty(lane)])
     publish_checks(work.submissions)
     publish_scores(work.runs)
@@ -175,6 +181,16 @@ def build_pack(pack_id: str) -> None:
     publish_packs(packs_to_build(database_now()))
 
 
+@app.task(name="portal.check_push", time_limit=PUSH_JOB_SECONDS)
+def check_push(push_id: str) -> None:
+    """In a process of its own, which ends with all that it has opened."""
+    command = [sys.executable, str(settings.BASE_DIR / "manage.py"), "check_push", push_id]
+    try:
+        subprocess.run(command, timeout=PUSH_SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        log.error("push not checked in time", push=push_id)
+
+
 # running twice at once would be useless
 @app.task(name="portal.reconcile", time_limit=RECONCILE_SECONDS, acks_late=False)
 def reconcile() -> None:
@@ -183,6 +199,7 @@ def reconcile() -> None:
     count = 0
     log.info("gold files that were not taken are deleted", files=drop_unused_gold())
     WorkerHost.objects.forget(at)
+    log.info("files of pushes that are over are deleted", files=pushes.forget_leftovers(at))
     log.info("files of validations that are over are deleted", files=validation.forget_leftovers())
     for shared_task in SharedTask.objects.all():
         differences = [str(found) for found in find_differences(shared_task, at, seed=at.toordinal())]
@@ -230,6 +247,11 @@ def publish_gold(upload_ids: Iterable[UUID]) -> None:
 def publish_previews(upload_ids: Iterable[UUID]) -> None:
     """Hint that the effect of these gold standards waits to be computed."""
     _publisher.publish(preview_gold, upload_ids)
+
+
+def publish_pushes(push_ids: Iterable[UUID]) -> None:
+    """Hint that these pushed folders wait to be checked."""
+    _publisher.publish(check_push, push_ids, queue=Lane.BULK)
 
 
 def publish_packs(pack_ids: Iterable[UUID]) -> None:

@@ -25,6 +25,8 @@ from scoring.metrics import describe
 
 PART_MISSING = Conflict.declare("part_missing", _("The folder lacks what the portal has: %(parts)s."))
 
+SLUG_TAKEN = Conflict.declare("slug_taken", _("Another task has this slug. Choose another one."))
+
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
@@ -60,22 +62,22 @@ def apply_definition(
     at: datetime,
     *,
     by: User | None = None,
-    state: SharedTask.State = SharedTask.State.OPEN,
+    as_draft: bool = False,
 ) -> AppliedDefinition:
     """Bring the rows in line; the caller has opened the transaction. The row of the task is locked.
 
     Args:
         change_gold: brings gold in line once there are tracks.
-        state: of a task that is new.
+        as_draft: the task is new, and a draft.
 
     Raises:
         ActionError: what windows, agreement or missing parts forbid.
     """
     definition = given.definition
-    before = SharedTask.objects.filter(slug=definition.slug).first()
+    before = None if as_draft else SharedTask.objects.filter(slug=definition.slug).first()
     phases = {phase.slug: phase for phase in before.definition.phases} if before else {}
     rankings = {track.slug: _ranking(track) for track in before.definition.tracks} if before else {}
-    shared_task, changes = _shared_task(given, state, at)
+    shared_task, changes = _shared_task(given, as_draft, at)
     _point_to(shared_task, dict(given.datasets))
     require_new_version(shared_task, definition)
     changes += _parts(shared_task.tracks, map(_track_fields, definition.tracks), "track")
@@ -91,7 +93,7 @@ def apply_definition(
     return AppliedDefinition(shared_task, changes)
 
 
-def _shared_task(given: Prepared, state: SharedTask.State, at: datetime) -> tuple[SharedTask, list[str]]:
+def _shared_task(given: Prepared, as_draft: bool, at: datetime) -> tuple[SharedTask, list[str]]:
     definition = given.definition
     fields = {
         "title": definition.title,
@@ -102,7 +104,10 @@ def _shared_task(given: Prepared, state: SharedTask.State, at: datetime) -> tupl
         "definition_sha256": given.sha256,
     }
     shared_task = SharedTask.objects.select_for_update(no_key=True).filter(slug=definition.slug).first()
+    if shared_task is not None and as_draft:
+        raise SLUG_TAKEN()
     if shared_task is None:
+        state = SharedTask.State.DRAFT if as_draft else SharedTask.State.OPEN
         shared_task = SharedTask.objects.create(
             slug=definition.slug, scorer=scorer_version, imported_at=at, state=state, **fields
         )

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from portal.actions.errors import ErrorCode, NotAllowed
 from portal.models import AccessToken, SharedTask, Team, User, Viewer
-from portal.permissions import is_captain, is_member, team_of
+from portal.permissions import is_captain, is_member, lacks_second_factor, may_create_tasks, team_of
 
 SIGNED_OUT = NotAllowed.declare("signed_out", _("Sign in first."))
 NOT_OWN_ACCOUNT = NotAllowed.declare("not_own_account", _("You can do this only with your own account."))
@@ -25,6 +25,9 @@ NO_SECOND_FACTOR = NotAllowed.declare(
     "no_second_factor", _("Set up a second factor first: organizers need more than a password.")
 )
 ONLY_ON_SERVER = NotAllowed.declare("server_only", _("Only a command on the server can do this."))
+MAY_NOT_CREATE = NotAllowed.declare(
+    "may_not_create", _("Your account can’t create tasks. Ask the administrators of this portal to allow it.")
+)
 TOKEN_SCOPE = NotAllowed.declare(
     "token_scope", _("This token has the scope “%(scope)s”. Use a token with the scope “%(needed)s”.")
 )
@@ -68,12 +71,20 @@ class Role:
         if self.scope is None:
             raise NOT_BY_TOKEN()
         _require_scope(token, self.scope)
+        if isinstance(target, User):  # what is done is about no task yet
+            _require_any_task(token)
+            return
         require_task(token, _shared_task(target))
 
 
 def _require_scope(token: AccessToken, needed: AccessToken.Scope) -> None:
     if not token.allows(needed):
         raise TOKEN_SCOPE(scope=token.scope, needed=needed)
+
+
+def _require_any_task(token: AccessToken) -> None:
+    if token.shared_task is not None:
+        raise TOKEN_TASK(task=token.shared_task)
 
 
 def require_task(token: AccessToken, shared_task: SharedTask) -> None:
@@ -129,6 +140,14 @@ def _is_no_organizer(who: Viewer, target: Any) -> ErrorCode | None:
     return NO_SECOND_FACTOR if shared_task.is_assigned_to(who) else NO_ORGANIZER
 
 
+def _is_no_creator(who: Viewer, _target: Any) -> ErrorCode | None:
+    if not isinstance(who, User) or not who.is_active:
+        return SIGNED_OUT
+    if not may_create_tasks(who):
+        return MAY_NOT_CREATE
+    return NO_SECOND_FACTOR if lacks_second_factor(who) else None
+
+
 def _is_neither(who: Viewer, target: Any) -> ErrorCode | None:
     shared_task = _shared_task(target)
     if shared_task.is_organized_by(who):
@@ -148,6 +167,13 @@ ORGANIZERS = Role(
     _("organizers of the task"),
     (NO_ORGANIZER, NO_SECOND_FACTOR),
     _is_no_organizer,
+    needs_second_factor=True,
+    scope=AccessToken.Scope.ORGANIZE,
+)
+CREATORS = Role(
+    _("accounts that may create tasks"),
+    (SIGNED_OUT, MAY_NOT_CREATE, NO_SECOND_FACTOR),
+    _is_no_creator,
     needs_second_factor=True,
     scope=AccessToken.Scope.ORGANIZE,
 )

@@ -7,7 +7,7 @@ from django.shortcuts import get_object_or_404
 
 from portal.actions.roles import ORGANIZERS, SIGNED_OUT, require_task
 from portal.api.door import ApiRequest
-from portal.models import Phase, Run, SharedTask, Submission, Team, Track, User, Validation
+from portal.models import Phase, Run, SharedTask, Submission, TaskPush, Team, Track, User, Validation
 from portal.permissions import team_of
 from portal.queries.tasks import TaskPage, task_page
 
@@ -63,6 +63,20 @@ def find_phase(request: ApiRequest, task: str, phase: str) -> Phase:
 
 def find_team(request: ApiRequest, task: str, team: int) -> Team:
     return get_object_or_404(Team, shared_task=find_task(request, task), pk=min(team, 2**63 - 1))
+
+
+def find_push(request: ApiRequest, push: Any) -> TaskPush:
+    """A push that the one who asks may see."""
+    visible = TaskPush.objects.visible_to(person(request)).select_related("shared_task", "sent_by")
+    return get_object_or_404(visible, pk=push)
+
+
+def find_push_of_task(request: ApiRequest, push: Any) -> TaskPush:
+    """The same; 404 while it is of no task."""
+    found = find_push(request, push)
+    if found.shared_task is None:
+        raise Http404
+    return found
 
 
 def find_track(request: ApiRequest, task: str, track: str) -> Track:

@@ -20,9 +20,12 @@ from portal.actions import (
     announcements,
     approval,
     data_password,
+    drafts,
     gold,
+    organizers,
     papers,
     phases,
+    pushes,
     release,
     retry,
     runs,
@@ -32,12 +35,12 @@ from portal.actions import (
 )
 from portal.actions.action import Action
 from portal.actions.input import Input
-from portal.api.access import find_phase, find_run, find_task, find_team, own_team
+from portal.api.access import find_phase, find_push_of_task, find_run, find_task, find_team, own_team
 from portal.api.door import ApiRequest
 from portal.api.problems import WRONG_MEDIA, Problem
 from portal.api.routes import PROBLEMS, router
-from portal.api.schemas import AnnouncementAnswer, GoldVersionAnswer, RunAnswer, TeamAnswer
-from portal.models import Announcement, GoldStandard, GoldUpload, Membership, Run, Team
+from portal.api.schemas import AnnouncementAnswer, GoldVersionAnswer, PushAnswer, RunAnswer, TeamAnswer
+from portal.models import Announcement, GoldStandard, GoldUpload, Membership, Run, TaskPush, Team
 from portal.queries.runs import official_among, run_view
 from portal.queries.waiting_scores import waiting_scores
 from portal.web.access import client_address
@@ -109,6 +112,10 @@ def _joined(request: ApiRequest, membership: Membership) -> TeamAnswer:
 
 def _announcement(_request: ApiRequest, one: Announcement) -> AnnouncementAnswer:
     return AnnouncementAnswer(id=one.pk, title=one.title, text=one.text, by=str(one.by), at=one.at)
+
+
+def _push(_request: ApiRequest, push: TaskPush) -> PushAnswer:
+    return PushAnswer.of(push)
 
 
 def _find_announcement(request: ApiRequest, task: str, announcement: int) -> Announcement:
@@ -276,6 +283,35 @@ ROUTES = (
     Route("POST", f"{TASK}/organize/papers/open", papers.open_papers, find_task, "Organizers"),
     Route(
         "POST",
+        "/pushes/{uuid:push}/apply",
+        pushes.apply_push,
+        find_push_of_task,
+        "Organizers",
+        answer=_push,
+        example={"is_sure": True},
+    ),
+    Route("POST", f"{TASK}/organize/open", drafts.open_task, find_task, "Organizers"),
+    Route("POST", f"{TASK}/organize/hide", drafts.hide_task, find_task, "Organizers"),
+    Route("POST", f"{TASK}/organize/show", drafts.show_task, find_task, "Organizers"),
+    Route("DELETE", TASK, drafts.delete_draft, find_task, "Organizers"),
+    Route(
+        "POST",
+        f"{TASK}/organize/organizers",
+        organizers.add_organizer,
+        find_task,
+        "Organizers",
+        example={"address": "ana@uni.example"},
+    ),
+    Route(
+        "POST",
+        f"{TASK}/organize/organizers/remove",
+        organizers.remove_organizer,
+        find_task,
+        "Organizers",
+        example={"address": "ana@uni.example"},
+    ),
+    Route(
+        "POST",
         f"{TASK}/organize/gold/{{int:gold}}/return",
         gold.return_to_gold,
         _find_gold,
@@ -294,7 +330,7 @@ ROUTES = (
     ),
 )
 
-WITH_FILES = {"submit", "validate_only", "upload_gold", "replace_dataset"}
+WITH_FILES = {"submit", "validate_only", "upload_gold", "replace_dataset", "push_new_task", "push_task"}
 """Actions that a file comes with: `portal.api.files` has their addresses."""
 
 PAGE_ONLY = {

@@ -13,15 +13,16 @@ from portal.actions.action import Action
 from portal.actions.datasets import DATASET_BYTES, replace_dataset
 from portal.actions.gold import GOLD_BYTES, upload_gold
 from portal.actions.intake import TOO_LARGE
+from portal.actions.pushes import PUSH_BYTES, push_new_task, push_task
 from portal.actions.submit import submit
 from portal.actions.validate_only import report_of, validate_only
-from portal.api.access import find_phase, find_task, find_track
+from portal.api.access import find_phase, find_task, find_track, person
 from portal.api.door import ApiRequest
 from portal.api.problems import Problem
 from portal.api.routes import PROBLEMS, router
-from portal.api.schemas import GoldUploadAnswer, SubmissionAnswer, ValidationAnswer
+from portal.api.schemas import GoldUploadAnswer, PushAnswer, SubmissionAnswer, ValidationAnswer
 from portal.api.uploads import FORM_BODY, RAW_BODY, received, sealed
-from portal.models import Run, User
+from portal.models import Run, TaskPush, User
 from portal.models.clock import database_now
 from portal.queries.gold_preview import find_preview
 from portal.queries.runs import official_among, submission_view
@@ -156,6 +157,30 @@ def gold_file(request: ApiRequest, task: str, track: str, split: str) -> Any:
     )
 
 
+@upload("/pushes", push_new_task, person, {202: PushAnswer}, "Organizers", RAW_BODY)
+def first_push(request: ApiRequest) -> Any:
+    """Push the folder of a new task, as a zip: sealed as it comes in, so that only a worker can open it.
+
+    Poll the address in `Location` until `is_finished`. A valid folder becomes a draft that only you see.
+    """
+    with sealed(request, PUSH_BYTES) as pieces:
+        push = push_new_task(request.user, person(request), database_now(), sealed=pieces)
+    return _pushed(request, push)
+
+
+@upload("/tasks/{slug:task}/organize/pushes", push_task, find_task, {202: PushAnswer}, "Organizers", RAW_BODY)
+def later_push(request: ApiRequest, task: str) -> Any:
+    """Push the folder of a task that is there, as a zip.
+
+    Poll the address in `Location` until `is_finished`: a valid folder is then compared with the task, and waits to be
+    applied.
+    """
+    found = find_task(request, task)
+    with sealed(request, PUSH_BYTES) as pieces:
+        push = push_task(request.user, found, database_now(), sealed=pieces)
+    return _pushed(request, push)
+
+
 @upload(
     "/tasks/{slug:task}/organize/datasets/{slug:dataset}",
     replace_dataset,
@@ -180,3 +205,8 @@ def dataset_version(request: ApiRequest, task: str, dataset: str, query: Query[S
     except UploadTooLarge as error:
         raise TOO_LARGE(limit=error.limit) from None
     return HttpResponse(status=HTTPStatus.NO_CONTENT)
+
+
+def _pushed(request: ApiRequest, push: TaskPush) -> Any:
+    request.location = reverse("api:push", args=[push.pk])
+    return Status(int(HTTPStatus.ACCEPTED), PushAnswer.of(push))

@@ -6,7 +6,7 @@ from uuid import UUID
 from django.http.response import HttpResponseBase
 from ninja import Query
 
-from portal.api.access import organized
+from portal.api.access import find_push, organized
 from portal.api.door import ApiRequest
 from portal.api.paging import Page, Paging, as_page, page_of
 from portal.api.routes import file, read
@@ -17,9 +17,11 @@ from portal.api.schemas import (
     GoldUploadAnswer,
     GoldVersionAnswer,
     OrganizedTeamAnswer,
+    OrganizerAnswer,
+    PushAnswer,
     WaitingScoresAnswer,
 )
-from portal.models import AuditEntry, User
+from portal.models import AuditEntry, TaskPush, User
 from portal.queries.gold import GoldLine, gold_lines
 from portal.queries.gold_preview import find_preview
 from portal.queries.teams import team_lines
@@ -116,6 +118,26 @@ def audit(request: ApiRequest, task: str, paging: Query[Paging], verb: str = "")
             for one in found
         ],
     )
+
+
+@read("Organizers", "/tasks/{slug:task}/organize/organizers", list[OrganizerAnswer])
+def organizers(request: ApiRequest, task: str) -> list[OrganizerAnswer]:
+    """Who organizes the task."""
+    people = organized(request, task).organizers.order_by("name", "email")
+    return [OrganizerAnswer(name=one.name, address=one.email) for one in people]
+
+
+@read("Organizers", "/pushes/{uuid:push}", PushAnswer)
+def push(request: ApiRequest, push: UUID) -> PushAnswer:
+    """A pushed folder: poll it until `is_finished`."""
+    return PushAnswer.of(find_push(request, push))
+
+
+@read("Organizers", "/tasks/{slug:task}/organize/pushes", Page[PushAnswer])
+def pushes(request: ApiRequest, task: str, paging: Query[Paging]) -> dict[str, Any]:
+    """The pushed folders of a task, newest first."""
+    rows = TaskPush.objects.filter(shared_task=organized(request, task)).select_related("shared_task", "sent_by")
+    return as_page(request, [PushAnswer.of(one) for one in page_of(request, rows, ("-received_at", "-pk"), paging)])
 
 
 def _gold(line: GoldLine) -> GoldAnswer:

@@ -7,9 +7,10 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from portal.actions.pushes import is_stale
 from portal.actions.validate_only import ValidationReport
 from portal.api.paging import Page
-from portal.models import GoldStandard, Membership, Phase, SharedTask, Submission, Team, Track, Validation
+from portal.models import GoldStandard, Membership, Phase, SharedTask, Submission, TaskPush, Team, Track, Validation
 from portal.queries.columns import columns
 from portal.queries.gold_preview import GoldPreview, Place, PreviewedBoard
 from portal.queries.home import ENDED, OPEN, deciding_date, deciding_phase
@@ -794,6 +795,55 @@ class GoldAnswer(BaseModel):
     upload: UUID | None = Field(description="The file that was uploaded last")
     upload_state: str | None = Field(description="What became of the file that was uploaded last")
     upload_problems: Problems
+
+
+class PushAnswer(BaseModel):
+    """A pushed folder, what a worker found in it, and what applying it changes."""
+
+    id: UUID
+    task: str | None = Field(description="Its slug; null while a first push has created no task")
+    is_first: bool = Field(description="It creates a task, as a draft")
+    state: str = Field(description="received, checking, rejected, ready, applied or failed")
+    is_finished: bool = Field(description="Whether nothing more happens by itself")
+    is_stale: bool = Field(description="The task has changed since: push again")
+    size: int = Field(description="Bytes, sealed")
+    by: str
+    received_at: datetime
+    checked_at: datetime | None
+    applied_at: datetime | None
+    problems: Problems
+    changes: list[str] = Field(description="What applying it changes; empty: nothing")
+    effects: list[str] = Field(description="What that brings to runs, deadlines and people")
+    needs_confirmation: bool = Field(description="Applying it needs `is_sure`")
+    difference: str = Field(description="Of task.yaml, as a unified diff")
+
+    @classmethod
+    def of(cls, push: TaskPush) -> "PushAnswer":
+        return cls(
+            id=push.pk,
+            task=push.shared_task.slug if push.shared_task else None,
+            is_first=push.is_first,
+            state=push.state,
+            is_finished=push.is_finished,
+            is_stale=is_stale(push),
+            size=push.size,
+            by=str(push.sent_by),
+            received_at=push.received_at,
+            checked_at=push.checked_at,
+            applied_at=push.applied_at,
+            problems=push.problems,
+            changes=push.changes,
+            effects=push.effects,
+            needs_confirmation=push.touches_runs,
+            difference=push.difference,
+        )
+
+
+class OrganizerAnswer(BaseModel):
+    """Someone who organizes the task."""
+
+    name: str
+    address: str
 
 
 class EffectAnswer(Answer):

@@ -18,6 +18,7 @@ EVENTS = {
     "add_gold_standard": _("took a gold standard into use"),
     "admin_change": _("changed in the administration"),
     "admin_delete": _("deleted in the administration"),
+    "create_draft": _("created a draft"),
 }
 """Words for what is no action: workers, commands and Django's administration leave these entries."""
 

@@ -38,6 +38,7 @@ def arguments(world: World, name: str) -> dict[str, Any]:
         "gold": world.gold.pk,
         "upload": world.gold_upload.pk,
         "grace": 1,
+        "push": world.push.pk,
         "split": "test",
         "team": world.auster.pk,
     }

@@ -13,7 +13,7 @@ from portal.actions.gold import upload_gold
 from portal.actions.teams import join_team, register_team
 from portal.actions.validate_only import validate_only
 from portal.mail.unsubscribe import token
-from portal.models import AccessToken, GoldStandard, Run, SharedTask, Team, User
+from portal.models import AccessToken, GoldStandard, Run, SharedTask, TaskPush, Team, User
 from portal.sealing import seal
 from portal.web.client import wheel
 from tests.portal.conftest import gated, gated_folder, smtp, tiny, tiny_folder
@@ -62,6 +62,14 @@ class World:
         content, name = [run_file(GOOD)], "one_Bora_2.json"
         self.validation = validate_only(
             self.people["captain"], self.run.phase, EVALUATION, content=content, file_name=name
+        )
+        self.push = TaskPush.objects.create(
+            shared_task=gated,
+            is_first=False,
+            sent_by=self.people["organizer"],
+            size=1,
+            state=TaskPush.State.REJECTED,
+            received_at=EVALUATION,
         )
         about = {"session_key": "other", "ip": "192.0.2.1", "user_agent": "", "data": {}}
         self.session = UserSession.objects.create(user=self.people["captain"], **about)

@@ -18,7 +18,7 @@ from portal.actions.action import Action
 from portal.actions.errors import ActionError
 from portal.actions.registry import every_action
 from portal.actions.roles import SIGNED_OUT, TOKEN_ERRORS
-from portal.api.access import find_phase, find_task, find_track
+from portal.api.access import find_phase, find_task, find_track, person
 from portal.api.actions import ROUTES, WITH_FILES
 from portal.api.problems import NOT_FOUND
 from portal.api.urls import api
@@ -29,7 +29,14 @@ from tests.security.api import NAMES, TOKENS, address_of, answer, arguments, who
 from tests.security.conftest import World
 
 TABLE = Path(__file__).with_name("api_access.csv")
-FILES = {"submit": find_phase, "validate_only": find_phase, "upload_gold": find_track, "replace_dataset": find_task}
+FILES = {
+    "submit": find_phase,
+    "validate_only": find_phase,
+    "upload_gold": find_track,
+    "replace_dataset": find_task,
+    "push_new_task": person,
+    "push_task": find_task,
+}
 CALLS = {f"api:{route.name}": (route.method, route.action, route.target) for route in ROUTES} | {
     f"api:{name}": ("POST", every_action()[name], find) for name, find in FILES.items()
 }

@@ -1,0 +1,94 @@
+"""Opening, hiding and deleting a task: a draft is opened once or deleted, an open task is hidden and shown again."""
+
+from functools import partial
+
+from django.db import transaction
+from django.utils.translation import gettext_lazy as _
+
+from portal.actions.action import Act, action
+from portal.actions.errors import Conflict
+from portal.actions.roles import ORGANIZERS
+from portal.models import (
+    AuditEntry,
+    Board,
+    BoardChange,
+    Download,
+    Evaluation,
+    GoldStandard,
+    GoldUpload,
+    ReleasedBoard,
+    Run,
+    SharedTask,
+    Signature,
+    Submission,
+)
+from portal.objects.interface import gold_objects
+
+NOT_DRAFT = Conflict.declare("not_draft", _("Only drafts can be opened or deleted. Hide the task instead."))
+NOT_OPEN = Conflict.declare("not_open", _("Only an open task can be hidden."))
+NOT_HIDDEN = Conflict.declare("not_hidden", _("The task isn’t hidden."))
+
+State = SharedTask.State
+
+
+@action(who=ORGANIZERS, says=_("opened the task"), errors=[NOT_DRAFT], locks=True)
+def open_task(act: Act, shared_task: SharedTask) -> SharedTask:
+    """Let everyone see a draft. It can be hidden again, but no longer deleted."""
+    if shared_task.state != State.DRAFT:
+        raise NOT_DRAFT()
+    return _set(act, shared_task, State.OPEN)
+
+
+@action(who=ORGANIZERS, says=_("hid the task"), errors=[NOT_OPEN], locks=True)
+def hide_task(act: Act, shared_task: SharedTask) -> SharedTask:
+    """Let no one but the organizers see the task, its teams neither; nothing is deleted."""
+    if shared_task.state != State.OPEN:
+        raise NOT_OPEN()
+    return _set(act, shared_task, State.HIDDEN)
+
+
+@action(who=ORGANIZERS, says=_("showed the task again"), errors=[NOT_HIDDEN], locks=True)
+def show_task(act: Act, shared_task: SharedTask) -> SharedTask:
+    """Let everyone see a hidden task again, as it is now."""
+    if shared_task.state != State.HIDDEN:
+        raise NOT_HIDDEN()
+    return _set(act, shared_task, State.OPEN)
+
+
+@action(who=ORGANIZERS, says=_("deleted a draft"), errors=[NOT_DRAFT], locks=True)
+def delete_draft(act: Act, shared_task: SharedTask) -> None:
+    """Delete a draft with all that was tried in it. The audit log keeps its entries, and no longer names a task."""
+    if shared_task.state != State.DRAFT:
+        raise NOT_DRAFT()
+    of_task = {"track__shared_task": shared_task}
+    sealed = {
+        name
+        for model in (GoldStandard, GoldUpload)
+        for name in model.objects.filter(**of_task).values_list("sealed_sha256", flat=True)
+    }
+    AuditEntry.objects.filter(shared_task=shared_task).update(shared_task=None)
+    ReleasedBoard.objects.filter(**of_task).delete()
+    BoardChange.objects.filter(board__track__shared_task=shared_task).delete()
+    Board.objects.filter(**of_task).delete()
+    Evaluation.objects.filter(run__track__shared_task=shared_task).delete()
+    Run.objects.filter(**of_task).delete()
+    for model in (Submission, Download, Signature):
+        model.objects.filter(shared_task=shared_task).delete()
+    subject = shared_task.audit_subject
+    shared_task.delete()
+    act.target = act.user
+    act.record(subject=subject, title=shared_task.title)
+    transaction.on_commit(partial(_forget, sealed - {""}))
+
+
+def _forget(sealed: set[str]) -> None:
+    for name in sealed:
+        gold_objects().delete(name)
+
+
+def _set(act: Act, shared_task: SharedTask, state: str) -> SharedTask:
+    before = shared_task.state
+    shared_task.state = state
+    shared_task.save(update_fields=["state"])
+    act.record(before=before, after=state)
+    return shared_task

@@ -1,0 +1,287 @@
+"""What a worker does with a pushed folder: judge it, keep its files, and create a draft or compare it with the task.
+
+The comparison is the application itself in a transaction that is rolled back, so both say the same.
+"""
+
+import difflib
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import structlog
+from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
+
+from portal import jobs
+from portal.actions.apply_definition import SLUG_TAKEN, AppliedDefinition, Prepared, apply_definition, prepare
+from portal.actions.errors import ActionError
+from portal.evaluation.errors import ChildError, HostError, description
+from portal.evaluation.gold import adopt, runs_to_score
+from portal.evaluation.lanes import Lane
+from portal.evaluation.limits import PUSH_LEASE_SECONDS, RETRY_SECONDS
+from portal.evaluation.pushes import PushedFolder, PushedGold, forget_archive, problem, unpacked
+from portal.models import AuditEntry, GoldStandard, SharedTask, TaskPush, Track, User
+from portal.models.clock import running_from
+from portal.models.task import definition_name
+from portal.objects.interface import data_objects, gold_objects
+from portal.permissions import may_create_tasks
+from portal.queries.push_effects import Rehearsal, effects_of, state_before
+from portal.sealing import key_id, public_key
+from portal.storage import file_sha256
+from scoring import Definition, load_definition
+
+DRAFTS = 5  # of a person at a time
+_DIFFERENCE = 400  # lines
+
+log = structlog.get_logger("portal.actions")
+
+
+@dataclass(frozen=True, slots=True)
+class Pushed:
+    """A judged folder whose files are kept."""
+
+    given: Prepared
+    gold: list[PushedGold]
+
+    def as_dict(self) -> dict[str, Any]:
+        given = self.given
+        return {
+            "sha256": given.sha256,
+            "datasets": given.datasets,
+            "baselines": [[*place, sha256] for place, sha256 in given.baselines.items()],
+            "agreement": [[*place, rows] for place, rows in given.agreement.items()],
+            "gold": [asdict(gold) for gold in self.gold],
+        }
+
+    @classmethod
+    def of(cls, kept: dict[str, Any]) -> "Pushed":
+        """As `as_dict` gave it."""
+        folder = data_objects().folder(definition_name(kept["sha256"]))
+        given = Prepared(
+            definition=load_definition(folder, is_imported=True),
+            sha256=kept["sha256"],
+            datasets=kept["datasets"],
+            baselines={(split, track, name): sha256 for split, track, name, sha256 in kept["baselines"]},
+            agreement={(track, split): rows for track, split, rows in kept["agreement"]},
+        )
+        return cls(given, [PushedGold(**gold) for gold in kept["gold"]])
+
+    def apply(self, at: datetime, by: User, *, as_draft: bool = False) -> AppliedDefinition:
+        """Bring rows and gold in line, in the transaction of the caller."""
+
+        def change_gold(shared_task: SharedTask) -> list[str]:
+            return _change_gold(shared_task, self.gold, at, by)
+
+        return apply_definition(self.given, change_gold, at, by=by, as_draft=as_draft)
+
+
+def base_of(shared_task: SharedTask) -> str:
+    """A digest of what a push is compared with; gold is sealed for the key of now, so that counts as well."""
+    gold = GoldStandard.objects.filter(track__shared_task=shared_task)
+    moments = ("slug", "opens", "closes", "released")
+    facts = [
+        shared_task.state,
+        shared_task.definition_sha256,
+        shared_task.dataset_files,
+        [list(map(str, row)) for row in gold.order_by("pk").values_list("pk", "is_imported")],
+        [list(map(str, row)) for row in shared_task.phases.order_by("slug").values_list(*moments)],
+        key_id(public_key()).hex(),
+    ]
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
+
+
+def check_push(push_id: UUID, at: datetime) -> None:
+    """Claim, judge and record; a stale holder writes nothing. After an error of ours the push waits."""
+    now = running_from(at)
+    waiting = TaskPush.objects.unfinished().filter(pk=push_id)
+    token = waiting.claim(at, PUSH_LEASE_SECONDS, state=TaskPush.State.CHECKING)
+    if token is None:
+        return
+    push = TaskPush.objects.select_related("shared_task", "sent_by").get(pk=push_id)
+    held = TaskPush.objects.held(push, token)
+    try:
+        with unpacked(push) as folder:
+            result = _result(push, folder, now())
+    except ChildError as error:
+        log.warning("push rejected", push=str(push_id), error=str(error))
+        message = "Checking the folder took too much time or memory. Make its files smaller, or leave some out."
+        result = _rejected([problem("folder-too-expensive", message)])
+    except Exception as error:
+        what = str(error) if isinstance(error, HostError) else description(error)
+        log.warning("push waits", push=str(push_id), error=what)
+        held.release(now() + timedelta(seconds=RETRY_SECONDS), state=TaskPush.State.RECEIVED)
+        return
+    if _record(push, token, result, now()):
+        forget_archive(push)
+
+
+def _result(push: TaskPush, folder: PushedFolder, at: datetime) -> dict[str, Any]:
+    """The fields that a push gets."""
+    if folder.definition is None or any(one["severity"] == "error" for one in folder.problems):
+        return _rejected(folder.problems)
+    if (wrong := _wrong_slug(push, folder)) is not None:
+        return _dropped(folder, [wrong])
+    pushed = Pushed(prepare(folder.definition, folder.agreement), folder.gold)
+    fields: dict[str, Any] = {"state": TaskPush.State.READY, "problems": folder.problems, "prepared": pushed.as_dict()}
+    try:
+        rehearsal, base = _rehearsed(push, pushed, at)
+    except ActionError as refused:
+        return _dropped(folder, [problem(refused.code, refused.message, "task.yaml")])
+    changes = [*rehearsal.changes, *_changed_files(push, pushed)]
+    return fields | {
+        "base": base,
+        "changes": changes,
+        "effects": rehearsal.effects,
+        "touches_runs": rehearsal.touches_runs,
+        "difference": _difference(push, pushed),
+    }
+
+
+def _wrong_slug(push: TaskPush, folder: PushedFolder) -> dict[str, Any] | None:
+    assert folder.definition is not None
+    yaml = (folder.definition.folder / "task.yaml").read_text(encoding="utf-8-sig").splitlines()
+    line = next((number for number, text in enumerate(yaml, 1) if text.startswith("slug:")), None)
+    if push.shared_task is not None and push.shared_task.slug != folder.slug:
+        message = f"slug is {folder.slug}, and the task is {push.shared_task.slug}. A slug never changes."
+        return problem("folder-slug", message, "task.yaml", line)
+    if push.shared_task is None and SharedTask.objects.filter(slug=folder.slug).exists():
+        message = f"slug: {folder.slug} is another task's. Choose another one, or push to that task if it is yours."
+        return problem("folder-slug", message, "task.yaml", line)
+    return None
+
+
+def _rehearsed(push: TaskPush, pushed: Pushed, at: datetime) -> tuple[Rehearsal, str]:
+    """What applying the push would do now; nothing of it stays.
+
+    Raises:
+        ActionError: it cannot be applied.
+    """
+    with transaction.atomic():
+        base = base_of(push.shared_task) if push.shared_task else ""
+        before = state_before(push.shared_task)
+        applied = pushed.apply(at, push.sent_by, as_draft=push.is_first)
+        rehearsal = effects_of(before, applied.shared_task, applied.changes, at)
+        transaction.set_rollback(True)
+    return rehearsal, base
+
+
+@transaction.atomic
+def _record(push: TaskPush, token: UUID, result: dict[str, Any], at: datetime) -> bool:
+    """Keep the result; a first push that is valid creates its draft with its sender as the organizer."""
+    held = TaskPush.objects.held(push, token)
+    creates = push.is_first and result["state"] == TaskPush.State.READY
+    if creates and (refusal := _refusal(push.sent_by)) is not None:
+        result, creates = _rejected([refusal]), False
+    if not held.release(**result, checked_at=at):
+        return False
+    if creates:
+        try:
+            with transaction.atomic():
+                applied = Pushed.of(result["prepared"]).apply(at, push.sent_by, as_draft=True)
+        except (ActionError, IntegrityError):  # another push has created a task of that slug meanwhile
+            done = _rejected([problem(SLUG_TAKEN.code, str(SLUG_TAKEN().message), "task.yaml")])
+            return bool(TaskPush.objects.filter(pk=push.pk).update(**done, prepared={}))
+        shared_task = applied.shared_task
+        shared_task.organizers.add(push.sent_by)
+        done = {"state": TaskPush.State.APPLIED, "applied_at": at, "shared_task": shared_task, "prepared": {}}
+        TaskPush.objects.filter(pk=push.pk).update(**done)
+        definition = shared_task.definition_sha256
+        AuditEntry.objects.record(
+            push.sent_by, "create_draft", shared_task, at, push=str(push.pk), definition=definition
+        )
+    return True
+
+
+def _refusal(user: User) -> dict[str, Any] | None:
+    """Why that person gets no draft, though the folder is valid."""
+    user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
+    if not may_create_tasks(user):
+        return problem("may-not-create", "This account may not create tasks any more.")
+    drafts = SharedTask.objects.filter(organizers=user, state=SharedTask.State.DRAFT)
+    if drafts.count() >= DRAFTS:
+        return problem("draft-limit", f"You have {DRAFTS} drafts. Open or delete one first.")
+    return None
+
+
+def _change_gold(shared_task: SharedTask, gold: list[PushedGold], at: datetime, by: User) -> list[str]:
+    changes = []
+    tracks = {track.slug: track for track in shared_task.tracks.all()}
+    for one in gold:
+        if one.is_folders:
+            continue
+        track = tracks[one.track]
+        newest = GoldStandard.objects.newest(track, one.split)
+        if one.is_known and newest is not None:
+            GoldStandard.objects.filter(pk=newest.pk).update(is_imported=True)
+            continue
+        counts = None if one.counts is None else (one.counts[0], one.counts[1])
+        added = adopt(track, one.split, one.sealed_sha256, at, by, counts, is_imported=True)
+        covered = "" if counts is None else ", {} of {} items have gold".format(*counts)
+        changes.append(f"gold {track.slug} {one.split}: version {added.version}{covered}")
+        transaction.on_commit(partial(_publish, track, one.split))
+    return changes
+
+
+def _publish(track: Track, split: str) -> None:
+    jobs.publish_scores(runs_to_score(track, split), Lane.BULK)
+
+
+def _rejected(problems: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"state": TaskPush.State.REJECTED, "problems": problems}
+
+
+def _dropped(folder: PushedFolder, more: list[dict[str, Any]]) -> dict[str, Any]:
+    """Rejected, and its gold is deleted; other gold is never sealed into the same bytes."""
+    for gold in folder.gold:
+        if gold.sealed_sha256:
+            gold_objects().delete(gold.sealed_sha256)
+    return _rejected([*folder.problems, *more])
+
+
+def _changed_files(push: TaskPush, pushed: Pushed) -> Iterator[str]:
+    """Files but for task.yaml, gold and datasets; then the datasets."""
+    if push.shared_task is None:
+        return
+    before, after = _files(push.shared_task.definition), _files(pushed.given.definition)
+    for name in sorted(before.keys() | after.keys()):
+        if name not in after:
+            yield _("%(file)s: removed") % {"file": name}
+        elif name not in before:
+            yield _("%(file)s: new") % {"file": name}
+        elif before[name] != after[name]:
+            yield _("%(file)s: changed") % {"file": name}
+    for slug, stored in pushed.given.datasets.items():
+        known = push.shared_task.dataset_files.get(slug)
+        if known is None or stored["sha256"] not in (known["sha256"], known["instead_of"]):
+            yield _("dataset %(slug)s: another file") % {"slug": slug}
+
+
+def _files(definition: Definition) -> dict[str, str]:
+    """SHA-256 of each by name."""
+    folder = definition.folder
+    apart = {dataset.file for dataset in definition.datasets} - definition.files_of_rules
+    return {
+        path.relative_to(folder).as_posix(): file_sha256(path)
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path not in apart
+    }
+
+
+def _difference(push: TaskPush, pushed: Pushed) -> str:
+    """Of task.yaml, as a unified diff."""
+    if push.shared_task is None:
+        return ""
+    before, after = (_lines(one.folder) for one in (push.shared_task.definition, pushed.given.definition))
+    lines = list(difflib.unified_diff(before, after, "task.yaml", "task.yaml", n=1, lineterm=""))
+    more = [f"… {len(lines) - _DIFFERENCE} more lines"] if len(lines) > _DIFFERENCE else []
+    return "\n".join(lines[:_DIFFERENCE] + more)
+
+
+def _lines(folder: Path) -> list[str]:
+    return (folder / "task.yaml").read_text(encoding="utf-8-sig").splitlines()

@@ -1,0 +1,143 @@
+"""Pushing a task's folder as a zip, and applying what a worker found to be valid."""
+
+from collections.abc import Iterable, Iterator
+from datetime import timedelta
+from typing import Annotated
+
+from django.db import IntegrityError, transaction
+from django.db.models import Sum
+from django.utils.translation import gettext_lazy as _
+from pydantic import SkipValidation
+
+from portal import jobs
+from portal.actions.action import Act, action
+from portal.actions.agreement import SIGNED_WITH_OTHER_TEXT
+from portal.actions.apply_definition import PART_MISSING
+from portal.actions.errors import Conflict, Invalid, LimitReached
+from portal.actions.import_phases import WINDOW
+from portal.actions.pushed_folder import DRAFTS, Pushed, base_of
+from portal.actions.roles import CREATORS, ORGANIZERS
+from portal.evaluation.limits import HINT_SECONDS
+from portal.evaluation.pushes import expire
+from portal.models import SharedTask, TaskPush, User
+from portal.objects.interface import gold_objects
+from portal.storage import store_sealed_gold
+from scoring.limits import MEBIBYTE, UPLOAD_BYTES
+
+PUSH_BYTES = UPLOAD_BYTES
+PUSHES_AN_HOUR = 20  # of a person
+BYTES_A_DAY = 1024 * MEBIBYTE  # of a person, sealed
+_AN_HOUR, _A_DAY = timedelta(hours=1), timedelta(days=1)
+
+SealedPieces = Annotated[Iterable[bytes], SkipValidation]  # read once, as they are stored
+
+TOO_MANY_PUSHES = LimitReached.declare(
+    "push_limit", _("You pushed %(n)d folders within an hour. Wait a while, and check folders on your own machine.")
+)
+TOO_MANY_BYTES = LimitReached.declare(
+    "push_bytes", _("The folders that you pushed within a day have %(limit)d MiB in all. Push again tomorrow.")
+)
+TOO_MANY_DRAFTS = LimitReached.declare("draft_limit", _("You have %(n)d drafts. Open or delete one first."))
+PUSH_RUNNING = Conflict.declare("push_running", _("Another push of yours is being checked. Wait for its result."))
+NOT_READY = Conflict.declare("push_not_ready", _("This push can’t be applied: it is %(state)s."))
+STALE = Conflict.declare(
+    "push_stale", _("The task has changed since this push was compared with it. Push the folder again.")
+)
+UNSURE = Invalid.declare("push_unsure", _("Confirm that you are sure:\n%(effects)s"))
+_LIMITS = [TOO_MANY_PUSHES, TOO_MANY_BYTES, PUSH_RUNNING]
+
+
+@action(who=CREATORS, errors=[*_LIMITS, TOO_MANY_DRAFTS], atomic=False)
+def push_new_task(act: Act, user: User, *, sealed: SealedPieces) -> TaskPush:
+    """Push the folder of a new task. A worker checks it and, if it is valid, creates a draft that only you see."""
+    if SharedTask.objects.filter(organizers=user, state=SharedTask.State.DRAFT).count() >= DRAFTS:
+        raise TOO_MANY_DRAFTS(n=DRAFTS)
+    return _receive(act, None, sealed)
+
+
+@action(who=ORGANIZERS, errors=_LIMITS, atomic=False)
+def push_task(act: Act, shared_task: SharedTask, *, sealed: SealedPieces) -> TaskPush:
+    """Push the folder of a task. A worker checks it and compares it with the task; applying it is another step."""
+    return _receive(act, shared_task, sealed)
+
+
+@action(
+    who=ORGANIZERS,
+    says=_("applied a push"),
+    errors=[NOT_READY, STALE, UNSURE, WINDOW, PART_MISSING, SIGNED_WITH_OTHER_TEXT],
+    locks=True,
+)
+def apply_push(act: Act, push: TaskPush, *, is_sure: bool = False) -> TaskPush:
+    """Make the task what the pushed folder says; `is_sure` where that touches runs, deadlines or people."""
+    if push.state != TaskPush.State.READY:
+        raise NOT_READY(state=push.get_state_display())
+    assert push.shared_task is not None  # as the role has asked
+    shared_task = SharedTask.objects.select_for_update(no_key=True).get(pk=push.shared_task.pk)
+    if base_of(shared_task) != push.base:
+        raise STALE()
+    if push.touches_runs and not is_sure:
+        raise UNSURE(effects="\n".join(push.effects))
+    applied = Pushed.of(push.prepared).apply(act.at, act.user)
+    push.state, push.applied_at, push.prepared = TaskPush.State.APPLIED, act.at, {}
+    push.save(update_fields=["state", "applied_at", "prepared"])
+    detail = {"definition": applied.shared_task.definition_sha256, "changes": push.changes}
+    act.record(**detail)
+    return push
+
+
+def is_stale(push: TaskPush) -> bool:
+    """Whether the task has changed since the push was compared with it."""
+    if push.state != TaskPush.State.READY or push.shared_task is None:
+        return False
+    return base_of(SharedTask.objects.get(pk=push.shared_task.pk)) != push.base
+
+
+def _receive(act: Act, shared_task: SharedTask | None, sealed: Iterable[bytes]) -> TaskPush:
+    """The sealed zip first: a row without its file could only fail."""
+    _require_few(act)
+    counted = _Counted(sealed)
+    name = store_sealed_gold(counted)
+    try:
+        with transaction.atomic():
+            list(User.objects.select_for_update(no_key=True).filter(pk=act.user.pk))  # one count at a time
+            expire(act.at)  # where no worker runs, no one else does it
+            _require_few(act)
+            push = TaskPush.objects.create(
+                shared_task=shared_task,
+                is_first=shared_task is None,
+                sent_by=act.user,
+                size=counted.bytes,
+                sealed_sha256=name,
+                received_at=act.at,
+                lease_ends=act.at + timedelta(seconds=HINT_SECONDS),
+            )
+            transaction.on_commit(lambda: jobs.publish_pushes([push.pk]))
+    except IntegrityError:
+        gold_objects().delete(name)
+        raise PUSH_RUNNING() from None
+    except BaseException:
+        gold_objects().delete(name)
+        raise
+    return push
+
+
+def _require_few(act: Act) -> None:
+    own = TaskPush.objects.filter(sent_by=act.user)
+    if own.filter(received_at__gt=act.at - _AN_HOUR).count() >= PUSHES_AN_HOUR:
+        raise TOO_MANY_PUSHES(n=PUSHES_AN_HOUR)
+    found = own.filter(received_at__gt=act.at - _A_DAY).aggregate(Sum("size"))["size__sum"]
+    if (found or 0) >= BYTES_A_DAY:
+        raise TOO_MANY_BYTES(limit=BYTES_A_DAY // MEBIBYTE)
+
+
+class _Counted:
+    """Pieces, and how many bytes went by."""
+
+    def __init__(self, pieces: Iterable[bytes]) -> None:
+        self._pieces = pieces
+        self.bytes = 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        for piece in self._pieces:
+            self.bytes += len(piece)
+            yield piece

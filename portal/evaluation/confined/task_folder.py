@@ -1,0 +1,108 @@
+"""A task's folder that was pushed as a zip: unpacked in memory, judged, and handed out piece by piece.
+
+Gold and votes never leave for the folder on disk, which has the public files only.
+"""
+
+import io
+from base64 import b64encode
+from collections.abc import Iterable
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from scoring import DefinitionError, load_definition
+from scoring.definition.archive import inspect_folder_archive, read_file
+from scoring.definition.folder import problems_of_folder
+from scoring.gold.check import check_gold
+from scoring.gold.track_votes import agreement_of
+from scoring.gold.votes_file import VotesError
+from scoring.reports.problems import Problem, Report
+
+PIECE = 8 * 1024**2  # bytes of a file in one answer
+
+Plain = dict[str, Any]
+
+
+class TaskFolder:
+    """Lives in a child. `folder` is where its caller puts the public files, one method after the other."""
+
+    def __init__(self, archive: bytes, folder: Path) -> None:
+        self._file = io.BytesIO(archive)
+        self._folder = folder
+
+    def unpack(self) -> Plain:
+        """Judge the zip and read every file once: `problems`, and the sizes of files by `name`."""
+        archive = inspect_folder_archive(self._file)
+        self._entries, report = archive.entries, archive.report
+        for name, entry in self._entries.items():
+            read_file(self._file, entry, name, report)
+        return {"problems": _plain(report), "sizes": {name: entry.size for name, entry in self._entries.items()}}
+
+    def piece(self, name: str, start: int) -> str:
+        """So many bytes of a file from there on, in Base64."""
+        if start == 0:
+            self._read = self._content(name)
+        return b64encode(self._read[start : start + PIECE]).decode()
+
+    def load(self) -> Plain:
+        """Read the definition, whose file lies in the folder: `problems`, or the `slug` and the names kept `apart`."""
+        try:
+            self._definition = load_definition(self._folder)
+        except DefinitionError as error:
+            return {"problems": _plain(error.report)}
+        self._gold = [gold for gold in self._definition.gold if self._name(gold.file) in self._entries]
+        self._votes = [votes for votes in self._definition.votes if self._name(votes.file) in self._entries]
+        return {"problems": [], "slug": self._definition.slug, "apart": self._apart()}
+
+    def judge(self, held_gold: Iterable[tuple[str, str]]) -> Plain:
+        """All `problems` of the files, the `gold` that came along, and how far annotators agree."""
+        definition = self._definition
+        apart = {gold.file for gold in self._gold} | {votes.file for votes in self._votes}
+        report = Report(problems_of_folder(definition, set(held_gold), apart))
+        gold = [self._judged_gold(one, report) for one in self._gold] if report.ok else []
+        agreement = [self._agreement(votes, report) for votes in self._votes] if report.ok else []
+        return {"problems": _plain(report), "gold": gold, "agreement": agreement}
+
+    def _judged_gold(self, gold: Any, report: Report) -> Plain:
+        name = self._name(gold.file)
+        checked = check_gold(self._definition, gold.track, self._content(name), gold.split)
+        place = f"{name} (gold of the track {gold.track}, split {gold.split}): "
+        for problem in checked.report:
+            report.problems.append(replace(problem, file=name, message=place + problem.message))
+        return {"track": gold.track, "split": gold.split, "name": name, "counts": checked.counts}
+
+    def _agreement(self, votes: Any, report: Report) -> Plain:
+        """The error of a file of votes quotes what it holds, so it is not passed on."""
+        name, rows = self._name(votes.file), []
+        try:
+            rows = agreement_of(self._definition.track(votes.track), votes, self._content(name))
+        except (VotesError, ValueError):
+            message = (
+                f"{name} (votes on the track {votes.track}, split {votes.split}): the votes cannot be read, or one is "
+                "for none of the classes. Check the folder on your own machine to see which."
+            )
+            report.problems.append(Problem("error", "folder-file", message, file=name))
+        return {"track": votes.track, "split": votes.split, "rows": [asdict(row) for row in rows]}
+
+    def _apart(self) -> list[str]:
+        """Gold, votes, and what an import leaves out as well: hidden files, and everything in the folder `gold`."""
+        files = {gold.file for gold in self._gold} | {votes.file for votes in self._votes}
+        secret = set(map(self._name, files))
+        return [name for name in self._entries if name in secret or _is_left_out(name)]
+
+    def _content(self, name: str) -> bytes:
+        content = read_file(self._file, self._entries[name], name, Report())
+        assert content is not None  # it was read before
+        return content
+
+    def _name(self, path: Path) -> str:
+        return path.relative_to(self._definition.folder).as_posix()
+
+
+def _is_left_out(name: str) -> bool:
+    parts = name.split("/")
+    return parts[0] == "gold" or any(part.startswith((".", "__")) for part in parts)
+
+
+def _plain(report: Report) -> list[Plain]:
+    return [problem.as_dict() for problem in report]

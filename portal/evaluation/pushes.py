@@ -1,0 +1,175 @@
+"""Opens the zip of a pushed task in memory and has a confined child unpack and judge it. Only a worker has the key."""
+
+import tempfile
+from base64 import b64decode
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from portal.evaluation.child import Child
+from portal.evaluation.confined.task_folder import PIECE, TaskFolder
+from portal.evaluation.limits import HINT_SECONDS, PUSH_CHILD_SECONDS, SWEEP_BATCH
+from portal.evaluation.record import Problems
+from portal.models import GoldStandard, TaskPush
+from portal.models.push import KEPT, WAITS
+from portal.objects.interface import gold_objects
+from portal.sealing import seal
+from portal.storage import open_gold, store_sealed_gold
+from scoring import Definition, Problem, load_definition
+from scoring.definition.archive import DEFINITION
+
+
+@dataclass(frozen=True, slots=True)
+class PushedGold:
+    """A gold standard out of a pushed folder, sealed by itself.
+
+    `is_folders`: the same as the last import or push brought; `is_known`: the same as the version in use.
+    """
+
+    track: str
+    split: str
+    sealed_sha256: str
+    counts: tuple[int, int] | None
+    is_folders: bool
+    is_known: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PushedFolder:
+    """What a child found; without errors also the definition, whose folder on disk has the public files."""
+
+    problems: Problems
+    slug: str = ""
+    definition: Definition | None = None
+    gold: list[PushedGold] = field(default_factory=list)
+    agreement: dict[tuple[str, str], list[dict[str, Any]]] = field(default_factory=dict)
+
+
+@contextmanager
+def unpacked(push: TaskPush) -> Iterator[PushedFolder]:
+    """The judged folder, which is deleted when the context ends.
+
+    Raises:
+        ChildError: the content kills the child, or it takes too long.
+        OSError: storage or machine fail; `CannotOpen` where this process has not the key.
+    """
+    archive = open_gold(push.sealed_sha256)
+    with tempfile.TemporaryDirectory(prefix="agon-push-") as name:
+        folder = Path(name).resolve()
+        with Child(TaskFolder(archive, folder), [folder], PUSH_CHILD_SECONDS) as child:
+            yield _judged(child, folder)
+
+
+def due(at: datetime) -> list[UUID]:
+    """Pushes that wait without a hint on the queue, oldest first; each is marked as hinted at."""
+    return TaskPush.objects.unfinished().due(at).order_by("received_at").hint(at, HINT_SECONDS, SWEEP_BATCH)
+
+
+def expire(at: datetime) -> None:
+    """Give up pushes that waited too long for a worker."""
+    late = TaskPush.objects.unfinished().filter(received_at__lte=at - WAITS)
+    for push in late:
+        late.filter(pk=push.pk).release(state=TaskPush.State.FAILED, checked_at=at)
+
+
+def forget_leftovers(at: datetime) -> int:
+    """Delete the sealed zips of finished pushes, and what was prepared long ago and not applied; how many files."""
+    dropped = 0
+    for push in TaskPush.objects.exclude(sealed_sha256="").exclude(pk__in=TaskPush.objects.unfinished().values("pk")):
+        dropped += forget_archive(push)
+    old = TaskPush.objects.filter(state=TaskPush.State.READY, received_at__lte=at - KEPT)
+    for push in old:
+        gold = {one["sealed_sha256"] for one in push.prepared.get("gold", ())}
+        used = GoldStandard.objects.filter(sealed_sha256__in=gold).values_list("sealed_sha256", flat=True)
+        for name in gold - set(used):
+            gold_objects().delete(name)
+            dropped += 1
+        old.filter(pk=push.pk).update(state=TaskPush.State.FAILED, prepared={})
+    return dropped
+
+
+def forget_archive(push: TaskPush) -> bool:
+    """Delete the sealed zip, which no one needs once it is judged."""
+    gold_objects().delete(push.sealed_sha256)
+    return bool(TaskPush.objects.filter(pk=push.pk).update(sealed_sha256=""))
+
+
+def _judged(child: Child, folder: Path) -> PushedFolder:
+    found = child.ask("unpack")
+    problems, sizes = found["problems"], found["sizes"]
+    if not _ok(problems):
+        return PushedFolder(problems)
+    _write(child, folder, DEFINITION, sizes[DEFINITION])
+    loaded = child.ask("load")
+    problems += loaded["problems"]
+    if not _ok(problems):
+        return PushedFolder(problems)
+    slug, apart = loaded["slug"], set(loaded["apart"])
+    for name in sizes.keys() - apart - {DEFINITION}:
+        _write(child, folder, name, sizes[name])
+    versions = GoldStandard.objects.filter(track__shared_task__slug=slug)
+    judged = child.ask("judge", sorted(set(versions.values_list("track__slug", "split"))))
+    problems += judged["problems"]
+    if not _ok(problems):
+        return PushedFolder(problems, slug)
+    gold = [_sealed(child, one, slug, sizes[one["name"]], problems) for one in judged["gold"]]
+    agreement = {(one["track"], one["split"]): one["rows"] for one in judged["agreement"]}
+    return PushedFolder(problems, slug, load_definition(folder), gold, agreement)
+
+
+def _ok(problems: Problems) -> bool:
+    return not any(problem["severity"] == "error" for problem in problems)
+
+
+def _content(child: Child, name: str, size: int) -> Iterator[bytes]:
+    for start in range(0, max(size, 1), PIECE):
+        yield b64decode(child.ask("piece", name, start))
+
+
+def _write(child: Child, folder: Path, name: str, size: int) -> None:
+    """The child has judged the path; a path that leads out would be an error of ours, and is none of its own."""
+    path = folder / name
+    if not path.resolve().is_relative_to(folder):
+        raise AssertionError("a path that leads out of the folder")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("xb") as file:
+        for piece in _content(child, name, size):
+            file.write(piece)
+
+
+def _sealed(child: Child, judged: dict[str, Any], slug: str, size: int, problems: Problems) -> PushedGold:
+    """One gold standard compared and sealed; with a problem where it has changed on the page as well."""
+    content = b"".join(_content(child, judged["name"], size))
+    of_split = GoldStandard.objects.filter(
+        track__shared_task__slug=slug, track__slug=judged["track"], split=judged["split"]
+    ).order_by("-version")
+    newest, imported = of_split.first(), of_split.filter(is_imported=True).first()
+    is_folders, is_known = _holds(imported, content), _holds(newest, content)
+    has_parted = newest is not None and (imported is None or imported.sealed_sha256 != newest.sealed_sha256)
+    if has_parted and not (is_folders or is_known):
+        problems.append(_changed_twice(judged["name"], newest.version if newest else 0))
+    counts = tuple(judged["counts"]) if judged["counts"] else None
+    is_new = not (is_folders or is_known)
+    stored = store_sealed_gold(seal([content])) if is_new else ""
+    return PushedGold(judged["track"], judged["split"], stored, counts, is_folders, is_known)
+
+
+def _holds(gold: GoldStandard | None, content: bytes) -> bool:
+    return gold is not None and open_gold(gold.sealed_sha256) == content
+
+
+def _changed_twice(name: str, version: int) -> dict[str, Any]:
+    message = (
+        f"{name} has changed, and version {version} of this gold was uploaded on the page Gold since. Upload your file "
+        "on the page Gold, or leave it out of the folder to keep that version."
+    )
+    return problem("gold-changed-twice", message, name)
+
+
+def problem(code: str, message: str, file: str | None = None, line: int | None = None) -> dict[str, Any]:
+    """An error about a pushed folder, in the form of all problems."""
+    return Problem("error", code, message, file=file, line=line).as_dict()

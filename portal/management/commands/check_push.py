@@ -1,0 +1,20 @@
+"""Judges a pushed task folder: what the job of that name starts."""
+
+from argparse import ArgumentParser
+from typing import Any
+from uuid import UUID
+
+from django.core.management.base import BaseCommand
+
+from portal.actions.pushed_folder import check_push
+from portal.models.clock import database_now
+
+
+class Command(BaseCommand):
+    help = "Judges the pushed task folder with that id, unless another worker does."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("push", type=UUID)
+
+    def handle(self, *, push: UUID, **_: Any) -> None:
+        check_push(push, database_now())

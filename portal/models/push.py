@@ -1,0 +1,85 @@
+"""A task's folder that an organizer pushed: sealed as it came in, checked by a worker, applied when someone says so."""
+
+import uuid
+from datetime import timedelta
+from typing import Self
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from portal.models.account import User, Viewer
+from portal.models.lease import Leased, LeaseQuerySet
+from portal.models.task import SharedTask
+
+WAITS = timedelta(hours=1)  # for a worker; then the push has failed
+KEPT = timedelta(days=7)  # what was prepared and never applied
+
+
+class TaskPushQuerySet(LeaseQuerySet["TaskPush"]):
+    def visible_to(self, user: Viewer) -> Self:
+        """Those of tasks that the user may organize; one without a task is its sender's."""
+        if not (isinstance(user, User) and user.is_active and User.objects.with_second_factor(user).exists()):
+            return self.none()
+        of_tasks = Q(shared_task__in=SharedTask.objects.organized_by(user))
+        if user.token is not None and user.token.shared_task_id is not None:
+            return self.filter(of_tasks)
+        return self.filter(of_tasks | Q(shared_task__isnull=True, sent_by=user.pk))
+
+    def unfinished(self) -> Self:
+        """Those that wait for a worker."""
+        return self.filter(state__in=(TaskPush.State.RECEIVED, TaskPush.State.CHECKING))
+
+
+class TaskPush(Leased):
+    """One zip. The first push of a task creates its draft; a later one is compared with the task as it is."""
+
+    class State(models.TextChoices):
+        RECEIVED = "received", _("received")
+        CHECKING = "checking", _("being checked")
+        REJECTED = "rejected", _("rejected")
+        READY = "ready", _("ready to be applied")
+        APPLIED = "applied", _("applied")
+        FAILED = "failed", _("failed on our side")
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    shared_task = models.ForeignKey(SharedTask, on_delete=models.SET_NULL, null=True, related_name="pushes")
+    is_first = models.BooleanField()  # it creates a task
+    sent_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    size = models.PositiveBigIntegerField()  # bytes, of the zip
+    sealed_sha256 = models.CharField(max_length=64, blank=True)  # of the sealed zip; empty once it is deleted
+    state = models.CharField(max_length=8, choices=State, default=State.RECEIVED)
+    problems = models.JSONField(default=list)  # each as `Problem.as_dict`, without anything that gold holds
+    changes = models.JSONField(default=list)  # what would change, a sentence each
+    effects = models.JSONField(default=list)  # what that brings to runs, deadlines and people
+    difference = models.TextField(blank=True)  # of task.yaml
+    touches_runs = models.BooleanField(default=False)  # applying it needs a confirmation
+    prepared = models.JSONField(default=dict)  # as `portal.actions.pushed_folder` keeps it, until it is applied
+    base = models.CharField(max_length=64, blank=True)  # the task's state that it was compared with
+    received_at = models.DateTimeField()
+    checked_at = models.DateTimeField(null=True)
+    applied_at = models.DateTimeField(null=True)
+
+    objects = TaskPushQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("-received_at",)
+        constraints = [
+            models.UniqueConstraint(
+                fields=("sent_by",), condition=Q(state__in=("received", "checking")), name="one_push_at_a_time"
+            )
+        ]
+        indexes = [models.Index(fields=("state", "lease_ends"), name="push_work")]
+
+    def __str__(self) -> str:
+        return f"push {self.pk}"
+
+    @property
+    def audit_subject(self) -> str:
+        return f"push {self.pk}"
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether nothing more happens by itself."""
+        return self.state not in (self.State.RECEIVED, self.State.CHECKING)

@@ -1,0 +1,97 @@
+"""Opening, hiding and deleting tasks, and who organizes them."""
+
+from typing import Any
+
+import pytest
+
+from portal.actions.drafts import delete_draft, hide_task, open_task, show_task
+from portal.actions.errors import ActionError
+from portal.actions.organizers import add_organizer, remove_organizer
+from portal.actions.teams import register_team
+from portal.models import AuditEntry, GoldStandard, Run, SharedTask, Team, User
+from portal.objects.interface import gold_objects
+from tests.portal.world import (
+    EVALUATION,
+    GOOD,
+    STRANGER,
+    organizer_of,
+    person,
+    send_run,
+    set_up_second_factor,
+    work_off,
+)
+
+
+@pytest.fixture
+def organizer(tiny: SharedTask) -> User:
+    return organizer_of(tiny)
+
+
+def state(task: SharedTask, state: str) -> SharedTask:
+    SharedTask.objects.filter(pk=task.pk).update(state=state)
+    task.refresh_from_db()
+    return task
+
+
+def test_a_draft_is_opened_once_and_then_only_hidden_and_shown(tiny: SharedTask, organizer: User) -> None:
+    draft = state(tiny, "draft")
+    for action in (hide_task, show_task):
+        with pytest.raises(ActionError, match="not_"):
+            action(organizer, draft, EVALUATION)
+    assert not SharedTask.objects.visible_to(STRANGER).exists()
+    opened = open_task(organizer, draft, EVALUATION)
+    assert SharedTask.objects.visible_to(STRANGER).exists()
+    for action in (open_task, delete_draft, show_task):
+        with pytest.raises(ActionError, match="not_"):
+            action(organizer, opened, EVALUATION)
+    hide_task(organizer, opened, EVALUATION)
+    assert not SharedTask.objects.visible_to(STRANGER).exists()
+    assert SharedTask.objects.visible_to(organizer).exists()
+    for action in (open_task, delete_draft, hide_task):
+        with pytest.raises(ActionError, match="not_"):
+            action(organizer, opened, EVALUATION)
+    show_task(organizer, opened, EVALUATION)
+    assert SharedTask.objects.visible_to(STRANGER).exists()
+    verbs = ["open_task", "hide_task", "show_task"]
+    assert list(AuditEntry.objects.filter(verb__in=verbs).order_by("pk").values_list("verb", flat=True)) == verbs
+
+
+def test_a_draft_is_deleted_with_all_that_was_tried_in_it(tiny: SharedTask, organizer: User) -> None:
+    team = register_team(organizer, state(tiny, "draft"), EVALUATION, name="Trial")
+    send_run(team, GOOD, 1, EVALUATION)
+    work_off(EVALUATION)
+    assert Run.objects.filter(kind="team", state="scored").exists()
+    delete_draft(organizer, tiny, EVALUATION)
+    assert [model.objects.count() for model in (SharedTask, Team, Run, GoldStandard)] == [0, 0, 0, 0]
+    entry = AuditEntry.objects.get(verb="delete_draft")
+    assert (entry.actor, entry.subject) == (organizer, "shared task tiny")
+    assert AuditEntry.objects.filter(verb="submit").exists()
+
+
+def test_gold_of_a_deleted_draft_is_deleted_too(
+    tiny: SharedTask, organizer: User, django_capture_on_commit_callbacks: Any
+) -> None:
+    sealed = set(GoldStandard.objects.values_list("sealed_sha256", flat=True))
+    assert sealed <= set(gold_objects().names())
+    with django_capture_on_commit_callbacks(execute=True):
+        delete_draft(organizer, state(tiny, "draft"), EVALUATION)
+    assert not sealed & set(gold_objects().names())
+
+
+def test_organizers_are_added_and_removed_by_address(tiny: SharedTask, organizer: User) -> None:
+    other = person("Otto")
+    set_up_second_factor(other)
+    assert not tiny.is_organized_by(other)
+    add_organizer(organizer, tiny, EVALUATION, address="OTTO@example.org")
+    assert tiny.is_organized_by(other)
+    for address, code in (("otto@example.org", "is_organizer"), ("none@example.org", "no_account"), ("x", "address")):
+        with pytest.raises(ActionError) as error:
+            add_organizer(organizer, tiny, EVALUATION, address=address)
+        assert code in (error.value.code, *getattr(error.value, "problems", ()))
+    remove_organizer(other, tiny, EVALUATION, address=organizer.email)
+    assert not tiny.is_organized_by(organizer)
+    with pytest.raises(ActionError, match="last_organizer"):
+        remove_organizer(other, tiny, EVALUATION, address=other.email)
+    with pytest.raises(ActionError, match="no_such_organizer"):
+        remove_organizer(other, tiny, EVALUATION, address="none@example.org")
+    assert list(tiny.organizers.all()) == [other]

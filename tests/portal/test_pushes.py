@@ -1,0 +1,280 @@
+"""Organizers without a shell: a folder pushed as a zip becomes a draft, and a changed one is compared and applied."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from portal.actions.errors import ActionError
+from portal.actions.pushed_folder import DRAFTS, check_push
+from portal.actions.pushes import PUSHES_AN_HOUR, apply_push, is_stale, push_new_task, push_task
+from portal.evaluation.pushes import due, expire, forget_leftovers
+from portal.models import AuditEntry, GoldStandard, PhaseChange, Run, SharedTask, TaskPush, User
+from portal.objects.interface import gold_objects
+from portal.sealing import seal
+from portal.storage import open_gold
+from tests.portal.test_import import edit
+from tests.portal.world import (
+    EVALUATION,
+    POST,
+    board,
+    new_team,
+    organizer_of,
+    person,
+    send_run,
+    set_up_second_factor,
+    work_off,
+)
+from tests.scoring.uploads.test_archives import zipped
+
+
+@pytest.fixture
+def creator(db: None) -> User:
+    user = person("Carla")
+    user.may_create_tasks = True
+    user.save()
+    set_up_second_factor(user)
+    return user
+
+
+def packed(folder: Path, **instead: bytes) -> bytes:
+    files = {path.relative_to(folder.parent).as_posix(): path for path in sorted(folder.rglob("*")) if path.is_file()}
+    return zipped({name: path.read_bytes() for name, path in files.items()} | instead)
+
+
+def pushed(user: User, content: bytes, task: SharedTask | None = None, at: Any = EVALUATION) -> TaskPush:
+    """What a worker says of it."""
+    sealed = seal([content])
+    push = push_task(user, task, at, sealed=sealed) if task else push_new_task(user, user, at, sealed=sealed)
+    check_push(push.pk, at)
+    push.refresh_from_db()
+    return push
+
+
+def codes(push: TaskPush) -> set[str]:
+    return {problem["code"] for problem in push.problems if problem["severity"] == "error"}
+
+
+def test_the_first_push_creates_a_draft_that_only_its_organizer_sees(creator: User, tiny_folder: Path) -> None:
+    push = pushed(creator, packed(tiny_folder))
+    assert (push.state, push.problems) == ("applied", [])
+    task = push.shared_task
+    assert task is not None
+    assert (task.slug, task.state, list(task.organizers.all())) == ("tiny", "draft", [creator])
+    assert list(SharedTask.objects.visible_to(creator)) == [task]
+    assert not SharedTask.objects.visible_to(person("Someone")).exists()
+    assert {(gold.track.slug, gold.version, gold.counts) for gold in GoldStandard.objects.all()} == {
+        ("one", 1, (4, 4)),
+        ("two", 1, (4, 4)),
+    }
+    assert open_gold(GoldStandard.objects.get(track__slug="one").sealed_sha256) == (
+        (tiny_folder / "gold/one.json").read_bytes()
+    )
+    assert not list(task.definition.folder.rglob("gold"))
+    assert Run.objects.filter(kind="baseline").count() == 6
+    entry = AuditEntry.objects.get(verb="create_draft")
+    assert (entry.actor, entry.shared_task) == (creator, task)
+    work_off(EVALUATION)
+    assert board(task, EVALUATION, viewer=creator).rows
+
+
+def test_the_sealed_zip_is_deleted_once_it_is_judged_and_nothing_open_is_left(
+    creator: User, tiny_folder: Path, settings: Any
+) -> None:
+    before = set(gold_objects().names())
+    push = pushed(creator, packed(tiny_folder))
+    gold = {one.sealed_sha256 for one in GoldStandard.objects.all()}
+    assert set(gold_objects().names()) - before == gold
+    assert push.sealed_sha256 == ""
+    word = (tiny_folder / "gold/one.json").read_bytes()
+    for path in Path(settings.STATE_ROOT).rglob("*"):
+        assert not path.is_file() or path.name == "gold-private-key" or word not in path.read_bytes()
+
+
+def test_all_problems_come_back_with_file_and_line(creator: User, tiny_folder: Path) -> None:
+    edit(tiny_folder, "rank_by: accuracy", "rank_by: acuracy")
+    edit(tiny_folder, "{2,30}", "{2,30}+(a+)+")
+    push = pushed(creator, packed(tiny_folder))
+    assert push.state == "rejected"
+    assert {problem["file"] for problem in push.problems} == {"task.yaml"}
+    lines = (tiny_folder / "task.yaml").read_text().splitlines()
+    assert [lines[problem["line"] - 1].split(":")[0].strip() for problem in push.problems] == [
+        "team",
+        "rank_by",
+        "rank_by",
+    ]
+    assert push.shared_task is None
+
+
+def test_problems_of_files_quote_no_gold(creator: User, tiny_folder: Path) -> None:
+    (tiny_folder / "gold/one.json").write_text('[\n {"id": "1", "test_case": "T", "value": "Schibboleth"}\n]')
+    (tiny_folder / "pages/overview.md").write_bytes(b"# One\n\xff\n")
+    push = pushed(creator, packed(tiny_folder))
+    assert {(problem["file"], problem["line"]) for problem in push.problems} == {("pages/overview.md", 2)}
+    (tiny_folder / "pages/overview.md").write_text("# One\n")
+    push = pushed(creator, packed(tiny_folder))
+    assert {problem["file"] for problem in push.problems} == {"gold/one.json"}
+    assert "Schibboleth" not in str(push.problems)
+
+
+def test_a_later_push_shows_the_difference_and_changes_nothing_until_it_is_applied(
+    creator: User, tiny_folder: Path
+) -> None:
+    task = pushed(creator, packed(tiny_folder)).shared_task
+    assert task is not None
+    before = task.definition_sha256
+    edit(tiny_folder, 'title: "Track one"', 'title: "Track uno"')
+    (tiny_folder / "pages/overview.md").write_text("# Another text\n")
+    push = pushed(creator, packed(tiny_folder), task)
+    assert push.state == "ready"
+    assert push.changes == [
+        "track one: title Track one → Track uno",
+        "pages/overview.md: changed",
+        "task.yaml: changed",
+    ]
+    assert '+    title: "Track uno"' in push.difference
+    assert (push.effects, push.touches_runs) == ([], False)
+    task.refresh_from_db()
+    assert task.definition_sha256 == before
+    assert task.tracks.get(slug="one").title == "Track one"
+    apply_push(creator, push, EVALUATION)
+    push.refresh_from_db()
+    assert push.state == "applied"
+    assert task.tracks.get(slug="one").title == "Track uno"
+    assert SharedTask.objects.get().definition.pages["overview"].read_text() == "# Another text\n"
+    assert AuditEntry.objects.get(verb="apply_push").actor == creator
+
+
+def test_the_same_folder_again_changes_nothing(creator: User, tiny_folder: Path) -> None:
+    task = pushed(creator, packed(tiny_folder)).shared_task
+    push = pushed(creator, packed(tiny_folder), task)
+    assert (push.state, push.changes, push.effects) == ("ready", [], [])
+
+
+@pytest.fixture
+def organizer(tiny: SharedTask) -> User:
+    return organizer_of(tiny)
+
+
+def test_what_touches_runs_must_be_confirmed(tiny: SharedTask, organizer: User, tiny_folder: Path) -> None:
+    team = new_team(tiny, "Meltemi")
+    send_run(team, ["NO"] * 4, 1, EVALUATION)
+    work_off(EVALUATION)
+    shutil.copy(tiny_folder / "gold/two.json", tiny_folder / "gold/one.json")
+    push = pushed(organizer, packed(tiny_folder), tiny)
+    assert push.changes == ["gold one test: version 2, 4 of 4 items have gold"]
+    assert push.effects == ["1 run is scored again."]
+    assert not Run.objects.filter(state="received", kind="team").exists()
+    with pytest.raises(ActionError, match="push_unsure"):
+        apply_push(organizer, push, EVALUATION)
+    assert GoldStandard.objects.filter(track__slug="one").count() == 1
+    apply_push(organizer, push, EVALUATION, is_sure=True)
+    newest = GoldStandard.objects.newest(tiny.tracks.get(slug="one"), "test")
+    assert newest is not None
+    assert (newest.version, newest.is_imported) == (2, True)
+    assert Run.objects.filter(state="received", kind="team").count() == 1
+
+
+def test_a_deadline_that_moves_is_shown_and_recorded_by_name(
+    tiny: SharedTask, organizer: User, tiny_folder: Path
+) -> None:
+    edit(tiny_folder, 'closes: "2024-05-16 00:00 UTC"', 'closes: "2024-05-17 00:00 UTC"')
+    push = pushed(organizer, packed(tiny_folder), tiny)
+    assert push.touches_runs
+    assert any("Evaluation: Wed 1 May, 00:00 UTC" in effect for effect in push.effects), push.effects
+    assert not PhaseChange.objects.exists()
+    apply_push(organizer, push, EVALUATION, is_sure=True)
+    assert PhaseChange.objects.get().by == organizer
+
+
+def test_what_cannot_be_applied_is_a_problem_of_the_push(tiny: SharedTask, organizer: User, tiny_folder: Path) -> None:
+    edit(tiny_folder, 'closes: "2024-05-16 00:00 UTC"', 'closes: "2024-05-02 12:30 UTC"')
+    push = pushed(organizer, packed(tiny_folder), tiny)
+    assert (push.state, codes(push)) == ("rejected", {"window"})
+
+
+def test_a_push_is_stale_once_the_task_has_changed(tiny: SharedTask, organizer: User, tiny_folder: Path) -> None:
+    edit(tiny_folder, 'title: "Track one"', 'title: "Track uno"')
+    first = pushed(organizer, packed(tiny_folder), tiny)
+    edit(tiny_folder, 'title: "Track two"', 'title: "Track due"')
+    second = pushed(organizer, packed(tiny_folder), tiny)
+    assert not is_stale(first)
+    apply_push(organizer, second, EVALUATION)
+    assert is_stale(first)
+    with pytest.raises(ActionError, match="push_stale"):
+        apply_push(organizer, first, EVALUATION)
+    with pytest.raises(ActionError, match="push_not_ready"):
+        apply_push(organizer, second, EVALUATION)
+    assert tiny.tracks.get(slug="two").title == "Track due"
+
+
+def test_the_slug_is_free_or_the_tasks_own(tiny: SharedTask, organizer: User, creator: User, tiny_folder: Path) -> None:
+    push = pushed(creator, packed(tiny_folder))
+    assert codes(push) == {"folder-slug"}
+    assert push.problems[0]["line"] == 2
+    edit(tiny_folder, "slug: tiny", "slug: other")
+    assert codes(pushed(organizer, packed(tiny_folder), tiny)) == {"folder-slug"}
+    assert SharedTask.objects.count() == 1
+
+
+def test_gold_uploaded_on_the_page_is_not_overwritten(tiny: SharedTask, organizer: User, tiny_folder: Path) -> None:
+    GoldStandard.objects.filter(track__slug="one").update(is_imported=False)
+    shutil.copy(tiny_folder / "gold/two.json", tiny_folder / "gold/one.json")
+    push = pushed(organizer, packed(tiny_folder), tiny)
+    assert codes(push) == {"gold-changed-twice"}
+    assert push.problems[0]["file"] == "gold/one.json"
+
+
+def test_a_folder_without_its_gold_changes_none(tiny: SharedTask, organizer: User, tiny_folder: Path) -> None:
+    shutil.rmtree(tiny_folder / "gold")
+    push = pushed(organizer, packed(tiny_folder), tiny)
+    assert (push.state, push.changes) == ("ready", [])
+
+
+def test_limits_of_pushes_and_drafts(creator: User, tiny_folder: Path) -> None:
+    content = packed(tiny_folder)
+    push = push_new_task(creator, creator, EVALUATION, sealed=seal([content]))
+    with pytest.raises(ActionError, match="push_running"):
+        push_new_task(creator, creator, EVALUATION, sealed=seal([content]))
+    names = set(gold_objects().names())
+    TaskPush.objects.update(state="rejected")
+    fields = {"is_first": True, "sent_by": creator, "size": 1, "state": "rejected", "received_at": EVALUATION}
+    TaskPush.objects.bulk_create(TaskPush(**fields) for _ in range(PUSHES_AN_HOUR - 1))
+    with pytest.raises(ActionError, match="push_limit"):
+        push_new_task(creator, creator, EVALUATION, sealed=seal([content]))
+    TaskPush.objects.filter(pk=push.pk).update(size=2**30)
+    TaskPush.objects.exclude(pk=push.pk).delete()
+    with pytest.raises(ActionError, match="push_bytes"):
+        push_new_task(creator, creator, EVALUATION, sealed=seal([content]))
+    for number in range(DRAFTS):
+        task = SharedTask.objects.create(slug=f"d{number}", title="D", year=2024, imported_at=EVALUATION, state="draft")
+        task.organizers.add(creator)
+    with pytest.raises(ActionError, match="draft_limit"):
+        push_new_task(creator, creator, EVALUATION, sealed=seal([content]))
+    assert set(gold_objects().names()) == names
+
+
+def test_only_accounts_that_may_create_tasks_push_new_ones(creator: User, tiny_folder: Path) -> None:
+    someone = person("Someone")
+    set_up_second_factor(someone)
+    with pytest.raises(ActionError, match="may_not_create"):
+        push_new_task(someone, someone, EVALUATION, sealed=seal([b""]))
+    push = push_new_task(creator, creator, EVALUATION, sealed=seal([packed(tiny_folder)]))
+    User.objects.filter(pk=creator.pk).update(may_create_tasks=False)
+    check_push(push.pk, EVALUATION)
+    push.refresh_from_db()
+    assert codes(push) == {"may-not-create"}
+    assert not SharedTask.objects.exists()
+
+
+def test_the_sweep_finds_pushes_and_gives_up_after_an_hour(creator: User, tiny_folder: Path) -> None:
+    before = set(gold_objects().names())
+    push = push_new_task(creator, creator, EVALUATION, sealed=seal([packed(tiny_folder)]))
+    assert due(EVALUATION) == []
+    assert due(POST) == [push.pk]
+    expire(POST)
+    push.refresh_from_db()
+    assert push.state == "failed"
+    assert forget_leftovers(POST) == 1
+    assert set(gold_objects().names()) == before

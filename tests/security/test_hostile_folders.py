@@ -1,0 +1,144 @@
+"""Hostile task folders: each is a problem with its place, and nothing else happens."""
+
+import stat
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from portal.actions.pushed_folder import check_push
+from portal.actions.pushes import push_new_task
+from portal.evaluation import pushes
+from portal.models import GoldStandard, Run, SharedTask, TaskPush, User
+from portal.objects.interface import data_objects, gold_objects
+from portal.sealing import seal
+from scoring import limits
+from tests.portal.conftest import tiny_folder
+from tests.portal.test_pushes import creator, packed
+from tests.portal.world import EVALUATION
+from tests.scoring.uploads.test_archives import of_kind, zipped
+from tests.security.zips import BROKEN, LYING
+
+__all__ = ["creator", "tiny_folder"]
+
+SECONDS = 30
+Push = Callable[[bytes], TaskPush]
+
+
+@pytest.fixture
+def push(creator: User) -> Push:
+    """Push it; nothing but the row is left, and it took little time."""
+
+    def push(content: bytes) -> TaskPush:
+        before = set(data_objects().names()), set(gold_objects().names())
+        start = time.process_time()
+        found = push_new_task(creator, creator, EVALUATION, sealed=seal([content]))
+        check_push(found.pk, EVALUATION)
+        found.refresh_from_db()
+        assert time.process_time() - start < SECONDS
+        assert found.state == "rejected", found.state
+        assert all(problem["message"] for problem in found.problems)
+        assert (set(data_objects().names()), set(gold_objects().names())) == before
+        assert not any(model.objects.exists() for model in (SharedTask, GoldStandard, Run))
+        TaskPush.objects.all().delete()  # so that no limit stops the next one
+        return found
+
+    return push
+
+
+def places(found: TaskPush) -> set[tuple[str, str | None]]:
+    return {(problem["code"], problem["file"]) for problem in found.problems if problem["severity"] == "error"}
+
+
+PATHS = ["../../escaped", "/tmp/escaped", "C:/escaped", "c:escaped", "..\\escaped", "a/../../escaped"]
+
+
+def test_paths_that_leave_the_folder(push: Push, tiny_folder: Path) -> None:
+    for path in PATHS:
+        codes = {code for code, _file in places(push(packed(tiny_folder, **{path: b"x"})))}
+        assert codes == {"folder-path"}, path
+    assert not Path("/tmp/escaped").exists()
+
+
+def test_links_and_devices(push: Push, tiny_folder: Path) -> None:
+    for mode in (stat.S_IFLNK, stat.S_IFCHR, stat.S_IFIFO):
+        name = "tiny_task/pages/link.md"
+        files = {
+            path.relative_to(tiny_folder.parent).as_posix(): path.read_bytes() for path in tiny_folder.rglob("*.*")
+        }
+        found = push(zipped(files | {of_kind(name, mode | 0o777): b"/etc/passwd"}))
+        assert places(found) == {("folder-special", name)}
+
+
+def test_bombs_and_sizes(push: Push, tiny_folder: Path) -> None:
+    attacks = {
+        "archive-ratio": {"tiny_task/data/zeros.txt": bytes(64 * limits.MEBIBYTE)},
+        "archive-entries": {f"tiny_task/{n}": b"" for n in range(limits.FOLDER_ENTRIES + 1)},
+        "archive-too-large": {"tiny_task/more/task.yaml": bytes(limits.DEFINITION_BYTES + 1)},
+    }
+    for code, files in attacks.items():
+        assert code in {found for found, _file in places(push(packed(tiny_folder, **files)))}
+
+
+@pytest.mark.parametrize("what", [*BROKEN, *LYING])
+def test_zips_that_could_be_read_in_two_ways(push: Push, what: str) -> None:
+    assert places(push((BROKEN | LYING)[what]))
+
+
+def test_huge_pages(push: Push, tiny_folder: Path) -> None:
+    (tiny_folder / "pages/overview.md").write_bytes(b"[" * (limits.PAGE_BYTES + 1))
+    assert places(push(packed(tiny_folder))) == {("folder-file", "pages/overview.md")}
+
+
+def test_patterns_that_take_exponential_time(push: Push, tiny_folder: Path) -> None:
+    for pattern in ("(a+)+$", "(a|aa)+", r"(a*)*\\1", "(" * 5000):
+        path = tiny_folder / "task.yaml"
+        original = path.read_text()
+        path.write_text(original.replace('"[A-Za-z0-9_-]{2,30}"', f'"{pattern}"'))
+        found = push(packed(tiny_folder))
+        path.write_text(original)
+        assert {(problem["file"], problem["line"]) for problem in found.problems} == {("task.yaml", 8)}, pattern
+
+
+def test_yaml_that_grows_or_nests(push: Push, tiny_folder: Path) -> None:
+    path = tiny_folder / "task.yaml"
+    original = path.read_text()
+    aliases = "a: &a [x, x]\n" + "".join(f"b{n}: &b{n} [*a, *a]\n" for n in range(20))
+    for attack in (aliases, "x: " + "[" * 20_000 + "]" * 20_000, "x: !!python/object/apply:os.system [id]\n", "\0"):
+        path.write_text(original + attack)
+        assert {file for _code, file in places(push(packed(tiny_folder)))} == {"task.yaml"}
+
+
+def test_code_and_plug_ins_never_run(creator: User, tiny_folder: Path) -> None:
+    """Neither as a module that the definition names nor by a name that Python would find."""
+    code = f"open({str(tiny_folder.parent / 'ran')!r}, 'w').close()\n"
+    for name in ("sitecustomize.py", "scoring.py", "metric.py", "portal/__init__.py", "setup.py"):
+        (tiny_folder / name).parent.mkdir(exist_ok=True)
+        (tiny_folder / name).write_text(code)
+    path = tiny_folder / "task.yaml"
+    named = path.read_text()
+    path.write_text(named.replace("metrics: [accuracy]", 'metrics: [accuracy, "metric.py"]'))
+    found = push_new_task(creator, creator, EVALUATION, sealed=seal([packed(tiny_folder)]))
+    check_push(found.pk, EVALUATION)
+    found.refresh_from_db()
+    assert found.state == "rejected"
+    assert "task.yaml" in {file for _code, file in places(found)}
+    path.write_text(named)
+    found = push_new_task(creator, creator, EVALUATION, sealed=seal([packed(tiny_folder)]))
+    check_push(found.pk, EVALUATION)
+    found.refresh_from_db()
+    assert found.state == "applied"
+    assert {problem["code"] for problem in found.problems} == {"folder-code"}
+    assert not list(SharedTask.objects.get().definition.folder.rglob("*.py"))
+    assert not (tiny_folder.parent / "ran").exists()
+    assert "metric" not in sys.modules
+
+
+def test_a_folder_that_kills_its_check_is_rejected_at_once(
+    push: Push, tiny_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pushes, "PUSH_CHILD_SECONDS", 0.2)
+    (tiny_folder / "data/large.txt").write_bytes(b"".join(b"%d\n" % n for n in range(3_000_000)))
+    assert places(push(packed(tiny_folder))) == {("folder-too-expensive", None)}
