@@ -110,7 +110,7 @@ def check_push(push_id: UUID, at: datetime) -> None:
             result = _result(push, folder, now())
     except ChildError as error:
         log.warning("push rejected", push=str(push_id), error=str(error))
-        message = "Checking the folder took too much time or memory. Make its files smaller, or leave some out."
+        message = "The folder takes too much time or memory to check. Make its files smaller, or leave some out."
         result = _rejected([problem("folder-too-expensive", message)])
     except Exception as error:
         what = str(error) if isinstance(error, HostError) else description(error)

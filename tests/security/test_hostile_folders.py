@@ -1,9 +1,11 @@
 """Hostile task folders: each is a problem with its place, and nothing else happens."""
 
+import os
 import stat
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ import pytest
 from portal.actions.pushed_folder import check_push
 from portal.actions.pushes import push_new_task
 from portal.evaluation import pushes
+from portal.evaluation.child import Child
 from portal.models import GoldStandard, Run, SharedTask, TaskPush, User
 from portal.objects.interface import data_objects, gold_objects
 from portal.sealing import seal
@@ -139,6 +142,6 @@ def test_code_and_plug_ins_never_run(creator: User, tiny_folder: Path) -> None:
 def test_a_folder_that_kills_its_check_is_rejected_at_once(
     push: Push, tiny_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pushes, "PUSH_CHILD_SECONDS", 0.2)
-    (tiny_folder / "data/large.txt").write_bytes(b"".join(b"%d\n" % n for n in range(3_000_000)))
+    monkeypatch.setattr(pushes, "Child", partial(Child, memory=256 * limits.MEBIBYTE))
+    (tiny_folder / "data/large.txt").write_bytes(os.urandom(60 * limits.MEBIBYTE))
     assert places(push(packed(tiny_folder))) == {("folder-too-expensive", None)}

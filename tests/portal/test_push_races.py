@@ -1,0 +1,95 @@
+"""Two people at once: one push is applied, one draft has a slug, and someone is left to organize."""
+
+import pytest
+
+from portal.actions.errors import ActionError
+from portal.actions.import_shared_task import import_shared_task
+from portal.actions.organizers import add_organizer, remove_organizer
+from portal.actions.pushed_folder import check_push
+from portal.actions.pushes import apply_push, push_new_task
+from portal.models import GoldStandard, SharedTask, TaskPush
+from portal.sealing import seal
+from tests.portal.remembered import remembered
+from tests.portal.test_import import edit
+from tests.portal.test_pushes import packed, pushed
+from tests.portal.world import EVALUATION, at_once, organizer_of, person, set_up_second_factor
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+ROUNDS = 3
+
+
+@remembered
+def organizer(tiny):
+    return organizer_of(tiny)
+
+
+def codes(results):
+    return [result.code if isinstance(result, ActionError) else "done" for result in results]
+
+
+def test_of_two_pushes_that_are_applied_at_once_one_is_stale(tiny, organizer, tiny_folder):
+    for number in range(ROUNDS):
+        found = []
+        for name in ("uno", "due"):
+            text = (tiny_folder / "task.yaml").read_text().split("\n")
+            text = [f'    title: "{name} {number}"' if "    title: " in line else line for line in text]
+            (tiny_folder / "task.yaml").write_text("\n".join(text))
+            found.append(pushed(organizer, packed(tiny_folder), tiny))
+        results = at_once([lambda push=push: apply_push(organizer, push, EVALUATION) for push in found])
+        assert sorted(codes(results)) == ["done", "push_stale"]
+        applied = found[codes(results).index("done")]
+        assert TaskPush.objects.filter(state="applied").count() == number + 1
+        assert (
+            SharedTask.objects.get().definition_sha256
+            == TaskPush.objects.get(pk=applied.pk).shared_task.definition_sha256
+        )
+
+
+def test_one_push_is_applied_once(tiny, organizer, tiny_folder):
+    (tiny_folder / "gold/one.json").write_bytes((tiny_folder / "gold/two.json").read_bytes())
+    push = pushed(organizer, packed(tiny_folder), tiny)
+    results = at_once([lambda: apply_push(organizer, push, EVALUATION, is_sure=True)] * 2)
+    assert sorted(codes(results)) == ["done", "push_not_ready"]
+    assert GoldStandard.objects.filter(track__slug="one").count() == 2
+
+
+def test_a_push_that_meets_an_import_is_stale_or_comes_first(tiny, organizer, tiny_folder):
+    edit(tiny_folder, 'title: "Track one"', 'title: "Track uno"')
+    push = pushed(organizer, packed(tiny_folder), tiny)
+    edit(tiny_folder, 'title: "Track two"', 'title: "Track due"')
+    imported = lambda: import_shared_task(None, tiny_folder, EVALUATION)  # noqa: E731
+    results = at_once([lambda: apply_push(organizer, push, EVALUATION), imported])
+    assert codes(results)[1] == "done"
+    assert codes(results)[0] in ("done", "push_stale")
+    titles = list(tiny.tracks.order_by("slug").values_list("title", flat=True))
+    assert titles == ["Track uno", "Track due"]  # the import comes last, or alone
+
+
+def test_of_two_first_pushes_of_one_slug_one_creates_a_draft(db, tiny_folder):
+    found = []
+    for name in ("Carla", "Carl"):
+        user = person(name)
+        user.may_create_tasks = True
+        user.save()
+        set_up_second_factor(user)
+        found.append(push_new_task(user, user, EVALUATION, sealed=seal([packed(tiny_folder)])))
+    at_once([lambda push=push: check_push(push.pk, EVALUATION) for push in found])
+    assert sorted(TaskPush.objects.values_list("state", flat=True)) == ["applied", "rejected"]
+    task = SharedTask.objects.get()
+    assert list(task.organizers.all()) == [TaskPush.objects.get(state="applied").sent_by]
+
+
+def test_two_organizers_who_remove_each_other_leave_one(tiny, organizer):
+    for number in range(ROUNDS):
+        other = person(f"Otto{number}")
+        set_up_second_factor(other)
+        (one,) = tiny.organizers.all()
+        add_organizer(one, tiny, EVALUATION, address=other.email)
+        results = at_once(
+            [
+                lambda one=one, other=other: remove_organizer(one, tiny, EVALUATION, address=other.email),
+                lambda one=one, other=other: remove_organizer(other, tiny, EVALUATION, address=one.email),
+            ]
+        )
+        assert tiny.organizers.count() == 1, codes(results)
