@@ -9,7 +9,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("portal", "0021_gold_previews"),
+        ("portal", "0022_watching"),
     ]
 
     operations = [
