@@ -9,7 +9,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("portal", "0022_watching"),
+        ("portal", "0023_settled_boards"),
     ]
 
     operations = [
