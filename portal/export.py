@@ -26,17 +26,17 @@ _ROW |= {"method": "method", "system_type": "system", "slot": "slot"}
 
 
 def board_csv(board: BoardTable) -> bytes:
-    """One row per run, one column per metric. An undefined score is an empty cell, as is the language of all items."""
+    """One row per run, one column per metric. An undefined score is an empty cell, as is the slice of all items."""
     keys = [column.key for column in board.columns]
     head = [*_ROW, "received_at", *keys, "low", "high", "tie_group", "flags"]
-    head += ["language", "gold_version", "scorer", "run_id"]
+    head += ["slice", "gold_version", "scorer", "run_id"]
     return table([head, *(_cells(row, keys, board) for row in board.rows)])
 
 
 def _cells(row: Row, keys: list[str], board: BoardTable) -> list[Any]:
     values = [row.scores.get(key) for key in keys]
     interval = row.interval or (None, None)
-    versions = [" ".join(row.flags), board.language, board.gold_version, board.scorer, row.run_id]
+    versions = [" ".join(row.flags), board.slice and board.slice.key, board.gold_version, board.scorer, row.run_id]
     words = [getattr(row, name) for name in _ROW.values()]
     return [*words, row.received_at.isoformat(), *values, *interval, row.group, *versions]
 
@@ -145,8 +145,8 @@ def board_content(board: BoardTable) -> dict[str, Any]:
         "released": board.released,
         "changelog": [_change(change) for change in board.changes],
         "ladder_step": board.step,
-        "language": board.language or None,
-        "language_items": board.language_items,
+        "slice": board.slice and board.slice.key,
+        "slice_items": board.slice and board.slice.items,
         "intervals": made and {"level": made.level, "rounds": made.rounds, "seed": made.seed},
         "metrics": [
             {"key": column.key, "title": column.title, "higher_is_better": column.higher_is_better}

@@ -20,7 +20,7 @@ from scoring.definition.reader import load_definition
 from scoring.limits import LISTED
 from scoring.reports.messages import LANGUAGES
 from scoring.reports.nearest import nearest
-from scoring.reports.printing import report_text, scores_text, spelled_out
+from scoring.reports.printing import problem_line, report_text, scores_text, spelled_out
 from scoring.reports.problems import Report, in_language
 from scoring.score import GoldError, score
 from scoring.uploads import naming
@@ -159,9 +159,12 @@ def _print_schema(_options: argparse.Namespace) -> int:
 
 def _definition(folder: Path) -> Definition:
     try:
-        return load_definition(folder)
+        definition = load_definition(folder)
     except DefinitionError as error:
         raise UsageError(f"The definition in {folder} has errors.", error.report) from None
+    for warning in definition.warnings:
+        print(problem_line(warning), file=sys.stderr)
+    return definition
 
 
 def _check(options: argparse.Namespace, definition: Definition) -> int:

@@ -6,6 +6,15 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+Rows = NDArray[np.intp]
+
+
+def gathered(starts: NDArray[np.int64], rows: Rows) -> tuple[Rows, NDArray[np.int64]]:
+    """Where the entries of `rows` are if those of row i are from starts[i] to starts[i + 1]; and their own starts."""
+    counts = np.diff(starts)[rows]
+    own = np.append(0, np.cumsum(counts))
+    return np.arange(own[-1]) + np.repeat(starts[:-1][rows] - own[:-1], counts), own
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Matrix:
@@ -24,6 +33,17 @@ class Matrix:
 
     def __repr__(self) -> str:
         return f"Matrix({len(self.ids)} items; {', '.join(self.columns)})"
+
+    def select(self, rows: Rows, ids: list[str]) -> "Matrix":
+        """The answers in `rows`, under other ids."""
+        at = rows.tolist()
+        return Matrix(
+            ids=ids,
+            columns=self.columns,
+            values=self.values[rows],
+            absent=None if self.absent is None else self.absent[rows],
+            extra={name: [cells[row] for row in at] for name, cells in self.extra.items()},
+        )
 
     def labels(self) -> list[list[str]]:
         """The labels of each item."""
@@ -69,6 +89,11 @@ class Spans:
         bounds = np.searchsorted(owners[firsts], np.arange(len(ids) + 1))
         return cls(ids, offsets[firsts], offsets[lasts] + 1, bounds)
 
+    def select(self, rows: Rows, ids: list[str]) -> "Spans":
+        """The spans in `rows`, under other ids."""
+        at, starts = gathered(self.starts, rows)
+        return Spans(ids, self.begins[at], self.ends[at], starts)
+
     def pairs(self, row: int) -> list[tuple[int, int]]:
         """Begin and end of each span of an item."""
         own = slice(self.starts[row], self.starts[row + 1])
@@ -101,6 +126,12 @@ class Entities:
     def __repr__(self) -> str:
         return f"Entities({len(self.ids)} sentences, {len(self.begins)} entities)"
 
+    def select(self, rows: Rows, ids: list[str]) -> "Entities":
+        """The entities in `rows`, under other ids."""
+        at, starts = gathered(self.starts, rows)
+        kinds, begins, ends = self.kinds[at], self.begins[at], self.ends[at]
+        return Entities(ids, self.types, kinds, begins, ends, starts, self.lengths[rows])
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Ranking:
@@ -116,6 +147,11 @@ class Ranking:
 
     def __repr__(self) -> str:
         return f"Ranking({len(self.ids)} queries, {len(self.documents)} documents)"
+
+    def select(self, rows: Rows, ids: list[str]) -> "Ranking":
+        """The documents of the queries in `rows`, under other ids."""
+        at, starts = gathered(self.starts, rows)
+        return Ranking(ids, [self.documents[place] for place in at.tolist()], self.scores[at], starts)
 
 
 def as_trec_eval(scores: NDArray[np.float64]) -> NDArray[np.float32]:

@@ -17,6 +17,8 @@ from scoring.formats.reading import Problems
 from scoring.formats.table import values_of
 from scoring.gold.coverage import coverage, incomplete, may_leave_out
 from scoring.items.index import ItemIndex
+from scoring.items.slices import slice_columns
+from scoring.items.texts import TextsError
 from scoring.limits import LISTED
 from scoring.metrics import Comparison, LoadedGold, compare, compute, get, plain
 from scoring.metrics.distinct import distinct
@@ -174,9 +176,27 @@ def load_gold(
     answers = read_gold(rules, content, _gold_format(definition, rules, split), report)
     if answers is None or not report.ok:
         raise GoldError(report)
-    standard = LoadedGold(answers, rules.hierarchy, _declared_values(rules))
+    standard = LoadedGold(answers, rules.hierarchy, _declared_values(rules), slice_columns(rules, split))
+    _require_slices(standard, rules)
     known = None if items is None else find_items(rules, items, split, Report())  # the run's report lists the problem
     return standard if known is None else _for_items(definition, track, split, standard, known)
+
+
+def _require_slices(gold: LoadedGold, track: Track) -> None:
+    """GoldError where a metric needs slices that cannot be read."""
+    used = [name for spec in track.metrics if (name := spec.options.get("slices"))]
+    used += [spec.where[0] for spec in plain(track.metrics) if spec.where]
+    report = Report()
+    for name in dict.fromkeys(used):
+        try:
+            if name in gold.slice_columns:
+                gold.slices(name)
+            elif name in track.slices:
+                raise TextsError("there is no table of this split")
+        except TextsError as error:
+            report.error("slices-unreadable", found=str(error), expected=name)
+    if not report.ok:
+        raise GoldError(report)
 
 
 def _gold_bytes(path: Path) -> bytes:

@@ -32,14 +32,14 @@ Slug = Annotated[str | None, Field(max_length=50, description="A phase; without 
 
 
 class Board(BaseModel):
-    """The rows of a board, as on its page. Only `runs`, `as_of` and `language` change ranks."""
+    """The rows of a board, as on its page. Only `runs`, `as_of` and `slice` change ranks."""
 
     phase: Slug = None
     runs: Literal["official", "all"] = "official"
     search: Annotated[str, Field(max_length=200, description="Part of a team’s name, a run’s name or a method")] = ""
     system: Run.SystemType | Literal[""] = ""
     slot: Run.Slot | Literal[""] = ""
-    language: Annotated[str, Field(max_length=16, description="Of the items that are scored")] = ""
+    slice: Annotated[str, Field(max_length=200, description="Of the items that are scored, as language=es")] = ""
     sort: Annotated[str, Field(max_length=100, description="A metric; with “-” before it, from high to low")] = ""
     as_of: Annotated[date | None, Field(description="With the runs received by the end of that day (AoE)")] = None
     cursor: Annotated[str, Field(max_length=500, description="From `next` of the page before")] = ""

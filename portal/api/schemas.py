@@ -552,8 +552,8 @@ class ReleasedBoardAnswer(BaseModel):
     released: datetime | None
     changelog: list[ChangeAnswer]
     ladder_step: float | None
-    language: str | None
-    language_items: int | None
+    slice: str | None = Field(default=None, description="As language=es, where the scores are about some of the items")
+    slice_items: int | None = None
     intervals: IntervalsAnswer | None
     metrics: list[MetricAnswer]
     rows: list[BoardRow]

@@ -53,15 +53,15 @@ def compare_board(board: Board, at: datetime) -> None:
     """Update intervals and tie groups for the runs that the board shows now."""
     revision = board.revision
     evaluations = _compared_runs(board)
-    further = _further_runs(board, evaluations) if board.language_origin else []
+    further = _further_runs(board, evaluations) if board.slices_origin else []
     definition = board.track.shared_task.definition
     reference = _reference(board)
     comparison: dict[str, Any] = {
         "metric": definition.track(board.track.slug).rank_by,
         "evaluations": sorted(evaluation.pk for evaluation in evaluations),
         "reference": reference,
-        "language_origin": board.language_origin,
-        "by_language_alone": sorted(evaluation.pk for evaluation in further),
+        "slices_origin": board.slices_origin,
+        "by_slice_alone": sorted(evaluation.pk for evaluation in further),
     }
     mine = Board.objects.filter(pk=board.pk)
     same_method = board.comparison.get("method", 1) == METHOD or board.keeps_scores(at)
@@ -120,7 +120,7 @@ def _compared_runs(board: Board) -> list[Evaluation]:
 
 
 def _further_runs(board: Board, compared: list[Evaluation]) -> list[Evaluation]:
-    """The best other runs: a board of all runs ranks them by the language of items, too."""
+    """The best other runs: a board of all runs ranks them by slices of the items, too."""
     assert board.gold is not None
     here = Evaluation.objects.on_board(board.phase, board.gold, board.scorer)
     found = here.filter(team__isnull=False, rank_key__isnull=False).exclude(pk__in=[one.pk for one in compared])

@@ -44,5 +44,5 @@ def _open(sealed: bytes, definition: Definition, track: str, split: str) -> Load
     """Open and load the gold; scoring it against itself computes everything derived from it."""
     opened = accepted_gold(definition, track, unseal(sealed), split)
     if comparison := score_gold(definition, track, opened, split).comparison:
-        details(comparison)
+        details(comparison, definition.track(track).metrics)
     return opened

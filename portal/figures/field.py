@@ -9,7 +9,7 @@ from portal.figures.classes import class_figures, heat
 from portal.figures.figure import Datum, Field, Figure, run_datum
 from portal.figures.frame import WIDTH, Axis, axis
 from portal.figures.layers import Spec, layer, nominal, quantitative
-from portal.figures.scores import by_language, score_figures
+from portal.figures.scores import by_slices, score_figures
 from portal.queries.board_table import BoardTable
 from portal.queries.columns import Column
 from portal.queries.insights import Insights
@@ -25,7 +25,7 @@ def field_figures(insights: Insights) -> list[Figure]:
         intervals(insights.board),
         rank_ranges(insights.ranks),
         *score_figures(insights.board, insights.every_run),
-        by_language(insights.languages, insights.board.ranking_column) if insights.languages else None,
+        *(by_slices(slices, insights.board.ranking_column) for slices in insights.slices),
         *class_figures(insights.details),
         correlations(insights.correlations),
         disagreement(field.get("disagreement", {})),

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from itertools import accumulate
 
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -12,8 +13,8 @@ from portal.figures.layers import Spec, layer, nominal, quantitative
 from portal.models import Run
 from portal.queries.board_table import BoardTable
 from portal.queries.columns import Column
-from portal.queries.insights import Languages
-from portal.times_and_numbers import language_name, score
+from portal.queries.insights import SliceScores
+from portal.times_and_numbers import score
 
 _DAYS = {"format": "%-d %b", "labelOverlap": True, "tickCount": {"interval": "day", "step": 2}}
 
@@ -162,38 +163,34 @@ def by_part(board: BoardTable) -> Figure | None:
     )
 
 
-def by_language(found: Languages, column: Column) -> Figure:
-    """Scores on the items of each language: a row per run, a point per language."""
-    codes = [code for code, _items in found.items]
+def by_slices(found: SliceScores, column: Column) -> Figure:
+    """Scores on the items of each slice: a row per run, a point per slice."""
+    labels = [label for label, _items in found.items]
     data: list[Datum] = [
-        {"name": name, "part": language_name(code), "value": value}
+        {"name": name, "part": label, "value": value}
         for name, _whole, values in found.rows
-        for code, value in zip(codes, values, strict=True)
+        for label, value in zip(labels, values, strict=True)
     ]
-    items = ", ".join(f"{language_name(code)} {items:,}" for code, items in found.items)
+    items = ", ".join(f"{label} {items:,}" for label, items in found.items)
+    title = capfirst(found.title)
     return Figure(
-        name="by-language",
-        title=_("%(metric)s by the language of the items") % {"metric": column.title},
-        caption=_("Each language is scored as if its items were the whole gold standard: %(items)s.")
-        % {"items": items},
-        alt=" ".join(_best_in(language_name(code), data, column) for code in codes),
-        fields=(
-            Field("name", _("Run of")),
-            Field("part", _("Language")),
-            Field("value", column.short, column.decimals),
-        ),
+        name=f"by-{found.name}".replace("_", "-").lower(),
+        title=_("%(metric)s by %(column)s of the items") % {"metric": column.title, "column": found.title},
+        caption=_("Each slice is scored as if its items were the whole gold standard: %(items)s.") % {"items": items},
+        alt=" ".join(_best_in(label, data, column) for label in labels),
+        fields=(Field("name", _("Run of")), Field("part", title), Field("value", column.short, column.decimals)),
         data=data,
-        drawing=_dumbbells(column.short, _("Language")),
+        drawing=_dumbbells(column.short, title),
     )
 
 
-def _best_in(language: str, data: list[Datum], column: Column) -> str:
-    defined = [one for one in data if one["part"] == language and one["value"] is not None]
+def _best_in(part: str, data: list[Datum], column: Column) -> str:
+    defined = [one for one in data if one["part"] == part and one["value"] is not None]
     if not defined:
-        return _("No run has a score in %(language)s.") % {"language": language}
+        return _("No run has a score in %(part)s.") % {"part": part}
     best = (max if column.higher_is_better else min)(defined, key=lambda one: one["value"])
-    names = {"language": language, "name": best["name"], "value": score(best["value"], column.decimals)}
-    return _("The best in %(language)s is %(name)s with %(value)s.") % names
+    names = {"part": part, "name": best["name"], "value": score(best["value"], column.decimals)}
+    return _("The best in %(part)s is %(name)s with %(value)s.") % names
 
 
 def _dumbbells(across: str, parts: str) -> Spec:

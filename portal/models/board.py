@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
@@ -20,6 +20,7 @@ from portal.models.lease import ended
 from portal.models.phase import Phase
 from portal.models.run import Run, one_line
 from portal.models.task import Track
+from scoring.definition.slices import Slicing
 
 LOOK_AGAIN = timedelta(days=1)  # at a board that nothing has changed
 PAIRS = ("gold", "scorer", "next_gold", "next_scorer")  # the pair that a board shows, and the next one
@@ -30,6 +31,11 @@ def _sha256(path: Path) -> str:
     """SHA-256 of a file of an imported folder, which never changes."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _groups(slicing: Slicing) -> dict[str, list[str]]:
+    """As JSON holds them."""
+    return {name: list(values) for name, values in slicing.merge.items()}
 
 
 class BoardQuerySet(models.QuerySet["Board"]):
@@ -141,10 +147,17 @@ class Board(models.Model):
         return f"{self.track} {self.phase.slug}"
 
     @property
-    def language_origin(self) -> list[str | int | None] | None:
-        """Table, gold and scorer behind the scores by language; None if items have no language."""
-        table = self.track.definition.item_languages.get(self.phase.split)
-        return None if table is None else [_sha256(table), self.gold_id, self.scorer]
+    def slices_origin(self) -> list[Any] | None:
+        """Rules, tables, gold and scorer behind the scores by slice; None if the track has no slices."""
+        slices = self.track.definition.slices
+        if not slices:
+            return None
+        rules = [[name, one.column, one.at_least, _groups(one), self._table(one)] for name, one in slices.items()]
+        return [rules, self.gold_id, self.scorer]
+
+    def _table(self, slicing: Slicing) -> str | None:
+        table = slicing.items.get(self.phase.split)
+        return None if table is None else _sha256(table)
 
     def keeps_scores(self, at: datetime) -> bool:
         """Whether new scores need an organizer to apply them."""

@@ -18,8 +18,9 @@ from portal.paper.tables import (
     agreement_table,
     board_table,
     combined_table,
-    languages_table,
+    gaps_table,
     overall_table,
+    slices_table,
     statistics_table,
 )
 from portal.queries.insights import Insights, insights
@@ -95,8 +96,10 @@ def _entries(
 def _of_track(found: Insights) -> _Part:
     slug, board = found.board.track.slug, found.board
     tables = {slug: board_table(board), f"{slug}-statistics": statistics_table(found)}
-    if found.languages:
-        tables[f"{slug}-languages"] = languages_table(found)
+    for slices in found.slices:
+        tables[f"{slug}-slices-{slices.name}"] = slices_table(found, slices)
+    if found.gaps:
+        tables[f"{slug}-gaps"] = gaps_table(found)
     if found.agreement:
         tables[f"{slug}-agreement"] = agreement_table(found)
     entries = [_table(name, table) for name, table in tables.items()]

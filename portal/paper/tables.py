@@ -8,7 +8,7 @@ from portal.models import Run
 from portal.paper.latex import LatexCell, LatexTable
 from portal.queries.board_table import BoardTable, Row
 from portal.queries.columns import Column
-from portal.queries.insights import Insights
+from portal.queries.insights import Insights, SliceScores
 from portal.queries.overall import Combined, OverallBoard, TrackResult
 from portal.times_and_numbers import score
 
@@ -64,19 +64,38 @@ def statistics_table(found: Insights) -> LatexTable:
     )
 
 
-def languages_table(found: Insights) -> LatexTable:
-    """The official runs on all items and on those of each language."""
-    assert found.languages is not None
+def slices_table(found: Insights, slices: SliceScores) -> LatexTable:
+    """The official runs on all items and on those of each slice."""
     column = found.board.ranking_column
     return LatexTable(
-        label=f"tab:{found.board.track.slug}-languages",
-        caption=_("%(track)s: %(metric)s by the language of the items.")
-        % {"track": found.board.track.title, "metric": column.title},
-        align="lr" + "r" * len(found.languages.items),
-        head=[_("Team"), _head(column), *(language for language, _items in found.languages.items)],
+        label=f"tab:{found.board.track.slug}-slices-{slices.name}",
+        caption=_("%(track)s: %(metric)s by %(column)s of the items.")
+        % {"track": found.board.track.title, "metric": column.title, "column": slices.title},
+        align="lr" + "r" * len(slices.items),
+        head=[_("Team"), _head(column), *(label for label, _items in slices.items)],
         rows=[
             [LatexCell(name), *(LatexCell(score(one, column.decimals)) for one in (value, *values))]
-            for name, value, values in found.languages.rows
+            for name, value, values in slices.rows
+        ],
+    )
+
+
+def gaps_table(found: Insights) -> LatexTable:
+    """The surest gap of each run between the slices of each column."""
+    decimals = found.board.ranking_column.decimals
+    return LatexTable(
+        label=f"tab:{found.board.track.slug}-gaps",
+        caption=_("%(track)s: gaps between slices by %(metric)s, with simultaneous 95 %% intervals (max-T).")
+        % {"track": found.board.track.title, "metric": found.board.ranking_column.title},
+        align="llllrr",
+        head=[_("Team"), _("Column"), _("Behind"), _("Ahead"), _("Gap"), _("95 % interval")],
+        rows=[
+            [
+                *map(LatexCell, (gap.run, gap.title, gap.behind, gap.ahead)),
+                LatexCell(score(gap.gap, decimals)),
+                LatexCell(f"{score(gap.low, decimals)} – {score(gap.high, decimals)}"),
+            ]
+            for gap in found.gaps
         ],
     )
 

@@ -20,7 +20,7 @@ from portal.queries.board_table import Row
 from portal.queries.choices import Choices
 from portal.queries.columns import Order, ranking_column
 from portal.queries.ladder import steps
-from portal.queries.languages import Scores
+from portal.queries.slices import Scores
 
 Keys = Sequence[tuple[int, float | None]]  # evaluation and ranking value, best first
 _KINDS = Case(When(run__kind=Run.Kind.GOLD, then=0), When(run__kind=Run.Kind.BASELINE, then=1), default=Value(2))
@@ -84,7 +84,7 @@ class Page:
 class Selection:
     """The evaluations of a board; `ranks` by evaluation, None where the metric is undefined.
 
-    `scores` replace theirs: steps of a ladder, or scores on the items of one language.
+    `scores` replace theirs: steps of a ladder, or scores on the items of one slice.
     """
 
     board: Board
@@ -131,7 +131,7 @@ def select(board: Board, track: Track, choices: Choices, viewer: Viewer, at: dat
     return Selection(board, seen.filter(pk__in=[*ranks, *references]), ranks)
 
 
-def select_language(chosen: Selection, track: Track, scores: Mapping[int, Scores]) -> Selection:
+def select_slice(chosen: Selection, track: Track, scores: Mapping[int, Scores]) -> Selection:
     """Runs from `select`, ranked by these scores. Runs without one have no rank."""
     in_order = chosen.found.filter(team__isnull=False).order_by("run__received_at", "run__name")
     received = dict(in_order.values_list("pk", "run__received_at"))

@@ -1,14 +1,14 @@
 """A leaderboard as plain values, for its page, exports, papers, figures and released boards."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
 from portal.models import BoardChange, Phase, ReleasedBoard, Run, Track
 from portal.queries.columns import Column
-from portal.queries.languages import Scores
+from portal.queries.slices import Scores, SliceChoice
 
 Bracket = Literal["", "only", "first", "middle", "last"]
 
@@ -77,13 +77,9 @@ class BoardTable:
     comparison: Comparison | None = None
     since: int | None = None  # number of the release to which `change` of a row refers
     step: float | None = None  # step of the ladder, where this viewer sees scores in steps
-    languages: Mapping[str, int | None] = field(default_factory=dict)  # see `ByLanguage.items`
-    language: str = ""  # language of the scored items; empty: all items
+    slices: Sequence[SliceChoice] = ()
+    slice: SliceChoice | None = None  # slice of the scored items; None: all items
     changes: Sequence[BoardChange] = ()  # newest first
-
-    @property
-    def language_items(self) -> int | None:
-        return self.languages.get(self.language)
 
     @property
     def ranking_column(self) -> Column:

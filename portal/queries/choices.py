@@ -1,4 +1,4 @@
-"""What a reader can choose on a board. All of it is in the URL; only `language` changes ranks."""
+"""What a reader can choose on a board. All of it is in the URL; only `slice` changes ranks."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,7 +19,7 @@ class Choices:
     search: str = ""  # part of a team's name, a run's name or a method
     system: str = ""  # one of Run.SystemType
     slot: str = ""  # one of Run.Slot, where the phase has slots
-    language: str = ""  # language of the scored items; empty: all
+    slice: str = ""  # slice of the scored items, as language=es; empty: all
     baselines: bool = True
     columns: tuple[str, ...] = ()  # keys of metrics besides the ranking one; empty: all
     sort: str | None = None

@@ -13,7 +13,7 @@ from portal.models import Board, Evaluation, GoldStandard, GoldUpload, Phase, Ru
 from portal.models.official import official_run
 from portal.queries.board_rows import ranked, select
 from portal.queries.choices import Choices
-from portal.queries.languages import Scores
+from portal.queries.slices import Scores
 from portal.queries.ties import letter
 
 LISTED = 500  # runs of a board on one page

@@ -11,8 +11,8 @@ from portal.queries.board_table import Row
 from portal.queries.choices import Choices
 from portal.queries.columns import Column
 from portal.queries.items import missed_items
-from portal.queries.languages import by_language
 from portal.queries.leaderboard import Leaderboard, leaderboards
+from portal.queries.slices import BySlice, by_slice, slice_label
 from scoring.analysis.field import Summary, rank_correlation, summary
 
 Found = TypeVar("Found")
@@ -35,11 +35,31 @@ class LeadLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Languages:
-    """Scores of the teams' FIELD best runs by the language of the items, by the ranking metric."""
+class SliceScores:
+    """Scores of the teams' FIELD best runs by the slices of one column, by the ranking metric."""
 
-    items: list[tuple[str, int]]  # language and number of items
-    rows: list[tuple[str, float | None, list[float | None]]]  # run, its score, and the score in each language
+    name: str
+    title: str
+    items: list[tuple[str, int]]  # slice and number of items
+    rows: list[tuple[str, float | None, list[float | None]]]  # run, its score, and the score in each slice
+
+
+@dataclass(frozen=True, slots=True)
+class GapLine:
+    """The surest gap of a run between two slices of a column; see `scoring.significance.slice_gaps`."""
+
+    run: str
+    title: str  # of the column
+    behind: str
+    ahead: str
+    gap: float
+    low: float
+    high: float
+
+    @property
+    def is_found(self) -> bool:
+        """Whether the interval excludes 0."""
+        return self.low > 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +90,8 @@ class Insights:
     field: dict[str, Any]  # `scoring.analysis.details.field_details`; empty until a worker made it
     evaluation_ids: dict[str, int]  # by run
     missed: Missed | None
-    languages: Languages | None
+    slices: list[SliceScores]
+    gaps: list[GapLine]
     agreement: list[dict[str, Any]]  # the annotators', as `scoring.gold.agreement.Agreement`; empty if unknown
 
 
@@ -85,6 +106,7 @@ def insights(track: Track, phase: Phase, viewer: Viewer, at: datetime) -> Insigh
     names = {str(evaluation.pk): shown[evaluation.run_id] for evaluation in evaluations}
     kept = _kept(board, viewer, at)
     made = kept.comparison if kept else {}
+    slices = by_slice(kept) if kept else BySlice()
     field = _named(made.get("field", {}), names)
     return Insights(
         board=board,
@@ -99,7 +121,8 @@ def insights(track: Track, phase: Phase, viewer: Viewer, at: datetime) -> Insigh
         leads=_leads(made.get("leads", {}), field.get("disagreement", {}), names),
         field=field,
         evaluation_ids={name: int(pk) for pk, name in names.items()},
-        languages=_languages(kept, board, teams[:FIELD], names) if kept else None,
+        slices=_slices(slices, board, teams[:FIELD], names),
+        gaps=_gaps(slices, track, names),
         agreement=track.agreement.get(phase.split, []) if board.visible and board.gold_version else [],
         missed=_missed(field.get("missed", ()), board, at),
     )
@@ -137,15 +160,37 @@ def _leads(
     ]
 
 
-def _languages(kept: Board, board: Leaderboard, rows: list[Row], names: Mapping[str, str]) -> Languages | None:
-    found = by_language(kept)
-    if not found.scores:
-        return None
-    items = [(language, count) for language, count in sorted(found.items.items()) if count is not None]
-    own = {names[pk]: scores for pk, scores in found.scores.items() if pk in names}
-    shown = [(row.team, row.scores.get(board.rank_by), own[row.team]) for row in rows if row.team in own]
+def _slices(found: BySlice, board: Leaderboard, rows: list[Row], names: Mapping[str, str]) -> list[SliceScores]:
     by = board.rank_by
-    return Languages(items, [(name, whole, [parts[code].get(by) for code, _ in items]) for name, whole, parts in shown])
+    shown = []
+    for name, made in _of_track(found.scores, board.track):
+        items = sorted(made["items"].items())
+        own = {names[pk]: scores for pk, scores in made["scores"].items() if pk in names}
+        lines = [
+            (row.team, row.scores.get(by), [own[row.team][value].get(by) for value, _count in items])
+            for row in rows
+            if row.team in own
+        ]
+        counts = [(slice_label(name, value), count) for value, count in items]
+        shown.append(SliceScores(name, board.track.definition.slices[name].title, counts, lines))
+    return shown
+
+
+def _gaps(found: BySlice, track: Track, names: Mapping[str, str]) -> list[GapLine]:
+    """One line for each run and column, in the order of the runs."""
+    lines = []
+    for run, by in _in_order(found.gaps, names):
+        for name, gaps in _of_track(by, track):
+            behind, ahead, gap, low, high = max(gaps, key=lambda one: float(one[3]))
+            title = track.definition.slices[name].title
+            labels = slice_label(name, behind), slice_label(name, ahead)
+            lines.append(GapLine(run, title, *labels, gap, low, high))
+    return lines
+
+
+def _of_track(found: Mapping[str, Found], track: Track) -> list[tuple[str, Found]]:
+    """In the order in which the track declares its slices."""
+    return [(name, found[name]) for name in track.definition.slices if name in found]
 
 
 def _missed(found: Sequence[Mapping[str, Any]], board: Leaderboard, at: datetime) -> Missed | None:

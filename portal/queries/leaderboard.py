@@ -1,6 +1,6 @@
 """The leaderboard of one track in one phase: one gold version, one scorer version, never a mixture."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -10,11 +10,11 @@ from typing import NamedTuple
 from django.utils.translation import gettext as _
 
 from portal.models import Board, Evaluation, GoldStandard, Phase, ReleasedBoard, Run, Team, Track, Viewer
-from portal.queries.board_rows import Names, Selection, page_of, rows, select, select_language, select_steps, shown
+from portal.queries.board_rows import Names, Selection, page_of, rows, select, select_slice, select_steps, shown
 from portal.queries.board_table import BoardTable, Comparison, Row, released_ranks
 from portal.queries.choices import Choices
 from portal.queries.columns import Order, columns, stepped_column
-from portal.queries.languages import ByLanguage, by_language
+from portal.queries.slices import BySlice, Scores, by_slice
 from portal.queries.ties import bracketed, groups_of
 
 
@@ -31,7 +31,7 @@ class Leaderboard(BoardTable):
     page: int = 1
     pages: int = 1
     releases: Sequence[ReleasedBoard] = ()  # newest first
-    unmade: int = 0  # runs on all pages without scores for that language
+    unmade: int = 0  # runs on all pages without scores for that slice
 
 
 def default_phase(phases: Sequence[Phase], at: datetime) -> Phase | None:
@@ -51,7 +51,7 @@ def leaderboard(
     """The board that the viewer may see now.
 
     Ranks cover the runs of teams selected by `choices.runs` and `choices.until`, by the track's ranking metric, its
-    direction and its rule for ties, on all items or those of `choices.language`. Other choices don't change ranks.
+    direction and its rule for ties, on all items or those of `choices.slice`. Other choices don't change ranks.
     Baselines and the gold standard have no rank and are listed by their score.
     """
     return leaderboards(track, phase, viewer, at, choices or Choices())[0]
@@ -82,7 +82,7 @@ def leaderboards(
         return (result,) * len(choices)
     if board.comparison.get("metric") != result.rank_by:
         board.comparison = {}  # made with the former ranking metric
-    languages = by_language(board) if step is None else ByLanguage()
+    slices = by_slice(board) if step is None else BySlice()
     are_public = phase.names_are_public(at) or phase.shared_task.is_organized_by(viewer)
     result = replace(
         result,
@@ -92,11 +92,11 @@ def leaderboards(
         has_aliases=not are_public,
         changes=list(board.changes.select_related("gold_before", "gold_after")),
         releases=list(ReleasedBoard.objects.public(at).filter(track=track, phase=phase).defer("content")),
-        languages=languages.items,
+        slices=slices.choices,
     )
     names = Names(phase, are_public, _own_team(track, viewer))
     reader = _Reader(viewer, at, names)
-    return tuple(_with_rows(result, board, reader, languages, chosen) for chosen in choices)
+    return tuple(_with_rows(result, board, reader, slices, chosen) for chosen in choices)
 
 
 def _board(track: Track, phase: Phase, viewer: Viewer, at: datetime) -> Board | None:
@@ -123,22 +123,19 @@ class _Reader(NamedTuple):
     names: Names
 
 
-def _with_rows(
-    result: Leaderboard, board: Board, reader: _Reader, languages: ByLanguage, choices: Choices
-) -> Leaderboard:
-    if choices.language in languages.items:
+def _with_rows(result: Leaderboard, board: Board, reader: _Reader, slices: BySlice, choices: Choices) -> Leaderboard:
+    chosen = slices.choice(choices.slice)
+    if chosen is not None:
         board = copy(board)
-        board.comparison = {}  # of all items, so not for one language
-    else:
-        choices = replace(choices, language="")
+        board.comparison = {}  # of all items, so not for one slice
     names = reader.names
-    selection = _select(board, result, choices, languages, reader)
+    selection = _select(board, result, choices, None if chosen is None else slices.of(chosen), reader)
     order = _order(result, choices)
     page = page_of(shown(selection, choices, names), selection, order, choices)
     lines = rows(page.lines, selection, names, groups_of(selection))
     if order == selection.best_first:
         lines = bracketed(lines)
-    is_official = choices.runs == "official" and not choices.until and not choices.language
+    is_official = choices.runs == "official" and not choices.until and chosen is None
     since = _last_release(board, result.releases) if is_official else None
     return replace(
         result,
@@ -149,16 +146,18 @@ def _with_rows(
         count=page.count,
         page=page.number,
         pages=page.pages,
-        language=choices.language,
-        unmade=selection.found.exclude(pk__in=selection.scores or ()).count() if choices.language else 0,
+        slice=chosen,
+        unmade=0 if chosen is None else selection.found.exclude(pk__in=selection.scores or ()).count(),
     )
 
 
-def _select(board: Board, result: Leaderboard, choices: Choices, languages: ByLanguage, reader: _Reader) -> Selection:
+def _select(
+    board: Board, result: Leaderboard, choices: Choices, in_slice: Mapping[int, Scores] | None, reader: _Reader
+) -> Selection:
     if result.step is not None:
         return select_steps(board, result.track, choices, reader.viewer, reader.at)
     chosen = select(board, result.track, choices, reader.viewer, reader.at)
-    return select_language(chosen, result.track, languages.of(choices.language)) if choices.language else chosen
+    return chosen if in_slice is None else select_slice(chosen, result.track, in_slice)
 
 
 def _order(result: Leaderboard, choices: Choices) -> Order:

@@ -12,7 +12,7 @@ from portal.models import Board, BoardChange, Evaluation, Phase, SharedTask, Use
 from portal.models.board import PAIRS
 from portal.queries.board_rows import select
 from portal.queries.choices import Choices
-from portal.queries.languages import Scores
+from portal.queries.slices import Scores
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ def choices_of(query: QueryDict) -> Choices:
         search=query.get("search", "").strip(),
         system=system if (system := query.get("system", "")) in Run.SystemType.values else "",
         slot=slot,
-        language=query.get("language", ""),
+        slice=query.get("slice", ""),
         baselines="baselines" in query or "runs" not in query,
         columns=tuple(query.getlist("column")),
         sort=sort.lstrip("-") or None,

@@ -25,8 +25,8 @@ from portal.queries.board_head import BoardHead, board_head
 
 _LONGEST_QUERY = 500  # characters, so that URLs cannot fill the memory
 _LARGEST = 256 * 1024  # bytes of a page, characters of a part
-_PARAMETERS = {"as_of", "baselines", "column", "cursor", "format", "group", "language", "limit", "page", "phase"}
-_PARAMETERS |= {"runs", "search", "slot", "sort", "system"}
+_PARAMETERS = {"as_of", "baselines", "column", "cursor", "format", "group", "limit", "page", "phase"}
+_PARAMETERS |= {"runs", "search", "slice", "slot", "sort", "system"}
 """What an address can ask of a board. Pages repeat all others in their links, so those are for one reader."""
 _HEADERS = {"Cache-Control": "no-cache"}  # browsers ask each time whether their copy is current
 _PERSONAL = (settings.SESSION_COOKIE_NAME, "messages")

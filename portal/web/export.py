@@ -17,7 +17,12 @@ FORMATS = {"csv": "text/csv; charset=utf-8", "json": "application/json"}
 
 def board_file(board: BoardTable, ending: str) -> HttpResponse:
     content = export.board_csv(board) if ending == "csv" else export.board_json(board)
-    parts = (board.track.shared_task.slug, board.track.slug, board.phase.slug, board.language)
+    parts = (
+        board.track.shared_task.slug,
+        board.track.slug,
+        board.phase.slug,
+        board.slice.key.replace("=", "-") if board.slice else "",
+    )
     return _file(content, "_".join(filter(None, parts)), ending)
 
 

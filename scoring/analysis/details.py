@@ -11,7 +11,9 @@ import numpy as np
 
 from scoring.analysis.confusion import by_class, confusion, labels
 from scoring.analysis.field import disagreement, missed_by_all, right
+from scoring.analysis.slices import by_slice
 from scoring.answers import Matrix
+from scoring.definition import MetricSpec
 from scoring.metrics.comparison import Comparison, MatrixComparison
 from scoring.metrics.curves import Curve, precision_recall, roc
 from scoring.metrics.distinct import distinct
@@ -22,20 +24,31 @@ DECIMALS = 4  # of the coordinates
 BEST = (3, 5, 10)  # numbers of best runs whose common errors are counted
 
 
-def details(comparison: Comparison) -> dict[str, Any]:
-    """The details that apply to such answers, as JSON; empty for spans and rankings.
+def details(comparison: Comparison, metrics: Sequence[MetricSpec]) -> dict[str, Any]:
+    """The details that apply to such answers, as JSON.
 
     - `classes`: for each judged column (None: the labels themselves) the lines of `by_class` as dicts, and the
       `confusion` with its `classes` and `counts`, or None if items have several labels;
     - `curves`: for each class or column with weights its `roc` and `precision_recall` as lists of (x, y), of at most
-      POINTS points and DECIMALS decimals, or None if the gold lacks positives or negatives.
+      POINTS points and DECIMALS decimals, or None if the gold lacks positives or negatives;
+    - `slices`: by name of the slices, `items` and `scores` by slice, as `analysis.slices.by_slice` for one run.
     """
+    return _parts(comparison) | _slices(comparison, metrics)
+
+
+def _parts(comparison: Comparison) -> dict[str, Any]:
+    """Empty for spans and rankings."""
     if not isinstance(comparison, MatrixComparison):
         return {}
     if comparison.gold.values.dtype.kind == "f":
         return {"curves": [_curves(comparison, name) for name in comparison.gold.matrix.columns]}
     columns = [None] if comparison.gold.values.dtype == np.bool_ else comparison.gold.matrix.columns
     return {"classes": [found for column in columns if (found := _classes(comparison, column))]}
+
+
+def _slices(comparison: Comparison, metrics: Sequence[MetricSpec]) -> dict[str, Any]:
+    found = by_slice({"run": comparison}, metrics)
+    return {"slices": {name: one | {"scores": one["scores"]["run"]} for name, one in found.items()}} if found else {}
 
 
 def field_details(runs: Mapping[str, Comparison]) -> dict[str, Any]:

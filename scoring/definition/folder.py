@@ -8,14 +8,15 @@ from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
 
 from scoring import limits
-from scoring.analysis.languages import read_languages
 from scoring.check import Items, find_items
 from scoring.definition import Definition, GoldFile, Track
 from scoring.formats import read_run
 from scoring.gold.coverage import coverage, may_leave_out
 from scoring.gold.track_votes import agreement_of
 from scoring.gold.votes_file import VotesError
-from scoring.items.texts import TextsError
+from scoring.items.slices import MANY, file_cells, slices_of
+from scoring.items.texts import TextsError, id_columns
+from scoring.metrics import LoadedGold, plain
 from scoring.reports.printing import problem_line
 from scoring.reports.problems import Problem, Report
 from scoring.score import GoldError, load_gold
@@ -52,7 +53,7 @@ class _Inspection:
         for track in self._definition.tracks:
             for split in track.items:
                 errors += self._errors_of_answers(track, split)
-        return [*errors, *self._errors_of_votes(), *self._errors_of_languages()]
+        return [*errors, *self._errors_of_votes(), *self._errors_of_slices()]
 
     def _errors_of_files(self) -> Iterator[Problem]:
         """Every file named in task.yaml must exist."""
@@ -85,7 +86,7 @@ class _Inspection:
 
     def _files_of_track(self, track: Track) -> Iterator[tuple[Path, str]]:
         named = {"items": track.items, "optional items": track.optional_items, "texts": track.texts}
-        for noun, files in (named | {"languages of items": track.item_languages}).items():
+        for noun, files in (named | {f"slices {name}": one.items for name, one in track.slices.items()}).items():
             for split, path in files.items():
                 yield path, f"{noun} of the track {track.slug}, split {split}"
         for split in track.items:
@@ -142,10 +143,13 @@ class _Inspection:
     def _errors_of_gold(self, gold: GoldFile, items: Items | None) -> Iterator[Problem]:
         path, place = gold.file, f" (gold of the track {gold.track}, split {gold.split})"
         try:
-            ids = load_gold(self._definition, gold.track, gold.file, gold.split).answers.ids
+            standard = load_gold(self._definition, gold.track, gold.file, gold.split)
         except GoldError as error:
             yield self._error(path, _first_error(error.report), error.report.errors[0].line, place)
             return
+        ids = standard.answers.ids
+        for sentence in _errors_of_gold_slices(standard, self._definition.track(gold.track)):
+            yield self._error(path, sentence, at=place)
         if not ids:
             yield self._error(path, "holds no items; expected the right answers, in the format of the track.", at=place)
         if items is not None:
@@ -169,14 +173,19 @@ class _Inspection:
                     place = f" (votes on the track {votes.track}, split {votes.split})"
                     yield self._error(votes.file, f"{error}.", at=place)
 
-    def _errors_of_languages(self) -> Iterator[Problem]:
+    def _errors_of_slices(self) -> Iterator[Problem]:
+        """Of tables; columns of the gold are looked at with the gold."""
         for track in self._definition.tracks:
-            for path in self._sound(track.item_languages.values()):
-                try:
-                    read_languages(track, path)
-                except TextsError as error:
-                    message = f"{error} (languages of the items of the track {track.slug})."
-                    yield Problem("error", "folder-file", message, file=self._name(path))
+            for name, slicing in track.slices.items():
+                place = f" (slices {name} of the track {track.slug})"
+                for path in self._sound(slicing.items.values()):
+                    try:
+                        count = len(slices_of(file_cells(path, id_columns(track), slicing.column), slicing))
+                    except TextsError as error:
+                        yield Problem("error", "folder-file", f"{error}{place}.", file=self._name(path))
+                    else:
+                        if count > MANY:
+                            yield self._error(path, f"{_too_many(count)}.", at=place)
 
     def _items(self, track: Track, split: str) -> Items | None:
         if {track.items[split], track.optional_items.get(split)} & self._broken:
@@ -200,6 +209,27 @@ class _Inspection:
 
     def _name(self, path: Path) -> str:
         return path.relative_to(self._definition.folder).as_posix()
+
+
+def _errors_of_gold_slices(standard: LoadedGold, track: Track) -> Iterator[str]:
+    """Of slices by its own columns, and of slices that metrics name and that have none of its items."""
+    for name, column in standard.slice_columns.items():
+        try:
+            count = len(standard.slices(name))
+        except TextsError as error:
+            if column.file is None:
+                yield f"slices {name}: {error}."
+            return
+        if column.file is None and count > MANY:
+            yield f"slices {name}: {_too_many(count)}."
+    for spec in plain(track.metrics):
+        name, value = spec.where or ("", "")
+        if name in standard.slice_columns and value not in standard.slices(name):
+            yield f"{spec.key}: no item has the {name} {value}; there are {_listed(list(standard.slices(name)))}."
+
+
+def _too_many(slices: int) -> str:
+    return f"there are {slices} slices; at most {MANY} are allowed, so merge some"
 
 
 def _report_on_baseline(path: Path, track: Track, items: Items) -> Report:

@@ -1,6 +1,7 @@
 """Reads task.yaml into a `Definition`, with all problems at once, each with line, key path and what was expected."""
 
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 
 from scoring.definition import Definition, DefinitionError
@@ -42,4 +43,4 @@ def load_definition(folder_or_yaml: str | Path, *, is_imported: bool = False) ->
     report.problems.sort(key=lambda problem: problem.line or 0)
     if not report.ok and not (is_imported and {error.code for error in report.errors} == {"definition-rule"}):
         raise DefinitionError(report)
-    return definition
+    return replace(definition, warnings=tuple(report.warnings))

@@ -182,7 +182,10 @@ def _rows(keys: Iterable[Key], sections: Container[str], path: str = "") -> Iter
         yield f"| {name} | {key.kind.name} | {_default(key)} | {condition}{key.doc} |"
         if not has_section:
             is_list = key.kind.schema.get("type") == "array"
-            yield from _rows(key.kind.keys, (), f"{path}{key.name}{'[]' if is_list else ''}.")
+            is_by_name = isinstance(key.kind.schema.get("additionalProperties"), dict)
+            yield from _rows(
+                key.kind.keys, (), f"{path}{key.name}{'[]' if is_list else '.NAME' if is_by_name else ''}."
+            )
 
 
 def _default(key: Key) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from scoring.definition import Definition, GoldFile, Track
 from scoring.definition.expressions import why_slow
+from scoring.definition.slices import errors_of_names
 from scoring.definition.yaml_values import Value, path_to
 from scoring.formats import FORMATS, answer_kind
 from scoring.metrics import registry
@@ -19,7 +20,7 @@ Sound = Callable[..., bool]
 
 def check_rules(definition: Definition, root: Value, report: Report) -> None:
     """Report contradictions in the definition, except those of parts that have problems themselves."""
-    broken = [_broken_path(problem) for problem in report if problem.code != "definition-key-unknown"]
+    broken = [_broken_path(problem) for problem in report.errors if problem.code != "definition-key-unknown"]
 
     def sound(*steps: str | int) -> bool:
         path = path_to("", *steps)
@@ -47,6 +48,8 @@ def _errors(definition: Definition, sound: Sound) -> Iterator[Error]:
     for place, track in enumerate(definition.tracks):
         yield from _errors_of_track(track, place, sound)
         yield from _errors_of_texts(track, place, sound)
+        for name, sentence in errors_of_names(track.slices):
+            yield ("tracks", place, "slices", name), sentence, None
     slugs = [track.slug for track in definition.tracks]
     if sound("naming") and _are_sound("slug", definition, sound):
         for key, sentence in errors_of_naming(definition.naming, slugs):
@@ -82,7 +85,7 @@ def _errors_of_track(track: Track, place: int, sound: Sound) -> Iterator[Error]:
     def ours(*keys: str) -> bool:
         return all(sound("tracks", place, key) for key in keys)
 
-    if ours("metrics", "format", "hierarchy"):
+    if ours("metrics", "format", "hierarchy", "slices"):
         for at, spec in enumerate(track.metrics):
             sentence = registry.validate(spec, track)
             if sentence:

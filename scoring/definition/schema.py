@@ -42,7 +42,7 @@ def _variants(kind: str) -> Iterator[Schema]:
 
 def _metric() -> Schema:
     known = "|".join(map(re.escape, names()))  # including those of installed packages
-    key = {"type": "string", "pattern": f"^({known})(:.+)?$"}
+    key = {"type": "string", "pattern": f"^({known})([:@].+)?$"}
     named = {"type": "object", "required": ["name"], "properties": {"name": key}, "additionalProperties": WORD.schema}
     return {"anyOf": [key, named]}
 

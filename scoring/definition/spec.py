@@ -25,8 +25,8 @@ from scoring.definition.kinds import (
 )
 from scoring.definition.phases import Phase, finish_phase
 from scoring.definition.teams import Agreement, TeamRules, finish_team
-from scoring.definition.tracks import HIERARCHIES, Hierarchy, Track, slug_of
-from scoring.reports.problems import Report
+from scoring.definition.tracks import HIERARCHIES, TRACK, Hierarchy, Track, slug_of
+from scoring.reports.problems import Problem, Report
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +106,7 @@ class Definition:
         HIERARCHIES, "Trees of classes: name → parent → its classes. A class without a parent has `[]`.", default={}
     )
     decimals: int = declare(WHOLE, "Decimals of displayed scores. Stored scores are exact.", default=4)
-    tracks: tuple[Track, ...] = declare(many(part(Track), least=1), "The rankings of the task.")
+    tracks: tuple[Track, ...] = declare(many(TRACK, least=1), "The rankings of the task.")
     naming: Naming = declare(part(Naming), "How files are named.")
     phases: tuple[Phase, ...] = declare(
         many(part(Phase, finish_phase, never_both=("slots", "runs_per_track")), least=1),
@@ -119,6 +119,7 @@ class Definition:
     overall: tuple[Overall, ...] = declare(many(part(Overall)), "Rankings over several tracks.", default=())
     folder: Path
     sha256: str
+    warnings: tuple[Problem, ...] = ()  # of keys that are read, and should be others
 
     def __repr__(self) -> str:
         return f"Definition({self.slug}; tracks {', '.join(track.slug for track in self.tracks)})"
@@ -129,9 +130,9 @@ class Definition:
 
     @property
     def files_of_rules(self) -> frozenset[Path]:
-        """Files by which runs are checked and compared: the items of all tracks, their texts and languages."""
-        tracks = self.tracks
-        tables = [table for one in tracks for table in (one.items, one.optional_items, one.texts, one.item_languages)]
+        """Files by which runs are checked and compared: the items of all tracks, their texts and slices."""
+        tables = [table for one in self.tracks for table in (one.items, one.optional_items, one.texts)]
+        tables += [slicing.items for one in self.tracks for slicing in one.slices.values()]
         return frozenset(path for table in tables for path in table.values())
 
     def track(self, slug: str) -> Track:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from scoring.definition.keys import Key, Kind, Values, declare, read_keys, schema_of
+from scoring.definition.keys import Key, Kind, Values, declare, keys_of, mapping, read_keys, schema_of
 from scoring.definition.kinds import (
     FILES_BY_SPLIT,
     SLUG,
@@ -19,6 +19,7 @@ from scoring.definition.kinds import (
     number,
     one_of,
 )
+from scoring.definition.slices import SLICES, Slicing, of_languages
 from scoring.definition.yaml_values import Value
 from scoring.reports.nearest import nearest
 
@@ -29,18 +30,22 @@ Hierarchy = Mapping[str, tuple[str, ...]]  # parent → children; inner classes 
 class MetricSpec:
     """One metric of a track: `f1:YES` has the name `f1` and the part `YES`; options are the metric's parameters.
 
-    A score built from others has the name `combine`, its own name as part, and the others in `of`.
+    `f1:YES@language=es` is about the items of a slice; `where` has the name of the slices and the value. A score built
+    from others has the name `combine`, its own name as part, and the others in `of`. With the option `slices` it is
+    built from its one part in each slice.
     """
 
     name: str
     part: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict, hash=False)
     of: tuple["MetricSpec", ...] = ()
+    where: tuple[str, str] | None = None
 
     @property
     def key(self) -> str:
         """The name of the score in reports."""
-        return f"{self.name}:{self.part}" if self.part else self.name
+        key = f"{self.name}:{self.part}" if self.part else self.name
+        return f"{key}@{'='.join(self.where)}" if self.where else key
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +78,12 @@ def _read_format(value: Value) -> FormatSpec:
     return FormatSpec(kind, options)
 
 
-def _metric(name: str, options: Mapping[str, str] | None = None) -> MetricSpec:
-    name, _, part = name.partition(":")
-    return MetricSpec(name, part or None, options or {})
+def _metric(text: str, options: Mapping[str, str] | None = None) -> MetricSpec:
+    key, at, where = text.rpartition("@")
+    slices, _, chosen = where.partition("=")
+    is_sliced = bool(at and slices and chosen)
+    name, _, part = (key if is_sliced else text).partition(":")
+    return MetricSpec(name, part or None, options or {}, where=(slices, chosen) if is_sliced else None)
 
 
 def _read_plain(value: Value) -> MetricSpec:
@@ -98,6 +106,8 @@ def _read_metric(value: Value) -> MetricSpec:
         value.at("weights").invalid(f"a weight for each of the {len(parts)} parts")
     elif weights and options["by"] not in ("mean", "harmonic-mean"):
         value.at("weights").invalid(f"no weights: a {options['by']} has none")
+    if options["slices"] and (len(parts) > 1 or weights):
+        value.at("of").invalid("one metric, and no weights: it is computed in each slice")
     return MetricSpec("combine", name, options, parts)
 
 
@@ -116,6 +126,11 @@ def _read_hierarchy(value: Value) -> Hierarchy | None:
     return known.get(name)
 
 
+def missing_of_combined(values: Values, _parts: Values) -> str:
+    """`skip` with `slices` or `gap`, else `zero`"""
+    return "skip" if values["slices"] or values["by"] == "gap" else "zero"
+
+
 # The schema lists formats and metrics from registries that this module does not import.
 FORMAT = Kind(_read_format, {"$ref": "#/$defs/format"}, "run format")
 PLAIN_METRIC = Kind(_read_plain, {"$ref": "#/$defs/metric"}, "metric")
@@ -123,9 +138,15 @@ COMBINE_KEYS = (
     Key("combine", SLUG, "Name of a score built from others: `combine: overall` has the key `combine:overall`."),
     Key("of", many(PLAIN_METRIC, least=1, each_once=True), "Metrics that it is built from, listed above or not."),
     Key("title", limited(TEXT, 100), "Its head on the leaderboard; the name if there is none.", None),
-    Key("by", one_of("mean", "harmonic-mean", "product", "minimum"), "How it is built from them.", "mean"),
+    Key("slices", WORD, "Builds it from the one metric under `of` in each of these slices.", None),
+    Key(
+        "by",
+        one_of("mean", "harmonic-mean", "product", "minimum", "maximum", "gap"),
+        "How it is built from them. `minimum` is the worst slice, `gap` the largest value less the smallest.",
+        "mean",
+    ),
     Key("weights", many(number(0, "1")), "Weights in a mean or harmonic mean; without them all are equal.", ()),
-    Key("missing", one_of("zero", "skip"), "An undefined part counts 0, or is skipped.", "zero"),
+    Key("missing", one_of("zero", "skip"), "An undefined part counts 0, or is skipped.", missing_of_combined),
 )
 COMBINE = schema_of(COMBINE_KEYS)
 METRIC = Kind(
@@ -174,10 +195,11 @@ class Track:
         "the column `id` and the tokens of each sentence, separated by spaces: runs must have as many.",
         default={},
     )
-    item_languages: Mapping[str, Path] = declare(
-        FILES_BY_SPLIT,
-        "Table with the columns of the ids and `lang`. Boards can then be ranked by one language, and the results "
-        "analysis compares languages.",
+    slices: Mapping[str, Slicing] = declare(
+        SLICES,
+        "Columns that split the items. Boards can then be ranked by one slice, the results analysis compares slices, "
+        "and metrics can be about one: `f1:YES@language=es`. `@right=HS` is about the items for which a run has the "
+        "column or class HS right.",
         default={},
     )
     missing: Literal["reject", "default"] = declare(
@@ -210,3 +232,17 @@ class Track:
     @property
     def ranking_metric(self) -> MetricSpec:
         return next(spec for spec in self.metrics if spec.key == self.rank_by)
+
+
+def _finish_track(value: Value, values: Values) -> None:
+    """Read the key that `slices` replaces as what it is now."""
+    languages = values.pop("item_languages")
+    if languages:
+        value.at("item_languages").warning("definition-key-replaced", found="item_languages", expected="slices")
+        values["slices"] = {"language": of_languages(languages), **values["slices"]}
+
+
+ITEM_LANGUAGES = Key(
+    "item_languages", FILES_BY_SPLIT, "Replaced by `slices: {language: {column: lang, items: …}}`.", {}
+)
+TRACK = mapping((*keys_of(Track), ITEM_LANGUAGES), Track, _finish_track)

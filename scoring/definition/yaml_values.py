@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from scoring.reports.problems import Report
+from scoring.reports.problems import Report, Severity
 
 
 def path_to(path: str, *steps: str | int) -> str:
@@ -48,8 +48,14 @@ class Value:
         self.document = document
 
     def error(self, code: str, **fields: str | None) -> None:
+        self._report("error", code, **fields)
+
+    def warning(self, code: str, **fields: str | None) -> None:
+        self._report("warning", code, **fields)
+
+    def _report(self, severity: Severity, code: str, **fields: str | None) -> None:
         line = self.node.start_mark.line + 1 if self.node.start_mark else None
-        self.document.report.error(code, file="task.yaml", line=line, item=self.path or "/", **fields)
+        self.document.report.add(severity, code, file="task.yaml", line=line, item=self.path or "/", **fields)
 
     def invalid(self, expected: str, suggestion: str | None = None) -> None:
         """Report that something else was expected here."""

@@ -56,6 +56,7 @@ class Options:
     domains: Mapping[str, Domain] = field(default_factory=dict)
     numbers: bool = False
     group: str | None = None
+    attributes: tuple[str, ...] = ()
     whole: str | None = None  # the column that must be 1 if one of the parts is
     parts: tuple[str, ...] = ()
     level: Severity = "error"  # of a part without the whole; one level lower for a whole without any part
@@ -68,6 +69,11 @@ class Options:
     @property
     def names(self) -> tuple[str, ...]:
         return self.headers or self.columns
+
+    def further(self, role: str) -> tuple[str, ...]:
+        """The columns that are read as text."""
+        attributes = self.attributes if role == "gold" else ()
+        return tuple(dict.fromkeys((*filter(None, [self.group]), *attributes)))
 
     def domain(self, column: str) -> Domain:
         return self.domains.get(column) or Domain(self.values, self.low, self.high)
@@ -135,6 +141,7 @@ OPTIONS = (
     Key("low", NUMBER, "With `values: number`, the smallest number.", None),
     Key("high", NUMBER, "With `values: number`, the largest number.", None),
     Key("group", WORD, "In gold files, the column of the items' groups.", None),
+    Key("attributes", WORDS, "In gold files, further columns that split the items into `slices`, as text.", ()),
     Key("implies", IMPLIES, "A dimension that must be 1 where others are.", None),
 )
 
@@ -170,13 +177,14 @@ def _own_domain(column: Values) -> Domain:
 def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
     """Read the columns; `absent` marks empty cells of a gold standard and of optional items.
 
-    `extra` has the column named by the option `group`, as text. A gold standard of groups may lack the other columns.
+    `extra` has the columns named by the options `group` and `attributes`, as text; for runs, only the group. A gold
+    standard of groups may lack the other columns.
     """
     options = Options.of(spec)
     errors_before = len(reading.report.errors)
-    group = (options.group,) if options.group else ()
-    dispensable = options.names if group and reading.role == "gold" else ()
-    table = read_table(data, spec.options, options.names + group, reading, dispensable)
+    further = options.further(reading.role)
+    dispensable = options.names if options.group and reading.role == "gold" else ()
+    table = read_table(data, spec.options, tuple(dict.fromkeys(options.names + further)), reading, dispensable)
     if table is None:
         return None
     values, absent = _values(table, options, reading)
@@ -185,7 +193,7 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
     check_ids(table.ids, reading)
     if len(reading.report.errors) > errors_before:
         return None
-    extra = {options.group: table.column(options.group)} if options.group else {}
+    extra = {name: table.column(name) for name in further}
     return Matrix(table.ids, options.columns, values, absent if absent.any() else None, extra)
 
 

@@ -1,4 +1,4 @@
-"""Columns of a table of items: the id's columns, and one more, e.g. `text` or `lang`."""
+"""Columns of a table of items: the id's columns, and one more, e.g. `text` or that of slices."""
 
 import csv
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ def id_columns(track: Track) -> tuple[str, ...]:
 
 
 class TextsError(Exception):
-    """The file of texts cannot be read; the text says why."""
+    """The table of items cannot be read; the text says why."""
 
 
 def read_texts(path: Path, id_columns: Sequence[str], column: str = "text") -> dict[str, str]:
@@ -23,7 +23,7 @@ def read_texts(path: Path, id_columns: Sequence[str], column: str = "text") -> d
     A `.csv` file has commas and quotes, any other tabs and no quotes. Other columns are ignored.
 
     Raises:
-        TextsError: a column is missing, a row is ragged, an id is repeated, or the file is not UTF-8.
+        TextsError: a column is missing, a row is ragged, an id is repeated, or the file is missing or not UTF-8.
     """
     dialect = {"delimiter": ","} if path.suffix == ".csv" else {"delimiter": "\t", "quoting": csv.QUOTE_NONE}
     texts: dict[str, str] = {}
@@ -43,4 +43,6 @@ def read_texts(path: Path, id_columns: Sequence[str], column: str = "text") -> d
                 texts[item] = row[text]
     except (csv.Error, UnicodeDecodeError) as error:
         raise TextsError(f"{path.name}: {error}") from None
+    except OSError as error:
+        raise TextsError(f"{path.name}: {error.strerror}") from None
     return texts

@@ -1,4 +1,4 @@
-"""Scores built from others: mean, weighted mean, harmonic mean, product and minimum of several metrics.
+"""Scores built from others: mean, weighted mean, harmonic mean, product, minimum, maximum and gap of several metrics.
 
 A part without a value counts 0 or is skipped, as the definition says. Only the weights of counted parts are used.
 """
@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 from scoring.definition import MetricSpec
 from scoring.metrics.metric import Contributions, Numbers, ratios
 
-NAMES = {"mean": "mean", "harmonic-mean": "harmonic mean", "product": "product", "minimum": "minimum"}
+NAMES = {
+    "mean": "mean",
+    "harmonic-mean": "harmonic mean",
+    "product": "product",
+    "minimum": "minimum",
+    "maximum": "maximum",
+    "gap": "gap (maximum − minimum)",
+}
 Range = tuple[float | None, float | None]
 
 
@@ -25,8 +32,9 @@ class Combination:
     skips: bool  # parts without a value
 
     @classmethod
-    def of(cls, spec: MetricSpec) -> "Combination":
-        weights = spec.options["weights"] or [1.0] * len(spec.of)
+    def of(cls, spec: MetricSpec, parts: int) -> "Combination":
+        """Of so many parts."""
+        weights = spec.options["weights"] or [1.0] * parts
         return cls(spec.options["by"], np.array(weights, np.float64), spec.options["missing"] == "skip")
 
     def __call__(self, values: Numbers) -> Numbers:
@@ -38,8 +46,11 @@ class Combination:
         return np.where(missing.all(axis=-1), np.nan, self._combine(values, missing, weights))
 
     def _combine(self, values: Numbers, missing: NDArray[np.bool_], weights: Numbers) -> Numbers:
-        if self.by == "minimum":
-            return np.asarray(np.where(missing, np.inf, values).min(axis=-1))
+        if self.by in ("minimum", "maximum", "gap"):
+            lowest = np.asarray(np.where(missing, np.inf, values).min(axis=-1))
+            highest = np.asarray(np.where(missing, -np.inf, values).max(axis=-1))
+            gap = np.where((~missing).sum(axis=-1) > 1, highest - lowest, np.nan)
+            return {"minimum": lowest, "maximum": highest, "gap": gap}[self.by]
         if self.by == "product":
             return np.asarray(np.where(missing, 1.0, values).prod(axis=-1))
         if self.by == "mean":
@@ -53,6 +64,9 @@ class Combination:
         """The range of the score; None for an end without a bound."""
         lows = [low if self.skips or low is None else min(0.0, low) for low, _ in parts]
         highs = [high for _, high in parts]
+        if self.by == "gap":
+            low, high = self._end(lows, min), self._end(highs, max)
+            return 0.0, None if low is None or high is None else high - low
         return self._end(lows, min), self._end(highs, max)
 
     def _end(self, ends: Sequence[float | None], extreme: Callable[[Iterable[float]], float]) -> float | None:
@@ -60,11 +74,10 @@ class Combination:
         known = [end for end in ends if end is not None]
         if len(known) < len(ends):
             return None
-        return extreme(known) if self.skips else float(self(np.array(known)))
+        return extreme(known) if self.skips or self.by == "gap" else float(self(np.array(known)))
 
-    def words(self, titles: Sequence[str]) -> str:
-        """The formula, for the heading of a column."""
-        named = ", ".join(titles)
+    def words(self, named: str) -> str:
+        """The formula for the parts that `named` lists, for the heading of a column."""
         if (self.weights != 1).any():
             named += f", weighted {' : '.join(f'{weight:g}' for weight in self.weights)}"
         missing = "is skipped" if self.skips else "counts 0"

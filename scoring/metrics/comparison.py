@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from scoring.answers import AnswerKind, Answers, Entities, Matrix, Ranking, Spans, as_trec_eval
+from scoring.answers import AnswerKind, Answers, Entities, Matrix, Ranking, Rows, Spans, as_trec_eval, gathered
 from scoring.metrics.loaded_gold import LoadedGold, Remembering, Values, spread
 
 
@@ -27,6 +27,10 @@ class Compared(Remembering, ABC):
     @abstractmethod
     def by_chance(self, order: NDArray[np.intp]) -> Self:
         """Each item with the run's answers of another item, by `order`; with none if answers belong to their item."""
+
+    @abstractmethod
+    def select(self, rows: Rows, gold: LoadedGold) -> Self:
+        """The run compared with `gold`, which is what the gold has in these rows."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -63,8 +67,7 @@ class MatrixComparison(Compared):
         """A column's index; ValueError without such a column."""
         return self.columns.index(column)
 
-    def select(self, rows: NDArray[np.intp], gold: LoadedGold) -> "MatrixComparison":
-        """The comparison of the run with `gold`, a selection of rows."""
+    def select(self, rows: Rows, gold: LoadedGold) -> "MatrixComparison":
         return replace(self, gold=gold, run=self.run[rows], absent=self.absent[rows], answered=self.answered[rows])
 
 
@@ -85,6 +88,10 @@ class SpanComparison(Compared):
 
     def by_chance(self, order: NDArray[np.intp]) -> "SpanComparison":
         return replace(self, begins=self.begins[:0], ends=self.ends[:0], owners=self.owners[:0])
+
+    def select(self, rows: Rows, gold: LoadedGold) -> "SpanComparison":
+        at, owners = _entries_of(self, rows)
+        return SpanComparison(gold, self.begins[at], self.ends[at], owners)
 
 
 @dataclass(frozen=True, repr=False)
@@ -109,6 +116,10 @@ class EntityComparison(Compared):
         nothing = np.zeros(0, np.intp)
         return replace(self, begins=self.begins[:0], ends=self.ends[:0], owners=nothing, kinds_of_run=nothing)
 
+    def select(self, rows: Rows, gold: LoadedGold) -> "EntityComparison":
+        at, owners = _entries_of(self, rows)
+        return EntityComparison(gold, self.types, owners, self.begins[at], self.ends[at], self.kinds_of_run[at])
+
 
 @dataclass(frozen=True, repr=False)
 class RankingComparison(Compared):
@@ -129,8 +140,19 @@ class RankingComparison(Compared):
     def by_chance(self, order: NDArray[np.intp]) -> "RankingComparison":
         return replace(self, owners=self.owners[:0], ranks=self.ranks[:0], relevance=self.relevance[:0])
 
+    def select(self, rows: Rows, gold: LoadedGold) -> "RankingComparison":
+        at, owners = _entries_of(self, rows)
+        return RankingComparison(gold, owners, self.ranks[at], self.relevance[at])
+
 
 Comparison = MatrixComparison | SpanComparison | EntityComparison | RankingComparison
+
+
+def _entries_of(run: SpanComparison | EntityComparison | RankingComparison, rows: Rows) -> tuple[Rows, Rows]:
+    """Where the entries of the items in `rows` are, and the place in `rows` to which each belongs."""
+    order = np.argsort(run.owners, kind="stable")
+    at, starts = gathered(np.searchsorted(run.owners[order], np.arange(len(run.gold) + 1)), rows)
+    return order[at], np.repeat(np.arange(len(rows)), np.diff(starts))
 
 
 def compare(gold: LoadedGold, run: Answers, count_outside: bool = False) -> Comparison:

@@ -59,7 +59,8 @@ def _steps(comparison: MatrixComparison, name: str) -> Steps:
     return hits, np.append(0, lasts + 1), np.append(np.inf, weights[lasts]), len(weights)
 
 
-def _area_under_roc(comparison: MatrixComparison, name: str) -> float | None:
+def area_under_roc(comparison: MatrixComparison, name: str) -> float | None:
+    """Of a class or a column; None where the gold lacks positives or negatives."""
     curve = roc(comparison, name)
     return None if curve is None else float(np.trapezoid(curve.y, curve.x))
 
@@ -93,7 +94,7 @@ METRICS = (
         formula="P(a positive item's weight > a negative one's) + P(equal) / 2; mean over the classes where none is "
         "named; undefined where the gold has no positive or no negative item",
         source="Fawcett (2006), An introduction to ROC analysis; scikit-learn, roc_auc_score",
-        compute=_mean_of(_area_under_roc),
+        compute=_mean_of(area_under_roc),
         example=Example(
             kind="soft",
             gold=_GOLD,

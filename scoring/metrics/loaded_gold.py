@@ -8,8 +8,9 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from scoring.answers import Answers, Entities, Matrix, Ranking, Spans
+from scoring.answers import Answers, Entities, Matrix, Ranking, Rows, Spans
 from scoring.items.index import ItemIndex
+from scoring.items.slices import SliceColumn, Words
 from scoring.metrics.tree import Tree, grow
 
 Derived = TypeVar("Derived")
@@ -43,11 +44,14 @@ class LoadedGold(Remembering):
         answers: Answers,
         hierarchy: Mapping[str, Sequence[str]] | None = None,
         declared: Mapping[str, Sequence[int]] | None = None,
+        slice_columns: Mapping[str, SliceColumn] | None = None,
     ) -> None:
         self.answers = answers
         # by column, the values that its cells may have, whether the gold has them or not
         self.declared = declared or {}
+        self.slice_columns = slice_columns or {}  # by name of the slices
         self._hierarchy = hierarchy
+        self._origin: tuple[LoadedGold, Rows] | None = None  # of a part: the whole, and its rows there
 
     def __len__(self) -> int:
         return len(self.answers.ids)
@@ -97,7 +101,8 @@ class LoadedGold(Remembering):
         if not further:
             return self
         starts = np.append(spans.starts, np.full(len(further), len(spans.begins)))
-        return LoadedGold(replace(spans, ids=[*spans.ids, *further], starts=starts))
+        answers = replace(spans, ids=[*spans.ids, *further], starts=starts)
+        return LoadedGold(answers, self._hierarchy, self.declared, self.slice_columns)
 
     @cached_property
     def tree(self) -> Tree:
@@ -121,19 +126,42 @@ class LoadedGold(Remembering):
         present = spread(~absent, matrix.columns, self.tree.classes)
         return np.logical_not(present)
 
-    def select(self, rows: NDArray[np.intp]) -> "LoadedGold":
+    def slices(self, name: str) -> dict[str, Rows]:
+        """The rows of the items in each slice, by its value, in the order of the values.
+
+        Raises:
+            TextsError: the column cannot be read.
+            KeyError: the track has no slices of that name.
+        """
+        return self.once(_rows_by_value, name)
+
+    def slice_values(self, name: str) -> Words:
+        """The slice of each item."""
+        return self.once(_slice_values, name)
+
+    def select(self, rows: Rows) -> "LoadedGold":
         """The items in `rows`, repeated rows too; the classes stay those of the whole gold."""
-        matrix, at = self.matrix, rows.tolist()
-        sample = Matrix(
-            ids=[str(number) for number in range(len(at))],
-            columns=matrix.columns,
-            values=matrix.values[rows],
-            absent=None if matrix.absent is None else matrix.absent[rows],
-            extra={name: [cells[row] for row in at] for name, cells in matrix.extra.items()},
-        )
-        sampled = LoadedGold(sample, self._hierarchy, self.declared)
-        sampled.tree = self.tree
+        ids = [str(number) for number in range(len(rows))]
+        sampled = LoadedGold(self.answers.select(rows, ids), self._hierarchy, self.declared, self.slice_columns)
+        sampled._origin = self, rows
+        if isinstance(self.answers, Matrix):
+            sampled.tree = self.tree
         return sampled
+
+
+def _slice_values(gold: LoadedGold, name: str) -> Words:
+    if gold._origin is None:
+        return gold.slice_columns[name].values(gold.answers)
+    whole, rows = gold._origin
+    values: Words = whole.slice_values(name)[rows]
+    return values
+
+
+def _rows_by_value(gold: LoadedGold, name: str) -> dict[str, Rows]:
+    values, places = np.unique(gold.slice_values(name).astype(str), return_inverse=True)
+    order = np.argsort(places, kind="stable")
+    starts = np.searchsorted(places[order], np.arange(len(values) + 1))
+    return {value: order[starts[at] : starts[at + 1]] for at, value in enumerate(values.tolist()) if value}
 
 
 def spread(values: Values, columns: Sequence[str], wanted: Sequence[str]) -> Values:

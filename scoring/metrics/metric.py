@@ -115,7 +115,7 @@ class Example:
     """A metric computed by hand, shown in docs/metrics.md and checked by a test: answers by item, value, and why.
 
     Labels are written `b c`, spans `3 4 5`, entities `PER 0-2, LOC 4-5` with exclusive ends, all else `a 0.5, b 1`,
-    with `?` where nothing is known.
+    with `?` where nothing is known. `slices` has the slice of each item, `where` the slice that is scored.
     """
 
     kind: AnswerKind
@@ -126,6 +126,8 @@ class Example:
     part: str | None = None
     options: Mapping[str, str] = field(default_factory=dict)
     hierarchy: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    slices: Mapping[str, str] = field(default_factory=dict)
+    where: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +160,7 @@ class Metric:
     numbers: bool = False  # also judges tables of any numbers, not only labels
     ordinal: bool = False  # needs columns with a list of values
     counts_outside: bool = False  # judges answers to items without gold, if the track counts them
+    sees_background: bool = False  # of one slice, but computed on all items: `spec.where` says which are in it
     flags_constant: bool = False  # a run with the same label for all items gets the best value, so flag it
 
 

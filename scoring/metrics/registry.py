@@ -11,6 +11,7 @@ from functools import cache
 import numpy as np
 
 from scoring.definition import MetricSpec, Track
+from scoring.definition.slices import RIGHT
 from scoring.formats import FORMATS, answer_kind
 from scoring.formats.table import values_of
 from scoring.metrics import (
@@ -31,10 +32,13 @@ from scoring.metrics import (
     ranked,
     span_f1,
     ssa,
+    unintended_bias,
 )
 from scoring.metrics.combination import NAMES, Combination, joined
 from scoring.metrics.comparison import Comparison, MatrixComparison
+from scoring.metrics.loaded_gold import LoadedGold
 from scoring.metrics.metric import AnswerKinds, AnyNumber, Contributions, Metric, MetricInfo, Part
+from scoring.metrics.slices import in_slice, is_right, kept, placed, restricted
 from scoring.reports.nearest import nearest
 
 ENTRY_POINTS = "agon.metrics"
@@ -50,6 +54,7 @@ FAMILIES = (
     correlation,
     ordinal,
     curves,
+    unintended_bias,
     multilabel,
     hierarchical_f,
     span_f1,
@@ -111,10 +116,15 @@ def compute(comparison: Comparison, spec: MetricSpec) -> float | None:
         ValueError: the metric does not judge such answers, or needs the name of a class.
     """
     if spec.of:
-        values = [compute(comparison, part) for part in spec.of]
-        combined = float(Combination.of(spec)(np.array([np.nan if one is None else one for one in values])))
+        values = [compute(comparison, part) for part in parts_of(spec, comparison.gold)]
+        if not values:
+            return None
+        combine = Combination.of(spec, len(values))
+        combined = float(combine(np.array([np.nan if one is None else one for one in values])))
         return combined if math.isfinite(combined) else None
-    value = _suited(spec, comparison).compute(comparison, spec)
+    metric = _suited(spec, comparison)
+    judged = comparison if spec.where is None or metric.sees_background else restricted(comparison, spec.where)
+    value = None if judged is None else metric.compute(judged, spec)
     return value if value is not None and math.isfinite(value) else None
 
 
@@ -125,13 +135,43 @@ def contributions(comparison: Comparison, spec: MetricSpec) -> Contributions | N
         ValueError: the metric does not judge such answers.
     """
     if spec.of:
-        parts = [found for part in spec.of if (found := contributions(comparison, part)) is not None]
-        return joined(parts, Combination.of(spec)) if len(parts) == len(spec.of) else None
+        of = parts_of(spec, comparison.gold)
+        parts = [found for part in of if (found := contributions(comparison, part)) is not None]
+        return joined(parts, Combination.of(spec, len(of))) if of and len(parts) == len(of) else None
     metric = _suited(spec, comparison)
     if metric.contributions is None or not len(comparison.gold):
         return None
+    if spec.where is not None:
+        return _contributions_where(comparison, metric, spec, spec.where)
     result: Contributions | None = metric.contributions(comparison, spec)
     return result
+
+
+def _contributions_where(
+    comparison: Comparison, metric: Metric, spec: MetricSpec, where: tuple[str, str]
+) -> Contributions | None:
+    """Of the items of a slice or, where they add what they would add by themselves, of those that the run has right."""
+    assert metric.contributions is not None
+    if where[0] != RIGHT:
+        part = restricted(comparison, where)
+        found = None if part is None else metric.contributions(part, spec)
+        return None if found is None else placed(found, in_slice(comparison.gold, where), len(comparison.gold))
+    whole = metric.contributions(comparison, spec)
+    if whole is None:
+        return None
+    found, value = kept(whole, is_right(comparison, where[1])), compute(comparison, spec)
+    added_up = float(found.combine(found.values.sum(axis=0)))
+    return found if value is not None and math.isclose(added_up, value, rel_tol=1e-9, abs_tol=1e-12) else None
+
+
+def parts_of(spec: MetricSpec, gold: LoadedGold) -> tuple[MetricSpec, ...]:
+    """What a combined score is built from: its parts or, with `slices`, its one part in each slice of the gold."""
+    name = spec.options.get("slices")
+    if name is None:
+        return spec.of
+    if name not in gold.slice_columns:
+        raise ValueError(f"there are no slices {name}; there are {', '.join(gold.slice_columns) or 'none'}")
+    return tuple(replace(spec.of[0], where=(name, value)) for value in gold.slices(name))
 
 
 def _suited(spec: MetricSpec, comparison: Comparison) -> Metric:
@@ -167,19 +207,19 @@ def plain(specs: Iterable[MetricSpec]) -> list[MetricSpec]:
 def value_range(spec: MetricSpec) -> tuple[float | None, float | None]:
     """The range of values; None for an end without a bound."""
     ranges = [(metric.low, metric.high) for metric in (get(part.name) for part in plain([spec]))]
-    return Combination.of(spec).range(ranges) if spec.of else ranges[0]
+    return Combination.of(spec, len(ranges)).range(ranges) if spec.of else ranges[0]
 
 
 def _describe_combined(spec: MetricSpec) -> MetricInfo:
     parts = [describe(part) for part in spec.of]
-    title = str(spec.options["title"] or spec.part)
-    formula = Combination.of(spec).words([part.title for part in parts])
+    title, slices = str(spec.options["title"] or spec.part), spec.options.get("slices")
+    named = ", ".join(part.title for part in parts) + (f" in each of the slices {slices}" if slices else "")
     return MetricInfo(
         key=spec.key,
         title=title,
         short=title,
-        higher_is_better=parts[0].higher_is_better,
-        formula=formula,
+        higher_is_better=parts[0].higher_is_better and spec.options["by"] != "gap",
+        formula=Combination.of(spec, len(parts)).words(named),
         source="; ".join(dict.fromkeys(part.source for part in parts)),
     )
 
@@ -190,10 +230,14 @@ def describe(spec: MetricSpec) -> MetricInfo:
         return _describe_combined(spec)
     metric = get(spec.name)
     ranked = metric.part in (Part.CUTOFF, Part.CUTOFF_OR_ALL)
+    slices, value = spec.where or ("", "")
+    where = "" if not slices else f" where {value} is right" if slices == RIGHT else f", {slices} {value}"
     return MetricInfo(
         key=spec.key,
-        title=metric.title + (f"{' at ' if ranked else ': '}{spec.part}" if spec.part else ""),
-        short=metric.short + (f"{'@' if ranked else ' '}{spec.part}" if spec.part else ""),
+        title=metric.title + (f"{' at ' if ranked else ': '}{spec.part}" if spec.part else "") + where,
+        short=metric.short
+        + (f"{'@' if ranked else ' '}{spec.part}" if spec.part else "")
+        + (f" ({value})" * bool(slices)),
         higher_is_better=metric.higher_is_better,
         formula=metric.formula,
         source=metric.source,
@@ -203,7 +247,14 @@ def describe(spec: MetricSpec) -> MetricInfo:
 def validate(spec: MetricSpec, track: Track) -> str | None:
     """The problem of a metric in a track's definition, in one sentence; None without one."""
     if spec.of:
-        return next(filter(None, (validate(part, track) for part in spec.of)), None) or _validate_combined(spec)
+        of = spec.of
+        if (name := spec.options["slices"]) is not None:
+            if error := _validate_slices(name, track):
+                return error
+            if of[0].where is not None:
+                return f"{spec.key} is computed in each of the slices {name}: leave out @{'='.join(of[0].where)}"
+            of = tuple(replace(part, where=(name, "")) for part in of)
+        return next(filter(None, (validate(part, track) for part in of)), None) or _validate_combined(spec)
     metric = find(spec.name)
     if metric is None:
         return f"there is no metric {spec.name}{_all_names()}"
@@ -215,8 +266,29 @@ def validate(spec: MetricSpec, track: Track) -> str | None:
         ours = ", ".join(name for name, own in METRICS.items() if own.numbers and not own.ordinal)
         return f"{spec.name} judges labels; this track's table holds numbers, which {ours} judge"
     return (
-        _validate_part(metric, spec, track) or _validate_order(metric, spec, track) or _validate_options(metric, spec)
+        _validate_part(metric, spec, track)
+        or _validate_order(metric, spec, track)
+        or _validate_options(metric, spec)
+        or _validate_slice(metric, spec, track)
     )
+
+
+def _validate_slice(metric: Metric, spec: MetricSpec, track: Track) -> str | None:
+    if spec.where is None:
+        return f"{spec.name} needs a slice: {spec.name}@group=a" if metric.sees_background else None
+    name, value = spec.where
+    if name != RIGHT:
+        return _validate_slices(name, track)
+    known = (*track.format.options.get("columns", ()), *track.format.options.get("classes", ()))
+    if metric.sees_background:
+        return f"{spec.name} needs a slice, not {RIGHT}"
+    return None if value in known else f"{RIGHT} is about one of {', '.join(known)}, not {value}"
+
+
+def _validate_slices(name: str, track: Track) -> str | None:
+    if name in track.slices:
+        return None
+    return f"the track has no slices {name}" + (f"; it has {', '.join(track.slices)}" if track.slices else "")
 
 
 def _validate_order(metric: Metric, spec: MetricSpec, track: Track) -> str | None:
@@ -249,8 +321,11 @@ def suggest(spec: MetricSpec, track: Track) -> str | None:
     metric = find(spec.name)
     if metric is None:
         return nearest(spec.name, names())
+    if spec.where is not None and spec.where[0] != RIGHT and spec.where[0] not in track.slices:
+        name = nearest(spec.where[0], track.slices)
+        return replace(spec, where=(name, spec.where[1])).key if name else None
     part = nearest(spec.part, _allowed_parts(metric.part, track)) if spec.part else None
-    return f"{spec.name}:{part}" if part and part != spec.part else None
+    return replace(spec, part=part).key if part and part != spec.part else None
 
 
 def _validate_part(metric: Metric, spec: MetricSpec, track: Track) -> str | None:

@@ -40,13 +40,56 @@ The range is that of the parts; all parts of a score are better when greater, or
 rank; [task.yaml](task-yaml.md#tracks) lists its keys.
 
 - mean: Σ_k w_k s_k / Σ_k w_k; harmonic mean: Σ_k w_k / Σ_k (w_k / s_k), 0 where a part is 0; product: Π_k s_k; minimum:
-  min_k s_k; weights w_k are 1 unless given
-- an undefined part counts 0 (`missing: zero`) or is skipped (`missing: skip`); with all parts skipped, the score is
-  undefined
+  min_k s_k; maximum: max_k s_k; gap: max_k s_k − min_k s_k, less is better, undefined with fewer than two defined
+  parts; weights w_k are 1 unless given
+- an undefined part counts 0 (`missing: zero`) or is skipped (`missing: skip`, the default with `slices` and `gap`);
+  with all parts skipped, the score is undefined
 - has contributions by item where all of its parts have, so that samples of items are judged fast
 - parts 0.75 and 0.5: mean 0.625, with weights 3 and 1 (3 · 0.75 + 1 · 0.5) / 4 = 0.6875; harmonic mean
-  2 / (1/0.75 + 1/0.5) = 0.6; product 0.375; minimum 0.5
+  2 / (1/0.75 + 1/0.5) = 0.6; product 0.375; minimum 0.5; maximum 0.75; gap 0.25
 - the sources of its parts
+
+## Slices: metrics on some of the items
+
+A track's `slices` split its items by a column of the gold or of a public table. Any metric can be about one slice, and
+scores can be built from all slices of a column:
+
+```yaml
+slices: {language: {column: lang, items: data/tweets.tsv}, target: target}
+metrics:
+  - f1_macro
+  - "f1_macro@language=es"
+  - {combine: languages, of: [f1_macro], slices: language, by: mean}
+  - {combine: worst-target, of: [f1_macro], slices: target, by: minimum}
+  - {combine: gap, of: [f1_macro], slices: target, by: gap}
+  - "accuracy:TR@right=HS"
+```
+
+- a slice is judged as if its items were the whole gold: classes that it lacks are not averaged, and the information of
+  ICM is that within the slice; undefined where the slice has no items
+- what a run says of items outside the gold counts in no slice
+- `@right=HS`: the items for which a run has the column or class HS as the gold has it; other items for each run
+- has contributions by item where the metric has; with `@right`, where items add to it what they would add by themselves
+- gold 1: `yes`, 2: `yes`, 3: `no`, 4: `no`; run 1: `yes`, 2: `no`, 3: `no`, 4: `no`; slices 1: `en`, 2: `en`, 3: `en`,
+  4: `es`: accuracy 0.75, `accuracy@language=en` 2/3, `accuracy@language=es` 1; mean over the languages 5/6, worst 2/3,
+  gap 1/3
+- gold 1: `HS 1, TR 1`, 2: `HS 1, TR 0`, 3: `HS 0, TR 0`; run 1: `HS 1, TR 1`, 2: `HS 1, TR 1`, 3: `HS 1, TR 0`:
+  `accuracy:TR@right=HS` 1/2, as HS is right in items 1 and 2, and TR in the first of them
+
+### Gaps between slices
+
+The results analysis compares the slices of each run by the metric that ranks, where that has contributions by item.
+Of many slices some pair differs much by chance alone. So the intervals of all pairs, over all columns that split the
+items, hold together at 95 %: a run without any gap has an interval that excludes 0 in at most 5 % of cases.
+
+- the gap of two slices ± c · √(e₁² + e₂²); e is the standard error of a slice's score on 10,000 samples of its items,
+  and no less than as many items of the whole gold would give
+- c is the 95 % quantile of the largest of all pairs' |gap| / √(e₁² + e₂²) without gaps: single-step max-T, Hothorn,
+  Bretz and Westfall (2008), Simultaneous inference in general parametric models, Biometrical Journal 50
+- slices of fewer than 10 items are left out; a slice is shown behind that better slice for which the lower end of the
+  interval is highest
+- unintended bias, Borkan et al. (2019): Subgroup AUC is `roc_auc@group=a`; `bpsn_auc@group=a` and `bnsp_auc@group=a`
+  compare a slice with all other items
 """
 
 
@@ -67,7 +110,9 @@ def _section(metric: Metric) -> str:
     if metric.example:
         example = metric.example
         sides = f"gold {_answers(example.gold)}; run {_answers(example.run)}"
-        part = f" for `{example.part}`" if example.part else ""
+        key = (example.part or "") + (f"@{'='.join(example.where)}" if example.where else "")
+        sides += f"; slices {_answers(example.slices)}" if example.slices else ""
+        part = f" for `{key}`" if key else ""
         lines.append(f"- {sides}: {example.value:.4g}{part}, as {example.why}")
     return "\n".join([*lines, f"- {metric.source}", ""])
 

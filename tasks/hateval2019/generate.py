@@ -20,6 +20,8 @@ _SETS = {
     ("dev", "es"): (30001, (278, 37, 43, 25, 117)),
 }
 
+_TARGETS = ("immigrants", "women")  # of whom a tweet speaks
+
 
 def generate(folder: Path, seed: int = 2019) -> None:
     """Writes data/, gold/ and baselines/ of the shared task into `folder`."""
@@ -30,6 +32,8 @@ def generate(folder: Path, seed: int = 2019) -> None:
         labels = _LABELS[shuffled(rng, counts)]
         write_lines(folder / f"data/{split}/{language}.txt", map(str, ids))
         write_table(folder / f"data/{split}/{language}.tsv", [ids, texts], ("id", "text"), "\t")
+        targets = np.random.default_rng([seed, first_id, 1]).choice(_TARGETS, len(ids)).tolist()
+        write_table(folder / f"data/{split}/{language}-targets.tsv", [ids, targets], ("id", "target"), "\t")
         write_table(folder / f"gold/{split}/{language}.tsv", [ids, texts, *labels.T.tolist()], separator="\t")
         most_frequent = (labels.mean(axis=0) > 0.5).astype(int).tolist()
         constant = [[value] * len(ids) for value in most_frequent]

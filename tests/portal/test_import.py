@@ -247,3 +247,11 @@ def test_command_prints_what_changed(db, tiny_folder, capsys):
     (tiny_folder / "task.yaml").unlink()
     with pytest.raises(CommandError, match="tiny_task"):
         call_command("import_task", tiny_folder)
+
+
+def test_the_key_that_slices_replace_is_read_with_a_warning(db, tiny_folder, capsys):
+    (tiny_folder / "data/languages.tsv").write_text("id\tlang\na\ten\nb\ten\nc\tes\nd\tes\n")
+    edit(tiny_folder, "rank_by: accuracy", "item_languages: data/languages.tsv\n    rank_by: accuracy")
+    call_command("import_task", tiny_folder)
+    assert "write slices instead of item_languages, which is still read" in capsys.readouterr().err
+    assert list(SharedTask.objects.get().tracks.get(slug="one").definition.slices) == ["language"]

@@ -8,12 +8,12 @@ from typing import Any
 
 from scoring import Definition
 from scoring.analysis.details import field_details
-from scoring.analysis.languages import by_language, read_languages
+from scoring.analysis.slices import by_slice, names_of_slices
 from scoring.definition import MetricSpec
 from scoring.definition import Track as TrackDefinition
 from scoring.metrics import Comparison, LoadedGold, compare
 from scoring.score import run_answers
-from scoring.significance import intervals, leads, rank_ranges, tie_groups
+from scoring.significance import intervals, leads, rank_ranges, slice_gaps, tie_groups
 from scoring.uploads.inspection import read_run
 
 ROUNDS = 10_000
@@ -54,7 +54,7 @@ def compare_runs(
     """Bounds, groups and ranges of ranks by evaluation, and the results analysis, as plain values.
 
     Args:
-        further: ranked by the language of items only.
+        further: ranked by slices of the items only.
         reference: the evaluation of the gold against itself, if it is on the board.
     """
     spec = rules.track.ranking_metric
@@ -73,7 +73,8 @@ def compare_runs(
         "ranks": rank_ranges(teams, spec, seed=SEED, rounds=ROUNDS, level=LEVEL),
         "leads": _leads(best, spec),
         "field": field_details(best),
-        "languages": _languages(rules, found, reference),
+        "slices": _slices(rules, found, reference),
+        "gaps": _gaps(best, spec),
     }
 
 
@@ -101,13 +102,26 @@ def compared_with_gold(rules: BoardRules, runs: Iterable[BoardRun]) -> dict[str,
     return compared
 
 
-def _languages(rules: BoardRules, compared: Mapping[str, Comparison], reference: str | None) -> dict[str, Any]:
-    file = rules.track.item_languages.get(rules.split)
-    if file is None or not compared:
+def _slices(rules: BoardRules, compared: Mapping[str, Comparison], reference: str | None) -> dict[str, Any]:
+    if not rules.track.slices or not compared:
         return {}
     gold = next(iter(compared.values())).gold
     itself = {} if reference is None else {reference: compare(gold, gold.answers)}
-    return by_language({**compared, **itself}, read_languages(rules.track, file), rules.track.metrics)
+    return by_slice({**compared, **itself}, rules.track.metrics)
+
+
+def _gaps(best: Mapping[str, Comparison], spec: MetricSpec) -> dict[str, dict[str, Any]]:
+    """Of each run, by name of the slices, each gap: slice, the one that it is behind, by how much, and bounds."""
+    names = names_of_slices(next(iter(best.values())).gold) if best else []
+    if not names:
+        return {}
+    found = slice_gaps(best, spec, names, seed=SEED, rounds=ROUNDS, level=LEVEL)
+    return {
+        run: {
+            name: [[gap.value, gap.behind, gap.gap, gap.low, gap.high] for gap in one.gaps] for name, one in by.items()
+        }
+        for run, by in found.items()
+    }
 
 
 def _leads(best: Mapping[str, Comparison], spec: MetricSpec) -> dict[str, dict[str, list[float]]]:

@@ -67,7 +67,8 @@ class Runs:
             result = score_answers(self._definition, track, standard, *self._answers.pop(entry))
         if result.comparison is None:  # the gold and the public items do not match
             raise ValueError("accepted by the check, rejected by the scorer")
-        return {"scores": result.scores, "flags": result.flags, "details": details(result.comparison)}
+        metrics = self._definition.track(track).metrics
+        return {"scores": result.scores, "flags": result.flags, "details": details(result.comparison, metrics)}
 
 
 def _plain(report: Report) -> list[dict[str, Any]]:

@@ -19,6 +19,7 @@ from portal.permissions import may_change_run, may_download_run
 from portal.queries import runs as queries
 from portal.queries.items import item_table, items_are_unread
 from portal.queries.run_scores import earlier_scores, place
+from portal.queries.slices import run_slices
 from portal.queries.uploads import run_body
 from portal.web.access import tab_context
 from portal.web.board_address import item_choice
@@ -59,6 +60,7 @@ def run_page(request: HttpRequest, found: Run, error: ActionError | None = None)
         **_items(request, view, context["at"]),
         "citation": team_citation(found.team) if found.team and (found.team.bibtex or found.team.paper) else "",
         "columns": _columns(view),
+        "slices": run_slices(view.evaluation) if view.evaluation else (),
         "figures": run_figures(view.evaluation.details) if view.evaluation else (),
         "may_download": may_download_run(request.user, found),
         "may_change": may_change_run(request.user, found),

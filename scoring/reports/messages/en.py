@@ -7,6 +7,7 @@ MESSAGES = {
     "definition-key-missing": "{item}: the key {expected} is missing.",
     "definition-key-unknown": "{item}: there is no key {found}; the keys here are {expected}.",
     "definition-key-twice": "{item}: the key {found} stands here twice.",
+    "definition-key-replaced": "{item}: write {expected} instead of {found}, which is still read.",
     "definition-value": "{item}: found {found}; expected {expected}.",
     "definition-path": "{item}: {found} leads out of the shared task's folder.",
     "definition-rule": "{item}: {found}.",
@@ -65,6 +66,7 @@ MESSAGES = {
     "ids-unicode-form": "Ids are written in another Unicode form than those of the items: {places}. Write them in "
     '{expected}, as unicodedata.normalize("{expected}", id) does.',
     "optional-items-missing": "Only some of the optional items are there; missing: {places}. Give all of them or none.",
+    "slices-unreadable": "The slices {expected} cannot be read: {found}.",
     "gold-incomplete": "The gold has {found} of {expected} items and leaves out {places}. "
     "Add them; if they are not to be judged, write covers: listed in task.yaml.",
     "texts-unreadable": "The items' texts cannot be read, so offsets are not compared with them: {found}.",

@@ -9,7 +9,7 @@ from scoring.metrics import LoadedGold, compare
 
 
 def of(gold: Answers, run: Answers) -> dict[str, object]:
-    found = details(compare(LoadedGold(gold), run))
+    found = details(compare(LoadedGold(gold), run), ())
     assert json.loads(json.dumps(found, allow_nan=False)) == json.loads(json.dumps(found))
     return json.loads(json.dumps(found))
 

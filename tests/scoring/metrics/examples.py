@@ -1,11 +1,14 @@
 """Reads the worked examples of metrics (`Metric.example`): answers as one writes them down."""
 
 from collections.abc import Mapping, Sequence, Sized
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scoring.answers import AnswerKind, Answers, Entities, Matrix, Ranking, Spans
+from scoring.definition.slices import Slicing
+from scoring.items.slices import SliceColumn
 from scoring.metrics.comparison import Comparison, compare
 from scoring.metrics.loaded_gold import LoadedGold
 from scoring.metrics.metric import Example
@@ -14,7 +17,13 @@ from scoring.metrics.metric import Example
 def worked(example: Example) -> Comparison:
     """The run of an example, compared with its gold."""
     gold, run = read_answers(example.kind, example.gold), read_answers(example.kind, example.run)
-    return compare(LoadedGold(gold, example.hierarchy), run)
+    if example.where is None:
+        return compare(LoadedGold(gold, example.hierarchy), run)
+    assert isinstance(gold, Matrix)
+    name = example.where[0]
+    gold = replace(gold, extra={name: [example.slices[item] for item in gold.ids]})
+    columns = {name: SliceColumn(Slicing(column=name), None, ())}
+    return compare(LoadedGold(gold, example.hierarchy, slice_columns=columns), run)
 
 
 def read_answers(kind: AnswerKind, given: Mapping[str, str]) -> Answers:

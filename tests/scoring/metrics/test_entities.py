@@ -116,7 +116,7 @@ def test_from_the_definition_to_intervals_and_groups(task: Definition) -> None:
     assert results["good"].scores["entity_f1"] == pytest.approx(2 / 3)
     assert results["good"].scores["entity_f1_partial"] == pytest.approx(2.5 / 3)
     runs = {name: result.comparison for name, result in results.items() if result.comparison is not None}
-    assert details(runs["good"]) == {}
+    assert details(runs["good"], ()) == {}
     assert field_details(runs) == {}
     for spec in task.track("one").metrics:
         for interval in intervals(runs, spec, seed=1, rounds=200).values():

@@ -103,7 +103,7 @@ def test_from_the_definition_to_intervals_and_groups(tmp_path: Path) -> None:
         result = score(task, "stars", run, gold)
         assert result.report.ok
         assert result.comparison is not None
-        assert details(result.comparison)["curves"]
+        assert details(result.comparison, ())["curves"]
         runs[name] = result.comparison
     best = score(task, "stars", files["good"], GOLD).scores
     assert best["accuracy_within:price"] == 0.75

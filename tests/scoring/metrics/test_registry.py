@@ -8,7 +8,9 @@ import pytest
 
 from scoring.answers import Answers, Entities, Matrix, Ranking, Spans
 from scoring.definition import FormatSpec, MetricSpec, Track
+from scoring.definition.slices import Slicing
 from scoring.formats.table import Domain
+from scoring.items.slices import SliceColumn
 from scoring.metrics import METRICS, LoadedGold, compare, compute, contributions, describe
 from scoring.metrics.metric import Metric, Part
 from scoring.metrics.registry import FAMILIES, validate
@@ -28,6 +30,7 @@ PARTS = {
     Part.CUTOFF: "5",
     Part.CUTOFF_OR_ALL: None,
 }
+SLICES = {"half": SliceColumn(Slicing(column="a", at_least=0.5), None, ())}
 OF_WHOLE_GOLD = {
     "icm",
     "icm_norm",
@@ -45,7 +48,8 @@ SUMS = [entry for entry in EVERY if entry.values[0].contributions]  # functions 
 def spec_of(metric: Metric, kind: str) -> MetricSpec:
     """The metric with a part where a track of that kind needs one."""
     labelled = kind not in ("table", "spans", "entities", "rankings") and metric.part not in (Part.CLASS, Part.SCORED)
-    return MetricSpec(metric.name, PARTS[metric.part] if not labelled else None)
+    where = ("half", ">=0.5") if metric.sees_background else None
+    return MetricSpec(metric.name, PARTS[metric.part] if not labelled else None, where=where)
 
 
 def answers(kind: str, seed: int, items: int = 30) -> Answers:
@@ -100,7 +104,7 @@ def turned(given: Answers, order: list[int]) -> Answers:
 
 
 def score(metric: Metric, kind: str, gold: Answers, run: Answers) -> float | None:
-    return compute(compare(LoadedGold(gold, HIERARCHY), run), spec_of(metric, kind))
+    return compute(compare(LoadedGold(gold, HIERARCHY, slice_columns=SLICES), run), spec_of(metric, kind))
 
 
 @pytest.mark.parametrize(("metric", "kind"), EVERY)
@@ -203,7 +207,9 @@ def unknown_documents(run: Answers) -> Ranking:
 def test_on_the_edge_there_is_a_value_or_none_never_nan(metric: Metric, kind: str) -> None:
     with np.errstate(all="raise"):
         for name, gold, run in edges(kind):
-            value = metric.compute(compare(LoadedGold(gold, HIERARCHY), run), spec_of(metric, kind))
+            value = metric.compute(
+                compare(LoadedGold(gold, HIERARCHY, slice_columns=SLICES), run), spec_of(metric, kind)
+            )
             assert value is None or (type(value) is float and math.isfinite(value)), name
 
 
@@ -213,9 +219,8 @@ def test_the_worked_example(name: str) -> None:
     assert example is not None
     assert example.why
     assert example.kind in METRICS[name].kinds
-    assert compute(worked(example), MetricSpec(name, example.part, example.options)) == pytest.approx(
-        example.value, abs=1e-12
-    )
+    spec = MetricSpec(name, example.part, example.options, where=example.where)
+    assert compute(worked(example), spec) == pytest.approx(example.value, abs=1e-12)
 
 
 def test_every_family_is_listed_and_every_name_once() -> None:
@@ -242,7 +247,7 @@ def test_a_part_shows_in_the_description() -> None:
 
 
 def test_the_gold_side_is_computed_once() -> None:
-    gold = LoadedGold(answers("labels", 1), HIERARCHY)
+    gold = LoadedGold(answers("labels", 1), HIERARCHY, slice_columns=SLICES)
     calls: list[LoadedGold] = []
     for _ in range(2):
         gold.once(calls.append)
@@ -335,7 +340,7 @@ FORMAT_OF |= {"entities": "conll", "rankings": "trec-run"}
 @pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS)
 @pytest.mark.parametrize(("kind", "name"), FORMAT_OF.items())
 def test_answers_of_another_kind_are_rejected(metric: Metric, kind: str, name: str) -> None:
-    comparison = compare(LoadedGold(answers(kind, 1), HIERARCHY), of_run(answers(kind, 2)))
+    comparison = compare(LoadedGold(answers(kind, 1), HIERARCHY, slice_columns=SLICES), of_run(answers(kind, 2)))
     spec = spec_of(metric, kind)
     weights_or_numbers = kind == "soft" and metric.numbers  # only a table's format tells numbers from weights
     if weights_or_numbers or kind in metric.kinds:
@@ -359,7 +364,7 @@ def test_several_labels_an_item_are_rejected_where_one_is_judged(metric: Metric)
 @pytest.mark.parametrize(("metric", "kind"), SUMS)
 def test_what_the_items_add_combines_to_the_value(metric: Metric, kind: str) -> None:
     for name, gold, run in [("random", answers(kind, 1), of_run(answers(kind, 2))), *edges(kind)]:
-        standard, spec = LoadedGold(gold, HIERARCHY), spec_of(metric, kind)
+        standard, spec = LoadedGold(gold, HIERARCHY, slice_columns=SLICES), spec_of(metric, kind)
         for count_outside in (False, True):
             comparison = compare(standard, run, count_outside)
             value, parts = compute(comparison, spec), contributions(comparison, spec)
@@ -381,21 +386,21 @@ def test_what_the_items_add_combines_to_the_value(metric: Metric, kind: str) -> 
 def test_a_sample_by_its_items_contributions_equals_the_sample_scored_again(metric: Metric, kind: str) -> None:
     gold, run = answers(kind, 1), of_run(answers(kind, 2))
     spec = spec_of(metric, kind)
-    parts = contributions(compare(LoadedGold(gold, HIERARCHY), run), spec)
+    parts = contributions(compare(LoadedGold(gold, HIERARCHY, slice_columns=SLICES), run), spec)
     assert parts is not None
     for seed in range(3):
         drawn = np.random.default_rng(seed).integers(0, len(gold.ids), len(gold.ids)).tolist()
         names = [str(number) for number in range(len(drawn))]
         sample = [replace(turned(side, drawn), ids=names) for side in (gold, run)]
         weights = np.bincount(drawn, minlength=len(gold.ids))
-        expected = compute(compare(LoadedGold(sample[0], HIERARCHY), sample[1]), spec)
+        expected = compute(compare(LoadedGold(sample[0], HIERARCHY, slice_columns=SLICES), sample[1]), spec)
         assert parts.combine(weights @ parts.values) == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize(("metric", "kind"), EVERY)
 def test_what_was_scored_before_never_matters(metric: Metric, kind: str) -> None:
     gold, first, second = answers(kind, 1), of_run(answers(kind, 2)), of_run(answers(kind, 3))
-    standard, spec = LoadedGold(gold, HIERARCHY), spec_of(metric, kind)
+    standard, spec = LoadedGold(gold, HIERARCHY, slice_columns=SLICES), spec_of(metric, kind)
     values = [compute(compare(standard, run), spec) for run in (first, second, first)]
     assert values[0] == values[2]
     assert values[:2] == [score(metric, kind, gold, run) for run in (first, second)]

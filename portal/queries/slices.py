@@ -1,0 +1,112 @@
+"""Scores by slice of the items, as a worker has made them of the runs that a board shows, and slices in words."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from portal.models import Board, Evaluation
+from portal.queries.columns import Column, columns
+from portal.times_and_numbers import language_name
+from scoring.definition import Track
+from scoring.definition.slices import Slicing
+from scoring.items.slices import MANY, file_cells, slices_of
+from scoring.items.texts import id_columns
+
+Scores = Mapping[str, float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class SliceChoice:
+    """A slice that a board can be about; `items` of the gold standard are in it, None until the scores are made."""
+
+    key: str  # as language=es
+    title: str  # of the column
+    value: str
+    label: str
+    items: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class BySlice:
+    """What is known of a board's slices; empty where the items have none, or where scores go by steps."""
+
+    choices: Sequence[SliceChoice] = ()
+    scores: Mapping[str, Any] = field(default_factory=dict)  # as `scoring.analysis.slices.by_slice`, by evaluation
+    gaps: Mapping[str, Any] = field(default_factory=dict)  # of each evaluation, by name of the slices
+
+    def of(self, chosen: SliceChoice) -> dict[int, Scores]:
+        """By evaluation."""
+        found = self.scores.get(chosen.key.partition("=")[0], {}).get("scores", {})
+        return {int(pk): scores[chosen.value] for pk, scores in found.items()}
+
+    def choice(self, key: str) -> SliceChoice | None:
+        return next((one for one in self.choices if one.key == key), None)
+
+
+def by_slice(board: Board) -> BySlice:
+    """Those by the board's gold and scorer and the tables of now, or none: never a mixture."""
+    track = board.track.definition
+    if not track.slices:
+        return BySlice()
+    if board.comparison.get("slices_origin") == board.slices_origin and "slices" in board.comparison:
+        made = board.comparison["slices"]
+        choices = [
+            _choice(track, name, value, made[name]["items"][value])
+            for name in track.slices
+            if name in made
+            for value in sorted(made[name]["items"])
+        ]
+        return BySlice(choices, made, board.comparison.get("gaps", {}))
+    known = ((name, _values(one, board.phase.split, id_columns(track))) for name, one in track.slices.items())
+    return BySlice([_choice(track, name, value, None) for name, values in known for value in values])
+
+
+@dataclass(frozen=True, slots=True)
+class RunSlices:
+    """A run's scores by the slices of one column."""
+
+    title: str
+    columns: list[Column]
+    rows: list[tuple[str, int, list[float | None]]]  # slice, how many items, and a value for each column
+
+
+def run_slices(evaluation: Evaluation) -> list[RunSlices]:
+    """As the worker scored it, in the order in which the track declares its slices."""
+    track = evaluation.run.track
+    made, heads = evaluation.details.get("slices", {}), columns(track)
+    return [
+        RunSlices(one.title, heads, [_row(name, value, made[name], heads) for value in sorted(made[name]["items"])])
+        for name, one in track.definition.slices.items()
+        if name in made
+    ]
+
+
+def _row(
+    name: str, value: str, made: Mapping[str, Any], heads: Sequence[Column]
+) -> tuple[str, int, list[float | None]]:
+    scores = made["scores"][value]
+    return slice_label(name, value), made["items"][value], [scores.get(column.key) for column in heads]
+
+
+def slice_label(name: str, value: str) -> str:
+    """A value as people read it: a language by its name."""
+    return language_name(value) if name == "language" else value
+
+
+def _choice(track: Track, name: str, value: str, items: int | None) -> SliceChoice:
+    return SliceChoice(f"{name}={value}", track.slices[name].title, value, slice_label(name, value), items)
+
+
+def _values(slicing: Slicing, split: str, ids: tuple[str, ...]) -> list[str]:
+    """Those of a public table; what values the gold has is not known before its scores are."""
+    table = slicing.items.get(split)
+    found = [] if table is None else slices_of(_cells(table, ids, slicing.column), slicing)
+    return found if 2 <= len(found) <= MANY else []
+
+
+@lru_cache(maxsize=256)
+def _cells(path: Path, ids: tuple[str, ...], column: str) -> list[str]:
+    """Of a file of an imported folder, which never changes."""
+    return file_cells(path, ids, column)

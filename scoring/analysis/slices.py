@@ -1,0 +1,48 @@
+"""Scores by slice of the items, and which slices a run serves less well than others."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from scoring.definition import MetricSpec
+from scoring.items.slices import MANY
+from scoring.items.texts import TextsError
+from scoring.metrics import LoadedGold, compute
+from scoring.metrics.comparison import Comparison
+from scoring.metrics.slices import restricted
+
+
+def names_of_slices(gold: LoadedGold) -> list[str]:
+    """The slices that split this gold standard: those of 2 to MANY values."""
+    return [name for name in gold.slice_columns if 2 <= _count(gold, name) <= MANY]
+
+
+def _count(gold: LoadedGold, name: str) -> int:
+    try:
+        return len(gold.slices(name))
+    except TextsError:  # `scoring.definition.folder` says so before an import
+        return 0
+
+
+def by_slice(runs: Mapping[str, Comparison], metrics: Sequence[MetricSpec]) -> dict[str, dict[str, Any]]:
+    """By name of the slices, metrics on the items of each slice alone; all runs by one gold standard.
+
+    - `items`: slice → how many items of the gold standard are in it;
+    - `scores`: name of a run → slice → key of a metric → value, None where the metric is undefined.
+    """
+    one = next(iter(runs.values()), None)
+    if one is None:
+        return {}
+    return {name: _by_value(runs, name, one.gold, metrics) for name in names_of_slices(one.gold)}
+
+
+def _by_value(
+    runs: Mapping[str, Comparison], name: str, gold: LoadedGold, metrics: Sequence[MetricSpec]
+) -> dict[str, Any]:
+    items = {value: len(rows) for value, rows in gold.slices(name).items()}
+    scores = {key: {value: _scores(run, (name, value), metrics) for value in items} for key, run in runs.items()}
+    return {"items": items, "scores": scores}
+
+
+def _scores(run: Comparison, where: tuple[str, str], metrics: Sequence[MetricSpec]) -> dict[str, float | None]:
+    part = restricted(run, where)
+    return {} if part is None else {spec.key: compute(part, spec) for spec in metrics}

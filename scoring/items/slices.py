@@ -1,0 +1,94 @@
+"""In which slice each item is: the values of a column of the gold, or of a table of the items."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scoring.answers import Answers, Matrix
+from scoring.definition import Track
+from scoring.definition.slices import Slicing
+from scoring.items.texts import TextsError, id_columns, read_texts
+
+MANY = 50  # values of a column: more tell single items apart, and split nothing
+
+Words = NDArray[np.object_]  # one text an item
+
+
+@dataclass(frozen=True, slots=True)
+class SliceColumn:
+    """Where the slices of one split are found: in the column of a file or, without one, of the gold."""
+
+    rules: Slicing
+    file: Path | None
+    ids: tuple[str, ...]  # columns of the file
+
+    def values(self, answers: Answers) -> Words:
+        """The slice of each item of the gold; empty where it is in none.
+
+        Raises:
+            TextsError: the column cannot be read.
+        """
+        return _grouped(self._cells(answers), self.rules)
+
+    def _cells(self, answers: Answers) -> Words:
+        if self.file is None:
+            return gold_column(answers, self.rules.column)
+        known = read_texts(self.file, self.ids, self.rules.column)
+        return np.array([known.get(item, "") for item in answers.ids], object)
+
+
+def slice_columns(track: Track, split: str) -> dict[str, SliceColumn]:
+    """By name of the slices; those of tables that there are for other splits alone are left out."""
+    return {
+        name: SliceColumn(one, one.items.get(split), id_columns(track))
+        for name, one in track.slices.items()
+        if not one.items or split in one.items
+    }
+
+
+def gold_column(answers: Answers, column: str) -> Words:
+    """The cells of a column of the gold as text."""
+    known = [*answers.columns, *answers.extra] if isinstance(answers, Matrix) else []
+    if not isinstance(answers, Matrix) or column not in known:
+        raise TextsError(f"the gold has no column {column}; it has {', '.join(known) or 'none'}")
+    if column in answers.extra:
+        return np.array(answers.extra[column], object)
+    place = answers.columns.index(column)
+    cells: Words = np.array([_text(cell) for cell in answers.values[:, place].tolist()], object)
+    if answers.absent is not None:
+        cells[answers.absent[:, place]] = ""
+    return cells
+
+
+def file_cells(path: Path, ids: Sequence[str], column: str) -> list[str]:
+    """The different cells of a column of a table of items."""
+    return [*dict.fromkeys(read_texts(path, ids, column).values())]
+
+
+def slices_of(cells: Sequence[str], rules: Slicing) -> list[str]:
+    """The slices of these cells, sorted."""
+    return sorted({*_grouped(np.array([*cells, ""], object), rules).tolist()} - {""})
+
+
+def _text(cell: Any) -> str:
+    return str(int(cell)) if isinstance(cell, bool) or cell == int(cell) else f"{cell:g}"
+
+
+def _grouped(cells: Words, rules: Slicing) -> Words:
+    if rules.at_least is not None:
+        return np.array([_half(cell, rules.at_least, rules.column) for cell in cells.tolist()], object)
+    merged = {value: name for name, values in rules.merge.items() for value in values}
+    return np.array([merged.get(cell, cell) for cell in cells.tolist()], object) if merged else cells
+
+
+def _half(cell: str, bound: float, column: str) -> str:
+    if not cell:
+        return ""
+    try:
+        return f">={bound:g}" if float(cell) >= bound else f"<{bound:g}"
+    except ValueError:
+        raise TextsError(f"{column} has the value {cell}, which is no number: at_least needs numbers") from None

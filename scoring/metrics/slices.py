@@ -1,0 +1,96 @@
+"""Metrics on the items of a slice, or on those for which a run has a column right (`f1:TR@right=HS`).
+
+A slice is judged as if its items were the whole gold standard; what a run says of items outside the gold is in none.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scoring.answers import Rows
+from scoring.definition.slices import RIGHT
+from scoring.metrics.comparison import Comparison, MatrixComparison
+from scoring.metrics.loaded_gold import LoadedGold
+from scoring.metrics.metric import Contributions, Numbers, ratios
+
+Where = tuple[str, str]
+_NONE: Rows = np.zeros(0, np.intp)
+
+
+def in_slice(gold: LoadedGold, where: Where) -> Rows:
+    """The rows of the slice's items, none where there are none.
+
+    Raises:
+        ValueError: the track has no such slices.
+    """
+    name, value = where
+    if name not in gold.slice_columns:
+        raise ValueError(f"there are no slices {name}; there are {', '.join(gold.slice_columns) or 'none'}")
+    return gold.slices(name).get(value, _NONE)
+
+
+def restricted(comparison: Comparison, where: Where) -> Comparison | None:
+    """The comparison on these items alone; None where there are none."""
+    found: Comparison | None = comparison.once(_restricted, where)
+    return found
+
+
+def _restricted(comparison: Comparison, where: Where) -> Comparison | None:
+    if where[0] == RIGHT:
+        rows = np.flatnonzero(is_right(comparison, where[1]))
+        gold = comparison.gold.select(rows)
+    else:
+        rows, gold = comparison.gold.once(_part_of_gold, where)
+    if not len(rows):
+        return None
+    part = comparison.select(rows, gold)
+    return replace(part, outside=part.outside[:0]) if isinstance(part, MatrixComparison) else part
+
+
+def _part_of_gold(gold: LoadedGold, where: Where) -> tuple[Rows, LoadedGold]:
+    rows = in_slice(gold, where)
+    return rows, gold.select(rows)
+
+
+def is_right(comparison: Comparison, column: str) -> NDArray[np.bool_]:
+    """For which items (items,) the run has a column or class as the gold has it.
+
+    Raises:
+        ValueError: there is no such column.
+    """
+    if not isinstance(comparison, MatrixComparison):
+        raise ValueError(f"{RIGHT} needs labels or a table")
+    at = comparison.position(column)
+    same = comparison.run[:, at] == comparison.gold.values[:, at]
+    unknown = comparison.gold.absent[:, at] | comparison.absent[:, at]
+    right: NDArray[np.bool_] = same & ~unknown & comparison.answered
+    return right
+
+
+def placed(part: Contributions, rows: Rows, items: int) -> Contributions:
+    """The contributions to a metric on a slice, of `rows`, as those of all items: the others add nothing."""
+    values = np.zeros((items, part.values.shape[1]))
+    values[rows] = part.values
+    member = np.zeros(items)
+    member[rows] = 1
+    return _scaled(Contributions(values, part.combine), member, len(rows))
+
+
+def kept(whole: Contributions, right: NDArray[np.bool_]) -> Contributions:
+    """The contributions of the items that a run has right, as the metric on all items adds them up.
+
+    Which items these are differs between runs, and `combine` must not.
+    """
+    return _scaled(Contributions(whole.values * right[:, None], whole.combine), right.astype(np.float64), len(right))
+
+
+def _scaled(part: Contributions, member: Numbers, size: int) -> Contributions:
+    """Sums over the items that a sample drew of `member`, as if these were `size`; no value where it drew none."""
+
+    def combine(sums: Numbers) -> Numbers:
+        drawn = sums[..., -1:]
+        found = part.combine(sums[..., :-1] * ratios(np.full_like(drawn, size), drawn, 0.0))
+        return np.where(drawn[..., 0] > 0, found, np.nan)
+
+    return Contributions(np.column_stack([part.values, member]), combine)

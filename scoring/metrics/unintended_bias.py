@@ -1,0 +1,85 @@
+"""Areas under ROC curves that show how a group of items fares among the others (Borkan et al., 2019).
+
+The group is a slice, the background all other items. The area within the group, Subgroup AUC, is `roc_auc@…`.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scoring.definition import MetricSpec
+from scoring.metrics.comparison import MatrixComparison
+from scoring.metrics.curves import area_under_roc
+from scoring.metrics.metric import SOFT, TABLE, Example, Metric, Part
+from scoring.metrics.slices import in_slice
+
+
+def _area(group_is_positive: bool) -> Callable[[MatrixComparison, MetricSpec], float | None]:
+    """Over positive items of the group and negative ones of the background, or the other way round."""
+
+    def compute(comparison: MatrixComparison, spec: MetricSpec) -> float | None:
+        gold = comparison.gold
+        in_group = np.zeros(len(gold), bool)
+        if spec.where is not None:
+            in_group[in_slice(gold, spec.where)] = True
+        names = [spec.part] if spec.part else gold.matrix.columns
+        areas = [_of_class(comparison, name, in_group == group_is_positive) for name in names]
+        defined = [area for area in areas if area is not None]
+        return sum(defined) / len(defined) if defined else None
+
+    return compute
+
+
+def _of_class(comparison: MatrixComparison, name: str, has_positives: NDArray[np.bool_]) -> float | None:
+    """Of the items `has_positives` (items,) the positive ones, of the others the negative ones."""
+    gold, at = comparison.gold, comparison.position(name)
+    if at >= len(gold.tree.classes):
+        return None
+    rows = np.flatnonzero((gold.values[:, at] > 0.5) == has_positives)
+    return area_under_roc(comparison.select(rows, gold.select(rows)), name)
+
+
+_GOLD = {"1": "toxic 1", "2": "toxic 0", "3": "toxic 1", "4": "toxic 0", "5": "toxic 0"}
+_RUN = {"1": "toxic 0.9", "2": "toxic 0.6", "3": "toxic 0.5", "4": "toxic 0.1", "5": "toxic 0.7"}
+_SLICES = {"1": "a", "2": "a", "3": "b", "4": "b", "5": "b"}
+
+
+def _metric(name: str, title: str, group: str, others: str, meaning: str, value: float, why: str) -> Metric:
+    return Metric(
+        name=name,
+        title=title,
+        short=name.removesuffix("_auc").upper(),
+        formula=f"area under the ROC curve over the {group} items of a slice and the {others} items outside it; it is "
+        f"low where {meaning}",
+        source="Borkan et al. (2019), Nuanced metrics for measuring unintended bias with real data for text "
+        "classification",
+        compute=_area(group_is_positive=group == "positive"),
+        example=Example("soft", _GOLD, _RUN, value, why, part="toxic", slices=_SLICES, where=("group", "a")),
+        kinds=SOFT | TABLE,
+        numbers=True,
+        part=Part.SCORED,
+        sees_background=True,
+    )
+
+
+METRICS = (
+    _metric(
+        name="bpsn_auc",
+        title="Background positive, subgroup negative AUC",
+        group="negative",
+        others="positive",
+        meaning="negative items of the slice are taken for positive",
+        value=0.0,
+        why="item 3, positive outside a, has 0.5 and item 2, negative in a, 0.6: the only pair is out of order",
+    ),
+    _metric(
+        name="bnsp_auc",
+        title="Background negative, subgroup positive AUC",
+        group="positive",
+        others="negative",
+        meaning="positive items of the slice are taken for negative",
+        value=1.0,
+        why="item 1, positive in a, has 0.9, more than the negative items 4 and 5 outside it",
+    ),
+)

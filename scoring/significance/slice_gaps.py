@@ -1,0 +1,157 @@
+"""Gaps of a run between slices of the items: intervals that hold for all pairs of slices together.
+
+The largest of many gaps is large by chance alone. So all pairs of slices, of all columns that split the items, have
+simultaneous intervals: those of single-step max-T (Hothorn, Bretz and Westfall 2008), which reach as many standard
+errors as the largest of the pairs' gaps does in `level` of all cases without a gap. For a run without any gap, some
+interval excludes 0 with a chance of 1 − `level` at most.
+
+The standard error of a slice's value comes from samples of the slice's own items, drawn with replacement. In a small
+slice it may be far too small, 0 where all answers are right; so it is at least what as many items of the whole gold
+would give. Slices of fewer than FEW items are left out.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import hypot, sqrt
+
+import numpy as np
+
+from scoring.definition import MetricSpec
+from scoring.metrics import compute, describe
+from scoring.metrics.comparison import Comparison
+from scoring.metrics.registry import contributions
+from scoring.metrics.slices import restricted
+from scoring.significance.inputs import ROUNDS, defined_values, require_valid
+from scoring.significance.paired_tests import Seed
+from scoring.significance.resampling import field_of
+from scoring.significance.tie_grouping import FEW
+
+_DRAWS = 20_000  # of the largest gap where there is none
+_SEED = 0  # of these: they depend on the standard errors alone
+
+
+@dataclass(frozen=True, slots=True)
+class SliceScore:
+    """A run's score on the items of one slice, and how far the scores of samples of them spread."""
+
+    value: str
+    items: int
+    score: float
+    error: float
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """By how much a slice's score is worse than that of the slice `behind`, with the simultaneous interval's ends."""
+
+    value: str
+    behind: str
+    gap: float
+    low: float
+    high: float
+
+    @property
+    def is_found(self) -> bool:
+        """Whether the interval excludes 0."""
+        return self.low > 0
+
+
+@dataclass(frozen=True, slots=True)
+class SliceGaps:
+    """A run's scores by one column, the best slice first, and a gap of each of the others.
+
+    It is the gap to the better slice for which the interval's lower end is highest: a few items on which all went well
+    are no yardstick.
+    """
+
+    scores: tuple[SliceScore, ...]
+    gaps: tuple[Gap, ...]
+
+
+def slice_gaps(
+    runs: Mapping[str, Comparison],
+    spec: MetricSpec,
+    names: Sequence[str],
+    *,
+    seed: Seed,
+    rounds: int = ROUNDS,
+    level: float = 0.95,
+) -> dict[str, dict[str, SliceGaps]]:
+    """Of each run that has a value, by name of the slices; without those that leave less than two to compare.
+
+    Empty where the metric has no contributions by item. A run's intervals are corrected for all of its pairs, whatever
+    other runs there are.
+    """
+    require_valid(rounds, "level", level)
+    values = defined_values(runs, spec)
+    compared = {name: runs[name] for name in values}
+    if not compared or any(contributions(run, spec) is None for run in compared.values()):
+        return {}
+    field = field_of(list(compared.values()), spec)
+    spread = dict(zip(compared, field.pseudo_values().std(axis=0, ddof=1).tolist(), strict=True))
+    gold, rng = next(iter(compared.values())).gold, np.random.default_rng(seed)
+    scores: dict[str, dict[str, list[SliceScore]]] = {name: {by: [] for by in names} for name in compared}
+    for by in names:
+        for value, rows in gold.slices(by).items():
+            if len(rows) >= FEW:
+                errors = _errors(compared, spec, (by, value), rng, rounds)
+                for name, (score, error) in errors.items():
+                    error = max(error, spread[name] / sqrt(len(rows)))
+                    scores[name][by].append(SliceScore(value, len(rows), score, error))
+    sign = 1 if describe(spec).higher_is_better else -1
+    return {name: _gaps(found, sign, level) for name, found in scores.items()}
+
+
+def _errors(
+    runs: Mapping[str, Comparison], spec: MetricSpec, where: tuple[str, str], rng: np.random.Generator, rounds: int
+) -> dict[str, tuple[float, float]]:
+    """Score and standard error in one slice, of the runs that have both."""
+    parts = {name: part for name, run in runs.items() if (part := restricted(run, where)) is not None}
+    values = {name: value for name, part in parts.items() if (value := compute(part, spec)) is not None}
+    known = [name for name in values if contributions(parts[name], spec) is not None]
+    if not known:
+        return {}
+    field = field_of([parts[name] for name in known], spec)
+    samples, items = field.resampled(rng, rounds), field.items
+    found = {}
+    for name, sample in zip(known, samples, strict=True):
+        defined = sample[~np.isnan(sample)]
+        if len(defined):
+            found[name] = values[name], float(defined.std()) * sqrt(items / (items - 1))
+    return found
+
+
+def _gaps(found: Mapping[str, Sequence[SliceScore]], sign: int, level: float) -> dict[str, SliceGaps]:
+    """Of one run, with the slices of each column in the order of their scores."""
+    ordered = {
+        by: sorted(scores, key=lambda one: (-sign * one.score, one.value))
+        for by, scores in found.items()
+        if len(scores) > 1
+    }
+    reach = _critical([[one.error for one in scores] for scores in ordered.values()], level)
+    return {
+        by: SliceGaps(
+            tuple(scores), tuple(_gap(scores[:place], scores[place], sign, reach) for place in range(1, len(scores)))
+        )
+        for by, scores in ordered.items()
+    }
+
+
+def _gap(better: Sequence[SliceScore], one: SliceScore, sign: int, reach: float) -> Gap:
+    gaps = [(sign * (other.score - one.score), hypot(other.error, one.error), other.value) for other in better]
+    gap, error, behind = max(gaps, key=lambda found: found[0] - reach * found[1])
+    return Gap(one.value, behind, gap, gap - reach * error, gap + reach * error)
+
+
+def _critical(errors: Sequence[Sequence[float]], level: float) -> float:
+    """How many standard errors the largest gap reaches in `level` of all cases where there is none."""
+    rng = np.random.default_rng(_SEED)
+    largest = np.zeros(_DRAWS)
+    for of_column in errors:
+        draws = rng.standard_normal((len(of_column), _DRAWS)) * np.array(of_column)[:, None]
+        for one, other in combinations(range(len(of_column)), 2):
+            error = hypot(of_column[one], of_column[other])
+            if error > 0:
+                np.maximum(largest, np.abs(draws[one] - draws[other]) / error, out=largest)
+    return float(np.quantile(largest, level)) if len(errors) else 0.0

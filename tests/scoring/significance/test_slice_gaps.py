@@ -1,0 +1,120 @@
+"""Gaps between slices: planted ones are found, others in 5 % of cases at most; checked against plain numpy."""
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from scoring.answers import Matrix
+from scoring.definition import MetricSpec
+from scoring.definition.slices import Slicing
+from scoring.items.slices import SliceColumn
+from scoring.metrics import LoadedGold, compare
+from scoring.significance import slice_gaps
+from scoring.significance.slice_gaps import SliceGaps
+
+SIMULATIONS = 200
+ROUNDS = 200
+SEED = 11
+
+
+def planted(
+    rng: np.random.Generator, sizes: Sequence[int], shares: Sequence[float], metric: str = "accuracy"
+) -> dict[str, SliceGaps]:
+    """Of a run that is right in these shares of the slices s0, s1, …"""
+    items = sum(sizes)
+    gold = (rng.random(items) < 0.4).astype(np.int64)
+    run = np.where(rng.random(items) < np.repeat(shares, sizes), gold, 1 - gold)
+    return gaps_of(gold, run, [f"s{at}" for at, size in enumerate(sizes) for _ in range(size)], metric)
+
+
+def gaps_of(
+    gold: np.ndarray, run: np.ndarray, values: list[str], metric: str, rounds: int = ROUNDS
+) -> dict[str, SliceGaps]:
+    ids = [str(row) for row in range(len(gold))]
+    columns = {"by": SliceColumn(Slicing(column="by"), None, ())}
+    standard = LoadedGold(Matrix(ids, ("y",), gold[:, None], None, {"by": values}), slice_columns=columns)
+    compared = {"run": compare(standard, Matrix(ids, ("y",), run[:, None]))}
+    return slice_gaps(compared, MetricSpec(metric), ["by"], seed=SEED, rounds=rounds)["run"]
+
+
+def is_flagged(found: dict[str, SliceGaps]) -> bool:
+    return any(gap.is_found for one in found.values() for gap in one.gaps)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("metric", ["accuracy", "f1_macro"])
+@pytest.mark.parametrize("sizes", [[500, 500], [250] * 4, [100] * 10, [12, 20, 68, 900]])
+def test_no_gap_is_found_in_at_most_one_case_of_twenty(sizes: Sequence[int], metric: str) -> None:
+    rng = np.random.default_rng(SEED)
+    found = sum(is_flagged(planted(rng, sizes, [0.85] * len(sizes), metric)) for _ in range(SIMULATIONS))
+    assert found / SIMULATIONS <= 0.05 + 1.65 * np.sqrt(0.05 * 0.95 / SIMULATIONS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("metric", ["accuracy", "f1_macro"])
+def test_a_gap_of_a_tenth_is_found_among_a_thousand_items(metric: str) -> None:
+    rng = np.random.default_rng(SEED)
+    found = sum(is_flagged(planted(rng, [500, 500], [0.75, 0.85], metric)) for _ in range(SIMULATIONS))
+    assert found / SIMULATIONS >= 0.9
+
+
+def test_a_gap_of_exactly_a_tenth() -> None:
+    gold = np.tile([0, 1], 500)
+    wrong = np.zeros(1000, bool)
+    wrong[:75] = True  # of 500
+    wrong[500:625] = True
+    found = gaps_of(gold, np.where(wrong, 1 - gold, gold), ["a"] * 500 + ["b"] * 500, "accuracy")
+    (gap,) = found["by"].gaps
+    assert (gap.value, gap.behind, gap.gap) == ("b", "a", pytest.approx(0.1))
+    assert gap.is_found
+    assert [(one.value, one.items, one.score) for one in found["by"].scores] == [("a", 500, 0.85), ("b", 500, 0.75)]
+
+
+def test_intervals_are_those_of_resampling_written_by_hand() -> None:
+    rng = np.random.default_rng(2)
+    sizes, shares = [150, 100, 60], [0.9, 0.8, 0.6]
+    gold = rng.integers(0, 2, sum(sizes))
+    values = np.repeat(["a", "b", "c"], sizes)
+    run = np.where(rng.random(len(gold)) < np.repeat(shares, sizes), gold, 1 - gold)
+    found = gaps_of(gold, run, values.tolist(), "accuracy", rounds=4000)["by"]
+    right = (gold == run).astype(float)
+    scores, errors = {}, {}
+    for value in "abc":
+        own = right[values == value]
+        scores[value] = own.mean()
+        samples = rng.choice(own, (4000, len(own))).mean(axis=1)
+        errors[value] = max(samples.std(ddof=1), right.std(ddof=1) / np.sqrt(len(own)))
+    drawn = {value: rng.normal(0, errors[value], 40_000) for value in "abc"}
+    largest = np.max(
+        [
+            abs(drawn[one] - drawn[other]) / np.hypot(errors[one], errors[other])
+            for one, other in combinations("abc", 2)
+        ],
+        axis=0,
+    )
+    reach = np.quantile(largest, 0.95)
+    assert [one.value for one in found.scores] == ["a", "b", "c"]
+    for gap in found.gaps:
+        own = scores[gap.behind] - scores[gap.value]
+        half = reach * np.hypot(errors[gap.behind], errors[gap.value])
+        assert gap.gap == pytest.approx(own)
+        assert (gap.low, gap.high) == (pytest.approx(own - half, abs=0.01), pytest.approx(own + half, abs=0.01))
+
+
+def test_of_errors_the_least_is_best_and_small_slices_are_left_out() -> None:
+    gold, run = np.zeros(45, np.int64), np.repeat([0, 1, 0], [18, 18, 9])
+    found = gaps_of(gold, run, ["a"] * 18 + ["b"] * 18 + ["c"] * 9, "mae")["by"]
+    assert [(one.value, one.score) for one in found.scores] == [("a", 0), ("b", 1)]
+    assert [(gap.value, gap.behind, gap.gap, gap.is_found) for gap in found.gaps] == [("b", "a", 1, True)]
+
+
+def test_a_metric_without_contributions_has_none() -> None:
+    ids = [str(row) for row in range(40)]
+    columns = {"by": SliceColumn(Slicing(column="by"), None, ())}
+    gold = LoadedGold(
+        Matrix(ids, ("y",), np.arange(40)[:, None] % 7, None, {"by": ["a", "b"] * 20}), slice_columns=columns
+    )
+    run = compare(gold, Matrix(ids, ("y",), np.arange(40)[:, None] % 5))
+    assert slice_gaps({"run": run}, MetricSpec("spearman"), ["by"], seed=1, rounds=50) == {}
