@@ -8,7 +8,6 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from portal.actions.errors import ActionError
 from portal.actions.import_shared_task import import_shared_task
 from portal.models.clock import database_now
-from scoring.reports.printing import problem_line
 
 
 class Command(BaseCommand):
@@ -29,4 +28,4 @@ class Command(BaseCommand):
             for change in result.changes or ["nothing changed"]:
                 self.stdout.write(f"{result.shared_task.slug}: {change}")
             for warning in result.shared_task.definition.warnings:
-                self.stderr.write(problem_line(warning))
+                self.stderr.write(f"task.yaml, line {warning.line}: {warning.message}")
