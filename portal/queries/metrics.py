@@ -62,7 +62,7 @@ def metrics(at: datetime) -> Iterator[Metric]:
     yield _histogram(ANSWERED, "Request to answer.", counts)
     yield from _regular_work(at)
     yield from _hosts(at)
-    yield _gauge("agon_database_connections", "Of the whole server.", ["kind"], _connections())
+    yield _gauge("agon_database_connections", "Of the whole server.", ["kind"], connections())
     free = shutil.disk_usage(settings.STATE_ROOT).free
     yield GaugeMetricFamily("agon_disk_free_bytes", "Free space where the state lies.", value=free)
     running = (__version__, settings.REVISION, scorer_version, 1)
@@ -95,24 +95,44 @@ def _histogram(name: str, words: str, counts: Counts) -> Metric:
 
 def _regular_work(at: datetime) -> Iterator[Metric]:
     """What was never done, or never heard of, is as old as the portal."""
-    begun = MigrationRecorder.Migration.objects.aggregate(first=Min("applied"))["first"] or at
+    begun = _begun(at)
     beats = dict(Heartbeat.objects.values_list("lane", "at"))
     silences = ((lane, _age(beats.get(lane, begun), at)) for lane in settings.CELERY_TASK_QUEUES)
     yield _gauge("agon_heartbeat_age_seconds", "Silence of a lane's workers.", ["lane"], silences)
-    found = {one.name: one for one in Reading.objects.all()}
-    ages = ((name, _age(found[name].at if name in found else begun, at)) for name in _REGULAR)
+    done = regular_work(at)
+    ages = ((name, age) for name, (age, _value) in done.items())
     yield _gauge("agon_work_age_seconds", "Since regular work was last done.", ["work"], ages)
-    values = ((name, found[name].value if name in found else 0) for name in _REGULAR)
+    values = ((name, value) for name, (_age, value) in done.items())
     yield _gauge("agon_work_problems", "What it found then: damaged files, differences.", ["work"], values)
-    expires = [(found[Reading.CERTIFICATE].value - at.timestamp(),)] if Reading.CERTIFICATE in found else []
-    yield _gauge("agon_certificate_seconds", "Until the certificate of AGON_URL expires.", [], expires)
+    left = certificate_seconds(at)
+    words = "Until the certificate of AGON_URL expires."
+    yield _gauge("agon_certificate_seconds", words, [], [] if left is None else [(left,)])
+
+
+def regular_work(at: datetime) -> dict[str, tuple[float, float]]:
+    """Name of the work → seconds since it was last done, or since the portal is there; what it found then."""
+    begun = _begun(at)
+    found = {one.name: one for one in Reading.objects.filter(name__in=_REGULAR)}
+    known = {name: found.get(name, Reading(at=begun)) for name in _REGULAR}
+    return {name: (_age(one.at, at), one.value) for name, one in known.items()}
+
+
+def certificate_seconds(at: datetime) -> float | None:
+    """Until the certificate expires; None where it was never seen."""
+    seen = Reading.objects.filter(name=Reading.CERTIFICATE).first()
+    return seen.value - at.timestamp() if seen else None
+
+
+def _begun(at: datetime) -> datetime:
+    first: datetime | None = MigrationRecorder.Migration.objects.aggregate(first=Min("applied"))["first"]
+    return first or at
 
 
 def _age(since: datetime, at: datetime) -> float:
     return max(0.0, (at - since).total_seconds())
 
 
-def _connections() -> Iterator[tuple[str, int]]:
+def connections() -> Iterator[tuple[str, int]]:
     """0 of 0 with SQLite, which has none."""
     used = limit = 0
     if connection.vendor == "postgresql":

@@ -1,5 +1,12 @@
 """`manage.py doctor` names each problem with its fix, and ends with 1 if there is one."""
 
+import socket
+import ssl
+import subprocess
+import threading
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
@@ -8,8 +15,10 @@ from django.db.migrations.recorder import MigrationRecorder
 from portal import jobs
 from portal.evaluation.lanes import Lane
 from portal.management.commands import doctor
-from portal.models import WorkerHost
+from portal.models import OutgoingMail, Reading, WorkerHost
 from portal.models.clock import database_now
+from portal.queries.certificate import certificate_expires
+from tests.conftest import ROOT
 
 
 @pytest.fixture
@@ -52,3 +61,68 @@ def test_each_problem_comes_with_its_fix(beating, queue, smtp, settings, capsys,
         "does not accept mails (ConnectionRefusedError",
     ):
         assert sentence in said
+
+
+def said_by_doctor(capsys):
+    with pytest.raises(CommandError):
+        call_command("doctor")
+    return capsys.readouterr().out
+
+
+@pytest.mark.django_db(transaction=True)
+def test_regular_work_that_is_late_or_found_something(beating, settings, capsys):
+    now = database_now()
+    for name, days, value in (("backup", 2, 0), ("restore", 10, 0), ("reconcile", 0, 3)):
+        Reading.objects.note(name, now - timedelta(days=days), value)
+    Reading.objects.note(Reading.CERTIFICATE, now, (now + timedelta(days=13)).timestamp())
+    OutgoingMail.objects.create(kind="account", address="a@example.org", queued_at=now, state="failed")
+    settings.PUBLIC = True
+    said = said_by_doctor(capsys)
+    for sentence in (
+        "backup: last done 48 hours ago, or never. Is agon-backup.timer",
+        "restore: last done 240 hours ago, or never. Is agon-rehearse.timer",
+        "reconcile: found 3 problems. manage.py reconcile names each difference.",
+        "expires in 13 days. certbot renew --dry-run",
+        "1 mails could not be sent. Fix the cause, then run manage.py resend_mails.",
+    ):
+        assert sentence in said
+
+
+@pytest.mark.django_db(transaction=True)
+def test_connections_and_archive(beating, capsys, monkeypatch):
+    monkeypatch.setattr(doctor, "connections", lambda: [("used", 81), ("limit", 100)])
+    assert "81 of 100 connections to PostgreSQL are open. Raise max_connections" in said_by_doctor(capsys)
+
+
+def test_every_limit_is_that_of_an_alert():
+    alerts = (ROOT / "deploy/monitoring/alerts.yml").read_text()
+    for name, days_or_hours in (("backup", "26 * 3600"), ("restore", "9 * 86400"), ("reconcile", "50 * 3600")):
+        assert f'agon_work_age_seconds{{work="{name}"}} > {days_or_hours}' in alerts
+        number, unit = days_or_hours.split(" * ")
+        assert doctor.REGULAR_WORK[name].hours == int(number) * int(unit) / 3600
+    assert f"agon_certificate_seconds < {doctor.CERTIFICATE_DAYS} * 86400" in alerts
+    assert f"ignoring (kind) {doctor.CONNECTIONS_SHARE} * agon_database_connections" in alerts
+
+
+def test_the_certificate_that_browsers_see_is_read(tmp_path):
+    """Also an expired one, and one that nobody has signed."""
+    command = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 30 -subj /CN=localhost"
+    key, chain = tmp_path / "key.pem", tmp_path / "chain.pem"
+    subprocess.run([*command.split(), "-keyout", key, "-out", chain], check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(chain, key)
+    server = socket.create_server(("127.0.0.1", 0))
+    url = f"https://127.0.0.1:{server.getsockname()[1]}"
+
+    def answer():
+        with suppress(OSError), context.wrap_socket(server.accept()[0], server_side=True):
+            pass
+
+    thread = threading.Thread(target=answer)
+    thread.start()
+    expires = certificate_expires(url)
+    thread.join()
+    server.close()
+    assert timedelta(days=29) < expires - datetime.now(UTC) < timedelta(days=31)
+    assert certificate_expires(url) is None  # nothing listens any more
+    assert certificate_expires("http://127.0.0.1:8000") is None

@@ -2,20 +2,22 @@
 
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from smtplib import SMTPException
 from typing import Any
 
 from django.conf import settings
 from django.core.mail import get_connection
 from django.core.management.base import BaseCommand, CommandError
-from django.db import DatabaseError
+from django.db import DatabaseError, connection
 
 from portal.evaluation.confinement import missing_protection
 from portal.evaluation.lanes import Lane
 from portal.evaluation.probe import missing_for
-from portal.models import WorkerHost
+from portal.models import OutgoingMail, Reading, WorkerHost
 from portal.models.clock import clock_offset, database_now
 from portal.queries.health import CLOCK_SECONDS, SILENCE, health
+from portal.queries.metrics import certificate_seconds, connections, regular_work
 from portal.storage import can_open_gold
 
 DISK_BYTES = 5_000_000_000  # the same as in the alert AgonDiskFull
@@ -35,7 +37,10 @@ class Command(BaseCommand):
     def handle(self, **_: Any) -> None:
         problems = 0
         for name, look in CHECKS.items():
-            found = list(look())
+            try:
+                found = list(look())
+            except DatabaseError as error:
+                found = [f"Not checked, as the database does not answer ({type(error).__name__}). Fix that first."]
             self.stdout.write(f"{'not ok' if found else 'ok':<6}  {name}")
             for problem in found:
                 self.stdout.write(f"        {problem}")
@@ -96,6 +101,83 @@ def _mail() -> Iterator[str]:
         )
 
 
+def _mails_given_up() -> Iterator[str]:
+    count = OutgoingMail.objects.filter(state=OutgoingMail.State.FAILED).count()
+    if count:
+        yield f"{count} mails could not be sent. Fix the cause, then run manage.py resend_mails."
+
+
+def _regular_work() -> Iterator[str]:
+    """The same limits as in the alerts. Only a public portal needs backups."""
+    if not settings.PUBLIC:
+        return
+    for name, (age, found) in regular_work(database_now()).items():
+        work = REGULAR_WORK[name]
+        if age > work.hours * 3600:
+            yield f"{name}: last done {age / 3600:.0f} hours ago, or never. {work.fix_age}"
+        if found:
+            yield f"{name}: found {found:.0f} problems. {work.fix_problems}"
+
+
+def _certificate() -> Iterator[str]:
+    left = certificate_seconds(database_now())
+    if left is not None and left < CERTIFICATE_DAYS * 86400:
+        yield (
+            f"The certificate of {settings.PUBLIC_URL} expires in {left / 86400:.0f} days. certbot renew --dry-run says"
+            " why it was not renewed; then copy it to the proxy's folder and restart the proxy."
+        )
+
+
+def _connections() -> Iterator[str]:
+    used, limit = dict(connections()).values()
+    if used > CONNECTIONS_SHARE * limit:
+        yield (
+            f"{used} of {limit} connections to PostgreSQL are open."
+            " Raise max_connections, or use a PgBouncer (AGON_PGBOUNCER)."
+        )
+
+
+def _wal_archive() -> Iterator[str]:
+    """Where PostgreSQL's archive is on, for the way back to a point in time."""
+    if connection.vendor != "postgresql":
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT last_failed_wal FROM pg_stat_archiver WHERE current_setting('archive_mode') <> 'off'"
+            " AND last_failed_time > coalesce(last_archived_time, '-infinity')"
+        )
+        for (file,) in cursor.fetchall():
+            yield f"PostgreSQL could not archive {file}. Its log says why; is the archive's disk there, and not full?"
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """How old regular work may get, in hours, and what to do about it."""
+
+    hours: int
+    fix_age: str
+    fix_problems: str
+
+
+REGULAR_WORK = {
+    Reading.BACKUP: Work(
+        26,
+        "Is agon-backup.timer, or the service backup, running? By hand: manage.py backup FOLDER.",
+        "journalctl -u agon-backup names the files. Bring them back from an older backup, or import the task again.",
+    ),
+    Reading.RESTORE: Work(
+        9 * 24,
+        "Is agon-rehearse.timer, or the service backup, running? By hand: manage.py rehearse FOLDER.",
+        "The newest backup cannot be restored. Make a new one, then run manage.py rehearse FOLDER.",
+    ),
+    Reading.RECONCILE: Work(
+        50, "Start the worker of the lane bulk, and beat.", "manage.py reconcile names each difference."
+    ),
+}
+CERTIFICATE_DAYS = 14
+CONNECTIONS_SHARE = 0.8
+
+
 CHECKS: dict[str, Callable[[], Iterator[str]]] = {
     "database, storage, broker, workers": _parts,
     "schema, data and keys of this machine": _this_machine,
@@ -103,5 +185,10 @@ CHECKS: dict[str, Callable[[], Iterator[str]]] = {
     "clocks": _clocks,
     "disk": _disk,
     "mail server": _mail,
+    "mails given up": _mails_given_up,
+    "backup, trial restore, reconciliation": _regular_work,
+    "certificate": _certificate,
+    "connections to the database": _connections,
+    "archive for a point in time": _wal_archive,
     "confinement of uploads": lambda: iter(missing_protection()),
 }
