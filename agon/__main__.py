@@ -1,7 +1,7 @@
-"""The command `agon`: all of `python -m scoring`, and the commands that speak with a portal.
+"""The command `agon`: all of `python -m scoring`, and commands that use a portal.
 
-Exit codes of these: 0 done, 1 failed, 2 wrong usage, 3 the run is not valid, 4 not signed in, 5 not allowed (closed,
-limit), 6 not there in time.
+Exit codes of these: 0 done, 1 failed, 2 wrong usage, 3 the run is invalid, 4 not signed in, 5 not allowed (closed,
+limit), 6 timed out.
 """
 
 import sys
@@ -30,7 +30,7 @@ ALIASES = {"runs": ["submissions"]}
 _MODULES = dict.fromkeys(["login", "logout", "whoami"], "account") | dict.fromkeys(
     ["tasks", "files", "download"], "data"
 )
-_WITHOUT_VALUE = ("--json", "--wait")  # they take theirs after `=` only
+_WITHOUT_VALUE = ("--json", "--wait")  # their value is given with `=` only
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,4 +1,4 @@
-"""What a portal answers, as types. Fields that a newer portal adds are ignored, as docs/api.md asks."""
+"""The types of a portal's answers. Unknown fields of newer portals are ignored, as docs/api.md asks."""
 
 from datetime import datetime
 from importlib import import_module
@@ -9,11 +9,11 @@ import msgspec
 if TYPE_CHECKING:
     import pandas as pd
 
-Problems = list[dict[str, Any]]  # each as `scoring.reports.problems.Problem.as_dict`
+Problems = list[dict[str, Any]]  # see `scoring.reports.problems.Problem.as_dict`
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
-    """Read from JSON; `as_dict` is the way back."""
+    """An answer, read from JSON; `as_dict` converts it back."""
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -22,7 +22,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Token(Answer, frozen=True, kw_only=True):
-    """The token in use; `task` is the only one that it is for."""
+    """The token in use; `task` is the only task that it is for, if set."""
 
     name: str
     scope: str
@@ -31,7 +31,7 @@ class Token(Answer, frozen=True, kw_only=True):
 
 
 class OwnTeam(Answer, frozen=True, kw_only=True):
-    """A team that you are in."""
+    """One of your teams."""
 
     task: str
     team: str
@@ -40,7 +40,7 @@ class OwnTeam(Answer, frozen=True, kw_only=True):
 
 
 class Me(Answer, frozen=True, kw_only=True):
-    """Whose token it is."""
+    """The token's owner."""
 
     name: str
     email: str
@@ -89,7 +89,7 @@ class Task(TaskSummary, frozen=True, kw_only=True):
 
 
 class Limit(Answer, frozen=True, kw_only=True):
-    """What is left of the run limit of a track; `limit` is None where there is none."""
+    """The run limit of a track, and what is left; `limit` is None for no limit."""
 
     track: str
     used: int
@@ -100,7 +100,7 @@ class Limit(Answer, frozen=True, kw_only=True):
 
 
 class Phase(Answer, frozen=True, kw_only=True):
-    """A phase; `limits` is empty without a team that takes part."""
+    """A phase; `limits` is empty without a participating team."""
 
     slug: str
     title: str
@@ -111,7 +111,7 @@ class Phase(Answer, frozen=True, kw_only=True):
 
 
 class Obstacle(Answer, frozen=True, kw_only=True):
-    """What keeps you from a file, and how to remove it."""
+    """Something that keeps you from a file, and how to remove it."""
 
     code: str
     detail: str
@@ -133,7 +133,7 @@ class Dataset(Answer, frozen=True, kw_only=True):
 
 
 class Run(Answer, frozen=True, kw_only=True):
-    """A run: what became of it, and its scores by metric once you may see them."""
+    """A run: its state, and its scores by metric once you may see them."""
 
     id: str
     name: str
@@ -183,12 +183,12 @@ class Submission(Answer, frozen=True, kw_only=True):
 
     @property
     def all_problems(self) -> Problems:
-        """Those of the upload and of its runs, as the portal's report lists them."""
+        """The problems of the upload and of its runs, as in the portal's report."""
         return [*self.problems, *(problem for run in self.runs for problem in run.problems)]
 
 
 class Rejection(Answer, frozen=True, kw_only=True):
-    """What limits, run numbers or the phase's dates say to a valid file now."""
+    """The error that submitting a valid file would give now: limits, run numbers or the phase's dates."""
 
     code: str
     detail: str
@@ -220,12 +220,12 @@ class Validation(Answer, frozen=True, kw_only=True):
 
     @property
     def all_problems(self) -> Problems:
-        """Those of the file and of its runs."""
+        """The problems of the file and of its runs."""
         return [*self.problems, *(problem for run in self.runs for problem in run.problems)]
 
 
 class BoardRow(Answer, frozen=True, kw_only=True):
-    """A ranked run of a team, or an unranked reference; `interval` is that of the ranking metric."""
+    """A team's run with its rank, or a reference without; `interval` is that of the ranking metric."""
 
     rank: int | None
     kind: str
@@ -244,7 +244,7 @@ class BoardRow(Answer, frozen=True, kw_only=True):
 
 
 class Leaderboard(Answer, frozen=True, kw_only=True):
-    """A track's leaderboard in a phase, whole; without rows before its release, as `hidden_reason` says."""
+    """A track's whole leaderboard in a phase; without rows before its release, explained by `hidden_reason`."""
 
     shared_task: str
     track: str
@@ -257,7 +257,7 @@ class Leaderboard(Answer, frozen=True, kw_only=True):
     hidden_reason: str = ""
 
     def to_pandas(self) -> "pd.DataFrame":
-        """A row a run, a column a metric (`agon.frames.board`)."""
+        """A row per run, a column per metric (`agon.frames.board`)."""
         return import_module("agon.frames").board(msgspec.json.encode(self))
 
 

@@ -20,23 +20,23 @@ Body = bytes | IO[bytes] | None
 
 _BASE = "/api/v1"
 _BESIDE_THE_API = ("/.well-known/", "/device/")
-_SECRET = ("Authorization", "X-Data-Password")  # never sent on to another host
-ATTEMPTS = 5  # at an answer
-_NO_LONGER_THAN = 30  # seconds that a server may ask to wait before a retry
+_SECRET = ("Authorization", "X-Data-Password")  # headers that are never sent to another host
+ATTEMPTS = 5  # per answer
+_NO_LONGER_THAN = 30  # longest wait before a retry that a server may ask for, in seconds
 _ERRORS = {401: NotSignedIn, 403: NotAllowed, 429: NotAllowed}
 
 
 class _Retries(Retry):
-    """Answers 429 come back to whoever asked: limits of actions last longer than anyone wants to wait unasked."""
+    """Retries, except for 429, which is returned: limits of actions last longer than a user wants to wait unasked."""
 
     RETRY_AFTER_STATUS_CODES = frozenset({503})
 
 
 class Connection:
-    """To one portal, with a token or without.
+    """A connection to one portal, with or without a token.
 
-    What gets no answer, or 502, 503 or 504, is asked again: everything sent here may be repeated, an upload by its
-    `Idempotency-Key`.
+    Requests without an answer, or with 502, 503 or 504, are repeated: all requests here may be, uploads because of
+    their `Idempotency-Key`.
     """
 
     def __init__(self, address: str, token: str | None) -> None:
@@ -64,13 +64,13 @@ class Connection:
         self._pool = ProxyManager(proxy, **options) if proxy else PoolManager(**options)
 
     def read(self, kind: type[Kind], path: str, **query: Any) -> Kind:
-        """What that path below `/api/v1` answers."""
+        """The answer to GET for a path below `/api/v1`."""
         return self.decoded(kind, self.ask("GET", path, query=query).data)
 
     def send(
         self, kind: type[Kind], path: str, content: Mapping[str, Any] | Body = None, query: Any = (), **headers: str
     ) -> Kind:
-        """What that path answers to a POST of JSON, or of a file's bytes."""
+        """The answer to a POST of JSON, or of a file's bytes."""
         if content is None or isinstance(content, Mapping):
             headers["Content-Type"] = "application/json"
             content = None if content is None else json.dumps(dict(content)).encode()
@@ -86,12 +86,12 @@ class Connection:
             if not page.get("next"):
                 return
             following = self.converted(str, page["next"])
-            query = dict(parse_qsl(following.partition("?")[2]))  # its host is not asked: the token is for this one
+            query = dict(parse_qsl(following.partition("?")[2]))  # without its host: the token is for this one
             if query in asked:
                 raise self._surprising(ValueError(f"the page after {path} is {following}"))
 
     def items(self, kind: type[Kind], path: str, **query: Any) -> Iterator[Kind]:
-        """The items of a list, on all of its pages."""
+        """The items of a list, from all of its pages."""
         for page in self.pages(path, **query):
             yield from self.converted(list[kind], page.get("items"))  # type: ignore[valid-type]
 
@@ -105,7 +105,8 @@ class Connection:
         stream: bool = False,
         redirect: bool = False,
     ) -> BaseHTTPResponse:
-        """An answer below 300; `stream` leaves its body to be read, `redirect` follows a GET to where files are kept.
+        """The answer to a request, if its status is below 300. `stream` leaves its body unread,
+        `redirect` follows a GET to the storage of files.
 
         Raises:
             AgonError: another answer, or none; its class says which.
@@ -134,13 +135,13 @@ class Connection:
         return answer
 
     def _compare(self, portal: str | None) -> None:
-        """Once: with the version that the portal says in its first answer."""
+        """Compare versions once, with the portal's first answer."""
         if portal and not self._is_compared:
             self._is_compared = True
             warn_if_old(portal, self.address)
 
     def _moved(self, asked: str, location: str, place: str) -> AgonError:
-        """What a redirect says: the portal's address up to `place`, which was asked for."""
+        """The error for a redirect: the portal's address up to `place`, the requested path."""
         try:
             found = urljoin(asked, location).partition("?")[0]
         except ValueError:
@@ -172,7 +173,7 @@ class Connection:
 
 
 def _error(answer: BaseHTTPResponse) -> AgonError:
-    """The problem of an answer, or what can be said where it is none."""
+    """The error of an answer that is a problem, or a general one."""
     problem = _problem(answer.data) or _Problem(f"The portal answers with the status {answer.status}.")
     lines = [f"{one.field}: {one.detail}" for one in problem.errors]
     hint = " Use “agon login”." if problem.code == "signed_out" else ""
@@ -202,7 +203,7 @@ class _FieldProblem(msgspec.Struct):
 
 
 class _Problem(msgspec.Struct):
-    """RFC 9457, with what Agon adds."""
+    """RFC 9457, with Agon's own fields."""
 
     detail: str
     code: str = ""
@@ -211,7 +212,7 @@ class _Problem(msgspec.Struct):
 
 
 class _DeviceError(msgspec.Struct):
-    """RFC 6749, which signing in by a browser answers with."""
+    """RFC 6749, used for signing in with a browser."""
 
     error: str
     error_description: str = ""

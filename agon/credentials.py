@@ -1,4 +1,4 @@
-"""Which portal is meant, and where the token for it is kept: in the system's keyring, else in a file of its owner's."""
+"""The portal in use, and the storage of its token: the system's keyring, else a file that only its owner can read."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from agon.errors import AgonError, WrongUsage
 try:
     import keyring
     from keyring.errors import KeyringError
-except ImportError:  # an extra
+except ImportError:  # an optional package
     keyring = None
 
 KEYRING = "the keyring"
@@ -22,17 +22,17 @@ _LOCAL = ("localhost", "127.0.0.1", "::1")
 
 
 def config_folder() -> Path:
-    """Where this user's programs keep their settings."""
+    """The folder for this user's settings of programs."""
     if os.name == "nt":
         return Path(os.environ["APPDATA"]) / "agon"
     return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "agon"
 
 
 def portal_address(given: str | None = None) -> str:
-    """The portal's address: what is given, else `AGON_URL`, else the one signed in to last.
+    """The portal's address: the given one, else `AGON_URL`, else the last one signed in to.
 
     Raises:
-        WrongUsage: none of them is set, or it is not a web address over https.
+        WrongUsage: none of them is set, or it is not an https address.
     """
     address = (given or os.environ.get("AGON_URL") or _read().get("portal") or "").rstrip("/")
     if not address:
@@ -52,14 +52,14 @@ def portal_address(given: str | None = None) -> str:
 
 @dataclass(frozen=True)
 class Token:
-    """A token, and where it is: a variable, the keyring, or a file."""
+    """A token and its source: a variable, the keyring, or a file."""
 
     text: str
     place: str
 
     @property
     def is_readable_by_others(self) -> bool:
-        """Whether it is in a file that not only its owner can read."""
+        """Whether it is in a file that others can read."""
         return self.place == str(_file()) and os.name != "nt" and bool(_file().stat().st_mode & 0o077)
 
 
@@ -70,7 +70,7 @@ def token_for(address: str) -> str | None:
 
 
 def kept_token(address: str) -> Token | None:
-    """The token for that portal: `AGON_TOKEN`, which is for `AGON_URL` alone where that is set, else the kept one."""
+    """The token for that portal: `AGON_TOKEN`, only for `AGON_URL` if that is set, else the stored one."""
     given, its_portal = os.environ.get("AGON_TOKEN"), os.environ.get("AGON_URL")
     if given and (not its_portal or _origin(portal_address(its_portal)) == _origin(address)):
         return Token(given.strip(), "AGON_TOKEN")
@@ -94,7 +94,7 @@ def _origin(address: str) -> tuple[str, str | None, int]:
 
 
 def keep(address: str, token: str) -> str:
-    """Keep a token for that portal, which is the default from now on; returns where it is, in words."""
+    """Store a token for that portal, which becomes the default; return where it is stored."""
     kept = forget(address)
     kept["portal"] = address
     if keyring is not None:
@@ -108,7 +108,7 @@ def keep(address: str, token: str) -> str:
 
 
 def forget(address: str) -> dict[str, Any]:
-    """Delete the token for that portal; returns what is still kept."""
+    """Delete the token for that portal; return what is still stored."""
     if keyring is not None:
         with suppress(KeyringError):
             keyring.delete_password(_SERVICE, address)
@@ -137,7 +137,7 @@ def _read() -> dict[str, Any]:
 
 
 def _write(content: dict[str, Any]) -> None:
-    """Written next to it and renamed, so that it is whole and nobody else's at every moment."""
+    """Write next to the file and rename, so that it is always complete and only readable by its owner."""
     file = _file()
     draft = file.with_suffix(".draft")
     try:

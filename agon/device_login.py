@@ -1,4 +1,4 @@
-"""Signing in by a browser: device authorization as in RFC 8628."""
+"""Signing in with a browser: device authorization as in RFC 8628."""
 
 import platform
 import time
@@ -18,12 +18,12 @@ _CLIENT = "agon"
 _GRANT = "urn:ietf:params:oauth:grant-type:device_code"
 _FORM = "application/x-www-form-urlencoded"
 _FINAL = ("access_denied", "expired_token", "invalid_grant")
-_SLOWER = 5  # seconds, as the standard says of `slow_down`
+_SLOWER = 5  # seconds for `slow_down`, from the standard
 _LONGEST_NAME = 80  # characters
 
 
 class Codes(msgspec.Struct, frozen=True):
-    """What to show the person, and for how long it is good."""
+    """The codes to show the person, and how long they are valid."""
 
     device_code: str
     user_code: str
@@ -44,7 +44,7 @@ def sign_in(
     sleep: Callable[[float], None] = time.sleep,
     clock: Callable[[], float] = time.monotonic,
 ) -> str:
-    """A new access token, once a person has allowed it in a browser; `show` gets the codes first.
+    """Get a new access token once a person has allowed it in a browser; `show` gets the codes first.
 
     Raises:
         NotSignedIn: it was denied, or the code has expired.

@@ -1,4 +1,4 @@
-"""Files to disk: what breaks off goes on where it stopped, and what arrives is compared with its SHA-256."""
+"""Downloads of files: interrupted ones are resumed, and the result is compared with its SHA-256."""
 
 import hashlib
 import re
@@ -19,7 +19,7 @@ _BREAKS = 5  # in a row without a new byte
 
 
 def sha256_of(path: Path) -> str:
-    """Of a file, in hexadecimal."""
+    """The SHA-256 of a file, in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -34,12 +34,12 @@ def fetch(
     headers: Mapping[str, str] | None = None,
     progress: Progress | None = None,
 ) -> None:
-    """Save what `path` answers as `target`, which is there only once it is whole.
+    """Save the answer of `path` as `target`, which exists only when it is complete.
 
-    With a `sha256` a download that broke off, this time or an earlier one, is resumed.
+    With a `sha256`, an interrupted download, this time or earlier, is resumed.
 
     Raises:
-        AgonError: the portal's problem, or the file that came has another checksum.
+        AgonError: the portal's problem, or the file has another checksum.
     """
     part = target.with_name(f".{target.name}.{sha256[:12] or 'new'}.part")
     try:
@@ -63,7 +63,7 @@ def _fill(
     headers: dict[str, str],
     progress: Progress | None,
 ) -> None:
-    """Read until all is here; where `size` is unknown, from the beginning and once."""
+    """Read until everything is here; with an unknown `size`, once from the beginning."""
     breaks, here = 0, part.stat().st_size if part.exists() else 0
     while size is None or here != size or not part.exists():
         asked = {"Range": f"bytes={here}-"} if 0 < here < (size or 0) else {}
@@ -79,7 +79,7 @@ def _fill(
             answer.close()
         before, here = here, part.stat().st_size
         if here > (size or here):
-            return  # another file than was announced: its checksum says so
+            return  # another file than announced, as its checksum will show
         breaks = 0 if here > before else breaks + 1
         if size is None or breaks == _BREAKS:
             raise AgonError(f"The download broke off: {reason}. Start it again.")
@@ -91,7 +91,7 @@ def _write(answer: BaseHTTPResponse, part: Path, size: int | None, progress: Pro
         if first:
             file.seek(int(first[1]))
             file.truncate()
-        while piece := answer.read1(_PIECE):  # not a byte that came is lost when the line breaks
+        while piece := answer.read1(_PIECE):  # read1: no received byte is lost when the connection breaks
             file.write(piece)
             if progress:
                 progress(file.tell(), size)

@@ -1,4 +1,4 @@
-"""What a portal, or the way to it, can say no with. Each carries the exit code of the command line."""
+"""Errors of a portal, or of the connection to it. Each has the exit code of the command line."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -8,10 +8,10 @@ if TYPE_CHECKING:
 
 
 class AgonError(Exception):
-    """What could not be done, in a sentence for the person who asked.
+    """An error, with a sentence for the user.
 
-    `code` is the portal's code of the error, empty where none answered; `problems` are those of an uploaded file, as
-    `agon check --json` lists them; `retry_after` is how many seconds a limit lasts, where the portal says so.
+    `code` is the portal's code of the error, empty without an answer; `problems` are those of an uploaded file, as in
+    `agon check --json`; `retry_after` is the number of seconds that a limit lasts, if the portal says so.
     """
 
     exit_code = 1
@@ -24,13 +24,13 @@ class AgonError(Exception):
 
 
 class WrongUsage(AgonError):
-    """An argument or a setting is missing or not valid."""
+    """An argument or a setting is missing or invalid."""
 
     exit_code = 2
 
 
 class FileExists(AgonError):
-    """A file of that name is there, and it is not, or can't be compared with, the portal's."""
+    """A file with that name exists, and is not, or cannot be compared with, the portal's."""
 
 
 class RunInvalid(AgonError):
@@ -40,19 +40,19 @@ class RunInvalid(AgonError):
 
 
 class NotSignedIn(AgonError):
-    """The token is missing or not valid."""
+    """The token is missing or invalid."""
 
     exit_code = 4
 
 
 class NotAllowed(AgonError):
-    """You may not do it (now): a phase is closed, a limit is reached, the token's scope is too small."""
+    """You may not do this (now): a phase is closed, a limit is reached, the token's scope is too small."""
 
     exit_code = 5
 
 
 class WaitTimedOut(AgonError):
-    """The result was not there in time; it is still on its way.
+    """The result was not ready in time; it is still being computed.
 
     `submission` is what was uploaded, as the portal last described it.
     """

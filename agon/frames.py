@@ -23,7 +23,7 @@ except ImportError as missing:
 
 _BEFORE = ["rank", "kind", "team", "run", "number", "method", "system_type", "slot", "received_at"]
 _AFTER = ["low", "high", "tie_group", "flags", "run_id"]
-_FORMULA = tuple("=+-@\t\r")  # what makes a spreadsheet run a text
+_FORMULA = tuple("=+-@\t\r")  # characters that make a spreadsheet run a text
 _PACKAGES = {".parquet": "pyarrow", ".xlsx": "openpyxl"}
 
 
@@ -48,9 +48,9 @@ def _numbered(frame: pd.DataFrame) -> pd.RangeIndex:
 
 
 def board(source: str | Path | bytes) -> pd.DataFrame:
-    """A leaderboard from the JSON that its page exports: a row a run, a column a metric.
+    """A leaderboard from the JSON that its page exports: a row per run, a column per metric.
 
-    Undefined scores are NaN, `received_at` is in UTC. `attrs` keeps the rest: track, phase, metrics, gold and scorer
+    Undefined scores are NaN, `received_at` is in UTC. `attrs` has the rest: track, phase, metrics, gold and scorer
     version.
 
     Raises:
@@ -75,13 +75,13 @@ def _board_row(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def scores(results: Mapping[str, Result]) -> pd.DataFrame:
-    """The scores of several runs: a row a run, under the name that `results` gives it, and a column a metric."""
+    """The scores of several runs: a row per run, with its name in `results`, and a column per metric."""
     rows = [result.to_pandas() for result in results.values()] or [pd.DataFrame()]
     return pd.concat(rows).set_axis(pd.Index(results, name="run"))
 
 
 def items(result: Result) -> pd.DataFrame:
-    """The gold's and the run's answer to each item in words, and how near they are.
+    """The gold's and the run's answer to each item as text, and how close they are.
 
     The last column is `right` (1 or 0), `overlap` for weights, or `f1` for spans; NaN where nothing is judged.
 
@@ -97,9 +97,9 @@ def items(result: Result) -> pd.DataFrame:
 
 
 def votes(path: str | Path, field: str | None = None) -> pd.DataFrame:
-    """Annotators' votes, a row a label; an annotator is a number, the place in the lists of votes.
+    """Annotators' votes, a row per label; an annotator is a number, the index in the lists of votes.
 
-    In a table, whose annotators have names, they are numbered in the order of these. A missing label is no vote.
+    In a table, annotators' names are numbered in order. A missing label is no vote.
 
     Raises:
         VotesError: the file cannot be read; the text says why.
@@ -114,7 +114,7 @@ def votes(path: str | Path, field: str | None = None) -> pd.DataFrame:
 
 
 def agreement(path: str | Path, track: Track, field: str | None = None) -> pd.DataFrame:
-    """How far annotators agree: a row a class, then one on whole answers.
+    """Annotators' agreement: a row per class, then one for whole answers.
 
     Raises:
         VotesError: the file cannot be read; the text says why.
@@ -124,14 +124,14 @@ def agreement(path: str | Path, track: Track, field: str | None = None) -> pd.Da
 
 
 def statistics(scores: pd.DataFrame) -> pd.DataFrame:
-    """Of a field of runs: mean, quartiles, deviation and others of each metric of a board, or of each column."""
+    """Statistics of several runs: mean, quartiles, deviation and others for each metric of a board, or each column."""
     metrics = [metric["key"] for metric in scores.attrs.get("metrics", []) if metric["key"] in scores]
     columns = scores[metrics or list(scores)].items()
     return of_table(summary_table({name: summary(column.dropna().tolist()) for name, column in columns}))
 
 
 def of_table(table: TextTable) -> pd.DataFrame:
-    """A table of the engine; its first column names the rows."""
+    """A table of the engine as a DataFrame; its first column names the rows."""
     name, *columns = table.head
     frame = pd.DataFrame([row[1:] for row in table.rows], pd.Index([row[0] for row in table.rows], name=name), columns)
     frame.attrs = {"title": table.title}
@@ -142,7 +142,7 @@ def read(path: Path) -> TaskData:
     """A file of a task's data: CSV, TSV, JSON (a list of rows, or rows by id) or JSON lines.
 
     Raises:
-        ValueError: its name ends in something else, or it is not what its name says.
+        ValueError: its extension is unknown or wrong.
     """
     match path.suffix:
         case ".csv":
@@ -159,12 +159,12 @@ def read(path: Path) -> TaskData:
 
 
 def write(frame: pd.DataFrame, path: str | Path) -> None:
-    """Write a file that ends in `.csv`, `.parquet` (needs pyarrow) or `.xlsx` (needs openpyxl).
+    """Write a file with the extension `.csv`, `.parquet` (needs pyarrow) or `.xlsx` (needs openpyxl).
 
-    In CSV and Excel files an apostrophe goes before texts that a spreadsheet would run; Excel's times are in UTC.
+    In CSV and Excel files an apostrophe precedes texts that a spreadsheet would run; Excel's times are in UTC.
 
     Raises:
-        ValueError: the name ends in something else.
+        ValueError: the name has another extension.
         ImportError: the package is missing; the text says how to install it.
     """
     path = Path(path)
@@ -190,6 +190,6 @@ def _for_spreadsheets(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _without_zones(frame: pd.DataFrame) -> pd.DataFrame:
-    """Excel has none."""
+    """Remove time zones, which Excel does not have."""
     zoned = frame.select_dtypes("datetimetz")
     return frame.assign(**{name: times.dt.tz_convert("UTC").dt.tz_localize(None) for name, times in zoned.items()})

@@ -1,4 +1,4 @@
-"""A portal for scripts: every verb of a participant, with typed answers, and lists without pages."""
+"""A portal for scripts: all functions for participants, with typed answers and complete lists."""
 
 import hashlib
 import io
@@ -29,9 +29,9 @@ from agon.connection import Connection
 from agon.downloads import Progress, fetch, sha256_of
 from agon.errors import AgonError, FileExists, NotAllowed, WaitTimedOut, WrongUsage
 
-LONGEST_MESSAGE = 1000  # characters, as docs/actions.md says of a run's description
-WAIT = 600.0  # seconds until a result is there, unless something else is asked
-_SHORTEST, _LONGEST = 0.5, 5.0  # seconds between two questions
+LONGEST_MESSAGE = 1000  # characters; the limit of a run's description in docs/actions.md
+WAIT = 600.0  # seconds to wait for a result by default
+_SHORTEST, _LONGEST = 0.5, 5.0  # seconds between two requests
 
 Kind = TypeVar("Kind")
 Unfinished = TypeVar("Unfinished", Submission, Validation, GoldUpload)
@@ -40,8 +40,8 @@ Unfinished = TypeVar("Unfinished", Submission, Validation, GoldUpload)
 class Portal:
     """A portal as one account sees it.
 
-    Without arguments it is the one that `agon login` signed in to, or what `AGON_URL` and `AGON_TOKEN` name. What needs
-    no account works without a token. Every method raises `AgonError`.
+    By default the one that `agon login` signed in to, or that of `AGON_URL` and `AGON_TOKEN`. Functions that need no
+    account work without a token. Every method raises `AgonError`.
     """
 
     def __init__(self, address: str | None = None, token: str | None = None) -> None:
@@ -49,7 +49,7 @@ class Portal:
         self._connection = Connection(self.address, token or credentials.token_for(self.address))
 
     def me(self) -> Me:
-        """Whose token it is."""
+        """The token's owner."""
         return self._connection.read(Me, "/me")
 
     def tasks(self) -> Iterator[TaskSummary]:
@@ -61,7 +61,7 @@ class Portal:
         return self._connection.read(Task, f"/tasks/{task}")
 
     def phases(self, task: str) -> list[Phase]:
-        """The phases in their order, with what is left of your limits."""
+        """The phases in order, with what is left of your limits."""
         return self._connection.read(list[Phase], f"/tasks/{task}/phases")
 
     def datasets(self, task: str) -> list[Dataset]:
@@ -69,7 +69,7 @@ class Portal:
         return self._connection.read(list[Dataset], f"/tasks/{task}/datasets")
 
     def dataset(self, task: str, dataset: str) -> Dataset:
-        """One of them."""
+        """One file of the task's data."""
         return self._connection.read(Dataset, f"/tasks/{task}/datasets/{dataset}")
 
     def download(
@@ -82,10 +82,10 @@ class Portal:
         force: bool = False,
         progress: Progress | None = None,
     ) -> Path:
-        """Save a file of the task's data under its own name; returns its path.
+        """Save a file of the task's data under its own name; return its path.
 
-        A file that is there already stays, if it is the right one; `force` overwrites another one. `password` is your
-        team's data password, where the file needs it.
+        An existing file is kept if it is the right one; `force` overwrites another one. `password` is your team's data
+        password, if the file needs it.
         """
         wanted = self.dataset(task, dataset) if isinstance(dataset, str) else dataset
         target = Path(folder) / Path(wanted.file_name).name
@@ -107,9 +107,9 @@ class Portal:
         return target
 
     def download_rules(self, task: str, folder: str | Path = ".", *, force: bool = False) -> Path:
-        """Unpack the task's rules and item ids, which `agon check` needs, below `folder`; returns their folder.
+        """Unpack the task's rules and item ids, which `agon check` needs, in `folder`; return their folder.
 
-        Files that are there already stay if they are the same; `force` overwrites others.
+        Existing files are kept if they are the same; `force` overwrites others.
         """
         content = self._connection.ask("GET", f"/tasks/{task}/folder.zip").data
         try:
@@ -132,18 +132,18 @@ class Portal:
         wait: bool | float = False,
         progress: Progress | None = None,
     ) -> Submission:
-        """Submit a run, or a zip of several; `message` describes them, or `not_described` says why it does not.
+        """Submit a run, or a zip of several; `message` describes them, or `not_described` says why it could not.
 
         Args:
-            phase: The open one that closes first, unless another is given.
-            slot: `primary` or `contrastive`, where the phase has slots.
-            wait: Until the runs are scored, `WAIT` seconds or as many as are given.
+            phase: By default the open one that closes first.
+            slot: `primary` or `contrastive`, in phases with slots.
+            wait: Until the runs are scored, for `WAIT` seconds or the given number.
 
         Raises:
             WrongUsage: the message is too long; nothing is submitted.
-            RunInvalid: name or structure of the file are not valid.
+            RunInvalid: name or structure of the file are invalid.
             NotAllowed: the phase is closed, or a limit is reached.
-            WaitTimedOut: the file is submitted, and its result is not there yet.
+            WaitTimedOut: the file is submitted, but its result is not ready yet.
         """
         if len(message) > LONGEST_MESSAGE:
             raise WrongUsage(
@@ -158,7 +158,7 @@ class Portal:
         return msgspec.structs.replace(sent, not_described=problem)
 
     def _describe_all(self, task: str, sent: Submission, message: str) -> str:
-        """Why the runs have no description, empty where they have one: the upload counts either way."""
+        """Describe the runs; return why that failed, or an empty text. The upload counts either way."""
         try:
             for run in sent.runs if message else []:
                 self.describe(task, run.id, description=message)
@@ -169,7 +169,7 @@ class Portal:
     def validate(
         self, path: str | Path, task: str, *, phase: str = "", slot: str = "", wait: float = WAIT
     ) -> Validation:
-        """Have a file checked as if it were submitted; nothing is, and no quota is used."""
+        """Have a file checked as if it were submitted, without submitting it or using quota."""
         phase = phase or self.open_phase(task)
         sent = self._upload(Validation, f"/tasks/{task}/phases/{phase}/validations", path, slot, None)
         where = f"/tasks/{task}/validations/{sent.id}"
@@ -211,7 +211,7 @@ class Portal:
         return self._connection.read(Submission, f"/tasks/{task}/submissions/{submission}")
 
     def wait(self, task: str, submission: str, seconds: float = WAIT) -> Submission:
-        """The upload once nothing more happens to it by itself.
+        """The upload, once nothing more will happen by itself.
 
         Raises:
             WaitTimedOut: it takes longer.
@@ -231,7 +231,7 @@ class Portal:
         return found
 
     def report(self, task: str, submission: str) -> bytes:
-        """The upload's problems as JSON, byte for byte as its page offers them."""
+        """The upload's problems as JSON, exactly as on its page."""
         return self._connection.ask("GET", f"/tasks/{task}/submissions/{submission}/report").data
 
     def receipt(self, task: str, submission: str) -> bytes:
@@ -239,7 +239,7 @@ class Portal:
         return self._connection.ask("GET", f"/tasks/{task}/submissions/{submission}/receipt").data
 
     def receipt_key(self) -> bytes:
-        """The public key that receipts are verified with, as PEM."""
+        """The public key to verify receipts, as PEM."""
         return self._connection.ask("GET", "/.well-known/agon-receipt-key").data
 
     def runs(self, task: str, *, phase: str = "", track: str = "") -> Iterator[Run]:
@@ -247,24 +247,24 @@ class Portal:
         return self._connection.items(Run, f"/tasks/{task}/runs", phase=phase, track=track)
 
     def run(self, task: str, run: str) -> Run:
-        """One of them."""
+        """One of your runs."""
         return self._connection.read(Run, f"/tasks/{task}/runs/{run}")
 
     def download_run(self, task: str, run: str, folder: str | Path = ".", *, force: bool = False) -> Path:
-        """Save a run as it was uploaded, out of its archive where it came in one."""
+        """Save a run as it was uploaded, extracted from its archive if it came in one."""
         wanted = self.run(task, run)
         target = Path(folder) / Path(wanted.name).name
         if target.exists() and not force:
             raise FileExists(f"{target} is there already.")
         content = self._connection.ask("GET", f"/tasks/{task}/runs/{wanted.id}/file").data
-        if wanted.sha256 and hashlib.sha256(content).hexdigest() != wanted.sha256:  # known once it is checked
+        if wanted.sha256 and hashlib.sha256(content).hexdigest() != wanted.sha256:  # known once the run was checked
             raise AgonError(f"{target.name} arrived with another SHA-256 than the portal says. Download it again.")
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content)
         return target
 
     def select(self, task: str, run: str) -> Run:
-        """Make a run your team's official one in its track, where the phase lets teams choose."""
+        """Make a run your team's official one in its track, if the phase lets teams choose."""
         return self._connection.send(Run, f"/tasks/{task}/runs/{run}/choose")
 
     def withdraw(self, task: str, run: str, reason: str) -> Run:
@@ -272,7 +272,7 @@ class Portal:
         return self._connection.send(Run, f"/tasks/{task}/runs/{run}/withdraw", {"reason": reason})
 
     def describe(self, task: str, run: str, **description: str) -> Run:
-        """Say which system produced a run: `method`, `description`, `link`, `system_type`."""
+        """Describe the system behind a run: `method`, `description`, `link`, `system_type`."""
         return self._connection.send(Run, f"/tasks/{task}/runs/{run}/describe", description)
 
     def leaderboard(self, task: str, track: str, *, phase: str = "", all_runs: bool = False) -> Leaderboard:
@@ -284,16 +284,16 @@ class Portal:
         return msgspec.structs.replace(board, rows=[row for some in rows for row in some])
 
     def leaderboard_csv(self, task: str, track: str, *, phase: str = "", all_runs: bool = False) -> bytes:
-        """The same as CSV, as its page exports it."""
+        """The leaderboard as CSV, as its page exports it."""
         query = {"phase": phase, "runs": "all" if all_runs else ""}
         return self._connection.ask("GET", f"/tasks/{task}/leaderboards/{track}.csv", query=query).data
 
 
 def _keep_others(packed: zipfile.ZipFile, folder: Path) -> None:
-    """Before an archive is unpacked.
+    """Check that unpacking an archive overwrites no other file.
 
     Raises:
-        FileExists: a file with another content is there already.
+        FileExists: a file with other content exists.
     """
     for name in packed.namelist():
         target = folder / name
@@ -302,7 +302,7 @@ def _keep_others(packed: zipfile.ZipFile, folder: Path) -> None:
 
 
 class _Watched:
-    """A file that says how far it has been read; urllib3 asks for nothing but these three."""
+    """A file that reports how far it has been read; urllib3 uses only these three methods."""
 
     def __init__(self, file: IO[bytes], size: int, progress: Progress) -> None:
         self._file, self._size, self._progress = file, size, progress

@@ -1,4 +1,4 @@
-"""A portal in three functions, for notebooks."""
+"""The three most frequent functions of a portal, for notebooks."""
 
 import os
 from importlib import import_module
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def cache_folder() -> Path:
-    """Where downloads for `load` are kept."""
+    """The folder for downloads by `load`."""
     if os.name == "nt":
         return Path(os.environ["LOCALAPPDATA"]) / "agon"
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "agon"
@@ -24,7 +24,7 @@ def cache_folder() -> Path:
 def load(task: str, dataset: str, *, password: str = "", portal: Portal | None = None) -> "TaskData":
     """A file of a task's data as a DataFrame, with `to_datasets()`: CSV, TSV, JSON or JSON lines.
 
-    It is downloaded once, and verified by its SHA-256. `password` is your team's data password, where it needs one.
+    Downloaded once, and verified by its SHA-256. `password` is your team's data password, if the file needs one.
 
     Raises:
         AgonError: you may not download it, or it is encrypted.

@@ -4,11 +4,11 @@ import re
 import warnings
 from importlib import metadata
 
-HEADER = "Agon-Version"  # of every answer of a portal
+HEADER = "Agon-Version"  # in every answer of a portal
 
 
 class OldClient(UserWarning):
-    """The portal has a newer client, which fits it."""
+    """The portal has a newer client."""
 
 
 def version() -> str:
@@ -20,19 +20,19 @@ def version() -> str:
 
 
 def is_old(portal: str) -> bool:
-    """Whether `portal` is a newer version than this client's, as far as both are known."""
+    """Whether `portal` is a newer version than this client's, if both are known."""
     own = version()
     return bool(own) and _order(own) < _order(portal)
 
 
 def warn_if_old(portal: str, address: str) -> None:
-    """Warn where `portal`, the version at that address, is newer than this client."""
+    """Warn if `portal`, the version at that address, is newer than this client."""
     if is_old(portal):
         versions = f"The portal has agon {portal}, and you have {version()}."
         warnings.warn(f"{versions} Install the one that fits: {address}/client/", OldClient, stacklevel=2)
 
 
 def _order(text: str) -> tuple[int, ...]:
-    """`0.2.0.dev0` comes before `0.2.0`; what is no version comes before all."""
+    """A sort key: `0.2.0.dev0` comes before `0.2.0`; texts that are no version come first."""
     found = re.match(r"(\d+)\.(\d+)\.(\d+)(.*)", text)
     return (*map(int, found.groups()[:3]), int(not found[4])) if found else ()

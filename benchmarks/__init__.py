@@ -1,8 +1,8 @@
-"""Benchmarks: each prints ours, the peer's and the ratio, from one run."""
+"""Benchmarks. Each prints ours, the peer's and their ratio, from one run."""
 
 import signal
 import sys
 from pathlib import Path
 
 if Path(sys.argv[0]).resolve().parent == Path(__file__).resolve().parent:
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: the servers that a benchmark started end too
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as for Ctrl-C: servers started by a benchmark end too

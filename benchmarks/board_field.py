@@ -1,6 +1,6 @@
-"""A field of teams with scored runs in one track, as many as are asked for: written by the database itself.
+"""Teams with scored runs in one track, as many as needed, written directly to the database.
 
-A process for itself, as Django's settings are read once:
+A process of its own, as Django's settings are read once:
 `python -m benchmarks.board_field FOLDER RUNS TRACK PHASE TEAMS`.
 """
 
@@ -33,7 +33,7 @@ _SCORE = "round((random() * 2 - 1)::numeric, 6)"
 
 
 def main() -> None:
-    """Make the shared task if it is not there, and give its teams as many runs as are missing."""
+    """Create the shared task if it does not exist, and add the missing runs of its teams."""
     folder, runs, track, phase, teams = sys.argv[1:]
     there = _first_runs(Path(folder), track, phase, int(teams))
     _more(int(runs) // int(teams) - there)
@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def _first_runs(folder: Path, track_slug: str, phase_slug: str, teams: int) -> int:
-    """One scored run of each team, from which the others are copied; returns how many each has."""
+    """Create one scored run of each team, to be copied; return how many each has."""
     if Run.objects.filter(kind="team").exists():
         return Run.objects.filter(team=Team.objects.first()).count()
     at = database_now()
@@ -72,7 +72,7 @@ def _first_runs(folder: Path, track_slug: str, phase_slug: str, teams: int) -> i
 
 
 def _more(runs: int) -> None:
-    """So many further runs of each team, each received a second after the one before, with scores of their own."""
+    """Add so many runs of each team, each received a second after the previous one, with different scores."""
     if runs < 1:
         return
     copied = "received_at = first.received_at"
@@ -101,7 +101,7 @@ def _more(runs: int) -> None:
 
 
 def _copy(model: Any, changed: dict[str, str], leave_out: str = "") -> str:
-    """INSERT … SELECT of every column as in the row `first`, but for those that change."""
+    """INSERT … SELECT of every column from the row `first`, except those that change."""
     columns = [field.column for field in model._meta.concrete_fields if field.column != leave_out]
     values = [changed.get(column, f"first.{column}") for column in columns]
     table = model._meta.db_table

@@ -1,4 +1,4 @@
-"""What the scoring benchmark evaluates: synthetic EXIST 2024 with noisy runs at its 2,076 test tweets, and growth."""
+"""Data of the scoring benchmark: synthetic EXIST 2024 with noisy runs on its 2,076 test tweets, and for growth."""
 
 import json
 from dataclasses import dataclass
@@ -12,19 +12,19 @@ from tasks import build
 
 TRACKS = ("task1-hard", "task1-soft", "task2-hard", "task2-soft", "task3-hard", "task3-soft")
 METRICS = {"hard": ("ICM", "ICMNorm", "FMeasure"), "soft": ("ICMSoft", "ICMSoftNorm", "CrossEntropy")}
-_WRONG = 0.3  # share of items that a run labels at random
-_DIGITS = 6  # of a soft label: as a model prints it, so that nearly every weight is another one
+_WRONG = 0.3  # share of items with random labels
+_DIGITS = 6  # of a soft label: as models print it, so that nearly every weight is different
 
 
 @dataclass(frozen=True)
 class Variant:
-    """One evaluation: a run, its gold standard, and how PyEvALL is to judge it (as the guidelines of EXIST 2024 do)."""
+    """One evaluation: a run, its gold standard, and how PyEvALL judges it (by the guidelines of EXIST 2024)."""
 
     track: str
     run: Path
     gold: Path
     items: Path
-    hierarchy: dict[str, list[str]]  # none for a flat track
+    hierarchy: dict[str, list[str]]  # empty for a flat track
     metrics: tuple[str, ...]
 
     def as_dict(self) -> dict[str, Any]:
@@ -66,7 +66,7 @@ def _variant(definition: Definition, slug: str, seed: int) -> Variant:
 
 
 def _hard(right: Any, classes: list[str], multi: bool, rng: np.random.Generator) -> Any:
-    """The gold's label or labels, or others; items without gold get others."""
+    """The gold's labels or others; items without gold get others."""
     if right is not None and rng.random() > _WRONG:
         return right
     if not multi:
@@ -84,6 +84,6 @@ def _soft(right: dict[str, float], classes: list[str], sums_to_one: bool, rng: n
 
 
 def write_run(path: Path, ids: list[str], values: list[Any]) -> None:
-    """A run file of EXIST."""
+    """Write a run file of EXIST."""
     entries = [{"test_case": "EXIST2024", "id": item, "value": value} for item, value in zip(ids, values, strict=True)]
     path.write_text(json.dumps(entries), encoding="utf-8")

@@ -1,10 +1,10 @@
-"""Uploads while something dies every few seconds: is everything that was acknowledged kept, and scored exactly once?
+"""Fault injection during uploads: is everything that was acknowledged kept, and scored exactly once?
 
     python benchmarks/faults.py [--uploads 900] [--seconds 150] [--every 5] [--only WORD] [--json]
 
-PostgreSQL, Valkey, granian, a scoring worker of two processes and beat, on this machine. What gets no receipt is sent
-again with the same key, as a person would. A full disk is a web server whose files may not grow. An outage, of database
-and broker for a minute, comes only where `--only` names it.
+PostgreSQL, Valkey, granian, a scoring worker with two processes and beat, on this machine. Uploads without a receipt
+are sent again with the same key, as a person would. A full disk is a web server whose files may not grow. An outage of
+database and broker for a minute is injected only if `--only` names it.
 """
 
 import argparse
@@ -31,8 +31,8 @@ from portal.evaluation.lanes import Lane  # noqa: E402
 from portal.management.programs import worker_command  # noqa: E402
 from tests.services import Program, children, wait_until  # noqa: E402
 
-DRAINED_SECONDS = 60  # aimed at
-TRIES = 300  # a second apart
+DRAINED_SECONDS = 60  # the goal
+TRIES = 300  # one per second
 TEAMS = 100
 FULL_DISK_BYTES = 64 * 1024  # less than a run
 DOWN_SECONDS = 1.5
@@ -45,7 +45,7 @@ def kill_worker(own: Installation) -> None:
 
 
 def kill_pool_process(own: Installation) -> None:
-    """Celery starts another; the run's lease must end before it is taken up again."""
+    """Kill a process of the pool. Celery starts another; the run's lease must end before it is claimed again."""
     _kill(children(own.scorers[0].pid)[:1])
 
 
@@ -54,7 +54,7 @@ def kill_scoring_child(own: Installation) -> None:
 
 
 def kill_fork_servers(own: Installation) -> None:
-    """Each process of the pool starts another when it next needs a child."""
+    """Kill the fork servers. Each process of the pool starts another when it next needs a child."""
     _kill([server for process in children(own.scorers[0].pid) for server in children(process)])
 
 
@@ -87,14 +87,14 @@ def fill_disk(own: Installation) -> None:
 
 
 def forbid_writes(own: Installation) -> None:
-    """As on a standby, or where the database's disk is full."""
+    """Make the database read-only, as a standby is, or one whose disk is full."""
     _write_only_if(own, allowed=False)
     time.sleep(DOWN_SECONDS)
     _write_only_if(own, allowed=True)
 
 
 def add_worker_without_data(own: Installation) -> None:
-    """A machine that has neither the portal's data nor its key must leave all work to others."""
+    """Start a worker on a machine without the portal's data and key, which must claim no work."""
     elsewhere = own.environment | {"AGON_STATE": str(own.folder / "elsewhere")}
     worker = Program(worker_command("elsewhere", [Lane.SCORING]), elsewhere, own.folder / "elsewhere.log")
     worker.start()
@@ -105,7 +105,7 @@ def add_worker_without_data(own: Installation) -> None:
 
 
 def stop_all(own: Installation) -> None:
-    """Once a child checks or scores: its worker can write down nothing of what it finds."""
+    """Stop database and broker while a child checks or scores, so that its worker cannot record the result."""
     wait_until(lambda: _confined(own), "a child is at work")
     own.database.stop(signal.SIGQUIT)
     own.broker.kill()
@@ -189,7 +189,7 @@ def _hurt(
     seconds: float,
     done: list[str],
 ) -> None:
-    """One fault after another, until the last but one step of the schedule; on a slow machine later than it says."""
+    """Inject one fault after another, except in the last step of the schedule; later than planned on a slow machine."""
     started = time.monotonic()
     for number, (what, fault) in enumerate(cycle(faults.items()), start=1):
         due = number * every
@@ -215,13 +215,13 @@ def _nothing_waits(own: Installation) -> bool:
     own.restart_ended()
     try:
         return unfinished() == 0
-    except DatabaseError:  # our own connection did not survive
+    except DatabaseError:  # our own connection was lost too
         connection.close()
         return False
 
 
 def _attempts_and_failed() -> tuple[int, int]:
-    """Uploads and runs whose content was blamed for an error, and those that were given up."""
+    """The uploads and runs whose content was blamed for an error, and those that were given up."""
     from portal.models import Run, Submission
 
     models = (Submission, Run)

@@ -1,4 +1,4 @@
-"""A page of the same server with nothing behind it: the bound on what any page can reach."""
+"""An empty page on the same server: the upper bound for all pages."""
 
 from collections.abc import Callable, Iterable
 from typing import Any

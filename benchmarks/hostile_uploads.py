@@ -1,6 +1,6 @@
-"""Uploads made to be expensive, and the shared task that they are sent to: for `worst_case.py` and its test.
+"""Uploads made to be expensive, and their shared task: for `worst_case.py` and its test.
 
-Everything is deterministic. `size` is the bytes of a large upload; `names` how many files an archive holds.
+Everything is deterministic. `size` is the bytes of a large upload; `names` is the number of files in an archive.
 """
 
 import io
@@ -17,7 +17,7 @@ TEAM = "Lak_NLP"
 ITEMS = [str(500_000 + number) for number in range(2000)]
 KINDS = ["NO", "IDEOLOGICAL-INEQUALITY", "STEREOTYPING-DOMINANCE", "OBJECTIFICATION", "SEXUAL-VIOLENCE", "MISOGYNY-NSV"]
 MANY = [str(500_000 + number) for number in range(20_000)]
-DOCUMENTS = 1000  # of a query, at most
+DOCUMENTS = 1000  # the most per query
 
 TRACKS = {  # slug → format, one metric
     "task1-hard": ('{kind: json-labels, classes: ["YES", "NO"], constants: {test_case: EXIST2024}}', "accuracy"),
@@ -67,7 +67,7 @@ Build = Callable[[], bytes]
 
 @dataclass(frozen=True)
 class Hostile:
-    """One upload: what makes it expensive, its file's name, and its content, made when it is needed."""
+    """One upload: what makes it expensive, its file's name, and a function for its content."""
 
     name: str
     file_name: str
@@ -75,7 +75,7 @@ class Hostile:
 
 
 def hostile_task(folder: Path) -> Definition:
-    """The shared task, with 2,000 items for most tracks: what a run may have grows with them."""
+    """The shared task, with 2,000 items for most tracks: limits on runs grow with them."""
     folder.mkdir(parents=True, exist_ok=True)
     tracks = "".join(
         TRACK.format(slug=slug, format=form, metric=metric, items=ITEM_FILES.get(slug, "items.txt"))
@@ -90,7 +90,7 @@ def hostile_task(folder: Path) -> Definition:
 
 
 def gold_of(track: str) -> bytes:
-    """A valid run of a track, which serves as its gold standard."""
+    """A valid run of a track, used as its gold standard."""
     if track == "task7-trec":
         lines = (f"{query} 0 d{number} {number % 3}" for query in ITEMS[:100] for number in range(20))
         return "\n".join(lines).encode()
@@ -130,7 +130,7 @@ Source = Iterator[tuple[str, str, Build]]
 
 
 def _json(size: int) -> Source:
-    """What any JSON format must survive."""
+    """Hostile content for any JSON format."""
     hard, soft = "task1-hard", "task1-soft"
     yield hard, "brackets within each other", lambda: b"[" * size
     yield hard, "objects within each other", lambda: b'{"a":' * (size // 5)
@@ -330,7 +330,7 @@ def _rankings(size: int) -> Source:
 
 
 def _as_many_as_are_read(size: int) -> Source:
-    """Files that stay below the bounds on entries and values, so that all of them is judged."""
+    """Files within the bounds on entries and values, so that all of their content is checked."""
     entries = min(limits.ENTRIES_FREE, size // 100)
     values = min(limits.CELLS_FREE, size // 25)
 
@@ -404,7 +404,7 @@ def _texts(size: int) -> Source:
 
 
 def _names(count: int) -> Iterator[Hostile]:
-    """Names alone: single files, and archives of small files with many names."""
+    """Hostile names: single files, and archives of small files with many names."""
     valid = VALID["task1-hard"](ITEMS)
     for name in (
         "_" * 150,
@@ -414,7 +414,7 @@ def _names(count: int) -> Iterator[Hostile]:
         "\u0301" * 150,
         "x" * 100_000,
         "." * 150,
-        "e" + "\u0301\u0323" * 30_000,  # accents that a normalization has to put in another order
+        "e" + "\u0301\u0323" * 30_000,  # accents that normalization must reorder
     ):
         yield Hostile(f"name: {name[:12]!a} …", name, lambda: valid)
     patterns: dict[str, Callable[[int], str]] = {
@@ -448,7 +448,7 @@ def _archive(content: Callable[[int], bytes], pattern: Callable[[int], str], cou
 
 
 def _right_name(number: int) -> str:
-    """Names of runs in turn; most of them several times, in other folders."""
+    """Valid names of runs in turn; most of them several times, in other folders."""
     track = list(TRACKS)[number % len(TRACKS)].replace("-", "_")
     return f"{track}_{TEAM}_{number // len(TRACKS) + 1}.txt"
 

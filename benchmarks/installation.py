@@ -1,4 +1,4 @@
-"""Agon in production's shape on this machine: PostgreSQL, Valkey, granian, workers by lane and beat, with EXIST 2024.
+"""Agon as in production on this machine: PostgreSQL, Valkey, granian, workers by lane and beat, with EXIST 2024.
 
 Each part can be killed and started again. The servers and programs are those that the tests start.
 """
@@ -35,7 +35,7 @@ class Sender:
 
 
 class Installation:
-    """What runs; `scorers` are programs of which each has `processes` scoring processes."""
+    """The running programs; `scorers` have `processes` scoring processes each."""
 
     def __init__(self, folder: Path, web_workers: int, scorers: int, processes: int) -> None:
         self.folder = folder
@@ -69,7 +69,7 @@ class Installation:
 
     @contextmanager
     def serving(self, application: str) -> Iterator[int]:
-        """Another application on a server like the portal's; its port."""
+        """Serve another application on a server like the portal's; the context gives its port."""
         port = free_port()
         server = self._program("another", [*web_command(port, self._web_workers), application])
         server.start()
@@ -80,13 +80,13 @@ class Installation:
             server.stop()
 
     def restart_ended(self) -> None:
-        """As systemd and Docker do; Celery ends by itself when a process of its pool is killed while it starts."""
+        """Restart ended programs, as systemd does; Celery ends if a starting process of its pool is killed."""
         for program in self.programs:
             if program.process is not None and program.process.poll() is not None:
                 program.start()
 
     def cpu_seconds(self) -> dict[str, float]:
-        """Used so far by each part, its children included that have ended; this process is the sender."""
+        """CPU seconds used by each part so far, with ended children; this process is the sender."""
         programs = {"web": [self.web], "scoring": self.scorers, "bulk, mail, beat": self.others}
         found = {name: sum(_cpu_seconds(one.pid) for one in those if one.process) for name, those in programs.items()}
         return found | {
@@ -100,7 +100,7 @@ class Installation:
         return [*self.others, *self.scorers, self.web]
 
     def logs(self) -> str:
-        """The end of what each program has said."""
+        """The last lines of each program's log."""
         files = sorted(self.folder.glob("*.log"))
         return "\n".join(f"== {file.name}\n{file.read_text(errors='replace')[-4000:]}" for file in files)
 
@@ -110,10 +110,10 @@ class Installation:
 
 @contextmanager
 def installation(web_workers: int = 2, scorers: int = 1, processes: int = 2) -> Iterator[Installation]:
-    """All servers run, Django is set up for this process, the database is empty; web and workers are yet to start."""
+    """Start all servers, set up Django for this process, and create the database; web and workers are started later."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="agon-benchmark-")))
-        folder.chmod(0o755)  # PostgreSQL is another user
+        folder.chmod(0o755)  # PostgreSQL runs as another user
         own = Installation(folder, web_workers, scorers, processes)
         own.database.start(fsync=True)
         stack.callback(own.database.stop)
@@ -130,7 +130,7 @@ def installation(web_workers: int = 2, scorers: int = 1, processes: int = 2) -> 
 
 
 def prepare(own: Installation, teams: int) -> list[Sender]:
-    """EXIST 2024 with raised limits, its baselines left out, and teams whose captains have signed."""
+    """EXIST 2024 with raised limits, without baselines, and teams whose captains have signed."""
     from portal.actions.import_shared_task import import_shared_task
     from portal.models import OutgoingMail, Run
     from portal.models.clock import database_now
@@ -140,9 +140,9 @@ def prepare(own: Installation, teams: int) -> list[Sender]:
     rules = folder / "task.yaml"
     rules.write_text(rules.read_text().replace("runs_per_day: 10", "runs_per_day: 100000"))
     shared_task = import_shared_task(None, folder, database_now()).shared_task
-    Run.objects.all().delete()  # the baselines: they are not measured
+    Run.objects.all().delete()  # the baselines, which are not measured
     senders = [_sender(shared_task, number) for number in range(teams)]
-    OutgoingMail.objects.all().delete()  # that a team takes part, with its password: nor are these
+    OutgoingMail.objects.all().delete()  # about approved teams, with passwords: not measured either
     return senders
 
 
@@ -172,7 +172,7 @@ def _sender(shared_task: Any, number: int) -> Sender:
 
 
 def bodies(own: Installation, count: int) -> Iterator[bytes]:
-    """Runs of `ITEMS` items, no two alike."""
+    """Different runs of `ITEMS` items."""
     run = json.loads((own.folder / "exist2024" / "runs" / f"{TRACK}.json").read_bytes())
     assert len(run) == ITEMS
     for number in range(count):
@@ -183,7 +183,7 @@ def bodies(own: Installation, count: int) -> Iterator[bytes]:
 
 
 def _cpu_seconds(pid: int) -> float:
-    """Of a process and all below it."""
+    """The CPU seconds of a process and all below it."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except (FileNotFoundError, ProcessLookupError):
@@ -198,6 +198,6 @@ def _made(folder: Path) -> Path:
 
 
 def machine() -> str:
-    """On what it was measured, and how busy that was."""
+    """The machine of the measurement, and its load."""
     load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
     return f"{os.cpu_count()} cores, Python {sys.version.split()[0]}, load before {load}"

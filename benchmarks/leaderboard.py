@@ -1,9 +1,8 @@
-"""How fast boards are shown: `python benchmarks/leaderboard.py [--json] [--runs N] [--many N] [--seconds S]`.
+"""The speed of leaderboards: `python benchmarks/leaderboard.py [--json] [--runs N] [--many N] [--seconds S]`.
 
-PostgreSQL, granian with two workers and the portal's own settings; a field of 100 teams in one track. The board is
-asked for over 16 connections that stay open, as anybody sees it; then it is changed and asked for once, many times. All
-of it again with many more runs. A hello page of the same server, in the same run, bounds it. The API is asked for the
-same board in turn with the page.
+PostgreSQL, granian with two workers and the portal's own settings; 100 teams in one track. The board is requested
+anonymously over 16 open connections; then it is changed and requested once, many times. All of it again with many more
+runs. An empty page on the same server, in the same run, is the bound. The API is measured in turn with the page.
 """
 
 import argparse
@@ -32,23 +31,23 @@ from tests.services import answers, postgres, wait_until  # noqa: E402
 TRACK, PHASE, TEAMS = "task2-hard", "post-evaluation", 100
 PATH = f"/tasks/exist2024/leaderboard/{TRACK}/?phase={PHASE}"
 API_PATH = f"/api/v1/tasks/exist2024/leaderboards/{TRACK}?phase={PHASE}"
-VIEWS = 30  # after a change each
+VIEWS = 30  # each after a change
 TURNS = 5  # of page and API
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Of one size of the field, or of the hello page (which has no first view)."""
+    """The figures for one number of runs, or for the empty page (which has no first view)."""
 
     requests_per_s: float
     p50_ms: float
     p95_ms: float
     first_view_ms: float = 0.0
-    api_ratio: float = 0.0  # answers a second of the API, next to the page's
+    api_ratio: float = 0.0  # answers per second of the API, divided by the page's
 
 
 def main() -> None:
-    """Run everything, print a table, and as the last line JSON if it is asked for."""
+    """Run everything, print a table, and JSON as the last line if requested."""
     parser = argparse.ArgumentParser(description="Boards: answers a second, and the first view after a change.")
     parser.add_argument("--json", action="store_true", help="print the figures as one JSON object, as the last line")
     parser.add_argument("--runs", type=int, default=10_000)
@@ -72,7 +71,7 @@ def main() -> None:
 
 
 def _contract(found: dict[int, Figures]) -> dict[str, float]:
-    """`flatness` is the greatest change from the smaller field to the larger, 0.2 for 20 %."""
+    """The keys of the contract. `flatness` is the greatest change from few runs to many, 0.2 for 20 %."""
     (runs, small), *rest = found.items()
     changes = [
         abs(after / before - 1)
@@ -90,7 +89,7 @@ def _contract(found: dict[int, Figures]) -> dict[str, float]:
 
 
 def _measure(scratch: Path, sizes: list[int], seconds: float) -> dict[int, Figures]:
-    """By number of runs; 0 is the hello page."""
+    """The figures by number of runs; 0 is the empty page."""
     database = scratch / "postgres"
     database.mkdir()
     with postgres(database) as url:
@@ -143,13 +142,13 @@ def _load(port: int, path: str, seconds: float) -> dict[str, float]:
 
 
 def _api_ratio(port: int, seconds: float) -> float:
-    """Median of turns, since machines have better and worse seconds."""
+    """The median of several turns, as the speed of machines varies."""
     turns = [[_load(port, path, seconds / TURNS)["requests_per_s"] for path in (API_PATH, PATH)] for _ in range(TURNS)]
     return median(api / page for api, page in turns)
 
 
 def _first_view(port: int, url: str) -> float:
-    """Median over changes, after some that let both processes import what they need."""
+    """The median over changes, after some that let both processes import what they need."""
     took = []
     with psycopg.connect(url, autocommit=True) as database:
         for _ in range(10 + VIEWS):

@@ -1,6 +1,6 @@
 """A client that keeps connections busy, in a process of its own: `python -m benchmarks.load PORT PATH SECONDS [N]`.
 
-Bare sockets and one selector, so that it takes little of the machine that it measures. Prints JSON.
+Bare sockets and one selector, so that it uses little CPU of the measured machine. Prints JSON.
 """
 
 import json
@@ -11,13 +11,13 @@ import time
 from dataclasses import dataclass
 from statistics import median
 
-WARM_UP = 0.3  # of the time, not counted
+WARM_UP = 0.3  # share of the time that does not count
 _PIECE = 1 << 18
 
 
 @dataclass
 class Connection:
-    """One request after another; `left` bytes are still to come of an answer whose head has been read."""
+    """One request after another; `left` is the number of missing bytes of an answer whose head was read."""
 
     socket: socket.socket
     sent_at: float = 0.0
@@ -26,7 +26,7 @@ class Connection:
 
 
 def main() -> None:
-    """Ask for the path over N connections, and tell how fast the answers came."""
+    """Request the path over N connections, and print the speed of the answers."""
     port, path, seconds = int(sys.argv[1]), sys.argv[2], float(sys.argv[3])
     count = int(sys.argv[4]) if len(sys.argv) > 4 else 16
     print(json.dumps(run(port, path, seconds, count)))
@@ -63,7 +63,7 @@ def _send(connection: Connection, request: bytes) -> None:
 
 
 def _is_done(connection: Connection) -> bool:
-    """Read what is there; whether the answer is whole."""
+    """Read what is available; return whether the answer is complete."""
     piece = connection.socket.recv(_PIECE)
     if not piece:
         raise SystemExit("the server hung up")

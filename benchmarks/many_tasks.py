@@ -28,7 +28,7 @@ WARM_UP = 3  # turns that do not count
 
 
 def main() -> None:
-    """Run everything, print a table, and as the last line JSON if it is asked for."""
+    """Run everything, print a table, and JSON as the last line if requested."""
     parser = argparse.ArgumentParser(description="Pages and regular jobs with few and with many shared tasks.")
     parser.add_argument("--json", action="store_true", help="print the ratios as one JSON object, as the last line")
     parser.add_argument("--tasks", type=int, default=1_000, help="shared tasks of the larger database")
@@ -67,7 +67,7 @@ def _measure(scratch: Path, tasks: int, turns: int) -> list[dict[str, float]]:
 
 @contextmanager
 def _portal(scratch: Path, url: str, name: str, tasks: int) -> Iterator[Callable[[str], float]]:
-    """A process with a database of that many tasks; called with a page or a job, it says how many seconds it took."""
+    """A process with a database of that many tasks; called with a page or a job, it returns its seconds."""
     subprocess.run(["psql", "-q", url, "-c", f"CREATE DATABASE {name}"], check=True)
     environment = os.environ | {
         "DATABASE_URL": url.rsplit("/", 1)[0] + f"/{name}",

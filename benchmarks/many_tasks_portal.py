@@ -1,6 +1,6 @@
-"""A portal with many shared tasks that answers which of its pages and jobs take how long.
+"""A portal with many shared tasks that measures its pages and jobs.
 
-A process for itself, as Django's settings are read once: `python -m benchmarks.many_tasks_portal FOLDER TASKS`. Each
+A process of its own, as Django's settings are read once: `python -m benchmarks.many_tasks_portal FOLDER TASKS`. Each
 line of standard input names one; the answer is a line with its seconds.
 """
 
@@ -48,10 +48,10 @@ from portal.objects.interface import data_objects  # noqa: E402
 from portal.queries.occasions import notices  # noqa: E402
 from tests.conftest import ROOT  # noqa: E402
 
-TEAMS, MEMBERS, RUNS = 10, 10, 100  # teams a task, members and runs a team
-SHOWN = 200  # tasks whose pages are asked for, by turns
+TEAMS, MEMBERS, RUNS = 10, 10, 100  # teams per task, members and runs per team
+SHOWN = 200  # tasks whose pages are requested, in turn
 DAY = timedelta(days=1)
-# In days from now when the evaluation of a task opens and closes, and whether runs are accepted after it; by turns.
+# When a task's evaluation opens and closes, in days from now, and whether runs are accepted afterwards; in turn.
 WINDOWS = [(-10, 20, True), (10, 20, True), (-90, -60, True), (-90, -60, True)] + 6 * [(-90, -60, False)]
 WORDS = ("irony", "humor", "stance", "entities", "translation", "sarcasm", "emotion", "claims", "summaries", "hate")
 
@@ -69,7 +69,7 @@ def main() -> None:
 
 
 def _pages(tasks: int) -> dict[str, Callable[[], None]]:
-    """What each page's request does."""
+    """The functions behind each page's request."""
     anyone, member = Client(SERVER_NAME="localhost"), Client(SERVER_NAME="localhost")
     slugs = cycle([f"task-{7919 * number % tasks}" for number in range(SHOWN)])
 
@@ -90,7 +90,7 @@ def _pages(tasks: int) -> dict[str, Callable[[], None]]:
 
 
 def _jobs() -> dict[str, Callable[[], Any]]:
-    """What `portal.jobs` does regularly, without the queue."""
+    """The regular jobs of `portal.jobs`, without the queue."""
 
     def find_work() -> None:
         at = database_now()
@@ -182,7 +182,7 @@ def _write_teams(tasks: list[SharedTask], at: datetime) -> None:
 
 
 def _write_runs(shared_task: SharedTask, at: datetime) -> None:
-    """Scored runs of every team, all copies of one that is written first."""
+    """Scored runs of every team, all copies of the first one."""
     team = Team.objects.exclude(shared_task=shared_task).first()
     assert team is not None
     phase, track = team.shared_task.phases.get(slug="post"), team.shared_task.tracks.get()

@@ -1,7 +1,7 @@
-"""Our side of the scoring benchmark, a process for itself: `python -m benchmarks.measure MODE …`.
+"""Our side of the scoring benchmark, a process of its own: `python -m benchmarks.measure MODE …`.
 
-Definition, gold standard and item ids are loaded once and kept; a run is read from its file, checked in full and scored
-each time. Answers are lines of JSON.
+Definition, gold standard and item ids are loaded once; a run is read from its file, fully checked and scored each time.
+Answers are lines of JSON.
 """
 
 import json
@@ -27,12 +27,12 @@ from scoring.score import load_gold, run_answers
 from scoring.significance import tie_groups
 from scoring.significance.paired_tests import Method
 
-BATCH = 20  # evaluations for one of the peer's
+BATCH = 20  # evaluations for each one of the peer's
 FIELD = {"runs": 100, "items": 2000, "rounds": 10_000}
 
 
 def main() -> None:
-    """Measure what the command line says."""
+    """Measure the given mode."""
     mode, *given = sys.argv[1:]
     if mode == "variants":
         _variants(Path(given[0]), Path(given[1]))
@@ -49,7 +49,7 @@ def _answer(content: dict[str, Any]) -> None:
 
 
 def _seconds(action: Callable[[], Any], times: int) -> float:
-    """Median of several, after one that does not count."""
+    """The median of several, after one that does not count."""
     action()
     return median(_timed(action) for _ in range(times))
 
@@ -61,13 +61,13 @@ def _timed(action: Callable[[], Any]) -> float:
 
 
 def _peak_mb() -> float:
-    """Of this process so far. Not from getrusage, which counts on from the parent's peak."""
+    """Peak memory of this process. Not from getrusage, which starts with the parent's peak."""
     status = Path("/proc/self/status").read_text(encoding="utf-8")
     return int(status.partition("VmHWM:")[2].split()[0]) / 1024
 
 
 def _variants(folder: Path, listed: Path) -> None:
-    """Evaluate the variant that each line of standard input names."""
+    """Evaluate the variant in each line of standard input."""
     definition = load_definition(folder)
     variants = {variant["track"]: variant for variant in json.loads(listed.read_bytes())}
     kept: dict[str, tuple[LoadedGold, list[str]]] = {}
@@ -92,7 +92,7 @@ def _variants(folder: Path, listed: Path) -> None:
 
 
 def _phases(definition: Definition, track: str, run: Path, gold: LoadedGold, ids: list[str]) -> dict[str, float]:
-    """Where the time goes: bytes to checked answers, answers beside the gold, each metric."""
+    """Time by step: bytes to checked answers, comparison with the gold, each metric."""
     rules = definition.track(track)
     answers = run_answers(definition, track, run, gold, ids)[0]
     if answers is None:
@@ -112,7 +112,7 @@ def _phases(definition: Definition, track: str, run: Path, gold: LoadedGold, ids
 
 
 def _growth(folder: Path, run: Path, shuffled: Path, gold: Path) -> dict[str, float]:
-    """Check and score of many binary items, in the gold's order and in another."""
+    """Check and score many binary items, in the gold's order and in another."""
     definition, track = load_definition(folder), "task1-hard"
     start = time.perf_counter()
     standard = load_gold(definition, track, gold)
@@ -154,7 +154,7 @@ def _entities_of(sentences: list[list[str]], spec: FormatSpec) -> Entities:
 
 
 def _ties(key: str, method: str) -> dict[str, float]:
-    """Tie groups of a field of runs that range from nearly right to nearly random."""
+    """Tie groups of runs from nearly right to nearly random."""
     runs, rounds = _field(), FIELD["rounds"]
     start = time.perf_counter()
     lines = tie_groups(runs, MetricSpec(key), seed=2024, method=cast(Method, method), rounds=rounds)

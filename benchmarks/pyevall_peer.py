@@ -1,6 +1,6 @@
-"""Runs in PyEvALL's own environment: evaluates a variant a line of standard input, answers with the seconds it took.
+"""PyEvALL in its own environment: evaluates a variant per line of standard input, and prints its seconds.
 
-Nothing of Agon is imported here. `--once TRACK` evaluates one variant and ends: the whole process is what is measured.
+Nothing of Agon is imported here. `--once TRACK` evaluates one variant and ends, to measure the whole process.
 """
 
 import json
@@ -13,7 +13,7 @@ from pyevall.utils.utils import PyEvALLUtils
 
 
 def evaluate(variant):
-    """One evaluation as its authors recommend it, silent; the seconds from files to values, and the values."""
+    """One evaluation as its authors recommend it, silent; returns the seconds from files to values, and the values."""
     options = {PyEvALLUtils.PARAM_LOG_LEVEL: PyEvALLUtils.PARAM_OPTION_LOG_LEVEL_NONE}
     options[PyEvALLUtils.PARAM_REPORT] = PyEvALLUtils.PARAM_OPTION_REPORT_EMBEDDED
     if variant["hierarchy"]:
@@ -25,7 +25,7 @@ def evaluate(variant):
 
 def main():
     answers = sys.stdout
-    sys.stdout = sys.stderr  # whatever the package prints is no answer
+    sys.stdout = sys.stderr  # the package's own output is no answer
     with Path(sys.argv[1]).open(encoding="utf-8") as file:
         variants = {variant["track"]: variant for variant in json.load(file)}
     if "--once" in sys.argv:

@@ -1,11 +1,11 @@
-"""The last minute before a deadline: uploads of whole EXIST 2024 runs by many teams, and when all of them are scored.
+"""The last minute before a deadline: uploads of whole EXIST 2024 runs by many teams, until all are scored.
 
     python benchmarks/rush.py [--uploads 1500] [--teams 300] [--seconds 60] [--processes 2] [--json]
 
-PostgreSQL with fsync, Valkey, granian, a scoring worker and one for bulk and mail, on this machine, beside the sender.
+PostgreSQL with fsync, Valkey, granian, a scoring worker and one for bulk and mail, on this machine, with the sender.
 
-`engine_ms` is the CPU that check and score of such a run take within one process that has the gold opened, before the
-first upload and after the last score; `life_ratio` is the CPU of all servers and workers for an upload, over that.
+`engine_ms` is the CPU for check and score of such a run in one process that has the gold open, before the first upload
+and after the last score; `life_ratio` is the CPU of all servers and workers per upload, divided by that.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from scoring import check_upload, load_definition, score  # noqa: E402
 from scoring.analysis.details import details  # noqa: E402
 from scoring.score import accepted_gold  # noqa: E402
 
-P95_MS, SCORED_SECONDS, LIFE_RATIO = 200, 120, 10  # aimed at
+P95_MS, SCORED_SECONDS, LIFE_RATIO = 200, 120, 10  # goals
 ENGINE_TIMES = 40
 
 
@@ -90,7 +90,7 @@ def main() -> None:
 
 
 def engine_milliseconds(own: Installation) -> list[float]:
-    """CPU of one check and score after another, within this process."""
+    """CPU of checking and scoring, repeatedly, in this process."""
     definition = load_definition(own.folder / "exist2024")
     gold = next(gold for gold in definition.gold if gold.track == TRACK)
     standard = accepted_gold(definition, TRACK, gold.file.read_bytes(), gold.split)

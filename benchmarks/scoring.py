@@ -1,9 +1,9 @@
-"""How fast runs are scored, beside PyEvALL: `python benchmarks/scoring.py [--json] [--write] [--repeats N]`."""
+"""The speed of scoring compared with PyEvALL: `python benchmarks/scoring.py [--json] [--write] [--repeats N]`."""
 
 import sys
 from pathlib import Path
 
-sys.path[0] = str(Path(__file__).resolve().parents[1])  # not this folder, in which `scoring` would be this file
+sys.path[0] = str(Path(__file__).resolve().parents[1])  # otherwise `scoring` would be this file
 
 from benchmarks.scoring_speed import main  # noqa: E402
 

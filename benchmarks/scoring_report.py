@@ -1,4 +1,4 @@
-"""The scoring benchmark's figures as text, as JSON by contract, and as a page with a chart."""
+"""The scoring benchmark's figures as text, as JSON for the contract, and as a page with a chart."""
 
 import os
 import platform
@@ -16,7 +16,7 @@ TARGET = 500  # times faster than PyEvALL in one process
 
 @dataclass(frozen=True)
 class Line:
-    """Seconds of one variant: ours with the gold kept, ours with the gold read anew, PyEvALL's, and our phases."""
+    """Seconds of one variant: ours with the gold loaded, ours with the gold read again, PyEvALL's, and our phases."""
 
     track: str
     ours: float
@@ -31,7 +31,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Growth:
-    """Check and score of `items` binary items with the gold kept: seconds in its order and in another; peak memory."""
+    """Check and score of `items` binary items with the gold loaded: seconds in two orders; peak memory."""
 
     items: int
     seconds: float
@@ -42,7 +42,7 @@ class Growth:
 
 @dataclass(frozen=True)
 class EntityF1:
-    """Seconds from tags in memory to F1, ours with the gold kept and seqeval's; and ours to read such a run's file."""
+    """Seconds from tags in memory to F1, ours with the gold loaded and seqeval's; ours to read such a run."""
 
     ours: float
     reading: float
@@ -51,7 +51,7 @@ class EntityF1:
 
 @dataclass(frozen=True)
 class Figures:
-    """All that one run of the benchmark found.
+    """All results of one run of the benchmark.
 
     `processes`: our seconds and PyEvALL's by track; `load`: of the machine when the benchmark began.
     """
@@ -64,7 +64,7 @@ class Figures:
     load: float
 
     def contract(self) -> dict[str, float]:
-        """The keys that others rely on, and a few more."""
+        """The keys of the contract, and a few more."""
         return {
             "pyevall_ratio_min": round(min(line.ratio for line in self.lines), 1),
             "growth_exponent": round(self.exponent("seconds"), 3),
@@ -80,7 +80,7 @@ class Figures:
         }
 
     def exponent(self, order: Literal["seconds", "shuffled"]) -> float:
-        """Of seconds ~ items^exponent, by least squares on logarithms."""
+        """The exponent of seconds ~ items^exponent, by least squares on logarithms."""
         items, seconds = ([getattr(size, name) for size in self.growth] for name in ("items", order))
         return float(np.polyfit(np.log(items), np.log(seconds), 1)[0])
 
@@ -155,7 +155,7 @@ def _ms(seconds: float) -> str:
 
 
 def write_page(figures: Figures, folder: Path) -> None:
-    """`scoring.md` and `scoring.svg` in `folder`."""
+    """Write `scoring.md` and `scoring.svg` to `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "scoring.svg").write_text(_chart(figures.lines), encoding="utf-8")
     machine = {"cores": os.cpu_count(), "python": platform.python_version(), "numpy": np.__version__}
@@ -187,7 +187,7 @@ def _markdown(table: TextTable) -> str:
 
 
 def _chart(lines: Sequence[Line]) -> str:
-    """Horizontal bars from 0, one a variant, and a line at the target."""
+    """Horizontal bars from 0, one per variant, and a line at the target."""
     widest = max(TARGET, *(line.ratio for line in lines))
     height = 34 * len(lines) + 40
     shapes = []

@@ -1,7 +1,7 @@
 """The scoring benchmark: ours and PyEvALL in turn, in one process each; growth; whole processes; tie groups.
 
-PyEvALL runs with the interpreter that AGON_PYEVALL_PYTHON names, else in an environment that is made once, in the
-folder `.agon-bench`.
+PyEvALL runs with the interpreter in AGON_PYEVALL_PYTHON, else in an environment that is created once in the folder
+`.agon-bench`.
 """
 
 import argparse
@@ -30,7 +30,7 @@ TIED = [(key, method) for key in ("accuracy", "icm", "f1_macro") for method in (
 
 
 def main() -> None:
-    """Run everything, print a table, and as the last line JSON if it is asked for."""
+    """Run everything, print a table, and JSON as the last line if requested."""
     parser = argparse.ArgumentParser(description="Scoring: ours, PyEvALL's and the ratio, from one run.")
     parser.add_argument("--json", action="store_true", help="print the figures as one JSON object, as the last line")
     parser.add_argument("--write", action="store_true", help="write docs/benchmarks/scoring.md and its chart")
@@ -92,7 +92,7 @@ def _entities(scratch: Path) -> EntityF1:
 
 
 def _tags(rng: np.random.Generator) -> list[list[str]]:
-    """Sentences of 20 tokens, 50,000 in all; about one token of four is in an entity."""
+    """Sentences of 20 tokens, 50,000 in total; about one token of four is in an entity."""
     known = [f"{prefix}-{name}" for name in ("PER", "LOC", "ORG") for prefix in "BI"]
     flat = np.where(rng.random(TOKENS) < 0.75, "O", rng.choice(known, TOKENS))
     sentences: list[list[str]] = flat.reshape(-1, 20).tolist()
@@ -102,7 +102,7 @@ def _tags(rng: np.random.Generator) -> list[list[str]]:
 def _in_one_process(
     variants: Sequence[Variant], folder: Path, listed: Path, peer: list[str], repeats: int
 ) -> Iterator[Line]:
-    """Both sides in turn, so that what else the machine does hits both."""
+    """Both sides in turn, so that other load affects both."""
     engine = [sys.executable, "-m", "benchmarks.measure", "variants", str(folder), str(listed)]
     with _talking(engine) as ours, _talking(peer) as theirs:
         _evaluate(theirs, variants[0].track)
@@ -153,7 +153,7 @@ def _ask(command: list[str]) -> dict[str, Any]:
 
 
 def _as_processes(variant: Variant, folder: Path, peer: list[str]) -> tuple[float, float]:
-    """Seconds of our command line (median of five) and of the peer's (one), start-up included."""
+    """Seconds of our command line (median of five) and of the peer's (one), including start-up."""
     own = [sys.executable, "-m", "scoring", "score", "--task", str(folder), "--track", variant.track, "--json"]
     own += ["--gold", str(variant.gold), "--items", str(variant.items), str(variant.run)]
     ours = median(_process_seconds(own) for _ in range(5))

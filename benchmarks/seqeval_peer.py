@@ -1,4 +1,4 @@
-"""Entity F1 by seqeval, in its own environment: a file of [gold, run] tags in, seconds and value out, as JSON."""
+"""Entity F1 by seqeval, in its own environment: reads a file of [gold, run] tags, prints seconds and value as JSON."""
 
 import json
 import sys

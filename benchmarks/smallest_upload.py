@@ -1,6 +1,6 @@
-"""The least that an upload can be: a session is read, the body is hashed and synced, one row is committed.
+"""The smallest possible upload: a session is read, the body is hashed and synced, one row is committed.
 
-An application for `portal.server`, next to the portal on the same database: the bound on what a receipt can cost.
+An application for `portal.server`, next to the portal on the same database: the bound for the cost of a receipt.
 """
 
 # ruff: noqa: E402 - models need the settings

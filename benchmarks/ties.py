@@ -1,8 +1,8 @@
-"""Do tie groups and intervals hold their nominal rates? `python benchmarks/ties.py [--json] [--write]`.
+"""Nominal rates of tie groups and intervals: `python benchmarks/ties.py [--json] [--write]`.
 
 Simulations with a seed, so that the figures are the same each time: how often one of several equal runs splits off at
-0.05, how often an interval at 0.95 holds the true value, and how many pairs of different runs are told apart, with the
-correction that tie groups use and with Holm's for all pairs.
+0.05, how often an interval at 0.95 contains the true value, and how many pairs of different runs are found to differ,
+with the correction of tie groups and with Holm's for all pairs.
 """
 
 import argparse
@@ -13,7 +13,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # one process a core is faster
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # one process per core is faster
 
 import numpy as np
 
@@ -28,11 +28,11 @@ from scoring.significance.all_pairs import p_values  # noqa: E402
 from scoring.significance.paired_tests import paired_p_values  # noqa: E402
 from scoring.significance.resampling import field_of  # noqa: E402
 
-SPLIT_FIELDS = 2000  # simulated fields for each setting
+SPLIT_FIELDS = 2000  # simulated sets of runs for each setting
 COVERED_RUNS = 2000  # simulated runs for each setting
 POWER_FIELDS = 60
 POWER_ROUNDS = 4999  # Holm's correction of 190 pairs needs 3,799
-ROUNDS = 599  # samples within each simulation
+ROUNDS = 599  # samples in each simulation
 ALPHA, LEVEL = 0.05, 0.95
 
 
@@ -48,7 +48,7 @@ class Split:
 
 @dataclass(frozen=True)
 class Cover:
-    """A run that is right on an item with a fixed chance."""
+    """A run that is right on an item with a fixed probability."""
 
     key: str
     items: int
@@ -78,7 +78,7 @@ COVERS = [
 
 
 def split_rate(setting: Split) -> float:
-    """How often equal runs are more than one group."""
+    """How often equal runs are split into groups."""
     rng = np.random.default_rng([1, SPLITS.index(setting)])
     found = 0
     for seed in range(SPLIT_FIELDS):
@@ -89,7 +89,7 @@ def split_rate(setting: Split) -> float:
 
 
 def coverage(setting: Cover) -> float:
-    """How often the interval holds the value that the run gets on very many items."""
+    """How often the interval contains the run's value on very many items."""
     rng = np.random.default_rng([2, COVERS.index(setting)])
     truth, found = true_value(setting.key, setting.right), 0
     for seed in range(COVERED_RUNS):
@@ -100,7 +100,7 @@ def coverage(setting: Cover) -> float:
 
 
 def power(shared: float) -> tuple[float, float]:
-    """Of pairs of 20 different runs on 500 items, the share that is told apart: by max-T, by Holm."""
+    """The share of pairs of 20 different runs on 500 items that is found to differ: by max-T, by Holm."""
     rng = np.random.default_rng([3, int(10 * shared)])
     first, second = np.triu_indices(20, 1)
     found = np.zeros(2)
@@ -116,7 +116,7 @@ def power(shared: float) -> tuple[float, float]:
 
 
 def holm(p_values: Numbers) -> Numbers:
-    """P-values corrected for being several: the i-th smallest of m times m − i + 1, never less than those before it.
+    """P-values corrected for their number: the i-th smallest of m times m − i + 1, never less than those before it.
 
     Source: Holm (1979), A simple sequentially rejective multiple test procedure.
     """
@@ -127,7 +127,7 @@ def holm(p_values: Numbers) -> Numbers:
 
 
 def main() -> None:
-    """Simulate, print tables, and as the last line JSON if it is asked for."""
+    """Simulate, print tables, and JSON as the last line if requested."""
     parser = argparse.ArgumentParser(description="Nominal rates of tie groups and intervals, by simulation.")
     parser.add_argument("--json", action="store_true", help="print the figures as one JSON object, as the last line")
     parser.add_argument("--write", action="store_true", help="write docs/benchmarks/ties.md")

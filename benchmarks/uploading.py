@@ -1,4 +1,4 @@
-"""Uploads as a browser sends them, on a schedule or one by one, and whether all that was acknowledged is true."""
+"""Uploads as a browser sends them, on a schedule or one by one, and checks that everything acknowledged is true."""
 
 import hashlib
 import http.client
@@ -30,10 +30,10 @@ class Receipt:
 
 @dataclass
 class Uploads:
-    """What came of all uploads so far."""
+    """The results of all uploads so far."""
 
     receipts: list[Receipt] = field(default_factory=list)
-    seconds: list[float] = field(default_factory=list)  # from when it was due to its receipt, of first tries
+    seconds: list[float] = field(default_factory=list)  # from the planned time to the receipt, of first tries
     statuses: Counter[int] = field(default_factory=Counter)  # 0: no answer
     retried: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -54,7 +54,7 @@ class Uploads:
 
 
 def send(own: Installation, sender: Sender, body: bytes, key: str) -> tuple[int, Receipt | None]:
-    """One upload over a connection of its own; status 0 where no answer came."""
+    """One upload over a connection of its own; status 0 without an answer."""
     response = post(own.port, ADDRESS, sender, body, key)
     if response is None:
         return 0, None
@@ -65,7 +65,7 @@ def send(own: Installation, sender: Sender, body: bytes, key: str) -> tuple[int,
 
 
 def post(port: int, address: str, sender: Sender, body: bytes, key: str) -> http.client.HTTPResponse | None:
-    """The answer to the form that a browser sends, read to its end; None where none came."""
+    """The answer to a browser's form, completely read; None without one."""
     name = "_".join([*TRACK.split("-"), sender.team, "1"]) + ".json"
     fields = {"csrfmiddlewaretoken": _TOKEN, "phase": PHASE, "key": key}
     parts = [f'--{_BOUNDARY}\r\nContent-Disposition: form-data; name="{n}"\r\n\r\n{v}\r\n' for n, v in fields.items()]
@@ -88,7 +88,7 @@ def post(port: int, address: str, sender: Sender, body: bytes, key: str) -> http
 
 
 def look(own: Installation, sender: Sender) -> None:
-    """The upload page, which a team looks at first: every web process has then read the rules."""
+    """Load the upload page, as teams do first: afterwards every web process has read the rules."""
     connection = http.client.HTTPConnection(HOST, own.port, timeout=_SECONDS)
     connection.request("GET", ADDRESS, headers={"Cookie": f"sessionid={sender.session}"})
     connection.getresponse().read()
@@ -98,7 +98,7 @@ def look(own: Installation, sender: Sender) -> None:
 def send_all(
     own: Installation, senders: Sequence[Sender], bodies: Iterator[bytes], count: int, seconds: float, tries: int = 1
 ) -> Uploads:
-    """Evenly over that time, whether the answers come or not; what gets no receipt is tried again with its key."""
+    """Send all, evenly over that time, without waiting; those without a receipt are repeated with their key."""
     uploads = Uploads()
     started = time.monotonic()
 
@@ -119,7 +119,7 @@ def send_all(
 
 
 def await_scores(done: Callable[[], bool], seconds: float) -> bool:
-    """Whether it is so before that time is over."""
+    """Wait for a condition; False if that time is over."""
     end = time.monotonic() + seconds
     while not done():
         if time.monotonic() > end:
@@ -138,15 +138,15 @@ def unfinished() -> int:
 
 @dataclass(frozen=True)
 class Judgment:
-    """Of acknowledged uploads."""
+    """The check of acknowledged uploads."""
 
     lost: int  # without row, file or bytes, or given up
-    waiting: int  # kept, and not evaluated yet
-    double: int  # runs or scores that are there twice
+    waiting: int  # kept, but not evaluated yet
+    double: int  # duplicate runs or scores
 
 
 def judge(own: Installation, receipts: Sequence[Receipt]) -> Judgment:
-    """What is kept and still waits is late, not lost."""
+    """Check all receipts. What is kept and still waits is late, not lost."""
     from portal.models import Evaluation, Run, Submission
 
     submissions: dict[str, Any] = {str(one.pk): one for one in Submission.objects.all()}

@@ -1,4 +1,4 @@
-"""Reads what docker-compose.yml says of each service, with its variables filled in."""
+"""The services of docker-compose.yml, with variables filled in."""
 
 import re
 from collections.abc import Mapping
@@ -12,12 +12,12 @@ VARIABLE = re.compile(r"\$(?:\$|\{(?P<name>\w+)(?:(?P<kind>:[-?])(?P<word>[^}]*)
 
 
 class MissingVariable(Exception):
-    """A variable that the file cannot do without; the text says which, and what it is."""
+    """A required variable is missing; the text says which, and what it is for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """One service: what it runs, with what variables, and what it finds at which path."""
+    """One service: its command, variables and mounted paths."""
 
     name: str
     image: str
@@ -25,9 +25,9 @@ class Service:
     environment: dict[str, str]
     secrets: list[str]
     networks: list[str]
-    volumes: dict[str, str]  # path in the container → volume, or folder beside the file
+    volumes: dict[str, str]  # path in the container → volume, or folder next to the file
     healthcheck: list[str]
-    after: list[str]  # services that must have started, or ended well, before
+    after: list[str]  # services that must have started, or ended successfully, before
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Compose:
     secrets: dict[str, Path]
 
     def in_order(self) -> list[Service]:
-        """Each after those that it waits for."""
+        """The services, each after those that it waits for."""
         found: dict[str, Service] = {}
 
         def add(name: str) -> None:
@@ -50,7 +50,7 @@ class Compose:
 
 
 def read(file: Path, variables: Mapping[str, str], *more: Path) -> Compose:
-    """The services without profiles, which are those that always run; `more` files add to what the first one says."""
+    """The services without profiles, which always run; `more` files extend the first one."""
     content = _filled_in(yaml.safe_load(file.read_text()), variables)
     for other in more:
         content = _merged(content, _filled_in(yaml.safe_load(other.read_text()), variables))
@@ -60,7 +60,7 @@ def read(file: Path, variables: Mapping[str, str], *more: Path) -> Compose:
 
 
 def _merged(first: Any, second: Any) -> Any:
-    """As `docker compose` merges files: mappings by key, lists one after the other."""
+    """Files merged as by `docker compose`: mappings by key, lists concatenated."""
     if isinstance(first, dict) and isinstance(second, dict):
         return first | {key: _merged(first[key], value) if key in first else value for key, value in second.items()}
     return [*first, *second] if isinstance(first, list) else second

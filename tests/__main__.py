@@ -1,4 +1,4 @@
-"""Run all checks and all suites: `./run test`. With other arguments, only what they name, on SQLite.
+"""Run all checks and all suites: `./run test`. With other arguments, only these tests, on SQLite.
 
     --quick       engine and portal, without the tests that are slow or start programs
     --durations   everything, then the time of each suite and the slowest tests
@@ -6,7 +6,7 @@
 
 Suites that start programs mostly wait for them, so they run next to the others, and so do the checks. PostgreSQL is
 started for the suites and stopped again; tests that need a Valkey start their own. In CI a test that cannot run counts
-as failed, unless all it lacks is `../shared` or debootstrap.
+as failed, unless it only lacks `../shared` or debootstrap.
 """
 
 import os
@@ -57,9 +57,9 @@ AGAIN_ON_POSTGRES = (
 )  # the others bring their own database
 QUICK = ("--quick", *IN_PARALLEL, "tests/scoring", "tests/agon", "tests/portal", "tests/tasks")
 MEMORY = Path("/dev/shm")
-SLOWEST = 25  # tests that --durations lists
+SLOWEST = 25  # number of tests that --durations lists
 TEARDOWN_SECONDS = 60  # for the fixtures of a suite that is ended
-# What the suites need from the system, and the Debian package that brings it.
+# Programs that the suites need from the system, and their Debian packages.
 PROGRAMS = {
     "postgresql": lambda: postgres_programs() is not None,
     "chromium": lambda: shutil.which("chromium") is not None,
@@ -78,7 +78,7 @@ PROGRAMS = {
 
 @dataclass
 class Tally:
-    """What came of everything so far."""
+    """The results of everything so far."""
 
     passed: int = 0
     failed: list[str] = field(default_factory=list)
@@ -127,7 +127,7 @@ class Tally:
 
 @contextmanager
 def running_checks() -> Iterator[dict[str, Future[bool]]]:
-    """Whether each check passes, one after another in the background; when the context ends, no further one begins."""
+    """Run the checks one after another in the background; when the context ends, no further one begins."""
     pool = ThreadPoolExecutor(1)
     try:
         yield {name: pool.submit(_passes, name, command) for name, command in CHECKS.items()}
@@ -136,7 +136,7 @@ def running_checks() -> Iterator[dict[str, Future[bool]]]:
 
 
 def _passes(name: str, command: list[Path | str]) -> bool:
-    """What a failed check says is printed."""
+    """Run a check, and print its output if it fails."""
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="agon-check-") as state:
         environment = os.environ | {"AGON_STATE": state}
@@ -160,7 +160,7 @@ class Suite:
 
 
 class PytestRun:
-    """A suite that runs; `finish` waits for its end and counts what came of it."""
+    """A running suite; `finish` waits for its end and counts its results."""
 
     def __init__(self, suite: Suite, folder: Path, is_live: bool = True) -> None:
         print(f"\n== {suite.name}{'' if is_live else ' (starts in the background)'}", flush=True)
@@ -175,7 +175,7 @@ class PytestRun:
             )
 
     def end(self) -> None:
-        """As Ctrl-C would, which reaches us alone: its fixtures end what they have started."""
+        """End the suite as Ctrl-C would, which only reaches this process: its fixtures stop what they have started."""
         if self._process.returncode is None:
             self._process.send_signal(signal.SIGINT)
             try:
@@ -228,7 +228,7 @@ def in_memory() -> bool:
 
 
 def install_programs() -> None:
-    """Brings what is missing from Debian's packages: in CI at once, at a terminal after a yes, else it says how."""
+    """Install missing Debian packages: in CI at once, in a terminal after a yes, else print how."""
     missing = [package for package, is_there in PROGRAMS.items() if not is_there()]
     if not missing or not shutil.which("apt-get"):
         return
@@ -267,4 +267,4 @@ if __name__ == "__main__":
     try:
         sys.exit(main(sys.argv[1:]))
     except KeyboardInterrupt:
-        sys.exit(130)  # as shells say it of what Ctrl-C ended
+        sys.exit(130)  # the exit code that shells give after Ctrl-C

@@ -1,9 +1,9 @@
-"""A word that stands in the gold files of the tests, and eyes on every way by which gold could get out.
+"""A secret word in the tests' gold files, and a search for it wherever gold could leak.
 
-Whatever leaves the worker is looked at while the tests run: answers of the web, log lines, mails, messages on the
-queue, every value that goes to the database (and so all that a dump of it could hold), the cache in it, what commands
-print, what tests print, what browsers receive, events for Sentry, what a production leaves on its disk, the proxy's log
-among it, and in the end every file under AGON_STATE. A test in which the word is seen fails.
+Everything that leaves the worker is searched while the tests run: responses, log lines, mails, messages in the queue,
+every value sent to the database (and so all that a dump could contain), the cache in it, output of commands and tests,
+what browsers receive, events for Sentry, what a production leaves on its disk, including the proxy's log, and in the
+end every file under AGON_STATE. A test in which the word is found fails.
 """
 
 import base64
@@ -31,7 +31,7 @@ _PIECE = 1024 * 1024
 
 
 def _forms() -> list[bytes]:
-    """The word as it is, as hexadecimal, and as base64 wherever it begins."""
+    """The word as it is, as hexadecimal, and as base64 at each offset."""
     plain = CANARY.encode()
     encoded = [base64.b64encode(b"\0" * before + plain)[4 if before else 0 : -4] for before in range(3)]
     return [plain, plain.hex().encode(), *encoded]
@@ -41,7 +41,7 @@ FORMS = _forms()
 
 
 class Eyes:
-    """What has been seen where it should not be: one entry a sight, with the way by which it got there."""
+    """Where the word was found: one entry for each find, with the way by which it got there."""
 
     def __init__(self) -> None:
         self.seen: list[str] = []
@@ -52,7 +52,7 @@ class Eyes:
             self.seen.append(way)
 
     def look_at_folder(self, folder: Path) -> None:
-        """Every file, piece by piece with an overlap."""
+        """Search every file, piece by piece with an overlap."""
         for path in folder.rglob("*"):
             if path.is_file():
                 with path.open("rb") as file:
@@ -62,7 +62,7 @@ class Eyes:
                         tail = piece[-64:]
 
     def look_at_recording(self, har: Path) -> None:
-        """Every answer that a browser received, its headers and its body; what it asked for may hold any word."""
+        """Search every response that a browser received, headers and body; its requests may contain any word."""
         for entry in json.loads(har.read_text())["log"]["entries"]:
             url, answer = entry["request"]["url"], entry["response"]
             body = answer["content"].get("text", "")
@@ -72,7 +72,7 @@ class Eyes:
 
     @contextmanager
     def aside(self) -> Iterator[list[str]]:
-        """What is seen in between is meant to be: for the tests of these eyes."""
+        """Ignore finds in this context: for the tests of this search."""
         kept, self.seen = self.seen, []
         try:
             yield self.seen
@@ -118,7 +118,7 @@ def _look_at_statement(execute: Callable[..., Any], sql: str, params: Any, many:
     EYES.look("statement", sql)
     for values in (params or ()) if many else [params]:
         row = values.values() if isinstance(values, dict) else values or ()
-        EYES.look("database", "\n".join(str(getattr(value, "obj", value)) for value in row))  # psycopg cuts JSON
+        EYES.look("database", "\n".join(str(getattr(value, "obj", value)) for value in row))  # psycopg shortens JSON
     return execute(sql, params, many, context)
 
 
@@ -133,7 +133,7 @@ def _look_at_message(body: Any = None, headers: Any = None, **_: Any) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def eyes_open() -> Iterator[None]:
-    """Looks from the first test to the last, and then at all that lies under AGON_STATE."""
+    """Search from the first test to the last, and then everything under AGON_STATE."""
     handler = LogEyes()
     logging.getLogger().addHandler(handler)
     connection_created.connect(_watch_connection)
@@ -166,7 +166,7 @@ def _mail(mail: EmailMessage, *_: Any, **__: Any) -> Any:
 
 @pytest.fixture(autouse=True)
 def gold_stays_hidden() -> Iterator[None]:
-    """The test in which the word was seen is the one that fails."""
+    """Fail the test in which the word was found."""
     yield
     seen, EYES.seen = EYES.seen, []
     assert seen == [], f"gold got out: {seen}"
@@ -174,7 +174,7 @@ def gold_stays_hidden() -> Iterator[None]:
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
-    """What the test and its processes have printed; the tests of these eyes print the word on purpose."""
+    """Search what the test and its processes have printed; the tests of this search print the word on purpose."""
     outcome = yield
     if item.path.name != "test_canary.py":
         look_at_report(outcome.get_result())  # type: ignore[attr-defined]
@@ -186,7 +186,7 @@ def look_at_report(report: pytest.TestReport) -> None:
 
 
 def mark_gold(folder: Path) -> None:
-    """Write the word into every gold file of a shared task's folder, where its format bears one more field."""
+    """Write the word into every gold file of a shared task's folder whose format allows another field."""
     for path in {gold.file for gold in load_definition(folder).gold}:
         if path.suffix == ".json":
             entries = [entry | {"note": CANARY} for entry in json.loads(path.read_text())]

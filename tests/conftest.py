@@ -1,4 +1,4 @@
-"""What tests of all suites share."""
+"""Fixtures of all suites."""
 
 import gc
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ __all__ = [
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
-# What a test may lack, even in CI.
+# Things that a test may lack, even in CI.
 NO_SHARED = "../shared, with real data that may not be published here, is absent"
 NO_DEBOOTSTRAP = "no bare Debian can be made here: that takes root and debootstrap"
 
@@ -45,7 +45,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """What is there now stays: no garbage collection need look through all of it again, and forks are quicker."""
+    """Exclude current objects from garbage collection, which makes forks faster."""
     gc.collect()
     gc.freeze()
 
@@ -56,13 +56,13 @@ def _starts_a_program(item: pytest.Item) -> bool:
 
 @pytest.fixture(autouse=True)
 def no_kept_boards() -> None:
-    """Each test has a database of its own, whose boards have the same names."""
+    """Clear cached boards: each test has its own database, whose boards have the same names."""
     caches["boards"].clear()
 
 
 @pytest.fixture(autouse=True)
 def no_kept_gold() -> None:
-    """What one test has opened the next has to open again, though `tests.portal.remembered` puts the same rows back."""
+    """Clear opened gold: each test opens it again, although `tests.portal.remembered` restores the same rows."""
     from portal.evaluation import opened_gold
 
     opened_gold._kept.clear()
@@ -76,7 +76,7 @@ def root() -> Path:
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """Conformance cases and real data beside the checkout; without them the test is skipped."""
+    """Conformance cases and real data next to the checkout; without them the test is skipped."""
     if not SHARED.is_dir():
         pytest.skip(NO_SHARED)
     return SHARED
@@ -84,11 +84,11 @@ def shared() -> Path:
 
 @pytest.fixture
 def broker(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Broker]:
-    """A real Valkey at the address that the settings name; without it nobody answers there."""
+    """A real Valkey at the address in the settings; without this fixture no one answers there."""
     port = urlsplit(settings.CELERY_BROKER_URL).port
     assert port is not None
     broker = Broker(tmp_path_factory.mktemp("valkey"), port)
     broker.start()
-    monkeypatch.setattr("portal.jobs._publisher._quiet_until", 0.0)  # it may have met nobody there a moment ago
+    monkeypatch.setattr("portal.jobs._publisher._quiet_until", 0.0)  # it may have failed there a moment ago
     yield broker
     broker.kill()

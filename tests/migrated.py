@@ -1,6 +1,6 @@
-"""A migrated SQLite that is made once and then copied by every process of pytest: to migrate takes seconds of CPU.
+"""A migrated SQLite that is made once and copied by every process of pytest, as migrating takes seconds of CPU.
 
-It is kept in pytest's cache under a digest of all migrations, so that a changed one makes another.
+It is in pytest's cache under a digest of all migrations, so that a changed one makes another.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ from django.db.migrations.loader import MigrationLoader
 
 @pytest.fixture(scope="session")
 def migrated(pytestconfig: pytest.Config) -> Path:
-    """Where the database for these migrations is kept; the first process has yet to make it."""
+    """The path of the database for these migrations; the first process creates it."""
     digest = hashlib.sha256(sqlite3.sqlite_version.encode())
     for name, migration in sorted(MigrationLoader(None).disk_migrations.items()):
         source = sys.modules[type(migration).__module__].__file__ or ""
@@ -30,7 +30,7 @@ def migrated(pytestconfig: pytest.Config) -> Path:
 
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(django_db_modify_db_settings: None, migrated: Path) -> Iterator[None]:
-    """Django's new test database is the copy, on which all migrations have been applied."""
+    """Django's new test database is a copy with all migrations applied."""
     create = DatabaseCreation._create_test_db
 
     def copy(*given: Any, **options: Any) -> str:
@@ -46,7 +46,7 @@ def django_db_modify_db_settings(django_db_modify_db_settings: None, migrated: P
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: Any, migrated: Path) -> None:
-    """After the first migration the database is kept, and what was kept for others is deleted."""
+    """After the first migration, save the database and delete older ones."""
     if connection.vendor != "sqlite" or migrated.exists():
         return
     with TemporaryDirectory(dir=migrated.parent) as folder, django_db_blocker.unblock():

@@ -1,6 +1,6 @@
-"""Commands that speak with a portal, and what they share.
+"""Commands that use a portal, and what they share.
 
-JSON alone goes to standard output where it is asked for; questions, progress and errors go to standard error.
+With `--json`, standard output has only JSON; questions, progress and errors go to standard error.
 """
 
 import argparse
@@ -28,14 +28,14 @@ EXIT_CODES = (
     "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 the run is not valid, 4 not signed in, "
     "5 not allowed (closed, a limit), 6 not there in time."
 )
-INTERRUPTED = 128 + 2  # as a shell says of a program that SIGINT has ended
+INTERRUPTED = 128 + 2  # the exit code that shells give to a program ended by SIGINT
 _MEGABYTE = 1024 * 1024
 
 Run = Callable[[argparse.Namespace], int]
 
 
 def declare(parser: argparse.ArgumentParser, run: Run) -> None:
-    """Add what all these commands take; `run` gets the options and returns the exit code."""
+    """Add the options of all these commands; `run` gets the options and returns the exit code."""
     parser.add_argument("--portal", metavar="URL", help="another portal than you signed in to (default: AGON_URL)")
     parser.add_argument("--json", metavar="[=FIELDS]", help="print JSON; FIELDS picks some: --json=id,state")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress, no hints")
@@ -52,7 +52,7 @@ def task_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def chosen_task(given: str | None) -> str:
-    """The shared task's name in addresses."""
+    """The shared task's slug."""
     task = given or os.environ.get("AGON_TASK")
     if not task:
         raise WrongUsage("Which shared task? Name it, or set AGON_TASK. “agon tasks” lists all.")
@@ -100,7 +100,7 @@ def said(error: AgonError) -> str:
 
 
 def _wait(seconds: int) -> str:
-    """Rounded up, so that it is long enough."""
+    """A duration, rounded up so that it is long enough."""
     for unit, length in (("hours", 3600), ("minutes", 60)):
         if seconds > 2 * length:
             return f"{-(-seconds // length)} {unit}"
@@ -112,7 +112,7 @@ def portal_of(options: argparse.Namespace) -> Portal:
 
 
 def known(kind: str, given: str, names: Iterable[str]) -> str:
-    """The given name, which is empty or one of these.
+    """The given name, if it is empty or one of these.
 
     Raises:
         WrongUsage: it is none of them.
@@ -124,29 +124,29 @@ def known(kind: str, given: str, names: Iterable[str]) -> str:
 
 
 def report_of(problems: Iterable[dict[str, Any]]) -> Report:
-    """The problems as the engine prints them; keys that a newer portal adds are left out."""
+    """The problems as printed by the engine, without keys that a newer portal adds."""
     return Report([_problem(one) for one in problems])
 
 
 def _problem(one: dict[str, Any]) -> Problem:
     try:
         return msgspec.convert(one, Problem)
-    except msgspec.ValidationError:  # of a newer portal
+    except msgspec.ValidationError:  # from a newer portal
         return Problem("error", str(one.get("code", "")), str(one.get("message", one)))
 
 
 def note(text: str) -> None:
-    """For people, never part of the result."""
+    """Print a note for people, which is never part of the result."""
     print(spelled_out(text), file=sys.stderr)
 
 
 def say(text: str) -> None:
-    """The result, for people."""
+    """Print the result for people."""
     print(spelled_out(text))
 
 
 def print_json(content: Any, fields: str | None = None) -> None:
-    """One value on one line; `fields` picks keys of it, or of each in a list."""
+    """Print a value on one line; `fields` selects keys of it, or of each in a list."""
     if fields:
         names = fields.split(",")
         rows = content if isinstance(content, list) else [content]
@@ -158,7 +158,7 @@ def print_json(content: Any, fields: str | None = None) -> None:
 
 
 def show(options: argparse.Namespace, found: Answer | Sequence[Answer], text: Callable[[], str]) -> None:
-    """Print what was found: as JSON where that was asked for, else as text."""
+    """Print the result as JSON if requested, else as text."""
     if options.json is None:
         say(text())
     else:
@@ -167,7 +167,7 @@ def show(options: argparse.Namespace, found: Answer | Sequence[Answer], text: Ca
 
 
 def show_paths(options: argparse.Namespace, paths: Sequence[Path]) -> None:
-    """Print which files were saved."""
+    """Print the saved files."""
     if options.json is None:
         say("\n".join(map(str, paths)))
     else:
@@ -175,7 +175,7 @@ def show_paths(options: argparse.Namespace, paths: Sequence[Path]) -> None:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Columns side by side, texts to the left and numbers to the right."""
+    """Aligned columns, texts to the left and numbers to the right."""
     lines = list(rows)
     shown = [[_cell(name) for name in head], *([_cell(cell) for cell in row] for row in lines)]
     widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
@@ -199,10 +199,10 @@ def _cell(value: Any) -> str:
 
 
 def ask(question: str) -> bool:
-    """Whether the person at the terminal says yes.
+    """Ask the person at the terminal; True for yes.
 
     Raises:
-        WrongUsage: nobody is at the terminal.
+        WrongUsage: no one is at the terminal.
     """
     if not sys.stdin.isatty():
         raise WrongUsage("Nobody is here to answer. Confirm with --yes.")
@@ -211,7 +211,7 @@ def ask(question: str) -> bool:
 
 
 def progress_of(options: argparse.Namespace, name: str) -> Progress | None:
-    """A line that says how far it is, where a person looks."""
+    """A progress line, if standard error is a terminal."""
     if options.quiet or not sys.stderr.isatty():
         return None
 

@@ -1,4 +1,4 @@
-"""`login`, `logout` and `whoami`: the access token that stands for you."""
+"""`login`, `logout` and `whoami`: the access token with which you act."""
 
 import argparse
 import os
@@ -16,7 +16,7 @@ SCOPES = ("read", "submit", "organize")
 
 
 def add_options(parser: argparse.ArgumentParser, command: str) -> None:
-    """What the command takes."""
+    """Add the command's own options."""
     if command == "login":
         parser.add_argument("address", nargs="?", metavar="URL", help="the portal (default: AGON_URL)")
         parser.add_argument("--scope", choices=SCOPES, default="submit", help="what you may do here (default: submit)")
@@ -28,7 +28,7 @@ def add_options(parser: argparse.ArgumentParser, command: str) -> None:
 
 
 def login(options: argparse.Namespace) -> int:
-    """Get a token that a person allows in a browser, or that is given; verify it, keep it."""
+    """Get a token that a person allows in a browser, or that is given; verify and store it."""
     address = credentials.portal_address(options.address or options.portal)
     if sys.stdin.isatty() and not options.with_token:
         token = sign_in(address, options.scope, lambda codes: _show(codes, opens=not options.no_browser))
@@ -49,7 +49,7 @@ def login(options: argparse.Namespace) -> int:
 
 
 def _show(codes: Codes, *, opens: bool) -> None:
-    """The code and the link, which opens by itself where a browser can."""
+    """Show the code and the link, and open the link if there is a browser."""
     link = codes.verification_uri_complete or codes.verification_uri
     note(f"Your code: {codes.user_code}\nAllow the login in your browser: {link}")
     if opens and _has_desktop() and link.startswith(("https://", "http://")):
@@ -57,14 +57,14 @@ def _show(codes: Codes, *, opens: bool) -> None:
 
 
 def _has_desktop() -> bool:
-    """Whether a browser would have a window, and not take this terminal."""
+    """Whether a browser would have a window of its own instead of using this terminal."""
     if os.environ.get("SSH_CONNECTION"):
         return False
     return sys.platform in ("darwin", "win32") or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
 
 
 def logout(options: argparse.Namespace) -> int:
-    """Delete the token here; on the portal it stays valid."""
+    """Delete the token here. It stays valid on the portal."""
     address = credentials.portal_address(options.portal)
     credentials.forget(address)
     if not options.quiet:
@@ -73,7 +73,7 @@ def logout(options: argparse.Namespace) -> int:
 
 
 def whoami(options: argparse.Namespace) -> int:
-    """Print whose token it is."""
+    """Print the token's owner."""
     portal = portal_of(options)
     me = portal.me()
 

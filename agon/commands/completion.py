@@ -1,4 +1,4 @@
-"""`completion`: the script by which a shell completes commands and options."""
+"""`completion`: the script with which a shell completes commands and options."""
 
 import argparse
 from importlib import import_module
@@ -13,7 +13,7 @@ _WHERE = """to use it, add a line to the file that your shell reads at its start
 
 
 def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
-    """What the command takes."""
+    """Add the command's own options."""
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = _WHERE
     parser.add_argument("shell", choices=SHELLS)
@@ -21,6 +21,6 @@ def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print it."""
+    """Print the script."""
     print(import_module("argcomplete").shellcode(["agon"], shell=options.shell))
     return 0

@@ -1,4 +1,4 @@
-"""`tasks`, `files` and `download`: which shared tasks there are, and their data."""
+"""`tasks`, `files` and `download`: the shared tasks and their data."""
 
 import argparse
 import sys
@@ -23,11 +23,11 @@ from agon.errors import AgonError, NotAllowed, WrongUsage
 from agon.portal import Portal
 from scoring.reports.printing import spelled_out
 
-RULES = "rules"  # in place of a file: what `agon check` needs
+RULES = "rules"  # instead of a file: what `agon check` needs
 
 
 def add_options(parser: argparse.ArgumentParser, command: str) -> None:
-    """What the command takes."""
+    """Add the commands' own options."""
     if command != "tasks":
         task_argument(parser)
     if command == "download":
@@ -60,7 +60,7 @@ def _urgency(task: TaskSummary) -> tuple[int, datetime, int]:
 
 
 def files(options: argparse.Namespace) -> int:
-    """Print the files of a task, and what you have to do first."""
+    """Print a task's files, and the steps that you need for them."""
     found = portal_of(options).datasets(chosen_task(options.slug))
     head = ["file", "name", "bytes", "licence", "first"]
     rows = [(one.slug, one.file_name, one.size, one.licence, _first(one)) for one in found]
@@ -73,7 +73,7 @@ def _first(dataset: Dataset) -> str:
 
 
 def download(options: argparse.Namespace) -> int:
-    """Save the rules and every file that you may have, or the one that is named."""
+    """Save the rules and every file that you may have, or the named one."""
     portal, task = portal_of(options), chosen_task(options.slug)
     saved: list[Path] = []
     missing: list[str] = []
@@ -104,7 +104,7 @@ def download(options: argparse.Namespace) -> int:
 
 
 def _is_here(dataset: Dataset, options: argparse.Namespace) -> bool:
-    """No password is asked for a file that is there."""
+    """Whether the file is here already, so that no password is needed."""
     return (options.path / Path(dataset.file_name).name).exists() and not options.overwrite
 
 
@@ -130,7 +130,7 @@ def _wanted(portal: Portal, task: str, name: str | None) -> list[Dataset]:
 
 
 def _password(task: str, dataset: Dataset) -> str:
-    """The team's data password, which is the same for all of its files: typed, or the first line of standard input.
+    """The team's data password, the same for all of its files: typed, or the first line of standard input.
 
     Raises:
         NotAllowed: no one is at the terminal, and standard input is empty.

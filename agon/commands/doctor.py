@@ -1,4 +1,4 @@
-"""`doctor`: what stands between you and a submission, and how to fix it."""
+"""`doctor`: problems that keep you from submitting, and how to fix them."""
 
 import argparse
 import os
@@ -18,12 +18,12 @@ from agon.version import HEADER, is_old, version
 
 Kind = TypeVar("Kind")
 
-_CLOCK_OFF = 60  # seconds that nobody minds
+_CLOCK_OFF = 60  # seconds that do not matter
 _SOON = timedelta(days=7)
 
 
 class Finding(Answer, frozen=True, kw_only=True):
-    """One thing that was looked at."""
+    """The result of one check."""
 
     check: str
     ok: bool
@@ -31,12 +31,12 @@ class Finding(Answer, frozen=True, kw_only=True):
 
 
 def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
-    """What the command takes."""
+    """Add the command's own options."""
     declare(parser, run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print every finding; 1 where something has to be fixed."""
+    """Print every finding; return 1 if something must be fixed."""
     found = list(_findings(options.portal))
     lines = [f"{'ok' if one.ok else 'FIX':3}  {one.check}: {one.detail}" for one in found]
     show(options, found, lambda: "\n".join(lines))
@@ -63,7 +63,7 @@ def _findings(given: str | None) -> Iterator[Finding]:
 
 
 def _clock(date: str, now: datetime) -> Finding:
-    """The portal's clock decides about deadlines."""
+    """Compare the clock with the portal's, which decides about deadlines."""
     try:
         offset = (now - parsedate_to_datetime(date)).total_seconds()
     except ValueError:

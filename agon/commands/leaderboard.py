@@ -11,7 +11,7 @@ from scoring.reports.printing import spelled_out
 
 
 def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
-    """What the command takes."""
+    """Add the command's own options."""
     parser.add_argument("board", nargs="?", default="", metavar="TASK[/TRACK]", help="default: AGON_TASK")
     parser.add_argument("--phase", default="", metavar="PHASE", help="default: the one that its page opens with")
     parser.add_argument("--all", action="store_true", help="all runs, not only each team's official one")
@@ -20,7 +20,7 @@ def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print it."""
+    """Print the leaderboard."""
     portal = portal_of(options)
     task, _, track = options.board.partition("/")
     task = chosen_task(task)
@@ -28,7 +28,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         _print(portal, task, track, options)
     except AgonError as error:
-        if error.code == "not_found":  # the slugs that there are help more
+        if error.code == "not_found":  # list the existing slugs
             known("track", track, (one.slug for one in portal.task(task).tracks))
             known("phase", options.phase, (one.slug for one in portal.phases(task)))
         raise

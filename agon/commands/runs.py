@@ -1,4 +1,4 @@
-"""`runs`: what became of your runs; which one is official."""
+"""`runs`: the state of your runs, and which one is official."""
 
 import argparse
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ ACTIONS = {
 
 
 def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
-    """What each action takes."""
+    """Add the options of each subcommand."""
     actions = parser.add_subparsers(required=True, metavar="ACTION")
     for action, purpose in ACTIONS.items():
         own = actions.add_parser(action, help=purpose, description=f"{purpose.capitalize()}.")
@@ -56,7 +56,7 @@ def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
 
 
 def find(portal: Portal, task: str, given: str) -> Run:
-    """Your run of that id or name, or the only one whose id begins like that.
+    """Your run with that id or name, or the only one whose id begins with it.
 
     Raises:
         WrongUsage: there is none, or there are several.
@@ -82,7 +82,7 @@ def _list(options: argparse.Namespace) -> int:
 
 
 def runs_table(runs: Sequence[Run]) -> str:
-    """A line a run; ids as long as they must be to differ."""
+    """A line per run, with ids as short as possible."""
     head = ["id", "run", "track", "phase", "state", "received", "official"]
     length = next(length for length in range(8, 37) if len({one.id[:length] for one in runs}) == len(runs))
     rows = [(one.id[:length], one.name, one.track, one.phase, state(one), one.received_at, _mark(one)) for one in runs]
@@ -96,7 +96,7 @@ def _mark(run: Run) -> str:
 
 
 def state(run: Run) -> str:
-    """In a word."""
+    """The run's state in a word."""
     return "withdrawn" if run.is_withdrawn else run.state
 
 
@@ -108,7 +108,7 @@ def _view(options: argparse.Namespace) -> int:
 
 
 def run_text(run: Run) -> str:
-    """Its state, every problem, and the scores."""
+    """A run's state, every problem, and the scores."""
     lines = [f"{run.name}: {state(run)}. Track {run.track}, phase {run.phase}, id {run.id}."]
     if run.problems:
         lines += ["", report_text(report_of(run.problems))]
@@ -125,7 +125,7 @@ def run_text(run: Run) -> str:
 
 
 def _report(options: argparse.Namespace) -> int:
-    """The upload's report; 3 where it was rejected."""
+    """Print the upload's report; return 3 if it was rejected."""
     portal, task = portal_of(options), chosen_task(options.slug)
     run = find(portal, task, options.run)
     if run.submission is None:

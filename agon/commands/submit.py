@@ -1,4 +1,4 @@
-"""`submit`: send a run, or a zip of several, and wait for what becomes of it."""
+"""`submit`: upload a run, or a zip of several, and wait for the result."""
 
 import argparse
 from pathlib import Path
@@ -29,7 +29,7 @@ _NOT_ALLOWED = ("phase_closed", "no_runs_left")
 
 
 def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
-    """What the command takes."""
+    """Add the command's own options."""
     parser.add_argument("file", type=Path, metavar="FILE", help="a run, or a zip of several; names as in agon check")
     task_option(parser)
     parser.add_argument("-m", "--message", default="", metavar="MESSAGE", help="describes the runs; others can read it")
@@ -48,7 +48,7 @@ def _seconds(text: str) -> float:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Say what will be done, ask, do it."""
+    """Say what will be done, ask, and submit."""
     portal, task = portal_of(options), chosen_task(options.slug)
     if not options.file.is_file():
         raise WrongUsage(f"There is no file {options.file}.")
@@ -82,7 +82,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _summary(portal: Portal, task: str, slug: str, options: argparse.Namespace) -> str:
-    """The file, where it goes to, and what is left of the limits."""
+    """The file, where it goes, and what is left of the limits."""
     found = portal.task(task)
     phase = next(one for one in portal.phases(task) if one.slug == slug)
     path = options.file
@@ -126,7 +126,7 @@ def _validated(options: argparse.Namespace, found: Validation) -> int:
 
 
 def _exit_code_of_validation(found: Validation) -> int:
-    """That of the submission that was not made."""
+    """The exit code that a submission would have had."""
     if found.state == "failed" or found.is_valid is None:
         return AgonError.exit_code
     if not found.is_valid:

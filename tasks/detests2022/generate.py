@@ -1,7 +1,7 @@
-"""Synthetic DETESTS 2022: a gold standard on which the baselines of the overview paper score what it prints.
+"""Synthetic DETESTS 2022: a gold standard on which the baselines get the scores in the overview paper.
 
 The test set has the campaign's 1,812 sentences, 488 of them with a stereotype. The counts of category combinations were
-searched so that the rows of the paper's Tables 3 and 4 come out; they are not those of the real data.
+searched to reproduce the rows of the paper's Tables 3 and 4; they are not those of the real data.
 """
 
 import json
@@ -29,7 +29,7 @@ _ID = ("comment_id", "sentence_pos")
 _WITHOUT_STEREOTYPE = 1324
 _ANNOTATORS = 3
 _STRAY = 0.35  # share of sentences on which one annotator may differ
-# How many sentences have each of these combinations of categories.
+# The number of sentences with each of these combinations of categories.
 _COMBINATIONS = {
     128: "migration",
     68: "security",
@@ -58,12 +58,12 @@ _COMBINATIONS = {
     "suffering culture security, suffering migration benefits security others, xenophobia, xenophobia economic",
 }
 
-# Sentences a comment → comments.
+# Number of sentences per comment → number of comments.
 _COMMENTS = {1: 387, 2: 215, 3: 103, 4: 47, 5: 29, 6: 16, 7: 21, 8: 2, 9: 3, 10: 1, 15: 1, 18: 1, 24: 1}
 
 
 def generate(folder: Path, seed: int = 2022) -> None:
-    """Writes data/, gold/ and baselines/ of the shared task into `folder`."""
+    """Write data/, gold/ and baselines/ of the shared task to `folder`."""
     rng = np.random.default_rng(seed)
     sentences = rng.permutation(np.repeat(list(_COMMENTS), list(_COMMENTS.values()))).tolist()
     comment_id = [comment for comment, length in enumerate(sentences) for _ in range(length)]
@@ -85,7 +85,7 @@ def generate(folder: Path, seed: int = 2022) -> None:
 
 
 def _gold(rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Categories of each sentence, shape (1812, 10); no category, no stereotype."""
+    """Categories of each sentence, shape (1812, 10); no category means no stereotype."""
     combinations = {names: count for count, group in _COMBINATIONS.items() for names in group.split(", ")}
     combinations["none"] = _WITHOUT_STEREOTYPE
     rows = np.array([[category in names.split(" ") for category in _CATEGORIES] for names in combinations])
@@ -93,7 +93,7 @@ def _gold(rng: np.random.Generator) -> NDArray[np.bool_]:
 
 
 def _baselines(rng: np.random.Generator, gold: NDArray[np.bool_]) -> dict[str, NDArray[np.bool_]]:
-    """Categories by baseline; the random one answers each sentence with the gold of another, drawn by chance."""
+    """Categories by baseline; the random one answers each sentence with the gold of a random one."""
     return {
         "all-ones": np.ones_like(gold),
         "all-zeros": np.zeros_like(gold),
@@ -104,7 +104,7 @@ def _baselines(rng: np.random.Generator, gold: NDArray[np.bool_]) -> dict[str, N
 def _write_votes(
     path: Path, id_columns: list[list[int]], gold: NDArray[np.bool_], width: int, rng: np.random.Generator
 ) -> None:
-    """Three annotators' votes whose majority is the gold: on some sentences one of them says what another one has."""
+    """Three annotators' votes with the gold as majority; on some sentences one has another sentence's categories."""
     others = gold[rng.integers(len(gold), size=len(gold))]
     strays = np.where(rng.random(len(gold)) < _STRAY, rng.integers(_ANNOTATORS, size=len(gold)), -1)
     votes = {}

@@ -1,7 +1,7 @@
 """Synthetic EXIST 2024: six simulated annotators label tweets and memes; gold standards follow from their votes.
 
-Sizes are the campaign's. Annotators agree with an item's leaning only some of the time, so that, as in the real data, a
-good tenth of the items has no majority and leaves the hard gold standard of tasks 1 and 4.
+The sizes are the campaign's. Annotators follow an item's leaning only some of the time, so that, as in the real data,
+over a tenth of the items has no majority and is not in the hard gold standard of tasks 1 and 4.
 """
 
 import json
@@ -81,7 +81,7 @@ _SETS = (
 
 
 def generate(folder: Path, seed: int = 2024) -> None:
-    """Writes data/, gold/ and baselines/ of the shared task into `folder`."""
+    """Write data/, gold/ and baselines/ of the shared task to `folder`."""
     definition = load_definition(Path(__file__).parent)
     for number, items in enumerate(_SETS):
         rng = np.random.default_rng([seed, number])
@@ -109,24 +109,24 @@ def _annotate(rng: np.random.Generator, items: _Set) -> Iterator[Votes]:
 
     leans_to = rng.random((len(yes), 1, len(_TYPES))) < _TYPE_SHARES
     sees = rng.random((*sexist.shape, len(_TYPES))) < np.where(leans_to, _FAITHFUL, _STRAY)
-    # Whoever says YES names a type; with none in view, the most common one.
+    # An annotator who says YES names a type; without one, the most common.
     sees[..., np.argmax(_TYPE_SHARES)] |= ~sees.any(axis=2)
     sets = [
         [name for name, seen in zip(_TYPES, row, strict=True) if seen] for row in product((0, 1), repeat=len(_TYPES))
     ]
-    number = sees @ (1 << np.arange(len(_TYPES))[::-1])  # of the set that an annotator sees
+    number = sees @ (1 << np.arange(len(_TYPES))[::-1])  # number of the set of types that an annotator sees
     yield _in_words(sexist * number, [["NO"], *sets[1:]])
 
 
 def _in_words(votes: NDArray[np.int64], labels: Sequence[Vote]) -> Votes:
-    """Votes of shape (items, annotators) as what `labels` says for each of their numbers."""
+    """Votes of shape (items, annotators) as the `labels` of their numbers."""
     return [[labels[vote] for vote in item] for item in votes.tolist()]
 
 
 def _write_task(
     folder: Path, definition: Definition, split: str, task: int, threshold: int, votes: Mapping[str, Sequence[Vote]]
 ) -> None:
-    """Gold, majority class and minority class of the task's hard and soft track."""
+    """Write gold, majority class and minority class of the task's hard and soft track."""
     ids = list(votes)
     write_lines(folder / f"gold/{split}/task{task}_votes.json", [json.dumps(votes)])
     for context, gold_of in {"hard": hard_gold, "soft": soft_gold}.items():

@@ -1,6 +1,6 @@
 """Synthetic HatEval 2019: the campaign's sizes and label counts, neutral texts.
 
-Test counts of (HS, TR, AG) are such that the most frequent class scores what the overview paper's Tables 1 and 2 print.
+With the test counts of (HS, TR, AG), the most frequent class gets the scores in the overview paper's Tables 1 and 2.
 """
 
 from pathlib import Path
@@ -24,7 +24,7 @@ _TARGETS = ("immigrants", "women")  # of whom a tweet speaks
 
 
 def generate(folder: Path, seed: int = 2019) -> None:
-    """Writes data/, gold/ and baselines/ of the shared task into `folder`."""
+    """Write data/, gold/ and baselines/ of the shared task to `folder`."""
     for (split, language), (first_id, counts) in _SETS.items():
         rng = np.random.default_rng([seed, first_id])
         ids = range(first_id, first_id + sum(counts))

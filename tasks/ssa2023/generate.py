@@ -1,4 +1,4 @@
-"""Synthetic SSA 2023: 300 tuples a language in the published groups, and 200 labelled pairs.
+"""Synthetic SSA 2023: 300 tuples per language in the published groups, and 200 labeled pairs.
 
 No real tuple is used: the two sentences of a tuple differ in harmless words that stand for two social groups.
 """
@@ -10,12 +10,12 @@ import numpy as np
 from ..synthetic import neutral_texts, shuffled, write_lines, write_table
 
 _GROUPS = ("gender", "race")
-_TUPLES = (109, 191)  # a group, as matched to the categories of CrowS-Pairs
+_TUPLES = (109, 191)  # per group, as matched to the categories of CrowS-Pairs
 _LABELLED = 200
-_HATEFUL = 0.4  # share of hateful sentences among the labelled ones
+_HATEFUL = 0.4  # share of hateful sentences among the labeled ones
 _LABELS = ("stereotype_label", "counter_label")
 
-# What stands for the stereotyped group and its counterpart, in the order of _GROUPS.
+# Words for the stereotyped group and its counterpart, in the order of _GROUPS.
 _MENTIONS = {
     "en": (("The first guests saw it.", "The second guests saw it."), ("The north saw it.", "The south saw it.")),
     "pt": (("Os primeiros hóspedes viram.", "Os segundos hóspedes viram."), ("O norte viu.", "O sul viu.")),
@@ -23,7 +23,7 @@ _MENTIONS = {
 
 
 def generate(folder: Path, seed: int = 2023) -> None:
-    """Writes data/, gold/ and baselines/ of the shared task into `folder`."""
+    """Write data/, gold/ and baselines/ of the shared task to `folder`."""
     tuples = [str(number) for number in range(sum(_TUPLES))]
     labelled = [f"L{number:03d}" for number in range(_LABELLED)]
     ids = tuples + labelled

@@ -1,4 +1,4 @@
-"""Synthetic Toxic Spans 2021: the campaign's sizes, empty golds and span counts, with invented words as the spans."""
+"""Synthetic Toxic Spans 2021: the campaign's sizes, empty golds and span counts, with invented words as spans."""
 
 from collections.abc import Sequence
 from itertools import accumulate, islice
@@ -15,14 +15,14 @@ from ..synthetic import neutral_texts, shuffled, write_lines, write_table
 # split → posts with 0, 1, 2, … spans, as counted in the real trial and test sets (690 and 2,000 posts).
 _SPANS_A_POST = {"test": (394, 1407, 172, 16, 8, 0, 2, 1), "trial": (43, 448, 154, 36, 7, 1, 1)}
 
-# Invented words stand where a real post has a toxic one; as there, four to six letters are the most frequent length.
+# Invented words replace toxic ones; as in real posts, four to six letters are the most frequent length.
 _INVENTED = ("zib", "vorp", "quib", "drozz", "flimb", "blorft", "snibbe", "grunkt", "zwolfer", "plinkert", "frobnitzer")
 _SHARES = (0.02, 0.07, 0.07, 0.10, 0.10, 0.13, 0.13, 0.12, 0.11, 0.09, 0.06)
-_LONG_SPANS = 0.06  # share of spans that are three words long
+_LONG_SPANS = 0.06  # share of spans with three words
 
 
 def generate(folder: Path, seed: int = 2021) -> None:
-    """Writes data/, gold/ and baselines/ of the shared task into `folder`."""
+    """Write data/, gold/ and baselines/ of the shared task to `folder`."""
     track = load_definition(Path(__file__).parent).track("spans")
     for split, counts in _SPANS_A_POST.items():
         rng = np.random.default_rng([seed, sum(counts)])
@@ -38,7 +38,7 @@ def generate(folder: Path, seed: int = 2021) -> None:
 
 
 def _posts(rng: np.random.Generator, counts: Sequence[int]) -> tuple[list[str], list[str]]:
-    """Texts of one to sixteen sentences, and the gold offsets of each as a run file has them."""
+    """Texts of one to sixteen sentences, and each one's gold offsets as in a run file."""
     spans = shuffled(rng, counts)
     sentences = np.clip(rng.lognormal(mean=0.9, sigma=0.7, size=len(spans)), np.maximum(spans, 1), 16).astype(int)
     sentence = iter(neutral_texts(rng, "en", sentences.sum()))
@@ -54,7 +54,7 @@ def _posts(rng: np.random.Generator, counts: Sequence[int]) -> tuple[list[str], 
 
 
 def _post(rng: np.random.Generator, words: list[str], spans: list[str]) -> tuple[str, str]:
-    """The words with the spans in place of some; every second word stays, so that spans do not touch."""
+    """The words with spans in place of some; every second word stays, so that spans do not touch."""
     places = sorted((2 * rng.permutation(len(words) // 2)[: len(spans)]).tolist())
     for place, span in zip(places, spans, strict=True):
         words[place] = span

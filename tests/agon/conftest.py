@@ -1,4 +1,4 @@
-"""A portal that really listens, with a small shared task in it, and `agon` in this process as its users type it."""
+"""A portal that listens on a port, with a small shared task, and `agon` in this process as typed by its users."""
 
 import json
 import socket
@@ -53,7 +53,7 @@ def team(task: SharedTask) -> Team:
 
 @pytest.fixture
 def portal(live_server: Any, team: Team, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The address of the portal; whoever types here is the captain of the team, in an empty folder."""
+    """The portal's address. The user is the team's captain, in an empty folder."""
     for name, value in {
         "AGON_URL": live_server.url,
         "AGON_TOKEN": token_of(captain(team)),
@@ -68,21 +68,21 @@ def portal(live_server: Any, team: Team, tmp_path: Path, monkeypatch: pytest.Mon
 
 
 class Typed:
-    """Types a command; keeps what it printed."""
+    """Types a command and keeps its output."""
 
     def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
         self._capsys = capsys
         self.out = self.err = ""
 
     def __call__(self, *words: object, expect: int = 0) -> str:
-        """What the command prints to standard output; its exit code is the one that is expected."""
+        """Type a command with the expected exit code; return its standard output."""
         code = main([str(word) for word in words])
         self.out, self.err = self._capsys.readouterr()
         assert code == expect, (code, self.out, self.err)
         return self.out
 
     def json(self, *words: object, expect: int = 0) -> Any:
-        """The JSON that it prints, and nothing else."""
+        """Type a command whose only output is JSON; return it."""
         return json.loads(self(*words, "--json", expect=expect))
 
 
@@ -93,7 +93,7 @@ def agon(portal: str, capsys: pytest.CaptureFixture[str]) -> Typed:
 
 @pytest.fixture
 def worker(task: SharedTask) -> Iterator[None]:
-    """Checks and scores what comes in, until the test ends."""
+    """A worker that checks and scores uploads until the test ends."""
     is_over = threading.Event()
 
     def work() -> None:
@@ -114,7 +114,7 @@ def worker(task: SharedTask) -> Iterator[None]:
 
 
 class BadLine:
-    """A line to the portal that breaks off: of each connection in `breaks`, after so many bytes of the answer."""
+    """A connection to the portal that breaks: by its number in `breaks`, after so many bytes of the answer."""
 
     def __init__(self, portal: str, breaks: dict[int, int]) -> None:
         self._portal, self._breaks = urlsplit(portal), breaks
@@ -155,7 +155,7 @@ def _pour(source: socket.socket, target: socket.socket) -> None:
 
 @contextmanager
 def server(answer: Callable[[BaseHTTPRequestHandler], None]) -> Iterator[str]:
-    """The address of a server that answers every GET and POST like that."""
+    """The address of a server that answers every GET and POST with this."""
 
     class Handler(BaseHTTPRequestHandler):
         do_GET = do_POST = answer  # noqa: N815
@@ -171,7 +171,7 @@ def server(answer: Callable[[BaseHTTPRequestHandler], None]) -> Iterator[str]:
 
 @pytest.fixture
 def bad_line(portal: str, monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[int, int]], Any]:
-    """`with bad_line({1: 0}) as line:` The portal is reached by such a line meanwhile."""
+    """`with bad_line({1: 0}) as line:` The portal is reached over such connections meanwhile."""
 
     @contextmanager
     def bad_line(breaks: dict[int, int]) -> Iterator[BadLine]:

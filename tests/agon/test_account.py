@@ -1,4 +1,4 @@
-"""Signing in: where the token is kept, who can read it, and which one counts."""
+"""Signing in: where the token is stored, who can read it, and which one is used."""
 
 import io
 import json
@@ -49,7 +49,7 @@ ERRORS = "class KeyringError(Exception): ...\nclass PasswordDeleteError(KeyringE
 
 @pytest.fixture
 def token(portal: str, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Of the captain, who is not signed in yet."""
+    """The captain's token, before signing in."""
     token = os.environ["AGON_TOKEN"]
     monkeypatch.delenv("AGON_TOKEN")
     return token
@@ -109,7 +109,7 @@ def test_the_token_is_not_shown_at_a_terminal(token: str, portal: str) -> None:
 
 
 class Browser:
-    """A person with a browser and a clock: decides while the command line waits for its next poll."""
+    """A person with a browser and a clock, who decides while the command line waits for its next poll."""
 
     def __init__(self, decide: Callable[[DeviceLogin], object], at: Clock) -> None:
         self._decide, self._at = decide, at

@@ -1,4 +1,4 @@
-"""Shell completion: what a shell asks and gets."""
+"""Shell completion: what a shell requests and gets."""
 
 import os
 import subprocess
@@ -21,7 +21,7 @@ def programs(tmp_path: Path) -> Path:
 
 
 def completed(line: str, programs: Path) -> set[str]:
-    """What bash offers at the end of that line."""
+    """What bash suggests at the end of that line."""
     script = f"""
     source <(agon completion bash)
     COMP_LINE={line!r} COMP_POINT={len(line)} COMP_WORDS=({line}) COMP_TYPE=9 COMP_CWORD=1

@@ -1,4 +1,4 @@
-"""`agon doctor`: every finding, right and wrong, and what to do about it."""
+"""`agon doctor`: every finding, good or bad, and its fix."""
 
 import os
 from datetime import UTC, datetime, timedelta
@@ -24,7 +24,7 @@ def findings(agon: Typed) -> Any:
 
 @pytest.fixture
 def token(portal: str) -> AccessToken:
-    """That of the environment, good for a month."""
+    """The environment's token, valid for a month."""
     AccessToken.objects.update(expires_at=datetime.now(UTC) + timedelta(days=30))
     return AccessToken.objects.get()
 
@@ -90,7 +90,7 @@ def test_a_clock_that_is_off(findings: Any, seconds: int, said: str) -> None:
         request.wfile.write(b"{}")
 
     with server(answer) as address:
-        found = findings("--portal", address, expect=1)["clock"]  # 1: what it answers is no account
+        found = findings("--portal", address, expect=1)["clock"]  # 1: the answer is no account
     assert said in found["detail"]
     assert found["ok"] is (seconds == 0)
 

@@ -1,4 +1,4 @@
-"""Results as DataFrames, DataFrames as files, and nobody waits for pandas who did not ask for it."""
+"""Results as DataFrames, DataFrames as files; pandas is loaded only when it is used."""
 
 import math
 import subprocess

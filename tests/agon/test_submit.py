@@ -1,4 +1,4 @@
-"""Submitting on the command line: what is asked, what is repeated, what the exit code says."""
+"""Submitting on the command line: questions, retries and exit codes."""
 
 import json
 from collections.abc import Callable
@@ -240,7 +240,7 @@ def test_a_run_is_selected_and_withdrawn(agon: Typed, team: Team) -> None:
     work_off(EVALUATION)
 
     def official() -> dict[str, str]:
-        """The last word of each line, which is the received time's where the run is not official."""
+        """The last word of each line, the received time's for runs that are not official."""
         return {words[1]: words[-1] for words in map(str.split, agon("runs", "list").splitlines()[1:])}
 
     assert official() == {NAME: "UTC", "one_Meltemi_2.json": "yes"}

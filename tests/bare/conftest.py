@@ -1,4 +1,4 @@
-"""A bare Debian in a folder, with nothing but Python and a clone of this checkout, and a new user in it."""
+"""A bare Debian in a folder, with only Python, a clone of this checkout and a new user."""
 
 import os
 import re
@@ -11,28 +11,28 @@ import pytest
 
 from tests.conftest import NO_DEBOOTSTRAP, ROOT
 
-# How this machine reaches its package index: the bare one has to inherit it.
+# How this machine reaches its package index, for the bare one to inherit.
 CONFIGURATION = [Path("/etc/resolv.conf"), Path("/etc/pip.conf")]
 CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 INHERITED = re.compile(r"PIP_.*INDEX.*|UV_.*INDEX.*|.*_PROXY|.*_proxy")
 
 
 class Machine:
-    """Commands in the bare Debian, in mount and process namespaces of their own: all processes end with the first."""
+    """Commands in the bare Debian, in their own mount and process namespaces: all processes end with the first."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
         self._environment = {name: value for name, value in os.environ.items() if INHERITED.fullmatch(name)}
-        if CERTIFICATES.exists():  # under a name that Debian's own package does not overwrite
+        if CERTIFICATES.exists():  # with a name that Debian's own package does not overwrite
             shutil.copy(CERTIFICATES, root / "certificates.pem")
             self._environment |= {"PIP_CERT": "/certificates.pem", "SSL_CERT_FILE": "/certificates.pem"}
 
     def start(
         self, command: str, user: str = "newcomer", network: bool = True, **environment: str
     ) -> subprocess.Popen[str]:
-        """Start a shell command in the user's home folder; its output is to be read from `stdout`.
+        """Start a shell command in the user's home folder; read its output from `stdout`.
 
-        Without a network it has this machine's ports all for itself.
+        Without a network, all ports are free.
         """
         namespace = ["unshare", "--mount", "--pid", "--fork", "--kill-child", f"--mount-proc={self.root}/proc"]
         if not network:
@@ -48,7 +48,7 @@ class Machine:
         )
 
     def run(self, command: str, user: str = "newcomer") -> tuple[int, str]:
-        """Exit code and output of a shell command."""
+        """Run a shell command; return its exit code and output."""
         process = self.start(command, user)
         output, _ = process.communicate()
         return process.returncode, output

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Stands in for systemd where no init runs: starts what a unit says, as its user, with its variables, and again."""
+"""A stand-in for systemd without init: starts a unit's command, as its user, with its variables, and restarts it."""
 
 import os
 import shlex
@@ -42,7 +42,7 @@ def start(name: str) -> None:
 
 
 def keep(name: str) -> None:
-    """Run the service; when it ends, the unit says whether and when it comes again."""
+    """Run the service; when it ends, restart it as the unit says."""
     one = dict(unit(name))
     become = ["setpriv", f"--reuid={one['User']}", f"--regid={one['Group']}", "--init-groups"]
     command = ["sh", "-c", f'umask {one["UMask"]}; exec "$@"', "sh", *become, *shlex.split(one["ExecStart"])]

@@ -1,4 +1,4 @@
-"""What docs/for-administrators.md says for a bare Debian, typed in that order: at its end runs are scored."""
+"""The commands of docs/for-administrators.md for a bare Debian, in order: at the end runs are scored."""
 
 import re
 import shutil
@@ -9,8 +9,8 @@ from tests.conftest import ROOT
 
 GUIDE = ROOT / "docs/for-administrators.md"
 BOARD = "https://agon.example.org/tasks/ssa2023/leaderboard/en/?phase=post-evaluation&format=json"
-# Here no init starts the servers that were installed, and no certificate is to be had for this name. PostgreSQL took
-# another port if a server of the machine around had that one.
+# Without init, the installed servers are not started, and this name can get no certificate. PostgreSQL uses another
+# port if its default is used. another port if a server of the machine around had that one.
 BEFORE = """
 export PATH=/usr/local/sbin:/usr/local/bin:$PATH LANG=C.UTF-8
 echo 127.0.0.1 agon.example.org >> /etc/hosts
@@ -56,7 +56,7 @@ def typed(machine: Machine, script: str, network: bool) -> str:
 
 
 def logs(machine: Machine) -> str:
-    """The end of what each service has said."""
+    """The last lines of each service's log."""
     files = sorted(path for pattern in LOGS for path in (machine.root / "var/log").glob(pattern))
     return "\n".join(f"== {file.name}\n{file.read_text(errors='replace')[-3000:]}" for file in files)
 

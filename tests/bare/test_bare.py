@@ -1,4 +1,4 @@
-"""What a newcomer does on a bare machine: the README's command, one line for Debian, an upload, and a score."""
+"""A newcomer on a bare machine: the README's command, one line for Debian, an upload, and a score."""
 
 import json
 import os

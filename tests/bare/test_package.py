@@ -1,4 +1,4 @@
-"""What a participant installs: the engine, its command and `agon`, without the portal and its packages."""
+"""The participant's package: the engine, its command and `agon`, without the portal and its packages."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What a reader copies from a report."""
+"""Copying from a report."""
 
 from pathlib import Path
 

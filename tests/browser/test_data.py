@@ -1,4 +1,4 @@
-"""From sign-up by way of the mailed password to the data and a receipt, at a desk and on a phone."""
+"""From sign-up and the mailed password to the data and a receipt, on desktop and phone."""
 
 import hashlib
 import json
@@ -28,7 +28,7 @@ def phone(browser: Browser, portal: Portal) -> Iterator[Page]:
 
 
 def mailed_password(portal: Portal, address: str) -> str:
-    """It stands alone on a line of the mail on approval."""
+    """The password, alone on a line of the approval mail."""
 
     def find() -> str | None:
         for path in portal.mails_to(address):
@@ -51,7 +51,7 @@ def download(page: Page, button: str, role: str = "link") -> Path:
 
 
 def run_file(portal: Portal, team: str, folder: Path) -> Path:
-    """A valid run for task 1, hard: a baseline's answers under the team's name."""
+    """A valid run for task 1, hard: a baseline's answers with the team's name."""
     run = folder / f"task1_hard_{team}_1.json"
     run.write_bytes((portal.tasks / "exist2024/baselines/test/task1-hard/majority.json").read_bytes())
     return run
@@ -65,7 +65,7 @@ def test_from_sign_up_to_the_data_and_a_receipt(page: Page, portal: Portal, tmp_
     sign_up(page, portal, "Dora")
     create_team(page, "exist2024", "Gregale")
 
-    # What is asked for, one thing after the other: the agreement, then the password.
+    # The steps one after the other: the agreement, then the password.
     page.goto(f"{TASK}/data/test-tweets/")
     expect(page.get_by_role("heading", level=1)).to_contain_text("Not yours yet")
     found += violations(page)
@@ -84,12 +84,12 @@ def test_from_sign_up_to_the_data_and_a_receipt(page: Page, portal: Portal, tmp_
     expect(page.get_by_text("The password is right")).to_be_visible()
     found += violations(page)
 
-    # The file is the one whose checksum the page shows.
+    # The file has the checksum shown on the page.
     tweets = download(page, "Test tweets").read_bytes()
     assert tweets == (portal.tasks / "exist2024/data/test/tweets.tsv").read_bytes()
     expect(page.locator("table").first).to_contain_text(hashlib.sha256(tweets).hexdigest())
 
-    # The other comes in an archive that the password opens.
+    # The other file comes in an archive that the password opens.
     page.get_by_role("link", name="Test memes").click()
     found += violations(page)
     page.get_by_label(ASKED).fill(password)
@@ -99,7 +99,7 @@ def test_from_sign_up_to_the_data_and_a_receipt(page: Page, portal: Portal, tmp_
     assert memes == (portal.tasks / "exist2024/data/test/memes.tsv").read_bytes()
     page.goto(f"{TASK}/data/")
     rows = page.get_by_role("table").filter(has_text="Dora")
-    expect(rows.get_by_role("row")).to_have_count(3)  # with the head
+    expect(rows.get_by_role("row")).to_have_count(3)  # including the heading
     found += violations(page)
 
     # A run, and a receipt for its bytes.

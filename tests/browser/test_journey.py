@@ -1,4 +1,4 @@
-"""The main job as a newcomer does it: from sign-up to a rank."""
+"""The main job of a newcomer: from sign-up to a rank."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -46,9 +46,9 @@ def test_the_same_without_javascript(browser: Browser, portal: Portal, run_of_al
 def walk(
     page: Page, portal: Portal, names: tuple[str, str], right: str, folder: Path, *, reload: bool = False
 ) -> Iterator[None]:
-    """The way of a person and a team from sign-up to their rank; pauses at each page worth a look.
+    """Go from sign-up to a rank, as a person and a team; pause at each page worth a look.
 
-    With `reload` nothing on a page changes by itself.
+    With `reload`, pages do not change by themselves.
     """
     person, team = names
     sign_up(page, portal, person)
@@ -62,7 +62,7 @@ def walk(
     page.get_by_role("link", name="Upload runs").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Upload runs")
 
-    # A wrong name is answered at once, with the right one.
+    # An invalid name is rejected at once, with the valid one.
     misnamed = folder / f"{team}x_task1_1.csv"
     misnamed.write_text(right)
     upload(page, misnamed)
@@ -70,7 +70,7 @@ def walk(
     expect(page.locator("ins.be")).to_have_text(team)
     yield
 
-    # Wrong content: the report lists every problem with its place and its fix.
+    # Invalid content: the report lists every problem with its place and its fix.
     lines = right.splitlines()
     run = folder / f"{team}_task1_1.csv"
     run.write_text("\n".join([lines[0], lines[1][:-1] + "7", *lines[3:]]))
@@ -81,7 +81,7 @@ def walk(
     expect(problems).to_contain_text("missing-items")
     yield
 
-    # Fixed, it is accepted, scored and ranked.
+    # The fixed run is accepted, scored and ranked.
     run.write_text(right)
     page.get_by_role("link", name="Upload fixed file").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Upload runs")
@@ -103,7 +103,7 @@ def walk(
 
 
 def shows(page: Page, place: str, text: str, reload: bool) -> None:
-    """Wait until the place has the text, which takes a worker."""
+    """Wait until the element has the text, which takes a worker."""
 
     def is_there() -> bool:
         page.reload()

@@ -1,4 +1,4 @@
-"""The eyes in the browser see a page that it has left, and what a page fetches."""
+"""The search for gold in the browser covers pages that it has left, and what a page fetches."""
 
 import threading
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ ANSWERS = {
 
 @pytest.fixture
 def leaking() -> Iterator[str]:
-    """The address of a server that hands the word out."""
+    """The address of a server that sends the word."""
 
     class Leak(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -31,7 +31,7 @@ def leaking() -> Iterator[str]:
             self.wfile.write(body)
 
         def log_message(self, *_: object) -> None:
-            """Nothing."""
+            """Log nothing."""
 
     server = HTTPServer(("127.0.0.1", 0), Leak)
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -47,7 +47,7 @@ def test_what_a_browser_receives_is_looked_at(
     with EYES.aside() as seen:
         with received(browser, tmp_path):
             page = browser.new_context().new_page()
-            for _ in range(3):  # a body is lost where the next page comes before the recording has read it
+            for _ in range(3):  # a body may be lost if the next page loads before it was recorded
                 page.goto(f"{leaking}{first}", wait_until="networkidle")
                 page.goto(f"{leaking}/another")
         assert set(seen) == {f"browser, {leaking}{leak}"}

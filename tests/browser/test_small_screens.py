@@ -1,4 +1,4 @@
-"""At 360 px nothing scrolls sideways, and the active tab is in view."""
+"""At 360 px nothing scrolls sideways, and the active tab is visible."""
 
 from collections.abc import Iterator
 from pathlib import Path

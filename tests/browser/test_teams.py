@@ -1,4 +1,4 @@
-"""Ways that are not straight: a declined team, a late upload, a member who leaves, a keyboard alone."""
+"""Less common paths: a declined team, a late upload, a member who leaves, keyboard only."""
 
 import re
 import shutil
@@ -21,7 +21,7 @@ TASK = "/tasks/brief"
 
 @pytest.fixture(scope="module")
 def brief(portal: Portal, tmp_path_factory: pytest.TempPathFactory) -> Portal:
-    """A shared task of four items that is open for years, with one phase; organizers approve its teams."""
+    """A shared task of four items that is open for years, with one phase and approval of teams."""
     folder = shutil.copytree(ROOT / "tests/portal/tiny_task", tmp_path_factory.mktemp("tasks") / "brief")
     path = folder / "task.yaml"
     text = path.read_text().replace("slug: tiny", "slug: brief").replace("Tiny", "Brief")
@@ -33,13 +33,13 @@ def brief(portal: Portal, tmp_path_factory: pytest.TempPathFactory) -> Portal:
 
 
 def opened(browser: Browser, portal: Portal) -> Page:
-    """A window of somebody's own."""
+    """A window for one person."""
     return browser.new_context(base_url=portal.url, viewport={"width": 1280, "height": 800}).new_page()
 
 
 @pytest.fixture
 def other(browser: Browser, brief: Portal) -> Iterator[Page]:
-    """Somebody else's window."""
+    """Another person's window."""
     page = opened(browser, brief)
     yield page
     page.context.close()
@@ -65,7 +65,7 @@ def decide(organizer: Page, team: str, *, reason: str = "") -> None:
 
 
 def mail_to(portal: Portal, address: str, subject: str) -> str:
-    """The plain text of that mail, as soon as it is there."""
+    """The plain text of that mail, as soon as it arrives."""
 
     def found() -> list[str]:
         mails = [message_from_bytes(path.read_bytes(), policy=default) for path in portal.mails_to(address)]
@@ -144,7 +144,7 @@ def test_a_late_upload_uses_no_quota_and_says_what_can_be_done(
     assert "one_Grecale_1.json" in receipt
     stop = re.search(r"http://\S+/mails/stop/\S+", receipt)
     assert stop
-    other.goto(stop.group())  # somebody who is not signed in as Tove
+    other.goto(stop.group())  # someone who is not signed in as Tove
     found += violations(other)
     other.get_by_role("button", name="Stop these mails").click()
     expect(other.get_by_role("heading", level=1)).to_have_text("These mails have stopped")
@@ -180,7 +180,7 @@ def test_who_leaves_sees_no_runs_any_more_and_gets_no_mails(
     assert answer.status == 404
     vera.context.close()
 
-    page.goto(f"{TASK}/runs/")  # what was sent stays the team's
+    page.goto(f"{TASK}/runs/")  # uploaded runs stay with the team
     expect(page.locator("table.runs")).to_contain_text("one_Zefiro_1.json")
     page.goto(f"{TASK}/team/")
     expect(page.locator("table.ruled").first).not_to_contain_text("Vera")
@@ -201,7 +201,7 @@ FOCUSED = """
 
 
 def tab_to(page: Page, name: str) -> None:
-    """Press Tab until what has that name is focused; every stop on the way must show where the focus is."""
+    """Press Tab until the element with that name is focused; every stop must show the focus."""
     passed = []
     for _ in range(80):
         page.keyboard.press("Tab")
@@ -254,7 +254,7 @@ def test_a_keyboard_is_enough(page: Page, other: Page, brief: Portal, tmp_path: 
     expect(page.get_by_role("heading", level=1)).to_have_text("Upload runs")
     run = tmp_path / "one_Levante_1.json"
     run.write_bytes(run_file(GOOD))
-    with page.expect_file_chooser() as chooser:  # asked for before the way there: Enter must not overtake the asking
+    with page.expect_file_chooser() as chooser:  # started before moving there: Enter must come after it
         press(page, "Run file or zip archive")
     chooser.value.set_files(run)
     press(page, "Upload")

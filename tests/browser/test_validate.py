@@ -1,4 +1,4 @@
-"""A file that is validated only: with JavaScript beneath the form, without it on a page that reloads itself."""
+"""A file that is validated only: with JavaScript below the form, without it on a page that reloads itself."""
 
 from pathlib import Path
 

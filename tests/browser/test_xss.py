@@ -1,4 +1,4 @@
-"""Payloads in a person's words and in file names, in a real browser: nothing runs, and no policy has to stop it."""
+"""Payloads in people's texts and in file names, in a real browser: nothing runs, and no policy has to stop it."""
 
 from pathlib import Path
 

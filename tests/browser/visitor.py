@@ -1,4 +1,4 @@
-"""What a visitor does in the browser, and how a page is looked at with axe."""
+"""A visitor's actions in the browser, and checks of pages with axe."""
 
 import email
 import email.policy
@@ -18,7 +18,7 @@ PASSWORD = "a long winter in the north"
 
 
 def sign_up(page: Page, portal: Portal, name: str) -> None:
-    """An account whose mail address is confirmed by the link in the mail; signed in afterwards."""
+    """Sign up, confirm the mail address by the link in the mail, and stay signed in."""
     address = f"{name.lower()}@example.org"
     page.goto("/accounts/signup/")
     page.get_by_label("Your name").fill(name)
@@ -58,7 +58,7 @@ def violations(page: Page, schemes: Sequence[Literal["dark", "light"]] = ("dark"
     found = []
     for scheme in schemes:
         page.emulate_media(color_scheme=scheme)
-        page.evaluate(AXE)  # not as a script tag: the content policy would rightly refuse it
+        page.evaluate(AXE)  # not as a script tag, which the content policy would rightly block
         result: dict[str, Any] = page.evaluate("axe.run()")
         for violation in result["violations"]:
             places = ", ".join(str(node["target"]) for node in violation["nodes"])

@@ -1,4 +1,4 @@
-"""The tiny shared task and a team of it, for what watches them."""
+"""The tiny shared task and one of its teams, for tests of monitoring."""
 
 from tests.portal.conftest import meltemi, queue, s3, tiny, tiny_folder
 

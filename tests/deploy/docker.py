@@ -1,9 +1,9 @@
 #!/usr/bin/env python
-"""Stands in for Docker where there is no engine, as far as docs/for-administrators.md uses it.
+"""A stand-in for Docker without an engine, as far as docs/for-administrators.md uses it.
 
 `build` follows the Dockerfile's last stage: its files as they are copied, its variables, its user. `run` starts a
-command as that user in a root of its own, in which only what the Dockerfile gives to the user can be written.
-`compose up` starts docker-compose.yml by `deploy.native`.
+command as that user in a root of its own, in which only the user's own files can be written. `compose up` starts
+docker-compose.yml by `deploy.native`.
 """
 
 import os
@@ -28,7 +28,7 @@ def last_stage() -> list[tuple[str, list[str]]]:
 
 
 def variables() -> dict[str, str]:
-    """What ENV says, with what it takes from ARG left empty."""
+    """The variables of ENV, with ARGs left empty."""
     said = [pair.partition("=") for word, words in last_stage() if word == "ENV" for pair in words]
     return {name: re.sub(r"\$\w+", "", value) if name != "PATH" else value for name, _, value in said}
 

@@ -1,7 +1,7 @@
-"""What Chromium gets over the wire for the first view of a page: `page_weight.py URL HOST ADDRESS`; prints JSON.
+"""The bytes that Chromium receives for the first view of a page: `page_weight.py URL HOST ADDRESS`; prints JSON.
 
-A process of its own: the browser tests keep Playwright's loop in theirs. HOST is at ADDRESS, whose certificate nobody
-has signed.
+A process of its own, as browser tests keep Playwright's loop in theirs. HOST is at ADDRESS, whose certificate has no
+authority.
 """
 
 import json
@@ -14,7 +14,7 @@ from tests.browser.conftest import CHROMIUM_FLAGS
 
 
 def main(url: str, host: str, address: str) -> None:
-    """Bytes with their heads, by address."""
+    """Bytes including headers, by URL."""
     sizes: dict[str, float] = {}
     addresses: dict[str, str] = {}
     flags = [*CHROMIUM_FLAGS, f"--host-resolver-rules=MAP {host} {address}"]

@@ -41,7 +41,7 @@ register_team(captain, task, database_now(), name="Meltemi")
 
 
 class Production(Native):
-    """The services, and visitors who come to them from outside."""
+    """The services, and visitors from outside."""
 
     def __init__(self, folder: Path) -> None:
         beside = folder / "beside"
@@ -51,7 +51,7 @@ class Production(Native):
         _make_certificate(beside / "certificates")
         (beside / "acme").mkdir()
         make = [sys.executable, "manage.py", "make_secrets", beside / "secrets"]
-        environment = {"AGON_STATE": str(folder / "make-secrets")}  # nothing of the public portal yet
+        environment = {"AGON_STATE": str(folder / "make-secrets")}  # without the public portal's variables
         subprocess.run(make, cwd=ROOT, env=environment, check=True, stdout=subprocess.DEVNULL)
 
     @property
@@ -59,7 +59,7 @@ class Production(Native):
         return {name: path.read_text() for name, path in self._compose.secrets.items()}
 
     def visitor(self, source: str = "127.0.0.1") -> Visitor:
-        """Somebody who knows the certificate's authority and comes from that address."""
+        """A visitor who knows the certificate's authority and comes from that address."""
         return Visitor(ADDRESS, _ByTls(self.address("proxy"), self._beside / "certificates/fullchain.pem", source))
 
     def captain(self, source: str = "127.0.0.1") -> Visitor:
@@ -68,18 +68,18 @@ class Production(Native):
         return visitor
 
     def connection(self, source: str = "127.0.0.1", service: str = "proxy") -> http.client.HTTPConnection:
-        """For requests that no browser sends: to the proxy, or past it to a web service."""
+        """A connection for requests that no browser sends: to the proxy, or past it to a web service."""
         if service != "proxy":
             return http.client.HTTPConnection(self.address(service), 8000, timeout=PATIENCE)
         return _Connection(HOST, self.address("proxy"), self._beside / "certificates/fullchain.pem", source)
 
     def python(self, service: str, program: str, *arguments: str) -> str:
-        """What a program prints that has the service's variables."""
+        """The output of a program with the service's variables."""
         return self.run(service, ["python", "-c", BEGIN + program, *arguments]).stdout
 
 
 class _Connection(http.client.HTTPSConnection):
-    """TLS to the proxy's address, whatever the name of the host."""
+    """TLS to the proxy's address, whatever the host's name."""
 
     def __init__(
         self, host: str, address: str, authority: Path, source: str, timeout: float = PATIENCE, **_: Any
@@ -110,7 +110,7 @@ def _make_certificate(folder: Path) -> None:
 
 
 def _task_folder(folder: Path) -> Path:
-    """The tiny task, with one open phase for many runs, and a dataset for everybody."""
+    """The tiny task, with one open phase for many runs, and a public dataset."""
     shutil.copytree(ROOT / "tests/portal/tiny_task", folder)
     path = folder / "task.yaml"
     text = path.read_text().replace("number: [1, 2, 3, 4, 5]", f"number: [{', '.join(map(str, range(1, 1000)))}]")
@@ -122,11 +122,11 @@ def _task_folder(folder: Path) -> Path:
 
 @contextmanager
 def production(folder: Path) -> Iterator[Production]:
-    """All services, healthy, and Meltemi in the shared task `tiny`; what they leave on the disk is looked at."""
+    """All services, healthy, and Meltemi in the shared task `tiny`; afterwards their files are searched for gold."""
     task = folder / "tiny"
     with Production(folder) as services:
         services.start_all()
         services.python("background", SETUP, str(_task_folder(task)))
         yield services
-    shutil.rmtree(task)  # the organizers' own, with the gold
+    shutil.rmtree(task)  # the organizers' own folder, with the gold
     EYES.look_at_folder(folder)

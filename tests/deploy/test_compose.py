@@ -1,4 +1,4 @@
-"""What docker-compose.yml and the Dockerfile say, and what the settings ask for."""
+"""docker-compose.yml and the Dockerfile compared with the settings."""
 
 import re
 import subprocess
@@ -62,7 +62,7 @@ def test_mail_has_a_worker_of_its_own() -> None:
 
 def test_who_uploads_comes_before_scores_and_scores_before_the_rest() -> None:
     services = yaml.safe_load(FILE.read_text())["services"]
-    everybody = 1024  # where nothing is said
+    everybody = 1024  # the default
     shares = {name: service["cpu_shares"] for name, service in services.items() if "cpu_shares" in service}
     assert shares.keys() == {"worker", "mailer", "background", "backup"}
     assert everybody > shares["worker"] > shares["mailer"] > shares["background"] == shares["backup"]
@@ -101,7 +101,7 @@ def test_every_service_that_goes_on_has_a_health_check() -> None:
 
 
 def test_who_uses_the_bucket_reaches_it() -> None:
-    """Without a bucket the worker, which reads what strangers sent, reaches nobody outside."""
+    """Without a bucket the worker, which reads uploads, can reach no one outside."""
     assert read(FILE, VARIABLES).services["worker"].networks == ["inside"]
     with_bucket = read(FILE, IN_BUCKET, WITH_S3).services
     users = [name for name, service in with_bucket.items() if "AGON_S3_BUCKET" in service.environment]

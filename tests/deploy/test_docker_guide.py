@@ -1,4 +1,4 @@
-"""What docs/for-administrators.md says for Docker, typed in that order: at its end all services answer."""
+"""The commands of docs/for-administrators.md for Docker, in order: at the end all services answer."""
 
 import os
 import re
@@ -20,12 +20,12 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def clone() -> Iterator[Path]:
-    """A clone of this checkout, in which `docker` and `editor` are ours."""
+    """A clone of this checkout, with stand-ins for `docker` and `editor`."""
     if os.geteuid() != 0:
         pytest.skip("the guide is typed as root")
     with tempfile.TemporaryDirectory(prefix="agon-guide-") as place:
         folder = Path(place)
-        folder.chmod(0o755)  # the image's user and PostgreSQL's come in
+        folder.chmod(0o755)  # the image's user and PostgreSQL's need access
         subprocess.run(["git", "clone", "--quiet", ROOT, folder / "agon"], check=True)
         programs = folder / "bin"
         programs.mkdir()
@@ -38,7 +38,7 @@ def clone() -> Iterator[Path]:
 
 
 def end(process: int) -> None:
-    """It is no child of ours: the stand-in has started it."""
+    """End a process that the stand-in started."""
     with suppress(ProcessLookupError):
         os.kill(process, signal.SIGTERM)
     wait_until(lambda: not Path(f"/proc/{process}/cmdline").exists() or is_zombie(process), "the services have ended")

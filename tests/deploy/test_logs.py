@@ -1,4 +1,4 @@
-"""The log of production: JSON, one line an event, nothing secret, and no line that somebody outside has made."""
+"""The production log: JSON, one line per event, nothing secret, and no forged lines."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""A fault reaches Sentry with its place, and with nothing that somebody sent or that a variable held."""
+"""An error is reported to Sentry with its place, and without anything that was sent or that a variable held."""
 
 import gzip
 import json
@@ -59,7 +59,7 @@ def sentry() -> Iterator[tuple[str, list[bytes]]]:
             self.wfile.write(b"{}")
 
         def log_message(self, *_: object) -> None:
-            """Nothing."""
+            """Log nothing."""
 
     server = HTTPServer(("127.0.0.1", 0), Receiver)
     threading.Thread(target=server.serve_forever, daemon=True).start()

@@ -1,4 +1,4 @@
-"""A public portal starts with all that it needs, or not at all: every fault in one sentence, at once."""
+"""A public portal starts with all settings that it needs, or lists every problem at once."""
 
 import os
 import runpy
@@ -21,7 +21,7 @@ Start = Callable[[dict[str, str]], dict[str, Any]]
 
 @pytest.fixture
 def start(monkeypatch: pytest.MonkeyPatch) -> Start:
-    """The settings as a new process makes them of those variables alone."""
+    """The settings of a new process with only these variables."""
 
     def start(variables: dict[str, str]) -> dict[str, Any]:
         for name in list(os.environ):
@@ -35,7 +35,7 @@ def start(monkeypatch: pytest.MonkeyPatch) -> Start:
 
 @pytest.fixture
 def right(tmp_path: Path) -> dict[str, str]:
-    """The variables that a public portal cannot do without."""
+    """The variables that a public portal needs."""
     (tmp_path / "secret").write_text("0123456789" * 5 + "\n")
     (tmp_path / "receipts").write_text(new_private_key())
     return {

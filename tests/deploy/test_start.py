@@ -1,4 +1,4 @@
-"""A web server refuses a database that does not fit, and says what to do."""
+"""A web server does not start with a database that does not fit, and says how to fix it."""
 
 import os
 import subprocess

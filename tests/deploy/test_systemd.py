@@ -1,4 +1,4 @@
-"""The units: what each role may do, as whom, and that Debian's own audit finds little that is open."""
+"""The units: each role's rights and user, and a good result of systemd's own audit."""
 
 import re
 import subprocess
@@ -56,7 +56,7 @@ def test_each_timer_has_its_unit_and_is_switched_on_by_the_guide() -> None:
 
 @pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.stem)
 def test_exposure_is_low(unit: Path) -> None:
-    """systemd's own scale: 0 is closed, 10 open; its judgment is read with the drop-in that all units share."""
+    """systemd's own scale: 0 is closed, 10 open. The result includes the drop-in of all units."""
     command = ["systemd-analyze", "security", "--offline=true", "--no-pager", unit]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     (exposure,) = re.findall(r"Overall exposure level for \S+: ([\d.]+)", done.stdout)
@@ -67,5 +67,6 @@ def test_exposure_is_low(unit: Path) -> None:
 def test_systemd_understands_every_line(unit: Path) -> None:
     command = ["systemd-analyze", "verify", "--man=no", "--recursive-errors=no", unit]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    problems = [line for line in done.stderr.splitlines() if "is not executable" not in line]  # /opt/agon is elsewhere
+    # /opt/agon does not exist here
+    problems = [line for line in done.stderr.splitlines() if "is not executable" not in line]
     assert problems == []

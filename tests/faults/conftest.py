@@ -1,4 +1,4 @@
-"""A shared task, a team that sends runs, and a real worker, which the tests then hurt."""
+"""A shared task, a team that uploads runs, and a real worker, into which tests inject faults."""
 
 import hashlib
 import os
@@ -40,7 +40,7 @@ def shared_task(transactional_db: None, folder: Path) -> SharedTask:
 
 @pytest.fixture
 def send(shared_task: SharedTask, folder: Path) -> Callable[[int], Submission]:
-    """Sends the run with that number, as the upload page does."""
+    """Submit the run with that number, as the upload page does."""
     captain = User.objects.create_user("captain@agon.example", name="Cleo")
     register_team(captain, shared_task, database_now(), name=TEAM)
     sha256 = text_sha256((folder / "pages/terms.md").read_text())
@@ -56,7 +56,7 @@ def send(shared_task: SharedTask, folder: Path) -> Callable[[int], Submission]:
 
 @pytest.fixture
 def slow_items(shared_task: SharedTask) -> Iterator[Callable[[bool], None]]:
-    """Makes the lists of items pipes that no one writes to, so that whoever checks or scores waits; False undoes it."""
+    """Replace the lists of items by pipes that no one writes to, so that checks and scoring wait; False undoes it."""
     paths = {track.items["test"] for track in shared_task.definition.tracks}
 
     def be_slow(slow: bool) -> None:
@@ -74,7 +74,7 @@ def slow_items(shared_task: SharedTask) -> Iterator[Callable[[bool], None]]:
 
 @pytest.fixture
 def slow_runs(folder: Path) -> Iterator[Callable[[bool], Path]]:
-    """Makes the stored file that all sent runs share a pipe, so that the child that reads it waits; its path."""
+    """Replace the stored file of all runs by a pipe, so that the child that reads it waits; its path."""
     body = (folder / "baselines/en/random.csv").read_bytes()
     path = Path(settings.DATA_ROOT) / stored_name(hashlib.sha256(body).hexdigest())
 
@@ -105,33 +105,33 @@ class Worker(Program):
 
     @property
     def fork_servers(self) -> list[int]:
-        """Theirs."""
+        """The fork servers of these processes."""
         return [pid for parent in self.busy for pid in children(parent)]
 
     @property
     def scorers(self) -> list[int]:
-        """The confined processes in which runs are scored now."""
+        """The confined processes that score runs now."""
         return [pid for parent in self.fork_servers for pid in children(parent)]
 
 
 @pytest.fixture
 def worker(tmp_path: Path, transactional_db: None) -> Iterator[Worker]:
-    """Not started yet; killed in the end. Its log is shown when the test fails."""
+    """A worker, not started yet and killed at the end. Its log is shown if the test fails."""
     log = tmp_path / "worker.log"
     log.touch()
     worker = Worker(log)
     yield worker
     worker.kill()
-    print(log.read_text())  # where it is looked at for gold, too
+    print(log.read_text())  # printed, so it is searched for gold, too
 
 
 def own_environment() -> dict[str, str]:
-    """For programs that work on what the test does."""
+    """The environment for programs that work on the test's data."""
     return os.environ | {"DJANGO_SETTINGS_MODULE": "portal.settings", "DATABASE_URL": _database_url()}
 
 
 def _database_url() -> str:
-    """Of the test database, which is not the one that the settings name."""
+    """The URL of the test database, which is not the one in the settings."""
     database = connection.settings_dict
     if connection.vendor == "sqlite":
         return f"sqlite:///{database['NAME']}"

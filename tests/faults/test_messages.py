@@ -1,4 +1,4 @@
-"""Hints that come too often, and runs that nobody can score: each run is scored once, and the others do not wait."""
+"""Repeated hints, and runs that cannot be scored: each run is scored once, and the others do not wait."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +18,7 @@ from tests.faults.conftest import Worker
 from tests.portal.world import check_submission
 from tests.services import Broker, wait_until
 
-DELIVERED = "unacked_index"  # where Celery's transport keeps what was handed out, by the time of that
+DELIVERED = "unacked_index"  # where Celery's transport keeps delivered messages, by time
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def test_a_message_that_is_handed_out_again_in_mid_score(
     before = Run.objects.get()
     (message,) = (tag for tag in queue.hkeys("unacked") if str(before.pk) in queue.hget("unacked", tag).decode())
     queue.zadd(DELIVERED, {message: 0})  # long ago
-    with app.connection_for_read() as another:  # any worker looks after the others' messages
+    with app.connection_for_read() as another:  # any worker restores the others' messages
         another.default_channel.qos.restore_visible(interval=1)
     wait_until(lambda: nothing_waits(queue), "the other process has taken it and found nothing to do")
     assert (len(worker.scorers), Run.objects.get().token) == (1, before.token)

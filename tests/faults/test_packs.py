@@ -1,4 +1,4 @@
-"""A pack for a paper is built by a real worker, in a process of its own."""
+"""A paper pack is built by a real worker, in a process of its own."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Every score computed anew by another process: other hash seed, locale and number of threads, the same bits."""
+"""Every score computed again by another process, with other hash seed, locale and number of threads: the same bits."""
 
 import subprocess
 import sys

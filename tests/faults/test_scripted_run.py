@@ -24,7 +24,7 @@ def once(db: None) -> None:
 
 
 def result_of(*options: str) -> dict[str, Any]:
-    """What the benchmark says with these options; all that was sent must be there once."""
+    """The benchmark's result with these options; all uploads must be there once."""
     command = [sys.executable, "benchmarks/faults.py", *options, "--json"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=900)
     assert done.returncode == 0, done.stderr

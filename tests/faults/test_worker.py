@@ -1,4 +1,4 @@
-"""The worker killed in mid-score: no run is lost, none is scored twice."""
+"""The worker killed while scoring: no run is lost, none is scored twice."""
 
 import os
 import shutil
@@ -64,7 +64,7 @@ def test_no_run_is_lost_and_none_is_scored_twice(
 ) -> None:
     for number in range(1, RUNS + 1):
         check_submission(send(number).pk, database_now())
-    Run.objects.filter(kind=Run.Kind.BASELINE).delete()  # they would be in front
+    Run.objects.filter(kind=Run.Kind.BASELINE).delete()  # they would come first
     Run.objects.update(lease_ends=None)
     slow_runs(True)
     worker.start()
@@ -80,7 +80,7 @@ def test_no_run_is_lost_and_none_is_scored_twice(
         assert used == {"attempts": 0, "leases_lost": 0}
     else:
         lost = used["attempts"] if kill is kill_scorers else used["leases_lost"]
-        assert 1 <= lost == sum(used.values()) <= 2  # of two scorers, one may end in the moment before
+        assert 1 <= lost == sum(used.values()) <= 2  # one of two scorers may have just finished
     assert [run.evaluations.count() for run in Run.objects.all()] == [1, 1, 1]
 
 
@@ -99,7 +99,7 @@ def test_a_request_is_known_by_its_id_from_the_page_to_the_score(
 
 @pytest.fixture
 def worker_elsewhere(tmp_path: Path, transactional_db: None) -> Iterator[Program]:
-    """A worker on a machine that has neither the portal's data nor its key: its AGON_STATE is another folder."""
+    """A worker on a machine without the portal's data and key: its AGON_STATE is another folder."""
     log = tmp_path / "elsewhere.log"
     worker = Program(worker_command("elsewhere"), own_environment() | {"AGON_STATE": str(tmp_path / "elsewhere")}, log)
     yield worker
@@ -122,7 +122,7 @@ def test_a_machine_without_data_and_key_claims_no_work(
     assert queue.llen(message_list(Lane.SCORING, HINT_PRIORITY)) == hinted
     submission.refresh_from_db()
     assert (submission.state, submission.token, submission.postponed) == (Submission.State.RECEIVED, None, 0)
-    for name in ("data", "gold", "gold-private-key"):  # somebody mounts the volume
+    for name in ("data", "gold", "gold-private-key"):  # the volume is mounted
         place = tmp_path / "elsewhere" / name
         shutil.rmtree(place) if place.is_dir() else place.unlink(missing_ok=True)
         place.symlink_to(settings.STATE_ROOT / name)
@@ -177,7 +177,7 @@ def slow_worker(tmp_path: Path, transactional_db: None) -> Iterator[Program]:
 
 
 def test_processes_that_start_slowly_get_to_work(broker: Broker, slow_worker: Program) -> None:
-    """Celery watches those that it starts in place of others."""
+    """Celery watches processes that it starts as replacements."""
     slow_worker.start()
     jobs.heartbeat.apply_async([Lane.SCORING])
     wait_until(Heartbeat.objects.exists, "a job was done")

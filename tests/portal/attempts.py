@@ -1,4 +1,4 @@
-"""What tests let confined children do, beyond what the standard library can be asked for by name."""
+"""What tests make confined children do, beyond functions of the standard library."""
 
 import ctypes
 import os
@@ -49,7 +49,7 @@ def target(link: Path) -> str:
 
 
 def errno_of(*arguments: Any) -> str:
-    """Of a system call; an empty name where it works."""
+    """The error of a system call; an empty name if it works."""
     ctypes.set_errno(0)
     return "" if LIBRARY.syscall(*arguments) >= 0 else os.strerror(ctypes.get_errno())
 
@@ -59,7 +59,7 @@ def modules() -> list[str]:
 
 
 def say(line: bytes) -> None:
-    """Over every descriptor, as a child that was taken over could."""
+    """Write to every descriptor, as a child that was taken over could."""
     for descriptor in range(64):
         try:
             os.write(descriptor, line)
@@ -68,7 +68,7 @@ def say(line: bytes) -> None:
 
 
 class Counter:
-    """Something that lives in a child."""
+    """An object in a child."""
 
     def __init__(self) -> None:
         self._count = 0

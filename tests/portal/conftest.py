@@ -1,4 +1,4 @@
-"""What the portal's tests share; `tests.portal.world` has the words they speak in."""
+"""Fixtures of the portal's tests; `tests.portal.world` has their helpers."""
 
 import shutil
 from collections.abc import Callable, Iterator
@@ -26,9 +26,9 @@ from tests.services import S3, Broker, MailServer
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Run each test of this folder where it can differ: on PostgreSQL none that asks for no database.
+    """Run each test of this folder where it can differ: on PostgreSQL none without a database.
 
-    SQLite has one writer at a time, so none of overlapping writers runs there.
+    SQLite has one writer at a time, so tests of overlapping writers do not run there.
     """
     here = [item for item in items if item.path.is_relative_to(Path(__file__).parent)]
     if connection.vendor == "sqlite":
@@ -46,7 +46,7 @@ def _asks_for_the_database(item: pytest.Item) -> bool:
 
 @pytest.fixture
 def overlapping() -> Iterator[None]:
-    """Writers that do not queue; who waits for another gives up before that one does."""
+    """A database with parallel writers; one that waits gives up before the other."""
     with connection.cursor() as cursor:
         cursor.execute("SET lock_timeout = '30s'")
         yield
@@ -55,7 +55,7 @@ def overlapping() -> Iterator[None]:
 
 @pytest.fixture
 def tiny_folder(tmp_path: Path) -> Path:
-    """A copy of the tiny shared task's folder, to be changed at will."""
+    """A copy of the tiny shared task's folder, which tests may change."""
     return shutil.copytree(Path(__file__).parent / "tiny_task", tmp_path / "tiny_task")
 
 
@@ -75,7 +75,7 @@ TEAMS = """approval: manual, closes_with: post, questions: [
 
 @pytest.fixture
 def gated_folder(tmp_path: Path) -> Path:
-    """A shared task like the tiny one, with everything that stands between a newcomer and the data."""
+    """A shared task like the tiny one, with everything that newcomers need before they get the data."""
     folder = shutil.copytree(Path(__file__).parent / "tiny_task", tmp_path / "gated_task")
     path = folder / "task.yaml"
     text = path.read_text().replace("slug: tiny", "slug: gated").replace('title: "Tiny"', 'title: "Gated"')
@@ -88,7 +88,7 @@ def gated_folder(tmp_path: Path) -> Path:
 
 @remembered
 def gated(db: None, gated_folder: Path) -> SharedTask:
-    """A shared task with manual approval, questions, an agreement and data of every access."""
+    """A shared task with manual approval, questions, an agreement and data of every access level."""
     return import_shared_task(None, gated_folder, EVALUATION).shared_task
 
 
@@ -106,7 +106,7 @@ def meltemi(tiny: SharedTask) -> Team:
 
 @pytest.fixture
 def poison() -> Iterator[Callable[[Run], Run]]:
-    """Gives a run another stored file, which is larger than a child's memory: a hole that takes no space."""
+    """Give a run another stored file that is larger than a child's memory: a sparse file."""
     name = stored_name("f" * 64)
 
     def poison(run: Run) -> Run:
@@ -124,7 +124,7 @@ def poison() -> Iterator[Callable[[Run], Run]]:
 
 @pytest.fixture
 def queue(broker: Broker) -> Iterator[redis.Redis]:
-    """A real, empty broker at the address to which the portal publishes; elsewhere nobody answers there."""
+    """A real, empty broker at the address to which the portal publishes; otherwise no one answers there."""
     with redis.Redis.from_url(portal_settings.CELERY_BROKER_URL) as client:
         client.flushall()
         yield client
@@ -132,7 +132,7 @@ def queue(broker: Broker) -> Iterator[redis.Redis]:
 
 @pytest.fixture
 def smtp(settings: Any) -> Iterator[MailServer]:
-    """A real mail server, to which the portal sends its mails."""
+    """A real mail server to which the portal sends its mails."""
     server = MailServer()
     for name, value in server.settings.items():
         setattr(settings, name, value)
@@ -151,7 +151,7 @@ def s3() -> Iterator[S3]:
 
 @pytest.fixture
 def bucket(s3: S3, settings: Any, tmp_path: Path) -> Bucket:
-    """The portal keeps its data in a new bucket from here on."""
+    """A new bucket for the portal's data."""
     options = {**s3.new_bucket(), "scratch": tmp_path / "scratch"}
     place = {"BACKEND": "portal.objects.bucket.Bucket", "OPTIONS": options}
     settings.STORAGES = {**settings.STORAGES, "data": place}
@@ -160,7 +160,7 @@ def bucket(s3: S3, settings: Any, tmp_path: Path) -> Bucket:
 
 @pytest.fixture(autouse=True)
 def errors_are_declared(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A test fails where an action raises an error that it does not declare."""
+    """Fail tests in which an action raises an error that it does not declare."""
     call = Action.__call__
 
     def checked(self: Action, *args: Any, **given: Any) -> Any:

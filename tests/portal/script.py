@@ -1,4 +1,4 @@
-"""A script that asks the API by a token, as tests need it."""
+"""A script that uses the API with a token, for tests."""
 
 import json
 from datetime import timedelta
@@ -21,13 +21,13 @@ def token_of(user: User, scope: str = "submit", task: SharedTask | None = None) 
 
 
 class Script:
-    """Asks by a token, or without one where it has no `user`."""
+    """Sends requests with a token, or without one if it has no `user`."""
 
     def __init__(self, user: User | None = None, scope: str = "submit", task: SharedTask | None = None) -> None:
         self._headers = {"Authorization": f"Bearer {token_of(user, scope, task)}"} if user else {}
 
     def __call__(self, path: str, method: str = "GET", body: Any = None, **headers: str) -> Any:
-        """The answer; `body` as bytes or, of anything else, as JSON; `headers` with `_` for `-`."""
+        """The response; `body` as bytes or as anything else in JSON; `headers` with `_` for `-`."""
         wanted = self._headers | {name.replace("_", "-"): value for name, value in headers.items()}
         media = wanted.pop("Content-Type", "application/json")
         data = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()

@@ -1,4 +1,4 @@
-"""Access tokens: what they look like, what they allow, and when they end."""
+"""Access tokens: their form, what they allow, and when they end."""
 
 import zlib
 from datetime import timedelta
@@ -27,7 +27,7 @@ def issue(user: User, scope: str = "read", task: SharedTask | None = None, days:
 
 
 def asking_by(user: User, scope: str = "read", task: SharedTask | None = None) -> User:
-    """The person as a request with a token of that scope has them."""
+    """The person in a request with a token of that scope."""
     _, text = issue(user, scope, task)
     found = AccessToken.objects.find(text, EVALUATION)
     assert found is not None
@@ -207,7 +207,7 @@ def test_a_persons_own_data_name_the_tokens_and_not_their_digests(db):
 
 @pytest.fixture
 def browser(db):
-    """Ana's, with the password given a moment ago."""
+    """Ana's browser, with the password entered a moment ago."""
     user = person("Ana")
     user.set_password(PASSWORD)
     user.save()

@@ -1,4 +1,4 @@
-"""What every action promises: one form of call, declared errors, input within limits, an entry in the audit log."""
+"""The promises of every action: one form of call, declared errors, input within limits, an audit entry."""
 
 from datetime import timedelta
 
@@ -25,7 +25,7 @@ def organizer(tiny):
 
 @pytest.fixture
 def rename():
-    """An action that exists for this test only."""
+    """An action for this test only."""
 
     @action(who=SIGNED_IN, says="renamed the task", errors=[EXISTS], locks=True)
     def rename_task(act: Act, shared_task: SharedTask, *, title: str) -> str:

@@ -1,4 +1,4 @@
-"""Who may call which action, and what a second call of a repeatable one changes: nothing."""
+"""Who may call which action, and that a second call of a repeatable one changes nothing."""
 
 import inspect
 import io
@@ -43,7 +43,7 @@ class World:
     """One team of a gated task with a run, the people around it, and one target of each type."""
 
     task: SharedTask
-    folder: Path  # of another task, which is new
+    folder: Path  # of another, new task
     people: dict[str, Any] = field(default_factory=dict)
     targets: dict[type, Any] = field(default_factory=dict)
 
@@ -179,7 +179,7 @@ def test_who_may_do_what(world: World) -> None:
 
 
 def test_an_inactive_account_may_do_nothing(world: World) -> None:
-    """But what needs no account."""
+    """Except for actions that need no account."""
     for who in world.people.values():
         who.is_active = False
     found = {
@@ -255,7 +255,7 @@ def test_a_second_call_changes_nothing(name: str, world: World) -> None:
 
 
 def _rows() -> dict[str, str]:
-    """All tables, as a backup has them."""
+    """All tables, as in a backup."""
     found = {}
     for table in tables():
         file = io.StringIO()

@@ -1,4 +1,4 @@
-"""The administrators' back door: records stay as they are, what may be changed leaves an entry."""
+"""Django's administration: records are read-only, and changes leave an audit entry."""
 
 import pytest
 from allauth.account.models import EmailAddress
@@ -115,7 +115,7 @@ def test_the_administration_has_the_sign_in_of_the_portal(client, db):
     ],
 )
 def test_lists_cannot_be_filtered_by_what_they_do_not_show(meltemi, client, administrator, model, lookup):
-    """Django answers a filter that is not allowed with 400."""
+    """Django answers 400 to filters that are not allowed."""
     assert client.get(f"/admin/portal/{model}/?{lookup}").status_code == 400
 
 

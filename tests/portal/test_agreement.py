@@ -70,7 +70,7 @@ def test_no_run_without_a_signature(team):
     sign(captain(team), team.shared_task)
     receipt = send(team, name, body, EVALUATION, key="click")
     Signature.objects.all().delete()
-    assert send(team, name, body, EVALUATION, key="click") == receipt  # what was acknowledged stays so
+    assert send(team, name, body, EVALUATION, key="click") == receipt  # accepted uploads stay accepted
 
 
 def test_a_new_version_asks_for_a_new_signature(team, gated_folder):
@@ -88,7 +88,7 @@ def test_a_new_version_asks_for_a_new_signature(team, gated_folder):
 
 def test_a_signed_text_is_not_changed_under_its_version(gated, gated_folder):
     (gated_folder / "pages/terms.md").write_text("# Terms\n\nA typo mended.\n")
-    task = import_shared_task(None, gated_folder, EVALUATION).shared_task  # nobody has signed yet
+    task = import_shared_task(None, gated_folder, EVALUATION).shared_task  # no one has signed yet
     sign(person("Cleo"), task)
     with pytest.raises(Conflict, match="give this text a new version"):
         new_version(gated_folder, version="1")

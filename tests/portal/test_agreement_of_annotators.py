@@ -1,4 +1,4 @@
-"""How far annotators agree: computed at the import, shown with the scores; the votes themselves are kept nowhere."""
+"""Annotators' agreement: computed at the import, shown with the scores; the votes themselves are not stored."""
 
 import json
 from pathlib import Path

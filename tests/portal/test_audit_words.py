@@ -1,4 +1,4 @@
-"""The audit log in words: every action that leaves an entry says what it did, and so does everything else that does."""
+"""The audit log as text: every event has its words, those of actions and all others."""
 
 import ast
 import inspect
@@ -15,7 +15,7 @@ WRITTEN = re.compile(r'AuditEntry\.objects\.(?:record|create)\([^)]*?(?:, |verb=
 
 
 def recording(module: ModuleType) -> set[str]:
-    """The functions of a module that record something, be it through others of that module."""
+    """The functions of a module that record something, directly or through others of that module."""
     functions = [one for one in ast.parse(inspect.getsource(module)).body if isinstance(one, ast.FunctionDef)]
     called = {
         one.name: {ast.unparse(call.func) for call in ast.walk(one) if isinstance(call, ast.Call)} for one in functions

@@ -62,7 +62,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @remembered
 def lived_in(transactional_db, tiny):
-    """A portal with runs that are scored, refused and waiting."""
+    """A portal with scored, rejected and waiting runs."""
     at = EVALUATION.replace(microsecond=123457)  # a receipt's signature covers every digit
     team = new_team(tiny, "Meltemi")
     send_run(team, GOOD, 1, at)
@@ -85,7 +85,7 @@ def backup(lived_in, tmp_path):
 
 @pytest.fixture
 def somewhere_else(settings, tmp_path):
-    """Another machine: call it, and database and storage are empty."""
+    """Another machine: after the call, database and storage are empty."""
 
     def move(*names: str) -> Path:
         for name in names or ("data", "gold"):
@@ -98,7 +98,7 @@ def somewhere_else(settings, tmp_path):
 
 
 def everything():
-    """All rows, as they are dumped."""
+    """All rows, as dumped."""
     found = {}
     for table in rows.tables():
         lines = io.StringIO()
@@ -132,7 +132,7 @@ def test_work_goes_on_where_it_stood(backup, somewhere_else, tiny):
     assert Evaluation.objects.count() > 3
     assert reconcile(SharedTask.objects.get(), EVALUATION) == []
     highest = AuditEntry.objects.latest("pk").pk
-    assert AuditEntry.objects.create(verb="x", subject="x", at=EVALUATION).pk > highest  # keys go on
+    assert AuditEntry.objects.create(verb="x", subject="x", at=EVALUATION).pk > highest  # keys continue
     assert User.objects.create_user("new@example.org").pk > 0
     assert OutgoingMail.objects.count() >= 0
 
@@ -229,7 +229,7 @@ def test_no_key_and_no_session_is_in_it(backup, settings, client):
 
 
 def rewritten(backup, name, change):
-    """A backup one of whose members is changed, and its digest in the manifest with it."""
+    """A backup with one member changed, and its digest in the manifest adjusted."""
     target = backup.with_name("rewritten.tar")
     with tarfile.open(backup) as old, tarfile.open(target, "w") as new:
         bodies = {entry.name: old.extractfile(entry).read() for entry in old}
@@ -366,7 +366,7 @@ def test_a_failed_unit_is_mailed_to_administrators_once_a_day(tiny, smtp):
 
 @pytest.mark.slow
 def test_by_command_into_a_portal_of_its_own(backup, settings, tmp_path):
-    """Processes on a state of their own, with SQLite: from PostgreSQL too, where the tests run on that."""
+    """Processes with their own state and SQLite; from PostgreSQL too, if the tests run on it."""
     state = tmp_path / "state"
     state.mkdir()
     for key in ("receipt-key.pem", "gold-private-key"):

@@ -1,4 +1,4 @@
-"""A leaderboard as its page exports it, read as a DataFrame and written as files."""
+"""A leaderboard exported by its page, read as a DataFrame and written as files."""
 
 from pathlib import Path
 

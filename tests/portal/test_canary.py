@@ -1,4 +1,4 @@
-"""The eyes that look for gold see each way out; and nothing is seen of a world in which everything has happened."""
+"""The search for gold covers each way out; and finds nothing after everything has happened."""
 
 import io
 import logging

@@ -1,4 +1,4 @@
-"""The mails' translations: whole, with the same names to fill in, and compiled as they are written."""
+"""The mails' translations: complete, with the same placeholders, and compiled."""
 
 import gettext
 import re
@@ -46,7 +46,7 @@ def test_what_is_compiled_is_what_is_written(language):
 
 
 def test_pages_speak_one_language(db):
-    """Their texts are not translated; half and half would be worse than English."""
+    """Pages are not translated; a mixture would be worse than English."""
     user = person("Zoe")
     user.language = "es"
     user.save()

@@ -1,4 +1,4 @@
-"""The child process: an answer, or an error of a known kind, and never a harm to who asked."""
+"""The child process: an answer, or an error of a known kind, without harming the worker."""
 
 import mmap
 import operator
@@ -132,7 +132,7 @@ def test_no_descriptor_is_left_open():
 
 
 def descriptors():
-    """How many are open here, and in the fork server."""
+    """The number of open descriptors here, and in the fork server."""
     return [len(list(Path(folder).iterdir())) for folder in ("/dev/fd", f"/proc/{fork_server().pid}/fd")]
 
 

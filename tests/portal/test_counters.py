@@ -1,4 +1,4 @@
-"""Counters for /metrics: kept in rows, so that they cost the same for any number of runs, and never counted twice."""
+"""Counters for /metrics: stored in rows, so that they cost the same for any number of runs, and never double."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -57,7 +57,7 @@ def test_a_new_score_is_no_new_upload(lived_in: Team) -> None:
 
 
 def copy_rows(model: type[Submission] | type[Run], count: int) -> None:
-    """That many more rows like one that is there."""
+    """That many more rows like an existing one."""
     columns = [field.column for field in model._meta.concrete_fields if field.column != "id"]
     key = "gen_random_uuid()" if connection.vendor == "postgresql" else "lower(hex(randomblob(16)))"
     names = ", ".join(columns)
@@ -73,7 +73,7 @@ def copy_rows(model: type[Submission] | type[Run], count: int) -> None:
 
 
 class Steps:
-    """How much a database has done: rows that PostgreSQL has read, steps of SQLite's machine."""
+    """The work of a database: rows read by PostgreSQL, steps of SQLite's virtual machine."""
 
     total = 0
 
@@ -112,7 +112,7 @@ def test_figures_cost_the_same_for_any_number_of_runs(lived_in: Team) -> None:
         Reading.objects.all().delete()
         Tally.objects.all().delete()
         keep_counters(at)
-        if connection.vendor == "postgresql":  # whose autovacuum does so
+        if connection.vendor == "postgresql":  # its autovacuum does this
             with connection.cursor() as cursor:
                 cursor.execute("ANALYZE")
         with CaptureQueriesContext(connection) as asked, steps() as done:

@@ -1,4 +1,4 @@
-"""`manage.py doctor` names each problem with its fix, and ends with 1 if there is one."""
+"""`manage.py doctor` lists each problem with its fix, and returns 1 if there is one."""
 
 import socket
 import ssl
@@ -24,7 +24,7 @@ from tests.conftest import ROOT
 @pytest.fixture
 def beating(tiny, queue, smtp, monkeypatch):
     """A portal that lacks nothing."""
-    monkeypatch.setattr(doctor, "DISK_BYTES", 0)  # the machine of the tests is another's affair
+    monkeypatch.setattr(doctor, "DISK_BYTES", 0)  # the disk of the tests' machine does not matter
     monkeypatch.setattr(doctor, "missing_protection", list)
     for lane in Lane:
         jobs.heartbeat(lane)

@@ -1,4 +1,4 @@
-"""What a worker does with an upload: check, score, record; and what it does when that fails."""
+"""A worker's handling of an upload: check, score, record; and failures of each."""
 
 from datetime import timedelta
 from uuid import uuid4
@@ -46,7 +46,7 @@ def accepted_run(team):
 
 @remembered
 def run(meltemi):
-    """A run whose upload was accepted, and which waits to be scored."""
+    """A run of an accepted upload, waiting to be scored."""
     return accepted_run(meltemi)
 
 
@@ -172,7 +172,7 @@ def test_content_that_kills_the_child_is_tried_again_then_quarantined(run, melte
         run.refresh_from_db()
         assert (run.state, run.attempts) == ("received" if attempt < ATTEMPTS else "failed", attempt)
         at += timedelta(hours=1)
-    assert run.problems == []  # nothing of the error is for the team's eyes
+    assert run.problems == []  # the team sees nothing of the error
     assert used(meltemi) == 0
     assert not score_run(run.pk, at)
     assert sweep(at).runs.count(run.pk) == 0

@@ -1,4 +1,4 @@
-"""The embargo has one gate: scores are read through it everywhere, and it says what the phases say."""
+"""The embargo has one gate: scores are read through it everywhere, and it agrees with the phases."""
 
 import ast
 import re
@@ -18,13 +18,13 @@ from tests.conftest import ROOT
 from tests.portal.remembered import remembered
 from tests.portal.world import EVALUATION, GOOD, RELEASE, Run, captain, organizer_of, send_run, work_off
 
-WORKERS = ("models", "evaluation", "migrations", "management", "admin.py")  # the others show something to someone
+WORKERS = ("models", "evaluation", "migrations", "management", "admin.py")  # the others show something to people
 GATES = ("visible_to", "visible_in_steps", "visible_at_all", "public")
 SCORED = ("Evaluation", "ReleasedBoard", "RunItems")
 MANAGERS = ("objects", "_default_manager", "_base_manager")
 RELATED = ("evaluations", "released_boards")  # of a run, a gold standard, a track or a phase
 LOOKUPS = re.compile(r"(^|__)(evaluations|released_boards)($|__)|portal_(evaluation|releasedboard|runitems)")
-KEPT = {"portal/queries/releases.py", "portal/queries/effects.py"}  # keep released boards, and count them
+KEPT = {"portal/queries/releases.py", "portal/queries/effects.py"}  # they save released boards, and count them
 HOUR = timedelta(hours=1)
 
 
@@ -35,7 +35,7 @@ def sources() -> Iterator[tuple[str, ast.Module]]:
 
 
 def past_the_gate(path: str, tree: ast.Module) -> Iterator[str]:
-    """Places that read scores in another way: by a manager's other methods, a relation, a lookup, or SQL."""
+    """Places that read scores otherwise: other methods of a manager, a relation, a lookup, or SQL."""
     nodes = list(ast.walk(tree))
     through = {id(node.value) for node in nodes if isinstance(node, ast.Attribute) and node.attr in GATES}
     for node in nodes:
@@ -114,7 +114,7 @@ def test_database_and_phase_say_the_same(tiny, extra_time):
 
 @remembered
 def run(meltemi):
-    """Scored, and hidden until the release."""
+    """A scored run, hidden until the release."""
     run = send_run(meltemi, GOOD, 1, EVALUATION)
     work_off(EVALUATION)
     Phase.objects.filter(pk=run.phase_id).update(ladder_step=0.05)
@@ -122,7 +122,7 @@ def run(meltemi):
 
 
 def test_queries_are_safe_in_themselves(run):
-    """Whatever their callers ask: before the release they have no scores, for the run's own team either."""
+    """Whatever their callers check: before the release they have no scores, not even for the run's own team."""
     board = Board.objects.select_related("gold", "phase").get(track=run.track, phase=run.phase)
     first = run.evaluations.get()
     Evaluation.objects.create(

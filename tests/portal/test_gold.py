@@ -1,4 +1,4 @@
-"""Sealed gold: who can open it, what its file tells, how a worker judges it, and how keys change."""
+"""Sealed gold: who can open it, what its file reveals, how a worker checks it, and how keys change."""
 
 import hashlib
 import subprocess
@@ -47,7 +47,7 @@ def sealed(content, key=None):
 
 @pytest.fixture
 def web(settings):
-    """A process that was given the public key alone, as the web server is."""
+    """A process with only the public key, like the web server."""
     settings.GOLD_PUBLIC_KEY, settings.GOLD_PRIVATE_KEYS = as_text(public_key()), []
 
 
@@ -61,7 +61,7 @@ def newest(tiny, track="one"):
 
 
 def uploaded(tiny, organizer, content):
-    """As a worker leaves it, and an organizer who applies what can be applied."""
+    """Gold after a worker has checked it, and an organizer has applied it if possible."""
     track = tiny.tracks.get(slug="one")
     return applied(upload_gold(organizer, track, EVALUATION, split="test", sealed=seal([content])), EVALUATION)
 

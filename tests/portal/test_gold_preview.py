@@ -1,4 +1,4 @@
-"""A correction of a gold standard: previewed without publishing anything, applied with a sentence, taken back."""
+"""A correction of a gold standard: previewed without publishing anything, applied with a reason, taken back."""
 
 import json
 from datetime import timedelta
@@ -45,7 +45,7 @@ from tests.portal.world import (
     work_off,
 )
 
-FIXED = run_file(GOOD)  # item c was wrong: whoever was perfect is not any more
+FIXED = run_file(GOOD)  # item c was wrong: perfect runs are no longer perfect
 
 
 @remembered
@@ -64,7 +64,7 @@ def sent(task, organizer, content=FIXED, at=POST):
 
 
 def previewed(task, organizer, content=FIXED, at=POST):
-    """As workers leave it."""
+    """A preview, as workers leave it."""
     upload = sent(task, organizer, content, at)
     check_gold_upload(upload.pk, at)
     with without_children():
@@ -78,7 +78,7 @@ def look(upload, organizer, at=POST):
 
 
 def refreshed(at):
-    """What the job does with boards whose new scores are all there."""
+    """Run the job for boards whose new scores are complete."""
     for one in Board.objects.to_announce(at):
         assert show_announced(one.pk, at)
 
@@ -320,5 +320,5 @@ def test_of_one_who_applies_and_one_who_returns_both_win_only_in_turn(field, org
         GoldStandard.objects.filter(track__slug="one").order_by("version").values_list("version", flat=True)
     )
     assert versions == list(range(1, len(made) + 3))
-    if len(made) == 2:  # what was previewed came first: afterwards it would be stale
+    if len(made) == 2:  # the preview came first; afterwards it would be stale
         assert found[0].version < found[1].version

@@ -1,4 +1,4 @@
-"""Gold that is imported again: what organizers fixed on the page stays, unless the folder's file has changed too."""
+"""Importing gold again: organizers' corrections on the page stay, unless the folder's file has changed too."""
 
 import importlib
 
@@ -33,14 +33,14 @@ def in_use(task):
 
 
 def upload(task, organizer, content):
-    """As a worker leaves it, and an organizer who applies it."""
+    """Gold after a worker has checked it, and an organizer has applied it."""
     track = task.tracks.get(slug="one")
     applied(upload_gold(organizer, track, EVALUATION, split="test", sealed=seal([content])), EVALUATION)
 
 
 @pytest.fixture
 def fixed(tiny, organizer):
-    """Track one has a gold that was fixed on the page, as version 2."""
+    """Track one has gold that was corrected on the page, as version 2."""
     upload(tiny, organizer, FIXED)
     assert in_use(tiny).version == 2
     return tiny
@@ -48,7 +48,7 @@ def fixed(tiny, organizer):
 
 @pytest.fixture
 def keyless(settings):
-    """Imports run where the worker's key is not at hand; a worker compares what they leave."""
+    """Imports without the worker's key; a worker compares what they leave."""
 
     def do(folder):
         kept = settings.GOLD_PUBLIC_KEY, settings.GOLD_PRIVATE_KEYS
@@ -96,7 +96,7 @@ def test_each_way_out_of_that_conflict_works(fixed, organizer, tiny_folder):
     upload(fixed, organizer, OTHER)  # the folder's
     assert import_shared_task(None, tiny_folder, POST).changes == []
     upload(fixed, organizer, FIXED)
-    assert import_shared_task(None, tiny_folder, POST).changes == []  # compared with what both had last
+    assert import_shared_task(None, tiny_folder, POST).changes == []  # compared with the last common version
     assert in_use(fixed).version == 4
     path.write_bytes(before)
     with pytest.raises(Conflict):

@@ -1,4 +1,4 @@
-"""A track's field of runs: its page, its figures, and the pack for an overview paper."""
+"""Results analysis of a track: its page, its figures, and the pack for an overview paper."""
 
 import json
 import re

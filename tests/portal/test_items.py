@@ -1,4 +1,4 @@
-"""Items right and wrong: written down and shown where the task publishes them, after the release, and nowhere else."""
+"""Answers item by item: stored and shown if the task publishes them, after the release, and nowhere else."""
 
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -36,7 +36,7 @@ def published(tiny: SharedTask, tiny_folder: Path) -> SharedTask:
 
 
 def page_of(task: SharedTask, query: str = "") -> str:
-    """Of Ostro's run, as its captain sees it."""
+    """The page of Ostro's run, as its captain sees it."""
     client = Client()
     client.force_login(captain(task.teams.get(name="Ostro")))
     run = Run.objects.get(name="one_Ostro_1.json")
@@ -52,7 +52,7 @@ def context_of(task: SharedTask, query: str = "") -> ItemTable | None:
 
 
 def missed(task: SharedTask) -> list[str]:
-    """By the best three."""
+    """Items missed by the best three."""
     page = Client().get(f"/tasks/{task.slug}/insights/one/?phase=evaluation")
     found = page.context["insights"].missed
     return [item for ids in found.ids for item in ids] if found else []

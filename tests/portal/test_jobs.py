@@ -1,4 +1,4 @@
-"""Jobs on a real broker: what they publish, and that it is hints alone."""
+"""Jobs on a real broker: the messages that they publish are only hints."""
 
 import json
 import os
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def hints(queue, lane=Lane.SCORING):
-    """(job, id) of every message, oldest first, and the queue emptied."""
+    """(job, id) of every message, oldest first; empties the queue."""
     messages = [json.loads(message) for message in reversed(queue.lrange(message_list(lane, HINT_PRIORITY), 0, -1))]
     queue.flushall()
     return [(message["headers"]["task"], message["headers"]["argsrepr"]) for message in messages]
@@ -60,7 +60,7 @@ def test_regular_work_goes_before_hints_and_does_not_pile_up_without_workers(que
 
 @pytest.fixture
 def run(meltemi, queue):
-    """A run that was just sent; the hint to check its upload is the only message."""
+    """A run that was just uploaded; the hint to check it is the only message."""
     return send_run(meltemi, GOOD, 1, database_now(), "post")
 
 
@@ -83,7 +83,7 @@ def test_runs_for_which_a_check_has_no_time_are_hinted_at(run, queue, monkeypatc
 
 
 def test_sweep_publishes_what_lost_its_hint(run, queue):
-    hints(queue)  # the broker forgets
+    hints(queue)  # the broker loses its messages
     Submission.objects.update(lease_ends=None)
     Run.objects.exclude(pk=run.pk).update(state="scored")
     jobs.sweep()
@@ -133,12 +133,12 @@ def test_a_board_is_free_again_when_its_worker_has_died(run):
     board = Board.objects.create(track=run.track, phase=run.phase)
     at = database_now()
     held = Board.objects.hold(str(board.pk), at, 60)
-    assert held.__enter__()  # and never left
+    assert held.__enter__()  # the worker never released it
     with Board.objects.hold(str(board.pk), at + timedelta(seconds=59), 60) as is_mine:
         assert not is_mine
     with Board.objects.hold(str(board.pk), at + timedelta(seconds=61), 60) as is_mine:
         assert is_mine
-        held.__exit__(None, None, None)  # a late one lets go of nothing that another has
+        held.__exit__(None, None, None)  # a late worker does not release what another holds
         assert not Board.objects.free(at + timedelta(seconds=62)).exists()
 
 

@@ -1,4 +1,4 @@
-"""The board: who is ranked, in which order, and who may see it when."""
+"""Leaderboards: who is ranked, in which order, and who may see it when."""
 
 import json
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Who waits for whom: nothing holds up an upload, no two deeds wait for each other, a phase may move meanwhile."""
+"""Locks: nothing blocks an upload, no two actions wait for each other, a phase may change meanwhile."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -102,7 +102,7 @@ def test_no_two_actions_wait_for_each_other(meltemi):
         return send(meltemi, "tiny_Meltemi.zip", BOTH, at)
 
     for number in range(ROUNDS):
-        at = EVALUATION + number * timedelta(hours=2)  # else too many uploads would be rejected within an hour
+        at = EVALUATION + number * timedelta(hours=2)  # otherwise too many uploads would be rejected within an hour
         sent = [upload(at) for _ in range(3)]
         tokens = [claim_submission(submission.pk, at) for submission in sent]
         rivals = [submission.runs.get(track__slug="one") for submission in sent]

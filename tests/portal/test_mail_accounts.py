@@ -1,4 +1,4 @@
-"""Mails about accounts: allauth's flows, our look, the reader's language, and a mail server that is down."""
+"""Mails about accounts: allauth's flows, our style, the reader's language, and a mail server that is down."""
 
 import json
 import re
@@ -17,7 +17,7 @@ from portal.models import OutgoingMail
 from portal.models.clock import database_now
 from tests.portal.world import RELEASE, deliver, person
 
-BY_CODE = {"login_code", "password_reset_code"}  # flows that are not switched on
+BY_CODE = {"login_code", "password_reset_code"}  # flows that are not enabled
 SIGN_UP = {"name": "Zoë", "email": "zoe@example.org"} | dict.fromkeys(("password1", "password2"), "a long winter")
 
 
@@ -137,7 +137,7 @@ def test_a_late_link_leads_to_a_new_password(anybody, zoe, smtp):
     zoe.refresh_from_db()
     assert zoe.check_password(new)
     deliver(database_now())
-    assert "127.0.0.1" in body(smtp.mails[-1])  # the notice says from where, later too
+    assert "127.0.0.1" in body(smtp.mails[-1])  # the notice has the place, later too
 
 
 def test_an_address_that_the_mail_server_refuses_is_said(anybody, smtp, db):

@@ -1,4 +1,4 @@
-"""Mails that a date or a new text brings: to whom, once, and still when the schedule was down or a date was moved."""
+"""Mails caused by dates and new agreements: to whom, once, and also after downtime or a moved date."""
 
 import re
 from datetime import timedelta
@@ -35,7 +35,7 @@ HOUR = timedelta(hours=1)
 
 @pytest.fixture
 def closing(meltemi):
-    """When the phase closes; the team has the data since long before."""
+    """When the phase closes; the team has had the data for long."""
     download_data(meltemi)
     return Phase.objects.get(slug="evaluation", shared_task=meltemi.shared_task).closes
 
@@ -51,7 +51,7 @@ def mails(kind=""):
 
 
 def after(at):
-    """The reminders that there are when the schedule has looked at each of these moments."""
+    """The reminders after the schedule ran at each of these times."""
     remind(at)
     return [kind for kind, _address in mails("deadline")]
 
@@ -108,7 +108,7 @@ def test_without_the_data_and_with_late_data_no_one_gets_a_mail(meltemi, tiny):
 
 def test_a_schedule_that_was_down_still_sends_what_is_due(closing):
     assert after(closing - 25 * HOUR) == ["deadline_72"]
-    assert after(closing) == ["deadline_72"]  # too late is too late
+    assert after(closing) == ["deadline_72"]  # too late
 
 
 def test_a_moved_deadline_gets_a_new_mail_and_the_old_one_is_not_sent(meltemi, closing, smtp):
@@ -149,7 +149,7 @@ def test_who_made_it_before_the_mail_went_out_gets_none(meltemi, closing, smtp):
 
 @pytest.fixture
 def ranked(meltemi):
-    """Meltemi has a scored run; Notus has none, but a member who looks on."""
+    """Meltemi has a scored run; Notus has none, but a member who follows it."""
     best = send_run(meltemi, PERFECT, 1, EVALUATION)
     send_run(meltemi, POOR, 2, EVALUATION)
     work_off(EVALUATION)
@@ -211,7 +211,7 @@ def test_schedules_on_connections_of_their_own_send_once(meltemi, closing):
 
 @pytest.fixture
 def resigned(gated, gated_folder):
-    """A new version of the agreement, after Bora and Notus have signed the old one."""
+    """A new version of the agreement, after Bora and Notus signed the old one."""
     for name in ("Bora", "Notus"):
         team = new_team_of(gated, name)
         team.state = "approved"
@@ -237,7 +237,7 @@ def test_who_signed_an_older_agreement_is_asked_again_once(resigned, smtp):
     (mail,) = [mail for mail in smtp.mails if "agreement" in mail["Subject"]]
     assert mail["Subject"] == "Gated: the data agreement has changed, please sign again"
     assert "/tasks/gated/agreement/" in mail.get_body(("plain",)).get_content()
-    assert mail["List-Unsubscribe"] is None  # a step waits for it
+    assert mail["List-Unsubscribe"] is None  # a step depends on it
 
 
 def test_who_has_signed_before_the_mail_went_out_is_not_asked(resigned, smtp):
@@ -255,7 +255,7 @@ def test_who_left_is_not_asked(resigned):
 
 
 def test_an_agreement_that_changed_long_ago_is_no_news(resigned):
-    """So that reminders read the tasks of the last weeks alone, however many there are."""
+    """So reminders only read tasks of the last weeks, however many there are."""
     remind(EVALUATION + AGREEMENT_IS_NEWS)
     assert mails("agreement") == []
     remind(EVALUATION + AGREEMENT_IS_NEWS - HOUR)

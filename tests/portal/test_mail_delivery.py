@@ -1,4 +1,4 @@
-"""What the outbox makes of a mail server's moods: down, busy, refusing; and a worker killed at the worst moment."""
+"""The outbox and a mail server that is down, busy or rejecting; and a worker killed at the worst time."""
 
 import ast
 import json
@@ -181,7 +181,7 @@ def test_the_sweep_adds_no_hint_while_others_wait(row, queue):
 
 @pytest.mark.django_db(transaction=True)
 def test_from_the_action_to_the_mailbox_by_the_messages_in_the_queue(meltemi, queue, smtp):
-    """The worker's part, message by message: a hint from the deed, one from the sweep, one from the schedule."""
+    """The worker's part, message by message: a hint from the action, one from the sweep, one from the schedule."""
 
     def work():
         messages = [

@@ -1,4 +1,4 @@
-"""What holds for every kind of mail: two complete parts, the reader's language, no score before its release."""
+"""Rules for every kind of mail: two complete parts, the reader's language, no score before its release."""
 
 import re
 from datetime import timedelta
@@ -39,7 +39,7 @@ DETAILS = {
 
 
 class World:
-    """The team Bora of the task `gated`, with a scored run, a refused upload and another without a run: Notus."""
+    """The team Bora of the task `gated`, with a scored run, a rejected upload and another without a run: Notus."""
 
     def __init__(self, gated, smtp):
         self.task, self.smtp = gated, smtp
@@ -95,7 +95,7 @@ def moment_of(kind):
 
 
 class Words(HTMLParser):
-    """The words of a page and the addresses of its links."""
+    """The text of a page and the addresses of its links."""
 
     def __init__(self, html):
         super().__init__()
@@ -138,7 +138,7 @@ def test_mails_that_a_step_waits_for_have_no_switch_and_the_others_have(world):
         assert (mail["List-Unsubscribe"] is not None) == (kind in OutgoingMail.WISHES), kind
 
 
-DATA = re.compile(  # what no language changes: names, numbers, addresses
+DATA = re.compile(  # unchanged in all languages: names, numbers, addresses
     r"https://\S+|-- |[\w-]{22}|SHA-256 +\w{64}|- (one_Bora|Track)\S*.*|  Track one.*|  one_Bora_1.*|Wer .*|Qui .*|"
 )
 NO_SCORES = re.compile(r"[0-9a-f]{16,}|[0-9a-f-]{36}|mails/stop/\S+|<style>.*?</style>|style=\"[^\"]*\"", re.DOTALL)
@@ -155,7 +155,7 @@ def test_every_line_is_in_the_reader_s_language(world, language):
 
 
 def printed_scores():
-    """All scores that there are, as anybody might print them."""
+    """All existing scores, in every printed form."""
     values = {
         value for found in Evaluation.objects.all() for value in found.scores.values() if value not in (None, 0, 1)
     }

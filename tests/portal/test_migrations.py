@@ -1,4 +1,4 @@
-"""Data of the first release come through all migrations."""
+"""Data of the first release, through all migrations."""
 
 import pytest
 from django.core.management import call_command

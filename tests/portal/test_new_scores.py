@@ -1,4 +1,4 @@
-"""New scores of released leaderboards: computed in the background, shown once organizers apply them with a sentence."""
+"""New scores of released leaderboards: computed in the background, shown once organizers apply them with a reason."""
 
 import pytest
 from django.test import Client
@@ -51,7 +51,7 @@ def organizer(tiny):
 
 @pytest.fixture
 def fixed(field, tiny_folder):
-    """The gold of track one says after the release what team Good said; all runs have their new scores."""
+    """After the release, the gold of track one becomes team Good's answers; all runs have their new scores."""
     path = tiny_folder / "gold" / "one.json"
     path.write_bytes(run_file(GOOD))
     add_gold_standard(field.tracks.get(slug="one"), "test", path, POST)

@@ -1,4 +1,4 @@
-"""One job checks an upload and scores its runs in the child that has read them; what it leaves gets jobs of its own."""
+"""One job checks an upload and scores its runs in the child that read them; what is left gets jobs of its own."""
 
 from datetime import timedelta
 

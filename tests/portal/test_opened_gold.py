@@ -1,4 +1,4 @@
-"""Gold standards that a worker's process keeps opened, and how its children come to score by them."""
+"""Gold standards that a worker keeps opened, and how its children get them."""
 
 import pickle
 

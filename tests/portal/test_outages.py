@@ -1,4 +1,4 @@
-"""Errors of ours while uploads are evaluated: no attempt is used, everything waits, and is scored when it is over."""
+"""Errors of ours during evaluation: no attempt is used, everything waits, and is scored afterwards."""
 
 import errno
 import os
@@ -62,7 +62,7 @@ def alerts():
 
 
 def waits(work):
-    """Its state, its attempts, and for how many seconds it is postponed since then."""
+    """Its state, its attempts, and for how many seconds it is postponed."""
     work.refresh_from_db()
     return work.state, work.attempts, work.postponed
 
@@ -181,7 +181,7 @@ def test_gold_uploads_wait_too(tiny, administrators):
 
 
 def test_database_away_when_scores_are_recorded(meltemi):
-    """The worker cannot write that it failed: its lease ends, and the next one scores the run."""
+    """The worker cannot record the failure: its lease ends, and the next one scores the run."""
     run = send_run(meltemi, GOOD, 1, EVALUATION)
     check_submission(run.submission.pk, EVALUATION)
     updates = []

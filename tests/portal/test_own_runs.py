@@ -1,4 +1,4 @@
-"""A team's choice of its official run, runs that it takes back, and what it says of them. Time is an argument."""
+"""A team's choice of its official run, withdrawn runs, and descriptions. Time is an argument."""
 
 from datetime import timedelta
 
@@ -38,7 +38,7 @@ def runs(meltemi):
 
 
 def official(runs, at, viewer=None):
-    """The official run of the runs' phase and track, as the team's page says it."""
+    """The official run of the runs' phase and track, as on the team's page."""
     viewer = viewer or captain(runs[0].team)
     (found,) = official_runs_of(team_runs(runs[0].team, viewer, at), viewer, at)
     return found

@@ -1,4 +1,4 @@
-"""What the pages are given to show: home, task, limits, runs, one upload, one run."""
+"""The data of pages: home, task, limits, runs, one upload, one run."""
 
 from datetime import datetime, timedelta
 
@@ -61,7 +61,7 @@ def test_home_links_boards_that_everyone_may_see(tiny):
 
 
 def test_a_task_that_stays_open_is_listed_as_open(db):
-    """After those with a deadline."""
+    """After tasks with a deadline."""
     task_with("staying", 2025, (POST - 2 * DAY, POST - DAY), (POST - DAY, None))
     task_with("closing", 2024, (POST, POST + DAY))
     assert [(line.task.slug, line.deadline) for line in home_lists(STRANGER, POST).open] == [
@@ -71,7 +71,7 @@ def test_a_task_that_stays_open_is_listed_as_open(db):
 
 
 def test_home_sorts_in_the_database_as_each_task_says(db):
-    """The pages follow an order made in SQL; the states and times of tasks are decided in Python."""
+    """Pages have an order made in SQL; the states and times of tasks are decided in Python."""
     for number in range(24):
         opens = POST + (number % 4 - 2) * DAY
         closes = None if number % 5 == 0 else opens + (1 + number % 2) * DAY

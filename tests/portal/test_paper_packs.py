@@ -1,4 +1,4 @@
-"""Packs for papers: built once for each state of the boards, one at a time, never by the web server."""
+"""Paper packs: built once for each state of the boards, one at a time, never by the web server."""
 
 import io
 import zipfile
@@ -47,7 +47,7 @@ def organizer(tiny: SharedTask) -> Client:
 
 
 def settle() -> None:
-    """Compare what has changed, as a worker does."""
+    """Compare changed boards, as a worker does."""
     for board in Board.objects.filter(gold__isnull=False):
         compare_board(board, RELEASE)
 
@@ -134,12 +134,12 @@ def test_a_paper_of_a_team_and_a_changed_release_are_other_states(field):
 def test_a_release_brings_the_pack_by_itself_and_once(field):
     assert packs_to_build(RELEASE - MINUTE) == []
     (pack,) = packs_to_build(RELEASE)
-    assert packs_to_build(RELEASE) == []  # hinted at
+    assert packs_to_build(RELEASE) == []  # a hint was queued
     assert packs_to_build(RELEASE + MINUTE) == [pack]  # the hint was lost
     assert build_pack(pack, RELEASE + MINUTE)
     assert packs_to_build(RELEASE + 2 * MINUTE) == []
     change(field)
-    assert packs_to_build(RELEASE + 2 * MINUTE) == []  # the boards are yet to be compared
+    assert packs_to_build(RELEASE + 2 * MINUTE) == []  # the boards are not compared yet
     settle()
     (again,) = packs_to_build(RELEASE + 2 * MINUTE)
     assert again != pack
@@ -236,7 +236,7 @@ def test_before_the_release_organizers_alone_have_a_pack_and_it_goes_with_it(fie
     assert b"Ostro" in content(organizer.get(ZIP)).read("tables/one.tex")
     assert Client().get(ZIP).status_code == 404
     Phase.objects.filter(slug="evaluation").update(released=RELEASE)
-    assert Client().get(ZIP).status_code == 302  # the organizers' pack is not for everybody
+    assert Client().get(ZIP).status_code == 302  # the organizers' pack is not public
     public = ask_for_pack(AnonymousUser(), phase_of(field), database_now())
     assert build_pack(public.pk, database_now())
     assert [one.audience for one in PaperPack.objects.all()] == ["public"]

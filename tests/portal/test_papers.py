@@ -1,4 +1,4 @@
-"""How teams are cited: what an entry may hold, who gives it until when, and where it goes."""
+"""Teams' papers: valid entries, who can set them until when, and where they appear."""
 
 import re
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""Limits belong to persons as well as to teams: whoever leaves and registers again, or joins others, gets no more."""
+"""Limits for people as well as for teams: leaving and registering again, or joining others, gives no more."""
 
 from datetime import timedelta
 from importlib import import_module
@@ -36,7 +36,7 @@ from tests.portal.world import (
 
 
 def another_team(user: User, team: Team, name: str) -> Team:
-    """The team that the person registers after leaving that one."""
+    """The team that the person registers after leaving another."""
     leave_team(user, team, EVALUATION)
     return register_team(user, team.shared_task, EVALUATION, name=name)
 
@@ -108,7 +108,7 @@ def test_a_rejected_run_is_given_back_to_its_sender(meltemi):
 
 @pytest.mark.django_db(transaction=True)
 def test_parallel_uploads_of_a_person_for_two_teams_admit_the_limit(meltemi):
-    """The person left the first team while uploads for it were under way: they count from the moment they commit."""
+    """The person left the first team while uploading for it: these uploads count from their commit."""
     user = captain(meltemi)
     meltemi.shared_task.phases.filter(slug="evaluation").update(run_numbers="free")
     sirocco = new_team(meltemi.shared_task, "Sirocco")
@@ -149,12 +149,12 @@ def stepped(meltemi):
 
 
 def shown_scores(user, team):
-    """Of the team's runs, by number, as its member sees them."""
+    """The scores of the team's runs, by number, as its member sees them."""
     return {line.run.number: [score.value for score in line.scores] for line in team_runs(team, user, EVALUATION)}
 
 
 def scored_run(team, value, number):
-    """Uploaded by the captain."""
+    """A scored run, uploaded by the captain."""
     run = send_run(team, GOOD, number, EVALUATION + number * MILLISECOND)
     work_off(EVALUATION)
     rescored(run, {"accuracy": value})

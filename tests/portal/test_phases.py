@@ -1,4 +1,4 @@
-"""Moving a phase, grace, and release: what may be done, who may, and what runs are taken then."""
+"""Changing a phase, extra time, and release: what is allowed, to whom, and which runs are accepted then."""
 
 from datetime import timedelta
 

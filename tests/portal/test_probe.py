@@ -1,4 +1,4 @@
-"""What a machine lacks for the work of a lane, and that it is said where people look."""
+"""What a machine lacks for the work of a lane, and where that is shown."""
 
 import json
 from datetime import timedelta
@@ -16,7 +16,7 @@ from portal.worker import probe
 
 
 def elsewhere(settings, tmp_path, which):
-    """The settings of a machine whose folder of data or gold is another, empty one."""
+    """The settings of a machine with another, empty folder of data or gold."""
     place = {"BACKEND": "portal.objects.folder.Folder", "OPTIONS": {"location": tmp_path / "empty"}}
     settings.STORAGES = settings.STORAGES | {which: place}
 

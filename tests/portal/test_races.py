@@ -1,4 +1,4 @@
-"""Two at once: real connections, real commits. On PostgreSQL they truly overlap; on SQLite writers queue."""
+"""Simultaneous actions: real connections, real commits. On PostgreSQL they overlap; on SQLite writers queue."""
 
 import itertools
 from collections import Counter
@@ -57,7 +57,7 @@ def test_parallel_uploads_at_a_limit_admit_exactly_that_many_each_time(tiny_fold
     shared_task = import_shared_task(None, tiny_folder, at).shared_task
     for number in range(rounds):
         team = new_team(shared_task, f"Team{number}")
-        if number % 2:  # the row that counts is there: nobody waits for another to insert it
+        if number % 2:  # the row that counts exists: no one waits for another to insert it
             send_run(team, GOOD, ARRIVALS, at, phase)
         there = number % 2
         answers = at_once([lambda n=n, team=team: send_run(team, GOOD, n, at, phase) for n in range(1, ARRIVALS)])

@@ -1,4 +1,4 @@
-"""Rows, files and evaluations compared: silence where all is well, and each kind of difference by its name."""
+"""Comparing rows, files and evaluations: nothing is reported if all is well, and each kind of difference by name."""
 
 import io
 import shutil
@@ -36,7 +36,7 @@ datasets:
 
 @pytest.fixture
 def run(meltemi):
-    """A scored run of a team, beside a refused upload and an archive of two."""
+    """A scored run of a team, next to a rejected upload and an archive of two."""
     files = {"one_Meltemi_2.json": run_file(GOOD), "two_Meltemi_2.json": run_file(GOOD)}
     send(meltemi, "tiny_Meltemi.zip", archive(files), EVALUATION)
     send_run(meltemi, ["MAYBE"], 3, EVALUATION)
@@ -48,7 +48,7 @@ def run(meltemi):
 
 @pytest.fixture
 def tiny_folder(tiny_folder, settings, tmp_path):
-    """The tiny task with a dataset, and one by which runs are checked; its files go to a folder that may be broken."""
+    """The tiny task with a dataset, and one used by checks; its files are in a folder that tests may damage."""
     place = {**settings.STORAGES["data"], "OPTIONS": {"location": tmp_path / "data"}}
     settings.STORAGES = {**settings.STORAGES, "data": place}
     with (tiny_folder / "task.yaml").open("a") as file:

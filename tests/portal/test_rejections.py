@@ -1,4 +1,4 @@
-"""Rejected uploads are limited for persons and teams, wherever they are rejected; outages are not."""
+"""Limits of rejected uploads for people and teams, wherever they are rejected, without counting outages."""
 
 from datetime import timedelta
 
@@ -24,7 +24,7 @@ NONE = ([], [])
 
 @remembered
 def unlimited(meltemi):
-    """A team of a task whose phase has no limit of runs."""
+    """A team of a task whose phase has no run limit."""
     Phase.objects.update(runs_per_track=None, runs_per_day=None)
     return meltemi
 

@@ -1,4 +1,4 @@
-"""What `remembered` puts back is what was made, and it is made anew wherever anything differs."""
+"""`remembered` restores what was made, and builds it again if anything differs."""
 
 import pytest
 from django.db import transaction
@@ -9,7 +9,7 @@ from tests.portal.world import EVALUATION, GOOD, new_team, person, send_run, sto
 
 
 class Field:
-    """A remembered fixture that sends a run of a new team, as tests use it one after another."""
+    """A remembered fixture that submits a run of a new team, used by one test after another."""
 
     def __init__(self, request, **given):
         self.made = 0
@@ -21,12 +21,12 @@ class Field:
         return send_run(new_team(tiny, "Meltemi"), GOOD, 1, EVALUATION)
 
     def use(self):
-        """The run, and all rows with it; they are gone afterwards, as after a test."""
+        """The run with all rows, which are deleted afterwards, as after a test."""
         before = transaction.savepoint()
         run = self._use(self._request, **self._given)
         assert list(Run.objects.filter(team__name="Meltemi")) == [run]
         rows = _rows()
-        new_team(run.track.shared_task, "Ostro")  # the numbers of its rows are free
+        new_team(run.track.shared_task, "Ostro")  # its keys are free
         transaction.savepoint_rollback(before)
         return run, rows
 

@@ -1,4 +1,4 @@
-"""Scores asked for again: boards and workers go by one scorer, and nothing stays pending for ever."""
+"""Scoring again: boards and workers use one scorer, and nothing stays pending forever."""
 
 import io
 from datetime import timedelta
@@ -40,7 +40,7 @@ def run(meltemi):
 
 
 def become(monkeypatch, version):
-    """This worker is of that version from now on."""
+    """This worker has that version from now on."""
     for module in (claim, rescore, score):
         monkeypatch.setattr(module, "scorer_version", version)
 

@@ -1,4 +1,4 @@
-"""What failed on our side comes back: by an organizer's button and by a command, also after the deadline."""
+"""Retrying what failed on our side: with an organizer's button and with a command, also after the deadline."""
 
 from datetime import timedelta
 
@@ -37,7 +37,7 @@ def organizer(tiny):
 
 
 def given_up(run, at=EVALUATION):
-    """After its upload was accepted."""
+    """A run that failed after its upload was accepted."""
     check_submission(run.submission.pk, at)
     assert quarantine(Run.objects.filter(pk=run.pk), at)
     return run

@@ -1,4 +1,4 @@
-"""A database that lacks what the code needs is named, with what to do."""
+"""A database that lacks something is reported, with the fix."""
 
 import pytest
 from django.db import connection

@@ -1,4 +1,4 @@
-"""Primary and contrastive runs, where a phase has such slots: what is taken, and which run stands for the team."""
+"""Primary and contrastive runs in phases with slots: accepted runs, and the official one."""
 
 import pytest
 from django.http import QueryDict

@@ -1,4 +1,4 @@
-"""Files by content: whole and durable, or not there."""
+"""Files by content: complete and durable, or not there."""
 
 import hashlib
 import os

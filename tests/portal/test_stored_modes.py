@@ -1,4 +1,4 @@
-"""What one role stores, another reads: they may be users of one group."""
+"""Files stored by one role are read by another: they may be users of one group."""
 
 import os
 import stat

@@ -1,4 +1,4 @@
-"""Taking an upload: window, limits, numbers and repeated requests. Time is an argument."""
+"""Submitting an upload: window, limits, numbers and repeated requests. Time is an argument."""
 
 from datetime import timedelta
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Names that a report suggests: none of a run that the team has already."""
+"""Suggested names in reports: none of an existing run of the team."""
 
 from portal.evaluation.check import child_for, judge
 from portal.models import Phase, Run

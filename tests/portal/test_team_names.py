@@ -1,4 +1,4 @@
-"""Two teams of a shared task never have names that readers mistake for each other."""
+"""Two teams of a shared task never have names that look the same."""
 
 from datetime import UTC, datetime
 
@@ -30,7 +30,7 @@ INVISIBLE = {
 
 @pytest.fixture
 def tiny_folder(tiny_folder):
-    """Whose teams may be called anything."""
+    """The tiny task, which allows any team name."""
     path = tiny_folder / "task.yaml"
     path.write_text(path.read_text().replace('team: {name: "[A-Za-z0-9_-]{2,30}"', 'team: {name: ".{2,30}"'))
     return tiny_folder

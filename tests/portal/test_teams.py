@@ -1,4 +1,4 @@
-"""What organizers, captains and members do with teams, and what each state allows."""
+"""Actions of organizers, captains and members on teams, and what each state allows."""
 
 from datetime import timedelta
 
@@ -40,7 +40,7 @@ def verbs(team):
 
 
 def mails(team):
-    """Of the team's members and its invitations."""
+    """The mails to the team's members and its invitations."""
     return list(team.mails.exclude(kind="team_waiting").order_by("queued_at", "pk").values_list("kind", "address"))
 
 
@@ -212,7 +212,7 @@ def test_teams_close_when_the_phase_opens(gated, pending):
     assert team_view(pending, captain(pending), opens, has_signed=True).is_closed
     just_before = opens - timedelta(milliseconds=1)
     membership = join_team(late, pending.shared_task, just_before, code=pending.invitation_code)
-    assert join_team(late, pending.shared_task, POST, code=pending.invitation_code) == membership  # who is in stays in
+    assert join_team(late, pending.shared_task, POST, code=pending.invitation_code) == membership  # members stay
 
 
 def test_each_state_says_what_it_allows(pending, organizer):

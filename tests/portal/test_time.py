@@ -1,4 +1,4 @@
-"""Windows, days and clocks: what decides is the database's time, read when the whole upload is in."""
+"""Windows, days and clocks: the database's time decides, read after the whole upload was received."""
 
 import time
 from datetime import UTC, datetime, timedelta
@@ -23,7 +23,7 @@ DAY = timedelta(days=1)
 
 
 def reimport(folder, before, after, at=EVALUATION):
-    """The task with another line in its definition."""
+    """Import the task with another line in its definition."""
     path = folder / "task.yaml"
     text = path.read_text()
     assert before in text
@@ -48,7 +48,7 @@ def test_a_deadline_that_is_moved_during_an_upload_holds_and_is_audited(tiny_fol
 
 @pytest.mark.parametrize("minutes", [10, -10])
 def test_a_web_servers_wrong_clock_decides_nothing(meltemi, monkeypatch, minutes):
-    """A phase that closes in five minutes is open and one that closed five minutes ago is not, whatever it shows."""
+    """A phase that closes in five minutes is open and one that closed five minutes ago is not, whatever the clock."""
     wrong = timedelta(minutes=minutes)
     right, seconds = database_now(), time.time
     monkeypatch.setattr(timezone, "now", lambda: datetime.now(UTC) + wrong)

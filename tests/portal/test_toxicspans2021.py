@@ -1,4 +1,4 @@
-"""The real test set of Toxic Spans 2021 as gold, from upload to leaderboard: the published scores must come out."""
+"""The real test set of Toxic Spans 2021 as gold, from upload to leaderboard, with the published scores."""
 
 import csv
 from datetime import UTC, datetime

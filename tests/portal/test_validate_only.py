@@ -1,4 +1,4 @@
-"""Validating a file: checked like an upload by a worker, and nothing of it stays."""
+"""Validating a file: checked like an upload by a worker, and nothing of it is kept."""
 
 import shutil
 from datetime import timedelta
@@ -39,7 +39,7 @@ def no_files_of_other_tests(db):
 
 
 def asked(team, name="one_Meltemi_1.json", body=None, at=EVALUATION, user=None, phase="evaluation"):
-    """The validation, which waits for a worker."""
+    """A validation that waits for a worker."""
     there = Phase.objects.get(shared_task=team.shared_task, slug=phase)
     content = [run_file(GOOD) if body is None else body]
     return validate_only(user or captain(team), there, at, content=content, file_name=name)
@@ -96,7 +96,7 @@ def test_a_file_that_no_worker_claims_is_deleted_after_an_hour(meltemi):
     validate.expire(EVALUATION + WAITS - MINUTE)
     assert len(files()) == len(before) + 1
     later = EVALUATION + WAITS
-    assert asked(meltemi, at=later).state == "waiting"  # the old one stands in nobody's way
+    assert asked(meltemi, at=later).state == "waiting"  # the old one blocks no one
     validation.refresh_from_db()
     assert validation.state == "failed"
     assert len(files()) == len(before) + 1

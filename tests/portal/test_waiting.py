@@ -1,4 +1,4 @@
-"""How long limits last, to the second: until then the same fails, and then it does not."""
+"""The duration of limits, to the second: the same request fails until then, and not afterwards."""
 
 from datetime import timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""A small world for the portal's tests: one shared task of four items, people, teams, runs and a worker in line."""
+"""A small world for the portal's tests: one shared task of four items, people, teams, runs and a worker."""
 
 import io
 import json
@@ -66,7 +66,7 @@ RELEASE = datetime(2024, 5, 24, 10, tzinfo=UTC)
 STRANGER = AnonymousUser()
 POST = datetime(2024, 6, 2, 12, tzinfo=UTC)  # the phases `post` and `without-gold` are open
 
-PERFECT = ["YES", "YES", "YES", "NO"]  # accuracy in track one 1.0
+PERFECT = ["YES", "YES", "YES", "NO"]  # accuracy in track one: 1.0
 GOOD = ["YES", "YES", "NO", "NO"]  # 0.75
 POOR = ["NO", "NO", "NO", "NO"]  # 0.25
 
@@ -77,12 +77,12 @@ APP_TIME = 1_714_651_200  # Unix time
 
 
 def stored_path(sha256: str) -> Path:
-    """Where an upload, a baseline or a dataset lies on this machine."""
+    """The path of an upload, a baseline or a dataset on this machine."""
     return Path(settings.DATA_ROOT) / stored_name(sha256)
 
 
 def gold_path(sealed_sha256: str) -> Path:
-    """Where a sealed gold standard lies on this machine."""
+    """The path of a sealed gold standard on this machine."""
     return Path(settings.GOLD_ROOT) / sealed_sha256
 
 
@@ -99,19 +99,19 @@ def organizer_of(shared_task: SharedTask, name: str = "Oana") -> User:
 
 
 def set_up_second_factor(user: User) -> str:
-    """An app that shows codes, as organizers and administrators need it; its secret."""
+    """Set up an app with codes, as organizers and administrators need; return its secret."""
     secret = generate_totp_secret()
     TOTP.activate(user, secret)
     return secret
 
 
 def app_code(secret: str) -> str:
-    """What an app with that secret shows at `APP_TIME`, which the fixture `time_of_apps` makes now."""
+    """The app's code at `APP_TIME`, which the fixture `time_of_apps` makes the current time."""
     return str(format_hotp_value(hotp_value(secret, APP_TIME // 30)))
 
 
 def new_team(shared_task: SharedTask, name: str) -> Team:
-    """An approved team whose captain is called as the team and has signed what there is to sign."""
+    """An approved team whose captain has the team's name and has signed the agreement."""
     user = person(name)
     if shared_task.definition.agreement is not None:
         sign(user, shared_task)
@@ -119,7 +119,7 @@ def new_team(shared_task: SharedTask, name: str) -> Team:
 
 
 def sign(user: User, shared_task: SharedTask, at: datetime = EVALUATION) -> Signature:
-    """The agreement as it is now."""
+    """Sign the current agreement."""
     agreement = shared_task.definition.agreement
     assert agreement is not None
     return sign_agreement(
@@ -153,18 +153,18 @@ def send(
     slot: str = "",
     by: User | None = None,
 ) -> Submission:
-    """What the upload page does, for its captain or for another member."""
+    """Submit a file as the upload page does, for the captain or for another member."""
     there = team.shared_task.phases.get(slug=phase)
     return submit(by or captain(team), there, at, content=[body], file_name=name, key=key, slot=slot)
 
 
 def send_run(team: Team, values: list[str], number: int, at: datetime, phase: str = "evaluation") -> Run:
-    """One run for track one, in a file of its own."""
+    """Submit one run for track one, in a file of its own."""
     return send(team, f"one_{team.name}_{number}.json", run_file(values), at, phase).runs.get()
 
 
 def with_teams(shared_task: SharedTask, runs: Mapping[str, list[str]]) -> SharedTask:
-    """Teams of these names, each with one scored run for track one."""
+    """Teams with these names, each with one scored run for track one."""
     for name, values in runs.items():
         send_run(new_team(shared_task, name), values, 1, EVALUATION)
     work_off(EVALUATION)
@@ -172,7 +172,7 @@ def with_teams(shared_task: SharedTask, runs: Mapping[str, list[str]]) -> Shared
 
 
 def work_off(at: datetime, *, confined: bool = False) -> None:
-    """A worker that does all there is to do; `confined` with content that harms whoever reads it."""
+    """Run all of a worker's jobs; `confined` for content that harms its reader."""
     with nullcontext() if confined else without_children():
         for submission in Submission.objects.filter(state=Submission.State.RECEIVED):
             evaluate_submission(submission.pk, at)
@@ -202,13 +202,13 @@ def applied(upload: GoldUpload, at: datetime) -> GoldUpload:
 
 @contextmanager
 def without_children() -> Iterator[None]:
-    """Check and score in this process, for content of the tests' own: a child costs more than scoring four items."""
+    """Check and score in this process, for the tests' own content: a child costs more than scoring four items."""
     with patch.object(check, "Child", NoChild), patch.object(score, "Child", NoChild):
         yield
 
 
 class NoChild(Child):
-    """Its work is done in this process."""
+    """Does the child's work in this process."""
 
     def __init__(self, work: object, *_limits: Any, **_further: Any) -> None:
         self._work, self._pid, self._unsent, self._used = work, 0, b"", 0.0
@@ -224,13 +224,13 @@ class NoChild(Child):
 
 
 def check_submission(submission_id: UUID, at: datetime) -> list[UUID]:
-    """A worker that ends after it has checked an upload, before it scores any of its runs; returns those."""
+    """A worker that ends after checking an upload, before scoring its runs; returns these."""
     with checked(submission_id, at) as found:
         return [run.pk for run in found.runs]
 
 
 def validated(validation: Validation, at: datetime) -> ValidationReport:
-    """The report, after a worker has taken it up."""
+    """The report, after a worker has run."""
     validate(validation.pk, at)
     report = report_of(Validation.objects.get(pk=validation.pk), at)
     assert report is not None
@@ -238,19 +238,19 @@ def validated(validation: Validation, at: datetime) -> ValidationReport:
 
 
 def deliver(at: datetime = EVALUATION) -> None:
-    """A worker that sends all mails that wait."""
+    """A worker that sends all waiting mails."""
     for pk in outbox.due(at):
         outbox.send(pk, at, mail_facts)
 
 
 def remind(at: datetime) -> None:
-    """What the schedule does, at a moment of one's own."""
+    """The schedule's mails at a given time."""
     for due in notices(at):
         OutgoingMail.objects.notify(due.user, due.kind, due.occasion, at, **due.about)
 
 
 def at_once(actions: list[Callable[[], Any]]) -> list[Any]:
-    """Each action's value or refusal, all started at the same moment, each on a connection of its own.
+    """The value or error of each action, all started at the same time, each on its own connection.
 
     Raises the first other error, in the order of the list.
     """
@@ -273,19 +273,20 @@ def at_once(actions: list[Callable[[], Any]]) -> list[Any]:
         done = [pool.submit(do, action) for action in actions]
     errors = [error for one in done if (error := one.exception())]
     if errors:
-        raise min(errors, key=lambda error: isinstance(error, BrokenBarrierError))  # those only follow from another
+        # BrokenBarrierErrors only follow from another error
+        raise min(errors, key=lambda error: isinstance(error, BrokenBarrierError))
     return [one.result() for one in done]
 
 
 def board(shared_task: SharedTask, at: datetime, phase: str = "evaluation", **choice: Any) -> Leaderboard:
-    """The board of track one; a stranger looks at it unless `viewer` says otherwise."""
+    """The board of track one, as a stranger sees it unless `viewer` is given."""
     viewer = choice.pop("viewer", AnonymousUser())
     track, there = shared_task.tracks.get(slug="one"), shared_task.phases.get(slug=phase)
     return leaderboard(track, there, viewer, at, Choices(**choice))
 
 
 def pack_of(shared_task: SharedTask, at: datetime = RELEASE) -> zipfile.ZipFile:
-    """The paper pack of the phase `evaluation`, as everyone may have it at that moment."""
+    """The paper pack of the phase `evaluation` that everyone may have at that time."""
     tracks = list(Track.objects.filter(shared_task=shared_task).select_related("shared_task"))
     phase = Phase.objects.select_related("shared_task").get(shared_task=shared_task, slug="evaluation")
     return zipfile.ZipFile(
@@ -299,7 +300,7 @@ def ranked(shown: BoardTable) -> list[tuple[int | None, str]]:
 
 
 def scored(team: Team, scores: Mapping[str, float | None], at: datetime, number: int = 1) -> Run:
-    """A run for track one that got these scores, whatever is in it."""
+    """A run for track one with these scores, whatever its content."""
     run = send_run(team, GOOD, number, at)
     gold = GoldStandard.objects.newest(run.track, run.phase.split)
     assert gold is not None
@@ -309,7 +310,7 @@ def scored(team: Team, scores: Mapping[str, float | None], at: datetime, number:
 
 
 def copy_of(run: Run, team: Team, scores: Mapping[str, float | None]) -> Run:
-    """Another scored run in the same place, made without an upload."""
+    """Another scored run in the same track and phase, made without an upload."""
     old = run.evaluations.get()
     run.pk, run.team, run.number, run.name = uuid4(), team, None, f"one_{team.name}.json"
     run.received_at += MILLISECOND
@@ -320,12 +321,12 @@ def copy_of(run: Run, team: Team, scores: Mapping[str, float | None]) -> Run:
 
 
 def queries(question: Callable[[], Any]) -> int:
-    """How many statements it takes."""
+    """The number of queries."""
     with CaptureQueriesContext(connection) as asked:
         question()
     return len(asked)
 
 
 def rescored(run: Run, scores: Mapping[str, float | None]) -> None:
-    """The run's evaluations say so."""
+    """Change the scores in the run's evaluations."""
     Evaluation.objects.filter(run=run).update(scores=scores, rank_key=run.track.rank_key(scores))

@@ -62,7 +62,7 @@ phases:
 
 @pytest.fixture
 def write_task(tmp_path: Path) -> Callable[[str], Path]:
-    """Writes a shared task's folder with the given task.yaml and returns it."""
+    """Write a shared task's folder with the given task.yaml and return it."""
 
     def write(text: str) -> Path:
         folder = tmp_path / "task"

@@ -1,4 +1,4 @@
-"""The clock stands in the phase `evaluation`, and nobody has asked anything yet."""
+"""The clock is in the phase `evaluation`, and no requests have been counted."""
 
 import pytest
 from django.core.cache import caches

@@ -1,4 +1,4 @@
-"""Who asks, how often, and what every answer of the API carries."""
+"""Tokens, rates and headers of the API."""
 
 import json
 from base64 import urlsafe_b64encode

@@ -1,4 +1,4 @@
-"""What the API reads is what the pages show, by the same gates."""
+"""The API reads what the pages show, through the same gates."""
 
 import csv
 import io

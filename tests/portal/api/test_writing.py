@@ -1,4 +1,4 @@
-"""Each action by its address: the same rules as on pages, and every action has an address or a reason for none."""
+"""Each action by its URL: the same rules as on pages, and every action has a URL or a reason for none."""
 
 import json
 from datetime import timedelta

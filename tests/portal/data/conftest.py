@@ -1,4 +1,4 @@
-"""People on both sides of the data gate."""
+"""People before and after getting access to data."""
 
 import pytest
 
@@ -24,7 +24,7 @@ def cleo(gated):
 
 @pytest.fixture
 def password(gated, cleo, organizer, smtp):
-    """Of Bora, which is approved now; its captain has signed."""
+    """The password of Bora, approved now, whose captain has signed."""
     approve_team(organizer, Team.objects.get(name="Bora"), EVALUATION)
     sign(cleo, gated)
     return latest_password(smtp)

@@ -1,4 +1,4 @@
-"""What tests of the data gate say often."""
+"""Helpers of the tests of data access."""
 
 import re
 

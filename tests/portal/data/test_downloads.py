@@ -1,4 +1,4 @@
-"""Downloads: the record that precedes the first byte, ranges, and who sends the file."""
+"""Downloads: the record before the first byte, ranges, and who sends the file."""
 
 import csv
 from datetime import timedelta
@@ -21,12 +21,12 @@ from tests.portal.world import EVALUATION, sign
 def test_the_record_says_who_what_when_and_where_from(gated, reader, cleo, client):
     sign(cleo, gated)
     response = reader.get(f"{DATA}training/", REMOTE_ADDR="192.0.2.9")
-    row = Download.objects.get()  # there before anything is read from the answer
+    row = Download.objects.get()  # exists before anything is read from the response
     assert response.streaming
     assert (row.user, row.team.name, row.dataset, row.address) == (cleo, "Bora", "training", "192.0.2.9")
     assert row.sha256 == gated.stored_dataset("training").sha256
     assert reader.head(f"{DATA}training/").status_code == 200
-    assert Download.objects.count() == 1  # HEAD takes nothing
+    assert Download.objects.count() == 1  # HEAD downloads nothing
     Client().get(f"{DATA}sample/")
     assert (Download.objects.first().user, Download.objects.first().team) == (None, None)
 
@@ -59,7 +59,7 @@ def test_without_the_record_no_bytes(gated):
         cursor.execute("ALTER TABLE portal_download RENAME TO portal_gone")
     client = Client(raise_request_exception=False)
     response = client.get(f"{DATA}sample/")
-    assert response.status_code in (500, 503)  # SQLite calls a missing table unavailable
+    assert response.status_code in (500, 503)  # SQLite reports a missing table as unavailable
     assert b"0123456789" not in response.content
 
 

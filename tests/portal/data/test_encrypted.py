@@ -1,4 +1,4 @@
-"""Files that are handed out in an archive which the team's password opens."""
+"""Files that are downloaded in an archive encrypted with the team's password."""
 
 import io
 import zipfile

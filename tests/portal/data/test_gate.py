@@ -1,4 +1,4 @@
-"""The data gate: who may have what, and what each reader is told to do first."""
+"""Access to data: who may have what, and the steps that each reader sees."""
 
 from datetime import timedelta
 

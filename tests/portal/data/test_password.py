@@ -33,7 +33,7 @@ def test_the_right_password_is_not_enough(gated, reader, password, smtp):
     assert status(reader) == 403
     assert reader.post(PASSWORD_PAGE, {"password": password}).status_code == 302
     assert status(reader) == 200
-    Signature.objects.all().delete()  # and it replaces neither afterwards
+    Signature.objects.all().delete()  # it does not replace the signature afterwards either
     assert status(reader) == 403
 
 

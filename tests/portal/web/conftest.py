@@ -1,4 +1,4 @@
-"""People who look at pages: each fixture is a test client that is signed in as one of them."""
+"""People who use pages: each fixture is a test client that is signed in as one of them."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -19,7 +19,7 @@ CLOCK = {"postgresql": "SELECT timestamptz '{}'", "sqlite": "SELECT '{}'"}
 
 @pytest.fixture
 def at(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    """Sets the database's clock."""
+    """Set the database's clock."""
 
     def set_clock(moment: datetime) -> None:
         text = moment.strftime("%Y-%m-%d %H:%M:%S.%f")
@@ -31,7 +31,7 @@ def at(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 @pytest.fixture(autouse=True)
 def time_of_apps(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For their codes the time stands still: none ends between reading and typing."""
+    """Stop the clock for codes of apps, so that none expires between reading and typing."""
     monkeypatch.setattr(auth, "time", SimpleNamespace(time=lambda: APP_TIME))
 
 
@@ -47,7 +47,7 @@ def sign_in() -> Callable[[User], Client]:
 
 @pytest.fixture
 def anybody() -> Client:
-    """Nobody is signed in."""
+    """A reader who is not signed in."""
     return Client()
 
 
@@ -73,7 +73,7 @@ def stranger(tiny: SharedTask, sign_in: Callable[[User], Client]) -> Client:
 
 @pytest.fixture
 def newcomer(tiny: SharedTask, sign_in: Callable[[User], Client]) -> Client:
-    """Somebody without a team."""
+    """A user without a team."""
     return sign_in(person("Newcomer"))
 
 

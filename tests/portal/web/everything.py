@@ -1,4 +1,4 @@
-"""All that the portal answers somebody about scores: what must not depend on them is compared byte by byte."""
+"""All responses about scores: those that must not depend on scores are compared byte by byte."""
 
 import re
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ FIGURES = ("by-class", "difficulty", "disagreement", "intervals", "labels", "ove
 
 
 def addresses(task: SharedTask) -> Iterator[str]:
-    """Every page that could say something of scores in the phase `evaluation`, with every way to sort and export."""
+    """Every page that could show scores in the phase `evaluation`, with every sort order and export."""
     for name in ("task", "task_data", "task_evaluation", "task_terms", "submit", "team_runs", "team"):
         yield reverse(name, args=[task.slug])
     yield from (reverse("home"), reverse("task_folder", args=[task.slug]), reverse("feed"))
@@ -45,7 +45,7 @@ def addresses(task: SharedTask) -> Iterator[str]:
 
 
 def everything(task: SharedTask, client: Client) -> dict[str, tuple[int, bytes]]:
-    """Status, headers and body of each address, made anew."""
+    """Status, headers and body of each page, without caches."""
     caches["boards"].clear()
     found = {}
     for address in addresses(task):
@@ -57,7 +57,7 @@ def everything(task: SharedTask, client: Client) -> dict[str, tuple[int, bytes]]
 
 
 def readers(task: SharedTask, *teams: str) -> Iterator[Client]:
-    """Somebody, and the captains of these teams."""
+    """A user without a team, and the captains of these teams."""
     yield Client()
     for name in teams:
         client = Client()

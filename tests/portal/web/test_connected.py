@@ -1,4 +1,4 @@
-"""Signing in by GitHub or ORCID, with a server of our own in GitHub's place."""
+"""Signing in with GitHub or ORCID, with our own server instead of GitHub's."""
 
 import json
 import threading
@@ -24,7 +24,7 @@ ANSWERS = {
 
 
 class GitHub(BaseHTTPRequestHandler):
-    """Says of everybody that it is Nora."""
+    """Identifies everyone as Nora."""
 
     def do_GET(self) -> None:
         body = json.dumps(ANSWERS[self.path]).encode()
@@ -52,7 +52,7 @@ def github(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def come_back(client: Client, process: str = "login") -> str:
-    """To GitHub and back; where that leads."""
+    """Go to GitHub and back; where that leads."""
     away = urlsplit(client.post(f"/accounts/github/login/?process={process}")["Location"])
     assert away.netloc == "github.com"
     state = parse_qs(away.query)["state"][0]

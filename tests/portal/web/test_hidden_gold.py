@@ -1,4 +1,4 @@
-"""What can be learnt of gold and scores before their time, by whatever page, export or header: nothing."""
+"""What can be learned of gold and scores early, from any page, export or header: nothing."""
 
 import re
 from datetime import datetime, timedelta
@@ -45,7 +45,7 @@ def field(meltemi: Team) -> SharedTask:
 
 
 def change_all_scores() -> None:
-    """The best becomes the worst, and no digit stays."""
+    """Make the best run the worst, with different digits everywhere."""
     for evaluation in Evaluation.objects.all():
         evaluation.scores = {key: 0.123456789 - value / 9 for key, value in evaluation.scores.items()}
         evaluation.rank_key = evaluation.run.track.rank_key(evaluation.scores)
@@ -92,7 +92,7 @@ def test_home_names_boards_from_the_release_on(field: SharedTask, at: Clock) -> 
 
 
 def finding(team: Team, name: str, body: bytes) -> dict[str, Any]:
-    """All that a team is told of an upload, by the check alone and by the real one."""
+    """All that a team sees of an upload, from validation and from submission."""
     shared_task = team.shared_task
     phase = shared_task.phases.get(slug="evaluation")
     validation = validate_only(captain(team), phase, EVALUATION, content=[body], file_name=name)

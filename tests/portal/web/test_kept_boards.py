@@ -1,4 +1,4 @@
-"""Boards that are kept: quick for everybody, and never of a time or a reader that they are not for."""
+"""Cached boards: fast for everyone, and never of another time or reader."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -50,7 +50,7 @@ def test_a_browser_that_has_the_page_gets_304(anybody: Client, runs: list[Run]) 
 @pytest.mark.django_db(transaction=True)
 def test_a_connection_that_the_database_has_ended_costs_no_reader_his_page(anybody: Client, runs: list[Run]) -> None:
     anybody.get(ONE)
-    if connection.vendor == "postgresql":  # SQLite has nothing that could end
+    if connection.vendor == "postgresql":  # SQLite has no connection that could end
         connection.connection.close()
     assert anybody.get(ONE).status_code == 200
 

@@ -1,4 +1,4 @@
-"""A stolen password alone sets up no second factor: the first one needs a code from the mail."""
+"""A stolen password alone sets up no second factor: the first one needs a mailed code."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -30,7 +30,7 @@ def _no_rate_limits(db: None) -> None:
 
 @pytest.fixture
 def oana(tiny: SharedTask) -> User:
-    """Organizes the task, with a password alone."""
+    """An organizer with only a password."""
     user = person("Oana")
     user.set_password(PASSWORD)
     user.save()
@@ -40,7 +40,7 @@ def oana(tiny: SharedTask) -> User:
 
 
 def signed_in(user: User, password: str = PASSWORD) -> Client:
-    """Whoever knows the password."""
+    """Someone who knows the password."""
     client = Client()
     assert client.post("/accounts/login/", {"login": user.email, "password": password}).status_code == 302
     client.post("/accounts/reauthenticate/", {"password": password})
@@ -56,7 +56,7 @@ def give(client: Client, code: str, onward: str = APP) -> Any:
 
 
 def ask(client: Client, onward: str = APP) -> Any:
-    """Go to a page that asks for a code; the page with the field."""
+    """Go to a page that needs a code; return the page with the field."""
     return client.get(onward, follow=True)
 
 
@@ -65,7 +65,7 @@ def shown_by_app(page: Any) -> str:
 
 
 def cannot_enroll(client: Client) -> bool:
-    """Whatever is posted, with and without what the pages would have shown."""
+    """Check that no post sets up a factor, whatever the pages would have shown."""
     answers = [client.get(APP), client.post(APP, {"code": "000000"}), client.put(APP)]
     answers += [client.get(PASSKEY), client.post(PASSKEY, CREDENTIAL)]
     secret = client.session.get("mfa.totp.secret", "")
@@ -123,7 +123,7 @@ def test_a_code_that_cannot_be_mailed_is_not_asked_for(oana: User, smtp: MailSer
     smtp.start()
     text = page.content.decode()
     assert (page.status_code, "No code was mailed" in text, "We mailed a code" in text) == (503, True, False)
-    assert not OutgoingMail.objects.exists()  # no row may hold the code
+    assert not OutgoingMail.objects.exists()  # no row may contain the code
     assert "We mailed a code" in ask(client).content.decode()
 
 
@@ -134,7 +134,7 @@ def test_with_the_code_a_passkey_can_be_added(oana: User, smtp: MailServer, monk
     assert client.get(PASSKEY).status_code == 200
     begun = client.session[webauthn.STATE_SESSION_KEY]
     assert begun["challenge"]
-    assert client.post(PASSKEY, CREDENTIAL).status_code == 200  # what is no passkey still is none
+    assert client.post(PASSKEY, CREDENTIAL).status_code == 200  # invalid passkeys stay invalid
 
 
 def test_a_code_serves_once(oana: User, smtp: MailServer, at: Clock) -> None:
@@ -168,7 +168,7 @@ def test_a_new_code_ends_the_one_before(oana: User, smtp: MailServer) -> None:
     client = signed_in(oana)
     ask(client)
     ask(client)
-    assert len(smtp.mails) == 1  # looking again sends nothing
+    assert len(smtp.mails) == 1  # opening the page again sends nothing
     first = code_in(smtp.mails[-1])
     assert client.post(CODE, {"send": "", "next": APP}).status_code == 302
     assert give(client, first).status_code == 422
@@ -277,7 +277,7 @@ def test_who_organizes_changes_no_address_with_a_password_alone(
     client.post(path)
     oana.refresh_from_db()
     assert oana.email == "oana@new.example"
-    assert cannot_enroll(client)  # the code went to the address before
+    assert cannot_enroll(client)  # the code went to the earlier address
 
 
 def test_all_others_change_it_as_ever(oana: User, tiny: SharedTask, smtp: MailServer) -> None:

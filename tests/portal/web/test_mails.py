@@ -1,4 +1,4 @@
-"""The link that stops one kind of mail: without a log-in, without a token, for one person and one kind."""
+"""The link that stops one kind of mail: without signing in, without a token, for one person and one kind."""
 
 import re
 
@@ -29,7 +29,7 @@ def link(meltemi, smtp, settings):
 
 @pytest.fixture
 def mail_program():
-    """It has no cookie, and the portal would ask for a token."""
+    """A client without a cookie, as mail programs are; the CSRF check is on."""
     return Client(enforce_csrf_checks=True)
 
 
@@ -65,7 +65,7 @@ def test_a_changed_link_is_none(meltemi, link, mail_program):
         token.replace("runs", "results"),
         token.replace(str(user.pk), str(user.pk + 1), 1),
         token[:-1] + ("A" if token[-1] != "A" else "B"),
-        unsubscribe.token(user, "is_active"),  # signed, but no wish
+        unsubscribe.token(user, "is_active"),  # signed, but not a field for mails
         "1:mails_about_runs",
         "nonsense",
     ):

@@ -1,4 +1,4 @@
-"""The organizers' pages: gold, phases, grace, release, and what other people see of it."""
+"""The organizers' pages: gold, phases, extra time, release, and what other people see of them."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -48,7 +48,7 @@ def now(db: None) -> datetime:
 
 @pytest.fixture
 def phase(tiny: SharedTask, now: datetime) -> Phase:
-    """Has just closed; its scores wait for their release."""
+    """A phase that has just closed; its scores wait for their release."""
     tiny.phases.filter(slug="evaluation").update(opens=now - 9 * HOUR, closes=now, released=None)
     return tiny.phases.get(slug="evaluation")
 
@@ -73,7 +73,7 @@ def test_each_page_opens_and_the_first_one_leads_to_what_waits(organizer: Client
         "audit/",
     ):
         assert organizer.get(PAGE + part).status_code == 200
-        assert text.count(f'href="{PAGE}{part}"') >= 2  # among the links above, and with what it is for
+        assert text.count(f'href="{PAGE}{part}"') >= 2  # in the links above, and in its description
     assert "Evaluation has closed; its scores are not released." in text
     assert f'href="{PAGE}releases/"' in text
 
@@ -284,7 +284,7 @@ def test_the_log_speaks_in_words_and_times(organizer: Client, phase: Phase, now:
 
 
 class Late(FakePayload):
-    """A body of which something happens while it is read."""
+    """A body during whose reading something happens."""
 
     def __init__(self, body: bytes, then: Callable[[], Any]) -> None:
         super().__init__(body)

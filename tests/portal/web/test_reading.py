@@ -1,4 +1,4 @@
-"""Pages that anybody may read."""
+"""Public pages."""
 
 import csv
 import io
@@ -155,7 +155,7 @@ def test_scores_before_the_release_are_nobodys(anybody: Client, sender: Client, 
         assert "stay hidden until the organizers release them" in text
         assert "All yes" not in text
         csv_file = reader.get("/tasks/tiny/leaderboard/one/?phase=evaluation&format=csv").content.decode()
-        assert len(csv_file.splitlines()) == 1  # the head
+        assert len(csv_file.splitlines()) == 1  # the header
 
 
 def test_the_csv_has_full_precision_and_the_versions(anybody: Client, ranked: SharedTask) -> None:

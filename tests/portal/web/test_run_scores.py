@@ -1,4 +1,4 @@
-"""The run's page: where it stands, and what it was before."""
+"""The run's page: its rank, and its earlier scores."""
 
 from django.test import Client
 

@@ -1,4 +1,4 @@
-"""Whoever organizes a task sees and does what organizers can only with a second factor; the demo waives it."""
+"""Organizers see and do what organizers can only with a second factor; the demo waives it."""
 
 from collections.abc import Callable
 from typing import Any
@@ -30,7 +30,7 @@ def run(meltemi: Team, at: Clock) -> Run:
 
 @pytest.fixture
 def oana(tiny: SharedTask) -> User:
-    """Organizes the task and has a password alone."""
+    """An organizer with only a password."""
     user = person("Oana")
     tiny.organizers.add(user)
     return user
@@ -46,13 +46,13 @@ def admin(tiny: SharedTask) -> User:
 
 @pytest.fixture(params=["oana", "admin"])
 def user(request: pytest.FixtureRequest) -> User:
-    """An organizer or an administrator, with a password alone."""
+    """An organizer or an administrator with only a password."""
     found: User = request.getfixturevalue(request.param)
     return found
 
 
 def organizers_pages() -> list[str]:
-    """All addresses of organizers in the tiny task."""
+    """All pages of organizers in the tiny task."""
     found = []
     for pattern in urls.urlpatterns:
         if "organize" in str(pattern.pattern):

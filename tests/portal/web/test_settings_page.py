@@ -1,4 +1,4 @@
-"""What people see and change of their own account, take away, and leave behind when they delete it."""
+"""A person's account: settings, data download, and what stays after deleting it."""
 
 import json
 
@@ -25,7 +25,7 @@ PAGE = "/settings/"
 
 @pytest.fixture
 def cleo(gated):
-    """The captain, and only member, of a team that has signed and sent a run."""
+    """The captain, and only member, of a team that has signed and uploaded a run."""
     user = person("Cleo")
     team = register_team(user, gated, EVALUATION, name="Bora", answers={"use": "research"})
     Team.objects.update(state=Team.State.APPROVED)
@@ -42,7 +42,7 @@ def cleo(gated):
 
 @pytest.fixture
 def browser(cleo):
-    """Cleo's, with the password given a moment ago."""
+    """Cleo's browser, with the password entered a moment ago."""
     client = Client()
     client.post("/accounts/login/", {"login": cleo.email, "password": PASSWORD})
     client.post("/accounts/reauthenticate/", {"password": PASSWORD})

@@ -1,4 +1,4 @@
-"""The task's folder for checking at home: what is in it, and that the printed commands work beside it."""
+"""The task's folder for checking at home: its files, and that the printed commands work in it."""
 
 import html
 import io
@@ -21,7 +21,7 @@ ADDRESS = "/tasks/tiny/folder.zip"
 
 @pytest.fixture
 def home(anybody: Client, tiny: SharedTask, tmp_path: Path) -> Path:
-    """A participant's folder into which the task's was unzipped."""
+    """A participant's folder with the unpacked zip."""
     home = tmp_path / "home"
     zipfile.ZipFile(io.BytesIO(anybody.get(ADDRESS).content)).extractall(home)
     return home

@@ -1,4 +1,4 @@
-"""What members do on their team's page, and what organizers decide."""
+"""Members' actions on their team's page, and organizers' decisions."""
 
 import pytest
 from django.test import Client

@@ -1,4 +1,4 @@
-"""Whatever people type, and however long: an answer that says what is wrong, never a server error."""
+"""Texts of any content and length: the answer says what is wrong, never a server error."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""While database or storage accept nothing, uploads answer 503 with what to do, and /readyz says so."""
+"""While database or storage accept no writes, uploads answer 503 with advice, and /readyz reports it."""
 
 import json
 from contextlib import contextmanager
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @contextmanager
 def read_only():
-    """As a full or broken disk, or a standby, makes the database."""
+    """Make the database read-only, as with a full or broken disk, or a standby."""
     on, off = {
         "sqlite": ("PRAGMA query_only = ON", "PRAGMA query_only = OFF"),
         "postgresql": ("SET default_transaction_read_only = on", "SET default_transaction_read_only = off"),

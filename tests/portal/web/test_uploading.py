@@ -1,4 +1,4 @@
-"""The submit page, and what becomes of an upload."""
+"""The upload page, and what happens to an upload."""
 
 import json
 from collections.abc import Callable
@@ -22,7 +22,7 @@ from tests.portal.world import PERFECT, POST, RELEASE, archive, run_file, send_r
 
 PAGE = "/tasks/tiny/submit/"
 VALIDATE = "/tasks/tiny/validate/"
-STATEMENTS = 22  # of the database, for an upload that is accepted; one more where an agreement is to be signed
+STATEMENTS = 22  # database queries of an accepted upload; one more if an agreement must be signed
 
 
 def upload(client: Client, name: str, body: bytes, phase: str = "post", key: str = "", **extra: Any) -> Any:
@@ -74,7 +74,7 @@ def test_a_run_is_accepted_and_its_receipt_shown(sender: Client) -> None:
     text = sender.get(response["Location"]).content.decode()
     assert "Received: one run" in text
     assert submission.sha256[:8] in text
-    assert "hx-get" in text  # it follows what happens
+    assert "hx-get" in text  # it polls for progress
 
 
 def test_htmx_is_sent_on_by_a_header(sender: Client) -> None:
@@ -160,7 +160,7 @@ def try_out(client: Client, name: str, body: bytes, **extra: Any) -> Any:
 
 
 def report_after(client: Client, response: Any) -> str:
-    """The page to which an answer leads, after a worker was there."""
+    """The page to which a response leads, after a worker has run."""
     assert response.status_code == HTTPStatus.SEE_OTHER
     work_off(database_now())
     return str(client.get(response["Location"]).content.decode())
@@ -267,7 +267,7 @@ def test_a_closed_phase_and_a_missing_file_are_rejected(sender: Client) -> None:
 
 
 def sent_in_vain(sender: Client, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The page for an upload whose body nobody reads."""
+    """The page for an upload whose body is not read."""
     monkeypatch.setattr("portal.web.views.submissions._receive", lambda *_: pytest.fail("the body was read"))
     response = sender.post(PAGE, {"phase": "post", "file": SimpleUploadedFile("one_Meltemi_1.json", run_file(PERFECT))})
     assert response.status_code == HTTPStatus.FORBIDDEN

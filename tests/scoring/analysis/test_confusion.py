@@ -99,7 +99,7 @@ def test_labels_and_their_company() -> None:
 
 
 def test_summary_by_hand() -> None:
-    """1, 2, 3, 4, 10 less their mean 4: −3, −2, −1, 0, 6; squares 50, cubes 180, fourth powers 1394."""
+    """1, 2, 3, 4, 10 minus their mean 4: −3, −2, −1, 0, 6; squares 50, cubes 180, fourth powers 1394."""
     found = summary([3, None, 1, 10, 2, 4])
     assert found == Summary(5, 1, 2, 4, 3, 4, 10, pytest.approx(12.5**0.5), pytest.approx(36 / 10**1.5), 1394 / 5 / 100)
     assert summary([]) == Summary(0)

@@ -1,4 +1,4 @@
-"""Gold and run item by item: what is said in words, and how near the two are."""
+"""Gold and run item by item: answers as text, and how close they are."""
 
 import numpy as np
 import pytest

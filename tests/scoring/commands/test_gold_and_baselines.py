@@ -1,4 +1,4 @@
-"""`baselines`, `gold`, `agreement` and `analyse` on the command line."""
+"""`baselines`, `votes`, `agreement` and `analyze` on the command line."""
 
 import json
 import os
@@ -51,7 +51,7 @@ def test_every_baseline_of_the_track_is_written_and_valid(task: Path, capsys: py
     report = json.loads(capsys.readouterr().out)
     names = {Path(path).stem for path in report["written"]}
     assert names >= {"gold", "majority", "minority", "random", "tfidf-svc", "ngram-svc", "tfidf-svc-hierarchical"}
-    assert report["skipped"].keys() <= {"task1-hard"}  # fasttext where there is no gensim
+    assert report["skipped"].keys() <= {"task1-hard"}  # fasttext without gensim
     assert {Path(path).parent for path in report["written"]} == {task / "baselines/test/task1-hard"}
     assert main(["check", "--task", str(task), "--track", "task1-hard", *report["written"]]) == 0
     assert labels_in(task / "baselines/test/task1-hard/tfidf-svc.json") == KINDS

@@ -1,4 +1,4 @@
-"""Which zips are taken for a task's folder."""
+"""Which zips are accepted as a task's folder."""
 
 import io
 import stat

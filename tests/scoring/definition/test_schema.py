@@ -1,4 +1,4 @@
-"""The exported schema: kept up to date, satisfied by the tasks that ship, and never kinder than the reader."""
+"""The exported schema: up to date, satisfied by the tasks that ship, and never more permissive than the reader."""
 
 import copy
 import json
@@ -175,7 +175,7 @@ def test_what_is_broken_is_rejected_by_schema_and_reader(edit: Edit, tmp_path: P
 
 MOMENTS = st.sampled_from(["2027-05-01 00:00 AoE", "2027-02-28 23:59:59 UTC", "2027-07-01 12:30 Europe/Madrid"])
 CHARACTERS = st.characters(exclude_categories=["Cs"])
-SPECIAL = {  # what no pattern can say: which days there are, and what a regular expression is
+SPECIAL = {  # what no pattern can express: which days exist, and what a regular expression is
     MOMENT.schema["pattern"]: MOMENTS,
     REGULAR_EXPRESSION.schema["format"]: st.sampled_from(["[a-z]+", "[A-Za-z0-9_-]{2,30}"]),
 }
@@ -200,7 +200,7 @@ def texts(part: dict[str, Any]) -> st.SearchStrategy[str]:
     if special is not None:
         return special
     validator = jsonschema.Draft202012Validator(part)
-    # Python's $ matches before a line break at the end, too; that of JSON Schema does not.
+    # Python's $ also matches before a final line break; JSON Schema's does not.
     free = st.text(CHARACTERS, min_size=1, max_size=8)
     found = st.one_of(st.from_regex(part["pattern"]), free) if "pattern" in part else free
     return found.map(lambda text: text.removesuffix("\n")).filter(validator.is_valid)
@@ -217,7 +217,7 @@ def objects(part: dict[str, Any]) -> st.SearchStrategy[dict[str, Any]]:
 
 
 def as_read(value: Any) -> str:
-    """What makes an entry of a list the same as another: its text, or the name of a metric."""
+    """What makes two entries of a list the same: their text, or the name of a metric."""
     return str(value["name"]) if isinstance(value, dict) and "name" in value else str(value)
 
 
@@ -237,7 +237,7 @@ TYPES: dict[str, Callable[[dict[str, Any]], st.SearchStrategy[Any]]] = {
 @settings(
     max_examples=150,
     deadline=None,
-    phases=[Phase.explicit, Phase.reuse, Phase.generate],  # shrinking takes minutes, and what is drawn is small
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],  # shrinking takes minutes, and examples are small
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(data=st.data())

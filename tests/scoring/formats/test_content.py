@@ -1,4 +1,4 @@
-"""Hostile and careless run files: each is refused with a stable code and its place, none raises."""
+"""Hostile and careless run files: each is rejected with a stable code and its place, none raises."""
 
 import json
 from collections.abc import Callable
@@ -32,7 +32,7 @@ SPANS = [f"{item}\t[1, 2]" for item in ITEMS]
 
 
 def only(definition: Definition, track: str, data: bytes) -> Problem:
-    """The one problem that the check finds."""
+    """The only problem that the check finds."""
     report = check(definition, track, data)
     assert len(report.problems) == 1, [problem.message for problem in report]
     return report.problems[0]
