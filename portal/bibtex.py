@@ -60,15 +60,15 @@ def read_entry(text: str) -> Entry:
         raise BibtexError(_("It is longer than %(n)s characters: leave the abstract out.") % {"n": f"{LONGEST:,}"})
     head = _HEAD.match(text)
     if head is None:
-        raise BibtexError(_("It does not begin as an entry does, for example with @inproceedings{key,"))
+        raise BibtexError(_("It does not start like an entry, for example with @inproceedings{key,"))
     kind, key = head[1].lower(), head[2]
     fields = {}
     errors = []
     if kind not in TYPES:
-        errors.append(_("@%(kind)s is none of %(kinds)s.") % {"kind": kind, "kinds": ", ".join(TYPES)})
+        errors.append(_("@%(kind)s is not one of %(kinds)s.") % {"kind": kind, "kinds": ", ".join(TYPES)})
     for name, value in _fields(text, head.end()):
         if name in fields:
-            errors.append(_("The field %(name)s stands twice.") % {"name": name})
+            errors.append(_("The field %(name)s is there twice.") % {"name": name})
         if name in FIELDS:  # other fields are left out, as no style shows them
             fields[name] = _UNESCAPED.sub(r"\\\1", value) if name not in ("url", "doi") else value
             errors += _field_errors(name, value)
@@ -97,7 +97,7 @@ def _fields(text: str, at: int) -> Iterator[tuple[str, str]]:
         if not rest[1] and not text.startswith("}", at):
             raise BibtexError(_after(text, at, _("expected a comma or the closing brace")))
     if text[at + 1 :].strip():
-        raise BibtexError(_after(text, at + 1, _("expected nothing more: give one entry")))
+        raise BibtexError(_after(text, at + 1, _("expected nothing more: enter a single entry")))
 
 
 def _end_of_value(text: str, at: int) -> int:
@@ -115,27 +115,27 @@ def _end_of_value(text: str, at: int) -> int:
             return place + 1
         if depth < 0:
             break
-    raise BibtexError(_after(text, at, _("this value has no end: braces do not match")))
+    raise BibtexError(_after(text, at, _("this value has no end: the braces do not match")))
 
 
 def _field_errors(name: str, value: str) -> Iterator[str]:
     names = {"name": name}
     if name in ("url", "doi"):
         if not _ADDRESS.fullmatch(value):
-            yield _("The field %(name)s is no plain address.") % names
+            yield _("The field %(name)s is not a plain web address.") % names
         return
     if not value:
         yield _("The field %(name)s is empty.") % names
     if any(unicodedata.category(character).startswith("C") for character in value):
-        yield _("The field %(name)s holds invisible characters.") % names
+        yield _("The field %(name)s contains invisible characters.") % names
     commands = {found[1] for found in _COMMAND.finditer(value)}
     if harmful := sorted(command for command in commands if not _HARMLESS.fullmatch(command)):
-        yield _("The field %(name)s holds \\%(command)s: only accents, special letters and \\emph may stand there.") % {
+        yield _("The field %(name)s contains \\%(command)s: only accents, special letters and \\emph are allowed.") % {
             **names,
             "command": harmful[0],
         }
     if "^" in _COMMAND.sub("", value):
-        yield _("The field %(name)s holds a ^ that is no accent.") % names
+        yield _("The field %(name)s contains a ^ that is not an accent.") % names
 
 
 def _after(text: str, at: int, expected: str) -> str:

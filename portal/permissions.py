@@ -75,11 +75,11 @@ class Obstacle(TextChoices):
     NOT_RELEASED = "not-released", _("Come back when it is released.")
     SIGNED_OUT = "signed-out", _("Sign in first; this file is for teams.")
     NO_TEAM = "no-team", _("Create a team or join one.")
-    PENDING = "pending", _("Wait for the organizers: your team is not approved yet, and its captain gets a mail.")
-    DECLINED = "declined", _("Ask the organizers again: they declined your team, and its page says why.")
-    WITHDRAWN = "withdrawn", _("Leave your team and join another: it is withdrawn and gets no more data.")
+    PENDING = "pending", _("Wait for the organizers to approve your team; its captain gets a mail.")
+    DECLINED = "declined", _("Ask for approval again: the organizers declined your team. Its page says why.")
+    WITHDRAWN = "withdrawn", _("Leave your team and join another: your team is withdrawn and gets no more data.")
     UNSIGNED = "unsigned", _("Sign the data agreement.")
-    PASSWORD = "password", _("Give your team's password; it came to the captain by mail.")
+    PASSWORD = "password", _("Enter your team’s password. The captain received it by mail.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,11 @@ from portal.actions.team_members import leave_team
 from portal.models import AccessToken, AuditEntry, FailedAttempt, OutgoingMail, Team, User, Validation
 from portal.queries.personal_data import teams_to_hand_over
 
-HAND_OVER_FIRST = Conflict.declare("hand_over_first", _("Hand over or withdraw these teams first: %(teams)s."))
+HAND_OVER_FIRST = Conflict.declare(
+    "hand_over_first", _("Choose a new captain for these teams, or withdraw them, first: %(teams)s.")
+)
 LAST_ADMINISTRATOR = Conflict.declare(
-    "last_administrator", _("You are the last administrator: make someone else one first.")
+    "last_administrator", _("You are the last administrator. Make someone else an administrator first.")
 )
 
 

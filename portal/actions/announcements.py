@@ -24,7 +24,7 @@ def publish_announcement(
     return published
 
 
-@action(who=ORGANIZERS, says=_("took an announcement back"))
+@action(who=ORGANIZERS, says=_("deleted an announcement"))
 def take_back_announcement(act: Act, announcement: Announcement) -> None:
     """Delete an announcement. The audit log keeps its text."""
     announcement.delete()

@@ -26,14 +26,14 @@ WRONG_PASSWORD = NotAllowed.declare(
 LAST_GUESS_WRONG = LimitReached.declare(WRONG_PASSWORD.code, WRONG_PASSWORD.sentence)
 TOO_MANY_GUESSES = LimitReached.declare(
     "too_many_guesses",
-    _("Too many wrong passwords within an hour. Wait, or ask your captain to have a new password sent."),
+    _("Too many wrong passwords within an hour. Wait an hour, or ask your captain to request a new one."),
 )
 NO_PASSWORD = Conflict.declare("no_password", _("This team has no data password."))
 
 
 @action(
     who=READERS,
-    says=_("gave the data password"),
+    says=_("entered the data password"),
     errors=[*OBSTACLES.values(), WRONG_PASSWORD, LAST_GUESS_WRONG, TOO_MANY_GUESSES],
     atomic=False,
 )

@@ -17,12 +17,12 @@ DATASET_BYTES = 1024**3
 
 EMPTY = Invalid.declare("empty", _("The file is empty."))
 FILE_OF_RULES = Conflict.declare(
-    "file_of_rules", _("Runs are checked by this file. Change it in the task’s folder and import that.")
+    "file_of_rules", _("Runs are checked with this file. Change it in the task’s folder and import the folder.")
 )
 SAME_FILE = Invalid.declare("same_file", _("This is the file that can be downloaded now. Choose another one."))
 ALREADY_DOWNLOADED = Invalid.declare(
     "already_downloaded",
-    _("Someone has downloaded the present file. Confirm that you want to replace it all the same."),
+    _("Someone has downloaded the current file. Confirm that you want to replace it."),
 )
 
 

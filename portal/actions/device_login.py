@@ -23,15 +23,15 @@ MOST_WAITING = 50  # logins of one network address
 TOKEN_DAYS = 90
 
 TOO_MANY_LOGINS = LimitReached.declare(
-    "too_many_logins", _("Too many logins from your network wait to be allowed. Try again in 10 minutes.")
+    "too_many_logins", _("Too many logins from your network are waiting to be allowed. Try again in 10 minutes.")
 )
 UNKNOWN_CODE = Conflict.declare(
     "unknown_code",
-    _("No login waits for this code. Check it, or run “agon login” again: a code is valid for 10 minutes."),
+    _("No login is waiting for this code. Check the code, or run “agon login” again: a code is valid for 10 minutes."),
 )
 TOO_MANY_CODES = LimitReached.declare("too_many_codes", _("You tried too many codes. Wait an hour."))
 PENDING = Conflict.declare("authorization_pending", _("Allow the login in your browser."))
-SLOW_DOWN = LimitReached.declare("slow_down", _("You ask too often. Wait 5 seconds more between two requests."))
+SLOW_DOWN = LimitReached.declare("slow_down", _("Too many requests. Wait 5 more seconds between two requests."))
 EXPIRED = NotAllowed.declare("expired_token", _("The code has expired or was used. Run “agon login” again."))
 DENIED = NotAllowed.declare("access_denied", _("The login was denied in the browser."))
 

@@ -28,12 +28,14 @@ SealedPieces = Annotated[Iterable[bytes], SkipValidation]  # an iterable that ca
 Note = Annotated[str, column(BoardChange, "note", required=True, title="Reason"), passes(one_line)]
 
 NO_SUCH_SPLIT = Invalid.declare("no_such_split", _("%(track)s has no items for %(split)s."))
-NOT_READY = Conflict.declare("not_ready", _("There is no preview to apply. Upload the gold file, and wait for it."))
+NOT_READY = Conflict.declare(
+    "not_ready", _("There is no preview to apply. Upload the gold file, then wait for its preview.")
+)
 STALE = Conflict.declare(
     "stale_preview",
     _("Gold, rules or runs have changed since this preview was computed. Upload the gold file again."),
 )
-IN_USE = Conflict.declare("in_use", _("That version is in use."))
+IN_USE = Conflict.declare("in_use", _("This version is already in use."))
 
 
 @action(who=ORGANIZERS, says=_("uploaded a gold file"), errors=[NO_SUCH_SPLIT])

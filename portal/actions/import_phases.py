@@ -12,11 +12,11 @@ from portal.actions.phases import record_window, require_hidden_items, require_n
 from portal.models import Phase, SharedTask, User
 from scoring.definition import Phase as PhaseDefinition
 
-WINDOW = Invalid.declare("window", _("These phases cannot change as the folder says:\n%(problems)s"))
+WINDOW = Invalid.declare("window", _("These phases can’t be changed as in the folder:\n%(problems)s"))
 RELEASED = Conflict.declare(
     "released", _("Its scores are public: it can accept no more runs. Take the release back first.")
 )
-HAS_OPENED = Invalid.declare("opened", _("It has opened already, so its opening cannot move to a time in the future."))
+HAS_OPENED = Invalid.declare("opened", _("It has already opened, so its opening can’t be moved to the future."))
 
 
 def phase_fields(phase: PhaseDefinition, before: PhaseDefinition | None) -> dict[str, Any]:

@@ -26,7 +26,7 @@ TOO_LONG = Invalid.declare(
     ),
 )
 REQUIRED = Invalid.declare("required", _("%(label)s is required."))
-NOT_TEXT = Invalid.declare("not_text", _("%(label)s contains a character that cannot be stored. Type the text again."))
+NOT_TEXT = Invalid.declare("not_text", _("%(label)s contains a character that can’t be stored. Type the text again."))
 NOT_A_CHOICE = Invalid.declare("not_a_choice", _("%(label)s must be one of: %(choices)s."))
 NOT_VALID = Invalid.declare("not_valid", _("%(label)s: %(reason)s"))
 

@@ -24,7 +24,7 @@ QUOTA_ATTEMPTS = 4  # attempts while the phase is being changed
 
 PHASE_MOVES = Conflict.declare(
     "phase_moves",
-    _("The organizers are changing %(phase)s at this moment. Nothing was submitted: upload the file again."),
+    _("The organizers are changing %(phase)s right now. No run was submitted: upload the file again."),
 )
 NO_RUNS_LEFT = {
     (period, whose): LimitReached.declare("no_runs_left", sentence)

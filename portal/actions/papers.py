@@ -17,7 +17,7 @@ PAPERS_CLOSED = Conflict.declare("papers_closed", _("The organizers have closed 
 BIBTEX = Invalid.declare("bibtex", "%(problems)s")
 
 
-@action(who=MEMBERS, says=_("said how to cite the team"), errors=[PAPERS_CLOSED, BIBTEX], locks=True)
+@action(who=MEMBERS, says=_("added the team’s paper"), errors=[PAPERS_CLOSED, BIBTEX], locks=True)
 def give_paper(
     act: Act,
     team: Team,
@@ -42,7 +42,7 @@ def close_papers(act: Act, shared_task: SharedTask) -> None:
         act.record()
 
 
-@action(who=ORGANIZERS, says=_("opened the list of papers again"), repeatable=True)
+@action(who=ORGANIZERS, says=_("reopened the list of papers"), repeatable=True)
 def open_papers(act: Act, shared_task: SharedTask) -> None:
     """Let teams change their papers again."""
     is_closed = SharedTask.objects.filter(pk=shared_task.pk, papers_closed_at__isnull=False)

@@ -27,12 +27,14 @@ ITEMS_PUBLIC = Conflict.declare(
         "To open it again, write published: false for that gold in task.yaml and import the folder."
     ),
 )
-NOTHING_MOVED = Invalid.declare("nothing_moved", _("This is the window that it has already."))
-OPENED = Invalid.declare("opened", _("The opening can be moved only before it, and only to a time in the future."))
-NO_CLOSING = Invalid.declare("no_closing", _("Say when it closes."))
+NOTHING_MOVED = Invalid.declare("nothing_moved", _("These are the dates it already has."))
+OPENED = Invalid.declare(
+    "opened", _("The opening can be moved only while it is in the future, and only to a time in the future.")
+)
+NO_CLOSING = Invalid.declare("no_closing", _("Enter the time when it closes."))
 NO_DEADLINE = Invalid.declare("no_closing", _("%(phase)s has no deadline, so it needs no extra time."))
 CLOSES_FIRST = Invalid.declare("closes_first", _("The phase must close after it opens."))
-PAST = Invalid.declare("past", _("The new deadline has passed already."))
+PAST = Invalid.declare("past", _("The new deadline has already passed."))
 DEADLINE_TOO_NEAR = Invalid.declare(
     "too_near", _("An earlier deadline must be at least one hour ahead, so that no team is surprised.")
 )
@@ -49,7 +51,7 @@ NO_GRACE = Conflict.declare("no_grace", _("This extra time no longer exists."))
 
 @action(
     who=ORGANIZERS,
-    says=_("moved a phase"),
+    says=_("changed the dates of a phase"),
     errors=[RELEASED, NOTHING_MOVED, OPENED, NO_CLOSING, CLOSES_FIRST, PAST, DEADLINE_TOO_NEAR, ITEMS_PUBLIC],
     locks=True,
 )

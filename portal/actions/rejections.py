@@ -21,26 +21,26 @@ REJECTED_WITHIN_AN_HOUR = LimitReached.declare(
     "too_many_rejected",
     _(
         "%(n)d files that you or your team uploaded or validated within an hour were rejected. Wait a while, and "
-        "check files on your own machine before you upload them."
+        "check files on your own computer before you upload them."
     ),
 )
 REJECTED_WITHIN_TEN_MINUTES = LimitReached.declare(
     "too_many_rejected",
     _(
-        "%(n)d files that you uploaded or validated within ten minutes were rejected. Wait a minute, and check "
-        "files on your own machine before you upload them."
+        "%(n)d files that you uploaded or validated within ten minutes were rejected. Wait a minute, and check files "
+        "on your own computer before you upload them."
     ),
 )
 UNCHECKED_OF_TEAM = LimitReached.declare(
     "too_many_unchecked",
     ngettext_lazy(
-        "%(n)d file of you or your team waits to be checked. Upload the next one when it has been.",
-        "%(n)d files of you or your team wait to be checked. Upload the next one when they have been.",
+        "%(n)d file from you or your team is waiting to be checked. Upload the next one after that.",
+        "%(n)d files from you or your team are waiting to be checked. Upload the next one after that.",
         "n",
     ),
 )
 UNCHECKED_OF_PERSON = LimitReached.declare(
-    "too_many_unchecked", _("%(n)d of your uploads wait to be checked. Upload the next one when they have been.")
+    "too_many_unchecked", _("%(n)d of your uploads are waiting to be checked. Upload the next one after that.")
 )
 REJECTION_ERRORS = (REJECTED_WITHIN_AN_HOUR, REJECTED_WITHIN_TEN_MINUTES, UNCHECKED_OF_TEAM, UNCHECKED_OF_PERSON)
 

@@ -10,10 +10,16 @@ from portal.actions.input import Moment
 from portal.actions.roles import ORGANIZERS
 from portal.models import Phase
 
-NOT_RELEASED_BY_HAND = Invalid.declare("not_by_hand", _("The scores of %(phase)s are not released by hand."))
+NOT_RELEASED_BY_HAND = Invalid.declare(
+    "not_by_hand", _("The organizers don’t release the scores of %(phase)s: task.yaml says when they are shown.")
+)
 PAST = Invalid.declare("past", _("That time has passed. Release now, or choose a time in the future."))
 STILL_OPEN = Conflict.declare(
-    "still_open", _("%(phase)s accepts runs until after that: whoever saw scores could still submit some.")
+    "still_open",
+    _(
+        "%(phase)s still accepts runs at that time, so people could see scores before they submit. Choose "
+        "a time after it closes."
+    ),
 )
 NO_RELEASE = Conflict.declare("no_release", _("There is no release of %(phase)s to take back."))
 NOT_TAKEN_BACK = Conflict.declare("not_taken_back", _("No release of %(phase)s was taken back."))
@@ -39,7 +45,7 @@ def take_back_release(act: Act, phase: Phase) -> Phase:
     return _set(act, phase, None)
 
 
-@action(who=ORGANIZERS, says=_("put a release back"), errors=[NOT_TAKEN_BACK, STILL_OPEN], locks=True)
+@action(who=ORGANIZERS, says=_("restored a release"), errors=[NOT_TAKEN_BACK, STILL_OPEN], locks=True)
 def put_release_back(act: Act, phase: Phase) -> Phase:
     """Make the scores public again with their earlier release date. No one gets the mails twice."""
     if phase.taken_back is None or phase.released is not None:

@@ -38,7 +38,7 @@ def restore_backup(source: Path) -> Manifest:
             with transaction.atomic():
                 _load_rows(archive, manifest)
     except tarfile.TarError as error:
-        raise Invalid("no_backup", _("This is no backup: %(why)s.") % {"why": error}) from None
+        raise Invalid("no_backup", _("This is not a backup: %(why)s.") % {"why": error}) from None
     return manifest
 
 
@@ -50,7 +50,7 @@ def _sound_manifest(archive: tarfile.TarFile) -> Manifest:
         content["members"] = {name: Member(**member) for name, member in content["members"].items()}
         manifest = Manifest(**content)
     except (KeyError, TypeError, ValueError):
-        raise Invalid("no_backup", _("This is no backup, or it is cut off: its manifest is missing.")) from None
+        raise Invalid("no_backup", _("This is not a complete backup: its manifest is missing.")) from None
     there = {entry.name for entry in archive if entry.name != MANIFEST}
     damaged = sorted(there ^ manifest.members.keys())
     damaged += [
@@ -77,13 +77,15 @@ def _require_our_tables(content: Mapping[str, Any]) -> None:
 def _require_empty(manifest: Manifest) -> None:
     """Check that the portal is empty. Files of this archive may exist from an interrupted restore."""
     if not rows.is_empty():
-        raise Conflict("not_empty", _("The database is not empty: restore into a new one."))
+        raise Conflict("not_empty", _("The database is not empty. Restore into a new one."))
     folders = {"/".join(PurePosixPath(name).parts[:3]) for name in manifest.members if name.startswith(_DEFINITIONS)}
     known = folders | manifest.members.keys()
     for prefix, objects in ((DATA, data_objects()), (GOLD, gold_objects())):
         for name in objects.names():
             if f"{prefix}/{name.removesuffix('.zip')}" not in known:
-                message = _("Files are there that the backup lacks, as %(name)s: restore into empty storage.")
+                message = _(
+                    "The storage has files that are not in the backup, such as %(name)s. Restore into empty storage."
+                )
                 raise Conflict("not_empty", message % {"name": name})
 
 
@@ -128,7 +130,7 @@ def _load_rows(archive: tarfile.TarFile, manifest: Manifest) -> None:
             try:
                 count = rows.load(table, lines)
             except rows.MissingColumn as missing:
-                message = _("The backup lacks %(column)s: it was made before Agon 0.1.0 and cannot be restored.")
+                message = _("The backup has no %(column)s: it was made before Agon 0.1.0 and can’t be restored.")
                 raise Invalid("other_version", message % {"column": missing}) from None
             if count != manifest.rows[label]:
                 raise Invalid("damaged", _("The backup is damaged: %(names)s.") % {"names": label})

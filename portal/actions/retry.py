@@ -37,7 +37,7 @@ class Retried:
     left: list[str]
 
 
-@action(who=ORGANIZERS_OR_SERVER, says=_("retried what had failed"), atomic=False)
+@action(who=ORGANIZERS_OR_SERVER, says=_("retried failed evaluations"), atomic=False)
 def retry_failed(act: Act, shared_task: SharedTask) -> Retried:
     """Evaluate everything again that failed on our side, also after a deadline.
 
@@ -57,7 +57,7 @@ def retry_failed(act: Act, shared_task: SharedTask) -> Retried:
     return Retried(brought_back, gold, left)
 
 
-@action(who=ORGANIZERS_OR_SERVER, says=_("sent again the mails that had been given up"))
+@action(who=ORGANIZERS_OR_SERVER, says=_("sent mails again that had not been delivered"))
 def resend_mails(act: Act, shared_task: SharedTask) -> int:
     """Send again the mails that could not be sent, and return how many; they are tried for another two days."""
     waiting = shared_task.mails.resend()

@@ -9,7 +9,7 @@ from portal.actions.errors import Conflict
 from portal.models import Run, User
 
 PRIMARY_TAKEN = Conflict.declare(
-    "slot_taken", _("%(track)s has its primary run already. Upload this one as contrastive.")
+    "slot_taken", _("%(track)s already has a primary run. Upload this one as contrastive.")
 )
 CONTRASTIVE_TAKEN = Conflict.declare(
     "slot_taken", _("%(track)s has at most %(n)d contrastive runs. Upload one as the primary run.")

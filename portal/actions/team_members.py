@@ -29,9 +29,7 @@ TOO_MANY_INVITATIONS = LimitReached.declare(
     "too_many_invitations",
     _("A team or a person can send %(limit)d invitations a day. Share the link, or try again tomorrow."),
 )
-HAND_OVER_FIRST = Conflict.declare(
-    "hand_over_first", _("You are the captain: hand the team over to another member first.")
-)
+HAND_OVER_FIRST = Conflict.declare("hand_over_first", _("You are the captain. Make another member the captain first."))
 NO_OTHER_MEMBER = NotAllowed.declare("no_other_member", _("Choose another member of your team."))
 
 
@@ -72,7 +70,7 @@ def leave_team(act: Act, team: Team) -> None:
         AuditEntry.objects.record(act.actor, withdraw_team.name, team, act.at)
 
 
-@action(who=CAPTAIN, says=_("handed the team over"), errors=[NO_OTHER_MEMBER], locks=True)
+@action(who=CAPTAIN, says=_("made another member the captain"), errors=[NO_OTHER_MEMBER], locks=True)
 def hand_over(act: Act, team: Team, *, member: Membership) -> None:
     """Make another member the captain."""
     others = team.memberships.exclude(user=act.user)

@@ -29,12 +29,12 @@ INVISIBLE_CHARACTER = Invalid.declare(
     "team_name", _("The team name contains an invisible character, such as a mark of text direction. Type it again.")
 )
 TEAM_ANSWERS = Invalid.declare("team_answers", _("Please answer: %(question)s"))
-NAME_TAKEN = Conflict.declare("team_name_taken", _("There is a team %(name)s already. Choose another name."))
+NAME_TAKEN = Conflict.declare("team_name_taken", _("There is already a team %(name)s. Choose another name."))
 NAME_TOO_SIMILAR = Conflict.declare(
     "team_name_taken",
     _("%(name)s is too similar to the team %(other)s. Choose a name that no one can mistake for it."),
 )
-HAS_A_TEAM = Conflict.declare("has_a_team", _("You are in the team %(team)s of %(task)s already."))
+HAS_A_TEAM = Conflict.declare("has_a_team", _("You are already in the team %(team)s of %(task)s."))
 TEAMS_CLOSED = NotAllowed.declare(
     "teams_closed", _("Registration for this task is closed: no one can create or join a team. Ask the organizers.")
 )
@@ -117,7 +117,7 @@ def withdraw_team(act: Act, team: Team) -> None:
     act.record()
 
 
-@action(who=CAPTAIN, says=_("asked again for the team"), errors=[TEAM_STATE, TEAM_ANSWERS], locks=True)
+@action(who=CAPTAIN, says=_("asked for approval of the team again"), errors=[TEAM_STATE, TEAM_ANSWERS], locks=True)
 def ask_again(
     act: Act, team: Team, *, affiliation: Annotated[str, column(Team, "affiliation")] = "", answers: Answers
 ) -> None:

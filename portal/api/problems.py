@@ -70,12 +70,12 @@ NO_TOKEN = Unauthorized.declare(SIGNED_OUT.code, _("Send an access token: “Aut
 BAD_TOKEN = Unauthorized.declare(
     "token_invalid", _("This access token is not valid: it is incomplete, expired or revoked. Create a new one.")
 )
-NOT_FOUND = NotFound.declare("not_found", _("There is nothing at this address, or you may not see it."))
+NOT_FOUND = NotFound.declare("not_found", _("Not found: nothing is at this address, or you don’t have access to it."))
 WRONG_METHOD = WrongMethod.declare("method_not_allowed", _("Use one of these methods: %(allowed)s."))
 NOT_READABLE = BadRequest.declare("not_readable", _("The request cannot be read. %(expected)s"))
 WRONG_MEDIA = WrongMedia.declare("media_type", _("Send the body as %(expected)s."))
 BODY_TOO_LARGE = TooLarge.declare("too_large", _("The body is too large. Use at most %(limit)d bytes."))
-NO_SUCH_RANGE = NoSuchRange.declare("range", _("The file has %(size)d bytes. Ask for some of these."))
+NO_SUCH_RANGE = NoSuchRange.declare("range", _("The file has %(size)d bytes. Request a range within it."))
 TOO_MANY_REQUESTS = LimitReached.declare(
     "too_many_requests", _("More than %(limit)d requests within a minute. Wait %(seconds)d seconds.")
 )

@@ -79,7 +79,7 @@ def confusion(found: Mapping[str, Any], what: str = "") -> Figure:
         name=slugify(f"confusion {what}"),
         title=_("Confusion of %(what)s") % {"what": what} if what else _("Confusion"),
         caption=_("Items by gold label (row) and label of the run (column); shade and percentage by row."),
-        alt=_("%(right)d of %(all)d items have the gold’s label.")
+        alt=_("%(right)d of %(all)d items have the gold label.")
         % {"right": right, "all": sum(one["count"] for one in data)},
         fields=(
             Field("row", _("Gold")),
@@ -109,9 +109,9 @@ def by_class(runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> Figure:
     return Figure(
         name="by-class",
         title=_("F1 by class"),
-        caption=_("A row a run, a column a class; – where neither gold nor run has the class."),
-        alt=_("The table beneath has every value."),
-        fields=(Field("row", _("Run of")), Field("column", _("Class")), Field("f1", "F1", 4)),
+        caption=_("One row per run, one column per class; – where neither gold nor run has the class."),
+        alt=_("The table below has every value."),
+        fields=(Field("row", _("Team")), Field("column", _("Class")), Field("f1", "F1", 4)),
         data=data,
         drawing=heat(list(runs), classes, shown="words", shade="shade", across=_("class"), down=""),
     )
@@ -130,8 +130,8 @@ def roc(found: Sequence[Mapping[str, Any]]) -> Figure | None:
         name="roc",
         title=_("ROC curves"),
         caption=_(
-            "Rising to the left of the dashed line, that of chance, is better. A positive item is one to which "
-            "the gold gives more than one half."
+            "Curves further above the dashed line (chance) are better. An item is positive if the gold gives it more "
+            "than one half."
         ),
         alt=_("A curve for each of %(names)s.") % {"names": ", ".join(dict.fromkeys(one["name"] for one in points))},
         fields=(

@@ -48,15 +48,15 @@ def intervals(board: BoardTable) -> Figure | None:
     frame = axis(_bounds(data, of_teams=True) or [0.0, 1.0], _bounds(data, of_teams=False), WIDTH)
     shown = [datum for datum in data if frame.holds(datum["low"]) and frame.holds(datum["high"])]
     outside = ", ".join(datum["name"] for datum in data if datum not in shown)
-    caption = _("Intervals of 95 %. Runs with the same letter do not differ significantly.")
+    caption = _("95 % intervals. Runs with the same letter do not differ significantly.")
     beyond = _("Beyond the frame: %(names)s.") % {"names": outside}
     return Figure(
         name="intervals",
         title=_("%(metric)s with its interval") % {"metric": column.title},
         caption=f"{caption} {beyond}" if outside else caption,
-        alt=_("The table beneath has every bound."),
+        alt=_("The table below has every bound."),
         fields=(
-            Field("name", _("Run of")),
+            Field("name", _("Team")),
             Field("value", column.short, column.decimals),
             Field("low", _("From"), column.decimals),
             Field("high", _("To"), column.decimals),
@@ -103,12 +103,12 @@ def rank_ranges(found: Mapping[str, tuple[int, int]]) -> Figure | None:
     x = quantitative("best", _("Rank →"), scale={"domain": [1, len(data)]}, axis={"tickMinStep": 1})
     return Figure(
         name="rank-stability",
-        title=_("How far ranks move on resampled items"),
+        title=_("How ranks vary on resampled items"),
         caption=_(
-            "Of each run the ranks that 95 % of the bootstrap’s samples give it; a point is a rank that never moves."
+            "For each run, the range of ranks in 95 % of the bootstrap samples; a point is a rank that never changes."
         ),
-        alt=_("The table beneath has the best and the worst rank of each run."),
-        fields=(Field("name", _("Run of")), Field("best", _("Best rank"), 0), Field("worst", _("Worst rank"), 0)),
+        alt=_("The table below has the best and the worst rank of each run."),
+        fields=(Field("name", _("Team")), Field("best", _("Best rank"), 0), Field("worst", _("Worst rank"), 0)),
         data=data,
         drawing={
             "width": WIDTH,
@@ -130,7 +130,7 @@ def correlations(found: Sequence[tuple[Column, Sequence[float | None]]]) -> Figu
         return None
     return _square(
         "metric-correlations",
-        _("How alike the metrics rank the runs"),
+        _("How similarly the metrics rank the runs"),
         _("Spearman’s correlation over the official runs; – where a metric is the same for all."),
         {name: dict(zip(heads, row, strict=True)) for name, row in values.items()},
     )
@@ -142,8 +142,8 @@ def disagreement(found: Mapping[str, Mapping[str, float | None]]) -> Figure | No
         return None
     return _square(
         "disagreement",
-        _("How differently two runs answer"),
-        _("Share of the gold standard’s items to which the runs of row and column give different answers."),
+        _("How much the answers of two runs differ"),
+        _("Share of the gold standard’s items on which the runs of row and column give different answers."),
         found,
     )
 
@@ -165,7 +165,7 @@ def _square(name: str, title: str, caption: str, values: Mapping[str, Mapping[st
         name=name,
         title=title,
         caption=caption,
-        alt=_("The table beneath has every value."),
+        alt=_("The table below has every value."),
         fields=(Field("row", _("Row")), Field("column", _("Column")), Field("value", _("Value"), 4)),
         data=data,
         drawing=heat(names, names, shown="words", shade="shade", across="", down=""),
@@ -182,14 +182,14 @@ def difficulty(counts: Sequence[int]) -> Figure | None:
         title=_("Items by how many runs got them right"),
         caption=_("All compared runs, baselines left out."),
         alt=_("%(none)d items no run got right, %(all)d all of them.") % {"none": counts[0], "all": counts[-1]},
-        fields=(Field("runs", _("Runs that are right"), 0), Field("items", _("Items"), 0)),
+        fields=(Field("runs", _("Runs with the correct answer"), 0), Field("items", _("Items"), 0)),
         data=data,
         drawing={
             "width": WIDTH,
             "height": 220,
             "mark": {"type": "bar"},
             "encoding": {
-                "x": nominal("runs", _("runs that are right →"), type="ordinal", axis={"labelAngle": 0}),
+                "x": nominal("runs", _("runs with the correct answer →"), type="ordinal", axis={"labelAngle": 0}),
                 "y": quantitative("items", _("↑ items")),
             },
         },
@@ -243,7 +243,7 @@ def _cooccurrence(found: Mapping[str, Any]) -> list[Figure]:
             name="co-occurrence",
             title=_("Labels that occur together"),
             caption=_("Items that have the labels of row and column; shade by share of the row’s."),
-            alt=_("The table beneath has every count."),
+            alt=_("The table below has every count."),
             fields=(Field("row", _("Label")), Field("column", _("With")), Field("count", _("Items"), 0)),
             data=data,
             drawing=heat(classes, classes, shown="words", shade="share", across="", down=""),

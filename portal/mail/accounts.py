@@ -42,8 +42,8 @@ class AccountMails(DefaultAccountAdapter):
             else:
                 _keep(_name(template_prefix), email, context)
                 words = _(
-                    "The mail server does not answer at the moment. Your mail is saved and goes out as soon as it"
-                    " does; you don’t need to ask again."
+                    "The mail server is not responding right now. Your mail is saved and will be sent as soon as "
+                    "possible; you don’t need to ask again."
                 )
                 messages.warning(current.request, words)
 

@@ -40,7 +40,7 @@ class OutgoingMail(Leased):
     class Kind(models.TextChoices):
         TEAM_APPROVED = "team_approved", _("team approved")
         TEAM_DECLINED = "team_declined", _("team declined")
-        TEAM_WAITING = "team_waiting", _("team awaits approval")
+        TEAM_WAITING = "team_waiting", _("team waits for approval")
         INVITATION = "invitation", _("invitation")
         DATA_PASSWORD = "data_password", _("new data password")
         AGREEMENT_CHANGED = "agreement_changed", _("agreement changed")
@@ -58,7 +58,7 @@ class OutgoingMail(Leased):
         QUEUED = "queued", _("waiting")
         SENT = "sent", _("sent")
         FAILED = "failed", _("given up")
-        NEEDLESS = "needless", _("not wanted any more")
+        NEEDLESS = "needless", _("canceled")
 
     # Mails that can be turned off, and the field of `User` for it. All others are needed for a step.
     WISHES: Mapping[str, str] = {

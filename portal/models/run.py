@@ -17,7 +17,7 @@ from portal.models.phase import Phase
 from portal.models.task import SharedTask, Track
 from portal.models.team import Team, web_address
 
-one_line = RegexValidator(r"^[^\x00-\x1f\x7f]*\Z", _("One line of text, please."))
+one_line = RegexValidator(r"^[^\x00-\x1f\x7f]*\Z", _("Use a single line of text."))
 
 
 class Evaluated(Leased):

@@ -15,7 +15,7 @@ from portal.models import AuditEntry
 ActionWords = Mapping[str, str | Promise]  # from the declarations of actions, passed by the caller
 
 EVENTS = {
-    "add_gold_standard": _("took a gold standard into use"),
+    "add_gold_standard": _("started to use a gold standard"),
     "admin_change": _("changed in the administration"),
     "admin_delete": _("deleted in the administration"),
     "create_draft": _("created a draft"),

@@ -18,22 +18,24 @@ def of_release(look: ReleaseLook) -> list[str]:
     boards = [track for track in look.tracks if track.teams]
     effects = [
         ngettext(
-            "Everybody sees the scores of %(n)d track at once: on pages, in exports and in the feed.",
-            "Everybody sees the scores of %(n)d tracks at once: on pages, in exports and in the feed.",
+            "Everyone sees the scores of %(n)d track at once: on pages, in exports and in the feed.",
+            "Everyone sees the scores of %(n)d tracks at once: on pages, in exports and in the feed.",
             len(boards),
         )
         % {"n": len(boards)},
         ngettext(
-            "The members of %(n)d team and the organizers get a mail within minutes; no mail can be called back.",
-            "The members of %(n)d teams and the organizers get a mail within minutes; no mail can be called back.",
+            "The members of %(n)d team and the organizers get a mail within minutes; mails can’t be called back.",
+            "The members of %(n)d teams and the organizers get a mail within minutes; mails can’t be called back.",
             teams,
         )
         % {"n": teams},
-        _("The phase takes no more runs and no grace, and no run can be chosen or described any more."),
-        _("Each board is kept as it is, at an address of its own that can be cited."),
+        _("The phase accepts no more runs and no extra time, and runs can no longer be chosen or described."),
+        _("Each leaderboard is kept as it is, at an address of its own that can be cited."),
     ]
     if look.unscored:
-        effects.insert(0, _("Runs without a score, and missing from the boards: %(n)d.") % {"n": look.unscored})
+        effects.insert(
+            0, _("Runs without a score, which will be missing from the leaderboards: %(n)d.") % {"n": look.unscored}
+        )
     return effects
 
 
@@ -41,28 +43,31 @@ def of_hiding_scores(phase: Phase, at: datetime) -> list[str]:
     """Effects of hiding public scores, or canceling a planned release."""
     if not phase.scores_are_public(at):
         return [
-            _("Nobody has seen the scores; they stay hidden until you set another release."),
-            _("No mail has gone out."),
+            _("No one has seen the scores; they stay hidden until you schedule another release."),
+            _("No mail has been sent."),
         ]
     kept = ReleasedBoard.objects.filter(phase=phase).count()
     count = OutgoingMail.objects.filter(phase=phase, kind=OutgoingMail.Kind.RELEASED).values("user").distinct().count()
     return [
         _("Scores leave all pages, exports and feeds at once; organizers still see them."),
         ngettext(
-            "%(n)d released board answers “not found” meanwhile, and comes back unchanged with the release.",
-            "%(n)d released boards answer “not found” meanwhile, and come back unchanged with the release.",
+            "%(n)d released leaderboard is “not found” until then, and comes back unchanged with the release.",
+            "%(n)d released leaderboards are “not found” until then, and come back unchanged with the release.",
             kept,
         )
         % {"n": kept},
-        _("Nobody has had a mail about the release; what people have seen or saved they keep.")
+        _("No one has had a mail about the release. What people have seen or saved can’t be taken back.")
         if not count
         else ngettext(
-            "%(n)d person has had a mail about the release; what people have seen or saved they keep.",
-            "%(n)d people have had a mail about the release; what people have seen or saved they keep.",
+            "%(n)d person has had a mail about the release. What people have seen or saved can’t be taken back.",
+            "%(n)d people have had a mail about the release. What people have seen or saved can’t be taken back.",
             count,
         )
         % {"n": count},
-        _("The way back: the page of releases puts it back. It gets its date again, and nobody a second mail."),
+        _(
+            "To undo this: restore the release on the page of releases. It gets its old date, and no one gets a second "
+            "mail."
+        ),
     ]
 
 
@@ -84,7 +89,7 @@ def of_another_gold(line: GoldLine, at: datetime) -> list[str]:
             _("The public leaderboard of %(phases)s then changes, and shows your sentence to everyone.")
             % {"phases": _titles(public)}
         )
-    return [*effects, _("The way back: every version is kept, and you can use an earlier one again.")]
+    return [*effects, _("To undo this: every version is kept, and you can use an earlier one again.")]
 
 
 def _titles(phases: Sequence[Phase]) -> str:

@@ -164,7 +164,7 @@ def to_do(shared_task: SharedTask, at: datetime) -> list[ToDo]:
         (
             "rejected",
             len(rejected),
-            _n("%d gold file was not taken.", "%d gold files were not taken."),
+            _n("%d gold file was rejected.", "%d gold files were rejected."),
             "organize_gold",
         ),
         (
@@ -182,7 +182,7 @@ def to_do(shared_task: SharedTask, at: datetime) -> list[ToDo]:
         (
             "pending",
             waiting,
-            _n("%d team waits for your decision.", "%d teams wait for your decision."),
+            _n("%d team is waiting for your decision.", "%d teams are waiting for your decision."),
             "organize_teams",
         ),
         (
@@ -211,7 +211,7 @@ def to_do(shared_task: SharedTask, at: datetime) -> list[ToDo]:
         (
             "scoring",
             unscored,
-            _n("%d run waits for its score.", "%d runs wait for their scores."),
+            _n("%d run is waiting for its score.", "%d runs are waiting for their scores."),
             "organize_runs",
         ),
     ]

@@ -65,9 +65,9 @@ def answers_of(team: Team) -> list[tuple[str, str]]:
 def _rights(team: Team, *, has_signed: bool) -> list[Right]:
     accesses = {dataset.access for dataset in team.shared_task.definition.datasets}
     words = {
-        "registered": _("take the data for registered teams"),
-        "approved": _("take the data for approved teams"),
-        "password": _("take the data with a password"),
+        "registered": _("download the data for registered teams"),
+        "approved": _("download the data for approved teams"),
+        "password": _("download the data with a password"),
     }
     data = [
         Right(team.state in states and has_signed, words[access])
@@ -78,7 +78,7 @@ def _rights(team: Team, *, has_signed: bool) -> list[Right]:
     if not has_signed:
         runs = _("upload runs and appear on leaderboards, once you have signed the data agreement")
     return [
-        Right(True, _("read all public pages and take public data")),
+        Right(True, _("read all public pages and download public data")),
         *data,
         Right(team.takes_part and has_signed, runs),
     ]
@@ -123,7 +123,7 @@ def _withdrawal(team: Team, phases: Iterable[Phase]) -> Iterator[str]:
     with_runs = {run.phase_id for run in team.runs.all()}
     for phase in phases:
         if phase.pk in with_runs and phase.is_open(team.withdrawn_at, team.pk):
-            message = _("Withdrew while %(phase)s was open; its runs are on no board there.")
+            message = _("Withdrew while %(phase)s was open; its runs are on no leaderboard of that phase.")
             yield message % {"phase": phase.title}
 
 

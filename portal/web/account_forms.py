@@ -40,10 +40,10 @@ class PersonForm(ActionForm):
         "affiliation",
         label=_("Affiliation"),
         widget=forms.TextInput(attrs={"autocomplete": "organization"}),
-        help_text=_("University or company, if you like. The organizers of your tasks see it."),
+        help_text=_("University or company (optional). The organizers of your tasks see it."),
     )
     country = User._meta.get_field("country").formfield(
-        label=_("Country"), help_text=_("If you like. The organizers of your tasks see it.")
+        label=_("Country"), help_text=_("Optional. The organizers of your tasks see it.")
     )
 
 
@@ -94,7 +94,7 @@ def _zones_by_continent() -> list[tuple[str, Any]]:
     utc, *places = time_zones()
     groups = groupby(places, key=lambda zone: zone.partition("/")[0])
     names = [(part, [(zone, zone.partition("/")[2].replace("_", " ")) for zone in zones]) for part, zones in groups]
-    return [(utc, _("as the browser says, or else UTC")), *names]
+    return [(utc, _("as in the browser, or UTC")), *names]
 
 
 class SettingsForm(PersonForm):
@@ -103,12 +103,10 @@ class SettingsForm(PersonForm):
     time_zone = forms.ChoiceField(
         label=_("Time zone"),
         choices=_zones_by_continent,
-        help_text=_("Pages and mails show times in it, and in AoE."),
+        help_text=_("Pages and mails show times in this zone and in AoE."),
     )
-    language = forms.ChoiceField(
-        label=_("Language"), choices=languages, help_text=_("The language of the mails that you get.")
-    )
-    mails_about_runs = action_field(change_settings, "mails_about_runs", label=_("Results of checking your runs"))
+    language = forms.ChoiceField(label=_("Language"), choices=languages, help_text=_("Language of the mails you get."))
+    mails_about_runs = action_field(change_settings, "mails_about_runs", label=_("Results of your uploads"))
     mails_about_deadlines = action_field(
         change_settings, "mails_about_deadlines", label=_("A deadline is near and your team has no valid run")
     )
@@ -116,12 +114,12 @@ class SettingsForm(PersonForm):
         change_settings, "mails_about_results", label=_("Scores and leaderboards are released")
     )
     mails_about_teams = action_field(
-        change_settings, "mails_about_teams", label=_("A team awaits approval in a task that I organize")
+        change_settings, "mails_about_teams", label=_("A team waits for approval in a task that I organize")
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["name"].help_text = _("Your teams and their organizers know you by it.")
+        self.fields["name"].help_text = _("Shown to your teams and to the organizers.")
 
     @property
     def mail_fields(self) -> list[forms.BoundField]:

@@ -52,7 +52,7 @@ def own_access(request: HttpRequest, page: TaskPage) -> DataAccess:
 
 def dataset_line(page: TaskPage, dataset: DatasetDefinition, own: DataAccess, at: datetime) -> DatasetLine:
     who = {
-        "public": _("everybody"),
+        "public": _("everyone"),
         "registered": _("members of a team"),
         "approved": _("members of an approved team"),
         "password": _("members of an approved team, with its password"),
@@ -95,6 +95,6 @@ def step(page: TaskPage, obstacle: Obstacle) -> Step:
         Obstacle.SIGNED_OUT: (f"{reverse('account_login')}?{urlencode({'next': back})}", _("Sign in")),
         Obstacle.NO_TEAM: (team[0], _("Create or join a team")),
         Obstacle.UNSIGNED: (f"{reverse('agreement', args=[slug])}?{urlencode({'next': back})}", _("Read and sign")),
-        Obstacle.PASSWORD: (reverse("data_password", args=[slug]), _("Give the password")),
+        Obstacle.PASSWORD: (reverse("data_password", args=[slug]), _("Enter the password")),
     }.get(obstacle, team)
     return Step(str(obstacle.label), link, label)

@@ -35,7 +35,9 @@ class UploadForm(ActionForm):
 class WithdrawalForm(ActionForm):
     """The reason for withdrawing a run."""
 
-    reason = action_field(withdraw_run, "reason", help_text=_("In a few words. Your team and the organizers read it."))
+    reason = action_field(
+        withdraw_run, "reason", help_text=_("In a few words. Your team and the organizers can read it.")
+    )
 
 
 class DescriptionForm(ActionForm):
@@ -86,7 +88,7 @@ class TeamForm(ActionForm):
         register_team,
         "name",
         label=_("Team name"),
-        help_text=_("It appears in file names and on the leaderboard exactly as typed, and cannot be changed later."),
+        help_text=_("It appears in file names and on the leaderboard exactly as typed, and can’t be changed later."),
     )
     affiliation = action_field(
         register_team, "affiliation", label=_("Affiliation"), help_text=_("University, company or none.")

@@ -59,7 +59,7 @@ class AnnouncementForm(ActionForm):
         "text",
         label=_("Text"),
         widget=forms.Textarea(attrs={"rows": 8}),
-        help_text=_("Markdown, at most 4,000 characters. It cannot be changed afterwards, but taken back."),
+        help_text=_("Markdown, at most 4,000 characters. You can’t change it later, but you can delete it."),
     )
 
 
@@ -67,7 +67,7 @@ class ZonedForm(ActionForm):
     """A form with times in the zone chosen in it. A time that was not edited does not change."""
 
     zone = forms.ChoiceField(
-        label=_("Times are in"), help_text=_("It is about the times that you change; the others stay as they are.")
+        label=_("Times are in"), help_text=_("This applies to the times you change; other times stay as they are.")
     )
 
     def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
@@ -93,7 +93,7 @@ class ZonedForm(ActionForm):
                 continue
             values[name] = moment = local.replace(tzinfo=zone).astimezone(UTC)
             if moment.astimezone(zone).replace(tzinfo=None) != local.replace(tzinfo=None):
-                self.add_error(name, _("There is no such time in that zone: clocks are put forward over it."))
+                self.add_error(name, _("This time does not exist in that zone: clocks are set forward over it."))
         return values
 
 
@@ -106,7 +106,7 @@ class WindowForm(ZonedForm):
         required=False,
         help_text=_("00:00 AoE ends the day before: pages say 23:59 of that day."),
     )
-    note = action_field(move_phase, "note", label=_("Why; everyone can read it"))
+    note = action_field(move_phase, "note", label=_("Reason (public)"))
     field_order = ("opens", "closes", "zone", "note")
 
 
@@ -115,7 +115,7 @@ class GraceForm(ZonedForm):
 
     team: Any = forms.ModelChoiceField(queryset=None, label=_("For"), required=False, empty_label=_("all teams"))
     until = MomentField(label=_("Until"))
-    reason = action_field(grant_grace, "reason", label=_("Why; everyone can read it"))
+    reason = action_field(grant_grace, "reason", label=_("Reason (public)"))
     field_order = ("team", "until", "zone", "reason")
 
     def __init__(self, *args: Any, shared_task: SharedTask, **kwargs: Any) -> None:
@@ -126,7 +126,7 @@ class GraceForm(ZonedForm):
 class ReleaseForm(ZonedForm):
     """When scores become public; without a time, now."""
 
-    when = MomentField(label=_("At a time to come"), required=False)
+    when = MomentField(label=_("Release at"), required=False)
     field_order = ("when", "zone")
 
 
@@ -141,7 +141,9 @@ class DatasetForm(ActionForm):
     }
 
     file = forms.FileField(label=_("New file"), allow_empty_file=True, max_length=255)
-    is_sure = action_field(replace_dataset, "is_sure", label=_("Replace it: people have downloaded the present file"))
+    is_sure = action_field(
+        replace_dataset, "is_sure", label=_("Replace it even though people have downloaded the current file")
+    )
 
 
 class GoldForm(ActionForm):
@@ -201,8 +203,8 @@ def dataset_form(
     downloads = download_count(shared_task, dataset, stored) if stored else 0
     if downloads:
         form.fields["is_sure"].help_text = ngettext(
-            "It was taken %(n)d time. Who has it keeps it and is told nothing: announce the new one.",
-            "It was taken %(n)d times. Who has it keeps it and is told nothing: announce the new one.",
+            "It was downloaded %(n)d time. People who have it are not notified: announce the new one.",
+            "It was downloaded %(n)d times. People who have it are not notified: announce the new one.",
             downloads,
         ) % {"n": downloads}
     else:

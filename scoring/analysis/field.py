@@ -83,7 +83,7 @@ def summary_table(summaries: Mapping[str, Summary]) -> TextTable:
     names = ("runs", "min", "Q1", "mean", "median", "Q3", "max", "std. dev.", "skewness", "kurtosis")
     columns = [astuple(one) for one in summaries.values()]
     rows = tuple((name, *cells) for name, cells in zip(names, zip(*columns, strict=True), strict=True))
-    return TextTable("The field of runs", ("", *summaries), rows)
+    return TextTable("Results analysis", ("", *summaries), rows)
 
 
 def rank_correlation(first: Sequence[float | None], second: Sequence[float | None]) -> float | None:

@@ -19,9 +19,9 @@ def code(secret: str) -> str:
 
 
 def confirm_password(page: Page) -> None:
-    expect(page.get_by_role("heading", level=1)).to_have_text("Is it you?")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Confirm that it is you")
     page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Continue").click()
 
 
 def enter_mailed_code(page: Page, portal: Portal, address: str) -> None:
@@ -51,19 +51,19 @@ def test_an_app_for_codes_without_javascript(browser: Browser, portal: Portal) -
     sign_up(page, portal, "Ines")
     page.goto("/settings/")
     page.get_by_role("link", name="Second factors").click()
-    page.get_by_role("link", name="Set up an app").click()
+    page.get_by_role("link", name="Set up authenticator app").click()
     confirm_password(page)
     enter_mailed_code(page, portal, "ines@example.org")
     secret = page.locator("main code").inner_text()
-    expect(page.get_by_role("img", name="The key below, as a picture for the app")).to_be_visible()
+    expect(page.get_by_role("img", name="QR code of the key below")).to_be_visible()
     page.get_by_label("Authenticator code").fill(code(secret))
-    page.get_by_role("button", name="Use this app").click()
+    page.get_by_role("button", name="Confirm app").click()
     expect(page.locator("ol.codes li")).to_have_count(10)
     recovery = page.locator("ol.codes li").first.inner_text()
 
     sign_out(page)
     sign_in(page, "ines@example.org")
-    expect(page.get_by_role("heading", level=1)).to_have_text("The second factor")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Second factor")
     page.get_by_label("Code").fill("000000")
     page.get_by_role("button", name="Sign in", exact=True).click()
     expect(page.get_by_text("Incorrect code.")).to_be_visible()
@@ -105,7 +105,7 @@ def test_a_passkey_signs_in_alone_or_after_the_password(keyed: Page, portal: Por
     enter_mailed_code(page, portal, "petra@example.org")
     found = violations(page)
     page.get_by_label("Name").fill("Laptop")
-    page.get_by_role("button", name="Add it").click()
+    page.get_by_role("button", name="Add passkey").click()
     expect(page.locator("ol.codes li")).to_have_count(10)
     page.goto(f"{home}/accounts/2fa/webauthn/")
     expect(page.get_by_role("rowheader")).to_have_text("Laptop")
@@ -123,7 +123,7 @@ def test_a_passkey_signs_in_alone_or_after_the_password(keyed: Page, portal: Por
     page.get_by_label("Email").fill("petra@example.org")
     page.get_by_label("Password", exact=True).fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("The second factor")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Second factor")
     found += violations(page)
     page.get_by_role("button", name="Use a passkey").click()
     expect(page.get_by_text("Petra", exact=True)).to_be_visible()
@@ -147,9 +147,9 @@ def test_pages_of_an_account_are_open_to_everybody(page: Page, portal: Portal) -
     expect(page.get_by_role("alert")).to_contain_text("This is not the code")
     found += violations(page)
     page.get_by_role("button", name="Send a new code").click()
-    expect(page.get_by_role("status")).to_contain_text("A new code is on its way.")
+    expect(page.get_by_role("status")).to_contain_text("We are mailing a new code.")
     enter_mailed_code(page, portal, "rosa@example.org")
-    expect(page.get_by_role("heading", level=1)).to_have_text("Set up an app")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Set up authenticator app")
     for path in ("settings/", "settings/delete/", "accounts/email/", "accounts/password/change/", "accounts/sessions/",
                  "accounts/2fa/", "accounts/2fa/totp/activate/"):  # fmt: skip
         page.goto(f"/{path}")
@@ -162,7 +162,7 @@ def test_the_browsers_time_zone_is_offered(browser: Browser, portal: Portal) -> 
     page = context.new_page()
     sign_up(page, portal, "Sora")
     page.goto("/settings/")
-    expect(page.get_by_text("Your browser says Asia/Tokyo.")).to_be_visible()
+    expect(page.get_by_text("Your browser’s zone: Asia/Tokyo.")).to_be_visible()
     page.get_by_role("button", name="Use it").click()
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("Saved.")).to_be_visible()

@@ -17,7 +17,7 @@ from tests.browser.visitor import create_team, sign_up, violations
 from tests.services import wait_until
 
 TASK = "/tasks/exist2024"
-ASKED = "Your team's password"
+ASKED = "Your team’s password"
 
 
 @pytest.fixture
@@ -67,13 +67,13 @@ def test_from_sign_up_to_the_data_and_a_receipt(page: Page, portal: Portal, tmp_
 
     # The steps one after the other: the agreement, then the password.
     page.goto(f"{TASK}/data/test-tweets/")
-    expect(page.get_by_role("heading", level=1)).to_contain_text("Not yours yet")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("You can’t download this yet")
     found += violations(page)
     page.get_by_role("main").get_by_role("link", name="Read and sign").last.click()
     page.get_by_label("Your full name").fill("Dora Rossi")
     page.get_by_role("button", name="I have read it and agree").click()
     page.goto(f"{TASK}/data/test-tweets/")
-    page.get_by_role("main").get_by_role("link", name="Give the password").last.click()
+    page.get_by_role("main").get_by_role("link", name="Enter the password").last.click()
     page.get_by_label(ASKED).fill("a guess")
     page.get_by_role("button", name="Go on").click()
     expect(page.get_by_role("alert")).to_contain_text("not your team’s password")
@@ -81,7 +81,7 @@ def test_from_sign_up_to_the_data_and_a_receipt(page: Page, portal: Portal, tmp_
     password = mailed_password(portal, "dora@example.org")
     page.get_by_label(ASKED).fill(password)
     page.get_by_role("button", name="Go on").click()
-    expect(page.get_by_text("The password is right")).to_be_visible()
+    expect(page.get_by_text("Password accepted")).to_be_visible()
     found += violations(page)
 
     # The file has the checksum shown on the page.

@@ -90,7 +90,7 @@ def walk(
     shows(page, "h1", "Accepted: one run", reload)
     shows(page, "table.files", "Scored", reload)
     yield
-    page.get_by_role("link", name="See where it stands on the leaderboard").click()
+    page.get_by_role("link", name="Open the leaderboard").click()
     mine = page.locator("tr.mine").filter(has_text=team)
     expect(mine.locator(".rank")).to_have_text("1")
     yield

@@ -57,7 +57,7 @@ def decide(organizer: Page, team: str, *, reason: str = "") -> None:
     if reason:
         request = organizer.locator("section.request", has=organizer.get_by_role("heading", name=team))
         request.get_by_text("Decline", exact=False).first.click()
-        request.get_by_label("Reason; the team reads it").fill(reason)
+        request.get_by_label("Reason (shown to the team)").fill(reason)
         request.get_by_role("button", name=f"Decline {team}").click()
     else:
         organizer.get_by_role("button", name=f"Approve {team}").click()
@@ -86,7 +86,7 @@ def test_a_declined_team_learns_why_and_asks_again(page: Page, other: Page, brie
     make_organizer(brief, other, "Oana")
     sign_up(page, brief, "Runa")
     create_team(page, "brief", "Libeccio")
-    expect(page.locator("main")).to_contain_text("The organizers look at new teams")
+    expect(page.locator("main")).to_contain_text("The organizers approve new teams")
     decide(other, "Libeccio", reason="Please name your university.")
 
     mail = mail_to(brief, "runa@example.org", "was declined")
@@ -97,11 +97,11 @@ def test_a_declined_team_learns_why_and_asks_again(page: Page, other: Page, brie
     found = violations(page)
     expect(page.locator("main")).to_contain_text("Please name your university.")
     page.goto(f"{TASK}/submit/")
-    expect(page.locator("main")).to_contain_text("cannot send runs: declined")
+    expect(page.locator("main")).to_contain_text("can’t submit runs: declined")
     page.get_by_role("link", name="Your team").click()
     page.get_by_label("Affiliation").fill("University of Bergen")
-    page.get_by_role("button", name="Ask the organizers again").click()
-    expect(page.locator("main")).to_contain_text("The organizers look at new teams")
+    page.get_by_role("button", name="Ask for approval again").click()
+    expect(page.locator("main")).to_contain_text("The organizers approve new teams")
 
     other.goto(f"{TASK}/organize/teams/")
     expect(other.locator("main")).to_contain_text("University of Bergen")
@@ -140,16 +140,16 @@ def test_a_late_upload_uses_no_quota_and_says_what_can_be_done(
     page.goto(f"{TASK}/submit/")
     upload(page, tmp_path, "one_Grecale_1.json")
     expect(page.get_by_role("heading", level=1)).to_have_text("Accepted: one run")
-    receipt = mail_to(brief, "tove@example.org", "is accepted")
+    receipt = mail_to(brief, "tove@example.org", "was accepted")
     assert "one_Grecale_1.json" in receipt
     stop = re.search(r"http://\S+/mails/stop/\S+", receipt)
     assert stop
     other.goto(stop.group())  # someone who is not signed in as Tove
     found += violations(other)
-    other.get_by_role("button", name="Stop these mails").click()
-    expect(other.get_by_role("heading", level=1)).to_have_text("These mails have stopped")
+    other.get_by_role("button", name="Unsubscribe").click()
+    expect(other.get_by_role("heading", level=1)).to_have_text("You are unsubscribed")
     page.goto("/settings/")
-    expect(page.get_by_label("Results of checking your runs")).not_to_be_checked()
+    expect(page.get_by_label("Results of your uploads")).not_to_be_checked()
     assert not found, "\n".join(found)
 
 
@@ -169,7 +169,7 @@ def test_who_leaves_sees_no_runs_any_more_and_gets_no_mails(
     upload(vera, tmp_path, "one_Zefiro_1.json")
     expect(vera.get_by_role("heading", level=1)).to_have_text("Accepted: one run")
     sent = vera.url
-    mail_to(brief, "vera@example.org", "is scored")
+    mail_to(brief, "vera@example.org", "was scored")
     vera.goto(f"{TASK}/team/")
     vera.get_by_text("Leave the team").click()
     vera.get_by_role("button", name="Leave Zefiro").click()
@@ -246,7 +246,7 @@ def test_a_keyboard_is_enough(page: Page, other: Page, brief: Portal, tmp_path: 
     press(page, "Team")
     expect(page.get_by_role("heading", level=1)).to_have_text("Create a team")
     write(page, "Team name", "Levante")
-    press(page, "Create the team")
+    press(page, "Create team")
     expect(page.get_by_role("heading", level=1)).to_have_text("Levante")
     decide(other, "Levante")
     page.reload()

@@ -25,7 +25,7 @@ def sign_up(page: Page, portal: Portal, name: str) -> None:
     page.get_by_label("Email").fill(address)
     page.get_by_label("Password", exact=True).fill(PASSWORD)
     page.get_by_label("Password (again)").fill(PASSWORD)
-    page.get_by_role("button", name="Create the account").click()
+    page.get_by_role("button", name="Create account").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Confirm your mail address")
     link = re.search(r"http://\S+/accounts/confirm-email/\S+", text_of(latest_mail(portal, address)))
     assert link is not None
@@ -42,7 +42,7 @@ def latest_mail(portal: Portal, address: str) -> EmailMessage:
 def create_team(page: Page, slug: str, name: str) -> None:
     page.goto(f"/tasks/{slug}/team/")
     page.get_by_label("Team name").fill(name)
-    page.get_by_role("button", name="Create the team").click()
+    page.get_by_role("button", name="Create team").click()
     expect(page.get_by_role("heading", level=1)).to_have_text(name)
 
 
@@ -50,7 +50,7 @@ def sign_agreement(page: Page, slug: str, name: str) -> None:
     page.goto(f"/tasks/{slug}/agreement/")
     page.get_by_label("Your full name").fill(name)
     page.get_by_role("button", name="I have read it and agree").click()
-    expect(page.get_by_text("The agreement is signed.")).to_be_visible()
+    expect(page.get_by_text("You have signed the agreement.")).to_be_visible()
 
 
 def violations(page: Page, schemes: Sequence[Literal["dark", "light"]] = ("dark", "light")) -> list[str]:

@@ -129,7 +129,7 @@ def test_equal_scores_go_by_the_track_s_rule(bilingual: SharedTask, tiny_folder:
 
 def test_the_page_and_the_files_say_so(bilingual: SharedTask) -> None:
     page = Client().get(f"{PAGE}&slice=language%3Des").content.decode()
-    assert "Scores on the 2 items with language Spanish. The official ranking is that of all items." in page
+    assert "Scores on the 2 items with language Spanish. The official ranking uses all items." in page
     assert '<option value="language=es" selected>' in page
     assert "95 % interval" not in page
     assert "The official ranking" not in Client().get(PAGE).content.decode()

@@ -85,5 +85,5 @@ def test_strangers_and_files_of_rules_are_rejected(gated, organizer, gated_folde
     path = gated_folder / "task.yaml"
     path.write_text(path.read_text().replace("file: data/sample.tsv", "file: data/items.txt"))
     task = import_shared_task(None, gated_folder, EVALUATION).shared_task
-    with pytest.raises(ActionError, match="import that"):
+    with pytest.raises(ActionError, match="import the folder"):
         replace(organizer, task, b"second", "sample")

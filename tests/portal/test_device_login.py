@@ -269,7 +269,7 @@ def test_the_page_says_that_a_second_factor_is_missing(browser: Client) -> None:
 def test_guesses_are_limited(browser: Client) -> None:
     assert browser.get("/device/").status_code == 200
     for _ in range(60):
-        assert "No login waits" in browser.get("/device/", {"code": "BBBB-BBBB"}).content.decode()
+        assert "No login is waiting" in browser.get("/device/", {"code": "BBBB-BBBB"}).content.decode()
     given = {"code": ask().json()["user_code"], "allow": ""}
     assert browser.get("/device/", given).status_code == 429
     assert browser.post("/device/", given).status_code == 429

@@ -39,7 +39,7 @@ def test_confusion_counts_and_shares_are_the_run_s():
         ["YES", "NO", "0", "0.0000"],
         ["YES", "YES", "2", "1.0000"],
     ]
-    assert figure.alt == "5 of 6 items have the gold’s label."
+    assert figure.alt == "5 of 6 items have the gold label."
 
 
 def test_a_drawing_says_what_its_table_says():
@@ -146,7 +146,7 @@ def test_without_the_packages_that_draw_pages_and_packs_have_the_tables(field, m
     monkeypatch.setattr("portal.figures.figure.CAN_DRAW", False)
     insights = "/tasks/tiny/insights/one/"
     page = Client().get(f"{insights}?phase=evaluation").content.decode()
-    assert "the portal lacks the package vl-convert-python" in page
+    assert "the package vl-convert-python is not installed" in page
     assert "<details open>" in page
     assert "<img" not in page.partition("<figure")[2]
     assert Client().get(f"{insights}over-time.svg?phase=evaluation").status_code == 404

@@ -123,7 +123,7 @@ def test_a_worker_compares_for_an_import_without_the_key(fixed, tiny_folder, key
     (tiny_folder / "gold/one.json").write_bytes(OTHER)
     assert keyless(tiny_folder) == "conflict"
     assert in_use(fixed).version == 2
-    assert "1 gold file was not taken." in [step.text for step in to_do(fixed, POST)]
+    assert "1 gold file was rejected." in [step.text for step in to_do(fixed, POST)]
     assert drop_unused_gold() == 4
 
 

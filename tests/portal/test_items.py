@@ -119,7 +119,7 @@ def test_items_are_public_once_every_phase_that_scores_them_has_closed_with_publ
 def test_the_run_s_page_has_its_items_and_filters_them(published: SharedTask) -> None:
     work_on_items(RELEASE)
     whole = page_of(published)
-    assert "3 of 4 items right" in whole
+    assert "3 of 4 items correct" in whole
     table = context_of(published, "items=wrong")
     assert [(item.id, item.gold, item.answers[0].parts) for item in table.items] == [("c", ["YES"], ["NO"])]
     assert [item.id for item in context_of(published, "label=NO").items] == ["c", "d"]
@@ -169,5 +169,5 @@ def test_a_run_that_cannot_be_read_is_not_tried_for_ever(published: SharedTask) 
     RunItems.objects.unread().update(failures=2)
     ours.update(entry="")
     work_on_items(RELEASE + timedelta(hours=9))
-    assert "3 of 4 items right" in page_of(published)
+    assert "3 of 4 items correct" in page_of(published)
     assert "could not be read" not in page_of(published)

@@ -41,7 +41,7 @@ def test_the_mail_on_approval_brings_the_password(approved, smtp, settings):
     assert OutgoingMail.objects.get().state == "queued"
     deliver()
     (message,) = smtp.mails
-    assert (message["To"], message["Subject"]) == ("cleo@example.org", "Gated: your team Bora takes part")
+    assert (message["To"], message["Subject"]) == ("cleo@example.org", "Gated: your team Bora was approved")
     assert "https://agon.example/tasks/gated/data/" in body(message)
     (password,) = PASSWORD.findall(body(message))
     approved.refresh_from_db()

@@ -87,7 +87,7 @@ def test_a_stranger_learns_nothing_but_the_owner_of_the_address_does(anybody, zo
     assert "/accounts/signup/" in body(unknown)
 
 
-LATER = "The mail server does not answer at the moment."
+LATER = "The mail server is not responding right now."
 SENT = re.compile("sent|on its way", re.IGNORECASE)
 
 

@@ -67,7 +67,7 @@ def test_a_team_without_a_valid_run_gets_one_mail_72_and_one_24_hours_ahead(clos
     assert mail["Subject"] == "Tiny: Evaluation closes in 24 h 0 min"
     text = " ".join(mail.get_body(("plain",)).get_content().split())
     assert "Wed 15 May, 12:00 AoE · Thu 16 May, 00:00 UTC" in text
-    assert "Your team Meltemi has taken the data, but has no valid run" in text
+    assert "Your team Meltemi has downloaded the data, but has no valid run" in text
     assert "/tasks/tiny/submit/" in text
 
 
@@ -235,7 +235,7 @@ def test_who_signed_an_older_agreement_is_asked_again_once(resigned, smtp):
     assert mails("agreement") == [("agreement_changed", "bora@example.org")]
     deliver()
     (mail,) = [mail for mail in smtp.mails if "agreement" in mail["Subject"]]
-    assert mail["Subject"] == "Gated: the data agreement has changed, please sign again"
+    assert mail["Subject"] == "Gated: the data agreement has changed, please sign it again"
     assert "/tasks/gated/agreement/" in mail.get_body(("plain",)).get_content()
     assert mail["List-Unsubscribe"] is None  # a step depends on it
 

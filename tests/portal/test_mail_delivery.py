@@ -80,7 +80,7 @@ def test_organizers_send_again_what_was_given_up(row, smtp, client, tiny):
     page = client.get("/tasks/tiny/organize/mails/").content.decode()
     assert "1 mail could not be sent" in page
     answer = client.post("/tasks/tiny/organize/mails/resend/", follow=True).content.decode()
-    assert "1 mail is sent again." in answer
+    assert "1 mail is being sent again." in answer
     assert "could not be sent" not in answer
     assert AuditEntry.objects.get(verb="resend_mails").detail == {"mails": 1}
     assert state(row) == ("queued", 0, "")

@@ -60,7 +60,7 @@ def test_an_accepted_upload_brings_its_receipt(meltemi, smtp, settings):
     assert smtp.mails == []  # not before it is checked
     work_off(EVALUATION)
     deliver()
-    accepted = about(smtp, "Tiny: tiny_Meltemi.zip is accepted")
+    accepted = about(smtp, "Tiny: tiny_Meltemi.zip was accepted")
     assert accepted["To"] == ADDRESS
     for part in parts(accepted):
         assert str(submission.pk) in part
@@ -73,7 +73,7 @@ def test_an_accepted_upload_brings_its_receipt(meltemi, smtp, settings):
     content = receipt.get_content()
     assert verify(content if isinstance(content, bytes) else content.encode()).ok
     assert json.loads(content)["sha256"] == submission.sha256
-    assert about(smtp, "Tiny: tiny_Meltemi.zip is scored")  # once, for both runs
+    assert about(smtp, "Tiny: tiny_Meltemi.zip was scored")  # once, for both runs
     assert kinds() == ["runs_accepted", "runs_scored"]
 
 
@@ -112,7 +112,7 @@ def mail_after(smtp, team, values, number, at, phase="evaluation"):
     run = send_run(team, values, number, at, phase)
     work_off(at)
     deliver(at)
-    mail = about(smtp, f"{run.name} is scored")
+    mail = about(smtp, f"{run.name} was scored")
     text, html = parts(mail)
     own = {str(run.pk): "RUN", str(run.submission.pk): "UPLOAD", run.name: "NAME"}
     for name, word in own.items():
@@ -154,9 +154,9 @@ def test_what_failed_on_our_side_is_owned_up_to_once(meltemi, smtp):
     quarantine(Submission.objects.filter(pk=submission.pk), EVALUATION)
     deliver()
     (mail,) = smtp.mails
-    assert mail["Subject"] == "Tiny: tiny_Meltemi.zip could not be finished, on our side"
+    assert mail["Subject"] == "Tiny: tiny_Meltemi.zip failed on our side"
     for part in parts(mail):
-        assert "fault, not your run" in " ".join(part.split())
+        assert "on our side, not in your run" in " ".join(part.split())
     assert not Quota.objects.filter(used__gt=0).exists()
 
 
@@ -171,7 +171,7 @@ def test_one_run_of_two_that_fails_does_not_keep_the_others_mail(meltemi, smtp):
     quarantine(Run.objects.filter(pk=poison.pk), EVALUATION)
     assert kinds() == ["runs_accepted", "runs_failed", "runs_scored"]
     deliver()
-    assert "two_Meltemi_1.json" not in parts(about(smtp, "is scored"))[0]
+    assert "two_Meltemi_1.json" not in parts(about(smtp, "was scored"))[0]
 
 
 def test_who_left_the_team_or_wants_no_such_mails_gets_none(meltemi, smtp):
@@ -204,8 +204,8 @@ def test_names_of_any_kind_stay_in_their_place(meltemi, smtp, name):
     send_run(meltemi, GOOD, 1, EVALUATION)
     work_off(EVALUATION)
     deliver()
-    mail = about(smtp, "is accepted")
-    assert mail["Subject"].strip() == f"Tarea {' '.join(name.split())}: one_Meltemi_1.json is accepted"
+    mail = about(smtp, "was accepted")
+    assert mail["Subject"].strip() == f"Tarea {' '.join(name.split())}: one_Meltemi_1.json was accepted"
     assert mail["Bcc"] is None
     text, html = parts(mail)
     assert name.split()[0] in text

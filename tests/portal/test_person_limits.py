@@ -230,7 +230,7 @@ def test_a_team_withdrawn_while_a_phase_is_open_leaves_its_board_and_is_marked(m
     assert teams_shown(meltemi.shared_task, POST, "post") == []
     assert Board.objects.get(phase__slug="post", track__slug="one").revision > revision
     (line,) = team_lines(meltemi.shared_task)
-    assert line.flags == ["Withdrew while Post-evaluation was open; its runs are on no board there."]
+    assert line.flags == ["Withdrew while Post-evaluation was open; its runs are on no leaderboard of that phase."]
     assert "organize_teams" in [step.page for step in to_do(meltemi.shared_task, POST)]
 
 
@@ -256,7 +256,7 @@ def test_organizers_see_who_uploaded_for_several_teams(meltemi):
     flags = {line.team.name: line.flags for line in team_lines(meltemi.shared_task)}
     assert flags == {
         "Meltemi": [
-            "Withdrew while Evaluation was open; its runs are on no board there.",
+            "Withdrew while Evaluation was open; its runs are on no leaderboard of that phase.",
             "Meltemi has also uploaded runs for Sirocco.",
         ],
         "Sirocco": ["Meltemi has also uploaded runs for Meltemi."],

@@ -251,7 +251,7 @@ CLOSES = 'closes: "2024-05-16 00:00 UTC"'
     [
         (CLOSES, 'closes: "2024-05-02 12:59 UTC"', "one hour ahead"),
         (CLOSES, 'closes: "2024-05-02 11:00 UTC"', "one hour ahead"),
-        ('opens: "2024-05-01 00:00 UTC"', 'opens: "2024-05-03 00:00 UTC"', "cannot move to a time in the future"),
+        ('opens: "2024-05-01 00:00 UTC"', 'opens: "2024-05-03 00:00 UTC"', "can’t be moved to the future"),
     ],
 )
 def test_an_import_moves_no_deadline_nearer_than_an_hour(tiny, tiny_folder, before, after, word):

@@ -99,7 +99,7 @@ def test_what_waits_for_its_check_counts_so_that_no_more_than_the_limit_can_be_r
     misnamed(user, unlimited, EVALUATION)
     for number in (1, 2):
         send_run(unlimited, ["MAYBE"], number, EVALUATION)
-    with pytest.raises(LimitReached, match="3 files of you or your team wait") as raised:
+    with pytest.raises(LimitReached, match="3 files from you or your team are waiting") as raised:
         send_run(unlimited, ["MAYBE"], 3, EVALUATION)
     assert raised.value.code == "too_many_unchecked"
     work_off(EVALUATION)
@@ -173,7 +173,7 @@ def test_uploads_that_wait_for_their_check_are_bounded(unlimited, monkeypatch):
     monkeypatch.setattr(rejections, "UNCHECKED", 2)
     for number in (1, 2):
         send_run(unlimited, GOOD, number, EVALUATION)
-    with pytest.raises(ActionError, match="wait to be checked") as raised:
+    with pytest.raises(ActionError, match="are waiting to be checked") as raised:
         send_run(unlimited, GOOD, 3, EVALUATION)
     assert raised.value.code == "too_many_unchecked"
     work_off(EVALUATION)

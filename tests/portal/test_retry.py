@@ -160,6 +160,6 @@ def test_the_button(tiny, meltemi, organizer):
     run = given_up(send_run(meltemi, GOOD, 1, EVALUATION))
     assert "Retry failed runs" in client.get(page).content.decode()
     answer = client.post("/tasks/tiny/organize/retry/", follow=True).content.decode()
-    assert "1 evaluation is tried again." in answer
+    assert "1 evaluation is being retried." in answer
     assert "Retry" not in answer
     assert state(run)[0] == "received"

@@ -24,31 +24,36 @@ def confirmation(context: Context) -> Letter:
     """To an address that is not verified yet."""
     return _letter(
         _("Agon: confirm your mail address"),
-        text(_("Someone, we hope you, has given this mail address to an account on Agon.")),
+        text(_("Someone used this mail address for an account on Agon. We hope it was you.")),
         text(_("To confirm that the address is yours, follow this link:")),
         button(_("Confirm the address"), _own(context["activate_url"])),
-        text(_("If it was not you, do nothing: without the link the account stays shut.")),
+        text(_("If it wasn’t you, you can ignore this mail: without the link no one can use the account.")),
     )
 
 
 def reset(context: Context) -> Letter:
     """To someone who has forgotten the password."""
     return _letter(
-        _("Agon: choose a new password"),
-        text(_("Someone, we hope you, has asked for a new password for your account on Agon. Choose it here:")),
+        _("Agon: reset your password"),
+        text(_("Someone asked to reset the password of your account on Agon. If it was you, choose a new one here:")),
         button(_("Choose a new password"), _own(context["password_reset_url"])),
-        text(_("If it was not you, do nothing: the old password stays good.")),
+        text(_("If it wasn’t you, you can ignore this mail: your password stays the same.")),
     )
 
 
 def already_there(context: Context) -> Letter:
     """To someone who signs up again; the page reveals nothing."""
     return _letter(
-        _("Agon: you have an account already"),
-        text(_("Someone, we hope you, wanted to open an account on Agon with this address: it has one already.")),
-        text(_("Sign in to it or, should the password be lost, choose a new one:")),
+        _("Agon: you already have an account"),
+        text(
+            _(
+                "Someone tried to create an account on Agon with this address, but it already has one. We hope it was "
+                "you."
+            )
+        ),
+        text(_("Sign in to it, or choose a new password if you have lost it:")),
         button(_("Choose a new password"), page("account_reset_password")),
-        text(_("If it was not you, do nothing: nothing has changed.")),
+        text(_("If it wasn’t you, you can ignore this mail: nothing has changed.")),
     )
 
 
@@ -56,10 +61,10 @@ def no_account(context: Context) -> Letter:
     """To someone who resets the password without an account; the page reveals nothing."""
     return _letter(
         _("Agon: there is no account with this address"),
-        text(_("Someone, we hope you, has asked for a new password, but no account on Agon has this address.")),
-        text(_("You may have signed up with another address, or not at all yet:")),
+        text(_("Someone asked to reset a password, but there is no account on Agon with this address.")),
+        text(_("You may have signed up with another address, or not yet signed up:")),
         button(_("Create an account"), page("account_signup")),
-        text(_("If it was not you, do nothing: nothing has changed.")),
+        text(_("If it wasn’t you, you can ignore this mail: nothing has changed.")),
     )
 
 
@@ -69,7 +74,7 @@ def mail_code(context: Context) -> Letter:
         _("Agon: your code"),
         text(_("You are changing how you sign in to Agon. Enter this code on the page that asks for it:")),
         secret(context["code"]),
-        text(_("It works for 15 minutes, in the browser that asked for it. Do not pass it on.")),
+        text(_("It works for 15 minutes, in the browser where you asked for it. Do not share it.")),
         text(_("If you did not ask for it, someone else knows your password. Choose a new one now:")),
         button(_("Choose a new password"), page("account_reset_password")),
     )
@@ -88,7 +93,12 @@ def _notice(words: Promise, context: Context) -> Letter:
             (_("From"), str(context["ip"])),
             (_("Browser"), context["user_agent"]),
         ),
-        text(_("If that was you, all is well. If not, choose a new password at once; it ends all sessions:")),
+        text(
+            _(
+                "If that was you, you don’t need to do anything. If not, choose a new password now; that ends all "
+                "sessions:"
+            )
+        ),
         button(_("Choose a new password"), page("account_reset_password")),
     )
 
@@ -96,17 +106,17 @@ def _notice(words: Promise, context: Context) -> Letter:
 _NOTICES = {
     "email_confirm": gettext_lazy("The mail address of your account is confirmed."),
     "email_changed": gettext_lazy("The mail address of your account was changed from %(old)s to %(new)s."),
-    "email_deleted": gettext_lazy("The mail address %(old)s was taken from your account."),
+    "email_deleted": gettext_lazy("The mail address %(old)s was removed from your account."),
     "password_changed": gettext_lazy("The password of your account was changed."),
-    "password_reset": gettext_lazy("A new password was chosen by the link in a mail."),
-    "password_set": gettext_lazy("Your account has a password now."),
-    "totp_activated": gettext_lazy("One-time codes of an app were switched on."),
-    "totp_deactivated": gettext_lazy("One-time codes of an app were switched off."),
+    "password_reset": gettext_lazy("Your password was reset with the link in a mail."),
+    "password_set": gettext_lazy("A password was set for your account."),
+    "totp_activated": gettext_lazy("An authenticator app was set up."),
+    "totp_deactivated": gettext_lazy("The authenticator app was removed."),
     "webauthn_added": gettext_lazy("A passkey or security key was added."),
     "webauthn_removed": gettext_lazy("A passkey or security key was removed."),
-    "recovery_codes_generated": gettext_lazy("New recovery codes were made; the old ones have ended."),
-    "account_connected": gettext_lazy("An account of %(provider)s was connected to yours."),
-    "account_disconnected": gettext_lazy("An account of %(provider)s was disconnected from yours."),
+    "recovery_codes_generated": gettext_lazy("New recovery codes were created; the old ones no longer work."),
+    "account_connected": gettext_lazy("A %(provider)s account was connected to your account."),
+    "account_disconnected": gettext_lazy("A %(provider)s account was disconnected from your account."),
 }
 LETTERS: Mapping[str, Callable[[Context], Letter]] = {
     **dict.fromkeys(OutgoingMail.CONFIRMATIONS, confirmation),

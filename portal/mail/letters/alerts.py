@@ -14,11 +14,11 @@ def alert(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
     where = page("task", mail.shared_task.slug) if has_task else page("home")
     names = {"task": mail.shared_task.title if has_task else "Agon", "count": mail.details.get("count", 0)}
     return Letter(
-        subject=_("%(task)s: something is for you to look at") % names,
+        subject=_("%(task)s: a problem needs your attention") % names,
         blocks=[
-            text(_("Agon could not put this right by itself (%(count)s in all; the log says more):") % names),
+            text(_("Agon could not fix this by itself (%(count)s in total; the log has details):") % names),
             points([("", line) for line in mail.details.get("lines", [])]),
-            button(_("See how it stands"), where),
+            button(_("See the current state"), where),
         ],
         why=_("You get this mail because you administer Agon."),
     )

@@ -18,16 +18,16 @@ def deadline(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
         subject=_("%(task)s: %(phase)s closes in %(left)s") % names,
         blocks=[
             text(_("%(phase)s closes in %(left)s: %(closes)s.") % names),
-            text(_("Your team %(team)s has taken the data, but has no valid run in this phase yet.") % names),
+            text(_("Your team %(team)s has downloaded the data, but has no valid run in this phase yet.") % names),
             text(
                 _(
-                    "Do not wait for the last hour: an upload counts when all of it has arrived. “Validate only” on "
-                    "the same page lists the problems of a file and uses no quota."
+                    "Don’t wait until the last hour: an upload counts when the whole file has arrived. “Validate "
+                    "only” on the same page lists the problems of a file and uses no quota."
                 )
             ),
             button(_("Upload runs"), page("submit", mail.shared_task.slug)),
         ],
-        why=_("You get this mail as member of the team %(team)s of %(task)s on Agon.") % names,
+        why=_("You get this mail because you are a member of the team %(team)s of %(task)s on Agon.") % names,
     )
 
 
@@ -37,7 +37,7 @@ def released(mail: OutgoingMail, found: MailFacts, at: datetime) -> Letter:
     if mail.team is None:
         why = _("You get this mail because you organize %(task)s on Agon.") % names
     else:
-        why = _("You get this mail as member of the team %(team)s of %(task)s on Agon.") % names
+        why = _("You get this mail because you are a member of the team %(team)s of %(task)s on Agon.") % names
     return Letter(
         subject=_("%(task)s: the leaderboards of %(phase)s are public") % names,
         blocks=[
@@ -54,4 +54,4 @@ def _official_runs(found: MailFacts) -> Sequence[Block]:
         (result.run.track.title, " · ".join([result.run.name, *(f"{name} {value}" for name, value in result.scores)]))
         for result in found.results
     ]
-    return [text(_("These runs stand for your team:")), points(rows)] if rows else []
+    return [text(_("Your team’s official runs:")), points(rows)] if rows else []

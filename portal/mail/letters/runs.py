@@ -18,9 +18,9 @@ def accepted(mail: OutgoingMail, found: MailFacts, at: datetime) -> Letter:
     content = json.dumps(found.receipt, indent=1, ensure_ascii=False)
     runs = len(found.results)
     return Letter(
-        subject=_("%(task)s: %(file)s is accepted") % names,
+        subject=_("%(task)s: %(file)s was accepted") % names,
         blocks=[
-            text(_("Your upload to %(phase)s was checked and accepted; it will be scored now.") % names),
+            text(_("Your upload to %(phase)s was checked and accepted. It is being scored now.") % names),
             facts(
                 (_("Receipt"), str(submission.pk)),
                 (_("Team"), names["team"]),
@@ -28,11 +28,11 @@ def accepted(mail: OutgoingMail, found: MailFacts, at: datetime) -> Letter:
                 ("SHA-256", submission.sha256),
                 (_("Received"), moment(mail.user, submission.received_at, at, seconds=True)),
             ),
-            text(ngettext("It holds one run:", "It holds %(n)d runs:", runs) % {"n": runs}),
+            text(ngettext("It contains one run:", "It contains %(n)d runs:", runs) % {"n": runs}),
             points([(result.run.name, f"{result.run.track.title} · {result.run.pk}") for result in found.results]),
             text(_when_scores(submission.phase)),
-            button(_("Follow your upload"), _upload_page(mail)),
-            text(_("The receipt is attached, signed by the portal: a changed byte does not go unnoticed.")),
+            button(_("Open your upload"), _upload_page(mail)),
+            text(_("The receipt is attached and signed by the portal, so any change to it can be detected.")),
             link(_("Verify a receipt"), page("verify_receipt")),
         ],
         why=_as_sender(names),
@@ -50,14 +50,14 @@ def rejected(mail: OutgoingMail, found: MailFacts, at: datetime) -> Letter:
         blocks=[
             text(
                 _(
-                    "Your upload to %(phase)s was rejected: none of its runs was accepted, and no quota was used. "
-                    "Fix what is listed here and upload the file again."
+                    "Your upload to %(phase)s was rejected: none of its runs was accepted, and no quota was used. Fix "
+                    "the problems listed here and upload the file again."
                 )
                 % names
             ),
             points([(finding.place, f"{finding.message} [{finding.code}]") for finding in found.findings]),
             *([text(more)] if rest else []),
-            button(_("See every problem and upload the fixed file"), _upload_page(mail)),
+            button(_("See all problems and upload the fixed file"), _upload_page(mail)),
         ],
         why=_as_sender(names),
     )
@@ -68,9 +68,9 @@ def scored(mail: OutgoingMail, found: MailFacts, at: datetime) -> Letter:
     submission, names = _submission(mail)
     are_public, step = submission.phase.scores_are_public(at), submission.phase.step_at(at)
     return Letter(
-        subject=_("%(task)s: %(file)s is scored") % names,
+        subject=_("%(task)s: %(file)s was scored") % names,
         blocks=[
-            text(_("Your upload to %(phase)s is scored.") % names),
+            text(_("Your upload to %(phase)s was scored.") % names),
             points([(result.run.name, _scores(result)) for result in found.results]),
             *([] if are_public else [text(_when_scores(submission.phase))]),
             *([] if step is None else [text(_in_steps(step))]),
@@ -84,22 +84,22 @@ def failed(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
     """That evaluation failed on our side."""
     _own, names = _submission(mail)
     return Letter(
-        subject=_("%(task)s: %(file)s could not be finished, on our side") % names,
+        subject=_("%(task)s: %(file)s failed on our side") % names,
         blocks=[
             text(
                 _(
-                    "We have your upload to %(phase)s, but after several attempts we could not finish it. That is our "
-                    "fault, not your run's: the organizers see it and can start it again."
+                    "We have your upload to %(phase)s, but could not finish evaluating it after several attempts. The "
+                    "error is on our side, not in your run. The organizers see it and can retry it."
                 )
                 % names
             ),
             text(
                 _(
-                    "You don’t need to do anything. What failed uses none of your limits, so you can also upload the "
-                    "file again."
+                    "You don’t need to do anything. Failed runs don’t count toward your limits, so you can also "
+                    "upload the file again."
                 )
             ),
-            button(_("See how it stands"), _upload_page(mail)),
+            button(_("See the current state"), _upload_page(mail)),
         ],
         why=_as_sender(names),
     )
@@ -122,7 +122,7 @@ def _upload_page(mail: OutgoingMail) -> str:
 
 
 def _as_sender(names: dict[str, str]) -> str:
-    return _("You get this mail because you sent this file for the team %(team)s of %(task)s on Agon.") % names
+    return _("You get this mail because you uploaded this file for the team %(team)s of %(task)s on Agon.") % names
 
 
 def _scores(result: Result) -> str:
@@ -133,14 +133,14 @@ def _scores(result: Result) -> str:
 
 def _in_steps(step: float) -> str:
     return _(
-        "Feedback in this phase moves only by steps of %(step)s: a run without a score here is not better by more than "
-        "a step than the best that was told of your team."
+        "Scores in this phase change in steps of %(step)s: a run without a score here does not beat your team’s best "
+        "shown score by more than a step."
     ) % {"step": step}
 
 
 def _when_scores(phase: Phase) -> str:
     if phase.scores == Phase.Scores.AT_ONCE:
-        return _("The scores come with another mail, and stand on the leaderboard at once.")
+        return _("You get the scores in another mail, and they appear on the leaderboard at once.")
     if phase.scores == Phase.Scores.NEVER:
         return _("The organizers do not publish the scores of this phase.")
-    return _("The scores stay hidden until the organizers release them; then you get another mail.")
+    return _("The scores stay hidden until the organizers release them. You get another mail then.")

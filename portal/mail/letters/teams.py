@@ -18,10 +18,13 @@ def approved(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
     names = names_of(mail)
     has_password = mail.shared_task.has_password_data
     return Letter(
-        subject=_("%(task)s: your team %(team)s takes part") % names,
+        subject=_("%(task)s: your team %(team)s was approved") % names,
         blocks=[
-            text(_("Your team %(team)s takes part in %(task)s: you can take the data and send runs now.") % names),
-            button(_("Your team's page says what to do next"), page("team", mail.shared_task.slug)),
+            text(
+                _("Your team %(team)s was approved for %(task)s: you can now download the data and upload runs.")
+                % names
+            ),
+            button(_("See what to do next"), page("team", mail.shared_task.slug)),
             *(_password(mail, at) if has_password else ()),
         ],
         why=_as_captain(mail),
@@ -34,16 +37,16 @@ def declined(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
     return Letter(
         subject=_("%(task)s: your team %(team)s was declined") % names,
         blocks=[
-            text(_("The organizers of %(task)s have declined your team %(team)s. They say:") % names),
+            text(_("The organizers of %(task)s have declined your team %(team)s. Their reason:") % names),
             quote(mail.details["reason"]),
             text(
                 _(
-                    "The runs of the team, if there are any, leave the boards that are not released yet, and come back "
-                    "once it is approved. What was released stays as it is."
+                    "Your team’s runs, if any, leave the leaderboards that are not released yet, and come back once "
+                    "the team is approved. Released leaderboards stay as they are."
                 )
             ),
-            text(_("You can mend your answers and ask again.")),
-            button(_("Ask again on your team's page"), page("team", mail.shared_task.slug)),
+            text(_("You can change your answers and ask for approval again.")),
+            button(_("Ask again on your team’s page"), page("team", mail.shared_task.slug)),
         ],
         why=_as_captain(mail),
     )
@@ -53,10 +56,10 @@ def waiting(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
     """To organizers: a team awaits approval."""
     names = names_of(mail)
     return Letter(
-        subject=_("%(task)s: the team %(team)s awaits your approval") % names,
+        subject=_("%(task)s: the team %(team)s is waiting for your approval") % names,
         blocks=[
             text(
-                _("The team %(team)s wants to take part in %(task)s. Approve or decline it on the page of teams.")
+                _("The team %(team)s wants to take part in %(task)s. Approve or decline it on the page “Teams”.")
                 % names
             ),
             button(_("Review teams"), page("organize_teams", mail.shared_task.slug)),
@@ -71,15 +74,20 @@ def invitation(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
     names = names_of(mail) | {"name": mail.details["inviter"]}
     join = page("join_team", mail.shared_task.slug, mail.team.invitation_code)
     return Letter(
-        subject=_("%(task)s: come to the team %(team)s") % names,
+        subject=_("%(task)s: join the team %(team)s") % names,
         blocks=[
             text(_("%(name)s invites you to the team %(team)s of the shared task %(task)s.") % names),
-            text(_("Open this link and sign in, or create an account first; joining is a button there.")),
+            text(
+                _(
+                    "Open this link and sign in, or create an account first. Then join the team with the button on the "
+                    "page."
+                )
+            ),
             button(_("Join the team %(team)s") % names, join),
         ],
         why=_(
-            "You get this mail because %(name)s gave us your address. If you expected nothing of the kind, do nothing: "
-            "without the button nothing happens."
+            "You get this mail because %(name)s gave us your address. If you didn’t expect it, you can ignore it: "
+            "nothing happens unless you join the team."
         )
         % names,
     )
@@ -89,9 +97,9 @@ def data_password(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter
     """A new password, as requested."""
     names = names_of(mail)
     return Letter(
-        subject=_("%(task)s: a new password for the data of %(team)s") % names,
+        subject=_("%(task)s: new data password of %(team)s") % names,
         blocks=[
-            text(_("There is a new password for the data of your team %(team)s; the old one has ended.") % names),
+            text(_("There is a new password for the data of your team %(team)s. The old one no longer works.") % names),
             *_password(mail, at),
         ],
         why=_as_captain(mail),
@@ -102,23 +110,23 @@ def agreement_changed(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Le
     """A new agreement to sign, to people who signed an older version."""
     names = names_of(mail) | {"version": mail.details["version"]}
     return Letter(
-        subject=_("%(task)s: the data agreement has changed, please sign again") % names,
+        subject=_("%(task)s: the data agreement has changed, please sign it again") % names,
         blocks=[
             text(_("The data agreement of %(task)s has a new text: version %(version)s.") % names),
             text(
                 _(
-                    "Your signature is under an older version, and stays there. Before your next download or upload, "
-                    "read the new text and sign it; what you have sent so far is not affected."
+                    "You signed an older version, and that signature is kept. Read and sign the new text before your "
+                    "next download or upload. Your earlier uploads are not affected."
                 )
             ),
-            button(_("Read the agreement and sign"), page("agreement", mail.shared_task.slug)),
+            button(_("Read and sign the agreement"), page("agreement", mail.shared_task.slug)),
         ],
         why=_("You get this mail because you signed the data agreement of %(task)s on Agon.") % names,
     )
 
 
 def _as_captain(mail: OutgoingMail) -> str:
-    return _("You get this mail as captain of a team of %(task)s on Agon.") % names_of(mail)
+    return _("You get this mail because you are the captain of a team of %(task)s on Agon.") % names_of(mail)
 
 
 def _password(mail: OutgoingMail, at: datetime) -> Sequence[Block]:
@@ -129,19 +137,19 @@ def _password(mail: OutgoingMail, at: datetime) -> Sequence[Block]:
     if not teams.update(data_password=make_password(password), data_password_at=at):
         return ()
     return (
-        text(_("The password for your team's data is:")),
+        text(_("Your team’s password for the data:")),
         secret(password),
         text(
             _(
-                "Give it to the members of your team and to nobody else. It works together with an account in the team "
-                "and a signed agreement, and is asked once a session."
+                "Share it only with members of your team. It works only together with an account in the team and a "
+                "signed agreement. You enter it once per session."
             )
         ),
-        link(_("To the data"), page("task_data", mail.shared_task.slug)),
+        link(_("Go to the data"), page("task_data", mail.shared_task.slug)),
         text(
             _(
-                "Nobody can look it up, and neither can we. Should it get lost or known, have a new one sent from your "
-                "team's page; the old one then ends at once."
+                "No one can look it up, not even we. If it is lost or becomes known to others, request a new one on "
+                "your team’s page. The old one then stops working at once."
             )
         ),
     )

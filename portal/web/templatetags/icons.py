@@ -41,7 +41,7 @@ STATES: dict[str, tuple[str, str, str | Promise]] = {
     "rejected": ("cross", "bad", _("Rejected")),
     "failed": ("failed", "warn", _("Failed on our side")),
     "warning": ("warning", "warn", _("Warning")),
-    "right": ("check", "good", _("right")),
+    "right": ("check", "good", _("correct")),
     "wrong": ("cross", "bad", _("wrong")),
     "withdrawn": ("bar", "soft", _("Withdrawn")),
     "official": ("flag", "accent", _("Official")),

@@ -39,7 +39,7 @@ def _sign(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
     except ActionError as error:
         context |= {"refusal": error.message, "name": name}
         return render(request, "agreement/agreement.html", context, status=error.http_status)
-    messages.success(request, _("The agreement is signed."))
+    messages.success(request, _("You have signed the agreement."))
     return HttpResponseRedirect(context["next"] or reverse("agreement", args=[shared_task.slug]))
 
 

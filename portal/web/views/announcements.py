@@ -26,7 +26,7 @@ def announcements(request: SignedInRequest, slug: str) -> HttpResponse:
     shared_task = context["page"].shared_task
     form = AnnouncementForm(request.POST if request.method == "POST" else None)
     if form.carry_out(lambda given: publish_announcement(request.user, shared_task, context["at"], **given)):
-        messages.success(request, _("Everybody can read it now, on the task's page and in its feed."))
+        messages.success(request, _("Published. Everyone can read it on the task’s page and in its feed."))
         return redirect("announcements", slug)
     context |= {"form": form, "published": published(shared_task)}
     return render(request, "organize/announcements.html", context, status=form.status)
@@ -38,7 +38,7 @@ def take_back(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
     context = organizer_context(request, slug, "announcements")
     found = get_object_or_404(Announcement, pk=pk, shared_task=context["page"].shared_task)
     take_back_announcement(request.user, found, context["at"])
-    messages.success(request, _("It is taken back."))
+    messages.success(request, _("The announcement is deleted."))
     return redirect("announcements", slug)
 
 

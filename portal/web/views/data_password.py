@@ -39,7 +39,7 @@ def password(request: SignedInRequest, slug: str) -> HttpResponse:
             _verified(request, page.shared_task, at)
         except ActionError as error:
             return _with_error(request, "data/password.html", context, error)
-        messages.success(request, _("The password is right; it is not asked again until you sign out."))
+        messages.success(request, _("Password accepted. You won’t be asked again until you sign out."))
         return redirect("task_data", slug)
     obstacles = own_access(request, page).obstacles("password", None, at)
     context["steps"] = [step(page, obstacle) for obstacle in obstacles if obstacle != Obstacle.PASSWORD]

@@ -39,7 +39,7 @@ def mail_code(request: SignedInRequest) -> HttpResponse:
     elif address and ("send" in request.POST or (request.method == "GET" and not is_pending(request, at))):
         status, problem = _send(request, address, at)
         if not problem and "send" in request.POST:
-            messages.success(request, _("A new code is on its way. The one before no longer works."))
+            messages.success(request, _("We are mailing a new code. The previous one no longer works."))
             return redirect(reverse("mail_code", query={"next": onward}))
     context = {"problem": problem, "onward": onward, "is_pending": is_pending(request, at)}
     if address:
@@ -53,9 +53,11 @@ def _send(request: SignedInRequest, address: str, at: datetime) -> tuple[HTTPSta
         if send_code(request, address, at):
             return HTTPStatus.OK, ""
     except OSError:
-        problem = _("No code was mailed: the mail server does not answer. Ask for a new code in a few minutes.")
+        problem = _(
+            "No code was mailed because the mail server is not responding. Ask for a new code in a few minutes."
+        )
         return HTTPStatus.SERVICE_UNAVAILABLE, problem
-    problem = _("We have mailed you five codes within an hour. Wait an hour before you ask for a new one.")
+    problem = _("We mailed you five codes within an hour. Wait an hour before you ask for a new one.")
     return HTTPStatus.TOO_MANY_REQUESTS, problem
 
 

@@ -52,7 +52,7 @@ def retry(request: SignedInRequest, slug: str) -> HttpResponse:
     context = organizer_context(request, slug, "runs")
     retried = retry_failed(request.user, context["page"].shared_task, context["at"])
     count = retried.runs + retried.gold
-    done = ngettext("%d evaluation is tried again.", "%d evaluations are tried again.", count)
+    done = ngettext("%d evaluation is being retried.", "%d evaluations are being retried.", count)
     if count:
         messages.success(request, done % count)
     for line in retried.left:
@@ -110,7 +110,7 @@ def resend(request: SignedInRequest, slug: str) -> HttpResponse:
     """Send again the mails that could not be sent."""
     context = organizer_context(request, slug, "mails")
     count = resend_mails(request.user, context["page"].shared_task, context["at"])
-    messages.success(request, ngettext("%d mail is sent again.", "%d mails are sent again.", count) % count)
+    messages.success(request, ngettext("%d mail is being sent again.", "%d mails are being sent again.", count) % count)
     return redirect("organize_mails", slug)
 
 
@@ -137,7 +137,7 @@ def _decide(request: SignedInRequest, team: Team, verb: str, at: datetime) -> st
         decline_team(request.user, team, at, reason=request.POST.get("reason", ""))
         return _("%(team)s is declined; its captain gets a mail with the reason.")
     renew_password(request.user, team, at)
-    return _("The old password of %(team)s has ended; its captain gets a new one by mail.")
+    return _("The old password of %(team)s no longer works; its captain gets a new one by mail.")
 
 
 def _teams_page(request: HttpRequest, context: dict[str, Any], status: int = 200) -> HttpResponse:

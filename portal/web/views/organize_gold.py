@@ -53,7 +53,7 @@ def _answer(request: SignedInRequest, slug: str, handler: SealingHandler) -> Htt
         ((made, is_correction),) = sent
         if is_correction:
             return redirect("gold_preview", slug, made.pk)
-        messages.success(request, _("The gold is received and sealed. This page shows the result of its check."))
+        messages.success(request, _("The gold is received and encrypted. This page shows the result of its check."))
         return redirect("organize_gold", slug)
     return render(request, "organize/gold.html", context | {"limit": GOLD_BYTES}, status=form.status)
 

@@ -33,7 +33,7 @@ def move(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
     form = window_form(found, request.user, request.POST)
     if not form.carry_out(lambda given: move_phase(request.user, found, context["at"], **given)):
         return _page(request, context, {("move", found.slug): form}, form.status)
-    messages.success(request, _("%(phase)s has its new window; the task's dates say so.") % {"phase": found.title})
+    messages.success(request, _("The dates of %(phase)s are changed.") % {"phase": found.title})
     return redirect("organize_phases", slug)
 
 
@@ -45,7 +45,7 @@ def grace(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
     form = grace_form(found, request.user, request.POST)
     if not form.carry_out(lambda given: grant_grace(request.user, found, context["at"], **given)):
         return _page(request, context, {("grace", found.slug): form}, form.status)
-    messages.success(request, _("Extra time is granted, and the task's dates show it."))
+    messages.success(request, _("Extra time is granted and shown with the dates of the task."))
     return redirect("organize_phases", slug)
 
 

@@ -60,7 +60,7 @@ def end_one_session(request: SignedInRequest, pk: int) -> HttpResponse:
     others = UserSession.objects.filter(user=request.user).exclude(session_key=request.session.session_key)
     session = get_object_or_404(others, pk=pk)
     end_session(request.user, session, database_now())
-    messages.success(request, _("You are signed out there."))
+    messages.success(request, _("That session is signed out."))
     return redirect("usersessions_list")
 
 

@@ -63,7 +63,7 @@ def join(request: SignedInRequest, slug: str, code: str) -> HttpResponse:
 @require_POST
 def invite(request: SignedInRequest, slug: str) -> HttpResponse:
     address = request.POST.get("address", "").strip()
-    done = _("The invitation to %(address)s is on its way.") % {"address": address}
+    done = _("We are mailing the invitation to %(address)s.") % {"address": address}
     return _do(request, _own_team(request, slug), team_members.invite_by_mail, done, address=address)
 
 
@@ -97,7 +97,7 @@ def ask_again(request: SignedInRequest, slug: str) -> HttpResponse:
     form = AgainForm(request.POST, team=context["page"].team)
     if not form.is_valid():
         return _page(request, context | {"form": form}, form.status)
-    return _do(request, context, teams.ask_again, _("The organizers are asked again."), **form.cleaned_data)
+    return _do(request, context, teams.ask_again, _("The organizers were asked again."), **form.cleaned_data)
 
 
 @login_required
@@ -115,7 +115,7 @@ def paper(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def renew_password(request: SignedInRequest, slug: str) -> HttpResponse:
-    done = _("The old password has ended. A new one goes to the captain by mail.")
+    done = _("The old password no longer works. We mail a new one to the captain.")
     return _do(request, _own_team(request, slug), data_password.renew_password, done)
 
 

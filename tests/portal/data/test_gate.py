@@ -53,7 +53,7 @@ def test_from_nothing_to_the_file(gated, reader, password):
     assert response.getvalue() == body(gated, "test")
     assert response["Content-Disposition"] == 'attachment; filename="gated-test.tsv"'
     assert response["Content-Length"] == str(len(body(gated, "test")))
-    assert "You may take the data" in reader.get(PASSWORD_PAGE).content.decode()
+    assert "You can download the data" in reader.get(PASSWORD_PAGE).content.decode()
     assert AuditEntry.objects.filter(verb="give_password").count() == 1
 
 

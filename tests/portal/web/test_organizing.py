@@ -1,5 +1,6 @@
 """The organizers' pages: gold, phases, extra time, release, and what other people see of them."""
 
+import re
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
@@ -84,10 +85,10 @@ def test_the_front_page_shows_organizers_what_waits_for_them(
     register_team(User.objects.create_user("n@example.org", name="Nora"), tiny, phase.opens, name="Notus")
     Team.objects.filter(name="Notus").update(state="pending")
     text = organizer.get("/").content.decode()
-    assert "1 team waits for your decision." in text
+    assert "1 team is waiting for your decision." in text
     assert f'href="{PAGE}"' in text
     assert "create a team" not in text
-    assert "waits for your decision" not in sender.get("/").content.decode()
+    assert "waiting for your decision" not in sender.get("/").content.decode()
 
 
 def test_gold_is_sealed_while_it_comes_in_and_a_worker_answers(organizer: Client, tiny: SharedTask) -> None:
@@ -111,7 +112,7 @@ def test_errors_of_gold_name_the_line_and_no_label(organizer: Client, tiny: Shar
     text = organizer.get(f"{PAGE}gold/").content.decode()
     assert "label-outside-domain" in text
     assert "PERHAPS" not in text
-    assert "1 gold file was not taken" in organizer.get(PAGE).content.decode()
+    assert "1 gold file was rejected" in organizer.get(PAGE).content.decode()
 
 
 def test_gold_that_is_too_large_is_not_kept(
@@ -154,7 +155,7 @@ def test_times_are_in_the_zone_that_is_chosen(organizer: Client, phase: Phase, n
     gap = fields | {"closes": "2027-03-28T02:30", "zone": "Europe/Madrid"}
     response = organizer.post(f"{PAGE}phases/evaluation/move/", gap)
     assert response.status_code == 422
-    assert "clocks are put forward" in response.content.decode()
+    assert "clocks are set forward" in response.content.decode()
 
 
 @pytest.mark.parametrize("late", ["9999-12-31T23:59", "2200-01-01T00:00", "0001-01-01T00:00"])
@@ -206,7 +207,7 @@ def test_scores_are_released_now_later_and_taken_back(
 ) -> None:
     address, board = f"{PAGE}releases/evaluation/", "/tasks/tiny/leaderboard/one/?phase=evaluation"
     assert organizer.post(address, {"zone": "UTC", "when": written(now + HOUR)})["Location"] == f"{PAGE}releases/"
-    assert "To be released" in organizer.get(f"{PAGE}releases/").content.decode()
+    assert "Scheduled for" in organizer.get(f"{PAGE}releases/").content.decode()
     assert "stay hidden" in anybody.get(board).content.decode()
     Phase.objects.filter(pk=phase.pk).update(released=None)
     assert "get a mail within minutes" in organizer.post(address, {"zone": "UTC"}).content.decode()
@@ -221,8 +222,8 @@ def test_a_release_is_taken_back_only_by_who_has_read_what_that_means(
 ) -> None:
     address, board = f"{PAGE}releases/evaluation/take-back/", "/tasks/tiny/leaderboard/one/?phase=evaluation"
     Phase.objects.filter(pk=phase.pk).update(released=now - HOUR)
-    assert "The way back" in organizer.get(address).content.decode()
-    assert "Nobody has had a mail" in organizer.get(address).content.decode()
+    assert "To undo this" in organizer.get(address).content.decode()
+    assert "No one has had a mail" in organizer.get(address).content.decode()
     assert organizer.post(address).status_code == 422
     other = {"released": (now - 2 * HOUR).isoformat()}  # of a page that was opened before another release
     assert organizer.post(address, other).status_code == 422
@@ -267,8 +268,8 @@ def test_a_correction_is_previewed_then_applied_and_has_a_way_back(organizer: Cl
 def test_the_log_can_be_filtered(organizer: Client, phase: Phase) -> None:
     organizer.post(f"{PAGE}releases/evaluation/", {"zone": "UTC", "confirmed": "yes"})
     text = organizer.get(f"{PAGE}audit/?verb=release_scores").content.decode()
-    assert text.count("<div>released scores<") == 1
-    assert "<div>imported the shared task<" not in text
+    assert len(re.findall(r"<div>\s*released scores\s*<", text)) == 1
+    assert not re.search(r"<div>\s*imported the shared task\s*<", text)
 
 
 def test_the_log_speaks_in_words_and_times(organizer: Client, phase: Phase, now: datetime) -> None:
@@ -328,7 +329,7 @@ def test_a_dataset_is_replaced_on_its_page(gated: SharedTask, sign_in: Callable[
     assert b"".join(answer.streaming_content) == b"second"  # type: ignore[attr-defined]
     third = {"file": SimpleUploadedFile("x", b"third")}
     unsure = client.post(f"{page}sample/", third)
-    assert (unsure.status_code, "It was taken 1 time." in unsure.content.decode()) == (422, True)
+    assert (unsure.status_code, "It was downloaded 1 time." in unsure.content.decode()) == (422, True)
     assert (
         client.post(f"{page}sample/", third | {"file": SimpleUploadedFile("x", b"third"), "is_sure": "on"})["Location"]
         == page

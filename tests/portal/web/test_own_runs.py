@@ -24,8 +24,8 @@ def runs(meltemi: Team) -> list[Run]:
 
 def test_my_runs_say_what_counts_and_why(sender: Client, runs: list[Run]) -> None:
     text = sender.get("/tasks/tiny/runs/").content.decode()
-    assert "the last one sent, until you choose" in text
-    assert (text.count("Make it official"), text.count("Keep it official")) == (1, 1)
+    assert "the last one uploaded, until you choose" in text
+    assert (text.count("Make official"), text.count("Keep as official")) == (1, 1)
 
 
 def test_a_choice_is_made_by_post_and_shown(sender: Client, runs: list[Run]) -> None:
@@ -34,18 +34,18 @@ def test_a_choice_is_made_by_post_and_shown(sender: Client, runs: list[Run]) -> 
     assert "one_Meltemi_1.json is the official run now." in text
     assert "chosen by Meltemi" in text
     page = sender.get(f"/runs/{runs[0].pk}/").content.decode()
-    assert "This run stands for Meltemi" in page
+    assert "This is the official run of Meltemi" in page
     assert "the official run</button>" not in page
     other = sender.get(f"/runs/{runs[1].pk}/").content.decode()
-    assert f'href="/runs/{runs[0].pk}/">one_Meltemi_1.json</a> stands for Meltemi' in other
+    assert f'href="/runs/{runs[0].pk}/">one_Meltemi_1.json</a> is the official run of Meltemi' in other
 
 
 def test_where_a_phase_has_slots_the_primary_run_counts(sender: Client, runs: list[Run]) -> None:
     Phase.objects.filter(slug="evaluation").update(contrastive=2)
     sender.post(f"/runs/{runs[0].pk}/choose/")
-    assert "the primary run, as Meltemi sent or made it" in sender.get("/tasks/tiny/runs/").content.decode()
+    assert "the primary run, set by Meltemi" in sender.get("/tasks/tiny/runs/").content.decode()
     text = sender.get(f"/tasks/tiny/submissions/{runs[1].submission_id}/").content.decode()
-    assert "See which run is primary" in text
+    assert "Check which run is primary" in text
     assert "the last one counts" not in text
 
 
@@ -58,7 +58,7 @@ def test_a_closed_phase_shows_no_limits(sender: Client, runs: list[Run]) -> None
 
 def test_a_run_is_withdrawn_on_a_page_that_says_what_that_means(sender: Client, runs: list[Run]) -> None:
     address = f"/runs/{runs[0].pk}/withdraw/"
-    assert "still counts for your limits" in sender.get(address).content.decode()
+    assert "still counts toward your limits" in sender.get(address).content.decode()
     empty = sender.post(address, {"reason": " "})
     assert empty.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
     assert Run.objects.get(pk=runs[0].pk).withdrawn_at is None
@@ -73,7 +73,7 @@ def test_a_refusal_is_shown_on_the_runs_page(sender: Client, runs: list[Run]) ->
     response = sender.post(f"/runs/{runs[0].pk}/choose/")
     assert response.status_code == HTTPStatus.FORBIDDEN
     assert "choice of the official run is final" in response.content.decode()
-    assert "it official" not in sender.get("/tasks/tiny/runs/").content.decode()
+    assert "Make official" not in sender.get("/tasks/tiny/runs/").content.decode()
 
 
 @pytest.mark.parametrize("action", ["choose", "withdraw", "describe"])
@@ -119,7 +119,7 @@ def test_without_a_token_nothing_is_done(action: str, sender: Client, runs: list
 
 def test_a_run_is_described_and_shown_so(sender: Client, runs: list[Run]) -> None:
     address = f"/runs/{runs[0].pk}/describe/"
-    assert "can be changed until the release" in sender.get(address).content.decode()
+    assert "You can change them until the release" in sender.get(address).content.decode()
     wrong = sender.post(address, {"method": "XLM-T", "link": "javascript:alert(1)"})
     assert wrong.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
     assert Run.objects.get(pk=runs[0].pk).method == ""
@@ -155,6 +155,6 @@ def test_slots_are_asked_for_and_shown(sender: Client, meltemi: Team) -> None:
     assert answer.status_code == 303
     assert "contrastive" in sender.get(answer["Location"]).content.decode()
     (run,) = Run.objects.filter(team=meltemi)
-    assert "Make it primary" in sender.get("/tasks/tiny/runs/").content.decode()
+    assert "Make primary" in sender.get("/tasks/tiny/runs/").content.decode()
     sender.post(f"/runs/{run.pk}/choose/")
     assert "It is the primary run." in sender.get(f"/runs/{run.pk}/").content.decode()

@@ -81,7 +81,7 @@ def test_a_receipt_is_verified_pasted_or_as_a_file(sender: Client, anybody: Clie
     for fields in ({"text": receipt.decode()}, {"file": SimpleUploadedFile("receipt.json", receipt)}):
         response = anybody.post(PAGE, fields)
         assert response.status_code == HTTPStatus.OK
-        assert "This portal signed it" in response.content.decode()
+        assert "Valid: signed by this portal" in response.content.decode()
 
 
 def test_a_changed_receipt_fails_with_a_sentence(sender: Client, anybody: Client, submission: Submission) -> None:

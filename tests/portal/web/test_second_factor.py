@@ -113,7 +113,7 @@ def test_the_home_page_says_nothing_else_of_what_waits(
     run.state = Run.State.FAILED
     run.save()
     text = sign_in(oana).get("/").content.decode()
-    assert "Organizing needs a second factor." in text
+    assert "Set up a second factor to organize." in text
     assert reverse("mfa_index") in text
     assert "failed on our side" not in text
     set_up_second_factor(oana)

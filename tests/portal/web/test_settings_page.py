@@ -201,7 +201,7 @@ def test_a_captain_hands_over_first(browser, cleo):
     assert team.name in browser.get(reverse("delete_account")).content.decode()
     response = browser.post(reverse("delete_account"))
     assert response.status_code == 409
-    assert "Hand over or withdraw these teams first: Bora." in response.content.decode()
+    assert "Choose a new captain for these teams, or withdraw them, first: Bora." in response.content.decode()
     cleo.refresh_from_db()
     assert cleo.is_active
 

@@ -68,7 +68,7 @@ def test_a_closed_registration_has_no_form(gated: SharedTask, sign_in, at: Clock
 
 def test_an_invitation_is_sent_from_the_page(teammate: Client, stranger: Client, newcomer: Client) -> None:
     response = teammate.post(f"{PAGE}invite/", {"address": "ada@example.org"}, follow=True)
-    assert "invitation to ada@example.org is on its way" in response.content.decode()
+    assert "We are mailing the invitation to ada@example.org" in response.content.decode()
     assert "ada@example.org" not in stranger.get(PAGE).content.decode()
     assert newcomer.post(f"{PAGE}invite/", {"address": "ada@example.org"}).status_code == 404
     wrong = teammate.post(f"{PAGE}invite/", {"address": "ada"})
@@ -106,17 +106,17 @@ def test_only_the_captain_withdraws(sender: Client, teammate: Client, meltemi: T
     assert "Withdraw Meltemi" not in teammate.get(PAGE).content.decode()
     assert teammate.post(f"{PAGE}withdraw/").status_code == 403
     assert "Your team has withdrawn" in sender.post(f"{PAGE}withdraw/", follow=True).content.decode()
-    assert "Your team Meltemi cannot send runs" in sender.get("/tasks/tiny/submit/").content.decode()
+    assert "Your team Meltemi can’t submit runs" in sender.get("/tasks/tiny/submit/").content.decode()
 
 
 def test_organizers_approve(decider: Client, pending: Team, sign_in) -> None:
     text = decider.get(REQUESTS).content.decode()
-    assert "One team waits for you" in text
+    assert "One team is waiting for your decision" in text
     assert "&lt;script&gt;1" in text
     assert "cleo@example.org" in text
     done = decider.post(f"{REQUESTS}{pending.pk}/approve/", follow=True).content.decode()
     assert "Bora is approved" in done
-    assert "No team waits" in done
+    assert "No teams are waiting" in done
     assert "Approved" in sign_in(captain(pending)).get("/tasks/gated/team/").content.decode()
     again = decider.post(f"{REQUESTS}{pending.pk}/approve/")
     assert again.status_code == 409
@@ -151,7 +151,7 @@ def test_a_declined_team_reads_why_and_asks_again(decider: Client, pending: Team
     client = sign_in(captain(pending))
     text = client.get("/tasks/gated/team/").content.decode()
     assert "Say more." in text
-    assert "Ask the organizers again" in text
+    assert "Ask for approval again" in text
     assert client.post("/tasks/gated/team/ask-again/", {"answer-use": ""}).status_code == 422
     text = client.post("/tasks/gated/team/ask-again/", {"answer-use": "a thesis"}, follow=True).content.decode()
     assert "Waiting for approval" in text
@@ -170,11 +170,11 @@ def test_organizers_of_another_task_find_nothing(organizer: Client, pending: Tea
 
 
 def test_mails_and_the_audit_log_are_listed(decider: Client, pending: Team) -> None:
-    assert "team awaits approval" in decider.get("/tasks/gated/organize/mails/").content.decode()
+    assert "team waits for approval" in decider.get("/tasks/gated/organize/mails/").content.decode()
     decider.post(f"{REQUESTS}{pending.pk}/decline/", {"reason": "Say more."})
     mails = decider.get("/tasks/gated/organize/mails/?page=none").content.decode()
     assert "cleo@example.org" in mails
-    assert "On its way" in mails
+    assert "Waiting to be sent" in mails
     log = decider.get("/tasks/gated/organize/audit/").content.decode()
     assert "declined the team" in log
     assert "Say more." in log

@@ -178,7 +178,7 @@ def test_analysis_of_a_field_of_runs(task: Path, tmp_path: Path, capsys: pytest.
     assert tables["Labels of 8 items"]["rows"] == [["NO", 3, 0.375], ["A", 3, 0.375], ["B", 2, 0.25]]
     assert tables["bad.json · By class"]["rows"][2] == ["B", 2, 8, 2, 0.25, 1.0, 0.4]
     assert tables["fair.json · Confusion: gold by row, run by column"]["rows"][1] == ["A", 1, 2, 0]
-    assert tables["The field of runs"]["rows"][0] == ["runs", 3]
+    assert tables["Results analysis"]["rows"][0] == ["runs", 3]
     assert tables["Wrong in all of good.json"]["rows"][-1] == ["all", 0, 8, 0.0]
     assert main([*given, "--best", "2"]) == 0
     text = capsys.readouterr().out
