@@ -23,8 +23,9 @@ COMMANDS = {
     "submit": "submit a run, or a zip of several",
     "runs": "list, view, download, select or withdraw your runs",
     "leaderboard": "print a leaderboard",
-    "task": "organizers: make and check a task's folder; a task's gold, release and exports",
+    "task": "organizers: make, check, push, open, hide and release a task; its gold and exports",
     "teams": "organizers: list a task's teams, approve or decline one",
+    "organizers": "list, add or remove a task's organizers",
 }
 ALIASES = {"runs": ["submissions"]}
 _MODULES = dict.fromkeys(["login", "logout", "whoami"], "account") | dict.fromkeys(

@@ -275,6 +275,28 @@ class OrganizedTeam(Answer, frozen=True, kw_only=True):
     created_at: datetime
 
 
+class Organizer(Answer, frozen=True, kw_only=True):
+    """Who organizes a task."""
+
+    name: str
+    address: str
+
+
+class Push(Answer, frozen=True, kw_only=True):
+    """A folder that was pushed: `changes` in what the portal has, and what else they bring (`effects`)."""
+
+    id: str
+    task: str | None
+    is_first: bool
+    state: str
+    is_finished: bool
+    problems: Problems
+    changes: list[str]
+    effects: list[str]
+    needs_confirmation: bool
+    is_stale: bool
+
+
 class GoldVersion(Answer, frozen=True, kw_only=True):
     """A version of a gold standard; `note` is what public leaderboards say about it."""
 

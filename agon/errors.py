@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from agon.answers import GoldUpload, Submission, Validation
+    from agon.answers import GoldUpload, Push, Submission, Validation
 
 
 class AgonError(Exception):
@@ -59,6 +59,6 @@ class WaitTimedOut(AgonError):
 
     exit_code = 6
 
-    def __init__(self, message: str, submission: "Submission | Validation | GoldUpload") -> None:
+    def __init__(self, message: str, submission: "Submission | Validation | Push | GoldUpload") -> None:
         super().__init__(message)
         self.submission = submission

@@ -3,17 +3,48 @@
 import json
 from datetime import datetime
 from pathlib import Path
+from typing import TypeVar
 
-from agon.answers import Gold, GoldUpload, GoldVersion, OrganizedTeam
+from agon.answers import Gold, GoldUpload, GoldVersion, OrganizedTeam, Organizer, Push
 from agon.downloads import Progress, fetch
-from agon.errors import FileExists, WrongUsage
+from agon.errors import FileExists, NotAllowed, WrongUsage
 from agon.portal import WAIT, Portal
 
 EXPORTS = ("teams.csv", "runs.zip", "scores.csv", "downloads.csv", "audit.csv", "audit.json")
 
+Sent = TypeVar("Sent", Push, GoldUpload)
+
 
 class OrganizersPortal(Portal):
     """As `Portal`, for a token with the scope `organize`."""
+
+    def push(self, archive: str | Path, task: str | None, *, wait: float = WAIT) -> Push:
+        """Upload the zip of a task's folder; `task` is the one that it changes, None for a new one.
+
+        A new task's draft is there when this returns; a change waits for `apply_push`.
+        """
+        sent = self._send_file(Push, f"/tasks/{task}/organize/pushes" if task else "/pushes", archive)
+        return self._until_finished(lambda: self._connection.read(Push, f"/pushes/{sent.id}"), wait)
+
+    def apply_push(self, push: str, *, is_sure: bool = False) -> Push:
+        """Make the task what the pushed folder says."""
+        return self._connection.send(Push, f"/pushes/{push}/apply", {"is_sure": is_sure})
+
+    def open_task(self, task: str) -> None:
+        """Publish a draft."""
+        self._change(f"/tasks/{task}/organize/open")
+
+    def hide_task(self, task: str) -> None:
+        """Hide an opened task from everyone but its organizers."""
+        self._change(f"/tasks/{task}/organize/hide")
+
+    def show_task(self, task: str) -> None:
+        """Show a hidden task again."""
+        self._change(f"/tasks/{task}/organize/show")
+
+    def delete_task(self, task: str) -> None:
+        """Delete a draft."""
+        self._connection.ask("DELETE", f"/tasks/{task}")
 
     def gold(self, task: str) -> list[Gold]:
         """Which gold standard each track and split has."""
@@ -24,7 +55,7 @@ class OrganizersPortal(Portal):
 
         The first one is used at once; a correction is previewed and waits for `apply_gold`.
         """
-        sent = self._send_file(f"/tasks/{task}/organize/gold/{track}/{split}", file)
+        sent = self._send_file(GoldUpload, f"/tasks/{task}/organize/gold/{track}/{split}", file)
         return self._until_finished(lambda: self.gold_upload(task, sent.id), wait)
 
     def gold_upload(self, task: str, upload: str) -> GoldUpload:
@@ -74,16 +105,40 @@ class OrganizersPortal(Portal):
         """Decline a team; its captain gets the reason by mail."""
         self._change(f"/tasks/{task}/organize/teams/{team}/decline", {"reason": reason})
 
+    def organizers(self, task: str) -> list[Organizer]:
+        """Who organizes the task."""
+        return self._connection.read(list[Organizer], f"/tasks/{task}/organize/organizers")
+
+    def add_organizer(self, task: str, address: str) -> None:
+        """Let the account with that mail address organize the task, too."""
+        self._change(f"/tasks/{task}/organize/organizers", {"address": address})
+
+    def remove_organizer(self, task: str, address: str) -> None:
+        """The other way round."""
+        self._change(f"/tasks/{task}/organize/organizers/remove", {"address": address})
+
+    def is_organizer(self, task: str) -> bool:
+        """Whether the task is there and you organize it.
+
+        Raises:
+            NotAllowed: it is someone else's.
+        """
+        if task in self.me().organizes:
+            return True
+        if task in {one.slug for one in self.tasks()}:
+            raise NotAllowed(f"There is a task {task} already, and you don’t organize it. Use another slug.")
+        return False
+
     def _change(self, path: str, content: dict[str, object] | None = None) -> None:
         headers = {"Content-Type": "application/json"}
         body = None if content is None else json.dumps(content).encode()
         self._connection.ask("POST", path, body=body, headers=headers)
 
-    def _send_file(self, address: str, path: str | Path) -> GoldUpload:
+    def _send_file(self, kind: type[Sent], address: str, path: str | Path) -> Sent:
         try:
             with Path(path).open("rb") as file:
                 size = str(Path(path).stat().st_size)
                 headers = {"Content-Type": "application/octet-stream", "Content-Length": size}
-                return self._connection.send(GoldUpload, address, file, **headers)
+                return self._connection.send(kind, address, file, **headers)
         except OSError as error:
             raise WrongUsage(f"{error.filename}: {error.strerror}.") from None

@@ -19,6 +19,7 @@ from agon.answers import (
     Leaderboard,
     Me,
     Phase,
+    Push,
     Run,
     Submission,
     Task,
@@ -34,7 +35,7 @@ WAIT = 600.0  # seconds to wait for a result by default
 _SHORTEST, _LONGEST = 0.5, 5.0  # seconds between two requests
 
 Kind = TypeVar("Kind")
-Unfinished = TypeVar("Unfinished", Submission, Validation, GoldUpload)
+Unfinished = TypeVar("Unfinished", Submission, Validation, Push, GoldUpload)
 
 
 class Portal:

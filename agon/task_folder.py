@@ -1,19 +1,23 @@
-"""A shared task's folder on this computer: made from a template, checked without a portal."""
+"""A shared task's folder on this computer: made from a template, checked without a portal, packed to be pushed."""
 
 import re
-from collections.abc import Mapping
+import zipfile
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from agon.errors import RunInvalid, WrongUsage
+from agon.errors import AgonError, RunInvalid, WrongUsage
 from scoring.definition import Definition, DefinitionError
 from scoring.definition.folder import problems_of_folder
 from scoring.definition.reader import load_definition
+from scoring.reports.problems import Problem
 
 DEFINITION = "task.yaml"
 DEFAULT_TEMPLATE = "hateval2019"
 _SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_LEFT_OUT = ("__pycache__", "__MACOSX")
+_MOST = 64 * 1024 * 1024  # bytes of an archive, as the portal accepts
 
 
 def templates() -> Any:
@@ -48,21 +52,52 @@ def new_folder(folder: Path, template: str, slug: str) -> Path:
     return definition
 
 
-def checked_folder(folder: Path) -> Definition:
-    """What task.yaml says, after everything in the folder has been checked.
+def read_folder(folder: Path) -> Definition:
+    """What task.yaml says.
 
     Raises:
         WrongUsage: there is no task.yaml.
-        RunInvalid: the folder has errors; `problems` lists all of them, each with its file.
+        RunInvalid: it has errors; `problems` lists all of them, each with its line.
     """
     if not (folder / DEFINITION).is_file():
         raise WrongUsage(f"{folder} has no {DEFINITION}. “agon task new {folder}” makes a folder.")
     try:
-        definition = load_definition(folder)
-        problems = problems_of_folder(definition)
+        return load_definition(folder)
     except DefinitionError as error:
-        problems = error.report.problems
-    if not problems:
-        return definition
+        raise _invalid(folder, error.report.problems) from None
+
+
+def checked_folder(folder: Path) -> Definition:
+    """The same, after all files that it names have been checked, too; `problems` have their files."""
+    definition = read_folder(folder)
+    if problems := problems_of_folder(definition):
+        raise _invalid(folder, problems)
+    return definition
+
+
+def _invalid(folder: Path, problems: Sequence[Problem]) -> RunInvalid:
     count = f"{len(problems)} errors" if len(problems) > 1 else "an error"
-    raise RunInvalid(f"{folder} has {count}.", "folder_invalid", [one.as_dict() for one in problems])
+    return RunInvalid(f"{folder} has {count}.", "folder_invalid", [one.as_dict() for one in problems])
+
+
+def packed_folder(folder: Path, archive: Path) -> int:
+    """Zip the folder without hidden files and caches; how many files there are.
+
+    Raises:
+        AgonError: it is larger than a portal accepts.
+    """
+    files = [
+        path for path in sorted(folder.rglob("*")) if path.is_file() and not _is_left_out(path.relative_to(folder))
+    ]
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED, strict_timestamps=False) as packed:
+        for path in files:
+            packed.write(path, path.relative_to(folder).as_posix())
+    if (size := archive.stat().st_size) > _MOST:
+        raise AgonError(
+            f"{folder} has {size:,} bytes as a zip; a portal accepts {_MOST:,}. Remove what it does not need."
+        )
+    return len(files)
+
+
+def _is_left_out(path: Path) -> bool:
+    return any(part.startswith(".") or part in _LEFT_OUT for part in path.parts)

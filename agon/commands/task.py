@@ -1,12 +1,13 @@
 """`task`: what organizers do with their tasks, from the folder to the exports."""
 
 import argparse
+import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from agon.answers import Gold, GoldBoard, GoldUpload
+from agon.answers import Gold, GoldBoard, GoldUpload, Push
 from agon.commands import (
     ask,
     chosen_task,
@@ -15,6 +16,7 @@ from agon.commands import (
     note,
     print_json,
     progress_of,
+    report_of,
     say,
     show,
     show_paths,
@@ -24,16 +26,23 @@ from agon.commands import (
 from agon.errors import AgonError, RunInvalid, WrongUsage
 from agon.organizing import EXPORTS, OrganizersPortal
 from agon.portal import WAIT
-from agon.task_folder import DEFAULT_TEMPLATE, checked_folder, new_folder
+from agon.task_folder import DEFAULT_TEMPLATE, checked_folder, new_folder, packed_folder, read_folder
+from scoring.reports.printing import report_text
 
 ACTIONS = {
     "new": "make a task's folder from a template, with synthetic data; needs no portal",
     "check": "check a task's folder: task.yaml and all files that it names; needs no portal",
+    "push": "upload a folder: a new task becomes a draft, a change is shown before it is applied",
+    "diff": "what pushing a folder would change",
+    "open": "publish a draft",
+    "hide": "hide an opened task from everyone but its organizers",
+    "show": "show a hidden task again",
+    "delete": "delete a draft",
     "gold": "list gold standards, upload or correct one, return to an earlier version",
     "release": "make the scores of a phase public, or take that back",
     "export": f"download {', '.join(EXPORTS)}",
 }
-_OF_FOLDERS = ("new", "check")
+_OF_FOLDERS = ("new", "check", "push", "diff")
 
 
 def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
@@ -47,7 +56,7 @@ def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
             task_argument(own)
         if action in _OPTIONS:
             _OPTIONS[action](own)
-        if action not in ("new", "check", "export"):
+        if action not in ("new", "check", "diff", "export"):
             own.add_argument("--yes", action="store_true", help="don't ask")
         declare(own, globals()[f"_{action}"])
 
@@ -89,6 +98,8 @@ def _export_options(parser: argparse.ArgumentParser) -> None:
 
 _OPTIONS: dict[str, Callable[[argparse.ArgumentParser], None]] = {
     "new": _new_options,
+    "push": _wait_option,
+    "diff": _wait_option,
     "gold": _gold_options,
     "release": _release_options,
     "export": _export_options,
@@ -114,7 +125,7 @@ def _new(options: argparse.Namespace) -> int:
         say(f"{definition} defines {slug}, like {options.like}, with synthetic data.")
         if not options.quiet:
             folder = options.folder
-            note(f"Next: edit {definition}, then “agon task check {folder}”.")
+            note(f"Next: edit {definition}, then “agon task check {folder}” and “agon task push {folder}”.")
     else:
         print_json({"path": str(definition), "task": slug, "template": options.like}, options.json)
     return 0
@@ -131,6 +142,85 @@ def _check(options: argparse.Namespace) -> int:
 
 def _counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def _diff(options: argparse.Namespace) -> int:
+    portal, slug = portal_of(options), read_folder(options.folder).slug
+    if not portal.is_organizer(slug):
+        raise WrongUsage(
+            f"{portal.address} has no task {slug} of yours. “agon task push {options.folder}” makes a draft."
+        )
+    pushed = _pushed(portal, slug, options)
+    show(options, pushed, lambda: _difference(pushed))
+    return 0
+
+
+def _push(options: argparse.Namespace) -> int:
+    portal, slug = portal_of(options), read_folder(options.folder).slug
+    is_change = portal.is_organizer(slug)
+    pushed = _pushed(portal, slug if is_change else None, options)
+    if pushed.state == "ready" and pushed.changes:
+        note(_difference(pushed))
+        if not (options.yes or ask("Apply this?")):
+            note("Nothing was changed.")
+            return 1
+        pushed = portal.apply_push(pushed.id, is_sure=True)
+    show(options, pushed, lambda: _said_of(pushed, slug, portal.address))
+    return 0
+
+
+def _pushed(portal: OrganizersPortal, task: str | None, options: argparse.Namespace) -> Push:
+    """As the portal's worker has judged it."""
+    with tempfile.TemporaryDirectory() as temporary:
+        archive = Path(temporary) / "task.zip"
+        packed_folder(options.folder, archive)
+        pushed = portal.push(archive, task, wait=options.timeout)
+    if pushed.state == "rejected":
+        raise RunInvalid(f"{options.folder} was rejected; nothing was changed.", "push_rejected", pushed.problems)
+    if pushed.state == "failed":
+        raise AgonError("The portal could not check the folder. Push it again later.", "push_failed")
+    if pushed.problems:
+        note(report_text(report_of(pushed.problems)))
+    return pushed
+
+
+def _difference(pushed: Push) -> str:
+    return "\n".join([*pushed.changes, *(["", *pushed.effects] if pushed.effects else [])]) or "Nothing differs."
+
+
+def _said_of(pushed: Push, slug: str, address: str) -> str:
+    if pushed.is_first:
+        return f"{slug} is a draft that only its organizers see: {address}/tasks/{slug}/. Next: agon task open {slug}"
+    return f"{slug} is what the folder says." if pushed.changes else "Nothing differs."
+
+
+def _open(options: argparse.Namespace) -> int:
+    question = "Open {task} to everyone? An opened task can be hidden, not deleted."
+    return _changed(options, question, OrganizersPortal.open_task, "{task} is open.")
+
+
+def _hide(options: argparse.Namespace) -> int:
+    question = "Hide {task} from everyone but its organizers? Teams can’t reach their runs meanwhile."
+    return _changed(options, question, OrganizersPortal.hide_task, "{task} is hidden.")
+
+
+def _show(options: argparse.Namespace) -> int:
+    return _changed(options, "Show {task} to everyone again?", OrganizersPortal.show_task, "{task} is open.")
+
+
+def _delete(options: argparse.Namespace) -> int:
+    return _changed(options, "Delete the draft {task} for good?", OrganizersPortal.delete_task, "{task} is deleted.")
+
+
+def _changed(
+    options: argparse.Namespace, question: str, change: Callable[[OrganizersPortal, str], None], said: str
+) -> int:
+    portal, task = portal_of(options), chosen_task(options.slug)
+    if not (options.yes or ask(question.format(task=task))):
+        note("Nothing was changed.")
+        return 1
+    change(portal, task)
+    return done(options, said.format(task=task), {"task": task})
 
 
 def done(options: argparse.Namespace, said: str, about: dict[str, object]) -> int:

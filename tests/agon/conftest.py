@@ -16,7 +16,8 @@ from django.db import connections
 
 from agon.__main__ import main
 from portal.actions.import_shared_task import import_shared_task
-from portal.models import GoldUpload, SharedTask, Submission, Team, Validation
+from portal.actions.pushed_folder import check_push
+from portal.models import GoldUpload, SharedTask, Submission, TaskPush, Team, Validation
 from tests.portal.conftest import tiny_folder
 from tests.portal.script import token_of
 from tests.portal.web.conftest import Clock, at
@@ -101,6 +102,8 @@ def worker(task: SharedTask) -> Iterator[None]:
             while not is_over.wait(0.05):
                 if Submission.objects.filter(state="received").exists() or Validation.objects.unfinished().exists():
                     work_off(EVALUATION)
+                for push in TaskPush.objects.filter(state="received"):
+                    check_push(push.pk, push.received_at)
                 for upload in GoldUpload.objects.filter(state__in=("received", "previewing")):
                     judged(upload, upload.received_at)
         finally:

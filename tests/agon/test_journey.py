@@ -1,10 +1,13 @@
 """From a token to the leaderboard and a verified receipt, by `agon` alone, and the same from Python."""
 
 import io
+import json
 import os
 import re
 import shlex
 import sys
+import zipfile
+from datetime import UTC, datetime
 from html import unescape
 from pathlib import Path
 
@@ -14,10 +17,27 @@ from django.test import Client
 import agon as client
 from agon.answers import Run as AnyRun
 from agon.errors import AgonError, NotAllowed, NotSignedIn, RunInvalid, WaitTimedOut
-from portal.models import Download, Team
+from portal.models import Download, SharedTask, Team, User
+from scoring import load_definition
+from scoring.formats import write_run
+from scoring.score import load_gold
 from tests.agon.conftest import Typed
+from tests.portal.script import token_of
 from tests.portal.web.conftest import Clock
-from tests.portal.world import EVALUATION, GOOD, PERFECT, RELEASE, archive, captain, run_file, send_run, work_off
+from tests.portal.world import (
+    EVALUATION,
+    GOOD,
+    PERFECT,
+    RELEASE,
+    archive,
+    captain,
+    new_team,
+    person,
+    run_file,
+    send_run,
+    set_up_second_factor,
+    work_off,
+)
 
 NAME = "one_Meltemi_1.json"
 
@@ -122,3 +142,104 @@ def test_lists_have_no_pages(agon: Typed, team: Team, at: Clock) -> None:
     assert {one.number for one in in_pages} == {1, 2, 3}
     pages = list(portal._connection.pages("/tasks/tiny/leaderboards/one", limit=1, runs="all", phase="evaluation"))
     assert len(pages) == len({page["rows"][0]["run_id"] for page in pages}) > 1
+
+
+OPEN = datetime(2019, 1, 20, 12, tzinfo=UTC)  # the phase `evaluation` of the template is open
+CLOSED = datetime(2019, 2, 3, 12, tzinfo=UTC)
+
+
+def test_the_whole_journey_of_an_organizer(
+    agon: Typed, portal: str, worker: None, at: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at(OPEN)
+    organizer, colleague = creator("Olga"), person("Carla")
+    monkeypatch.setenv("AGON_TOKEN", token_of(organizer, "organize"))
+    monkeypatch.setenv("AGON_TASK", "mine")
+
+    agon("task", "new", "mine", "--like", "hateval2019")
+    definition, page = Path("mine/task.yaml"), Path("mine/pages/overview.md")
+    definition.write_text(definition.read_text().replace('    released: "2019-02-05 00:00 UTC"\n', ""))
+    overview = page.read_bytes()
+    page.write_bytes(b"\xff")
+    report = agon.json("task", "push", "mine", expect=3)
+    assert [problem["file"] for problem in report["problems"]] == ["pages/overview.md"]
+    assert not SharedTask.objects.filter(slug="mine").exists()
+    page.write_bytes(overview)
+    assert "mine is a draft" in agon("task", "push", "mine")
+    assert Client().get("/tasks/mine/").status_code == 404
+
+    agon("task", "open", "mine", expect=2)  # nobody at the terminal
+    agon("task", "open", "mine", "--yes")
+    assert Client().get("/tasks/mine/").status_code == 200
+    definition.write_text(definition.read_text().replace("title: Evaluation", "title: Final evaluation"))
+    assert "Final evaluation" in agon("task", "diff", "mine")
+    assert Client().get("/tasks/mine/").content.decode().count("Final evaluation") == 0
+    agon("task", "push", "mine", "--yes")
+    assert "Final evaluation" in agon.err
+    assert "Final evaluation" in Client().get("/tasks/mine/").content.decode()
+    assert agon("task", "push", "mine", "--yes") == "Nothing differs.\n"
+
+    agon("organizers", "add", "mine", colleague.email, "--yes")
+    assert [one["address"] for one in agon.json("organizers", "list", "mine")] == [colleague.email, organizer.email]
+    agon("organizers", "remove", "mine", colleague.email, "--yes")
+    agon("organizers", "remove", "mine", organizer.email, "--yes", expect=1)
+
+    team = new_team(SharedTask.objects.get(slug="mine"), "Levante")
+    submitted(agon, team, monkeypatch)
+    monkeypatch.setenv("AGON_TOKEN", token_of(organizer, "organize"))
+    assert "Levante" in agon("teams", "mine")
+
+    gold = Path("mine/gold/test/en.tsv").read_text().splitlines()
+    Path("fixed.tsv").write_text("\n".join([_flipped(gold[0]), *gold[1:]]) + "\n")
+    fix = ("task", "gold", "mine", "en-a", "fixed.tsv", "-m", "The first label was wrong.")
+    found = agon.json(*fix, "--dry-run")
+    assert (found["state"], found["changes"]["changed"]["count"]) == ("ready", 1)
+    assert "Levante" in agon.err
+    agon(*fix, "--yes")
+    work_off(OPEN)
+
+    at(CLOSED)
+    agon("task", "release", "mine", "evaluation", "--yes")
+    board = agon.json("leaderboard", "mine/en-a", "--phase", "evaluation")
+    (own,) = [row for row in board["rows"] if row["team"] == "Levante"]
+    assert (board["gold_version"], own["rank"]) == (2, 1)
+    after = {one["run"]: one["after"]["scores"] for one in found["boards"][0]["runs"] if one["team"] == "Levante"}
+    assert after == {own["run"]: own["scores"]}
+
+    agon("task", "export", "mine", "-p", "exports")
+    assert "levante@example.org" in Path("exports/mine_teams.csv").read_text()
+    with zipfile.ZipFile("exports/mine_runs.zip") as packed:
+        listed = json.loads(packed.read("manifest.json"))["runs"]
+        (path,) = [one["path"] for one in listed if one["team"] == "Levante"]
+        assert packed.read(path) == Path("en_a.tsv").read_bytes()
+    verbs = {entry["verb"] for entry in json.loads(Path("exports/mine_audit.json").read_text())}
+    assert {"create_draft", "open_task", "apply_push", "upload_gold", "release_scores"} <= verbs
+    agon("task", "delete", "mine", "--yes", expect=1)
+    assert agon("task", "hide", "mine", "--yes") == "mine is hidden.\n"
+    assert Client().get("/tasks/mine/").status_code == 404
+    agon("task", "show", "mine", "--yes")
+    assert Client().get("/tasks/mine/").status_code == 200
+
+
+def creator(name: str) -> User:
+    """An account that may create tasks."""
+    user = person(name)
+    user.may_create_tasks = True
+    user.save()
+    set_up_second_factor(user)
+    return user
+
+
+def submitted(agon: Typed, team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The captain submits what the gold says of the first track."""
+    monkeypatch.setenv("AGON_TOKEN", token_of(captain(team)))
+    definition = load_definition(Path("mine"))
+    track, gold = definition.track("en-a"), Path("mine/gold/test/en.tsv")
+    write_run(track, load_gold(definition, "en-a", gold, "test").matrix, Path("en_a.tsv"))
+    assert "en_a.tsv: scored." in agon("submit", "en_a.tsv", "-t", "mine", "--wait=60", "--yes")
+
+
+def _flipped(line: str) -> str:
+    """A line of the gold with another label for hate speech."""
+    item, text, hateful, *others = line.split("\t")
+    return "\t".join([item, text, "0" if hateful == "1" else "1", *others])

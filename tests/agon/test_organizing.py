@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from agon.organizing import EXPORTS as CLIENT_EXPORTS
-from agon.task_folder import templates
+from agon.task_folder import packed_folder, templates
 from portal.actions.teams import register_team
 from portal.models import Board, SharedTask, Team, User
 from portal.queries.waiting_scores import show_announced
@@ -93,6 +93,15 @@ def test_what_cannot_be_made_or_checked_says_why(agon: Typed) -> None:
     assert Path("full/file").read_text() == "mine"
     agon("task", "check", "full", expect=2)
     assert "has no task.yaml" in agon.err
+
+
+def test_hidden_files_and_caches_are_not_packed(tmp_path: Path) -> None:
+    for name in ("task.yaml", ".env", ".git/config", "__pycache__/x.pyc", "data/items.txt"):
+        (tmp_path / "folder" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "folder" / name).write_text("x")
+    assert packed_folder(tmp_path / "folder", tmp_path / "task.zip") == 2
+    with zipfile.ZipFile(tmp_path / "task.zip") as packed:
+        assert sorted(packed.namelist()) == ["data/items.txt", "task.yaml"]
 
 
 def test_teams_are_listed_and_decided(agon: Typed, organizer: User, task: SharedTask, team: Team) -> None:

@@ -1,0 +1,49 @@
+"""`organizers`: who organizes a task with you."""
+
+import argparse
+
+from agon.commands import ask, chosen_task, declare, note, show, table
+from agon.commands.task import done, portal_of
+
+ACTIONS = {
+    "list": "list the organizers",
+    "add": "let the account with that mail address organize the task",
+    "remove": "end that",
+}
+
+
+def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
+    """What each action takes."""
+    actions = parser.add_subparsers(required=True, metavar="ACTION")
+    for action, purpose in ACTIONS.items():
+        own = actions.add_parser(action, help=purpose, description=f"{purpose[0].upper()}{purpose[1:]}.")
+        own.add_argument("slug", metavar="TASK")
+        if action != "list":
+            own.add_argument("address", metavar="ADDRESS", help="a mail address")
+            own.add_argument("--yes", action="store_true", help="don't ask")
+        declare(own, globals()[f"_{action}"])
+
+
+def _list(options: argparse.Namespace) -> int:
+    found = portal_of(options).organizers(chosen_task(options.slug))
+    show(options, found, lambda: table(["name", "address"], [(one.name, one.address) for one in found]))
+    return 0
+
+
+def _add(options: argparse.Namespace) -> int:
+    if not (options.yes or ask(f"Let {options.address} organize {options.slug}, with all that you may do there?")):
+        note("Nothing was changed.")
+        return 1
+    portal_of(options).add_organizer(options.slug, options.address)
+    return done(
+        options, f"{options.address} organizes {options.slug}.", {"task": options.slug, "address": options.address}
+    )
+
+
+def _remove(options: argparse.Namespace) -> int:
+    if not (options.yes or ask(f"Remove {options.address} from the organizers of {options.slug}?")):
+        note("Nothing was changed.")
+        return 1
+    portal_of(options).remove_organizer(options.slug, options.address)
+    said = f"{options.address} no longer organizes {options.slug}."
+    return done(options, said, {"task": options.slug, "address": options.address})
