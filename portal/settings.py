@@ -204,7 +204,9 @@ else:
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
     # Frequent statements are prepared once per connection: for short ones, planning is most of the work.
     # PgBouncer in transaction mode gives each transaction another connection, which has not prepared it.
-    DATABASES["default"]["OPTIONS"] = {"server_side_binding": True, "prepare_threshold": None if _is_pooled else 1}
+    DATABASES["default"].setdefault("OPTIONS", {}).update(  # to what the URL asks for, as sslmode
+        server_side_binding=True, prepare_threshold=None if _is_pooled else 1
+    )
     DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = _is_pooled
 
 # The cache has what must be the same for all web processes: rate limits and used one-time codes. It is in the

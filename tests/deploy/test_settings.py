@@ -187,3 +187,14 @@ def test_how_mail_is_encrypted(
 ) -> None:
     settings = start({"AGON_STATE": str(tmp_path), **variables})
     assert (settings["EMAIL_USE_SSL"], settings["EMAIL_USE_TLS"]) == (ssl, starttls)
+
+
+def test_what_the_database_url_asks_for_is_kept(start: Start, right: dict[str, str]) -> None:
+    """TLS to a database on another machine, next to what we ask for ourselves."""
+    remote = "postgres://agon@db.example.org/agon?sslmode=verify-full&sslrootcert=system"
+    options = start(right | {"DATABASE_URL": remote})["DATABASES"]["default"]["OPTIONS"]
+    assert (options["sslmode"], options["sslrootcert"], options["server_side_binding"]) == (
+        "verify-full",
+        "system",
+        True,
+    )
