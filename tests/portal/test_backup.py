@@ -150,6 +150,28 @@ def test_the_rows_are_a_snapshot_and_no_writer_waits(lived_in):
     assert Submission.objects.count() == 4
 
 
+def test_what_commits_while_a_backup_is_written_is_not_in_it(lived_in, tmp_path, monkeypatch):
+    dump, dumped = rows.dump, []
+
+    def write():
+        Reading.objects.note(Reading.RESTORE, EVALUATION)
+        connection.close()
+
+    def dump_and_write(table, file):
+        count = dump(table, file)
+        if not dumped:
+            with ThreadPoolExecutor(1) as pool:
+                pool.submit(write).result()
+        dumped.append(table)
+        return count
+
+    monkeypatch.setattr(rows, "dump", dump_and_write)
+    manifest = write_backup(tmp_path / "backup.tar", EVALUATION)
+    assert dumped[0] is not Reading
+    assert Reading.objects.exists()
+    assert manifest.rows["portal.reading"] == 0
+
+
 def test_a_portal_that_is_in_use_is_left_alone(backup, somewhere_else):
     with pytest.raises(ActionError, match="database is not empty"):
         restore_backup(backup)
