@@ -85,7 +85,15 @@ class Task(TaskSummary, frozen=True, kw_only=True):
 
     tracks: list[Track]
     current_phase: str | None
+    has_agreement: bool
     your_team: str | None
+
+
+class Agreement(Answer, frozen=True, kw_only=True):
+    """A task's data agreement."""
+
+    version: str
+    is_signed: bool
 
 
 class Limit(Answer, frozen=True, kw_only=True):

@@ -13,6 +13,7 @@ import msgspec
 
 from agon import credentials
 from agon.answers import (
+    Agreement,
     BoardRow,
     Dataset,
     GoldUpload,
@@ -64,6 +65,10 @@ class Portal:
     def phases(self, task: str) -> list[Phase]:
         """The phases in order, with what is left of your limits."""
         return self._connection.read(list[Phase], f"/tasks/{task}/phases")
+
+    def has_signed(self, task: str) -> bool:
+        """Whether you have signed the current version of the task's data agreement."""
+        return self._connection.read(Agreement, f"/tasks/{task}/agreement").is_signed
 
     def datasets(self, task: str) -> list[Dataset]:
         """The files of the task's data, and what keeps you from each."""

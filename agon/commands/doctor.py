@@ -106,8 +106,12 @@ def _default_task(portal: Portal) -> Finding:
     task = _asked("default task", lambda: portal.task(name))
     if isinstance(task, Finding):
         return Finding(check="default task", ok=False, detail=f"AGON_TASK is {name}. {task.detail}")
-    team = f"Your team is {task.your_team}." if task.your_team else "You have no team in it."
-    return Finding(check="default task", ok=True, detail=f"{name}. {team}")
+    page = f"{portal.address}/tasks/{name}"
+    if not task.your_team:
+        return Finding(check="default task", ok=False, detail=f"{name}. Create a team or join one: {page}/team/")
+    if task.has_agreement and not portal.has_signed(name):
+        return Finding(check="default task", ok=False, detail=f"{name}. Sign the data agreement: {page}/agreement/")
+    return Finding(check="default task", ok=True, detail=f"{name}. Your team is {task.your_team}.")
 
 
 def _asked(check: str, ask: Callable[[], Kind]) -> Kind | Finding:

@@ -10,8 +10,12 @@ from typing import Any
 import pytest
 
 from agon import credentials
-from portal.models import AccessToken, Team
+from portal.actions.teams import join_team
+from portal.api.schemas import TaskAnswer
+from portal.models import AccessToken, SharedTask, Team
 from tests.agon.conftest import Typed, server
+from tests.portal.script import token_of
+from tests.portal.world import EVALUATION, person
 
 
 @pytest.fixture
@@ -98,3 +102,21 @@ def test_a_clock_that_is_off(findings: Any, seconds: int, said: str) -> None:
 def test_an_old_client(findings: Any, token: AccessToken, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("agon.version.version", lambda: "0.0.1")
     assert "/client/" in findings(expect=1)["portal"]["detail"]
+
+
+@pytest.mark.parametrize(("token_name", "said"), [("teamless", "Create a team or join one"), ("unsigned", "Sign the")])
+def test_no_team_and_no_signature(
+    findings: Any, task: SharedTask, monkeypatch: pytest.MonkeyPatch, token_name: str, said: str
+) -> None:
+    user = person(token_name)
+    if token_name == "unsigned":
+        join_team(user, task, EVALUATION, code=Team.objects.get().invitation_code)
+        monkeypatch.setattr("agon.portal.Portal.has_signed", lambda _portal, _task: False)
+        monkeypatch.setattr("portal.api.schemas.TaskAnswer.seen", _with_agreement(TaskAnswer.seen))
+    monkeypatch.setenv("AGON_TOKEN", token_of(user))
+    AccessToken.objects.update(expires_at=datetime.now(UTC) + timedelta(days=30))
+    assert said in findings(expect=1)["default task"]["detail"]
+
+
+def _with_agreement(seen: Any) -> Any:
+    return lambda page, at: seen(page, at).model_copy(update={"has_agreement": True})

@@ -244,7 +244,9 @@ def test_allowing_asks_for_the_password_again(browser: Client) -> None:
     given = {"code": ask().json()["user_code"], "allow": ""}
     browser.post("/accounts/logout/")
     browser.post("/accounts/login/", {"login": User.objects.get().email, "password": PASSWORD})
-    assert browser.post(f"/device/?code={given['code']}", given).url.startswith("/accounts/reauthenticate/")
+    address = f"/device/?code={given['code']}"
+    for answer in (browser.get(address), browser.post(address, given)):
+        assert answer.url == f"/accounts/reauthenticate/?next=%2Fdevice%2F%3Fcode%3D{given['code']}"
     assert DeviceLogin.objects.get().state == "waiting"
 
 

@@ -100,7 +100,7 @@ def _error(code: str, description: str) -> JsonResponse:
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
-@reauthentication_required(allow_get=True)
+@reauthentication_required
 @never_cache
 def device(request: SignedInRequest) -> HttpResponse:
     """Ask for the code, show who asks for what, and let the person allow or deny it."""

@@ -1,0 +1,97 @@
+"""What a submission costs the web server by API, next to one by the page: CPU of the server's processes, in turns.
+
+The same bodies by the same person, to the same server with one web process, so that neither has another's caches.
+
+python benchmarks/api_upload.py [--uploads 240] [--json]
+"""
+
+import argparse
+import http.client
+import json
+import sys
+from http import HTTPStatus
+from itertools import islice
+from pathlib import Path
+
+sys.path[0] = str(Path(__file__).resolve().parents[1])
+
+from benchmarks.installation import PHASE, TRACK, Installation, Sender, bodies, installation, machine, prepare  # noqa: E402
+from benchmarks.uploading import send  # noqa: E402
+from portal.management.valkey import HOST  # noqa: E402
+
+TURN = 20  # uploads by one way, then by the other
+RATIO = 1.0  # at most: CPU by API / CPU by page
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--uploads", type=int, default=240, help="by each way")
+    parser.add_argument("--json", action="store_true")
+    given = parser.parse_args()
+    print(machine())
+    turns = given.uploads // TURN
+    with installation(web_workers=1) as own:
+        (sender,) = prepare(own, 1)
+        token = _token(sender)
+        own.start_web()
+        content = bodies(own, 2 * TURN * (turns + 1))
+        seconds = {"page": 0.0, "API": 0.0}
+        for turn in range(turns + 1):  # the first warms up
+            for way in ("page", "API") if turn % 2 else ("API", "page"):
+                spent = _spent(own, sender, token, way, [*islice(content, TURN)], turn)
+                seconds[way] += spent if turn else 0
+    each = {way: 1000 * spent / (turns * TURN) for way, spent in seconds.items()}
+    ratio = each["API"] / each["page"]
+    for way, milliseconds in each.items():
+        print(f"{way:6}{milliseconds:8.2f} ms of CPU a submission")
+    print(f"API / page {ratio:.2f}, aim {RATIO}")
+    if given.json:
+        print(json.dumps({"uploads": turns * TURN, "cpu_ratio": round(ratio, 3)}))
+
+
+def _token(sender: Sender) -> str:
+    from portal.models import AccessToken, User
+    from portal.models.clock import database_now
+
+    user = User.objects.get(name=sender.team)
+    issued = {"name": "benchmark", "scope": "submit", "task": None, "days": 1}
+    _token, text = AccessToken.objects.issue(user, "0" * 30, database_now(), **issued)
+    return text
+
+
+def _spent(own: Installation, sender: Sender, token: str, way: str, content: list[bytes], turn: int) -> float:
+    """CPU seconds of the web server for these uploads; then they are checked and scored no more, so nothing waits."""
+    from portal.models import Submission
+
+    before = own.cpu_seconds()["web"]
+    for number, body in enumerate(content):
+        key = f"{way}-{turn}-{number}"
+        status = send(own, sender, body, key)[0] if way == "page" else _send(own, sender, token, body, key)
+        if status != (HTTPStatus.SEE_OTHER if way == "page" else HTTPStatus.CREATED):
+            raise SystemExit(f"an upload by {way} was answered by {status}; see {own.folder}")
+    spent = own.cpu_seconds()["web"] - before
+    Submission.objects.filter(state="received").update(state="accepted")
+    return spent
+
+
+def _send(own: Installation, sender: Sender, token: str, body: bytes, key: str) -> int:
+    """Over a connection of its own, as the page's."""
+    name = "_".join([*TRACK.split("-"), sender.team, "1"]) + ".json"
+    connection = http.client.HTTPConnection(HOST, own.port, timeout=30)
+    headers = {
+        "Authorization": f"Bearer {token}",
+        "Content-Type": "application/octet-stream",
+        "Idempotency-Key": key,
+    }
+    address = f"/api/v1/tasks/exist2024/phases/{PHASE}/submissions?file_name={name}"
+    try:
+        connection.request("POST", address, body, headers)
+        response = connection.getresponse()
+        response.read()
+        return response.status
+    finally:
+        connection.close()
+
+
+if __name__ == "__main__":
+    main()
