@@ -58,7 +58,10 @@ def own_team(request: ApiRequest, task: str) -> Team:
 
 
 def find_phase(request: ApiRequest, task: str, phase: str) -> Phase:
-    return get_object_or_404(Phase, shared_task=find_task(request, task), slug=phase)
+    shared_task = find_task(request, task)
+    found = get_object_or_404(Phase, shared_task=shared_task, slug=phase)
+    found.shared_task = shared_task  # with its tracks
+    return found
 
 
 def find_team(request: ApiRequest, task: str, team: int) -> Team:

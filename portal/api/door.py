@@ -42,6 +42,7 @@ class ApiRequest(HttpRequest):
 
     user: Viewer
     at: datetime
+    target: Any  # what the URL of an upload names; set when its role is checked
     next_page: str  # URL of a list's next page
     location: str  # path of the created object
 

@@ -68,7 +68,8 @@ def upload(
         match = request.resolver_match
         assert match is not None
         named = {name: match.kwargs[name] for name in ("task", "phase", "track") if name in match.kwargs}
-        action.who.check(request.user, find(request, *named.values()))
+        request.target = find(request, *named.values())
+        action.who.check(request.user, request.target)
         return True
 
     def declare(view: Callable[..., Any]) -> Callable[..., Any]:
@@ -99,12 +100,11 @@ def submit_file(request: ApiRequest, task: str, phase: str, query: Query[Upload]
     in `Location` for the results of its runs. With an `Idempotency-Key`, the same request again gives the same
     submission.
     """
-    found = find_phase(request, task, phase)
     with received(request, query.file_name, UPLOAD_BYTES) as body:
         at = database_now()
         submission = submit(
             request.user,
-            found,
+            request.target,
             at,
             content=body.pieces,
             file_name=body.name,
@@ -124,10 +124,11 @@ def validate_file(request: ApiRequest, task: str, phase: str, query: Query[Uploa
 
     Poll the address in `Location` until `is_finished`.
     """
-    found = find_phase(request, task, phase)
     with received(request, query.file_name, UPLOAD_BYTES) as body:
         at = database_now()
-        validation = validate_only(request.user, found, at, content=body.pieces, file_name=body.name, slot=query.slot)
+        validation = validate_only(
+            request.user, request.target, at, content=body.pieces, file_name=body.name, slot=query.slot
+        )
     request.location = reverse("api:validation", args=[task, validation.pk])
     return Status(int(HTTPStatus.ACCEPTED), ValidationAnswer.of(validation, report_of(validation, at)))
 
