@@ -9,13 +9,14 @@ import numpy as np
 
 from scoring.answers import Answers, Entities, Matrix, Spans
 from scoring.check import Items, as_source, find_items, read_file
-from scoring.definition import Definition, FormatSpec, Track
+from scoring.definition import Definition, GoldFile, GoldView, Track
 from scoring.extras import install_command
 from scoring.formats import answer_kind, read_gold, read_run
 from scoring.formats.conll import report_lengths
 from scoring.formats.reading import Problems
 from scoring.formats.table import values_of
 from scoring.gold.coverage import coverage, incomplete, may_leave_out
+from scoring.gold.views import ViewError, viewed
 from scoring.items.index import ItemIndex
 from scoring.items.slices import slice_columns
 from scoring.items.texts import TextsError
@@ -173,9 +174,12 @@ def load_gold(
     source = as_source(gold)
     report = Report()
     content = source if isinstance(source, bytes) else _gold_bytes(source)
-    answers = read_gold(rules, content, _gold_format(definition, rules, split), report)
+    declared = _gold_file(definition, rules, split)
+    answers = read_gold(rules, content, declared.format if declared else rules.format, report)
     if answers is None or not report.ok:
         raise GoldError(report)
+    if declared is not None and declared.view is not None:
+        answers = _viewed(answers, declared.view, rules)
     standard = LoadedGold(answers, rules.hierarchy, _declared_values(rules), slice_columns(rules, split))
     _require_slices(standard, rules)
     known = None if items is None else find_items(rules, items, split, Report())  # the run's report lists the problem
@@ -245,9 +249,18 @@ def _declared_values(track: Track) -> dict[str, tuple[int, ...]]:
     return values_of(track.format) if answer_kind(track) == "table" else {}
 
 
-def _gold_format(definition: Definition, track: Track, split: str) -> FormatSpec:
-    own = (gold.format for gold in definition.gold if gold.track == track.slug and gold.split == split)
-    return next(own, track.format)
+def _gold_file(definition: Definition, track: Track, split: str) -> GoldFile | None:
+    return next((gold for gold in definition.gold if (gold.track, gold.split) == (track.slug, split)), None)
+
+
+def _viewed(answers: Answers, view: GoldView, track: Track) -> Answers:
+    options = track.format.options
+    try:
+        return viewed(answers, view, answer_kind(track), options.get("classes") or options.get("columns", ()))
+    except ViewError as error:
+        report = Report()
+        report.error("gold-view", found=str(error))
+        raise GoldError(report) from None
 
 
 def _read_run(track: Track, run: Path | bytes, items: Items | None, lenient: bool, report: Report) -> Answers | None:

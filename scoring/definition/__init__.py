@@ -2,7 +2,7 @@
 reference page; and checks of its folder before an import.
 """
 
-from scoring.definition.data import Baseline, Dataset, GoldFile, VotesFile
+from scoring.definition.data import Baseline, Dataset, GoldFile, GoldView, VotesFile
 from scoring.definition.phases import Phase
 from scoring.definition.spec import Definition, DefinitionError, Naming, Overall
 from scoring.definition.teams import Agreement, Question, TeamRules
@@ -16,6 +16,7 @@ __all__ = [
     "DefinitionError",
     "FormatSpec",
     "GoldFile",
+    "GoldView",
     "MetricSpec",
     "Naming",
     "Overall",

@@ -1,14 +1,15 @@
 """Files in task.yaml: datasets, gold standards, votes and baselines."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
 from scoring.definition.dates import MOMENT
-from scoring.definition.keys import Kind, Values, declare
-from scoring.definition.kinds import FILE, FLAG, SLUG, TEXT, WORD, WORDS, limited, one_of
+from scoring.definition.keys import Kind, Values, declare, part
+from scoring.definition.kinds import FILE, FLAG, NUMBER, SLUG, TEXT, WORD, WORDS, by_name, limited, one_of
 from scoring.definition.tracks import FORMAT, FormatSpec, slug_of
 from scoring.definition.yaml_values import Value
 
@@ -59,11 +60,29 @@ class Dataset:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GoldView:
+    """How a gold file becomes the gold of its track."""
+
+    at_least: float | None = declare(
+        NUMBER, "Numbers or weights from this one up count as 1, others as 0; weights become labels.", default=None
+    )
+    map: Mapping[str, str] = declare(
+        by_name(WORD),
+        "Labels or columns of the file → those of the track: `{anger: negative, fear: negative}` merges two. "
+        'For a file with one column of numbers, its values → labels of the track: `{"1": YES, "0": NO}`.',
+        default={},
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GoldFile:
     track: str = declare(WORD, "Slug of the track.")
     split: str = declare(limited(WORD, 50), "Which items it is for.", default="test")
     file: Path = declare(FILE, "The file.")
     format: FormatSpec = declare(FORMAT, "How it is written.", default=format_of_track)
+    view: GoldView | None = declare(
+        part(GoldView), "Makes the gold of the track from a file of other labels or of numbers.", default=None
+    )
     covers: Literal["all", "listed"] = declare(
         one_of("all", "listed"),
         "Whether it has all items of the split, or leaves some out, which are then not scored. In span tracks an item "

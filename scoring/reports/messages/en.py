@@ -67,6 +67,7 @@ MESSAGES = {
     '{expected}, as unicodedata.normalize("{expected}", id) does.',
     "optional-items-missing": "Only some of the optional items are there; missing: {places}. Give all of them or none.",
     "slices-unreadable": "The slices {expected} cannot be read: {found}.",
+    "gold-view": "The view in task.yaml does not fit the gold file: {found}.",
     "gold-incomplete": "The gold has {found} of {expected} items and leaves out {places}. "
     "Add them; if they are not to be judged, write covers: listed in task.yaml.",
     "texts-unreadable": "The items' texts cannot be read, so offsets are not compared with them: {found}.",

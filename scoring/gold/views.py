@@ -1,0 +1,91 @@
+"""The gold as a track needs it: numbers from a threshold up, and labels under other names, several under one."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from scoring.answers import AnswerKind, Answers, Matrix
+from scoring.definition.data import GoldView
+from scoring.metrics.loaded_gold import Values, spread
+
+
+class ViewError(Exception):
+    """The view does not fit the gold file; the text says why."""
+
+
+def viewed(gold: Answers, view: GoldView, kind: AnswerKind, columns: Sequence[str]) -> Matrix:
+    """The gold as answers of a kind, under the track's `columns`: its classes or dimensions.
+
+    Raises:
+        ViewError: it has other labels, or answers that cannot become such.
+    """
+    if not isinstance(gold, Matrix):
+        raise ViewError("only labels, weights and tables have views")
+    if view.at_least is not None:
+        gold = _from(gold, view.at_least)
+    is_column_of_labels = kind == "labels" and gold.values.dtype != np.bool_ and view.map and len(gold.columns) == 1
+    named = _labels_of_column(gold, view) if is_column_of_labels else _renamed(gold, view)
+    unknown = [name for name in named.columns if name not in columns]
+    if unknown:
+        raise ViewError(f"{', '.join(unknown)} is none of {', '.join(columns)}: add it to map")
+    return _as_kind(_under(named, tuple(columns)), kind, view)
+
+
+def _from(gold: Matrix, bound: float) -> Matrix:
+    """1 from the bound up, else 0; for weights labels."""
+    if gold.values.dtype == np.bool_:
+        raise ViewError("labels have no threshold: at_least needs numbers or weights")
+    return replace(gold, values=(gold.values >= bound).astype(np.int64))
+
+
+def _labels_of_column(gold: Matrix, view: GoldView) -> Matrix:
+    """One label for each item, by the value of the only column."""
+    if gold.absent is not None and gold.absent.any():
+        raise ViewError(f"item {gold.ids[int(np.argmax(gold.absent[:, 0]))]} has no value")
+    cells = [f"{cell:g}" for cell in gold.values[:, 0].tolist()]
+    unmapped = sorted({*cells} - view.map.keys())
+    if unmapped:
+        raise ViewError(f"map has no label for {', '.join(unmapped[:5])}")
+    names = tuple(dict.fromkeys(view.map.values()))
+    places = {value: names.index(name) for value, name in view.map.items()}
+    return Matrix(gold.ids, names, np.eye(len(names), dtype=bool)[[places[cell] for cell in cells]], None, gold.extra)
+
+
+def _renamed(gold: Matrix, view: GoldView) -> Matrix:
+    """Under new names: an item has a merged label if it has one of its labels; weights are added up."""
+    unused = [name for name in view.map if name not in gold.columns]
+    if unused:
+        raise ViewError(f"map names {', '.join(unused)}, and the gold has {', '.join(gold.columns)}")
+    new = [view.map.get(name, name) for name in gold.columns]
+    names = tuple(dict.fromkeys(new))
+    groups = [[place for place, name in enumerate(new) if name == merged] for merged in names]
+    values = _merged(gold.values, groups)
+    absent = None
+    if gold.absent is not None:
+        absent = np.stack([gold.absent[:, own].all(axis=1) for own in groups], axis=1)
+    return Matrix(gold.ids, names, values, absent, gold.extra)
+
+
+def _merged(values: Values, groups: Sequence[Sequence[int]]) -> Values:
+    together = np.add if values.dtype.kind == "f" else np.maximum
+    return np.stack([together.reduce(values[:, own], axis=1) for own in groups], axis=1)
+
+
+def _under(gold: Matrix, columns: tuple[str, ...]) -> Matrix:
+    """The same in the order of the track's columns; classes that it lacks have no items."""
+    present = np.ones(gold.values.shape, bool) if gold.absent is None else ~gold.absent
+    absent = ~spread(present, gold.columns, columns)
+    values = spread(gold.values, gold.columns, columns)
+    return Matrix(gold.ids, columns, values, absent if absent.any() else None, gold.extra)
+
+
+def _as_kind(gold: Matrix, kind: AnswerKind, view: GoldView) -> Matrix:
+    dtype = gold.values.dtype
+    if kind == "labels" and (dtype == np.bool_ or view.at_least is not None):
+        return replace(gold, values=gold.values.astype(bool), absent=None)
+    if kind == "soft" and dtype.kind == "f":
+        return gold
+    if kind == "table" and dtype != np.bool_:
+        return gold
+    raise ViewError(f"it gives no {kind}; at_least makes labels of weights, and map labels of one column")
