@@ -1,10 +1,13 @@
 """Fault injection during uploads: is everything that was acknowledged kept, and scored exactly once?
 
-    python benchmarks/faults.py [--uploads 900] [--seconds 150] [--every 5] [--only WORD] [--json]
+    python benchmarks/faults.py [UPLOADS,SECONDS,EVERY[,WORD] ...] [--json]
+
+A stage is uploads within so many seconds, and a fault every few seconds, only those with that word in their name if one
+is given; "900,150,5" is the usual one. Several stages follow each other on one installation.
 
 PostgreSQL, Valkey, granian, a scoring worker with two processes and beat, on this machine. Uploads without a receipt
 are sent again with the same key, as a person would. A full disk is a web server whose files may not grow. An outage of
-database and broker for a minute is injected only if `--only` names it.
+database and broker for a minute is injected only if a stage names it.
 """
 
 import argparse
@@ -15,8 +18,9 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
 
@@ -25,13 +29,15 @@ sys.path[0] = str(Path(__file__).resolve().parents[1])
 import psycopg  # noqa: E402
 import redis  # noqa: E402
 
-from benchmarks.installation import Installation, bodies, installation, machine, prepare  # noqa: E402
+from benchmarks.installation import Installation, Sender, bodies, installation, machine, prepare  # noqa: E402
 from benchmarks.uploading import await_scores, judge, send_all, unfinished  # noqa: E402
 from portal.evaluation.lanes import Lane  # noqa: E402
 from portal.management.programs import worker_command  # noqa: E402
 from tests.services import Program, children, wait_until  # noqa: E402
 
+USUAL = "900,150,5"
 DRAINED_SECONDS = 60  # the goal
+PATIENCE_SECONDS = 900  # on a slow machine with much other work
 TRIES = 300  # one per second
 TEAMS = 100
 FULL_DISK_BYTES = 64 * 1024  # less than a run
@@ -137,18 +143,29 @@ FAULTS: dict[str, Fault] = {
 OUTAGES: dict[str, Fault] = {"an outage of a minute": stop_all}
 
 
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """So many uploads within that time, and what happens meanwhile, one after another."""
+
+    uploads: int
+    seconds: float
+    every: float
+    faults: Mapping[str, Fault]
+
+    @classmethod
+    def of(cls, text: str) -> "Stage":
+        uploads, seconds, every, word = (*text.split(","), "")[:4]
+        named = {what: fault for what, fault in (FAULTS | OUTAGES).items() if word in what}
+        if not named:
+            raise argparse.ArgumentTypeError(f"no fault has {word!r} in its name: {'; '.join(FAULTS | OUTAGES)}")
+        return cls(int(uploads), float(seconds), float(every), named if word else FAULTS)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--uploads", type=int, default=900)
-    parser.add_argument("--seconds", type=float, default=150)
-    parser.add_argument("--every", type=float, default=5, help="seconds from fault to fault")
-    parser.add_argument("--only", default="", metavar="WORD", help="only faults with that word in their name")
-    parser.add_argument("--json", action="store_true")
+    parser.add_argument("stages", nargs="*", type=Stage.of, default=[Stage.of(USUAL)], metavar="STAGE")
+    parser.add_argument("--json", action="store_true", help="each stage's result as a line of JSON, too")
     given = parser.parse_args()
-    named = {what: fault for what, fault in (FAULTS | OUTAGES).items() if given.only in what}
-    faults = named if given.only else FAULTS
-    if not faults:
-        parser.error(f"no fault has {given.only!r} in its name: {'; '.join(FAULTS | OUTAGES)}")
     print(machine())
     with installation() as own:
         senders = prepare(own, TEAMS)
@@ -156,44 +173,55 @@ def main() -> None:
         for program in own.programs[:-1]:
             program.start()
         time.sleep(5)
-        done: list[str] = []
-        hurting = threading.Thread(target=_hurt, args=(own, faults, given.every, given.seconds, done))
-        hurting.start()
-        uploads = send_all(own, senders, bodies(own, given.uploads), given.uploads, given.seconds, TRIES)
-        hurting.join()
-        ended = time.monotonic()
-        is_drained = await_scores(lambda: _nothing_waits(own), 300)
-        drained = time.monotonic() - ended
-        judged = judge(own, uploads.receipts)
-        attempts, failed = _attempts_and_failed()
-        if judged.lost or judged.double or not is_drained:
-            print(own.logs(), file=sys.stderr)
-    missing = given.uploads - len(set(uploads.receipts))
-    print(f"{len(set(uploads.receipts))} of {given.uploads} uploads got their receipt, {uploads.retried} further tries")
+        files = bodies(own, sum(stage.uploads for stage in given.stages))
+        for number, stage in enumerate(given.stages):
+            result = _play(own, senders, files, stage, f"stage-{number}")
+            if given.json:
+                print(json.dumps(result), flush=True)
+
+
+def _play(
+    own: Installation, senders: Sequence[Sender], files: Iterator[bytes], stage: Stage, name: str
+) -> dict[str, float | None]:
+    """What came of its uploads; attempts and failures are those of all stages so far."""
+    done: list[str] = []
+    hurting = threading.Thread(target=_hurt, args=(own, stage, done))
+    hurting.start()
+    uploads = send_all(own, senders, files, stage.uploads, stage.seconds, TRIES, name)
+    hurting.join()
+    ended = time.monotonic()
+    is_drained = await_scores(lambda: _nothing_waits(own), PATIENCE_SECONDS)
+    drained = time.monotonic() - ended
+    judged = judge(own, uploads.receipts)
+    attempts, failed = _attempts_and_failed()
+    if judged.lost or judged.double or not is_drained:
+        print(own.logs(), file=sys.stderr)
+    received = len(set(uploads.receipts))
+    print(f"{received} of {stage.uploads} uploads got their receipt, {uploads.retried} further tries")
     answers = ", ".join(f"{n} × {status or 'none'}" for status, n in sorted(uploads.statuses.items()))
     print(f"answers: {answers}")
     print(f"{judged.lost} receipts lost (no row, no file, given up), {judged.waiting} kept and waiting for scores")
     print(f"{judged.double} runs or scores are there twice")
     print(f"{attempts} uploads and runs used an attempt, {failed} failed")
     print(f"drained after {drained:.1f} s (aim: {DRAINED_SECONDS})" if is_drained else "never drained")
-    if given.json:
-        result = {"uploads": len(set(uploads.receipts)), "faults": len(done), "lost": judged.lost + missing}
-        result |= {"double": judged.double, "waiting": judged.waiting, "attempts": attempts, "failed": failed}
-        print(json.dumps(result | {"drained_s": round(drained, 1) if is_drained else None}))
+    return {
+        "uploads": received,
+        "faults": len(done),
+        "lost": judged.lost + stage.uploads - received,
+        "double": judged.double,
+        "waiting": judged.waiting,
+        "attempts": attempts,
+        "failed": failed,
+        "drained_s": round(drained, 1) if is_drained else None,
+    }
 
 
-def _hurt(
-    own: Installation,
-    faults: Mapping[str, Fault],
-    every: float,
-    seconds: float,
-    done: list[str],
-) -> None:
+def _hurt(own: Installation, stage: Stage, done: list[str]) -> None:
     """Inject one fault after another, except in the last step of the schedule; later than planned on a slow machine."""
     started = time.monotonic()
-    for number, (what, fault) in enumerate(cycle(faults.items()), start=1):
-        due = number * every
-        if due > seconds - every / 2:
+    for number, (what, fault) in enumerate(cycle(stage.faults.items()), start=1):
+        due = number * stage.every
+        if due > stage.seconds - stage.every / 2:
             return
         time.sleep(max(0.0, started + due - time.monotonic()))
         own.restart_ended()

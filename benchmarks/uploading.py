@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from http import HTTPStatus
+from itertools import islice
 from typing import Any
 
 from benchmarks.installation import PHASE, TRACK, Installation, Sender
@@ -96,23 +97,32 @@ def look(own: Installation, sender: Sender) -> None:
 
 
 def send_all(
-    own: Installation, senders: Sequence[Sender], bodies: Iterator[bytes], count: int, seconds: float, tries: int = 1
+    own: Installation,
+    senders: Sequence[Sender],
+    bodies: Iterator[bytes],
+    count: int,
+    seconds: float,
+    tries: int = 1,
+    name: str = "upload",
 ) -> Uploads:
-    """Send all, evenly over that time, without waiting; those without a receipt are repeated with their key."""
+    """Send all, evenly over that time, without waiting; those without a receipt are repeated with their key.
+
+    Keys begin with `name`.
+    """
     uploads = Uploads()
     started = time.monotonic()
 
     def one(number: int, body: bytes) -> None:
         due = started + seconds * number / count
         for attempt in range(tries):
-            status, receipt = send(own, senders[number % len(senders)], body, f"upload-{number}")
+            status, receipt = send(own, senders[number % len(senders)], body, f"{name}-{number}")
             uploads.add(status, receipt, time.monotonic() - due if attempt == 0 else None)
             if receipt or 400 <= status < 500:
                 return
             time.sleep(1)
 
     with ThreadPoolExecutor(64) as pool:
-        for number, body in zip(range(count), bodies, strict=False):
+        for number, body in enumerate(islice(bodies, count)):
             time.sleep(max(0.0, started + seconds * number / count - time.monotonic()))
             pool.submit(one, number, body)
     return uploads

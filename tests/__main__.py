@@ -42,13 +42,13 @@ CHECKS = {
 IN_PARALLEL = ("-n", str(min(os.cpu_count() or 1, 4)))
 # They start programs of their own and wait for them.
 WITH_PROGRAMS = {
-    "SQLite, programs": (
-        "tests/faults",
-        "tests/upgrade",
+    "SQLite, installations": (
         "tests/bare",
         "tests/deploy/test_native.py",
         "tests/deploy/test_docker_guide.py",
+        "tests/upgrade",
     ),
+    "SQLite, faults": ("tests/faults",),
     "SQLite, browser": ("tests/browser",),
 }
 AGAIN_ON_POSTGRES = (
@@ -97,7 +97,9 @@ class Tally:
         self.failed += [f"check: {name}" for name, check in passed.items() if not check.result()]
 
     def add_junit(self, report: Path, suite: str) -> None:
-        for case in ET.parse(report).getroot().iter("testcase"):
+        root = ET.parse(report).getroot()
+        self.seconds[suite] = sum(float(one.get("time", 0)) for one in root.iter("testsuite")), self.seconds[suite][1]
+        for case in root.iter("testcase"):
             name = f"{suite}: {case.get('classname')}::{case.get('name')}"
             self.cases.append((float(case.get("time", 0)), name))
             skipped = case.find("skipped")
@@ -199,24 +201,25 @@ class PytestRun:
 def run_suites(tally: Tally) -> None:
     memory = {"TMPDIR": str(MEMORY)} if in_memory() else {}
     ignored = [f"--ignore={path}" for paths in WITH_PROGRAMS.values() for path in paths]
-    suites = [Suite("SQLite", (*IN_PARALLEL, "tests", *ignored), memory)]
     with ExitStack() as cleanup:
         folder = Path(cleanup.enter_context(tempfile.TemporaryDirectory(prefix="agon-reports-")))
         checks = cleanup.enter_context(running_checks())
-        behind = [PytestRun(Suite(name, paths), folder, is_live=False) for name, paths in WITH_PROGRAMS.items()]
-        for run in behind:
+
+        def start(suite: Suite, is_live: bool = False) -> PytestRun:
+            run = PytestRun(suite, folder, is_live)
             cleanup.callback(run.end)
+            return run
+
+        behind = [start(Suite(name, paths)) for name, paths in WITH_PROGRAMS.items()]
+        start(Suite("SQLite", (*IN_PARALLEL, "tests", *ignored), memory), is_live=True).finish(tally)
         if postgres_programs() is None:
             tally.skip("everything on PostgreSQL: no server is installed")
         else:
             data = Path(cleanup.enter_context(tempfile.TemporaryDirectory(prefix="agon-postgres-")))
             url = {"DATABASE_URL": cleanup.enter_context(postgres(data))}
-            suites.append(Suite("PostgreSQL", (*IN_PARALLEL, "tests/portal"), memory | url))
-            suites.append(Suite("PostgreSQL, programs", AGAIN_ON_POSTGRES, url))
-        for suite in suites:
-            run = PytestRun(suite, folder)
-            cleanup.callback(run.end)
-            run.finish(tally)
+            behind.append(start(Suite("PostgreSQL, programs", AGAIN_ON_POSTGRES, url)))
+            portal = Suite("PostgreSQL", (*IN_PARALLEL, "tests/portal"), memory | url)
+            start(portal, is_live=True).finish(tally)
         for run in behind:
             run.finish(tally)
         tally.add_checks(checks)

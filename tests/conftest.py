@@ -10,13 +10,14 @@ from django.conf import settings
 from django.core.cache import caches
 
 from tests.canary import eyes_open, gold_stays_hidden, pytest_runtest_makereport
-from tests.migrated import django_db_modify_db_settings, django_db_setup, migrated
+from tests.migrated import django_db_modify_db_settings, django_db_setup, first_migration, migrated
 from tests.services import Broker
 
 __all__ = [
     "django_db_modify_db_settings",
     "django_db_setup",
     "eyes_open",
+    "first_migration",
     "gold_stays_hidden",
     "migrated",
     "pytest_runtest_makereport",

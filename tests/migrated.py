@@ -1,6 +1,7 @@
-"""A migrated SQLite that is made once and copied by every process of pytest, as migrating takes seconds of CPU.
+"""A migrated database that is made once and copied by every process of pytest, as migrating takes seconds of CPU.
 
-It is in pytest's cache under a digest of all migrations, so that a changed one makes another.
+An SQLite is kept in pytest's cache under a digest of all migrations, so that a changed one makes another. PostgreSQL
+keeps a template as long as it runs.
 """
 
 import hashlib
@@ -8,6 +9,7 @@ import shutil
 import sqlite3
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -29,7 +31,22 @@ def migrated(pytestconfig: pytest.Config) -> Path:
 
 
 @pytest.fixture(scope="session")
-def django_db_modify_db_settings(django_db_modify_db_settings: None, migrated: Path) -> Iterator[None]:
+def first_migration(migrated: Path, django_db_blocker: Any) -> Iterator[ExitStack]:
+    """On PostgreSQL, while no template is there, a lock: until it is closed, the other processes wait here."""
+    with ExitStack() as lock:
+        if connection.vendor == "postgresql":
+            with django_db_blocker.unblock():
+                cursor = lock.enter_context(connection.creation._nodb_cursor())
+                cursor.execute("SELECT pg_advisory_lock(1)")
+                if _has_template(cursor, migrated):
+                    lock.close()
+        yield lock
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(
+    django_db_modify_db_settings: None, migrated: Path, first_migration: ExitStack, django_db_blocker: Any
+) -> Iterator[None]:
     """Django's new test database is a copy with all migrations applied."""
     create = DatabaseCreation._create_test_db
 
@@ -41,17 +58,45 @@ def django_db_modify_db_settings(django_db_modify_db_settings: None, migrated: P
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(DatabaseCreation, "_create_test_db", copy)
+        if connection.vendor == "postgresql":
+            with django_db_blocker.unblock(), connection.creation._nodb_cursor() as cursor:
+                if _has_template(cursor, migrated):
+                    patch.setitem(connection.settings_dict["TEST"], "TEMPLATE", _template(migrated))
         yield
 
 
 @pytest.fixture(scope="session")
-def django_db_setup(django_db_setup: None, django_db_blocker: Any, migrated: Path) -> None:
-    """After the first migration, save the database and delete older ones."""
-    if connection.vendor != "sqlite" or migrated.exists():
-        return
-    with TemporaryDirectory(dir=migrated.parent) as folder, django_db_blocker.unblock():
+def django_db_setup(django_db_setup: None, django_db_blocker: Any, migrated: Path, first_migration: ExitStack) -> None:
+    """After the first migration, save the database; on SQLite, delete older ones."""
+    with django_db_blocker.unblock():
+        if connection.vendor == "postgresql":
+            _keep_as_template(migrated)
+        elif not migrated.exists():
+            _keep_as_file(migrated)
+    first_migration.close()
+
+
+def _keep_as_file(migrated: Path) -> None:
+    with TemporaryDirectory(dir=migrated.parent) as folder:
         draft = Path(folder) / "draft"
         connection.cursor().execute("VACUUM INTO %s", [str(draft)])
         for other in migrated.parent.glob("*.sqlite3"):
             other.unlink(missing_ok=True)
         draft.replace(migrated)
+
+
+def _keep_as_template(migrated: Path) -> None:
+    connection.close()  # a database is copied only while no one uses it
+    with connection.creation._nodb_cursor() as cursor:
+        if not _has_template(cursor, migrated):
+            own = connection.settings_dict["NAME"]
+            cursor.execute(f'CREATE DATABASE "{_template(migrated)}" TEMPLATE "{own}"')
+
+
+def _has_template(cursor: Any, migrated: Path) -> bool:
+    cursor.execute("SELECT 1 FROM pg_database WHERE datname = %s", [_template(migrated)])
+    return cursor.fetchone() is not None
+
+
+def _template(migrated: Path) -> str:
+    return f"migrated_{migrated.stem[:16]}"

@@ -1,5 +1,6 @@
 """The URLs of the API."""
 
+from functools import cached_property
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -34,8 +35,13 @@ class Api(NinjaAPI):
                 found.setdefault(name, problem_of(one, capfirst(name.replace("_", " "))))
         return Rejected(InvalidInput(found))
 
-    def get_openapi_schema(self, **options: Any) -> Any:
-        return specification(super().get_openapi_schema(**options))
+    @cached_property
+    def _specification(self) -> Any:
+        return specification(super().get_openapi_schema())
+
+    def get_openapi_schema(self, **_options: Any) -> Any:
+        """The same for everyone, so it is made once."""
+        return self._specification
 
 
 class Rejected(InvalidRequest):

@@ -202,6 +202,7 @@ def test_the_terminal_shows_code_and_link_and_no_token(token: str, portal: str) 
     assert kept["tokens"][portal].encode() not in shown
 
 
+@pytest.mark.slow
 def test_a_token_is_kept_in_the_keyring_if_there_is_one(token: str, portal: str, tmp_path: Path) -> None:
     package = tmp_path / "packages/keyring"
     package.mkdir(parents=True)

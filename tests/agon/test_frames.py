@@ -131,6 +131,7 @@ except ImportError as error:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("module", "code", "said"),
     [
@@ -162,6 +163,7 @@ STARTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", STARTS)
 def test_pandas_is_loaded_only_where_it_is_used(start: str) -> None:
     code = f"{STARTS[start]}\nimport sys; print({{'pandas', 'pyarrow'}} & set(sys.modules))"

@@ -54,12 +54,21 @@ class Machine:
         return process.returncode, output
 
 
-@pytest.fixture
-def machine(tmp_path: Path) -> Iterator[Machine]:
+@pytest.fixture(scope="session")
+def debian(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A bare Debian that every test copies."""
     if os.geteuid() != 0 or shutil.which("debootstrap") is None:
         pytest.skip(NO_DEBOOTSTRAP)
-    root = tmp_path / "debian"
+    root = tmp_path_factory.mktemp("bare") / "debian"
     subprocess.run(["debootstrap", "--variant=minbase", "--include=python3", "bookworm", root], check=True)
+    yield root
+    shutil.rmtree(root)
+
+
+@pytest.fixture
+def machine(tmp_path: Path, debian: Path) -> Iterator[Machine]:
+    root = tmp_path / "debian"
+    subprocess.run(["cp", "--archive", "--reflink=auto", debian, root], check=True)
     for file in CONFIGURATION:
         if file.exists():
             (root / file.relative_to("/")).parent.mkdir(parents=True, exist_ok=True)

@@ -28,6 +28,7 @@ def voted(tiny: SharedTask, tiny_folder: Path) -> SharedTask:
     return result.shared_task
 
 
+@pytest.mark.slow
 def test_it_is_shown_with_the_scores(voted: SharedTask) -> None:
     text = Client().get(ADDRESS).content.decode()
     assert "Agreement of the annotators" in text

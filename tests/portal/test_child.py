@@ -136,6 +136,7 @@ def descriptors():
     return [len(list(Path(folder).iterdir())) for folder in ("/dev/fd", f"/proc/{fork_server().pid}/fd")]
 
 
+@pytest.mark.slow
 def test_the_parent_of_children_is_small_and_knows_no_secret(monkeypatch):
     """Names of modules and of the environment: no Django, no settings, no address of a database, no key."""
     monkeypatch.setenv("AGON_GOLD_PRIVATE_KEY", "secret")

@@ -95,6 +95,7 @@ def test_without_the_private_key_nothing_is_opened(tiny, web):
         unseal(sealed(ONE), [PrivateKey.generate()])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_web", [True, False])
 def test_a_process_with_webs_settings_opens_no_gold_on_the_workers_own_disk(tiny, settings, is_web):
     given = {"AGON_GOLD_PUBLIC_KEY": as_text(public_key())} if is_web else {}

@@ -94,6 +94,7 @@ def test_an_upload_waits_for_no_one(action, meltemi, organizer, overlapping):
     assert Run.objects.filter(team=meltemi).count() == 2
 
 
+@pytest.mark.slow
 def test_no_two_actions_wait_for_each_other(meltemi):
     Phase.objects.filter(slug="evaluation").update(runs_per_track=100, runs_per_day=100, run_numbers="free")
     user = captain(meltemi)

@@ -15,6 +15,7 @@ def counted():
     return sorted(Quota.objects.values_list("team", "user", "phase", "track", "day", "used"), key=str)
 
 
+@pytest.mark.slow
 def test_runs_teams_and_gold_of_the_first_release_come_through(meltemi):
     send_run(meltemi, GOOD, 1, EVALUATION)
     send_run(meltemi, GOOD, 1, POST, "post")

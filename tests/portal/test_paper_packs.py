@@ -64,6 +64,7 @@ def change(shared_task: SharedTask) -> None:
     Board.objects.filter(phase=phase_of(shared_task)).changed()
 
 
+@pytest.mark.slow
 def test_the_page_leads_from_the_request_to_the_file(field):
     client = Client()
     assert client.get(ZIP)["Location"] == PAGE

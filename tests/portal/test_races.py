@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import OperationalError
+from django.db import OperationalError, connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from portal.actions import rejections
@@ -52,6 +52,8 @@ def accepted(answers: list[Any]) -> list[Any]:
 @pytest.mark.slow
 @pytest.mark.parametrize(("phase", "at", "limit", "rounds"), [("evaluation", EVALUATION, 3, 20), ("post", POST, 2, 2)])
 def test_parallel_uploads_at_a_limit_admit_exactly_that_many_each_time(tiny_folder, tiny, phase, at, limit, rounds):
+    """On SQLite, where writers queue, two rounds of each kind are enough: nothing differs from one to the next."""
+    rounds = min(rounds, 4) if connection.vendor == "sqlite" else rounds
     path = tiny_folder / "task.yaml"
     path.write_text(path.read_text().replace("[1, 2, 3, 4, 5]", str(list(range(1, ARRIVALS + 1)))))
     shared_task = import_shared_task(None, tiny_folder, at).shared_task

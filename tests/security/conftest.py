@@ -1,5 +1,7 @@
 """People in every role towards one shared task, with something of each kind that an address can name."""
 
+from copy import deepcopy
+from http.cookies import SimpleCookie
 from typing import Any
 
 from allauth.account.models import EmailAddress
@@ -76,6 +78,8 @@ class World:
         issued = {"name": "CI", "scope": AccessToken.Scope.READ, "task": None, "days": 1}
         self.token, _text = AccessToken.objects.issue(self.people["captain"], "0" * 30, EVALUATION, **issued)
 
+        self._cookies: dict[str, SimpleCookie] = {}  # by role, once someone has signed in as it
+
     def _team(self, task: SharedTask, role: str, name: str) -> Team:
         team = register_team(self.people[role], task, EVALUATION, name=name, answers={"use": "research"})
         approve_team(self.people["organizer"], team, EVALUATION)
@@ -140,10 +144,13 @@ class World:
     def client(self, role: str) -> Client:
         """Signed in as that role; who has not confirmed the mail address gets no further than trying."""
         client = Client()
-        if role == "unverified":
-            client.post("/accounts/login/", {"login": self.people[role].email, "password": SECRET})
-        elif role != "anonymous":
-            client.force_login(self.people[role])
+        if role not in self._cookies:
+            if role == "unverified":
+                client.post("/accounts/login/", {"login": self.people[role].email, "password": SECRET})
+            elif role != "anonymous":
+                client.force_login(self.people[role])
+            self._cookies[role] = client.cookies
+        client.cookies = deepcopy(self._cookies[role])
         return client
 
 

@@ -53,8 +53,8 @@ def answer(world: World, role: str, name: str, method: str, **options: Any) -> H
     except NoReverseMatch:
         address = reverse(name)
     cache.clear()  # of rate limits
-    before = transaction.savepoint()
     client = world.client(role)
+    before = transaction.savepoint()
     client.handler.enforce_csrf_checks = options.get("csrf", False)
     post = options.get("data")
     found = client.generic(method, address) if post is None else client.post(address, post)

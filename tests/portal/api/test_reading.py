@@ -17,6 +17,7 @@ from portal.actions.validate_only import validate_only
 from portal.models import Announcement, Board, Download, OutgoingMail, Phase, Run, Team
 from portal.queries.releases import keep_release
 from tests.portal.api.test_door import problem
+from tests.portal.remembered import remembered
 from tests.portal.script import Script
 from tests.portal.world import (
     EVALUATION,
@@ -38,7 +39,7 @@ from tests.portal.world import (
 BOARD = "/tasks/tiny/leaderboards/one"
 
 
-@pytest.fixture
+@remembered
 def runs(meltemi):
     for number, values in enumerate([GOOD, PERFECT, POOR], start=1):
         send_run(meltemi, values, number, EVALUATION + timedelta(minutes=number))
@@ -63,7 +64,7 @@ def test_a_task_with_its_tracks_phases_and_limits(meltemi, member):
     assert not Script()("/tasks/tiny/phases").json()[0]["limits"]
 
 
-def test_own_team_submissions_and_runs(meltemi, member, runs):
+def test_own_team_submissions_and_runs(meltemi, runs, member):
     assert member("/tasks/tiny/team").json()["members"][0]["is_captain"]
     first, second = (member(f"/tasks/tiny/runs?limit=2{cursor}") for cursor in ("", ""))
     assert [one["number"] for one in first.json()["items"]] == [3, 2]
@@ -82,7 +83,7 @@ def test_who_only_reads_invites_no_one(meltemi, member):
     assert Script(captain(meltemi))("/tasks/tiny/team").json()["invitation_code"] == meltemi.invitation_code
 
 
-def test_receipts_are_those_of_the_pages(meltemi, member, runs):
+def test_receipts_are_those_of_the_pages(meltemi, runs, member):
     client = Client()
     client.force_login(captain(meltemi))
     page = client.get(f"/tasks/tiny/submissions/{runs[0].submission_id}/receipt.json")
@@ -105,7 +106,7 @@ def test_no_one_reads_what_others_sent(tiny, runs):
     assert other("/tasks/tiny/runs").json()["items"] == []
 
 
-def test_a_run_is_found_in_its_own_task_alone(gated, member, runs):
+def test_a_run_is_found_in_its_own_task_alone(runs, gated, member):
     assert problem(member(f"/tasks/gated/runs/{runs[0].pk}")) == (404, "not_found")
 
 

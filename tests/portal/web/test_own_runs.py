@@ -22,13 +22,13 @@ def runs(meltemi: Team) -> list[Run]:
     return list(Run.objects.filter(team=meltemi).order_by("number"))
 
 
-def test_my_runs_say_what_counts_and_why(sender: Client, runs: list[Run]) -> None:
+def test_my_runs_say_what_counts_and_why(runs: list[Run], sender: Client) -> None:
     text = sender.get("/tasks/tiny/runs/").content.decode()
     assert "the last one uploaded, until you choose" in text
     assert (text.count("Make official"), text.count("Keep as official")) == (1, 1)
 
 
-def test_a_choice_is_made_by_post_and_shown(sender: Client, runs: list[Run]) -> None:
+def test_a_choice_is_made_by_post_and_shown(runs: list[Run], sender: Client) -> None:
     response = sender.post(f"/runs/{runs[0].pk}/choose/", follow=True)
     text = response.content.decode()
     assert "one_Meltemi_1.json is the official run now." in text
@@ -40,7 +40,7 @@ def test_a_choice_is_made_by_post_and_shown(sender: Client, runs: list[Run]) -> 
     assert f'href="/runs/{runs[0].pk}/">one_Meltemi_1.json</a> is the official run of Meltemi' in other
 
 
-def test_where_a_phase_has_slots_the_primary_run_counts(sender: Client, runs: list[Run]) -> None:
+def test_where_a_phase_has_slots_the_primary_run_counts(runs: list[Run], sender: Client) -> None:
     Phase.objects.filter(slug="evaluation").update(contrastive=2)
     sender.post(f"/runs/{runs[0].pk}/choose/")
     assert "the primary run, set by Meltemi" in sender.get("/tasks/tiny/runs/").content.decode()
@@ -49,14 +49,14 @@ def test_where_a_phase_has_slots_the_primary_run_counts(sender: Client, runs: li
     assert "the last one counts" not in text
 
 
-def test_a_closed_phase_shows_no_limits(sender: Client, runs: list[Run]) -> None:
+def test_a_closed_phase_shows_no_limits(runs: list[Run], sender: Client) -> None:
     page = f"/tasks/tiny/submissions/{runs[0].submission_id}/"
     assert "Runs left in Evaluation" in sender.get(page).content.decode()
     Phase.objects.filter(slug="evaluation").update(closes=EVALUATION)
     assert "Runs left" not in sender.get(page).content.decode()
 
 
-def test_a_run_is_withdrawn_on_a_page_that_says_what_that_means(sender: Client, runs: list[Run]) -> None:
+def test_a_run_is_withdrawn_on_a_page_that_says_what_that_means(runs: list[Run], sender: Client) -> None:
     address = f"/runs/{runs[0].pk}/withdraw/"
     assert "still counts toward your limits" in sender.get(address).content.decode()
     empty = sender.post(address, {"reason": " "})
@@ -68,7 +68,7 @@ def test_a_run_is_withdrawn_on_a_page_that_says_what_that_means(sender: Client, 
     assert "Withdraw …" not in text
 
 
-def test_a_refusal_is_shown_on_the_runs_page(sender: Client, runs: list[Run]) -> None:
+def test_a_refusal_is_shown_on_the_runs_page(runs: list[Run], sender: Client) -> None:
     Phase.objects.filter(slug="evaluation").update(closes=database_now())
     response = sender.post(f"/runs/{runs[0].pk}/choose/")
     assert response.status_code == HTTPStatus.FORBIDDEN
@@ -104,7 +104,7 @@ def test_baselines_belong_to_no_one(sender: Client, tiny: SharedTask) -> None:
         assert sender.post(f"/runs/{baseline.pk}/{action}/", {"reason": "no"}).status_code == HTTPStatus.FORBIDDEN
 
 
-def test_wrong_methods(sender: Client, runs: list[Run]) -> None:
+def test_wrong_methods(runs: list[Run], sender: Client) -> None:
     assert sender.get(f"/runs/{runs[0].pk}/choose/").status_code == HTTPStatus.METHOD_NOT_ALLOWED
     for action in ("withdraw", "describe"):
         assert sender.put(f"/runs/{runs[0].pk}/{action}/").status_code == HTTPStatus.METHOD_NOT_ALLOWED
@@ -117,7 +117,7 @@ def test_without_a_token_nothing_is_done(action: str, sender: Client, runs: list
     assert careful.post(f"/runs/{runs[0].pk}/{action}/", {"reason": "x"}).status_code == HTTPStatus.FORBIDDEN
 
 
-def test_a_run_is_described_and_shown_so(sender: Client, runs: list[Run]) -> None:
+def test_a_run_is_described_and_shown_so(runs: list[Run], sender: Client) -> None:
     address = f"/runs/{runs[0].pk}/describe/"
     assert "You can change them until the release" in sender.get(address).content.decode()
     wrong = sender.post(address, {"method": "XLM-T", "link": "javascript:alert(1)"})
@@ -135,7 +135,7 @@ def test_a_run_is_described_and_shown_so(sender: Client, runs: list[Run]) -> Non
     assert "&lt;i&gt;XLM-T" in sender.get("/tasks/tiny/runs/").content.decode()
 
 
-def test_a_method_that_is_a_formula_is_defused_in_csv(sender: Client, runs: list[Run]) -> None:
+def test_a_method_that_is_a_formula_is_defused_in_csv(runs: list[Run], sender: Client) -> None:
     sender.post(f"/runs/{runs[1].pk}/describe/", {"method": "=cmd()"})
     Phase.objects.filter(slug="evaluation").update(released=database_now())
     assert ",'=cmd()," in sender.get("/tasks/tiny/leaderboard/one/?phase=evaluation&format=csv").content.decode()

@@ -17,6 +17,7 @@ from scoring.significance.resampling import field_of, sign_flips
 from tests.scoring.significance.test_significance import ACCURACY, field
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["bootstrap", "randomisation"])
 @pytest.mark.parametrize("shared", [0.0, 0.7])
 def test_the_best_of_equal_runs_rarely_splits_off(method: str, shared: float) -> None:

@@ -90,6 +90,7 @@ def test_randomisation_meets_all_exchanges_enumerated(seed: int) -> None:
     assert ours.p_value == pytest.approx(peer.pvalue, abs=0.015)
 
 
+@pytest.mark.slow
 def test_both_tests_agree_with_the_normal_approximation() -> None:
     one, other = field([0.3, 0.35], items=3000).values()
     difference = hits(one) - hits(other)
