@@ -32,6 +32,7 @@ from portal.evaluation.limits import (
     PUSH_SECONDS,
     QUIET_SECONDS,
     RECONCILE_SECONDS,
+    REGULAR_PRIORITY,
     VALIDATION_PRIORITY,
 )
 from portal.evaluation.notices import alert
@@ -41,7 +42,7 @@ from portal.evaluation.rescore import adopt_scorer
 from portal.evaluation.score import score_run as score
 from portal.evaluation.sweep import sweep as find_work
 from portal.mail import outbox
-from portal.models import Board, GoldUpload, Heartbeat, OutgoingMail, Reading, SharedTask, WorkerHost
+from portal.models import Board, GoldUpload, Heartbeat, OutgoingMail, Reading, SharedTask, TaskPush, WorkerHost
 from portal.models.clock import clock_offset, database_now
 from portal.paper.queue import packs_to_build
 from portal.queries.certificate import certificate_expires
@@ -111,8 +112,7 @@ def sweep() -> None:
     if _is_empty(Lane.SCORING):
         publish_validations(validation.due(database_now()))
     pushes.expire(database_now())
-    if _is_empty(Lane.BULK):
-        publish_pushes(pushes.due(database_now()))
+    publish_pushes(pushes.due(database_now()))
     work = find_work(database_now(), [lane for lane in (Lane.SCORING, Lane.BULK) if _is_empty(lane)])
     publish_checks(work.submissions)
     publish_scores(work.runs)
@@ -183,7 +183,9 @@ def build_pack(pack_id: str) -> None:
 
 @app.task(name="portal.check_push", time_limit=PUSH_JOB_SECONDS)
 def check_push(push_id: str) -> None:
-    """In a process of its own, which ends with all that it has opened."""
+    """In a process of its own, which ends with all that it has opened; a second hint at the same push starts none."""
+    if not TaskPush.objects.unfinished().filter(pk=push_id).exists():
+        return
     command = [sys.executable, str(settings.BASE_DIR / "manage.py"), "check_push", push_id]
     try:
         subprocess.run(command, timeout=PUSH_SECONDS, check=False)
@@ -250,8 +252,8 @@ def publish_previews(upload_ids: Iterable[UUID]) -> None:
 
 
 def publish_pushes(push_ids: Iterable[UUID]) -> None:
-    """Hint that these pushed folders wait to be checked."""
-    _publisher.publish(check_push, push_ids, queue=Lane.BULK)
+    """Hint that these pushed folders wait to be checked: before other bulk work, as organizers wait for them."""
+    _publisher.publish(check_push, push_ids, queue=Lane.BULK, priority=REGULAR_PRIORITY)
 
 
 def publish_packs(pack_ids: Iterable[UUID]) -> None:

@@ -12,7 +12,9 @@ from portal.actions.announcements import publish_announcement
 from portal.actions.datasets import ALREADY_DOWNLOADED, EMPTY, FILE_OF_RULES, SAME_FILE, replace_dataset
 from portal.actions.gold import apply_gold
 from portal.actions.input import OUT_OF_RANGE
+from portal.actions.organizers import add_organizer
 from portal.actions.phases import grant_grace, move_phase
+from portal.actions.pushes import UNSURE, apply_push
 from portal.actions.scores import apply_scores
 from portal.models import Phase, SharedTask, User
 from portal.models.task import DatasetDefinition
@@ -143,6 +145,31 @@ class DatasetForm(ActionForm):
     file = forms.FileField(label=_("New file"), allow_empty_file=True, max_length=255)
     is_sure = action_field(
         replace_dataset, "is_sure", label=_("Replace it even though people have downloaded the current file")
+    )
+
+
+class PushForm(ActionForm):
+    """A task's folder as a zip."""
+
+    file = forms.FileField(label=_("Zip of the folder"), allow_empty_file=True, max_length=255)
+
+
+class ApplyPushForm(ActionForm):
+    """Asks whether the organizer is sure, where a push touches runs, deadlines or people."""
+
+    fields_of_errors = {UNSURE.code: "is_sure"}
+
+    is_sure = action_field(apply_push, "is_sure", label=_("I am sure"))
+
+
+class OrganizerForm(ActionForm):
+    """Someone who organizes the task, by mail address."""
+
+    address = action_field(
+        add_organizer,
+        "address",
+        label=_("Mail address"),
+        help_text=_("Of the person's account here. Organizing needs a second factor."),
     )
 
 

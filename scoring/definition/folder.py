@@ -107,6 +107,8 @@ class _Inspection:
             if len(content) > limits.PAGE_BYTES:
                 size = f"a page has {len(content):,} bytes; the limit is {limits.PAGE_BYTES:,}"
                 yield self._error(path, f"{size}. Split the text, or link to it.")
+            if (images := content.count(b"![")) > limits.PAGE_IMAGES:
+                yield self._error(path, f"a page has {images:,} images; the limit is {limits.PAGE_IMAGES}.")
 
     def _errors_of_items(self) -> Iterator[Problem]:
         tracks = self._definition.tracks

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from scoring import limits
 from scoring.definition import Definition, GoldFile, Track
 from scoring.definition.expressions import why_slow
 from scoring.definition.slices import errors_of_names
@@ -40,6 +41,7 @@ def _is_within(path: str, other: str) -> bool:
 
 
 def _errors(definition: Definition, sound: Sound) -> Iterator[Error]:
+    yield from _too_many(definition)
     yield from _repeated("tracks", "slug", [track.slug for track in definition.tracks])
     yield from _repeated("phases", "slug", [phase.slug for phase in definition.phases])
     yield from _repeated("datasets", "slug", [dataset.slug for dataset in definition.datasets])
@@ -79,6 +81,12 @@ def _errors_of_texts(track: Track, place: int, sound: Sound) -> Iterator[Error]:
         for split in track.items.keys() - track.texts.keys():
             sentence = f"{track.format.kind} runs are checked against the tokens of the sentences of {split}: name them"
             yield ("tracks", place, "texts"), f"{sentence} as texts", None
+
+
+def _too_many(definition: Definition) -> Iterator[Error]:
+    for name in ("tracks", "phases", "datasets", "gold", "votes", "baselines", "overall"):
+        if (count := len(getattr(definition, name))) > limits.PARTS:
+            yield (name,), f"there are {count}; at most {limits.PARTS} are allowed", None
 
 
 def _errors_of_track(track: Track, place: int, sound: Sound) -> Iterator[Error]:

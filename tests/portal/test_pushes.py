@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 
+from portal import jobs
 from portal.actions.errors import ActionError
 from portal.actions.pushed_folder import DRAFTS, check_push
 from portal.actions.pushes import PUSHES_AN_HOUR, apply_push, is_stale, push_new_task, push_task
@@ -278,3 +280,18 @@ def test_the_sweep_finds_pushes_and_gives_up_after_an_hour(creator: User, tiny_f
     assert push.state == "failed"
     assert forget_leftovers(POST) == 1
     assert set(gold_objects().names()) == before
+
+
+def test_a_second_hint_at_a_push_starts_no_process(
+    creator: User, tiny_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[list[str]] = []
+    monkeypatch.setattr(jobs.subprocess, "run", lambda command, **_: started.append(command))
+    push = push_new_task(creator, creator, EVALUATION, sealed=seal([packed(tiny_folder)]))
+    jobs.check_push(str(push.pk))
+    assert [command[-2:] for command in started] == [["check_push", str(push.pk)]]
+    call_command("check_push", str(push.pk))
+    push.refresh_from_db()
+    assert push.state == "applied"
+    jobs.check_push(str(push.pk))
+    assert len(started) == 1

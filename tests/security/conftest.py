@@ -107,6 +107,8 @@ class World:
             "receipt": task | {"pk": self.run.submission_id},
             "join_team": task | {"code": self.bora.invitation_code},
             "signed_copy": task | {"pk": self.signature.pk},
+            "organize_state": task | {"verb": "open"},
+            "push": {"pk": self.push.pk},
             "organize_team": task | {"pk": self.auster.pk, "verb": "approve"},
             "stop_mails": {"token": token(self.people["captain"], "mails_about_runs")},
             "replace_dataset": task | {"dataset": "development"},

@@ -91,8 +91,17 @@ def test_zips_that_could_be_read_in_two_ways(push: Push, what: str) -> None:
 
 
 def test_huge_pages(push: Push, tiny_folder: Path) -> None:
-    (tiny_folder / "pages/overview.md").write_bytes(b"[" * (limits.PAGE_BYTES + 1))
-    assert places(push(packed(tiny_folder))) == {("folder-file", "pages/overview.md")}
+    for text in (b"[" * (limits.PAGE_BYTES + 1), b"![" * (limits.PAGE_IMAGES + 1)):
+        (tiny_folder / "pages/overview.md").write_bytes(text)
+        assert places(push(packed(tiny_folder))) == {("folder-file", "pages/overview.md")}
+
+
+def test_too_many_parts(push: Push, tiny_folder: Path) -> None:
+    path = tiny_folder / "task.yaml"
+    lines = "".join(f"  - {{name: b{number}, files: baselines/one_yes.json}}\n" for number in range(limits.PARTS))
+    path.write_text(path.read_text() + lines)
+    found = push(packed(tiny_folder))
+    assert [(problem["file"], problem["item"]) for problem in found.problems] == [("task.yaml", "baselines")]
 
 
 def test_patterns_that_take_exponential_time(push: Push, tiny_folder: Path) -> None:

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from portal.models.clock import database_now
-from portal.permissions import lacks_second_factor
+from portal.permissions import lacks_second_factor, may_create_tasks
 from portal.queries.home import TaskFilter, home_lists, next_step
 from portal.queries.organize import duties
 
@@ -29,6 +29,7 @@ def home(request: HttpRequest) -> HttpResponse:
     context = {"groups": groups, "lists": lists, "entries": lists.page, "wanted": wanted, "query": query, "at": at}
     context["next"] = next_step(request.user, at)
     context["duties"] = duties(request.user, at)
+    context["may_create_tasks"] = request.user.is_authenticated and may_create_tasks(request.user)
     context["lacks_second_factor"] = context["duties"] and lacks_second_factor(request.user)
     return render(request, "home/home.html", context)
 

@@ -1,0 +1,98 @@
+"""Pushing a task's folder as a zip: for a new task, and for one that is there; what a worker found, and applying it."""
+
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.csrf import csrf_exempt, csrf_protect
+from django.views.decorators.http import require_http_methods
+
+from portal.actions.pushes import PUSH_BYTES, apply_push, is_stale, push_new_task, push_task
+from portal.models import TaskPush
+from portal.models.clock import database_now
+from portal.permissions import lacks_second_factor, may_create_tasks
+from portal.web.access import SecondFactorMissing, SignedInRequest, organizer_context
+from portal.web.organize_forms import ApplyPushForm, PushForm
+from portal.web.sealing_handler import SealingHandler
+
+
+@csrf_exempt  # the CSRF check would read the body: `_answer` does it when a creator's body is about to be sealed
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def new_task(request: SignedInRequest) -> HttpResponse:
+    """The form for the folder of a new task."""
+    if not may_create_tasks(request.user):
+        raise Http404
+    if lacks_second_factor(request.user):
+        raise SecondFactorMissing
+
+    def push(sealed: Any) -> TaskPush:
+        return push_new_task(request.user, request.user, database_now(), sealed=sealed)
+
+    return _form(request, {}, "organize/new_task.html", push)
+
+
+@csrf_exempt  # as above
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def organize_push(request: SignedInRequest, slug: str) -> HttpResponse:
+    """The form for the folder of a task, and the last pushes."""
+    context = organizer_context(request, slug, "push")
+    shared_task = context["page"].shared_task
+    context["pushes"] = shared_task.pushes.select_related("sent_by")[:20]
+
+    def push(sealed: Any) -> TaskPush:
+        return push_task(request.user, shared_task, context["at"], sealed=sealed)
+
+    return _form(request, context, "organize/push_form.html", push)
+
+
+def _form(
+    request: SignedInRequest, context: dict[str, Any], template: str, push: Callable[[Any], TaskPush]
+) -> HttpResponse:
+    handler = SealingHandler(request, PUSH_BYTES)
+    request.upload_handlers = [handler]
+    return _answer(request, context, template, push, handler)
+
+
+@csrf_protect
+def _answer(
+    request: SignedInRequest,
+    context: dict[str, Any],
+    template: str,
+    push: Callable[[Any], TaskPush],
+    handler: SealingHandler,
+) -> HttpResponse:
+    form = PushForm(*((request.POST, request.FILES) if request.method == "POST" else ()))
+    if handler.is_too_large:
+        return render(request, "413.html", {"limit": PUSH_BYTES}, status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+    made: list[TaskPush] = []
+    if form.carry_out(lambda given: made.append(push(given["file"].chunks()))):
+        return redirect("push", made[0].pk)
+    return render(request, template, context | {"form": form, "limit": PUSH_BYTES}, status=form.status)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def push(request: SignedInRequest, pk: UUID) -> HttpResponse:
+    """What a worker found in a push, what applying it changes, and the form that applies it."""
+    visible = TaskPush.objects.visible_to(request.user).select_related("shared_task", "sent_by")
+    found = get_object_or_404(visible, pk=pk)
+    form = ApplyPushForm(request.POST if request.method == "POST" else None)
+    if not found.touches_runs:
+        del form.fields["is_sure"]
+    if request.method == "POST" and found.shared_task is None:
+        raise Http404
+    if request.method == "POST" and form.carry_out(
+        lambda given: apply_push(request.user, found, database_now(), **given)
+    ):
+        messages.success(request, _("The push is applied."))
+        return redirect("push", pk)
+    context = {"push": found, "is_stale": is_stale(found), "form": form}
+    return render(request, "organize/push.html", context, status=form.status)

@@ -1,0 +1,97 @@
+"""Opening, hiding and deleting a task, and who organizes it."""
+
+from http import HTTPStatus
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods
+
+from portal.actions.drafts import delete_draft, hide_task, open_task, show_task
+from portal.actions.errors import ActionError
+from portal.actions.organizers import add_organizer, remove_organizer
+from portal.models import SharedTask
+from portal.web.access import SignedInRequest, organizer_context
+from portal.web.organize_forms import OrganizerForm
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def state(request: SignedInRequest, slug: str, verb: str) -> HttpResponse:
+    """What `open`, `hide`, `show` or `delete` brings; a post does it."""
+    context = organizer_context(request, slug, "push")
+    shared_task = context["page"].shared_task
+    context |= {"title": _titles()[verb], "effects": _effects()[verb], "back": reverse("organize", args=[slug])}
+    if request.method != "POST":
+        return render(request, "organize/confirm.html", context)
+    try:
+        done = _do(request, verb, shared_task, context["at"])
+    except ActionError as error:
+        context["refusal"] = error.message
+        return render(request, "organize/confirm.html", context, status=error.http_status)
+    messages.success(request, done)
+    return redirect("home") if verb == "delete" else redirect("organize", slug)
+
+
+def _do(request: SignedInRequest, verb: str, shared_task: SharedTask, at: Any) -> str:
+    if verb == "open":
+        open_task(request.user, shared_task, at)
+        return _("Everyone sees the task now.")
+    if verb == "hide":
+        hide_task(request.user, shared_task, at)
+        return _("Only its organizers see the task now.")
+    if verb == "show":
+        show_task(request.user, shared_task, at)
+        return _("Everyone sees the task again.")
+    delete_draft(request.user, shared_task, at)
+    return _("The draft is deleted.")
+
+
+def _titles() -> dict[str, str]:
+    return {
+        "open": _("Open the task"),
+        "hide": _("Hide the task"),
+        "show": _("Show the task again"),
+        "delete": _("Delete the draft"),
+    }
+
+
+def _effects() -> dict[str, list[str]]:
+    return {
+        "open": [
+            _("Everyone sees the task: on the home page, in search, feeds and the API."),
+            _("It can’t be deleted any more, only hidden."),
+        ],
+        "hide": [
+            _("No one but its organizers and administrators sees the task, its teams neither."),
+            _("No mails go out about it. Nothing is deleted."),
+        ],
+        "show": [_("Everyone sees the task again, as it is now.")],
+        "delete": [_("The task is gone with its gold and all that was tried in it. This can’t be undone.")],
+    }
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def organizers(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Who organizes the task; add someone by mail address, or remove someone."""
+    context = organizer_context(request, slug, "organizers")
+    shared_task = context["page"].shared_task
+    form = OrganizerForm(request.POST if request.method == "POST" else None)
+    change, done = (
+        (remove_organizer, _("%(name)s no longer organizes this task."))
+        if "remove" in request.POST
+        else (add_organizer, _("%(name)s organizes this task now."))
+    )
+    changed: list[Any] = []
+    if form.carry_out(lambda given: changed.append(change(request.user, shared_task, context["at"], **given))):
+        messages.success(request, done % {"name": changed[0]})
+        is_own = changed[0] == request.user and change is remove_organizer
+        return redirect("home") if is_own else redirect("organize_organizers", slug)
+    context |= {"form": form, "people": shared_task.organizers.order_by("name", "email")}
+    status = form.status if request.method == "POST" else HTTPStatus.OK
+    return render(request, "organize/organizers.html", context, status=status)
