@@ -45,7 +45,7 @@ class Connection:
         self._is_compared = False
         if token:
             if not token.isascii() or len(token.split()) != 1:
-                raise NotSignedIn("The token has characters that no token has. Copy it again.")
+                raise NotSignedIn("The token contains characters that are not allowed in tokens. Copy it again.")
             self._headers["Authorization"] = f"Bearer {token}"
         options: dict[str, Any] = {
             "timeout": Timeout(connect=10, read=60),
@@ -131,7 +131,7 @@ class Connection:
                 raise _error(answer)
         except HTTPError as error:
             reason = error.reason if isinstance(error, MaxRetryError) else error
-            raise AgonError(f"{self.address} does not answer: {reason}") from None
+            raise AgonError(f"{self.address} is not responding: {reason}") from None
         return answer
 
     def _compare(self, portal: str | None) -> None:

@@ -66,7 +66,7 @@ def sign_in(
                 raise NotSignedIn(str(error), error.code) from None
             elif error.code != "authorization_pending":
                 raise
-    raise NotSignedIn("Nobody allowed the login in time. Run “agon login” again.", "expired_token")
+    raise NotSignedIn("No one allowed the login in time. Run “agon login” again.", "expired_token")
 
 
 def _post(connection: Connection, kind: type[Kind], path: str, **fields: str) -> Kind:

@@ -49,7 +49,7 @@ def fetch(
         _fill(connection, path, part, size if sha256 else None, dict(headers or {}), progress)
         if sha256 and sha256_of(part) != sha256:
             part.unlink()
-            raise AgonError(f"{target.name} arrived with another SHA-256 than the portal says. Download it again.")
+            raise AgonError(f"{target.name} does not have the SHA-256 that the portal reports. Download it again.")
         part.replace(target)
     except OSError as error:
         raise AgonError(f"{error.filename or target}: {error.strerror}.") from None

@@ -133,7 +133,7 @@ def _reader(values: list[Any], takes_labels: bool) -> Any:
     if isinstance(first, int | float):
         return _numbers
     if not isinstance(first, Iterable):
-        raise ValueError(f"An answer is a label, a number, labels, weights or spans, and no {type(first).__name__}.")
+        raise ValueError(f"An answer is a label, a number, labels, weights or spans, not {type(first).__name__}.")
     inner = next((one for answer in values for one in answer), "")
     return _labels if isinstance(inner, str | bool | int) else _spans
 
@@ -180,7 +180,9 @@ def _number_array(rows: list[list[Any]], width: int) -> NDArray[Any]:
 def _spans(items: _Items) -> Answers:
     rows = [sorted({(int(begin), int(end)) for begin, end in value}) for value in items.values]
     if bad := [pair for row in rows for pair in row if not 0 <= pair[0] < pair[1]]:
-        raise ValueError(f"{bad[0]} is no span: its begin is 0 or more, and its end, which is not in it, is larger.")
+        raise ValueError(
+            f"{bad[0]} is not a span: its start must be 0 or more, and its end (exclusive) larger than its start."
+        )
     pairs = np.array([pair for row in rows for pair in row], np.int64).reshape(-1, 2)
     starts = np.concatenate([[0], np.cumsum([len(row) for row in rows], dtype=np.int64)]).astype(np.int64)
     return Spans(items.ids, pairs[:, 0], pairs[:, 1], starts)

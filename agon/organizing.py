@@ -85,7 +85,7 @@ class OrganizersPortal(Portal):
         """Save one of EXPORTS as `TASK_NAME`; returns its path."""
         target = Path(folder) / f"{task}_{name}"
         if target.exists() and not force:
-            raise FileExists(f"{target} is there already.")
+            raise FileExists(f"{target} already exists.")
         fetch(self._connection, f"/tasks/{task}/organize/{name}", target, progress=progress)
         return target
 

@@ -100,7 +100,7 @@ class Portal:
             if sha256 and sha256_of(target) == sha256:
                 return target
             differs = "differs from the portal’s file" if sha256 else "can’t be compared with the portal’s file"
-            raise FileExists(f"{target} is there already and {differs}.")
+            raise FileExists(f"{target} already exists and {differs}.")
         fetch(
             self._connection,
             f"/tasks/{task}/datasets/{wanted.slug}/file",
@@ -124,7 +124,7 @@ class Portal:
                     _keep_others(packed, Path(folder))
                 packed.extractall(folder)
         except zipfile.BadZipFile:
-            raise AgonError(f"The rules of {task} arrived damaged. Download them again.") from None
+            raise AgonError(f"The rules of {task} were damaged on the way. Download them again.") from None
         return Path(folder) / task
 
     def submit(
@@ -261,10 +261,10 @@ class Portal:
         wanted = self.run(task, run)
         target = Path(folder) / Path(wanted.name).name
         if target.exists() and not force:
-            raise FileExists(f"{target} is there already.")
+            raise FileExists(f"{target} already exists.")
         content = self._connection.ask("GET", f"/tasks/{task}/runs/{wanted.id}/file").data
         if wanted.sha256 and hashlib.sha256(content).hexdigest() != wanted.sha256:  # known once the run was checked
-            raise AgonError(f"{target.name} arrived with another SHA-256 than the portal says. Download it again.")
+            raise AgonError(f"{target.name} does not have the SHA-256 that the portal reports. Download it again.")
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content)
         return target
@@ -304,7 +304,7 @@ def _keep_others(packed: zipfile.ZipFile, folder: Path) -> None:
     for name in packed.namelist():
         target = folder / name
         if target.is_file() and target.read_bytes() != packed.read(name):
-            raise FileExists(f"{target} is there already and differs from the portal’s file.")
+            raise FileExists(f"{target} already exists and differs from the portal’s file.")
 
 
 class _Watched:

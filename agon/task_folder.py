@@ -43,7 +43,7 @@ def new_folder(folder: Path, template: str, slug: str) -> Path:
     if not _SLUG.fullmatch(slug):
         raise WrongUsage(f"{slug} can’t be a task’s slug. Use small letters, digits and hyphens: --slug my-task-2027.")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise WrongUsage(f"{folder} is there already and is not an empty folder. Name another one.")
+        raise WrongUsage(f"{folder} already exists and is not an empty folder. Name another one.")
     folder.mkdir(parents=True, exist_ok=True)
     package.build(template, folder)
     definition = folder / DEFINITION

@@ -205,7 +205,7 @@ def ask(question: str) -> bool:
         WrongUsage: no one is at the terminal.
     """
     if not sys.stdin.isatty():
-        raise WrongUsage("Nobody is here to answer. Confirm with --yes.")
+        raise WrongUsage("There is no terminal to ask you in. Confirm with --yes.")
     print(f"{spelled_out(question)} [y/N] ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 

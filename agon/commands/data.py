@@ -34,8 +34,8 @@ def add_options(parser: argparse.ArgumentParser, command: str) -> None:
         parser.add_argument(
             "-f", "--file", metavar="FILE", help=f"only this file, by name or slug; “{RULES}”: what agon check needs"
         )
-        parser.add_argument("-p", "--path", type=Path, default=Path(), metavar="DIR", help="where to (default: here)")
-        parser.add_argument("-o", "--overwrite", action="store_true", help="also files that are there already")
+        parser.add_argument("-p", "--path", type=Path, default=Path(), metavar="DIR", help="directory (default: here)")
+        parser.add_argument("-o", "--overwrite", action="store_true", help="overwrite existing files")
     declare(parser, {"tasks": tasks, "files": files, "download": download}[command])
 
 

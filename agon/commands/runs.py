@@ -47,8 +47,8 @@ def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
         else:
             own.add_argument("run", metavar="RUN", help="its id, the beginning of it, or its name")
         if action in ("download", "receipt"):
-            own.add_argument("-p", "--path", type=Path, default=Path(), metavar="DIR", help="where to (default: here)")
-            own.add_argument("-o", "--overwrite", action="store_true", help="also a file that is there already")
+            own.add_argument("-p", "--path", type=Path, default=Path(), metavar="DIR", help="directory (default: here)")
+            own.add_argument("-o", "--overwrite", action="store_true", help="overwrite an existing file")
         if action == "withdraw":
             own.add_argument("-m", "--reason", required=True, metavar="REASON", help="why; the organizers read it")
             own.add_argument("--yes", action="store_true", help="don't ask")
@@ -118,8 +118,8 @@ def run_text(run: Run) -> str:
         lines += ["Its scores are hidden until the release."]
     elif run.state == "scored" and run.ladder_step is not None:
         lines += [
-            "The run is scored and made no step: a score is shown only if it beats the best score shown to your team, "
-            f"and to you, by more than {run.ladder_step:g}."
+            "The run is scored but did not reach a new step: a score is shown only if it beats the best score shown to "
+            f"your team, and to you, by more than {run.ladder_step:g}."
         ]
     return "\n".join(lines)
 
@@ -158,7 +158,7 @@ def _receipt(options: argparse.Namespace) -> int:
     try:
         for path, content in files.items():
             if not options.overwrite and path.exists() and path.read_bytes() != content:
-                raise FileExists(f"{path} is there already and differs from the portal’s file.")
+                raise FileExists(f"{path} already exists and differs from the portal’s file.")
         options.path.mkdir(parents=True, exist_ok=True)
         for path, content in files.items():
             path.write_bytes(content)

@@ -85,15 +85,15 @@ def _gold_options(parser: argparse.ArgumentParser) -> None:
 def _release_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("phase", metavar="PHASE")
     parser.add_argument(
-        "--at", type=_moment, metavar="TIME", help="with its zone, as 2027-05-20T12:00:00Z (default: now)"
+        "--at", type=_moment, metavar="TIME", help="with its zone, such as 2027-05-20T12:00:00Z (default: now)"
     )
-    parser.add_argument("--take-back", action="store_true", help="hide the scores again, or call off a release to come")
+    parser.add_argument("--take-back", action="store_true", help="hide the scores again, or cancel a scheduled release")
 
 
 def _export_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help="default: all of them")
-    parser.add_argument("-p", "--path", type=Path, default=Path(), metavar="DIR", help="where to (default: here)")
-    parser.add_argument("-o", "--overwrite", action="store_true", help="also files that are there already")
+    parser.add_argument("-p", "--path", type=Path, default=Path(), metavar="DIR", help="directory (default: here)")
+    parser.add_argument("-o", "--overwrite", action="store_true", help="overwrite existing files")
 
 
 _OPTIONS: dict[str, Callable[[argparse.ArgumentParser], None]] = {

@@ -13,7 +13,7 @@ from scoring.reports.printing import spelled_out
 def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
     """What the command takes."""
     task_argument(parser)
-    parser.add_argument("--csv", action="store_true", help="one row a member, with mail address and answers")
+    parser.add_argument("--csv", action="store_true", help="one row per member, with mail address and answers")
     decision = parser.add_mutually_exclusive_group()
     decision.add_argument("--approve", metavar="TEAM", help="let a team take part")
     decision.add_argument("--decline", metavar="TEAM", help="decline a team")

@@ -22,7 +22,7 @@ def run(options: argparse.Namespace, definition: Definition) -> int:
     try:
         rows = agreement_by_class(votes, rules)
     except ValueError as error:
-        raise UsageError(f"The votes fit no rule: {error}.") from None
+        raise UsageError(f"The votes do not match the rule: {error}.") from None
     if options.json:
         print_json({"agreement": [asdict(row) for row in rows]})
     else:

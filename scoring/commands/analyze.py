@@ -24,7 +24,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's own options."""
     parser.add_argument("--track", required=True, metavar="SLUG")
     parser.add_argument("--gold", type=Path, required=True, metavar="FILE")
-    parser.add_argument("--best", type=int, default=3, metavar="K", help="how many must all miss an item (default: 3)")
+    parser.add_argument("--best", type=int, default=3, metavar="K", help="items that the K best runs miss (default: 3)")
     parser.add_argument("runs", type=Path, nargs="+", metavar="RUN")
     parser.set_defaults(command=run, inputs=lambda options: [options.gold, *options.runs])
 

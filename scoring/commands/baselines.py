@@ -28,7 +28,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--texts", action="append", default=[], metavar="FILE", help="table of ids and `text`, for items and training"
     )
     parser.add_argument("--vectors", type=Path, metavar="FILE", help="word vectors as a .vec text file")
-    parser.add_argument("--seed", type=int, default=0, help="of everything random (default: 0)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of everything random (default: 0)")
     parser.set_defaults(command=run, inputs=_inputs)
 
 

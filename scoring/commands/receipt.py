@@ -10,7 +10,7 @@ from scoring.extras import install_command
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options; it needs no shared task's folder."""
     actions = parser.add_subparsers(required=True, metavar="ACTION")
-    verifier = actions.add_parser("verify", help="is it as the portal signed it?")
+    verifier = actions.add_parser("verify", help="check the portal's signature")
     verifier.add_argument(
         "--key", type=Path, required=True, metavar="PUBLIC", help="the portal's /.well-known/agon-receipt-key, saved"
     )
@@ -39,9 +39,9 @@ def run(options: argparse.Namespace) -> int:
         print(
             "The receipt is as the portal signed it.", *(f"{name}: {value}" for name, value in values.items()), sep="\n"
         )
-        print("The file is the one it is of." if options.file else "No file was compared with it.")
+        print("The receipt belongs to this file." if options.file else "It was not compared with a file.")
     elif verdict.is_signed:
-        print("The receipt is as the portal signed it, but the file is another one.", *verdict.errors, sep="\n")
+        print("The receipt is valid, but it belongs to another file.", *verdict.errors, sep="\n")
     else:
         print("The receipt is not valid.", *verdict.errors, sep="\n")
     return VALID if verdict.ok else INVALID

@@ -36,7 +36,7 @@ def given_votes(options: argparse.Namespace, definition: Definition) -> tuple[di
         raise UsageError(f"The track {options.track} has no classes to vote on.")
     pairs = [text.rpartition("=") for text in options.counts_as]
     if wrong := [name for label, _, name in pairs if not label or name not in classes_of(track)]:
-        raise UsageError(f"--counts-as takes LABEL=CLASS, and {wrong[0]!r} is no class.")
+        raise UsageError(f"--counts-as takes LABEL=CLASS, and {wrong[0]!r} is not a class.")
     counts_as = {label: name for label, _, name in pairs}
     try:
         rules = rules_of(track, options.threshold, counts_as, tuple(options.no_vote or ()))

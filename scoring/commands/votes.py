@@ -30,7 +30,7 @@ def run(options: argparse.Namespace, definition: Definition) -> int:
     try:
         made = (soft_gold if answer_kind(track) == "soft" else hard_gold)(votes, rules)
     except ValueError as error:
-        raise UsageError(f"The votes fit no rule: {error}.") from None
+        raise UsageError(f"The votes do not match the rule: {error}.") from None
     write_run(track, made.answers, options.out)
     if options.json:
         dropped = dict(zip(made.dropped, made.reasons, strict=True))

@@ -326,7 +326,7 @@ def test_no_portal_no_server_no_task(agon: Typed, monkeypatch: pytest.MonkeyPatc
     assert "AGON_TASK" in agon.err
     monkeypatch.setattr("agon.connection.ATTEMPTS", 1)
     agon("tasks", "--portal", "http://127.0.0.1:9", expect=1)
-    assert "does not answer" in agon.err
+    assert "is not responding" in agon.err
     monkeypatch.delenv("AGON_URL")
     agon("tasks", expect=2)
     assert "agon login" in agon.err

@@ -162,7 +162,7 @@ def test_rules_overwrite_no_other_file_unasked(agon: Typed) -> None:
     rules = Path("tiny/task.yaml").read_text()
     Path("tiny/task.yaml").write_text("mine")
     agon("download", "-f", "rules", expect=1)
-    assert "tiny/task.yaml is there already" in agon.err
+    assert "tiny/task.yaml already exists" in agon.err
     assert Path("tiny/task.yaml").read_text() == "mine"
     agon("download", "-f", "rules", "-o")
     assert Path("tiny/task.yaml").read_text() == rules

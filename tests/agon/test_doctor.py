@@ -48,7 +48,7 @@ def test_all_is_well(findings: Any, agon: Typed, token: AccessToken, portal: str
 def test_no_portal(findings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("agon.connection.ATTEMPTS", 1)
     found = findings("--portal", "http://127.0.0.1:9", expect=1)
-    assert "does not answer" in found["portal"]["detail"]
+    assert "is not responding" in found["portal"]["detail"]
     monkeypatch.delenv("AGON_URL")
     assert "agon login" in findings(expect=1)["portal"]["detail"]
 

@@ -79,7 +79,7 @@ def test_several_labels_flags_and_spans() -> None:
         ("pearson", ["A"], ["A"], "judges"),
         ("mae", ["A"], [1], "every prediction must be one"),
         ("cross_entropy", ["A"], [{"A": 1.0}], "every prediction must be one"),
-        ("span_f1", [[(3, 1)]], [[(1, 3)]], "is no span"),
+        ("span_f1", [[(3, 1)]], [[(1, 3)]], "is not a span"),
         ("f1", ["A"], ["A"], "name it"),
         ("accuracy", pd.Series(["A", "B"], ["x", "x"]), pd.Series(["A", "B"]), "Item x is there twice"),
         ("accuracy", [object()], [object()], "no object"),

@@ -203,7 +203,7 @@ def test_all_exports_are_saved(agon: Typed, organizer: User, scored: Team) -> No
         for one in manifest["runs"]:
             assert hashlib.sha256(packed.read(one["path"])).hexdigest() == one["sha256"]
     agon("task", "export", "tiny", "teams.csv", expect=1)
-    assert "is there already" in agon.err
+    assert "already exists" in agon.err
     assert agon.json("task", "export", "tiny", "teams.csv", "-o", "-p", "there") == [{"path": "there/tiny_teams.csv"}]
     agon("task", "export", "tiny", "gold.json", expect=2)
 

@@ -168,7 +168,7 @@ def test_a_receipt_overwrites_no_other_file_unasked(agon: Typed, team: Team) -> 
     key = Path("agon-receipt-key").read_text()
     Path("agon-receipt-key").write_text("mine")
     agon("runs", "receipt", NAME, expect=1)
-    assert "agon-receipt-key is there already" in agon.err
+    assert "agon-receipt-key already exists" in agon.err
     assert Path("agon-receipt-key").read_text() == "mine"
     agon("runs", "receipt", NAME, "-o")
     assert Path("agon-receipt-key").read_text() == key
@@ -274,5 +274,5 @@ def test_a_scored_run_that_made_no_step_says_so(agon: Typed, team: Team) -> None
         send_run(team, GOOD, number, EVALUATION + timedelta(minutes=number))
     work_off(EVALUATION)
     assert "accuracy" in agon("runs", "view", NAME)
-    assert "is scored and made no step" in agon("runs", "view", "one_Meltemi_2.json")
+    assert "is scored but did not reach a new step" in agon("runs", "view", "one_Meltemi_2.json")
     assert "by more than 0.05." in agon.out

@@ -8,8 +8,8 @@ from scoring.reports.messages.en import MESSAGES
 INTRODUCTION = """# Codes of problems
 
 Every problem of a run, an upload or a definition has a code that never changes its meaning, and a sentence in English,
-Spanish and Portuguese (`agon check --lang es`). In italics stands what a report fills in: `found`, `expected`, `places`
-(the first twenty of them, with `--all` every one, and how many more there are). The table is made of the code itself.
+Spanish and Portuguese (`agon check --lang es`). What a report fills in is in italics: `found`, `expected`, `places`
+(the first twenty of them, with `--all` every one, and how many more there are). The table is generated from the code.
 """
 
 
