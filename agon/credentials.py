@@ -43,7 +43,7 @@ def portal_address(given: str | None = None) -> str:
         raise WrongUsage(f"{address} is not a web address. The portal’s is like https://YOUR-PORTAL.") from None
     if scheme != "https" and not (scheme == "http" and host in _LOCAL):
         raise WrongUsage(
-            f"{address}: the portal’s address must begin with https://, so that nobody can read your token."
+            f"{address}: the portal’s address must begin with https://, so that no one can read your token."
         )
     if not host or any(character in "?#@" or character.isspace() for character in address):
         raise WrongUsage(f"{address}: give the portal’s address alone, like https://YOUR-PORTAL.")

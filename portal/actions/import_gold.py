@@ -29,9 +29,9 @@ NEVER_IMPORTED = Conflict.declare(
 CHANGED_TWICE = Conflict.declare(
     "gold_changed_twice",
     _(
-        "gold %(track)s %(split)s: the file has changed since the last import, and version %(version)d was put in its "
-        "place on the page. To use the folder’s file, upload it on the page Gold, then import again. To keep "
-        "version %(version)d, restore the file of the last import (version %(imported)d), or remove it from the folder."
+        "gold %(track)s %(split)s: the file has changed since the last import, and version %(version)d replaced it on "
+        "the page. To use the folder’s file, upload it on the page Gold, then import again. To keep version "
+        "%(version)d, restore the file of the last import (version %(imported)d), or remove it from the folder."
     ),
 )
 

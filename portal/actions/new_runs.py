@@ -54,10 +54,10 @@ NO_RUNS_LEFT = {
     )
 }
 NUMBER_TAKEN = Conflict.declare(
-    "run_number_taken", _("Run number %(number)d of %(track)s is used already. Free: %(free)s.")
+    "run_number_taken", _("Run number %(number)d of %(track)s is already used. Free: %(free)s.")
 )
 NO_NUMBER_FREE = Conflict.declare(
-    "run_number_taken", _("Run number %(number)d of %(track)s is used already, and no number is free.")
+    "run_number_taken", _("Run number %(number)d of %(track)s is already used, and no number is free.")
 )
 NEW_RUN_ERRORS = (PHASE_MOVES, *NO_RUNS_LEFT.values(), NUMBER_TAKEN, NO_NUMBER_FREE, *SLOT_ERRORS)
 

@@ -39,7 +39,7 @@ _AN_HOUR = timedelta(hours=1)
 
 TOO_MANY_VALIDATIONS = LimitReached.declare(
     "too_many_validations",
-    _("You validated %(n)d files within an hour. Wait a while, or check files on your own machine."),
+    _("You validated %(n)d files within an hour. Wait a while, or check files on your own computer."),
 )
 VALIDATION_RUNNING = Conflict.declare(
     "validation_running",

@@ -139,7 +139,7 @@ def _readme(phase: Phase, provenance: Iterable[str], at: datetime) -> str:
             f"# {task.title}, {phase.title}",
             "",
             _released(phase, at),
-            _("This pack was made: %(at)s.") % {"at": at.isoformat(timespec="seconds")},
+            _("This pack was built: %(at)s.") % {"at": at.isoformat(timespec="seconds")},
             _("Rules: the shared task’s folder with the SHA-256 %(sha256)s.") % {"sha256": task.definition_sha256},
             "",
             *provenance,

@@ -121,7 +121,7 @@ def test_no_board_is_final_while_a_score_is_to_come(field, client):
     send_run(new_team(field, "Levante"), PERFECT, 1, EVALUATION)
     assert board_state(board(field, RELEASE), Choices(), RELEASE) == "scoring"
     page = client.get(address).content.decode()
-    assert "one run waits for its score" in page
+    assert "one run is waiting for its score" in page
     assert "Final" not in page
     work_off(EVALUATION)
     assert "Final" in client.get(address).content.decode()
