@@ -49,7 +49,7 @@ def lines(content: list[dict[str, object]]) -> bytes:
 
 SLIPS = {
     "JSON Lines for a list": ("task1-hard", lines(list(LABELS)), "json-lines-for-list", "one list"),
-    "a list for JSON Lines": ("task6-lines", json.dumps(LABELS, indent=1).encode(), "json-list-for-lines", "a line"),
+    "a list for JSON Lines": ("task6-lines", json.dumps(LABELS, indent=1).encode(), "json-list-for-lines", "per line"),
     "numbers with a point": ("task6-csv", rows("{item},1.0"), "decimal-point", "write 1 "),
     "labels with a point": ("task6-labels", rows("{item},0.0", "id,label\n"), "decimal-point", "write 0 "),
     "JSON numbers with a point": (
