@@ -178,6 +178,11 @@ BROKEN = {
     "one_Meltemi_1.json": b"[",
     "one_Meltemi_2.json": run_file(["YES", "Yes", "no"]),
     "one_Meltemi_3.json": b'[{"id": "a", "value": "YES"}, {"id": "a", "value": "NO"}, {"id": "z", "value": "NO"}]',
+    "one_Meltemi_4.json": b"[" * 3000,
+    "one_Meltemi_5.json": b"",
+    "two_Meltemi_3.json": b'[{"id": "a", "value": NaN}, {"id": "b"}, 1, null, {"value": "YES"}, {"id": 5, "value": 1}]',
+    "two_Meltemi_4.json": b'[{"id": "\\u001b]0;x\\u0007\\u202e", "value": "\\u001b[2J"}, {"id": "a", "value": "yes"}]',
+    "two_Meltemi_5.json": '[{"id": "a", "value": "S\u00cd"}]'.encode("latin-1"),
     "two_Meltemi_1.json": b"\xff\xfe\x00",
     "two_Meltemi_2.json": json.dumps([{"id": number, "value": ["YES"]} for number in range(40)]).encode(),
     "tiny_Meltemi.zip": archive({"a/one_Meltemi_4.json": b"{}", "a/two_Meltemi_4.json": run_file(PERFECT[:2])}),
@@ -188,7 +193,7 @@ BROKEN["tiny_Meltemi_broken.zip"] = BROKEN["tiny_Meltemi.zip"].replace(
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_the_report_is_the_same_by_page_api_and_command_line(agon: Typed, team: Team, name: str) -> None:
+def test_the_report_is_the_same_by_page_api_command_line_and_worker(agon: Typed, team: Team, name: str) -> None:
     path = Path(name.replace("_broken", ""))
     path.write_bytes(BROKEN[name])
     agon("download", "-f", "rules")
@@ -201,7 +206,13 @@ def test_the_report_is_the_same_by_page_api_and_command_line(agon: Typed, team: 
     page = client.get(f"/tasks/tiny/submissions/{sent['id']}/report.json")
     agon("runs", "report", sent["runs"][0]["id"], expect=3)
     by_command, by_api = agon.out, shown["problems"]
-    assert json.dumps(checked) == json.dumps(by_api) == json.dumps(page.json()["problems"])
+    row = Submission.objects.get()
+    by_worker = [
+        *row.problems,
+        *(problem for run in row.runs.order_by("track__position", "number") for problem in run.problems),
+    ]
+    reports = (checked, by_api, page.json()["problems"], by_worker)
+    assert len({json.dumps(report) for report in reports}) == 1
     agon("check", "--task", "tiny", "--team", "Meltemi", path, expect=1)
     assert by_command == agon.out
 
