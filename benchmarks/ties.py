@@ -150,7 +150,7 @@ def main() -> None:
 def _tables(splits: list[float], covered: list[float], powers: list[tuple[float, float]]) -> list[TextTable]:
     return [
         TextTable(
-            f"Equal runs told apart at {ALPHA:g}, in {SPLIT_FIELDS:,} fields each",
+            f"Equal runs found to differ at {ALPHA:g}, in {SPLIT_FIELDS:,} fields each",
             ("runs", "items", "items with a common answer", "metric", "fields with a split"),
             tuple((*astuple(one), f"{rate:.3f}") for one, rate in zip(SPLITS, splits, strict=True)),
         ),
@@ -160,7 +160,7 @@ def _tables(splits: list[float], covered: list[float], powers: list[tuple[float,
             tuple((*astuple(one), f"{rate:.3f}") for one, rate in zip(COVERS, covered, strict=True)),
         ),
         TextTable(
-            "Pairs of 20 runs (0.60 to 0.85 right, 500 items) told apart",
+            "Pairs of 20 runs (0.60 to 0.85 right, 500 items) found to differ",
             ("items with a common answer", "max-T", "Holm"),
             tuple(
                 (f"{shared:g}", *(f"{found:.3f}" for found in pair))

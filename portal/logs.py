@@ -9,7 +9,7 @@ from structlog.typing import EventDict, ExcInfo, Processor, WrappedLogger
 
 CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 TRACEBACKS = ("exception", "exc_info", "stack", "stack_info")  # made here, not from outside
-SECRETS = re.compile(  # in URLs: secrets that allow whoever has them to act
+SECRETS = re.compile(  # in URLs: secrets with which people can act
     r"(/accounts/(?:confirm-email|password/reset/key)/|/join/)[^/\s\"?]+"
 )
 

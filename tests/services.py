@@ -100,7 +100,7 @@ class Postgres:
             raise FileNotFoundError("no PostgreSQL server is installed")
         self._programs, self._folder, self._port = programs, folder, free_port()
         self._owner: dict[str, Any] = {}
-        if os.geteuid() == 0:  # initdb refuses root
+        if os.geteuid() == 0:  # initdb does not run as root
             self._owner = {"user": "postgres", "group": "postgres", "extra_groups": []}
             shutil.chown(folder, "postgres", "postgres")
         initdb = [programs / "initdb", "--username=agon", "--auth=trust", "--encoding=UTF8", "--no-sync", folder]

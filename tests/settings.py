@@ -1,6 +1,6 @@
 """The portal's settings for tests: a quick password hash, and for each test process a state folder of its own.
 
-Each has a broker's address of its own, too, where nobody answers but in tests that ask for the fixture `broker`.
+Each also has its own broker's address, where no one answers except in tests with the fixture `broker`.
 """
 
 import atexit

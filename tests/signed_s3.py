@@ -1,4 +1,4 @@
-"""moto's S3 behind what it lacks: every request's signature (AWS V4) is computed anew, and a link's time is looked at.
+"""moto's S3 with checks that it lacks: every request's signature (AWS V4) and the time of links.
 
 python -m tests.signed_s3 PORT
 """

@@ -123,7 +123,7 @@ def test_every_command_has_an_example() -> None:
         "```console\n$ echo one; echo two\none\n```\n",
         "```console\n$ echo one; echo two\none\n...\nthree\n```\n",
         "```console\n$ false\nout\n```\n",
-        "```console\n$ agon nonsense 2> /dev/null || echo refused\naccepted\n```\n",
+        "```console\n$ agon nonsense 2> /dev/null || echo rejected\naccepted\n```\n",
         "```python\n>>> 1 + 1\n3\n```\n",
         "```python\n>>> 1 + 1\n```\n",
     ],

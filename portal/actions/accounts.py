@@ -52,12 +52,12 @@ def _require_free(user: User) -> None:
 
 def _forget_traces(user: User) -> None:
     """Erase the person from the records of teams and tasks that repeat account data."""
-    name, address = _nobody(user)
+    name, address = _placeholder(user)
     names = {user.name, *user.signatures.values_list("typed_name", flat=True)}
     user.signatures.update(typed_name=name, address=None)
     user.downloads.update(address=None)
     own_mails = OutgoingMail.objects.filter(address__iexact=user.email)
-    own_mails.filter(state=OutgoingMail.State.QUEUED).update(state=OutgoingMail.State.NEEDLESS)
+    own_mails.filter(state=OutgoingMail.State.QUEUED).update(state=OutgoingMail.State.CANCELED)
     own_mails.update(address=address, details={})
     invitations = OutgoingMail.objects.filter(kind=OutgoingMail.Kind.INVITATION)
     invitations.filter(details__inviter=str(user)).update(details={"inviter": name})
@@ -87,7 +87,7 @@ def _forget_keys(user: User) -> None:
 
 
 def _anonymize(user: User) -> None:
-    user.name, user.email = _nobody(user)
+    user.name, user.email = _placeholder(user)
     user.affiliation = user.country = ""
     user.time_zone = "UTC"
     user.is_active = user.is_staff = user.is_superuser = False
@@ -95,6 +95,6 @@ def _anonymize(user: User) -> None:
     user.save()
 
 
-def _nobody(user: User) -> tuple[str, str]:
+def _placeholder(user: User) -> tuple[str, str]:
     """A placeholder name and address for the account; mail cannot be delivered to `.invalid`."""
     return f"Deleted account {user.pk}", f"deleted-{user.pk}@deleted.invalid"

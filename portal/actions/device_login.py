@@ -105,7 +105,7 @@ def _decide(account: User, login: DeviceLogin, state: DeviceLogin.State) -> None
     atomic=False,
 )
 def collect_token(act: Act, login: DeviceLogin) -> tuple[AccessToken, str]:
-    """The token, once its owner has allowed it; whoever knows the device code gets it, and once."""
+    """The token, once its owner has allowed it. The device code gets it only once."""
     if not DeviceLogin.objects.alive(act.at).filter(pk=login.pk).exists():
         raise EXPIRED()
     if not login.poll(act.at):

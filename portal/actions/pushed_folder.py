@@ -131,8 +131,8 @@ def _result(push: TaskPush, folder: PushedFolder, at: datetime) -> dict[str, Any
     fields: dict[str, Any] = {"state": TaskPush.State.READY, "problems": folder.problems, "prepared": pushed.as_dict()}
     try:
         rehearsal, base = _rehearsed(push, pushed, at)
-    except ActionError as refused:
-        return _dropped(folder, [problem(refused.code, refused.message, "task.yaml")])
+    except ActionError as error:
+        return _dropped(folder, [problem(error.code, error.message, "task.yaml")])
     changes = [*rehearsal.changes, *_changed_files(push, pushed)]
     return fields | {
         "base": base,

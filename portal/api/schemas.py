@@ -100,7 +100,7 @@ class LimitAnswer(BaseModel):
     limit: int | None = Field(description="null: no limit")
     left: int | None
     period: str = Field(description="phase, or day (UTC)")
-    whose: str = Field(description="team, or person: whoever has used more of it")
+    whose: str = Field(description="team or person, the one that has used more of it")
 
     @classmethod
     def of(cls, line: TrackLimits) -> "LimitAnswer":
@@ -262,7 +262,7 @@ class TeamAnswer(BaseModel):
     reason: str = Field(description="Why it was declined")
     answers: dict[str, Any]
     members: list[MemberAnswer]
-    invitation_code: str | None = Field(description="Whoever has it can join; null by a token that only reads")
+    invitation_code: str | None = Field(description="With it, people can join; null for a token that only reads")
     bibtex: str
     paper: str
     created_at: datetime
@@ -751,7 +751,7 @@ class PreviewedBoardAnswer(BaseModel):
 
 
 class GoldUploadAnswer(BaseModel):
-    """An uploaded gold file; in the state `ready` with what it would change, which nobody else sees."""
+    """An uploaded gold file; in the state `ready` with the changes that it would make, which no one else sees."""
 
     id: UUID
     track: str

@@ -40,7 +40,9 @@ def goes_by_this_scorer(shared_task: SharedTask) -> bool:
     """Whether this worker's scorer is the shared task's. If not, other workers claim the work."""
     if shared_task.scorer == scorer_version:
         return True
-    log.warning("refused: another scorer counts", task=shared_task.slug, scorer=shared_task.scorer, own=scorer_version)
+    log.warning(
+        "not claimed: another scorer counts", task=shared_task.slug, scorer=shared_task.scorer, own=scorer_version
+    )
     return False
 
 

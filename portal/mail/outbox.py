@@ -46,7 +46,7 @@ def send(mail_id: UUID, at: datetime, find_facts: FindFacts) -> None:
         log.warning("mail not sent", id=str(mail_id), attempt=mail.attempts, error=_name(error), exc_info=is_ours)
         _record_error(mail, token, error, at)
     else:
-        state, sent_at = (OutgoingMail.State.SENT, at) if facts is not None else (OutgoingMail.State.NEEDLESS, None)
+        state, sent_at = (OutgoingMail.State.SENT, at) if facts is not None else (OutgoingMail.State.CANCELED, None)
         OutgoingMail.objects.held(mail, token).release(state=state, sent_at=sent_at, error="")
 
 

@@ -115,7 +115,7 @@ class User(AbstractBaseUser, PermissionsMixin):
 
 
 Viewer = User | AnonymousUser
-"""Whoever looks at a page."""
+"""The reader of a page."""
 
 
 def is_time_zone(zone: str) -> None:

@@ -102,7 +102,7 @@ class Submission(Evaluated):
 
 class RunQuerySet(LeaseQuerySet["Run"]):
     def visible_to(self, user: Viewer) -> Self:
-        """As submissions; baselines and references have no team: whoever sees the task sees them."""
+        """The same as for submissions. Baselines and references have no team: everyone who sees the task sees them."""
         own = Submission.objects.visible_to(user)
         of_tasks = Q(track__shared_task__in=SharedTask.objects.visible_to(user))
         return self.filter(Q(~Q(kind=Run.Kind.TEAM), of_tasks) | Q(submission__in=own))

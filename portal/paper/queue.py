@@ -18,7 +18,7 @@ TRACK_SECONDS = 240  # per track; a worker that takes longer is considered dead
 def request_pack(phase: Phase, user: User | None, at: datetime) -> PaperPack:
     """The pack for the current boards, queued if no one has requested it before.
 
-    Each state of the boards is built once, whoever requests it. Waiting packs of older states are dropped.
+    Each state of the boards is built once, for all requests. Waiting packs of older states are dropped.
     """
     state = boards_state(phase, at)
     waiting = {"revisions": state.revisions, "requested_by": user, "requested_at": at}

@@ -77,9 +77,9 @@ def steps(board: Board, runs: QuerySet[Run], viewer: Viewer, at: datetime) -> li
 def shown_keys(runs: Collection[Run], viewer: Viewer, at: datetime) -> dict[UUID, float]:
     """The shown keys of these runs and of their owners' other runs, without runs that made no step."""
     phases, tracks = {run.phase_id for run in runs}, {run.track_id for run in runs}
-    nobodys = {run.pk for run in runs if run.team_id is None}
+    teamless = {run.pk for run in runs if run.team_id is None}
     teams = _connected({run.team_id for run in runs if run.team_id is not None}, phases)
-    own = Run.objects.filter(Q(team__in=teams) | Q(pk__in=nobodys))
+    own = Run.objects.filter(Q(team__in=teams) | Q(pk__in=teamless))
     boards = Board.objects.filter(phase__in=phases, track__in=tracks, gold__isnull=False).select_related("phase")
     return {one.run: one.key for board in boards for one in steps(board, own, viewer, at)}
 

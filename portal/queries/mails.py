@@ -128,12 +128,12 @@ def _submission(mail: OutgoingMail) -> Submission:
 def _finding(found: dict[str, Any], language: str) -> Finding:
     """One problem: its first place, a sentence with the fix, and what was expected if the sentence does not say it."""
     problem = translate(Problem(**{**found, "places": tuple(found["places"])}), language)
-    remedies = []
+    hints = []
     if problem.expected and (expected := phrase(problem.expected, language)) not in problem.message:
-        remedies.append(_("Expected: %(expected)s.") % {"expected": expected})
+        hints.append(_("Expected: %(expected)s.") % {"expected": expected})
     if problem.suggestion and problem.suggestion not in problem.message:
-        remedies.append(_("Nearest: %(name)s.") % {"name": problem.suggestion})
-    return Finding(_place(problem), " ".join([problem.message, *remedies]), problem.code)
+        hints.append(_("Nearest: %(name)s.") % {"name": problem.suggestion})
+    return Finding(_place(problem), " ".join([problem.message, *hints]), problem.code)
 
 
 def _place(problem: Problem) -> str:

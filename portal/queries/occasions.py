@@ -10,7 +10,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from portal.models import Grace, Membership, OutgoingMail, Phase, Run, SharedTask, Signature, Team, User
 
 RELEASE_IS_NEWS = timedelta(days=7)  # so long may the schedule be down; who joins later gets no old news
-AGREEMENT_IS_NEWS = timedelta(days=30)  # whoever has not been written to by then is asked at the next upload
+AGREEMENT_IS_NEWS = timedelta(days=30)  # people without a mail by then are asked at their next upload
 _FIRST, _LAST = timedelta(hours=72), timedelta(hours=24)
 _ACTIVE = (Team.State.PENDING, Team.State.APPROVED)
 

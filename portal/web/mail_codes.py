@@ -1,8 +1,8 @@
 """Mailed codes, for people who change how they sign in while their account has only a password.
 
-Whoever stole the password cannot read the mail. A code works once, in the session that requested it, within 15 minutes;
-entering it opens the pages behind `mail_code_required` for 15 minutes, in that session. The session has digests bound
-to the person and the address. `ACCOUNT_RATE_LIMITS` limits codes sent and guesses.
+Someone who stole the password cannot read the mail. A code works once, in the session that requested it, within 15
+minutes; entering it opens the pages behind `mail_code_required` for 15 minutes, in that session. The session has
+digests bound to the person and the address. `ACCOUNT_RATE_LIMITS` limits codes sent and guesses.
 """
 
 from collections.abc import Callable

@@ -29,7 +29,7 @@ The page is made of the code itself; [scoring.md](scoring.md) says how a package
 - Entities: F1 and recall of a type that the gold lacks are undefined, where seqeval and nervaluate say 0. Macro
   averages are over the types in the gold, with `over: seen` over those of both sides, as in seqeval. Where several
   entities overlap, each is matched once, in the order of the run, as in nervaluate 1.2.1.
-- Ids that stand twice are refused, whatever a metric would make of them: the scorer of HatEval takes two ids,
+- Repeated ids are rejected, whatever a metric would do with them: the scorer of HatEval takes two ids,
   repeated as often as the gold has items, for perfect.
 """
 

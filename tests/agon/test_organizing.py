@@ -41,7 +41,7 @@ TEMPLATES = ("exist2024", "ssa2023", "detests2022", "toxicspans2021", "hateval20
 
 @pytest.fixture
 def organizer(task: SharedTask, portal: str, monkeypatch: pytest.MonkeyPatch) -> User:
-    """Whoever types here organizes the tiny task."""
+    """The user organizes the tiny task."""
     user = organizer_of(task)
     monkeypatch.setenv("AGON_TOKEN", token_of(user, "organize"))
     return user
@@ -113,9 +113,9 @@ def test_teams_are_listed_and_decided(agon: Typed, organizer: User, task: Shared
     ]
     rows = list(csv.DictReader(io.StringIO(agon("teams", "tiny", "--csv"))))
     assert {row["address"] for row in rows} == {"nora@example.org", captain(team).email}
-    agon("teams", "tiny", "--approve", "Nobody", "--yes", expect=2)
+    agon("teams", "tiny", "--approve", "No such team", "--yes", expect=2)
     agon("teams", "tiny", "--decline", "Notus", "--yes", expect=2)
-    agon("teams", "tiny", "--approve", "Notus", expect=2)  # nobody at the terminal
+    agon("teams", "tiny", "--approve", "Notus", expect=2)  # no one at the terminal
     assert Team.objects.get(name="Notus").state == "pending"
     assert agon.json("teams", "tiny", "--approve", "Notus", "--yes") == {"ok": True, "task": "tiny", "team": "Notus"}
     assert Team.objects.get(name="Notus").state == "approved"
@@ -181,7 +181,7 @@ def test_scores_are_released_and_taken_back(agon: Typed, organizer: User, team: 
     task = team.shared_task
     task.phases.filter(slug="evaluation").update(released=None)
     at(RELEASE)
-    agon("task", "release", "tiny", "evaluation", expect=2)  # nobody at the terminal
+    agon("task", "release", "tiny", "evaluation", expect=2)  # no one at the terminal
     agon("task", "release", "tiny", "nothing", "--yes", expect=2)
     assert task.phases.get(slug="evaluation").released is None
     assert agon("task", "release", "tiny", "evaluation", "--yes") == "The scores of evaluation are public.\n"

@@ -206,7 +206,7 @@ def tab_to(page: Page, name: str) -> None:
     for _ in range(80):
         page.keyboard.press("Tab")
         focused = page.evaluate(FOCUSED)
-        assert focused["visible"], f"{page.url}: nobody sees the focus on {focused['name']!r}"
+        assert focused["visible"], f"{page.url}: the focus is invisible on {focused['name']!r}"
         if focused["name"].startswith(name):
             return
         passed.append(focused["name"])

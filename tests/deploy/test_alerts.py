@@ -91,7 +91,7 @@ def alerts() -> list[dict[str, str]]:
 
 def test_every_alert_has_a_case_and_says_where_to_begin() -> None:
     assert {rule["alert"] for rule in alerts()} == CASES.keys()
-    assert all(rule["annotations"].keys() == {"summary", "remedy"} for rule in alerts())
+    assert all(rule["annotations"].keys() == {"summary", "fix"} for rule in alerts())
 
 
 def firing(alert: str, series: dict[str, str], count: int) -> dict[str, object]:

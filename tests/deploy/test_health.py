@@ -111,12 +111,12 @@ def test_figures_follow_the_rows(meltemi: Team, figures: Callable[[], dict[str, 
 
 
 def test_refusals_of_many_processes_add_up(transactional_db: None) -> None:
-    def refuse() -> None:
+    def reject() -> None:
         for _ in range(5):
             Refusal.objects.count_one(["phase_closed", "no_runs_left"])
         connections.close_all()
 
-    threads = [threading.Thread(target=refuse) for _ in range(4)]
+    threads = [threading.Thread(target=reject) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -26,7 +26,7 @@ from tests.services import postgres_programs, wait_until
 
 BOARD = "/tasks/tiny/leaderboard/one/?phase=post&format=json"
 DOWNLOAD = "/tasks/tiny/data/sample/"
-NGINX_FAULT = re.compile(r"\d{4}/\d\d/\d\d [\d:]{8} \[(warn|error)\] ")  # the form of nginx's own errors
+NGINX_ERROR = re.compile(r"\d{4}/\d\d/\d\d [\d:]{8} \[(warn|error)\] ")  # the form of nginx's own errors
 FIRST_OF_MANY = 10  # run numbers from here on are sent one after the other, as many as time allows
 STATES = """SELECT (SELECT count(*) FROM portal_submission), (SELECT count(*) FROM portal_run WHERE kind = 'team'),
     (SELECT count(*) FROM portal_run r JOIN portal_evaluation e ON e.run_id = r.id
@@ -141,7 +141,7 @@ def test_a_visitor_has_few_large_uploads_at_a_time(services: Production) -> None
         uploads.append(one_more)
         return bool(answers)
 
-    wait_until(is_full, "the proxy refuses one more")
+    wait_until(is_full, "the proxy rejects one more")
     assert answers == [429]
     assert ask(services, "/tasks/tiny/", source="127.0.0.6")[0] == 200
     other = begun(services, "127.0.0.7")
@@ -193,7 +193,7 @@ def test_static_files_are_kept_by_the_proxy(services: Production) -> None:
         lines = (line for line in services.log("proxy").read_text().splitlines() if f'"path":"{sheet}"' in line)
         return [json.loads(line)["upstream"] for line in lines]
 
-    wait_until(lambda: len(asked()) == 2, "the proxy has told of both")
+    wait_until(lambda: len(asked()) == 2, "the proxy has logged both")
     assert asked()[1] == ""
 
 
@@ -288,14 +288,14 @@ def test_a_moment_please_when_no_web_service_answers(services: Production) -> No
 
 def test_logs_are_json_and_hold_no_secret(services: Production) -> None:
     ask(services, "/accounts/password/reset/key/1-s3cret/?s3cret")
-    wait_until(lambda: "/reset/key/" in services.log("proxy").read_text(), "the proxy has told of it")
+    wait_until(lambda: "/reset/key/" in services.log("proxy").read_text(), "the proxy has logged it")
     said = {
         name: services.log(name).read_text()
         for name in ("proxy", "web", "web2", "worker", "background", "mailer", "beat")
     }
     for name in ("proxy", "web", "web2", "beat"):  # Celery's workers log their shutdown in their own format
         for line in said[name].splitlines():
-            assert NGINX_FAULT.match(line) if name == "proxy" and line[:1] != "{" else json.loads(line)
+            assert NGINX_ERROR.match(line) if name == "proxy" and line[:1] != "{" else json.loads(line)
     for secret in ("s3cret", "correct horse battery", *filter(None, services.secrets.values())):
         assert [name for name, text in said.items() if secret in text] == []
 
@@ -303,7 +303,7 @@ def test_logs_are_json_and_hold_no_secret(services: Production) -> None:
 def test_the_way_of_a_request_is_one_id(services: Production) -> None:
     _, headers, _ = ask(services, "/nowhere/")
     known_as = headers["X-Request-ID"]
-    wait_until(lambda: known_as in services.log("proxy").read_text(), "the proxy has told of it")
+    wait_until(lambda: known_as in services.log("proxy").read_text(), "the proxy has logged it")
     assert known_as in services.log("web").read_text() + services.log("web2").read_text()
 
 

@@ -87,7 +87,7 @@ def test_a_new_version_asks_for_a_new_signature(team, gated_folder):
 
 
 def test_a_signed_text_is_not_changed_under_its_version(gated, gated_folder):
-    (gated_folder / "pages/terms.md").write_text("# Terms\n\nA typo mended.\n")
+    (gated_folder / "pages/terms.md").write_text("# Terms\n\nA typo fixed.\n")
     task = import_shared_task(None, gated_folder, EVALUATION).shared_task  # no one has signed yet
     sign(person("Cleo"), task)
     with pytest.raises(Conflict, match="give this text a new version"):
@@ -99,7 +99,7 @@ def test_the_page_is_read_by_anybody_and_signed_by_people(client, gated):
     text = client.get(PAGE).content.decode()
     assert "Use the data for research." in text
     assert "Sign in" in text
-    assert client.post(PAGE, {"name": "Nobody"})["Location"].startswith("/accounts/login/")
+    assert client.post(PAGE, {"name": "Visitor"})["Location"].startswith("/accounts/login/")
     user = person("Cleo")
     client.force_login(user)
     sha256 = client.get(PAGE).context["sha256"]

@@ -336,12 +336,12 @@ def test_the_command_notes_when_and_prunes_in_spite_of_a_damaged_file(lived_in, 
 
 
 def test_without_a_new_backup_the_old_ones_stay(lived_in, tmp_path, monkeypatch):
-    def refuse(*_):
+    def fail(*_):
         raise OSError("no space left")
 
     old = tmp_path / "agon-20200101T000000Z.tar"
     old.touch()
-    monkeypatch.setattr(backup_command, "write_backup", refuse)
+    monkeypatch.setattr(backup_command, "write_backup", fail)
     with pytest.raises(CommandError, match="No backup was made: no space left"):
         call_command("backup", tmp_path, keep=30)
     assert old.exists()

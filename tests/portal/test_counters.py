@@ -156,12 +156,12 @@ def test_requests_are_counted_by_status_and_duration(client, db: None, no_reques
 def test_counts_wait_while_the_database_accepts_nothing(
     db: None, no_requests: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(*_: object) -> None:
+    def fail(*_: object) -> None:
         raise DatabaseError("read-only")
 
     answer(500)
     with monkeypatch.context() as patched:
-        patched.setattr(type(Tally.objects), "add", refuse)
+        patched.setattr(type(Tally.objects), "add", fail)
         requests.keep_counts()
     answer(500)
     requests.keep_counts()

@@ -105,7 +105,7 @@ def test_every_limit_is_that_of_an_alert():
 
 
 def test_the_certificate_that_browsers_see_is_read(tmp_path):
-    """Also an expired one, and one that nobody has signed."""
+    """Including expired ones, and self-signed ones."""
     command = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 30 -subj /CN=localhost"
     key, chain = tmp_path / "key.pem", tmp_path / "chain.pem"
     subprocess.run([*command.split(), "-keyout", key, "-out", chain], check=True, capture_output=True)

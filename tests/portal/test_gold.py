@@ -163,7 +163,7 @@ def test_an_earlier_gold_comes_back_as_the_newest_version(tiny, organizer, melte
         return_to_gold(person("Rival"), first, EVALUATION, note=NOTE)
 
 
-REFUSED = {
+INVALID = {
     "no JSON": (b"id,value\na,YES", "json-syntax"),
     "a strange label": (b'[{"id": "a", "value": "SECRET"}]', "label-outside-domain"),
     "a strange item": (ONE[:-1] + b', {"id": "SECRET", "value": "YES"}]', "unknown-ids"),
@@ -173,7 +173,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("content", "code"), REFUSED.values(), ids=REFUSED)
+@pytest.mark.parametrize(("content", "code"), INVALID.values(), ids=INVALID)
 def test_invalid_gold_is_rejected_without_showing_its_content(tiny, organizer, content, code):
     upload = uploaded(tiny, organizer, content)
     assert (upload.state, newest(tiny).version) == ("rejected", 1)

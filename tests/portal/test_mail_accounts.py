@@ -77,13 +77,13 @@ def test_a_new_password_is_chosen_by_the_link_and_the_change_is_mailed(anybody, 
 def test_a_stranger_learns_nothing_but_the_owner_of_the_address_does(anybody, zoe, smtp):
     for page, data in (
         ("/accounts/signup/", SIGN_UP),
-        ("/accounts/password/reset/", {"email": "nobody@example.org"}),
+        ("/accounts/password/reset/", {"email": "unknown@example.org"}),
     ):
         assert anybody.post(page, data).status_code == 302
     already, unknown = smtp.mails
     assert already["To"] == "zoe@example.org"
     assert "/accounts/password/reset/" in body(already)
-    assert unknown["To"] == "nobody@example.org"
+    assert unknown["To"] == "unknown@example.org"
     assert "/accounts/signup/" in body(unknown)
 
 
@@ -116,18 +116,18 @@ def test_a_late_mail_to_an_address_that_is_confirmed_by_then_is_canceled(anybody
     EmailAddress.objects.update(verified=True)
     deliver(database_now())
     assert smtp.mails == []
-    assert OutgoingMail.objects.get().state == OutgoingMail.State.NEEDLESS
+    assert OutgoingMail.objects.get().state == OutgoingMail.State.CANCELED
 
 
 def test_a_late_link_leads_to_a_new_password(anybody, zoe, smtp):
     smtp.stop()
-    for address in (zoe.email, "nobody@example.org"):
+    for address in (zoe.email, "unknown@example.org"):
         page = anybody.post("/accounts/password/reset/", {"email": address}, follow=True).content.decode()
         assert (page.count(LATER), SENT.findall(page)) == (1, [])
     smtp.start()
     deliver(database_now())
     mail, unknown = smtp.mails
-    assert unknown["To"] == "nobody@example.org"
+    assert unknown["To"] == "unknown@example.org"
     (path,) = re.findall(r"http://127\.0\.0\.1:8000(/accounts/password/reset/key/\S+)", body(mail))
     form = anybody.get(path, follow=True)
     new = "another long winter"
@@ -140,7 +140,7 @@ def test_a_late_link_leads_to_a_new_password(anybody, zoe, smtp):
     assert "127.0.0.1" in body(smtp.mails[-1])  # the notice has the place, later too
 
 
-def test_an_address_that_the_mail_server_refuses_is_said(anybody, smtp, db):
+def test_an_address_that_the_mail_server_rejects_is_reported(anybody, smtp, db):
     smtp.answers["RCPT"] = "550 no such mailbox"
     page = anybody.post("/accounts/signup/", SIGN_UP, follow=True).content.decode()
     assert "the mail server does not accept this address" in page

@@ -117,7 +117,7 @@ def test_a_moved_deadline_gets_a_new_mail_and_the_old_one_is_not_sent(meltemi, c
     Phase.objects.filter(slug="evaluation").update(closes=later)
     deliver(closing - 24 * HOUR)
     assert smtp.mails == []
-    assert OutgoingMail.objects.get().state == "needless"
+    assert OutgoingMail.objects.get().state == "canceled"
     assert after(closing - 23 * HOUR) == ["deadline_24"]
     assert after(later - 72 * HOUR) == ["deadline_24", "deadline_72"]
     assert after(later - 24 * HOUR) == ["deadline_24", "deadline_24", "deadline_72"]
@@ -183,7 +183,7 @@ def test_a_release_that_is_put_off_is_not_mailed(ranked, smtp):
     Phase.objects.filter(slug="evaluation").update(released=RELEASE + timedelta(days=1))
     deliver(RELEASE)
     assert smtp.mails == []
-    assert set(OutgoingMail.objects.values_list("state", flat=True)) == {"needless"}
+    assert set(OutgoingMail.objects.values_list("state", flat=True)) == {"canceled"}
 
 
 def test_a_late_schedule_announces_a_release_but_not_an_old_one(ranked):

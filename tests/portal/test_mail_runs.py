@@ -182,7 +182,7 @@ def test_who_left_the_team_or_wants_no_such_mails_gets_none(meltemi, smtp):
     sender.save()
     deliver()
     assert smtp.mails == []
-    assert set(OutgoingMail.objects.values_list("state", flat=True)) == {"needless"}
+    assert set(OutgoingMail.objects.values_list("state", flat=True)) == {"canceled"}
     send_run(meltemi, GOOD, 2, EVALUATION)
     work_off(EVALUATION)
     assert OutgoingMail.objects.filter(state="queued").count() == 0  # known by then, so none is queued

@@ -95,7 +95,7 @@ def test_a_moved_deadline_holds_for_choices_too(meltemi, runs):
 
 def test_strangers_and_organizers_neither_choose_nor_withdraw(tiny, meltemi, runs):
     organizer = organizer_of(tiny, "Organizer")
-    for user in (captain(new_team(tiny, "Notus")), organizer, person("Nobody")):
+    for user in (captain(new_team(tiny, "Notus")), organizer, person("Zeno")):
         with pytest.raises(NotAllowed, match="Only members of the team"):
             choose_official_run(user, runs[0], EVALUATION)
         with pytest.raises(NotAllowed, match="Only members of the team"):

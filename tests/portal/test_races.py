@@ -213,8 +213,8 @@ def test_a_deadline_that_moves_during_uploads_holds_for_each_as_it_was_or_as_it_
         )
         assert moved.closes_after == late
         for answer in answers:
-            is_refused = isinstance(answer, NotAllowed) and answer.code == "phase_closed"
-            assert is_refused or moved.closes_before <= answer.received_at < moved.closes_after
+            is_rejected = isinstance(answer, NotAllowed) and answer.code == "phase_closed"
+            assert is_rejected or moved.closes_before <= answer.received_at < moved.closes_after
         Run.objects.filter(team=meltemi).update(number_once=False, number=None)
     assert Quota.objects.get(team=meltemi, day="").used == Run.objects.filter(team=meltemi).count()
 

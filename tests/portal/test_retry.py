@@ -139,7 +139,7 @@ def test_gold_comes_back_unless_newer_gold_is_there(tiny, organizer):
 
 
 def test_only_organizers_may(tiny, meltemi):
-    for user in (captain(meltemi), person("Nobody")):
+    for user in (captain(meltemi), person("Zeno")):
         with pytest.raises(NotAllowed):
             retry_failed(user, tiny, EVALUATION)
 

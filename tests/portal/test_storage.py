@@ -31,7 +31,7 @@ def test_keeping_the_same_body_twice_is_one_file():
 
 
 def test_rejected_body_leaves_nothing():
-    with store_upload([b"refused"], "run.json", 100) as stored:
+    with store_upload([b"rejected"], "run.json", 100) as stored:
         pass
     assert not stored_path(stored.sha256).exists()
     assert list(INCOMING.iterdir()) == []

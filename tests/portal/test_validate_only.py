@@ -187,7 +187,7 @@ def test_the_rate_is_limited_for_each_person_by_the_hour(meltemi, monkeypatch):
 
 def test_people_without_a_team_check_at_home(meltemi):
     with pytest.raises(NotAllowed) as error:
-        asked(meltemi, user=person("Nobody"))
+        asked(meltemi, user=person("Zeno"))
     assert error.value.code == "no_team"
 
 

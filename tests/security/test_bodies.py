@@ -1,4 +1,4 @@
-"""Large bodies: read from those who may send one, and written to disk for nobody else."""
+"""Large bodies are read only from people who may send them, and not written to disk for others."""
 
 from pathlib import Path
 from typing import Any

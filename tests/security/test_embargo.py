@@ -56,7 +56,7 @@ EVERYONE = frozenset(
 ORGANIZERS = frozenset(("organizer", "admin"))
 MEMBERS = frozenset(("rival", "captain"))
 OWN = ORGANIZERS | {"captain"}
-SHOWS = {  # where, once a phase is released, and to whom; nowhere else and to nobody else
+SHOWS = {  # where scores of a released phase appear, and for whom; nowhere else
     "leaderboard": EVERYONE,
     "leaderboards": EVERYONE,
     "released_board": EVERYONE,

@@ -85,8 +85,8 @@ def desk(db: None, tmp_path: Path) -> Desk:
     return Desk(hostile_task(tmp_path / "hostile"))
 
 
-def refuse(desk: Desk, name: str, body: bytes) -> set[str]:
-    """The codes, after both ways in have refused it and nothing is left of it."""
+def rejected_codes(desk: Desk, name: str, body: bytes) -> set[str]:
+    """The error codes, after validation and submission rejected it and nothing of it is stored."""
     files = desk.files()
     checked, rejected = desk.check(name, body), desk.rejected(name, body)
     assert (checked.status, rejected.status) == (422, 422)
@@ -102,14 +102,14 @@ def test_structure_is_rejected_before_anything_is_stored(
     desk: Desk, case: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     for name, body, code in ATTACKS[case]:
-        assert code in refuse(desk, name, body), (name, body[:60])
+        assert code in rejected_codes(desk, name, body), (name, body[:60])
     assert not [record for record in caplog.records if record.levelno >= logging.ERROR]
     submission, _ = desk.accepted("labels_Bora_1", RUN)
     assert submission.runs.get().state == "scored"
 
 
 def test_broken_archives_are_rejected_whatever_is_wrong_with_them(desk: Desk) -> None:
-    named = {what: refuse(desk, ARCHIVE, body) for what, body in BROKEN.items()}
+    named = {what: rejected_codes(desk, ARCHIVE, body) for what, body in BROKEN.items()}
     allowed = {
         "archive-broken",
         "archive-name-twice",

@@ -1,4 +1,4 @@
-"""Runs whose content is hostile or broken: refused by both ways in, with a place, and nothing comes to harm.
+"""Hostile or broken runs: validation and submission reject them with a place, without any harm.
 
 "Validate only" reports what the limited child found. An upload gets a receipt, then is rejected as a whole.
 """

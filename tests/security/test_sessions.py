@@ -41,7 +41,7 @@ def test_after_the_log_out_the_cookie_is_of_no_use(db: None) -> None:
     client = Client()
     sign_in(client)
     kept = client.cookies[settings.SESSION_COOKIE_NAME].value
-    assert client.get("/accounts/logout/").status_code == 200  # asks first: a link signs nobody out
+    assert client.get("/accounts/logout/").status_code == 200  # asks first: a link must not sign people out
     client.post("/accounts/logout/")
     assert not Session.objects.filter(session_key=kept).exists()
     again = Client()

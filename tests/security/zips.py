@@ -1,6 +1,6 @@
-"""A corpus of zip files: what a careful package index refuses, each by name, and what is odd but valid.
+"""A corpus of zip files: those that careful package indexes reject, by name, and unusual but valid ones.
 
-Every file holds the run `labels_Bora_1` and is named as the task asks, so that nothing but the archive is at fault.
+Every file has the run `labels_Bora_1` and a valid name, so that only the archive can be invalid.
 The kinds are those of PyPI's and Go's readers, of zip confusion attacks, and of the APPNOTE's own warnings.
 """
 
@@ -37,7 +37,7 @@ def _with_extra(extra: bytes) -> bytes:
 
 
 def _zip64(locator_at: int = 0, entries: int = 1, record_size: int = 44, short: int = 0xFFFF) -> bytes:
-    """With 64-bit records at the end that say what they are told to."""
+    """64-bit records at the end with the given values."""
     body, directory = _parts(ONE)
     end = len(body) + len(directory)
     record = struct.pack(
@@ -98,7 +98,7 @@ BROKEN: dict[str, bytes] = {
     "cut off in the middle": ONE[: len(ONE) // 2],
     "without its directory": _parts(ONE)[0],
     "bytes before it": b"#!/bin/sh\n" + ONE,
-    "bytes before it, offsets mended": _joined(b"#!/bin/sh\n" + _parts(ONE)[0], _parts(ONE)[1], 1),
+    "bytes before it, offsets fixed": _joined(b"#!/bin/sh\n" + _parts(ONE)[0], _parts(ONE)[1], 1),
     "bytes after it": ONE + b"\n",
     "two archives in a row": ONE + ONE,
     "the same name twice": _same_name_twice(),

@@ -34,7 +34,7 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--fresh", action="store_true", help="make all demo data anew")
+        parser.add_argument("--fresh", action="store_true", help="make all demo data again")
 
     def handle(self, *, fresh: bool, **_: Any) -> None:
         state: Path = settings.STATE_ROOT

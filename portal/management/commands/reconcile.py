@@ -13,7 +13,9 @@ class Command(BaseCommand):
     help = "Print each difference between receipts, rows, files and evaluations; the exit code is 1 if there is one."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--sample", type=int, default=20, metavar="N", help="scores of a task to compute anew (20)")
+        parser.add_argument(
+            "--sample", type=int, default=20, metavar="N", help="scores of a task to compute again (20)"
+        )
         parser.add_argument("--seed", type=int, default=0, help="which ones")
 
     def handle(self, *args: Any, sample: int, seed: int, **options: Any) -> None:

@@ -15,10 +15,10 @@ from tests.portal.world import EVALUATION, RELEASE, person, sign
 
 
 def test_obstacles_are_named_one_after_the_other(gated, cleo, organizer, smtp):
-    lone, nobody = person("Lone"), AnonymousUser()
-    for user in (lone, nobody, cleo):
+    lone, visitor = person("Lone"), AnonymousUser()
+    for user in (lone, visitor, cleo):
         assert obstacles(user, gated, "public") == []
-    assert obstacles(nobody, gated, "registered") == [Obstacle.SIGNED_OUT]
+    assert obstacles(visitor, gated, "registered") == [Obstacle.SIGNED_OUT]
     assert obstacles(lone, gated, "approved") == [Obstacle.NO_TEAM, Obstacle.UNSIGNED]
     assert obstacles(cleo, gated, "registered") == [Obstacle.UNSIGNED]
     assert obstacles(cleo, gated, "password") == [Obstacle.PENDING, Obstacle.UNSIGNED, Obstacle.PASSWORD]

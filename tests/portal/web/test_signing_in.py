@@ -91,7 +91,7 @@ def test_signing_up_says_who_one_is_and_sends_a_link(db, smtp):
 
 def test_signing_up_does_not_reveal_that_the_address_is_used(milo, counting, smtp):
     def sign_up(address):
-        form = {"name": "Somebody", "email": address, "password1": PASSWORD, "password2": PASSWORD}
+        form = {"name": "Milo Neri", "email": address, "password1": PASSWORD, "password2": PASSWORD}
         return Client().post(SIGNUP, form, follow=True)
 
     known, times = hashes(lambda: sign_up("milo@example.org"))
@@ -99,7 +99,7 @@ def test_signing_up_does_not_reveal_that_the_address_is_used(milo, counting, smt
     assert same_answer((known, "milo@example.org"), (free, "nora@example.org"))
     assert times == times_free == 1
     assert [mail["To"] for mail in smtp.mails] == ["milo@example.org", "nora@example.org"]
-    assert not User.objects.filter(name="Somebody", email="milo@example.org").exists()
+    assert not User.objects.filter(name="Milo Neri", email="milo@example.org").exists()
 
 
 def test_a_forgotten_password_does_not_reveal_an_account(milo, counting, smtp):

@@ -121,7 +121,7 @@ def test_a_text_is_the_mean_of_its_words_made_one_long(tmp_path: Path) -> None:
         ("1 2\npark 3 4\n", "none of the texts' words"),
     ],
 )
-def test_a_faulty_file_of_vectors_is_named(text: str, message: str, tmp_path: Path) -> None:
+def test_an_invalid_file_of_vectors_is_named(text: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=message):
         read_vectors(write_vectors(tmp_path, text), ["river"])
 

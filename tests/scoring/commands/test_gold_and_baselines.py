@@ -159,7 +159,7 @@ def test_agreement_of_a_table_of_votes(task: Path, tmp_path: Path, capsys: pytes
         ("[]", "expected an object of items"),
     ],
 )
-def test_faulty_votes_are_named(
+def test_invalid_votes_are_named(
     content: str, message: str, task: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     votes = tmp_path / "votes.json"

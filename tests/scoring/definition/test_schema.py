@@ -93,7 +93,7 @@ BROKEN: list[Edit] = [
     (("languages",), "en"),
     (("languages",), ["en", "en"]),
     (("languages",), [["en"]]),
-    (("contact", "address"), "nobody"),
+    (("contact", "address"), "no address"),
     (("contact", "mailing_list"), "the list"),
     (("contact", "link"), "javascript:alert(1)"),
     (("team",), "anyone"),

@@ -1,4 +1,4 @@
-"""Gold that leaves items out: refused, declared, or spans, where it means that nothing is marked."""
+"""Gold that leaves items out: an error, declared, or spans, where it means that nothing is marked."""
 
 import json
 import random

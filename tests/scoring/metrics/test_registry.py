@@ -162,11 +162,11 @@ def test_a_perfect_run_is_at_least_as_good_as_a_random_one_and_within_the_range(
 def edges(kind: str) -> list[tuple[str, Answers, Answers]]:
     """Gold and run that a formula may stumble on."""
     gold, run = answers(kind, 1), of_run(answers(kind, 2))
-    nobody, one = answers(kind, 1, items=0), answers(kind, 4, items=1)
+    none, one = answers(kind, 1, items=0), answers(kind, 4, items=1)
     cases: list[tuple[str, Answers, Answers]] = [
-        ("empty gold", nobody, run),
-        ("empty run", gold, of_run(nobody)),
-        ("both empty", nobody, of_run(nobody)),
+        ("empty gold", none, run),
+        ("empty run", gold, of_run(none)),
+        ("both empty", none, of_run(none)),
         ("one item", one, of_run(one)),
     ]
     if isinstance(gold, Matrix) and isinstance(run, Matrix):

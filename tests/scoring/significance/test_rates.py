@@ -1,4 +1,4 @@
-"""Nominal rates by simulation: how often equal runs are told apart, how often intervals hold the true value.
+"""Nominal rates by simulation: how often equal runs differ, how often intervals contain the true value.
 
 `python benchmarks/ties.py` does the same with more samples and settings.
 """

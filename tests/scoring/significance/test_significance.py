@@ -1,4 +1,4 @@
-"""Intervals, paired tests and tie groups, held against scipy and against computing every sample anew."""
+"""Intervals, paired tests and tie groups, compared with scipy and with computing every sample again."""
 
 import json
 import os
@@ -105,7 +105,7 @@ def test_both_tests_agree_with_the_normal_approximation() -> None:
 
 @pytest.mark.parametrize("method", ["bootstrap", "randomisation"])
 def test_equally_good_runs_rarely_differ(method: str) -> None:
-    """At 0.05, of 200 true null hypotheses some ten are refused; 24 or more would be a chance of 1 in 10,000."""
+    """At 0.05, of 200 true null hypotheses about ten are rejected; 24 or more would be a chance of 1 in 10,000."""
     rejections = 0
     for seed in range(200):
         one, other = field([0.4, 0.4], items=150, seed=seed).values()
@@ -120,11 +120,11 @@ def test_sums_of_contributions_equal_the_metric(key: str) -> None:
     name, _, part = key.partition(":")
     spec = MetricSpec(name, part or None)
     runs = list(field([0.3, 0.6], items=40).values())
-    sums, anew = field_of(runs, spec), _Recomputed(runs, spec)
-    assert type(sums) is not type(anew)
+    sums, recomputed = field_of(runs, spec), _Recomputed(runs, spec)
+    assert type(sums) is not type(recomputed)
     rngs = [np.random.default_rng(8) for _ in range(4)]
-    np.testing.assert_allclose(sums.resampled(rngs[0], 50), anew.resampled(rngs[1], 50), atol=1e-9)
-    np.testing.assert_allclose(sums.exchanged(rngs[2], 50), anew.exchanged(rngs[3], 50), atol=1e-9)
+    np.testing.assert_allclose(sums.resampled(rngs[0], 50), recomputed.resampled(rngs[1], 50), atol=1e-9)
+    np.testing.assert_allclose(sums.exchanged(rngs[2], 50), recomputed.exchanged(rngs[3], 50), atol=1e-9)
 
 
 def test_samples_do_not_depend_on_pieces(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Zip files as participants make them, and as attackers do: what is read and what refused."""
+"""Zip files of participants and attackers: which are read, and which are rejected."""
 
 import io
 import itertools
@@ -156,7 +156,7 @@ def test_what_is_passed_over(packed: Callable[..., Path]) -> None:
     assert [(file.entry, file.name) for file in archive.files] == [("sub/a.tsv", "a.tsv")]
 
 
-# Refused
+# Rejected
 
 
 @pytest.mark.parametrize(
