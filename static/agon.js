@@ -86,8 +86,8 @@ document.addEventListener("keydown", (event) => {
   if (menu) { menu.open = false; menu.querySelector("summary").focus(); }
 });
 document.addEventListener("allauth.error", (event) => {
-  const fault = document.querySelector("[data-passkey-fault]");
-  if (fault) { event.preventDefault(); fault.hidden = false; }
+  const error = document.querySelector("[data-passkey-error]");
+  if (error) { event.preventDefault(); error.hidden = false; }
 });
 document.addEventListener("htmx:afterSettle", enhance);
 document.addEventListener("DOMContentLoaded", enhance);

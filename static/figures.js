@@ -1,12 +1,12 @@
-// Draws a figure anew where one can point at its marks. Vega comes only when somebody asks for it.
+// Draws a figure again with marks that can be pointed at. Loads Vega only when asked to.
 "use strict";
 
 document.querySelectorAll("[data-figure]").forEach((button) => {
   button.hidden = false;
-  button.addEventListener("click", () => drawAnew(button));
+  button.addEventListener("click", () => drawInteractive(button));
 });
 
-async function drawAnew(button) {
+async function drawInteractive(button) {
   button.disabled = true;
   for (const address of button.dataset.scripts.split(" ")) await load(address);
   const address = new URL(button.dataset.figure, location.href);

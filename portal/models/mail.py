@@ -58,7 +58,7 @@ class OutgoingMail(Leased):
         QUEUED = "queued", _("waiting")
         SENT = "sent", _("sent")
         FAILED = "failed", _("given up")
-        NEEDLESS = "needless", _("canceled")
+        CANCELED = "canceled", _("canceled")
 
     # Mails that can be turned off, and the field of `User` for it. All others are needed for a step.
     WISHES: Mapping[str, str] = {

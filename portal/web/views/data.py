@@ -46,7 +46,7 @@ def dataset(request: HttpRequest, slug: str, dataset: str) -> HttpResponseBase:
     own = own_access(request, page)
     context["line"] = line = dataset_line(page, wanted, own, at)
     if line.steps:
-        return render(request, "data/refused.html", context, status=HTTPStatus.FORBIDDEN)
+        return render(request, "data/no_access.html", context, status=HTTPStatus.FORBIDDEN)
     if line.is_encrypted:
         return encrypted(request, context, wanted, stored)
     if request.method == "POST":

@@ -12,7 +12,7 @@ def rename(before, after):
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("portal", "0024_pushes"),
+        ("portal", "0025_mails_in_words"),
     ]
 
     operations = [

@@ -1,0 +1,92 @@
+"""Words that are not used: in pages, mails, docs, comments and names. Each has a plain one instead."""
+
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+WORDS = {  # regular expression, of whole words and parts of names → what to say instead
+    "anew|afresh": "again",
+    "deeds?": "action",
+    "dear(er|est)": "expensive",
+    "faults?|faulty": "error, problem",
+    "hence|thereof|thereby|whence": "so",
+    "lately": "recently",
+    "mend(s|ed|ing)?": "fix",
+    "needless": "not needed, canceled",
+    "nobody|nobodys": "no one",
+    "refuse[ds]?|refusing": "reject, not allowed",
+    "remed(y|ies)": "fix",
+    "seldom": "rarely",
+    "somebody|somebodys": "someone",
+    "told": "shown, reported",
+    "wanting": "missing",
+    "whoever": "who, anyone who",
+    "go_on_counting": "reset_sequences",
+    "moment_told": "parse_db_time",
+    "tell_(checked|failed|if_scored)": "notify",
+    "take_(data|all_away)": "download, stop",
+}
+ALLOWED = {  # path → words that are right there
+    "tests/test_words.py": ".*",  # this list
+    "LICENSE": ".*",  # the license's own words
+    "benchmarks/faults.py": "faults?",  # fault injection
+    "tests/portal/test_migrations.py": "needless",  # what a released version stored
+    "tests/faults/": "faults?",  # tests of injected faults
+    "docs/benchmarks/load.md": "faults?",  # the benchmark of fault injection
+}
+ALLOWED_PHRASES = (
+    r"page[_ -]faults?|benchmarks?[/.]faults|tests[/.]faults|/faults\b|fault injection|\bfaults`"
+    r"|ConnectionRefused|SMTPRecipientsRefused"  # names of Python's own exceptions
+)
+FROZEN = ("/migrations/", "/vendor/", "tests/upgrade/0.", "requirements")  # released or not ours
+
+_SPLIT = re.compile(r"(?<=[a-z])(?=[A-Z])|_")  # parts of names in code
+_PATTERN = re.compile(rf"\b({'|'.join(WORDS)})\b", re.IGNORECASE)
+
+
+def tracked_texts() -> Iterator[tuple[str, str]]:
+    """Path and content of every text in the repository, without frozen ones."""
+    names = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\n")
+    for name in filter(None, names):
+        if not any(part in name for part in FROZEN) and (path := Path(ROOT, name)).is_file():
+            try:
+                yield name, path.read_text(encoding="utf-8")
+            except UnicodeDecodeError:
+                continue
+
+
+def found_words(name: str, text: str) -> list[str]:
+    """Where the text at that path uses one of WORDS, and what to say instead."""
+    allowed = [re.compile(words, re.IGNORECASE) for path, words in ALLOWED.items() if name.startswith(path)]
+    found = []
+    for number, line in enumerate(text.split("\n"), 1):
+        searched = re.sub(ALLOWED_PHRASES, "", line)
+        for match in [*_PATTERN.finditer(searched), *_PATTERN.finditer(_SPLIT.sub(" ", searched))]:
+            word = match[0]
+            if not any(pattern.fullmatch(word) for pattern in allowed):
+                instead = next(plain for words, plain in WORDS.items() if re.fullmatch(words, word, re.IGNORECASE))
+                found.append(f"{name}:{number}: {word} (say: {instead})")
+    return sorted(set(found))
+
+
+def test_no_text_or_name_uses_them() -> None:
+    found = [line for name, text in tracked_texts() for line in found_words(name, text)]
+    assert "\n".join(found) == ""
+
+
+@pytest.mark.parametrize(
+    "text", ["It is told anew.", "def test_who_is_told(): ...", "class FaultList: ...", "NEEDLESS = 1"]
+)
+def test_a_word_is_found_in_sentences_and_names(text: str) -> None:
+    assert found_words("portal/x.py", text)
+
+
+@pytest.mark.parametrize("name", ["benchmarks/faults.py", "tests/faults/test_web.py"])
+def test_injected_faults_may_be_called_so(name: str) -> None:
+    assert found_words(name, "faults = inject(fault)") == []
+    assert found_words("docs/development.md", "see benchmarks/faults.py and `tests/faults`") == []
