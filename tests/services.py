@@ -1,4 +1,4 @@
-"""The real servers that tests need, each on a free port of this machine and gone when the test is."""
+"""The real servers for tests, each on a free port of this machine, stopped with the test."""
 
 import email
 import email.policy
@@ -26,11 +26,11 @@ from portal.management.valkey import HOST, free_port, valkey_command
 from tests.signed_s3 import KEY, REGION, SECRET
 
 ROOT = Path(__file__).resolve().parent.parent
-PATIENCE = 300  # seconds until a test gives up, on a slow machine with much other work; none waits longer than needed
+PATIENCE = 300  # seconds until a test gives up, on a slow and busy machine; none waits longer than needed
 
 
 def wait_until(condition: Callable[[], Any], what: str) -> None:
-    """Returns as soon as the condition holds; a TimeoutError names what did not happen."""
+    """Return as soon as the condition holds; a TimeoutError names what did not happen."""
     end = time.monotonic() + PATIENCE
     while not condition():
         if time.monotonic() > end:
@@ -44,7 +44,7 @@ def answers(port: int) -> bool:
 
 
 def children(parent: int) -> list[int]:
-    """The processes that this one has started and that still run (Linux)."""
+    """The running processes started by this one (Linux)."""
     found = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -76,13 +76,13 @@ class Broker:
         self._process.wait()
 
     def lose_everything(self) -> None:
-        """What a disk failure or FLUSHALL leaves; between `kill` and `start`."""
+        """Delete its data, as a disk failure or FLUSHALL would; between `kill` and `start`."""
         shutil.rmtree(self._folder)
         self._folder.mkdir()
 
 
 def postgres_programs() -> Path | None:
-    """The folder of the newest PostgreSQL server's programs, or None: Debian keeps them off PATH."""
+    """The folder with the newest PostgreSQL server's programs, or None: Debian's are not on PATH."""
     debian = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[4]))
     found = debian[-1] if debian else shutil.which("initdb")
     return Path(found).resolve().parent if found else None
@@ -119,7 +119,7 @@ class Postgres:
         wait_until(self._accepts, "PostgreSQL accepts connections")
 
     def stop(self, how: signal.Signals = signal.SIGINT) -> None:
-        """SIGINT: a fast shutdown, which does not wait for its clients; SIGQUIT: at once, as after a crash."""
+        """Stop it. SIGINT: a fast shutdown, which does not wait for clients; SIGQUIT: at once, as after a crash."""
         self.process.send_signal(how)
         self.process.wait()
 
@@ -140,7 +140,7 @@ def postgres(folder: Path) -> Iterator[str]:
 
 
 class Program:
-    """One of Agon's programs in a process group of its own; it can be killed and started again."""
+    """One of Agon's programs in its own process group; it can be killed and started again."""
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str], log: Path, folder: Path = ROOT) -> None:
         self._command, self._environment, self._log, self._folder = command, environment, log, folder
@@ -158,14 +158,14 @@ class Program:
         return self.process.pid
 
     def kill(self) -> None:
-        """With all its children, at once."""
+        """Kill it with all its children, at once."""
         if self.process is not None:
             with suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
 
     def stop(self) -> None:
-        """As at a restart: what is in work may be finished."""
+        """End it as for a restart: running work may finish."""
         if self.process is not None and self.process.poll() is None:
             self.process.terminate()
             with suppress(subprocess.TimeoutExpired):
@@ -174,19 +174,19 @@ class Program:
 
 
 class MailServer:
-    """An SMTP server that keeps what it is given; `answers` are its words at RCPT TO or DATA, else it takes all."""
+    """An SMTP server that keeps its mails; `answers` are its replies to RCPT TO or DATA, else it accepts all."""
 
     def __init__(self) -> None:
-        logging.getLogger("mail.log").setLevel("WARNING")  # else aiosmtpd logs every line that it reads
+        logging.getLogger("mail.log").setLevel("WARNING")  # otherwise aiosmtpd logs every line that it reads
         self.mails: list[EmailMessage] = []
-        self.answers: dict[str, str] = {}  # command → answer
-        self.when_sent: Callable[[], None] = lambda: None  # called when a mail was taken and the client says QUIT
+        self.answers: dict[str, str] = {}  # command → reply
+        self.when_sent: Callable[[], None] = lambda: None  # called when a mail was accepted and the client says QUIT
         self._port = free_port()
         self.start()
 
     @property
     def settings(self) -> dict[str, Any]:
-        """With which the portal sends its mails here."""
+        """The portal's settings for this server."""
         return {
             "EMAIL_BACKEND": "django.core.mail.backends.smtp.EmailBackend",
             "EMAIL_HOST": HOST,
@@ -224,20 +224,20 @@ class MailServer:
 
 
 def text_of(mail: EmailMessage) -> str:
-    """What a reader without HTML sees."""
+    """The text for a reader without HTML."""
     body = mail.get_body(("plain",))
     assert body is not None
     return str(body.get_content()).replace("\r\n", "\n")
 
 
 def code_in(mail: EmailMessage) -> str:
-    """The code of a mail that has one."""
+    """The code in a mail."""
     (code,) = re.findall(r"^\s*([A-Z]{4}-[A-Z]{4})\s*$", text_of(mail), re.MULTILINE)
     return str(code)
 
 
 class S3:
-    """moto's server, which speaks S3, behind `tests.signed_s3`; it compares no checksums: no test can rely on those."""
+    """moto's S3 server behind `tests.signed_s3`. It compares no checksums, so tests cannot rely on those."""
 
     def __init__(self) -> None:
         self._port = free_port()

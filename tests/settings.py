@@ -19,4 +19,4 @@ from portal.settings import *  # noqa: E402, F403
 
 MIDDLEWARE = ["tests.canary.ResponseEyes", *MIDDLEWARE]  # noqa: F405
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-WHITENOISE_AUTOREFRESH = True  # else every test client looks through all static files first
+WHITENOISE_AUTOREFRESH = True  # otherwise every test client scans all static files first

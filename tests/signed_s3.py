@@ -22,7 +22,7 @@ from werkzeug.serving import run_simple
 from portal.management.valkey import HOST
 
 KEY, SECRET, REGION = "agon", "known to the portal alone", "us-east-1"
-CLOCKS = timedelta(minutes=15)  # by which they may differ
+CLOCKS = timedelta(minutes=15)  # allowed difference of clocks
 _HEADER = re.compile(r"AWS4-HMAC-SHA256 Credential=([^,]+), ?SignedHeaders=([^,]+), ?Signature=(\w+)")
 _CREDENTIALS = Credentials(KEY, SECRET)
 
@@ -30,7 +30,7 @@ Application = Callable[[dict[str, Any], Any], Iterable[bytes]]
 
 
 def only_signed(application: Application) -> Application:
-    """The application, of which requests learn nothing that are not signed, or not as they are."""
+    """Wrap the application: requests without a valid signature do not reach it."""
 
     def answer(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         error_code = _error_code(environ, datetime.now(UTC))
@@ -43,7 +43,7 @@ def only_signed(application: Application) -> Application:
 
 
 def _error_code(environ: dict[str, Any], now: datetime) -> str | None:
-    """S3's code of what is wrong with the request's signature."""
+    """S3's code for an invalid signature of the request."""
     url = f"http://{environ['HTTP_HOST']}{environ['REQUEST_URI']}"
     query = {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
     is_link = "X-Amz-Signature" in query
@@ -73,7 +73,7 @@ def _error_code(environ: dict[str, Any], now: datetime) -> str | None:
 
 
 def _error_of_body(environ: dict[str, Any]) -> str | None:
-    """Bodies in chunks have checksums of their own instead."""
+    """The error of a body; bodies in chunks have checksums of their own instead."""
     expected = environ["HTTP_X_AMZ_CONTENT_SHA256"]
     if not re.fullmatch("[0-9a-f]{64}", expected):
         return None

@@ -1,4 +1,4 @@
-"""What the documentation shows is what the engine reads."""
+"""The documentation's examples match what the engine reads."""
 
 import itertools
 import re
@@ -38,7 +38,7 @@ def test_the_examples_of_all_keys_fit_together(tmp_path: Path) -> None:
             kinds.append(example["format"]["kind"])
             whole["tracks"][0] |= example
             (tmp_path / "task.yaml").write_text(yaml.safe_dump(whole))
-            codes = {"definition-rule"}  # where the track's metrics are for other answers
+            codes = {"definition-rule"}  # the track's metrics are for other answers
             try:
                 load_definition(tmp_path)
             except DefinitionError as error:

@@ -1,4 +1,4 @@
-"""What stands in the way of a start is said in one sentence that tells what to do."""
+"""A start that fails says why and how to fix it, in one sentence."""
 
 import os
 import shutil

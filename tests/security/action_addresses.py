@@ -1,4 +1,4 @@
-"""Which addresses call which actions, as the code of their views says, and how each is called here."""
+"""The actions behind each URL, from the code of views, and how tests call them."""
 
 import dis
 import inspect
@@ -18,7 +18,7 @@ Find = Callable[[World, Any], Any]
 
 
 def addresses(resolver: URLResolver | None = None, namespace: str = "") -> Iterator[tuple[str, URLPattern]]:
-    """Name and pattern of every address that the portal answers."""
+    """Name and pattern of every URL of the portal."""
     for pattern in (resolver or get_resolver()).url_patterns:
         if isinstance(pattern, URLResolver):
             yield from addresses(pattern, f"{pattern.namespace}:" if pattern.namespace else namespace)
@@ -27,7 +27,7 @@ def addresses(resolver: URLResolver | None = None, namespace: str = "") -> Itera
 
 
 def called_actions() -> set[tuple[str, str]]:
-    """Address and name of an action, for each action that a view names, itself or through functions of `portal.web`."""
+    """URL and action names, for each action that a view uses, directly or through functions of `portal.web`."""
     return {(name, one.name) for name, pattern in addresses() for one in _actions_of(pattern.callback, set())}
 
 
@@ -58,7 +58,7 @@ def _globals_of(function: Callable[..., Any]) -> Iterator[Any]:
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:
-    """Of a function and all that is defined in it."""
+    """The code objects of a function and everything defined in it."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
@@ -69,8 +69,8 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 class Call:
     """A POST that reaches the action unless the role forbids it.
 
-    `target` is what the address names to that person, None where it names nothing. `roles` are the only ones whom the
-    page is for, where other people call the action from another page.
+    `target` is the object in the URL for that person, None without one. `roles` are the only ones that the page is for,
+    if others call the action from another page.
     """
 
     target: Find
@@ -100,7 +100,7 @@ def _own_account(_world: World, who: Any) -> Any:
 
 
 def _nothing(_world: World, _who: Any) -> DeviceLogin:
-    """A command line that has no login yet."""
+    """A command line that has not signed in yet."""
     return DeviceLogin()
 
 

@@ -1,4 +1,4 @@
-"""Every address of the API, filled in with Bora's things, and the tokens by which people of each role ask."""
+"""Every URL of the API, filled in with Bora's objects, and tokens for people of each role."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ NAMES = [name for name, _ in addresses() if name.startswith("api:")]
 
 
 def arguments(world: World, name: str) -> dict[str, Any]:
-    """What the address of that name is filled in with."""
+    """The arguments of the URL with that name."""
     known = {
         "task": "gated",
         "track": "one",
@@ -53,7 +53,7 @@ def address_of(world: World, name: str) -> str:
 
 
 def who(world: World, token: str) -> Any:
-    """Whom the API sees: with the token that limits them."""
+    """The user in the API, with the token that limits them."""
     role, _, scope = token.partition(":")
     if role == "anonymous":
         return AnonymousUser()
@@ -63,13 +63,13 @@ def who(world: World, token: str) -> Any:
 
 
 def script(world: World, token: str) -> Script:
-    """Asks as that role by a token of that scope."""
+    """A script with a token of that role and scope."""
     user = who(world, token)
     return Script(user, user.token.scope, user.token.shared_task) if user.is_authenticated else Script()
 
 
 def answer(world: World, token: str, name: str, method: str) -> HttpResponseBase:
-    """To an empty request; what it changed is undone."""
+    """The response to an empty request, whose changes are undone."""
     cache.clear()
     caches["rates"].clear()
     before = transaction.savepoint()

@@ -1,4 +1,4 @@
-"""People in every role towards one shared task, with something of each kind that an address can name."""
+"""People in every role of one shared task, with an object of each kind that a URL can name."""
 
 from copy import deepcopy
 from http.cookies import SimpleCookie
@@ -32,7 +32,7 @@ SECRET = "a long winter"
 
 
 class World:
-    """The shared task `gated` with a scored-to-be run of the team Bora, and people by role."""
+    """The shared task `gated` with a run of the team Bora, and people by role."""
 
     def __init__(self, gated: SharedTask, tiny: SharedTask) -> None:
         self.task, self.tiny = gated, tiny
@@ -88,11 +88,11 @@ class World:
         return team
 
     def who(self, role: str) -> Any:
-        """Whom a view sees in the requests of `client(role)`."""
+        """The user in the requests of `client(role)`."""
         return AnonymousUser() if role in ("anonymous", "unverified") else self.people[role]
 
     def arguments(self, name: str) -> dict[str, Any]:
-        """What the address of that name is filled in with: Bora's things in the task that it takes part in."""
+        """The arguments of the URL with that name: Bora's objects in its task."""
         task = {"slug": "gated"}
         return {
             "client_wheel": {"name": wheel().name},
@@ -144,7 +144,7 @@ class World:
         }.get(name, task)
 
     def client(self, role: str) -> Client:
-        """Signed in as that role; who has not confirmed the mail address gets no further than trying."""
+        """A client signed in as that role. Without a confirmed mail address, signing in fails."""
         client = Client()
         if role not in self._cookies:
             if role == "unverified":

@@ -1,4 +1,4 @@
-"""Every page that the portal answers, as people of several roles see it."""
+"""Every page of the portal, as seen by people of several roles."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,9 +16,9 @@ ROLES = ("anonymous", "teamless", "captain", "organizer", "administrator")
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came of a GET."""
+    """The response to a GET."""
 
-    name: str  # role and address, for messages
+    name: str  # role and URL, for messages
     response: HttpResponseBase
 
     @property
@@ -31,7 +31,7 @@ class Answer:
 
 
 def answers(world: World) -> Iterator[Answer]:
-    """Of every address for every role, pages of the administration and pages that say no included."""
+    """The responses of every URL for every role, including the administration's and error pages."""
     for role in ROLES:
         cache.clear()  # of rate limits
         client = world.client(role)

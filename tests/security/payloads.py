@@ -1,4 +1,4 @@
-"""Thirty ways to get a script into a page, by the place that each of them breaks out of."""
+"""Thirty payloads that try to inject a script into a page, by the context that they break out of."""
 
 PAYLOADS = (
     "<script>window.xss=1</script>",
@@ -32,7 +32,7 @@ PAYLOADS = (
     "{{ 7|add:7 }}{% debug %}${window.xss=1}",
     "<!--><img src=x onerror=window.xss=1>-->",
 )
-# The same for Markdown, which makes tags of its own.
+# The same for Markdown, which makes its own tags.
 MARKDOWN = (
     "[xss](javascript:window.xss=1)",
     "[xss](java&#115;cript:window.xss=1)",

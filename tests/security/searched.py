@@ -1,4 +1,4 @@
-"""Runs that also search the memory of their child; imported there, so it knows no Django."""
+"""Runs that also search their child's memory; imported there, so without Django."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ from portal.evaluation.confined.runs import Runs
 
 
 class SearchedRuns:
-    """Answers as `runs` does, with `has_word` beside it: whether the word is in the child's memory after that."""
+    """Answers as `runs` does, with `has_word`: whether the word is in the child's memory afterwards."""
 
     def __init__(self, runs: Runs, shifted: bytes) -> None:
         self._runs, self._shifted = runs, shifted
@@ -21,12 +21,12 @@ class SearchedRuns:
 
 
 def shift(word: bytes) -> bytes:
-    """Every byte one higher."""
+    """Increase every byte by one."""
     return bytes((byte + 1) % 256 for byte in word)
 
 
 def memory_has(shifted: bytes) -> bool:
-    """Whether a word is anywhere in this process; it is given shifted, so as not to be found where it is asked for."""
+    """Whether a word is anywhere in this process. It is passed shifted, so that the argument itself is not found."""
     higher = shift(bytes(range(256)))
     with Path("/proc/self/maps").open(encoding="ascii") as maps:
         areas = [re.match(r"(\w+)-(\w+) rw", line) for line in maps]

@@ -1,8 +1,8 @@
-"""Who may do what at each address: as the actions that it calls declare, and as the table next to this file says.
+"""Who may do what at each URL: as the actions behind it declare, and as the table next to this file says.
 
-A cell of the table is the status of an empty request. It has rows for the pages that people read and for those of
-allauth; the addresses of `/admin/` have a rule of their own below, those of the API a table of their own
-(`test_api_access.py`). What has neither a row nor an action is closed.
+A cell of the table is the status of an empty request. It has rows for the pages that people read and for allauth's; the
+URLs of `/admin/` have a rule of their own below, those of the API a table of their own (`test_api_access.py`). URLs
+with neither a row nor an action must be closed.
 """
 
 import csv
@@ -46,7 +46,7 @@ def table() -> dict[tuple[str, str], dict[str, str]]:
 
 
 def answer(world: World, role: str, name: str, method: str, **options: Any) -> HttpResponseBase:
-    """To a request with this `data`; what it changed is undone."""
+    """The response to a request with this `data`, whose changes are undone."""
     arguments = world.arguments(name) | options.get("arguments", {})
     try:
         address = reverse(name, kwargs=arguments)
@@ -67,7 +67,7 @@ def status(world: World, role: str, name: str, method: str, **options: bool) -> 
 
 
 def is_closed(response: HttpResponseBase) -> bool:
-    """Whether the answer is no, or the way to the page for signing in."""
+    """Whether the response is an error, or a redirect to sign in."""
     if response.status_code == 302:
         return response.headers["Location"].startswith(reverse("account_login"))
     return response.status_code in (403, 404, 405)
@@ -78,7 +78,7 @@ def test_the_table_has_rows_for_what_others_wrote_and_none_for_what_actions_deci
     assert {(name, method) for name in others for method in METHODS} <= rows
     assert {name for name, _method in rows} <= set(NAMES)
     assert not rows & {(name, "POST") for name, _action in CALLS}
-    assert set(OWN_NAMES) <= {name for name, _ in (*rows, *CALLS)}  # a new address needs a row, or an action
+    assert set(OWN_NAMES) <= {name for name, _ in (*rows, *CALLS)}  # a new URL needs a row, or an action
 
 
 def test_every_action_that_an_address_calls_is_called_here() -> None:
@@ -93,7 +93,7 @@ def test_each_role_meets_what_the_table_says(world: World, role: str) -> None:
 
 
 class Passed:
-    """The actions whose role let the caller in, whatever came of it."""
+    """The actions whose role allowed the caller, whatever the result."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.names: set[str] = set()
@@ -114,9 +114,9 @@ class Passed:
 
 @pytest.mark.parametrize("role", ROLES)
 def test_each_role_may_do_what_the_declarations_say(world: World, role: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let in are those whom the action's role let in, and those who are asked for what an empty form lacks.
+    """Callers are let in if the action's role allows them, and then see what an empty form lacks.
 
-    A form that has no row in the table is shown to those who may send it.
+    A form without a row in the table is shown to those who may send it.
     """
     passed, rows = Passed(monkeypatch), table()
     expected, found = {}, {}
@@ -133,7 +133,7 @@ def test_each_role_may_do_what_the_declarations_say(world: World, role: str, mon
 
 
 def may(world: World, role: str, action: str, call: Call) -> bool:
-    """As the action's declaration says."""
+    """Whether the action's declaration allows it."""
     who = world.who(role)
     target = call.target(world, who)
     is_for = not call.roles or role in call.roles
@@ -152,9 +152,9 @@ def test_what_has_neither_a_row_nor_an_action_is_closed(world: World, role: str)
 
 
 def test_no_post_without_a_token(world: World) -> None:
-    """But for the link that stops mails, which has a signature of its own: mail programs post to it (RFC 8058).
+    """Except the link that stops mails, which has its own signature: mail programs post to it (RFC 8058).
 
-    And an old address, which does nothing but lead to the new one; and those of RFC 8628, which read no session.
+    And an old URL, which only redirects to the new one; and those of RFC 8628, which use no session.
     """
     accepted = [name for name in OWN_NAMES if status(world, "captain", name, "POST", csrf=True) not in (403, 404, 405)]
     assert set(accepted) == {"stop_mails", "check_only", "device_code", "device_token"}

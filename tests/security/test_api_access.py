@@ -1,7 +1,7 @@
-"""Who may do what at each address of the API: role and scope of a token.
+"""Who may do what at each URL of the API: role and scope of a token.
 
-What is read is in the table next to this file, a cell the status of the answer; a new address without a row fails. What
-changes something is open to whom the role of its action lets in, with a token of the scope that the role names.
+Reading is in the table next to this file, with the status of the response in a cell; a new URL without a row fails.
+Actions are open to those whom their role allows, with a token of the role's scope.
 """
 
 import csv

@@ -1,4 +1,4 @@
-"""Drafts and hidden tasks: for everyone but their organizers there is no such task, at any address and in any mail."""
+"""Drafts and hidden tasks: for everyone but their organizers they do not exist, at any URL and in any mail."""
 
 import pytest
 from django.test import Client
@@ -18,7 +18,7 @@ from tests.security.test_access import answer as page_answer
 WORD = "Xylophone"
 OTHERS = ("anonymous", "teamless", "captain", "other_organizer")
 OTHER_TOKENS = ("anonymous", "captain:organize", "other_organizer:organize")
-OWN_DATA = {"export_data", "delete_account"}  # people keep what is theirs
+OWN_DATA = {"export_data", "delete_account"}  # people keep their own data
 
 
 @pytest.fixture(params=[SharedTask.State.DRAFT, SharedTask.State.HIDDEN])
@@ -32,7 +32,7 @@ def closed(world: World, request: pytest.FixtureRequest, at: Clock) -> World:
 
 
 def is_of_task(world: World, name: str) -> bool:
-    """Whether the page's address is the task's or its run's."""
+    """Whether the page's URL is the task's or its run's."""
     try:
         address = reverse(name, kwargs=world.arguments(name))
     except NoReverseMatch:

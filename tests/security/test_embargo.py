@@ -1,7 +1,7 @@
-"""No score reaches anyone before its time: an unmistakable one is looked for at every address, for every viewer.
+"""No score reaches anyone too early: an unmistakable one is searched for at every URL, for every viewer.
 
-`SHOWS` says where the scores of a released phase appear, and for whom. An address that is new and shows scores fails
-until it has an entry; one that needs arguments fails until `World.arguments` has them. Mails are looked through, too.
+`SHOWS` lists where the scores of a released phase appear, and for whom. A new URL that shows scores fails until it has
+an entry; one that needs arguments fails until `World.arguments` has them. Mails are searched, too.
 """
 
 import json
@@ -64,7 +64,7 @@ SHOWS = {  # where scores of a released phase appear, and for whom; nowhere else
     "insights_figure": EVERYONE,
     "compare": EVERYONE,
     "paper": EVERYONE,
-    "run": EVERYONE,  # a baseline's is everyone's
+    "run": EVERYONE,  # baselines are public
     "run_figure": EVERYONE,
     "team_runs": MEMBERS,
     "submission": OWN,
@@ -87,7 +87,7 @@ UNRELEASED = {
     "released_board",
     "insights_figure",
     "api:released_leaderboard",
-}  # not there without a release, or not of every field of runs
+}  # not there without a release, or not for all sets of runs
 BOARDS = ("leaderboard", "leaderboards", "insights", "compare", "insights_figure", "released_board")
 FILES = ("", "&format=csv", "&format=json")
 CHOICES = ("&runs=all", "&sort=accuracy")  # of one track's board
@@ -96,7 +96,7 @@ EVERYWHERE = frozenset((*NAMES, *API_NAMES, "admin", "mail"))
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """A phase's score, or something else of its evaluations, at an address or in a mail."""
+    """A phase's score, or other content of its evaluations, at a URL or in a mail."""
 
     role: str
     name: str
@@ -105,7 +105,7 @@ class Sighting:
 
 @remembered
 def people(world: World) -> dict[str, User | None]:
-    """One person of each kind; whose role begins with `password_` organizes or administers without a second factor."""
+    """One person of each kind; roles that begin with `password_` organize or administer without a second factor."""
     admin = person("PasswordAdmin")
     admin.is_staff = admin.is_superuser = True
     admin.save()
@@ -147,7 +147,7 @@ def hidden(world: World, at: Clock) -> dict[str, Phase]:
 
 
 def _store_scores(slug: str) -> None:
-    """That phase's score in everything that is kept of its runs."""
+    """Store the phase's score wherever the portal stores scores."""
     score = SCORES[slug]
     here = Evaluation.objects.filter(phase__slug=slug, phase__shared_task__slug="gated")
     for one in here.select_related("run__track__shared_task"):
@@ -168,7 +168,7 @@ def _store_scores(slug: str) -> None:
 
 
 def _store_preview(slug: str, here: QuerySet[Evaluation]) -> None:
-    """The same scores as those that a correction of the gold would bring."""
+    """Store the same scores as those of a correction of the gold."""
     for upload in GoldUpload.objects.filter(track__shared_task__slug="gated"):
         board = Board.objects.get(track=upload.track, phase__slug=slug)
         evaluations = here.filter(run__track=upload.track)
@@ -215,7 +215,7 @@ def _phases_in(content: str) -> list[str]:
 
 
 def _mails_to(user: User, now: datetime) -> str:
-    """All mails of the outbox to that person as they would say it now."""
+    """All mails of the outbox to that person with their current texts."""
     related = ("shared_task", "team__shared_task", "user", "phase", "submission__phase")
     mails = OutgoingMail.objects.filter(user=user).select_related(*related)
     found = ((mail, facts(mail, now)) for mail in mails)
@@ -229,7 +229,7 @@ def _runs() -> list[Run]:
 
 
 def _addresses(world: World, *, is_admin: bool) -> Iterator[tuple[str, str]]:
-    """Of everything that the portal answers, with the choices that boards offer; by name."""
+    """The URLs of everything in the portal, with the choices of boards; by name."""
     for name in NAMES:
         if name in ("account_logout", "paper") or name.startswith(("run", "submission")):
             continue
@@ -271,8 +271,8 @@ def _api_addresses(world: World) -> Iterator[tuple[str, str]]:
 
 
 def _content(answer: Any) -> str:
-    """Of an answer or, in a zip, of the files that are text."""
-    assert answer.status_code != HTTPStatus.TOO_MANY_REQUESTS  # which would hide what there is to see
+    """The content of a response or, for a zip, of its text files."""
+    assert answer.status_code != HTTPStatus.TOO_MANY_REQUESTS  # which would hide the content
     body = b"".join(answer.streaming_content) if answer.streaming else answer.content
     if body.startswith(b"PK"):
         with zipfile.ZipFile(BytesIO(body)) as pack:
@@ -285,7 +285,7 @@ def names(found: set[Sighting], role: str, phase: str) -> set[str]:
 
 
 def shown_to(role: str) -> set[str]:
-    """Names of the addresses where that role sees the scores of a released phase."""
+    """Names of the URLs where that role sees the scores of a released phase."""
     return {name for name, roles in SHOWS.items() if role in roles}
 
 
@@ -299,7 +299,7 @@ def test_scores_are_shown_where_and_when_they_may_be(
     assert {one for one in before if one.role in outsiders} == set()
     for role in ORGANIZERS:
         for slug in SCORES:
-            in_steps = {"paper"} if slug == "without-gold" else set()  # one for everyone, organizers included
+            in_steps = {"paper"} if slug == "without-gold" else set()  # the same for everyone, including organizers
             assert names(before, role, slug) >= shown_to(role) - UNRELEASED - in_steps, (role, slug)
     steps = f"{address_of(world, 'leaderboard')}?phase=without-gold"
     assert STEP in Client().get(steps).content.decode()
@@ -317,7 +317,7 @@ def test_scores_are_shown_where_and_when_they_may_be(
     assert names(look(world, {"anonymous": None}, closing, only=shown), "anonymous", "without-gold") == shown
 
 
-CLOSED = {  # what a captain sees of hidden phases where a gate lets everything through, and where
+CLOSED = {  # what a captain sees of hidden phases, and where, if a gate lets everything through
     (PhaseQuerySet, "with_visible_scores"): (
         "evaluation",
         shown_to("captain") - UNRELEASED | {"released_board", "api:released_leaderboard"},
@@ -342,7 +342,7 @@ CLOSED = {  # what a captain sees of hidden phases where a gate lets everything 
 def test_nothing_but_the_gate_hides_them(
     world: World, people: dict[str, User | None], phases: dict[str, Phase], monkeypatch, gate: type, method: str
 ) -> None:
-    """Each gate decides alone, and the search above notices when one lets everything through."""
+    """Each gate decides alone, and the search above notices a gate that lets everything through."""
     monkeypatch.setattr(gate, method, lambda self, *_viewer_and_time: self.all())
     phase, places = CLOSED[gate, method]
     found = look(world, {"captain": people["captain"]}, RELEASE, only=places)

@@ -1,4 +1,4 @@
-"""No table leaves the portal but through the one writer that defuses formulas."""
+"""All tables leave the portal through the one writer that defuses formulas."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""What is pinned is not older than the versions in which known holes were closed."""
+"""Pinned versions are not older than those in which known vulnerabilities were fixed."""
 
 import re
 
@@ -6,7 +6,7 @@ import pytest
 
 from tests.conftest import ROOT
 
-# Advisories that concern what the portal does with the package; the audit of a machine without an index.
+# Advisories that concern the portal's use of the package: an audit without an index.
 FLOORS = {
     "django": "5.2.17",
     "django-allauth": "65.19.4",

@@ -1,4 +1,4 @@
-"""A child that checks an upload has no gold in its memory, whatever its worker has opened before. # rule 4"""
+"""A child that checks an upload has no gold in its memory, whatever its worker has opened before."""
 
 import struct
 import sys
@@ -19,14 +19,14 @@ from tests.security.searched import SearchedRuns, shift
 from tests.security.uploads import LABELS, SHARES, Desk, dump, hostile_task
 
 SHARE = 0.7351982640913517
-WORD = struct.pack("=d", SHARE)  # as the gold's share is in memory
+WORD = struct.pack("=d", SHARE)  # the gold's share as in memory
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows a process its memory")
 asked: list[tuple[str, bool, str]] = []
 
 
 class SearchedChild(Child):
-    """Notes after each answer whether gold is in the child's memory, and what state others saw the upload in before."""
+    """Records after each answer whether gold is in memory, and which state of the upload others saw before."""
 
     def __init__(self, work: Any, readable: Any, *limits: Any, **further: Any) -> None:
         super().__init__(SearchedRuns(work, shift(WORD)), [*readable, Path("/proc")], *limits, **further)

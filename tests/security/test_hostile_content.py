@@ -116,7 +116,7 @@ def test_content_is_rejected_by_validation_and_submission(
             assert problem["code"]
             assert problem["file"] == name
     assert not [record for record in caplog.records if record.levelno >= logging.ERROR]
-    submission, judged = desk.accepted("labels_Bora_1", GOOD)  # the worker lives
+    submission, judged = desk.accepted("labels_Bora_1", GOOD)  # the worker still works
     assert ([run.state for run in submission.runs.all()], judged.problems) == (["scored"], [])
 
 
@@ -168,7 +168,7 @@ FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", '=HYPERLINK("http://
 
 
 def test_cells_that_a_spreadsheet_would_run_are_kept_and_defused_in_exports(desk: Desk) -> None:
-    """No LibreOffice here: the rule is tested on the bytes, read back as any reader of CSV would."""
+    """Without LibreOffice: the rule is tested on the bytes, read back as any reader of CSV would."""
     import csv
     import io
 

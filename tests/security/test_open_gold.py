@@ -1,6 +1,6 @@
 """Gold of single items: on no page and in no export, for no one, while a phase on them accepts runs.
 
-The gold of each item is a stretch of characters whose numbers stand nowhere else.
+The gold of each item is a range of characters whose numbers are nowhere else.
 """
 
 import io
@@ -26,7 +26,7 @@ from tests.security.pages import address_of
 from tests.security.test_access import NAMES
 
 ITEMS = ("a", "b", "c", "d")
-GOLD = {item: 7_314_150 + 1000 * number for number, item in enumerate(ITEMS)}  # the first character that is marked
+GOLD = {item: 7_314_150 + 1000 * number for number, item in enumerate(ITEMS)}  # the first marked character
 FIRST = re.compile(rb"(?<![\d.])(?:" + b"|".join(str(first).encode() for first in GOLD.values()) + rb")(?!\d)")
 ROLES = ("anonymous", "captain", "organizer")
 METRIC = "metrics: [span_f1]\n    rank_by: span_f1"
@@ -39,7 +39,7 @@ def spans(marked: dict[str, int]) -> str:
 
 @pytest.fixture
 def gated_folder(gated_folder: Path) -> Path:
-    """Track one asks for spans, publishes the gold of its items, and takes runs for another year."""
+    """Track one uses spans, publishes the gold of its items, and accepts runs for another year."""
     path = gated_folder / "task.yaml"
     text = path.read_text().replace(LABELS, "format: {kind: spans}", 1)
     text = text.replace(
@@ -74,7 +74,7 @@ def scored(world: World, gated: SharedTask) -> World:
 
 
 def look_after_boards() -> None:
-    """What the bulk worker does with boards and items."""
+    """Run the bulk worker's jobs for boards and items."""
     boards = Board.objects.select_related("track__shared_task", "phase__shared_task", "gold")
     for board in boards.filter(gold__isnull=False):
         compare_board(board, database_now())
@@ -84,7 +84,7 @@ def look_after_boards() -> None:
 
 
 def addresses(world: World) -> Iterator[str]:
-    """Every address, and the ways in which pages about runs can be asked."""
+    """Every URL, with all choices of pages about runs."""
     yield from (address_of(world, name) for name in NAMES if name != "account_logout")
     scored = Board.objects.get(track__slug="one", track__shared_task__slug="gated", phase__slug="post")
     for phase in ("evaluation", "post"):
@@ -103,7 +103,7 @@ def addresses(world: World) -> Iterator[str]:
 
 
 def holding(world: World) -> list[str]:
-    """Roles and addresses whose answers hold the gold of an item."""
+    """Roles and URLs whose responses contain the gold of an item."""
     found = []
     for role in ROLES:
         for cache in ("default", "boards"):
@@ -118,7 +118,7 @@ def is_shown(response: HttpResponseBase) -> bool:
 
 
 def parts(response: HttpResponseBase) -> Iterator[bytes]:
-    """The body, and what is packed in it."""
+    """The body, and the files packed in it."""
     body = response.getvalue()
     yield body
     if zipfile.is_zipfile(io.BytesIO(body)):

@@ -1,4 +1,4 @@
-"""Every page: valid HTML, nothing inline, and the headers that keep a browser from more than it should do."""
+"""Every page: valid HTML, nothing inline, and headers that restrict the browser."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -69,7 +69,7 @@ def cookie_problems(name: str, response: HttpResponseBase) -> Iterator[str]:
 def page_problems(answer: Answer) -> Iterator[str]:
     text = answer.text
     parser = html5lib.HTMLParser()
-    is_page = text.lstrip()[:9].lower() == "<!doctype"  # else a piece that HTMX puts into one
+    is_page = text.lstrip()[:9].lower() == "<!doctype"  # otherwise a part that HTMX inserts
     root = parser.parse(text) if is_page else parser.parseFragment(text)
     for (line, _), code, _ in parser.errors:
         yield f"{answer.name}: {code} in {text.splitlines()[line - 1].strip()[:100]!r}"

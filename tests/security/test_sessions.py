@@ -1,4 +1,4 @@
-"""Sessions: none is taken over by who knew it before, and one that has ended is of no use."""
+"""Sessions: none can be taken over by someone who knew it before, and one that has ended is useless."""
 
 from allauth.account.models import EmailAddress
 from django.conf import settings

@@ -1,4 +1,4 @@
-"""A shared task with a run format of each family, and a team's desk from which hostile files are sent over HTTP."""
+"""A shared task with a run format of each family, and a team from which hostile files are uploaded over HTTP."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from portal.models import FailedAttempt, Quota, Run, SharedTask, Submission, Tea
 from portal.models.clock import database_now
 from tests.portal.world import EVALUATION, captain, new_team, work_off
 
-SECONDS = 2  # for any refusal, on an idle portal
+SECONDS = 2  # for any rejection, on an idle portal
 TASK = """
 agon: 1
 slug: hostile
@@ -62,7 +62,7 @@ TABLE = "id,label\na,1\nb,0\nc,1\nd,1\n"
 
 
 def used() -> float:
-    """Seconds of CPU, children included: what an idle portal would take, however busy this machine is."""
+    """CPU seconds, including children: the time of an idle portal, however busy this machine is."""
     return sum(os.times()[:4])
 
 
@@ -81,7 +81,7 @@ def hostile_task(folder: Path) -> SharedTask:
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back: the status, every problem that was listed, and the CPU seconds that it took."""
+    """The result: status, listed problems, and CPU seconds."""
 
     status: int
     problems: list[dict[str, Any]]
@@ -93,7 +93,7 @@ class Answer:
 
 
 class Desk:
-    """The captain of a team, who uses both ways in."""
+    """A team's captain, who validates and submits."""
 
     def __init__(self, shared_task: SharedTask) -> None:
         self.team: Team = new_team(shared_task, "Bora")
@@ -103,7 +103,7 @@ class Desk:
         self.check("labels_Bora_1", dump(LABELS))  # the first request of a process compiles its templates
 
     def check(self, name: str, body: bytes) -> Answer:
-        """By way of "Validate only", after a worker was there; the status is 422 where the report says invalid."""
+        """The result of "Validate only", after a worker ran; status 422 if the report says invalid."""
         started = used()
         response = self._post("validate", name, body)
         assert response.status_code == 303
@@ -114,16 +114,16 @@ class Desk:
         return Answer(200 if report.is_valid else 422, [*report.problems, *runs], seconds)
 
     def rejected(self, name: str, body: bytes) -> Answer:
-        """By way of an upload that is not taken."""
+        """The result of an upload that is rejected at once."""
         started = used()
         response = self._post("submit", name, body)
         seconds = used() - started
         assert response.status_code >= 400, "was taken"
-        work_off(database_now(), confined=True)  # of the content that is checked as well
+        work_off(database_now(), confined=True)  # for content that is checked too
         return Answer(response.status_code, response.context.get("problems", []), seconds)
 
     def accepted(self, name: str, body: bytes) -> tuple[Submission, Answer]:
-        """By way of an upload that is taken, and then judged by a worker."""
+        """The submission and the result of an upload that is accepted, and then checked by a worker."""
         started = used()
         response = self._post("submit", name, body)
         assert response.status_code == 303, response.context["problems"]
@@ -143,11 +143,11 @@ class Desk:
         return response
 
     def files(self) -> set[Path]:
-        """All that is stored."""
+        """All stored files."""
         return {path for path in Path(settings.DATA_ROOT).rglob("*") if path.is_file()}
 
     def new_files(self) -> set[str]:
-        """Their names; what an earlier test left under the same content is not new."""
+        """Names of new files; an earlier test's file with the same content is not new."""
         return {path.name for path in self.files() - self._kept}
 
     @property

@@ -62,7 +62,7 @@ def _overlapping() -> bytes:
 
 
 def _unlisted() -> bytes:
-    """A local entry that no directory lists: programs that read from the start see it, others do not."""
+    """A local entry that is in no directory: programs that read from the start see it, others do not."""
     body, directory = _parts(TWO)
     return _joined(body, directory[: directory.index(_CENTRAL, 4)], 1)
 
@@ -73,7 +73,7 @@ def _hidden_between() -> bytes:
 
 
 def _quoted_bomb() -> bytes:
-    """An entry whose data hold another entry's header, which the directory lists as well."""
+    """An entry whose data contain another entry's header, which the directory lists as well."""
     inner = _parts(zipped({OTHER: RUN}, zipfile.ZIP_STORED))
     outer = _parts(zipped({NAME: inner[0]}, zipfile.ZIP_STORED))
     at = outer[0].index(_LOCAL, 4)
@@ -82,7 +82,7 @@ def _quoted_bomb() -> bytes:
 
 
 def _second_end_in_comment() -> bytes:
-    """Two records that could be the end, the later one within the comment of the first."""
+    """Two records that could be the end, the later one in the comment of the first."""
     return _commented(struct.pack("<4s4H2LH", _END, 0, 0, 0, 0, 0, 0, 0))
 
 
@@ -137,7 +137,7 @@ BROKEN: dict[str, bytes] = {
     "stored data of another size": _both(22, 24, struct.pack("<L", len(RUN) + 1), STORED),
 }
 
-# What only unpacking shows: found in the limited child.
+# Found only by unpacking, in the confined child.
 LYING: dict[str, bytes] = {
     "a wrong checksum": _both(14, 16, bytes(4)),
     "a stated size that is too small": _both(22, 24, struct.pack("<L", len(RUN) - 1)),
@@ -153,7 +153,7 @@ def _comment_on_the_entry() -> bytes:
 
 
 def _appended() -> bytes:
-    """Written in two goes."""
+    """Written in two parts."""
     file = io.BytesIO(ONE)
     with zipfile.ZipFile(file, "a") as archive:
         archive.writestr(OTHER, RUN)

@@ -1,4 +1,4 @@
-"""A database of an earlier version, with its files: upgraded, next to an old worker, broken half way, taken back."""
+"""A database of an earlier version, with its files: upgraded, with an old worker running, interrupted, and restored."""
 
 import os
 import shutil
@@ -78,13 +78,13 @@ def empty_database(kind: str, folder: Path) -> Iterator[str]:
         folder.mkdir()
         yield f"sqlite:///{folder / 'agon.sqlite3'}"
         return
-    with tempfile.TemporaryDirectory() as place, postgres(Path(place)) as url:  # which another user may enter
+    with tempfile.TemporaryDirectory() as place, postgres(Path(place)) as url:  # another user needs access
         yield url
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def old(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Portal]:
-    """The portal as version 0.1.0 left it: three runs are evaluated, one waits."""
+    """The portal as left by version 0.1.0: three runs are evaluated, one waits."""
     state = tmp_path / "state"
     with tarfile.open(OLD / "state.tar.gz") as tar:
         tar.extractall(state, filter="data")
@@ -103,7 +103,7 @@ def old(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Portal]:
 
 @pytest.fixture(scope="session")
 def old_code(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The code that made the dump, out of this clone's history."""
+    """The code that made the dump, from this clone's history."""
     folder = tmp_path_factory.mktemp("old-code")
     revision = (OLD / "revision").read_text().strip()
     packed = subprocess.run(["git", "archive", revision], cwd=ROOT, check=True, capture_output=True).stdout
@@ -155,11 +155,11 @@ def test_a_worker_of_version_0_1_0_goes_on_while_the_database_is_upgraded(
 
 
 def test_a_migration_that_fails_half_way_and_the_way_back(old: Portal, old_code: Path, tmp_path: Path) -> None:
-    """As docs/for-administrators.md says: a backup before, and if the upgrade fails that version and that backup."""
+    """As in docs/for-administrators.md: a backup before, and if the upgrade fails that version and that backup."""
     backup = tmp_path / "before.tar"
     old.manage("backup", str(backup), code=old_code)
     add = "from django.db import connection; connection.cursor().execute('CREATE TABLE portal_workerhost (id integer)')"
-    old.says(add, old_code)  # what the new version wants to make is there
+    old.says(add, old_code)  # the new version wants to create this too
     failed = old.run("manage.py", "migrate")
     assert failed.returncode != 0
     assert "portal_workerhost" in failed.stderr

@@ -1,4 +1,4 @@
-"""Whatever the bytes: readers report problems, they never raise; nothing is accepted without all of its items."""
+"""Any bytes: readers report problems and never raise; nothing is accepted without all of its items."""
 
 import io
 import json
@@ -54,7 +54,7 @@ def zipped(data: bytes) -> bytes:
 
 @st.composite
 def mutated(draw: st.DrawFn, data: bytes) -> bytes:
-    """The data with a few bytes cut out, put in or exchanged."""
+    """The data with a few bytes removed, inserted or exchanged."""
     for _ in range(draw(st.integers(1, 4))):
         start = draw(st.integers(0, len(data)))
         end = draw(st.integers(start, min(len(data), start + 40)))

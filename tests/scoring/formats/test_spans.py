@@ -1,4 +1,4 @@
-"""Span tracks from file to score: what spans cost, how long they may be, and which are one span or two."""
+"""Span tracks from file to score: costs of spans, their limits, and which are one span or two."""
 
 import json
 import random
@@ -69,7 +69,7 @@ def as_json(given: dict[str, list[tuple[int, int]]]) -> bytes:
     return json.dumps([{"id": item, "value": value} for item, value in values.items()]).encode()
 
 
-# Measures user and system seconds and the greatest memory of a check and a score of one run.
+# Measures user and system seconds and the peak memory of a check and a score of one run.
 MEASURED = """
 import resource, sys
 from pathlib import Path
@@ -88,7 +88,7 @@ print(used.ru_utime + used.ru_stime, peak, *(problem.code for problem in report)
     ("line", "copies"),
     [
         ("[[0,1000000]]", 1),
-        ("[[0,400000]]", 1),  # few enough characters in all to be scored
+        ("[[0,400000]]", 1),  # few enough characters in total to be scored
         ("[[0,1]]", 20_000),
         ("[[9,3]]", 20_000),
         ("[[0,9000000]]", 20_000),
@@ -161,7 +161,7 @@ def test_touching_spans_stay_apart_where_spans_count_and_not_where_characters_do
     assert (same["span_f1"], same["span_f1_exact"]) == (1, 1)
     joined = score(marks, track, write(JOINED), gold).scores
     assert joined["span_f1"] == 1
-    assert joined["span_f1_exact"] == 2 * 1 / (2 + 3)  # as conlleval: of three spans of the gold one is found
+    assert joined["span_f1_exact"] == 2 * 1 / (2 + 3)  # as conlleval: one of three gold spans is found
 
 
 def test_neighboring_offsets_are_one_span(marks: Definition) -> None:
@@ -171,7 +171,7 @@ def test_neighboring_offsets_are_one_span(marks: Definition) -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_spans_as_listed_against_sets(marks: Definition, seed: int) -> None:
-    """Random spans that touch and overlap, against plain sets of pairs and of characters."""
+    """Random spans that touch and overlap, compared with sets of pairs and of characters."""
     rng = random.Random(seed)
     sides = []
     for _ in range(2):

@@ -1,4 +1,4 @@
-"""A run format that only the tests know: a line an item, as `i1 = YES`."""
+"""A run format only for tests: a line per item, as `i1 = YES`."""
 
 from scoring.answers import Matrix
 from scoring.definition import FormatSpec
@@ -24,7 +24,7 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
 
 
 def write(answers: Matrix, spec: FormatSpec) -> str:
-    """A line an item."""
+    """Write a line per item."""
     pairs = zip(answers.ids, answers.labels(), strict=True)
     return "".join(f"{item} {spec.options['mark']} {label}\n" for item, (label,) in pairs)
 

@@ -63,7 +63,7 @@ def test_alpha_on_its_authors_example() -> None:
 
 
 def test_two_annotators_by_hand() -> None:
-    """Of 50 items: 20 yes-yes, 5 yes-no, 10 no-yes, 15 no-no: p_o = 0.7, p_c = 0.5 · 0.6 + 0.5 · 0.4 = 0.5, κ = 0.4."""
+    """50 items: 20 yes-yes, 5 yes-no, 10 no-yes, 15 no-no: p_o = 0.7, p_c = 0.5 · 0.6 + 0.5 · 0.4 = 0.5, κ = 0.4."""
     first, second = np.repeat([1, 1, 0, 0], [20, 5, 10, 15]), np.repeat([1, 0, 1, 0], [20, 5, 10, 15])
     both = np.stack([first, second], axis=1)
     assert mean_cohen_kappa(both) == pytest.approx(0.4)

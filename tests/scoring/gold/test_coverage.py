@@ -39,7 +39,7 @@ Write = Callable[..., Definition]
 
 @pytest.fixture
 def write(tmp_path: Path) -> Write:
-    """Writes a shared task with one track and its gold, and loads it."""
+    """Write a shared task with one track and its gold, and load it."""
 
     def folder(kind: str, gold: str = "", covers: str = "", outside: str = "") -> Definition:
         spec, metrics = FORMATS[kind]
@@ -159,7 +159,7 @@ def test_sparse_gold_of_spans_against_the_published_formula(write: Write, seed: 
     assert score(definition, "one", given, whole).scores["span_f1"] == pytest.approx(expected, abs=1e-12)
 
 
-# Format → gold of i0 to i2, a run that is right on these and says Y of all others, its value where these count.
+# Format → gold of i0 to i2, a run that is right on these and says Y for all others, its value if these count.
 OUTSIDE = {
     "json-labels": (labels(SOME), labels(SOME | dict.fromkeys(ITEMS[3:], "Y")), 2 * 2 / (5 + 2)),
     "table": ("id,Y\ni0,1\ni1,0\ni2,1\n", "id,Y\ni0,1\ni1,0\ni2,1\ni3,1\ni4,1\ni5,1\n", 2 * 2 / (5 + 2)),

@@ -1,4 +1,4 @@
-"""Votes that a definition names: on labels and on the columns of a table."""
+"""Votes in a definition: on labels and on the columns of a table."""
 
 import json
 from collections.abc import Callable

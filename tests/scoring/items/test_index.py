@@ -1,4 +1,4 @@
-"""Rows of items by their ids, against a dictionary."""
+"""Lookup of rows by ids, compared with a dictionary."""
 
 import random
 from itertools import repeat

@@ -1,4 +1,4 @@
-"""Small answers for tests of metrics, written the way one thinks of them."""
+"""Small answers for tests of metrics, in a short notation."""
 
 from collections.abc import Mapping, Sequence
 
@@ -20,7 +20,7 @@ def labels(given: Mapping[str, str | Sequence[str]], classes: Sequence[str] = ()
 
 
 def soft(given: Mapping[str, Mapping[str, float]]) -> Matrix:
-    """Item → weight of each class; classes left out are absent."""
+    """Item → weight of each class; missing classes are absent."""
     columns = tuple(dict.fromkeys(name for weights in given.values() for name in weights))
     values = np.array([[weights.get(name, 0.0) for name in columns] for weights in given.values()], float)
     absent = np.array([[name not in weights for name in columns] for weights in given.values()], bool)
@@ -28,7 +28,7 @@ def soft(given: Mapping[str, Mapping[str, float]]) -> Matrix:
 
 
 def table(columns: str, given: Mapping[str, str], groups: Sequence[str] | None = None) -> Matrix:
-    """Columns separated by spaces; item → one digit a column, `-` where there is none."""
+    """Columns separated by spaces; item → one digit per column, `-` for none."""
     names = tuple(columns.split())
     cells = [list(digits.replace(" ", "")) for digits in given.values()]
     values = np.array([[int(cell) if cell != "-" else 0 for cell in row] for row in cells], np.int64)
@@ -52,6 +52,6 @@ def value(
     count_outside: bool = False,
     **options: str,
 ) -> float | None:
-    """The score of `run` by the metric that a key such as `f1:YES` names."""
+    """The score of `run` by the metric of a key such as `f1:YES`."""
     name, _, part = key.partition(":")
     return compute(compare(LoadedGold(gold, hierarchy), run, count_outside), MetricSpec(name, part or None, options))

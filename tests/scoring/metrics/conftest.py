@@ -1,5 +1,5 @@
-"""Peers in environments of their own: PyEvALL, the official evaluator of EXIST, needs an old numpy; seqeval and
-nervaluate are nothing that Agon needs.
+"""Peers in their own environments: PyEvALL, the official evaluator of EXIST, needs an old numpy; seqeval and nervaluate
+are not needed by Agon.
 """
 
 import json
@@ -18,14 +18,14 @@ HERE = Path(__file__).parent
 
 @pytest.fixture(scope="session")
 def pyevall(root: Path, pytestconfig: pytest.Config) -> Evaluate:
-    """Evaluates a batch (see `pyevall_driver`) with the Python that AGON_PYEVALL_PYTHON names, else one made here."""
+    """Evaluate a batch (see `pyevall_driver`) with the Python in AGON_PYEVALL_PYTHON, else one made here."""
     given = os.environ.get("AGON_PYEVALL_PYTHON")
     return _evaluate(Path(given) if given else _make(root, pytestconfig, "pyevall"), HERE / "pyevall_driver.py")
 
 
 @pytest.fixture(scope="session")
 def entity_peers(root: Path, pytestconfig: pytest.Config) -> Evaluate:
-    """Evaluates a batch (see `entity_peers_driver`) with seqeval and nervaluate."""
+    """Evaluate a batch (see `entity_peers_driver`) with seqeval and nervaluate."""
     return _evaluate(_make(root, pytestconfig, "entity-peers"), HERE / "entity_peers_driver.py")
 
 
@@ -40,7 +40,7 @@ def _evaluate(python: Path, driver: Path) -> Evaluate:
 
 
 def _make(root: Path, config: pytest.Config, name: str) -> Path:
-    """A peer's environment, kept from run to run; the test is skipped where it cannot be had."""
+    """A peer's environment, kept from run to run; the test is skipped if it cannot be made."""
     folder, requirements = Path(config.cache.mkdir(name)), root / f"tests/{name}-requirements.txt"
     python = folder / "venv" / "bin" / "python"
     done = folder / "done"

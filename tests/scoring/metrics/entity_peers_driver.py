@@ -1,7 +1,7 @@
-"""Runs in the environment of seqeval and nervaluate: one JSON list of evaluations in, one of their values out.
+"""Runs in the environment of seqeval and nervaluate: reads a JSON list of evaluations, prints one of their values.
 
-An evaluation has the tags of each sentence as `gold` and `run`, and a `scheme`, IOB2 or IOBES. Values are by name of
-ours; those of seqeval's strict mode have `discard ` before it. nervaluate gets the entities that seqeval reads.
+An evaluation has the tags of each sentence as `gold` and `run`, and a `scheme`, IOB2 or IOBES. Values are by our names;
+those of seqeval's strict mode begin with `discard `. nervaluate gets the entities that seqeval reads.
 """
 
 import json

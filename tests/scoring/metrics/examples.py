@@ -1,4 +1,4 @@
-"""Reads the worked examples of metrics (`Metric.example`): answers as one writes them down."""
+"""Reads the examples of metrics (`Metric.example`), written in a short notation."""
 
 from collections.abc import Mapping, Sequence, Sized
 from dataclasses import replace

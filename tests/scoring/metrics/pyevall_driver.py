@@ -1,4 +1,4 @@
-"""Runs in PyEvALL's environment: one JSON list of evaluations in, one of their values out.
+"""Runs in PyEvALL's environment: reads a JSON list of evaluations, prints one of their values.
 
 An evaluation has `gold` and `run` (items as in run files), `hierarchy` or null, `metrics` and their `parameters`.
 """
@@ -30,6 +30,6 @@ def evaluate(folder, given):
 
 
 with tempfile.TemporaryDirectory() as name:
-    stdout, sys.stdout = sys.stdout, sys.stderr  # PyEvALL prints as it goes
+    stdout, sys.stdout = sys.stdout, sys.stderr  # PyEvALL prints while it works
     values = [evaluate(Path(name), given) for given in json.load(sys.stdin)]
     json.dump(values, stdout)

@@ -1,4 +1,4 @@
-"""Against scikit-learn, scipy and seqeval-like counting by hand, on random answers."""
+"""Comparison with scikit-learn, scipy and manual counting like seqeval's, on random answers."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Scores built from others: worked out by hand, and their samples against resampling written in plain numpy."""
+"""Scores built from others: computed by hand, and their samples compared with resampling in plain numpy."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Typed entities: tags with and without repair, matches worked out by hand, and seqeval and nervaluate to 1e-9."""
+"""Typed entities: tags with and without repair, matches computed by hand, and seqeval and nervaluate to 1e-9."""
 
 from collections.abc import Sequence
 from math import isnan
@@ -155,7 +155,7 @@ def test_a_check_compares_tokens_with_the_texts(task: Definition) -> None:
 
 
 def random_tags(rng: np.random.Generator, scheme: str) -> list[str]:
-    """In any order: most of them need repair."""
+    """Tags in any order: most of them need repair."""
     prefixes = "BI" if scheme == "IOB2" else "BIES"
     names = [f"{prefix}-{name}" for prefix in prefixes for name in TYPES]
     return ["O" if rng.random() < 0.3 else str(rng.choice(names)) for _ in range(rng.integers(1, 12))]
@@ -180,7 +180,7 @@ def test_seqeval_and_nervaluate(scheme: str, entity_peers: Evaluate) -> None:
             peer, _, key = name.rpartition(" ")
             over = {"over": "seen"} if key.endswith("_macro") else {}
             ours = value(key, *sides["discard" if peer == "discard" else "begin"], **over)
-            if ours is None:  # the gold has no such entity, where the peers say 0 or NaN
+            if ours is None:  # the gold has no such entity; the peers say 0 or NaN
                 assert not expected or isnan(expected)
                 continue
             compared += 1

@@ -16,7 +16,7 @@ def test_a_perfect_run_has_the_gold_s_mean_information() -> None:
 
 def test_by_hand_a_sibling_shares_what_the_parent_says() -> None:
     run = labels({"1": "NO", "2": "NO", "3": "REPORTED", "4": "REPORTED"})
-    # item 3: 2·2 + 2·2 − 3·(2 + 2 − 1), the parent's bit being common to both
+    # item 3: 2·2 + 2·2 − 3·(2 + 2 − 1), as the parent's bit is common to both
     expected = (1 + 1 + (2 * 2 + 2 * 2 - 3 * 3) + 2) / 4
     assert value("icm", GOLD, run, HIERARCHY) == pytest.approx(expected)
     assert value("icm_norm", GOLD, run, HIERARCHY) == pytest.approx((expected + 1.5) / 3)
@@ -52,7 +52,7 @@ def test_a_tree_may_be_deep() -> None:
 
 def test_several_labels_an_item_share_their_ancestors() -> None:
     gold = labels({"1": "DIRECT REPORTED", "2": "NO"})
-    # YES 1 bit, DIRECT and REPORTED 1 bit each, which is no more than YES
+    # YES 1 bit, DIRECT and REPORTED 1 bit each, no more than YES
     assert value("icm", gold, gold, HIERARCHY) == 1
     run = labels({"1": "DIRECT NO", "2": "NO"})
     assert value("icm", gold, run, HIERARCHY) == pytest.approx(((2 * 2 + 2 * 1 - 3 * 2) + 1) / 2)

@@ -1,4 +1,4 @@
-"""ICM and ICM-Soft against their recursive definition by deepest common ancestors, on random trees."""
+"""ICM and ICM-Soft compared with their recursive definition by deepest common ancestors, on random trees."""
 
 import random
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +15,7 @@ Parents = Mapping[str, str]
 
 
 def ancestors(name: str, parents: Parents) -> list[str]:
-    """The class itself and all above it, from the bottom."""
+    """The class itself and its ancestors, from the bottom."""
     path = [name]
     while path[-1] in parents:
         path.append(parents[path[-1]])
@@ -23,7 +23,7 @@ def ancestors(name: str, parents: Parents) -> list[str]:
 
 
 def content(given: Sequence[tuple[str, float]], parents: Parents, information: Information) -> float:
-    """Amigó and Delgado (2022), section 5: what the first class adds to the others, beyond what they share."""
+    """Amigó and Delgado (2022), section 5: the first class's contribution beyond what it shares with the others."""
     if not given:
         return 0.0
     (first, weight), rest = given[0], given[1:]

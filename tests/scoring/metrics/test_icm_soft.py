@@ -10,7 +10,7 @@ FLAT = soft({"1": {"Y": 1.0, "N": 0.0}, "2": EVEN, "3": {"Y": 0.0, "N": 1.0}, "4
 
 
 def information(weight: float, mean: float = 0.5, deviation: float = 0.25) -> float:
-    """Of either class above: mean 1/2, mean absolute deviation 1/4."""
+    """The information of either class above: mean 1/2, mean absolute deviation 1/4."""
     return 0.0 if weight == 0 else -log2(1 - NormalDist(mean, deviation).cdf(weight))
 
 
@@ -32,7 +32,7 @@ def test_by_hand_siblings_share_their_parent_s_greatest_weight() -> None:
     hierarchy = {"YES": ("a", "b"), "NO": ()}
     gold = soft({"1": {"a": 0.75, "b": 0.25, "NO": 0.0}, "2": {"a": 0.25, "b": 0.25, "NO": 0.5}})
 
-    # means: a 1/2, b 1/4, YES 1/2, NO 1/4; b never varies, so that its weight says nothing up to 1/4
+    # means: a 1/2, b 1/4, YES 1/2, NO 1/4; b never varies, so weights up to 1/4 have no information
     def of_a(weight: float) -> float:
         return information(weight, 0.5, 0.25)
 

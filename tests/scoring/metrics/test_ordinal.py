@@ -1,4 +1,4 @@
-"""Metrics of values with an order: what no peer computes, and what items that are not answered count."""
+"""Metrics of ordered values: those without a peer, and items without an answer."""
 
 from fractions import Fraction
 from math import log2
@@ -17,7 +17,7 @@ from tests.scoring.metrics.answers import table, value
 
 
 def closeness(gold: list[int], run: list[int]) -> float:
-    """Amigó et al. (2020), equations 4 and 5, class by class as they are written."""
+    """Amigó et al. (2020), equations 4 and 5, class by class as written."""
     classes = sorted({*gold, *run})
     count = {name: gold.count(name) for name in classes}
 
@@ -55,7 +55,8 @@ def test_items_without_an_answer() -> None:
 
 
 def test_a_tolerance_holds_up_to_rounding() -> None:
-    gold, run = Matrix(["1"], ("x",), np.array([[0.3]])), Matrix(["1"], ("x",), np.array([[0.4]]))  # 0.1 and a bit
+    # slightly more than 0.1
+    gold, run = Matrix(["1"], ("x",), np.array([[0.3]])), Matrix(["1"], ("x",), np.array([[0.4]]))
     assert value("accuracy_within", gold, run, tolerance="0.1") == 1
     assert value("accuracy_within", gold, run, tolerance="0.0999") == 0
 

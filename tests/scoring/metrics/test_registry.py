@@ -1,4 +1,4 @@
-"""What holds for every metric: a new one is tested the moment it is registered."""
+"""Tests of all metrics: a new one is tested as soon as it is registered."""
 
 import math
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The same input gives the same bits under any hash seed, locale and number of threads."""
+"""The same input gives the same bits with any hash seed, locale and number of threads."""
 
 import os
 import subprocess
@@ -15,7 +15,7 @@ SETTINGS = [
     {"PYTHONHASHSEED": "1", "LC_ALL": "C.UTF-8", "OPENBLAS_NUM_THREADS": "2", "OMP_NUM_THREADS": "2"},
     {"PYTHONHASHSEED": "4242", "LC_ALL": "tr_TR.UTF-8", "OPENBLAS_NUM_THREADS": "7", "OMP_NUM_THREADS": "7"},
 ]
-ITEMS = 20_000  # enough for a linear-algebra library to share the work out
+ITEMS = 20_000  # enough for a linear-algebra library to use several threads
 
 
 def every_value() -> list[str]:

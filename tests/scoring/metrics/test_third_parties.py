@@ -1,4 +1,4 @@
-"""A metric from an installed package, announced as an entry point."""
+"""A metric from an installed package, found by its entry point."""
 
 import json
 import os
@@ -32,7 +32,7 @@ WHEEL = "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-no
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder into which a tiny distribution was installed."""
+    """A folder with a tiny installed distribution."""
     wheel = tmp_path_factory.mktemp("wheel") / "tiny_metrics-1.0-py3-none-any.whl"
     files = {
         "tiny_metrics.py": PACKAGE,

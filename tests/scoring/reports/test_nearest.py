@@ -1,4 +1,4 @@
-"""The right name that was meant."""
+"""The valid name that was meant."""
 
 import pytest
 

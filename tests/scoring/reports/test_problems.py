@@ -1,4 +1,4 @@
-"""The table of codes: complete, used, and translatable by its placeholders alone."""
+"""The table of codes: complete, used, and translatable with the same placeholders."""
 
 import gettext
 import re

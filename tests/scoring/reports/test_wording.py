@@ -1,4 +1,4 @@
-"""What problems say: values as they were written, and no words of a parser."""
+"""Texts of problems: values as written, and no words of a parser."""
 
 import json
 

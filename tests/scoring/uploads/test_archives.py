@@ -19,7 +19,7 @@ RUN = b"i0\t0\n" * 50
 
 
 class Unseekable(io.RawIOBase):
-    """A pipe: what is written to it cannot be corrected afterwards, so sizes follow the data."""
+    """A pipe: what is written cannot be corrected afterwards, so sizes follow the data."""
 
     def __init__(self) -> None:
         self.data = bytearray()
@@ -34,7 +34,7 @@ class Unseekable(io.RawIOBase):
 
 @pytest.fixture
 def packed(tmp_path: Path) -> Callable[..., Path]:
-    """Writes bytes, or the given entries as a zip, to a file."""
+    """Write bytes, or the given entries as a zip, to a file."""
 
     def write(content: bytes | dict[str | zipfile.ZipInfo, bytes], method: int = zipfile.ZIP_DEFLATED) -> Path:
         path = tmp_path / "runs.zip"
@@ -263,7 +263,7 @@ def test_nothing_in_it(packed: Callable[..., Path]) -> None:
     assert codes(packed({"sub/": b""})) == ["archive-empty"]
 
 
-# Broken: each is read differently by different programs, or not at all
+# Broken: programs read each differently, or not at all
 
 GOOD = zipped({"a.tsv": RUN, "b.tsv": RUN})
 CENTRAL = GOOD.index(b"PK\x01\x02")

@@ -1,4 +1,4 @@
-"""200 MB files, plain and in a zip, right and hostile, are judged within 2 GB of address space and never raise."""
+"""200 MB files, plain and in a zip, valid and hostile, are checked within 2 GB of address space and never raise."""
 
 import subprocess
 import sys

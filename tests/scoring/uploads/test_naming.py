@@ -1,4 +1,4 @@
-"""Names of runs and archives: what they say, which part of a rule they break, and the nearest right one."""
+"""Names of runs and archives: their content, the rules that they break, and the nearest valid name."""
 
 from dataclasses import replace
 from time import process_time
@@ -110,7 +110,7 @@ def test_examples_validate(tiny: Definition) -> None:
 def test_no_name_takes_long(tiny: Definition, name: str) -> None:
     start = process_time()  # of this process: the machine may have other work
     naming.explain(tiny, name, None)
-    assert process_time() - start < 0.5  # 200 such names may stand in one archive
+    assert process_time() - start < 0.5  # an archive may have 200 such names
 
 
 @pytest.mark.parametrize(

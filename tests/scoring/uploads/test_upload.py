@@ -1,4 +1,4 @@
-"""Whole uploads: single files and archives, judged by name, structure and content at once."""
+"""Whole uploads: single files and archives, checked by name, structure and content at once."""
 
 import hashlib
 import io
@@ -22,7 +22,7 @@ TEAM = "Lak_NLP"
 
 @pytest.fixture
 def stored(tmp_path: Path) -> Callable[[bytes | dict[str, bytes]], Path]:
-    """Writes an upload, bytes or the files of an archive, under a name that says nothing."""
+    """Write an upload, bytes or an archive's files, under a neutral name."""
 
     def write(content: bytes | dict[str, bytes]) -> Path:
         path = tmp_path / "0f343b09"
