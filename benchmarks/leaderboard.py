@@ -36,7 +36,7 @@ TURNS = 5  # of page and API
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class BoardFigures:
     """The figures for one number of runs, or for the empty page (which has no first view)."""
 
     requests_per_s: float
@@ -70,7 +70,7 @@ def main() -> None:
         print(json.dumps(_contract(found)))
 
 
-def _contract(found: dict[int, Figures]) -> dict[str, float]:
+def _contract(found: dict[int, BoardFigures]) -> dict[str, float]:
     """The keys of the contract. `flatness` is the greatest change from few runs to many, 0.2 for 20 %."""
     (runs, small), *rest = found.items()
     changes = [
@@ -88,7 +88,7 @@ def _contract(found: dict[int, Figures]) -> dict[str, float]:
     }
 
 
-def _measure(scratch: Path, sizes: list[int], seconds: float) -> dict[int, Figures]:
+def _measure(scratch: Path, sizes: list[int], seconds: float) -> dict[int, BoardFigures]:
     """The figures by number of runs; 0 is the empty page."""
     database = scratch / "postgres"
     database.mkdir()
@@ -102,7 +102,7 @@ def _measure(scratch: Path, sizes: list[int], seconds: float) -> dict[int, Figur
         }
         _run([sys.executable, "manage.py", "migrate", "-v0"], environment)
         with _serving("benchmarks.hello:application", environment) as port:
-            found = {0: Figures(**_load(port, "/", seconds))}
+            found = {0: BoardFigures(**_load(port, "/", seconds))}
         for size in sizes:
             _run(
                 [sys.executable, "-m", "benchmarks.board_field", str(scratch), str(size), TRACK, PHASE, str(TEAMS)],
@@ -112,7 +112,7 @@ def _measure(scratch: Path, sizes: list[int], seconds: float) -> dict[int, Figur
                 first = _first_view(port, url)
                 page = _load(port, PATH, seconds)
                 ratio = _api_ratio(port, seconds)
-                found[size] = Figures(**page, first_view_ms=first, api_ratio=ratio)
+                found[size] = BoardFigures(**page, first_view_ms=first, api_ratio=ratio)
     return found
 
 

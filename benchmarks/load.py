@@ -16,7 +16,7 @@ _PIECE = 1 << 18
 
 
 @dataclass
-class Connection:
+class LoadConnection:
     """One request after another; `left` is the number of missing bytes of an answer whose head was read."""
 
     socket: socket.socket
@@ -36,7 +36,7 @@ def run(port: int, path: str, seconds: float, count: int) -> dict[str, float]:
     request = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode()
     selector = selectors.DefaultSelector()
     for _ in range(count):
-        connection = Connection(socket.create_connection(("127.0.0.1", port)))
+        connection = LoadConnection(socket.create_connection(("127.0.0.1", port)))
         connection.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         selector.register(connection.socket, selectors.EVENT_READ, connection)
         _send(connection, request)
@@ -57,12 +57,12 @@ def _p95(took: list[float]) -> float:
     return sorted(took)[int(0.95 * len(took))]
 
 
-def _send(connection: Connection, request: bytes) -> None:
+def _send(connection: LoadConnection, request: bytes) -> None:
     connection.head, connection.left, connection.sent_at = b"", -1, time.perf_counter()
     connection.socket.sendall(request)
 
 
-def _is_done(connection: Connection) -> bool:
+def _is_done(connection: LoadConnection) -> bool:
     """Read what is available; return whether the answer is complete."""
     piece = connection.socket.recv(_PIECE)
     if not piece:

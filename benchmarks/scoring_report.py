@@ -15,7 +15,7 @@ TARGET = 500  # times faster than PyEvALL in one process
 
 
 @dataclass(frozen=True)
-class Line:
+class VariantLine:
     """Seconds of one variant: ours with the gold loaded, ours with the gold read again, PyEvALL's, and our phases."""
 
     track: str
@@ -50,13 +50,13 @@ class EntityF1:
 
 
 @dataclass(frozen=True)
-class Figures:
+class BenchmarkFigures:
     """All results of one run of the benchmark.
 
     `processes`: our seconds and PyEvALL's by track; `load`: of the machine when the benchmark began.
     """
 
-    lines: Sequence[Line]
+    lines: Sequence[VariantLine]
     processes: Mapping[str, tuple[float, float]]
     growth: Sequence[Growth]
     ties: Mapping[str, Mapping[str, Any]]
@@ -85,12 +85,12 @@ class Figures:
         return float(np.polyfit(np.log(items), np.log(seconds), 1)[0])
 
 
-def as_text(figures: Figures) -> str:
+def as_text(figures: BenchmarkFigures) -> str:
     """Every table, for a terminal."""
     return "\n\n".join(table.as_text() for table in _tables(figures))
 
 
-def _tables(figures: Figures) -> list[TextTable]:
+def _tables(figures: BenchmarkFigures) -> list[TextTable]:
     lines, phases = figures.lines, list(figures.lines[0].phases)
     return [
         TextTable(
@@ -154,7 +154,7 @@ def _ms(seconds: float) -> str:
     return f"{1000 * seconds:,.2f}"
 
 
-def write_page(figures: Figures, folder: Path) -> None:
+def write_page(figures: BenchmarkFigures, folder: Path) -> None:
     """Write `scoring.md` and `scoring.svg` to `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "scoring.svg").write_text(_chart(figures.lines), encoding="utf-8")
@@ -186,7 +186,7 @@ def _markdown(table: TextTable) -> str:
     return "\n".join([f"## {table.title}", "", *lines])
 
 
-def _chart(lines: Sequence[Line]) -> str:
+def _chart(lines: Sequence[VariantLine]) -> str:
     """Horizontal bars from 0, one per variant, and a line at the target."""
     widest = max(TARGET, *(line.ratio for line in lines))
     height = 34 * len(lines) + 40

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.exist_runs import Variant, build_variants, write_run
-from benchmarks.scoring_report import EntityF1, Figures, Growth, Line, as_text, write_page
+from benchmarks.scoring_report import BenchmarkFigures, EntityF1, Growth, VariantLine, as_text, write_page
 
 ROOT = Path(__file__).resolve().parents[1]
 SIZES = (10_000, 31_623, 100_000, 316_228, 1_000_000)
@@ -59,14 +59,14 @@ def _environment(name: str, requirements_file: str) -> str:
     return str(python)
 
 
-def _measure(scratch: Path, peer_python: str, repeats: int) -> Figures:
+def _measure(scratch: Path, peer_python: str, repeats: int) -> BenchmarkFigures:
     load = os.getloadavg()[0]
     folder = scratch / "exist2024"
     variants = build_variants(folder)
     listed = scratch / "variants.json"
     listed.write_text(json.dumps([variant.as_dict() for variant in variants]), encoding="utf-8")
     peer = [peer_python, str(ROOT / "benchmarks" / "pyevall_peer.py"), str(listed)]
-    return Figures(
+    return BenchmarkFigures(
         lines=[*_in_one_process(variants, folder, listed, peer, repeats)],
         processes={variant.track: _as_processes(variant, folder, peer) for variant in variants},
         growth=[_grown(scratch, folder, items) for items in SIZES],
@@ -101,7 +101,7 @@ def _tags(rng: np.random.Generator) -> list[list[str]]:
 
 def _in_one_process(
     variants: Sequence[Variant], folder: Path, listed: Path, peer: list[str], repeats: int
-) -> Iterator[Line]:
+) -> Iterator[VariantLine]:
     """Both sides in turn, so that other load affects both."""
     engine = [sys.executable, "-m", "benchmarks.measure", "variants", str(folder), str(listed)]
     with _talking(engine) as ours, _talking(peer) as theirs:
@@ -113,7 +113,7 @@ def _in_one_process(
             if not same:
                 raise SystemExit(f"{variant.track}: ours {mine['values']}, PyEvALL's {other['values']}")
             phases = {name: median(own["phases"][name] for own, _ in answers) for name in mine["phases"]}
-            yield Line(
+            yield VariantLine(
                 track=variant.track,
                 ours=median(own["seconds"] for own, _ in answers),
                 with_gold=median(own["with_gold"] for own, _ in answers),

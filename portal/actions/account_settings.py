@@ -7,7 +7,7 @@ from allauth.usersessions.models import UserSession
 from portal.actions.action import Act, action
 from portal.actions.input import column, passes
 from portal.actions.roles import ANYONE, OWN_ACCOUNT
-from portal.mail.unsubscribe import Wish
+from portal.mail.unsubscribe import Unsubscription
 from portal.models import User
 from portal.models.account import is_country, is_language, is_time_zone
 
@@ -42,10 +42,10 @@ def change_settings(
 
 
 @action(who=ANYONE, repeatable=True)
-def stop_mails(act: Act, wish: Wish) -> None:
+def stop_mails(act: Act, wish: Unsubscription) -> None:
     """Stop mails of one kind to one person.
 
-    A `Wish` comes only from the signed link in such a mail, so no sign-in is needed.
+    An `Unsubscription` comes only from the signed link in such a mail, so no sign-in is needed.
     """
     User.objects.filter(pk=wish.user_id).update(**{wish.field: False})
 

@@ -50,7 +50,7 @@ Find = Callable[..., Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedInput:
     """An input that the body names: its field there, and how to find what it names."""
 
     kind: Any
@@ -69,7 +69,7 @@ class Route:
     action: Action[Any, Any, Any]
     target: Find
     tag: str
-    named: Mapping[str, Named] = field(default_factory=dict)
+    named: Mapping[str, NamedInput] = field(default_factory=dict)
     from_request: Mapping[str, Callable[[ApiRequest, dict[str, Any]], Any]] = field(default_factory=dict)
     answer: Callable[[ApiRequest, Any], Any] | None = None
     status: HTTPStatus = HTTPStatus.OK
@@ -171,7 +171,7 @@ ROUTES = (
         team_members.hand_over,
         own_team,
         "Team",
-        named={"member": Named(int, _members_of_own)},
+        named={"member": NamedInput(int, _members_of_own)},
         example={"member": 17},
     ),
     Route("POST", f"{OWN}/paper", papers.give_paper, own_team, "Team", example={"link": "https://example.org/paper"}),
@@ -239,7 +239,7 @@ ROUTES = (
         phases.grant_grace,
         find_phase,
         "Organizers",
-        named={"team": Named(str | None, _team_of_task)},
+        named={"team": NamedInput(str | None, _team_of_task)},
         example={"team": "Meltemi", "until": "2026-05-12T12:00:00Z", "reason": "An outage of ours."},
     ),
     Route(
@@ -266,7 +266,7 @@ ROUTES = (
         scores.apply_scores,
         find_task,
         "Organizers",
-        named={"wanted": Named(list[str], _waiting)},
+        named={"wanted": NamedInput(list[str], _waiting)},
         example={"wanted": ["3 8 2.1"], "note": "Two labels of the gold were wrong."},
     ),
     Route(

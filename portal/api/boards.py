@@ -31,7 +31,7 @@ from portal.web.board_cache import personal, wants_csv
 Slug = Annotated[str | None, Field(max_length=50, description="A phase; without it, the one that the page opens with")]
 
 
-class Board(BaseModel):
+class BoardQuery(BaseModel):
     """The rows of a board, as on its page. Only `runs`, `as_of` and `slice` change ranks."""
 
     phase: Slug = None
@@ -46,7 +46,7 @@ class Board(BaseModel):
     limit: Annotated[int, Field(ge=1, le=1000, description="Rows on a page")] = PAGE_SIZE
 
 
-class Overall(BaseModel):
+class OverallQuery(BaseModel):
     """The phase."""
 
     phase: Slug = None
@@ -57,7 +57,7 @@ AS_CSV_TOO = {"responses": {200: {"content": CSV}}}
 
 
 @read("Leaderboards", "/tasks/{slug:task}/leaderboards/{slug:track}", BoardAnswer, openapi_extra=AS_CSV_TOO)
-def leaderboard(request: ApiRequest, task: str, track: str, query: Query[Board]) -> HttpResponse:
+def leaderboard(request: ApiRequest, task: str, track: str, query: Query[BoardQuery]) -> HttpResponse:
     """A track's leaderboard in a phase, as you may see it.
 
     With `Accept: text/csv` the whole table as CSV. Before the release it has rows for organizers only.
@@ -81,14 +81,14 @@ def leaderboard(request: ApiRequest, task: str, track: str, query: Query[Board])
     None,
     openapi_extra=file("text/csv", "The whole leaderboard"),
 )
-def leaderboard_csv(request: ApiRequest, task: str, track: str, query: Query[Board]) -> HttpResponse:
+def leaderboard_csv(request: ApiRequest, task: str, track: str, query: Query[BoardQuery]) -> HttpResponse:
     """The leaderboard as CSV."""
     head, board = _board(request, task, track, query, whole=True)
     return personal(_csv(export.board_csv(board)), head)
 
 
 @read("Leaderboards", "/tasks/{slug:task}/leaderboards", OverallAnswer, openapi_extra=AS_CSV_TOO)
-def leaderboards(request: ApiRequest, task: str, query: Query[Overall]) -> HttpResponse:
+def leaderboards(request: ApiRequest, task: str, query: Query[OverallQuery]) -> HttpResponse:
     """The tracks of one phase next to each other, and the rankings over several of them; also as CSV."""
     page = find_page(request, task)
     head = board_head(task, None, query.phase)
@@ -133,7 +133,9 @@ def released_leaderboard(request: ApiRequest, task: str, track: str, phase: str,
     return _csv(export.board_csv(board)) if wants_csv(request) else _json(export.board_content(board))
 
 
-def _board(request: ApiRequest, task: str, track: str, query: Board, *, whole: bool) -> tuple[BoardHead, Leaderboard]:
+def _board(
+    request: ApiRequest, task: str, track: str, query: BoardQuery, *, whole: bool
+) -> tuple[BoardHead, Leaderboard]:
     page: TaskPage = find_page(request, task)
     head = board_head(task, track, query.phase)
     if head is None:

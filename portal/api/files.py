@@ -42,7 +42,7 @@ _KEY = {
 }
 
 
-class Upload(BaseModel):
+class UploadQuery(BaseModel):
     """Details of the file, in the URL."""
 
     file_name: Annotated[
@@ -93,7 +93,7 @@ def upload(
 
 
 @upload(f"{PHASE}/submissions", submit, find_phase, {201: SubmissionAnswer}, "Submissions", RAW_BODY | FORM_BODY)
-def submit_file(request: ApiRequest, task: str, phase: str, query: Query[Upload]) -> Any:
+def submit_file(request: ApiRequest, task: str, phase: str, query: Query[UploadQuery]) -> Any:
     """Submit a file: a run, or a zip of several.
 
     The body is the file itself, or a form with the part `file`. When this answers, the file is stored; poll the address
@@ -119,7 +119,7 @@ def submit_file(request: ApiRequest, task: str, phase: str, query: Query[Upload]
 
 
 @upload(f"{PHASE}/validations", validate_only, find_phase, {202: ValidationAnswer}, "Submissions", RAW_BODY | FORM_BODY)
-def validate_file(request: ApiRequest, task: str, phase: str, query: Query[Upload]) -> Any:
+def validate_file(request: ApiRequest, task: str, phase: str, query: Query[UploadQuery]) -> Any:
     """Validate a file without submitting it: the same check and the same report, without using quota.
 
     Poll the address in `Location` until `is_finished`.

@@ -13,7 +13,7 @@ _WISHES = frozenset(OutgoingMail.WISHES.values())
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class Unsubscription:
     """A field of `User` to turn off, and the user's id."""
 
     user_id: int
@@ -30,10 +30,10 @@ def token(user: User, field: str) -> str:
     return Signer(salt=_SIGNER).sign(f"{user.pk}:{field}")
 
 
-def read(token: str) -> Wish | None:
+def read(token: str) -> Unsubscription | None:
     """The wish in a token; None if we have not signed it."""
     try:
         user_id, field = Signer(salt=_SIGNER).unsign(token).split(":")
     except (BadSignature, ValueError):
         return None
-    return Wish(int(user_id), field) if field in _WISHES else None
+    return Unsubscription(int(user_id), field) if field in _WISHES else None

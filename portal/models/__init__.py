@@ -13,7 +13,7 @@ from portal.models.gold import GoldStandard
 from portal.models.gold_upload import GoldUpload
 from portal.models.heartbeat import Heartbeat
 from portal.models.items import GoldItems, RunItems, items_are_public
-from portal.models.mail import Finding, MailFacts, OutgoingMail, Result
+from portal.models.mail import Finding, MailedResult, MailFacts, OutgoingMail
 from portal.models.paper_pack import PaperPack
 from portal.models.phase import Grace, Phase, PhaseChange
 from portal.models.push import TaskPush

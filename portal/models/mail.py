@@ -137,7 +137,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class MailedResult:
     """One run as text. Its scores are empty while only organizers may see them."""
 
     run: Run
@@ -151,4 +151,4 @@ class MailFacts:
     receipt: Mapping[str, Any] | None = None
     findings: Sequence[Finding] = ()
     findings_left_out: int = 0
-    results: Sequence[Result] = ()
+    results: Sequence[MailedResult] = ()

@@ -147,7 +147,7 @@ class Track(models.Model):
     slug = models.SlugField()
     title = models.CharField(max_length=200)
     position = models.PositiveSmallIntegerField()
-    agreement = models.JSONField(default=dict)  # `scoring.gold.agreement.Agreement` by split
+    agreement = models.JSONField(default=dict)  # `scoring.gold.agreement.AnnotatorAgreement` by split
 
     class Meta:
         ordering = ("position",)

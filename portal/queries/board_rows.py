@@ -26,7 +26,7 @@ Keys = Sequence[tuple[int, float | None]]  # evaluation and ranking value, best 
 _KINDS = Case(When(run__kind=Run.Kind.GOLD, then=0), When(run__kind=Run.Kind.BASELINE, then=1), default=Value(2))
 
 
-class Line(NamedTuple):
+class RunColumns(NamedTuple):
     """The columns of an evaluation and its run that make a row."""
 
     pk: int
@@ -45,7 +45,7 @@ class Line(NamedTuple):
 
 
 _RUN = ("kind", "name", "number", "method", "system_type", "received_at", "chosen_at", "team", "team__name")
-_FIELDS = ("pk", "scores", "flags", "run", *(f"run__{name}" for name in _RUN))  # in the order of Line
+_FIELDS = ("pk", "scores", "flags", "run", *(f"run__{name}" for name in _RUN))  # in the order of RunColumns
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,25 +56,25 @@ class Names:
     are_public: bool
     own: Team | None
 
-    def team(self, line: Line) -> str:
+    def team(self, line: RunColumns) -> str:
         if self.knows(line):
             return line.team or ""
         secret = f"{settings.SECRET_KEY}/alias".encode()
         digest = hmac.new(secret, f"{self.phase.pk}/{line.team_id}".encode(), hashlib.sha256).digest()
         return _("Team %(alias)s") % {"alias": b32encode(digest).decode()[:5]}
 
-    def knows(self, line: Line) -> bool:
+    def knows(self, line: RunColumns) -> bool:
         return self.are_public or line.team_id is None or self.owns(line)
 
-    def owns(self, line: Line) -> bool:
+    def owns(self, line: RunColumns) -> bool:
         return self.own is not None and self.own.pk == line.team_id
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class BoardPage:
     """A page of lines; `count` is the number of all lines."""
 
-    lines: list[Line]
+    lines: list[RunColumns]
     count: int
     number: int = 1
     pages: int = 1
@@ -171,7 +171,7 @@ def shown(selection: Selection, choices: Choices, names: Names) -> QuerySet[Eval
     return found
 
 
-def page_of(found: QuerySet[Evaluation], selection: Selection, order: Order, choices: Choices) -> Page:
+def page_of(found: QuerySet[Evaluation], selection: Selection, order: Order, choices: Choices) -> BoardPage:
     """The requested page, or the nearest one. With equal values, references come first, then earlier runs.
 
     The first page, the most frequent one, needs no count unless it is full.
@@ -186,23 +186,25 @@ def page_of(found: QuerySet[Evaluation], selection: Selection, order: Order, cho
     ordered = found.order_by(by_value, _KINDS, "run__received_at", "run__name")
     lines = _lines(ordered[: choices.size])
     if choices.size is None or len(lines) < choices.size:
-        return Page(lines, len(lines))
+        return BoardPage(lines, len(lines))
     count = found.count()
     number, pages = _nearest_page(choices.page, count, choices.size)
     if number > 1:
         lines = _lines(ordered[(number - 1) * choices.size : number * choices.size])
-    return Page(lines, count, number, pages)
+    return BoardPage(lines, count, number, pages)
 
 
-def _sorted_page(lines: Iterable[Line], scores: Mapping[int, Scores], order: Order, choices: Choices) -> Page:
+def _sorted_page(
+    lines: Iterable[RunColumns], scores: Mapping[int, Scores], order: Order, choices: Choices
+) -> BoardPage:
     """A page sorted by scores that are not in the database: the query would scan all of them for every row."""
     found = [line._replace(scores=scores.get(line.pk, {})) for line in lines]
     kinds = (Run.Kind.GOLD, Run.Kind.BASELINE, Run.Kind.TEAM)
     found.sort(key=lambda line: (order(line.scores), kinds.index(Run.Kind(line.kind)), line.received_at, line.name))
     if choices.size is None:
-        return Page(found, len(found))
+        return BoardPage(found, len(found))
     number, pages = _nearest_page(choices.page, len(found), choices.size)
-    return Page(found[(number - 1) * choices.size : number * choices.size], len(found), number, pages)
+    return BoardPage(found[(number - 1) * choices.size : number * choices.size], len(found), number, pages)
 
 
 def _nearest_page(page: int, count: int, size: int) -> tuple[int, int]:
@@ -211,11 +213,11 @@ def _nearest_page(page: int, count: int, size: int) -> tuple[int, int]:
     return min(max(1, page), pages), pages
 
 
-def _lines(found: QuerySet[Evaluation]) -> list[Line]:
-    return [Line(*values) for values in found.values_list(*_FIELDS)]
+def _lines(found: QuerySet[Evaluation]) -> list[RunColumns]:
+    return [RunColumns(*values) for values in found.values_list(*_FIELDS)]
 
 
-def rows(lines: Iterable[Line], selection: Selection, names: Names, groups: Mapping[int, str]) -> list[Row]:
+def rows(lines: Iterable[RunColumns], selection: Selection, names: Names, groups: Mapping[int, str]) -> list[Row]:
     """The rows of a page; `groups` has letters by evaluation."""
     intervals = selection.board.comparison.get("intervals", {})
     return [_row(one, selection, names, intervals.get(str(one.pk)), groups.get(one.pk, "")) for one in lines]
@@ -230,7 +232,7 @@ def _matches(text: str, names: Names) -> Q:
     return Q(team=own) if own is not None and text.casefold() in own.name.casefold() else Q(pk__in=())
 
 
-def _row(line: Line, selection: Selection, names: Names, interval: Any, group: str) -> Row:
+def _row(line: RunColumns, selection: Selection, names: Names, interval: Any, group: str) -> Row:
     is_known = names.knows(line)
     return Row(
         rank=selection.ranks.get(line.pk),

@@ -63,7 +63,7 @@ class GapLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Missed:
+class MissedByAnswer:
     """Items that the best runs all got wrong, by the gold's answer, as in Table 4 of HatEval 2019.
 
     `best`, `counts` and `ids` have an entry for each number of runs. `rows` have the answers of which some were missed.
@@ -89,10 +89,10 @@ class Insights:
     leads: list[LeadLine]  # of the best runs over each other
     field: dict[str, Any]  # `scoring.analysis.details.field_details`; empty until a worker made it
     evaluation_ids: dict[str, int]  # by run
-    missed: Missed | None
+    missed: MissedByAnswer | None
     slices: list[SliceScores]
     gaps: list[GapLine]
-    agreement: list[dict[str, Any]]  # the annotators', as `scoring.gold.agreement.Agreement`; empty if unknown
+    agreement: list[dict[str, Any]]  # the annotators', as `scoring.gold.agreement.AnnotatorAgreement`; empty if unknown
 
 
 def insights(track: Track, phase: Phase, viewer: Viewer, at: datetime) -> Insights:
@@ -193,13 +193,13 @@ def _of_track(found: Mapping[str, Found], track: Track) -> list[tuple[str, Found
     return [(name, found[name]) for name in track.definition.slices if name in found]
 
 
-def _missed(found: Sequence[Mapping[str, Any]], board: Leaderboard, at: datetime) -> Missed | None:
+def _missed(found: Sequence[Mapping[str, Any]], board: Leaderboard, at: datetime) -> MissedByAnswer | None:
     """The answers with the most missed items first."""
     if not found:
         return None
     all_of = {answer: items for answer, (_missed, items) in found[0]["by_answer"].items()}
     rows = [(answer, [one["by_answer"][answer][0] for one in found], items) for answer, items in all_of.items()]
-    return Missed(
+    return MissedByAnswer(
         best=[one["best"] for one in found],
         judged=found[0]["judged"],
         counts=[one["missed"] for one in found],

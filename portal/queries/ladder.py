@@ -19,7 +19,7 @@ _UNFINISHED = (Run.State.RECEIVED, Run.State.SCORING)
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class LadderStep:
     """A run that made a step, and its shown ranking key (see `Track.rank_key`), rounded."""
 
     owner: int | UUID  # the team, or a run without one
@@ -49,7 +49,7 @@ class _Sent(NamedTuple):
         return (("run", self.run),) if self.team is None else (("team", self.team), ("sender", self.sender))
 
 
-def steps(board: Board, runs: QuerySet[Run], viewer: Viewer, at: datetime) -> list[Step]:
+def steps(board: Board, runs: QuerySet[Run], viewer: Viewer, at: datetime) -> list[LadderStep]:
     """The steps on that board that the viewer may see, in order; `runs` must have all runs of an owner or none.
 
     Owners of a run are its team and its sender, so a person who changes teams gets no second ladder. A withdrawn run
@@ -68,7 +68,7 @@ def steps(board: Board, runs: QuerySet[Run], viewer: Viewer, at: datetime) -> li
     known = list(_known(everything))
     keys = ladder([sent.key for sent in known], step, [sent.owners for sent in known])
     return [
-        Step(sent.team or sent.run, sent.run, sent.evaluation, sent.team is not None, sent.received_at, key)
+        LadderStep(sent.team or sent.run, sent.run, sent.evaluation, sent.team is not None, sent.received_at, key)
         for sent, key in zip(known, keys, strict=True)
         if key is not None and sent.evaluation is not None
     ]

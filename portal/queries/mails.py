@@ -8,7 +8,18 @@ from allauth.account.models import EmailAddress
 from django.contrib.auth.models import AnonymousUser
 from django.utils.translation import gettext as _
 
-from portal.models import Finding, MailFacts, OutgoingMail, Phase, Result, Run, SharedTask, Signature, Submission, Team
+from portal.models import (
+    Finding,
+    MailedResult,
+    MailFacts,
+    OutgoingMail,
+    Phase,
+    Run,
+    SharedTask,
+    Signature,
+    Submission,
+    Team,
+)
 from portal.queries.columns import Score
 from portal.queries.receipts import receipt
 from portal.queries.runs import RunLine, official_runs_of, submission_view, team_runs
@@ -57,7 +68,7 @@ def _has_reader(mail: OutgoingMail) -> bool:
 def _accepted(mail: OutgoingMail, at: datetime) -> MailFacts:
     submission = _submission(mail)
     runs = submission.runs.select_related("track").order_by("track__position", "number")
-    return MailFacts(receipt=receipt(submission), results=[Result(run, ()) for run in runs])
+    return MailFacts(receipt=receipt(submission), results=[MailedResult(run, ()) for run in runs])
 
 
 def _rejected(mail: OutgoingMail, at: datetime) -> MailFacts:
@@ -145,7 +156,7 @@ def _place(problem: Problem) -> str:
     return ", ".join(parts) or _("the whole upload")
 
 
-def _official_results(team: Team, phase: Phase, at: datetime) -> list[Result]:
+def _official_results(team: Team, phase: Phase, at: datetime) -> list[MailedResult]:
     """The team's official runs with their ranking scores."""
     lines = [line for line in team_runs(team, _EVERYBODY, at) if line.run.phase_id == phase.pk]
     found = official_runs_of(lines, _EVERYBODY, at)
@@ -156,5 +167,5 @@ def _official_results(team: Team, phase: Phase, at: datetime) -> list[Result]:
     return [_result(line, [line.ranking_score] if line.ranking_score else []) for line in chosen]
 
 
-def _result(line: RunLine, scores: Iterable[Score]) -> Result:
-    return Result(line.run, [(one.column.short, score(one.value, one.column.decimals)) for one in scores])
+def _result(line: RunLine, scores: Iterable[Score]) -> MailedResult:
+    return MailedResult(line.run, [(one.column.short, score(one.value, one.column.decimals)) for one in scores])

@@ -17,7 +17,7 @@ STAMPS = "data_passwords"  # key in the session: shared task → stamp of the ve
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class AccessStep:
     """A step that is needed, and the link for it."""
 
     text: str
@@ -37,7 +37,7 @@ class DatasetLine:
     licence: str
     who: str
     released: datetime | None
-    steps: list[Step]  # steps still needed; the password of an encrypted file is asked with the file
+    steps: list[AccessStep]  # steps still needed; the password of an encrypted file is asked with the file
     is_encrypted: bool  # for this reader
 
     @property
@@ -86,7 +86,7 @@ def _saved_name(page: TaskPage, dataset: DatasetDefinition) -> str:
     return f"{page.shared_task.slug}-{dataset.slug}{ending}"
 
 
-def step(page: TaskPage, obstacle: Obstacle) -> Step:
+def step(page: TaskPage, obstacle: Obstacle) -> AccessStep:
     slug = page.shared_task.slug
     back = reverse("task_data", args=[slug])
     team = (reverse("team", args=[slug]), _("Your team"))
@@ -97,4 +97,4 @@ def step(page: TaskPage, obstacle: Obstacle) -> Step:
         Obstacle.UNSIGNED: (f"{reverse('agreement', args=[slug])}?{urlencode({'next': back})}", _("Read and sign")),
         Obstacle.PASSWORD: (reverse("data_password", args=[slug]), _("Enter the password")),
     }.get(obstacle, team)
-    return Step(str(obstacle.label), link, label)
+    return AccessStep(str(obstacle.label), link, label)

@@ -38,7 +38,7 @@ class Summary:
 
 
 @dataclass(frozen=True, slots=True)
-class Missed:
+class MissedItems:
     """Items that all of `runs` got wrong, among the `judged` ones.
 
     `by_answer` maps the gold's answer as text to (missed, judged).
@@ -110,7 +110,7 @@ def disagreement(runs: Mapping[str, Comparison]) -> TextTable:
     return square("Share of items that two runs answer differently", list(runs), shares)
 
 
-def missed_by_all(runs: Mapping[str, Comparison]) -> Missed:
+def missed_by_all(runs: Mapping[str, Comparison]) -> MissedItems:
     """Items that every run gets wrong; pass the top k. All runs have the same gold."""
     one = _answers(next(iter(runs.values())))
     wrong = ~np.any([right(comparison) for comparison in runs.values()], axis=0)
@@ -123,7 +123,7 @@ def missed_by_all(runs: Mapping[str, Comparison]) -> Missed:
         for answer in distinct(gold[judged])
     }
     items = np.array(one.ids, object)[wrong & judged].tolist()
-    return Missed(tuple(runs), tuple(items), int(judged.sum()), by_answer)
+    return MissedItems(tuple(runs), tuple(items), int(judged.sum()), by_answer)
 
 
 def _answers(comparison: Comparison) -> ItemAnswers:

@@ -10,7 +10,7 @@ from scoring.definition import Definition
 from scoring.reports.printing import report_text
 from scoring.reports.problems import in_language
 from scoring.uploads import naming
-from scoring.uploads.name_rules import Named
+from scoring.uploads.name_rules import NameReading
 
 Held = defaultdict[str | None, set[tuple[str, int | None]]]  # by team, the runs that the given names mean
 
@@ -52,7 +52,7 @@ def _explained(name: str, options: argparse.Namespace, definition: Definition, h
     return {"name": name, **fields, "nearest": nearest, **report.as_dict()}
 
 
-def _words(named: Named, is_archive: bool, definition: Definition) -> str:
+def _words(named: NameReading, is_archive: bool, definition: Definition) -> str:
     words = ["an archive of runs"] if is_archive else []
     if named.track:
         words.append(f"{definition.track(named.track).title}: track {named.track}")
@@ -61,6 +61,6 @@ def _words(named: Named, is_archive: bool, definition: Definition) -> str:
     return ", ".join(words)
 
 
-def _wrong(named: Named, nearest: list[str], language: str) -> str:
+def _wrong(named: NameReading, nearest: list[str], language: str) -> str:
     text = report_text(named.report, naming.printable(named.name), language)
     return "\n".join([text, "", "nearest right names:", *(f"  {name}" for name in nearest)])

@@ -28,7 +28,7 @@ SEPARATORS_BY_NAME = {"comma": ",", "tab": "\t", "semicolon": ";", "bar": "|", "
 
 
 @dataclass(frozen=True, slots=True)
-class ItemTable:
+class TableRows:
     """The rows below the header, their items, and the indexes of the columns."""
 
     rows: Rows
@@ -74,7 +74,7 @@ LAYOUT_OPTIONS = (
 
 def read_table(
     data: bytes, options: Mapping[str, Any], columns: Sequence[str], reading: Reading, dispensable: Collection[str] = ()
-) -> ItemTable | None:
+) -> TableRows | None:
     """Split a file into rows and find its columns; None, with problems reported, if one is missing.
 
     Args:
@@ -113,7 +113,7 @@ def read_table(
         return None
     parts = [rows.column(places[name]) for name in options["id"]]
     ids = parts[0] if len(parts) == 1 else list(map("_".join, zip(*parts, strict=True)))
-    return ItemTable(rows, ids, places)
+    return TableRows(rows, ids, places)
 
 
 def write_table(ids: Sequence[str], columns: Mapping[str, Sequence[Any]], options: Mapping[str, Any]) -> str:

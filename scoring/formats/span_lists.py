@@ -90,7 +90,7 @@ def pairs_of_rows(start: str, stop: str) -> list[tuple[int, int]] | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Marks:
+class SpanMarks:
     """Spans in the order of the file, and the number for each item; `ends` are exclusive.
 
     `repeated` are rows with a repeated offset. `lines` and `path` say where items are, in files that have them.
@@ -113,7 +113,7 @@ class Marks:
         offsets: Offsets,
         lines: Sequence[int] | None = None,
         path: Callable[[int], str] | None = None,
-    ) -> "Marks":
+    ) -> "SpanMarks":
         """Marks from a list per item, as in `Offsets.of_cell`. Positions beyond any text become BEYOND."""
         lengths = np.fromiter(map(len, lists), np.int64, len(lists))
         count = int(lengths.sum())
@@ -126,7 +126,7 @@ class Marks:
     @classmethod
     def of_cells(
         cls, ids: list[str], cells: Sequence[str], lines: Sequence[int], offsets: Offsets, problems: Problems
-    ) -> "Marks":
+    ) -> "SpanMarks":
         """Marks from cells with lists."""
         at_once = None if offsets.as_pairs else _decode_at_once(cells)
         if at_once is not None:
@@ -206,7 +206,7 @@ class Marks:
 def _spans_of_offsets(
     offsets: NDArray[np.int64], lengths: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], bool, dict[int, int]]:
-    """The fields of `Marks` from the offsets of all items, `lengths` of each. Neighbors form one span.
+    """The fields of `SpanMarks` from the offsets of all items, `lengths` of each. Neighbors form one span.
 
     `offsets` is overwritten: there may be millions, and copying them costs more than all the rest.
     """

@@ -19,9 +19,9 @@ from scoring.formats.delimited import split_plain
 from scoring.formats.format import Format, Size
 from scoring.formats.json_records import RECORD_OPTIONS, read_records, records_suffix, shape_of, write_records
 from scoring.formats.json_text import MISSING
-from scoring.formats.layout import LAYOUT_OPTIONS, ItemTable, read_table, table_suffix, write_table
+from scoring.formats.layout import LAYOUT_OPTIONS, TableRows, read_table, table_suffix, write_table
 from scoring.formats.reading import Problems, Reading, are_too_many, check_ids, decode, is_too_much, shown, shown_cell
-from scoring.formats.span_lists import Marks, Offsets, pairs_of_rows
+from scoring.formats.span_lists import Offsets, SpanMarks, pairs_of_rows
 
 LINE = "id<TAB>[offsets]"
 
@@ -80,13 +80,13 @@ def _offsets(spec: FormatSpec) -> Offsets:
     return Offsets(spec.options["spans"] != "offsets", spec.options["end"] == "inclusive")
 
 
-def _read_plain(data: bytes, spec: FormatSpec, reading: Reading, problems: Problems) -> Marks | None:
+def _read_plain(data: bytes, spec: FormatSpec, reading: Reading, problems: Problems) -> SpanMarks | None:
     text = decode(data, reading.report)
     if text is None or is_too_much(text, "\t", reading):
         return None
     rows = split_plain(text, "\t")
     if rows is not None and rows.width == 2:
-        return Marks.of_cells(rows.column(0), rows.column(1), rows.lines, _offsets(spec), problems)
+        return SpanMarks.of_cells(rows.column(0), rows.column(1), rows.lines, _offsets(spec), problems)
     ids, cells, lines = [], [], []
     for number, line in enumerate(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), 1):
         if not line.strip():
@@ -99,29 +99,29 @@ def _read_plain(data: bytes, spec: FormatSpec, reading: Reading, problems: Probl
         ids.append(item)
         cells.append(rest[0] if len(rest) == 1 else "[]")
         lines.append(number)
-    return Marks.of_cells(ids, cells, lines, _offsets(spec), problems)
+    return SpanMarks.of_cells(ids, cells, lines, _offsets(spec), problems)
 
 
-def _read_cells(data: bytes, spec: FormatSpec, reading: Reading, problems: Problems) -> Marks | None:
+def _read_cells(data: bytes, spec: FormatSpec, reading: Reading, problems: Problems) -> SpanMarks | None:
     name = spec.options["value"]
     table = read_table(data, spec.options, (name,), reading)
     if table is None:
         return None
-    return Marks.of_cells(table.ids, table.column(name), table.rows.lines, _offsets(spec), problems)
+    return SpanMarks.of_cells(table.ids, table.column(name), table.rows.lines, _offsets(spec), problems)
 
 
-def _read_rows(data: bytes, spec: FormatSpec, reading: Reading, problems: Problems) -> Marks | None:
+def _read_rows(data: bytes, spec: FormatSpec, reading: Reading, problems: Problems) -> SpanMarks | None:
     """One row per span: rows of the same item belong together; one with empty cells is an item without spans."""
     names = (spec.options["start"], spec.options["stop"])
     table = read_table(data, spec.options, names, reading)
     if table is None:
         return None
     pairs, lines = _pairs_by_item(table, names, problems)
-    return Marks.of_lists(list(pairs), list(pairs.values()), _offsets(spec), list(lines.values()))
+    return SpanMarks.of_lists(list(pairs), list(pairs.values()), _offsets(spec), list(lines.values()))
 
 
 def _pairs_by_item(
-    table: ItemTable, names: tuple[str, str], problems: Problems
+    table: TableRows, names: tuple[str, str], problems: Problems
 ) -> tuple[dict[str, list[tuple[int, int]]], dict[str, int]]:
     pairs: dict[str, list[tuple[int, int]]] = {}
     lines: dict[str, int] = {}
@@ -138,7 +138,7 @@ def _pairs_by_item(
     return pairs, lines
 
 
-def _read_json(data: bytes, spec: FormatSpec, reading: Reading, problems: Problems) -> Marks | None:
+def _read_json(data: bytes, spec: FormatSpec, reading: Reading, problems: Problems) -> SpanMarks | None:
     offsets = _offsets(spec)
     records = read_records(data, shape_of(spec, offsets.type), reading, strings_in=lambda values: 0)
     if records is None:
@@ -152,7 +152,7 @@ def _read_json(data: bytes, spec: FormatSpec, reading: Reading, problems: Proble
     if len(records.ids) < len(found):
         return None  # an entry without an id, which was reported
     path = replace(records, values=[]).path  # without the lists, which may be millions of pairs
-    return Marks.of_lists(records.ids, found, offsets, path=path)
+    return SpanMarks.of_lists(records.ids, found, offsets, path=path)
 
 
 def write(answers: Spans, spec: FormatSpec) -> str:

@@ -16,7 +16,7 @@ from scoring.definition.yaml_values import Value
 from scoring.formats.decimals import decimals, is_decimal
 from scoring.formats.format import Format
 from scoring.formats.labels import WITH_POINT, report_decimal_point
-from scoring.formats.layout import LAYOUT_OPTIONS, ItemTable, read_table, table_suffix, write_table
+from scoring.formats.layout import LAYOUT_OPTIONS, TableRows, read_table, table_suffix, write_table
 from scoring.formats.reading import Problems, Reading, check_ids, shown, shown_cell
 from scoring.reports.problems import Severity
 
@@ -200,7 +200,7 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
 Numbers = NDArray[np.int64] | NDArray[np.float64]
 
 
-def _values(table: ItemTable, options: Options, reading: Reading) -> tuple[Numbers, NDArray[np.bool_]]:
+def _values(table: TableRows, options: Options, reading: Reading) -> tuple[Numbers, NDArray[np.bool_]]:
     """Numbers by item and column, 0 for empty or wrong cells, and which cells are empty."""
     shape = (len(table.ids), len(options.columns))
     values: Numbers = np.zeros(shape, np.float64) if options.numbers else np.zeros(shape, np.int64)
@@ -243,7 +243,7 @@ def _decimals(cells: Sequence[str], domain: Domain) -> NDArray[np.float64] | Non
 
 
 def _judged(
-    name: str, cells: list[str], table: ItemTable, domain: Domain, reading: Reading, problems: Problems
+    name: str, cells: list[str], table: TableRows, domain: Domain, reading: Reading, problems: Problems
 ) -> NDArray[np.float64]:
     """Report the invalid cells of a column, one by one; return the numbers of the others."""
     numbers = np.zeros(len(cells), np.float64)
@@ -303,7 +303,7 @@ def _meant(cell: str, domain: Domain) -> str | None:
 
 
 def _check_parts(
-    values: Numbers, absent: NDArray[np.bool_], table: ItemTable, options: Options, reading: Reading
+    values: Numbers, absent: NDArray[np.bool_], table: TableRows, options: Options, reading: Reading
 ) -> None:
     """Report parts without the whole at the declared level, and a whole without any part one level lower."""
     if options.whole is None or not set(options.parts) | {options.whole} <= set(options.columns):

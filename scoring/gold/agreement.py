@@ -21,7 +21,7 @@ Level = Literal["nominal", "ordinal", "interval"]
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class AnnotatorAgreement:
     """The four coefficients of one class, as in the DETESTS overview; `items` had two ratings or more."""
 
     name: str
@@ -86,9 +86,9 @@ def krippendorff_alpha(ratings: Ratings, level: Level = "nominal") -> float | No
     return 1 - (float(totals.sum()) - 1) * observed / expected if expected > 0 else None
 
 
-def agreement(name: str, ratings: Ratings) -> Agreement:
+def agreement(name: str, ratings: Ratings) -> AnnotatorAgreement:
     """All coefficients of one set of nominal ratings."""
-    return Agreement(
+    return AnnotatorAgreement(
         name=name,
         items=int(((ratings != MISSING).sum(axis=1) > 1).sum()),
         pairwise=pairwise_agreement(ratings),
@@ -98,7 +98,7 @@ def agreement(name: str, ratings: Ratings) -> Agreement:
     )
 
 
-def agreement_by_class(votes: Votes, rules: VoteRules) -> list[Agreement]:
+def agreement_by_class(votes: Votes, rules: VoteRules) -> list[AnnotatorAgreement]:
     """One row per class (has it or not), then one for whole answers, with every set of labels as a label.
 
     An annotator is an index in the items' lists of votes; a vote that names no class is missing.
@@ -116,7 +116,7 @@ def agreement_by_class(votes: Votes, rules: VoteRules) -> list[Agreement]:
     return rows
 
 
-def agreement_table(rows: list[Agreement]) -> TextTable:
+def agreement_table(rows: list[AnnotatorAgreement]) -> TextTable:
     """The rows as printed by DETESTS 2022 (Ariza-Casabona et al., 2022)."""
     head = ("class", "items", "pairwise agreement", "Fleiss' kappa", "mean Cohen's kappa", "Krippendorff's alpha")
     cells = tuple((row.name, row.items, row.pairwise, row.fleiss, row.cohen, row.alpha) for row in rows)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from scoring.definition import Track, VotesFile
 from scoring.formats import answer_kind
-from scoring.gold.agreement import Agreement, agreement_by_class
+from scoring.gold.agreement import AnnotatorAgreement, agreement_by_class
 from scoring.gold.votes import VoteRules
 from scoring.gold.votes_file import read_votes
 
@@ -36,7 +36,7 @@ def rules_of(
     )
 
 
-def agreement_of(track: Track, votes: VotesFile, content: bytes | None = None) -> list[Agreement]:
+def agreement_of(track: Track, votes: VotesFile, content: bytes | None = None) -> list[AnnotatorAgreement]:
     """A row per class and, with several classes, one for whole answers.
 
     Args:

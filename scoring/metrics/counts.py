@@ -21,7 +21,7 @@ class ClassCounts(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Marks:
+class ClassMarks:
     """By item, the number of cells in which gold and run agree on a class, the run has it, the gold has it.
 
     `hits`, `says` and `has` have shape (items, classes), for classes or values known to the gold or its format.
@@ -49,7 +49,7 @@ class Marks:
         """Each item's contribution to the totals; answers without gold are spread evenly over the items."""
         return ClassCounts(self.hits, self.says + self.outside / max(1, len(self.says)), self.has)
 
-    def only(self, chosen: NDArray[np.bool_]) -> "Marks":
+    def only(self, chosen: NDArray[np.bool_]) -> "ClassMarks":
         """The marks of the chosen classes."""
         return replace(
             self,
@@ -60,11 +60,11 @@ class Marks:
             outside=self.outside[chosen],
         )
 
-    def of(self, name: str | None) -> "Marks":
+    def of(self, name: str | None) -> "ClassMarks":
         """The marks of one class; empty if the gold does not know it."""
         return self.only(np.array([own == name for own in self.classes], bool))
 
-    def pooled(self) -> "Marks":
+    def pooled(self) -> "ClassMarks":
         """All classes as one, including those that only the run has."""
         return replace(
             self,
@@ -84,14 +84,14 @@ def total(cells: Cells) -> Cells:
     return result
 
 
-def marks(comparison: MatrixComparison, column: str | None) -> Marks:
+def marks(comparison: MatrixComparison, column: str | None) -> ClassMarks:
     """Marks of the label classes, or of the values of a table's column (the only one by default)."""
     if comparison.run.dtype == np.bool_:
         return comparison.once(_label_marks)
     return comparison.once(_value_marks, column or comparison.gold.matrix.columns[0])
 
 
-def positive_marks(comparison: MatrixComparison, column: str | None) -> Marks | None:
+def positive_marks(comparison: MatrixComparison, column: str | None) -> ClassMarks | None:
     """Marks of the value 1 in a column, or in all columns together (None), over the cells judged by the gold.
 
     None if the run answers none of the judged items: an optional part that it lacks.
@@ -103,7 +103,7 @@ def positive_marks(comparison: MatrixComparison, column: str | None) -> Marks | 
         return None
     gold = (comparison.gold.values[:, at] == 1) & judged
     run = (comparison.run[:, at] == 1) & judged
-    return Marks(
+    return ClassMarks(
         classes=("1",),
         hits=_across(gold & run)[:, None],
         says=_across(run)[:, None],
@@ -117,10 +117,10 @@ def positive_marks(comparison: MatrixComparison, column: str | None) -> Marks | 
     )
 
 
-def _label_marks(comparison: MatrixComparison) -> Marks:
+def _label_marks(comparison: MatrixComparison) -> ClassMarks:
     known = len(comparison.gold.tree.classes)
     gold, run = comparison.gold.values, comparison.run[:, :known]
-    return Marks(
+    return ClassMarks(
         classes=comparison.gold.tree.classes,
         hits=gold & run,
         says=run,
@@ -134,7 +134,7 @@ def _label_marks(comparison: MatrixComparison) -> Marks:
     )
 
 
-def _value_marks(comparison: MatrixComparison, column: str) -> Marks:
+def _value_marks(comparison: MatrixComparison, column: str) -> ClassMarks:
     at = comparison.position(column)
     judged = ~comparison.gold.absent[:, at]
     gold, run = comparison.gold.values[:, at], comparison.run[:, at]
@@ -145,7 +145,7 @@ def _value_marks(comparison: MatrixComparison, column: str) -> Marks:
     unknown = given & ~says.any(axis=1)
     further = distinct(run[unknown])
     outside = np.count_nonzero(comparison.outside[:, [at]] == values, axis=0)
-    return Marks(
+    return ClassMarks(
         classes=tuple(str(value) for value in values),
         hits=has & says,
         says=says,

@@ -6,7 +6,7 @@ import numpy as np
 
 from scoring.definition import MetricSpec
 from scoring.metrics.comparison import MatrixComparison
-from scoring.metrics.counts import Marks, marks, total
+from scoring.metrics.counts import ClassMarks, marks, total
 from scoring.metrics.metric import LABELS, TABLE, Contributions, Example, Metric, Numbers, Part, ratios
 
 # Functions of hits (…), judged answers (…), and how often the run has each class (…, its classes) and the gold
@@ -47,7 +47,7 @@ def _of(agreement: Agreement) -> Callable[[MatrixComparison, MetricSpec], float 
 
 def _contributions(agreement: Agreement) -> Callable[[MatrixComparison, MetricSpec], Contributions | None]:
     def contributions(comparison: MatrixComparison, spec: MetricSpec) -> Contributions | None:
-        own: Marks = marks(comparison, spec.part)
+        own: ClassMarks = marks(comparison, spec.part)
         classes = len(own.classes)
         return Contributions(
             np.column_stack([own.hits.any(axis=1), own.judged, own.says, own.has]).astype(np.float64),

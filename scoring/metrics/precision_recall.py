@@ -13,12 +13,12 @@ import numpy as np
 
 from scoring.definition import MetricSpec
 from scoring.metrics.comparison import MatrixComparison
-from scoring.metrics.counts import Cells, ClassCounts, Marks, marks, positive_marks
+from scoring.metrics.counts import Cells, ClassCounts, ClassMarks, marks, positive_marks
 from scoring.metrics.metric import LABELS, TABLE, Contributions, Example, Metric, Numbers, Options, Part, ratios
 
 Score = Callable[[ClassCounts, bool], Numbers]  # (…, classes), NaN where undefined
 Average = Callable[[Numbers, Cells], Numbers]  # of the classes' scores and their frequencies in the gold: (…)
-Select = Callable[[MatrixComparison, MetricSpec], Marks | None]
+Select = Callable[[MatrixComparison, MetricSpec], ClassMarks | None]
 
 
 def _precision(counts: ClassCounts, skip: bool) -> Numbers:
@@ -86,19 +86,19 @@ def _defined(value: Numbers) -> float | None:
     return None if np.isnan(value) else float(value)
 
 
-def _of_class(comparison: MatrixComparison, spec: MetricSpec) -> Marks:
+def _of_class(comparison: MatrixComparison, spec: MetricSpec) -> ClassMarks:
     return marks(comparison, None).of(spec.part)
 
 
-def _of_positive(comparison: MatrixComparison, spec: MetricSpec) -> Marks | None:
+def _of_positive(comparison: MatrixComparison, spec: MetricSpec) -> ClassMarks | None:
     return positive_marks(comparison, spec.part)
 
 
-def _every(comparison: MatrixComparison, spec: MetricSpec) -> Marks:
+def _every(comparison: MatrixComparison, spec: MetricSpec) -> ClassMarks:
     return marks(comparison, spec.part)
 
 
-def _pooled(comparison: MatrixComparison, spec: MetricSpec) -> Marks:
+def _pooled(comparison: MatrixComparison, spec: MetricSpec) -> ClassMarks:
     return marks(comparison, spec.part).pooled()
 
 

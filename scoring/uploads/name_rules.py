@@ -19,7 +19,7 @@ SAMPLE_TEAMS = ("TEAM", "team", "Team1", "team-1")
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NameReading:
     """What a name says. If it breaks a rule, the report has errors and the fields have what could be read."""
 
     name: str
@@ -43,14 +43,14 @@ class RunRule:
         self.pattern = Pattern(definition.naming.run)
         self.extension = self.pattern.extension
 
-    def match(self, name: str, waived: frozenset[str]) -> Named | None:
+    def match(self, name: str, waived: frozenset[str]) -> NameReading | None:
         """What the name says without the waived parts of the rule; None if it still does not match."""
         if "track" not in waived:
             matches = (self._match(name, track, waived) for track in self.definition.tracks)
             return next((named for named in matches if named), None)
         return self._match(name, None, waived)
 
-    def _match(self, name: str, track: Track | None, waived: frozenset[str]) -> Named | None:
+    def _match(self, name: str, track: Track | None, waived: frozenset[str]) -> NameReading | None:
         naming = self.definition.naming
         fields = dict.fromkeys(Pattern(naming.track).fields | {"track"}, ANY_WORD)
         if track:
@@ -61,7 +61,7 @@ class RunRule:
             return None
         found = match.groupdict()
         number = int(found["number"]) if "number" in found else None
-        return Named(name, track.slug if track else None, found.get("team", self.team), number)
+        return NameReading(name, track.slug if track else None, found.get("team", self.team), number)
 
     def right_names(self, track: Track | None, number: int | None, team: str | None) -> Iterator[str]:
         """Valid names that are free: for this track or any, with this number or any."""
@@ -86,9 +86,9 @@ class ArchiveRule:
         self.pattern = Pattern(f"{archive}.zip")
         self.extension = ".zip"
 
-    def match(self, name: str, waived: frozenset[str]) -> Named | None:
+    def match(self, name: str, waived: frozenset[str]) -> NameReading | None:
         match = _fullmatch(self.pattern, name, {"team": _team_regex(self, waived)}, waived)
-        return Named(name, team=match.groupdict().get("team", self.team)) if match else None
+        return NameReading(name, team=match.groupdict().get("team", self.team)) if match else None
 
     def right_names(self, track: Track | None, number: int | None, team: str | None) -> Iterator[str]:
         chosen = self.team or _valid_team(self.definition, team)

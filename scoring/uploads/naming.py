@@ -10,29 +10,29 @@ from operator import itemgetter
 from scoring.definition import Definition
 from scoring.limits import NAME_CHARACTERS
 from scoring.reports.problems import Report
-from scoring.uploads.name_rules import ArchiveRule, Named, Rule, RunRule, UsedNumbers
+from scoring.uploads.name_rules import ArchiveRule, NameReading, Rule, RunRule, UsedNumbers
 
 COMPARED = 10  # valid names compared letter by letter, after a quick selection
 LIKELY = 0.7  # likeness from which an invalid name is assumed to mean a valid one
 WAIVERS = ("case", "extension", "number", "team", "track")  # parts of a rule, the most frequent mistakes first
 
 
-def explain(definition: Definition, name: str, team: str | None, used_numbers: UsedNumbers = ()) -> Named:
+def explain(definition: Definition, name: str, team: str | None, used_numbers: UsedNumbers = ()) -> NameReading:
     """Read a run's file name; with `team` None any team is valid."""
     return _explain(RunRule(definition, team, used_numbers), name)
 
 
-def read(definition: Definition, name: str, team: str | None) -> Named | None:
+def read(definition: Definition, name: str, team: str | None) -> NameReading | None:
     """Read a run's file name; None if it breaks any rule."""
     clean = _without_oddities(name)
     return RunRule(definition, team).match(clean, frozenset()) if clean == composed(name) else None
 
 
-def explain_archive(definition: Definition, name: str, team: str | None) -> Named:
+def explain_archive(definition: Definition, name: str, team: str | None) -> NameReading:
     """Read an archive's file name; without a rule for archives any name is valid that ends in .zip."""
     if definition.naming.archive:
         return _explain(ArchiveRule(definition, team, definition.naming.archive), name)
-    named = Named(name)
+    named = NameReading(name)
     clean = _without_oddities(name)
     stem, dot, ending = clean.rpartition(".")
     right = clean if dot and ending.casefold() == "zip" else f"{stem or ending or 'runs'}.zip"
@@ -49,7 +49,7 @@ def explain_archive(definition: Definition, name: str, team: str | None) -> Name
     return named
 
 
-def suggested(definition: Definition, named: Named, team: str | None) -> list[Named]:
+def suggested(definition: Definition, named: NameReading, team: str | None) -> list[NameReading]:
     """The runs suggested for an invalid name; they count as used for other names."""
     names = dict.fromkeys(problem.suggestion for problem in named.report if problem.suggestion)
     return [run for name in names if (run := read(definition, name, team)) and run.track]
@@ -93,7 +93,7 @@ def example_archive(definition: Definition, team: str | None) -> str | None:
     return next(ArchiveRule(definition, team, definition.naming.archive).right_names(None, None, team), None)
 
 
-def _explain(rule: Rule, name: str) -> Named:
+def _explain(rule: Rule, name: str) -> NameReading:
     """Find the fewest parts of the rule to waive for the name to match: these are its errors."""
     clean = _without_oddities(name)
     report = Report()
@@ -101,18 +101,18 @@ def _explain(rule: Rule, name: str) -> Named:
     waived, named = _least_waived(rule, clean)
     if named and not (is_odd or waived):
         return replace(named, name=name)
-    suggestion = _nearest(rule, named or Named(clean))
+    suggestion = _nearest(rule, named or NameReading(clean))
     if is_odd:
         report.error("name-characters", file=printable(name), found=printable(name), suggestion=suggestion)
     if named is None:
         report.error("name-pattern", file=clean, found=clean, expected=rule.pattern.source, suggestion=suggestion)
-        return Named(name, report=report)
+        return NameReading(name, report=report)
     for part in waived:
         _report(rule, part, named, suggestion, report)
-    return Named(name, named.track, named.team, named.number, report)
+    return NameReading(name, named.track, named.team, named.number, report)
 
 
-def _least_waived(rule: Rule, name: str) -> tuple[tuple[str, ...], Named | None]:
+def _least_waived(rule: Rule, name: str) -> tuple[tuple[str, ...], NameReading | None]:
     """The fewest parts to waive for the name to match, and what it then says; None if it never matches."""
     if rule.match(name, frozenset(WAIVERS)):
         for waived in chain.from_iterable(combinations(WAIVERS, size) for size in range(len(WAIVERS) + 1)):
@@ -121,7 +121,7 @@ def _least_waived(rule: Rule, name: str) -> tuple[tuple[str, ...], Named | None]
     return (), None
 
 
-def _report(rule: Rule, part: str, named: Named, suggestion: str | None, report: Report) -> None:
+def _report(rule: Rule, part: str, named: NameReading, suggestion: str | None, report: Report) -> None:
     found, expected = named.name, rule.pattern.source
     if part == "extension":
         suffix = named.name[named.name.find(".") :] if "." in named.name else "no extension"
@@ -136,14 +136,14 @@ def _report(rule: Rule, part: str, named: Named, suggestion: str | None, report:
     report.error(f"name-{part}", file=named.name, found=found, expected=expected, suggestion=suggestion)
 
 
-def _nearest(rule: Rule, named: Named) -> str | None:
+def _nearest(rule: Rule, named: NameReading) -> str | None:
     """The nearest valid name, with another number if the run's is used."""
     return next(
         (near[0] for number in (named.number, None) if (near := _near(rule, replace(named, number=number)))), None
     )
 
 
-def _near(rule: Rule, named: Named) -> list[str]:
+def _near(rule: Rule, named: NameReading) -> list[str]:
     """The valid names nearest to an invalid one, most likely first, keeping what could be read."""
     track = rule.definition.track(named.track) if named.track else None
     candidates = list(rule.right_names(track, named.number, named.team))

@@ -5,15 +5,17 @@ from xml.etree import ElementTree
 
 import pytest
 
-from benchmarks.scoring_report import EntityF1, Figures, Growth, Line, as_text, write_page
+from benchmarks.scoring_report import BenchmarkFigures, EntityF1, Growth, VariantLine, as_text, write_page
 
 
 @pytest.fixture
-def figures() -> Figures:
-    return Figures(
+def figures() -> BenchmarkFigures:
+    return BenchmarkFigures(
         lines=[
-            Line("task1-hard", ours=0.002, with_gold=0.004, peer=1.5, phases={"read": 0.0015, "metrics": 0.0005}),
-            Line("task1-soft", ours=0.004, with_gold=0.008, peer=2.4, phases={"read": 0.003, "metrics": 0.001}),
+            VariantLine(
+                "task1-hard", ours=0.002, with_gold=0.004, peer=1.5, phases={"read": 0.0015, "metrics": 0.0005}
+            ),
+            VariantLine("task1-soft", ours=0.004, with_gold=0.008, peer=2.4, phases={"read": 0.003, "metrics": 0.001}),
         ],
         processes={"task1-hard": (0.25, 5.0), "task1-soft": (0.3, 4.5)},
         growth=[Growth(items, items * 1.5e-6, items**1.1 * 1e-6, 0.1, 300) for items in (10_000, 100_000, 1_000_000)],
@@ -23,7 +25,7 @@ def figures() -> Figures:
     )
 
 
-def test_the_contract_reports_the_worst_of_each(figures: Figures) -> None:
+def test_the_contract_reports_the_worst_of_each(figures: BenchmarkFigures) -> None:
     assert figures.contract() == {
         "pyevall_ratio_min": 600.0,
         "growth_exponent": 1.0,
@@ -39,7 +41,7 @@ def test_the_contract_reports_the_worst_of_each(figures: Figures) -> None:
     }
 
 
-def test_page_shows_the_printed_figures(figures: Figures, tmp_path: Path) -> None:
+def test_page_shows_the_printed_figures(figures: BenchmarkFigures, tmp_path: Path) -> None:
     write_page(figures, tmp_path)
     page = (tmp_path / "scoring.md").read_text(encoding="utf-8")
     assert "| task1-hard | 2.00 | 4.00 | 1,500.00 | 750 |" in page

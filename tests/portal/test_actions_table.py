@@ -15,7 +15,7 @@ from django.contrib.auth.models import AnonymousUser
 from portal.actions.approval import approve_team
 from portal.actions.registry import every_action
 from portal.actions.teams import join_team, register_team
-from portal.mail.unsubscribe import Wish
+from portal.mail.unsubscribe import Unsubscription
 from portal.models import (
     AccessToken,
     Announcement,
@@ -84,7 +84,7 @@ class World:
             Track: run.track,
             User: captain,
             UserSession: UserSession(**about_captain),
-            Wish: Wish(captain.pk, "mails_about_runs"),
+            Unsubscription: Unsubscription(captain.pk, "mails_about_runs"),
         }
 
     @property

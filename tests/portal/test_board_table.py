@@ -17,7 +17,7 @@ from tests.portal.remembered import remembered
 from tests.portal.world import GOOD, PERFECT, POOR, RELEASE, board, with_teams
 
 # A row as text: rank, team or name of the reference, score, ends of its interval, tie group.
-Line = tuple[int | None, str, float | None, float | None, float | None, str]
+RunColumns = tuple[int | None, str, float | None, float | None, float | None, str]
 
 
 @remembered
@@ -34,13 +34,13 @@ def _row() -> Board:
     return boards.get(track__slug="one", phase__slug="evaluation")
 
 
-def lines(table: BoardTable) -> list[Line]:
+def lines(table: BoardTable) -> list[RunColumns]:
     return [
         (row.rank, row.label, row.scores["accuracy"], *(row.interval or (None, None)), row.group) for row in table.rows
     ]
 
 
-def in_csv(content: bytes) -> list[Line]:
+def in_csv(content: bytes) -> list[RunColumns]:
     def number(text: str) -> float | None:
         return float(text) if text else None
 
@@ -57,7 +57,7 @@ def in_csv(content: bytes) -> list[Line]:
     ]
 
 
-def in_json(content: bytes) -> list[Line]:
+def in_json(content: bytes) -> list[RunColumns]:
     return [
         (
             one["rank"],

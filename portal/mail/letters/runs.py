@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from portal.mail.letter import Letter, button, facts, link, moment, page, points, text
-from portal.models import MailFacts, OutgoingMail, Phase, Result, Submission
+from portal.models import MailedResult, MailFacts, OutgoingMail, Phase, Submission
 from portal.times_and_numbers import file_size
 
 
@@ -125,7 +125,7 @@ def _as_sender(names: dict[str, str]) -> str:
     return _("You get this mail because you uploaded this file for the team %(team)s of %(task)s on Agon.") % names
 
 
-def _scores(result: Result) -> str:
+def _scores(result: MailedResult) -> str:
     values = " · ".join(f"{name} {value}" for name, value in result.scores)
     track = result.run.track.title
     return f"{track}: {values}" if values else track

@@ -8,10 +8,10 @@ import pytest
 from scoring import Definition
 from scoring.definition import Naming
 from scoring.uploads import naming
-from scoring.uploads.name_rules import Named, errors_of_naming
+from scoring.uploads.name_rules import NameReading, errors_of_naming
 
 
-def broken(named: Named) -> set[str]:
+def broken(named: NameReading) -> set[str]:
     return {problem.code.removeprefix("name-") for problem in named.report.errors}
 
 
