@@ -315,7 +315,7 @@ class GoldVersion(Answer, frozen=True, kw_only=True):
 
 
 class Gold(Answer, frozen=True, kw_only=True):
-    """The gold standard of a track and split, and what became of the file that was uploaded last."""
+    """The gold standard of a track and split, and the state of its last upload."""
 
     track: str
     split: str

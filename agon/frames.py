@@ -28,10 +28,10 @@ _PACKAGES = {".parquet": "pyarrow", ".xlsx": "openpyxl"}
 
 
 class TaskData(pd.DataFrame):  # type: ignore[misc]
-    """A file of a task's data: a DataFrame, whose slices are plain ones."""
+    """A file of a task's data: a DataFrame, whose slices are plain DataFrames."""
 
     def to_datasets(self) -> Any:
-        """The same as a `datasets.Dataset` of Hugging Face.
+        """Convert to a `datasets.Dataset` of Hugging Face.
 
         Raises:
             ImportError: the package `datasets` is missing; the text says how to install it.

@@ -1,4 +1,4 @@
-"""The scores of several runs, with one reading of the gold standard."""
+"""Scores of several runs that share one loaded gold standard."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Scores(Mapping[str, Result]):
-    """What each run got, by its name."""
+    """The result of each run, by its name."""
 
     results: dict[str, Result]
 

@@ -1,4 +1,4 @@
-"""Metrics of answers that are in memory: lists, arrays, Series, DataFrames or dictionaries."""
+"""Metrics of answers in memory: lists, arrays, Series, DataFrames or dictionaries."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -84,7 +84,7 @@ def compute(
 
 @dataclass(frozen=True)
 class _Items:
-    """Ids and answers, one each an item; None: no answer."""
+    """Ids and answers, one per item; None: no answer."""
 
     ids: list[str]
     values: list[Any]
@@ -118,13 +118,13 @@ def _plain(value: Any) -> Any:
 
 
 def _answered(run: _Items) -> _Items:
-    """Those that have an answer."""
+    """The items with an answer."""
     kept = [number for number, value in enumerate(run.values) if value is not None]
     return _Items([run.ids[number] for number in kept], [run.values[number] for number in kept], run.has_ids)
 
 
 def _reader(values: list[Any], takes_labels: bool) -> Any:
-    """How to read such answers: what the references are, decides."""
+    """The function that reads such answers, chosen by the references."""
     first = next(iter(values), "")
     if isinstance(first, Mapping):
         return _weights

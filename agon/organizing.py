@@ -1,4 +1,4 @@
-"""A portal for organizers: every verb for their tasks, with typed answers."""
+"""A portal for organizers: all functions for their tasks, with typed answers."""
 
 import json
 from datetime import datetime
@@ -16,7 +16,7 @@ Sent = TypeVar("Sent", Push, GoldUpload)
 
 
 class OrganizersPortal(Portal):
-    """As `Portal`, for a token with the scope `organize`."""
+    """A `Portal` for a token with the scope `organize`."""
 
     def push(self, archive: str | Path, task: str | None, *, wait: float = WAIT) -> Push:
         """Upload the zip of a task's folder; `task` is the one that it changes, None for a new one.
@@ -47,7 +47,7 @@ class OrganizersPortal(Portal):
         self._connection.ask("DELETE", f"/tasks/{task}")
 
     def gold(self, task: str) -> list[Gold]:
-        """Which gold standard each track and split has."""
+        """The gold standard of each track and split."""
         return self._connection.read(list[Gold], f"/tasks/{task}/organize/gold")
 
     def upload_gold(self, task: str, track: str, split: str, file: str | Path, *, wait: float = WAIT) -> GoldUpload:
@@ -59,7 +59,7 @@ class OrganizersPortal(Portal):
         return self._until_finished(lambda: self.gold_upload(task, sent.id), wait)
 
     def gold_upload(self, task: str, upload: str) -> GoldUpload:
-        """What became of it, and what it would change."""
+        """An uploaded gold file: its state, and what it would change."""
         return self._connection.read(GoldUpload, f"/tasks/{task}/organize/gold-uploads/{upload}")
 
     def apply_gold(self, task: str, upload: str, note: str) -> GoldVersion:
@@ -68,21 +68,21 @@ class OrganizersPortal(Portal):
         return self._connection.send(GoldVersion, where, {"note": note})
 
     def return_to_gold(self, task: str, gold: int, note: str) -> GoldVersion:
-        """Use an earlier version again; `gold` is its id."""
+        """Use an earlier version again. `gold` is its id."""
         return self._connection.send(GoldVersion, f"/tasks/{task}/organize/gold/{gold}/return", {"note": note})
 
     def release(self, task: str, phase: str, when: datetime | None = None) -> None:
-        """Make the scores of a phase public, now or at a time to come."""
+        """Make the scores of a phase public, now or at a later time."""
         self._change(f"/tasks/{task}/phases/{phase}/release", {} if when is None else {"when": when.isoformat()})
 
     def take_back_release(self, task: str, phase: str) -> None:
-        """Hide released scores again, or call off a release to come."""
+        """Hide released scores again, or cancel a planned release."""
         self._change(f"/tasks/{task}/phases/{phase}/release/take-back")
 
     def export(
         self, task: str, name: str, folder: str | Path, *, force: bool = False, progress: Progress | None
     ) -> Path:
-        """Save one of EXPORTS as `TASK_NAME`; returns its path."""
+        """Save one of EXPORTS as `TASK_NAME`; return its path."""
         target = Path(folder) / f"{task}_{name}"
         if target.exists() and not force:
             raise FileExists(f"{target} already exists.")
@@ -94,7 +94,7 @@ class OrganizersPortal(Portal):
         return self._connection.read(list[OrganizedTeam], f"/tasks/{task}/organize/teams")
 
     def teams_csv(self, task: str) -> bytes:
-        """One row a member, with mail address and the team's answers."""
+        """One row per member, with mail address and the team's answers."""
         return self._connection.ask("GET", f"/tasks/{task}/organize/teams.csv").data
 
     def approve_team(self, task: str, team: int) -> None:

@@ -21,7 +21,7 @@ _MOST = 64 * 1024 * 1024  # bytes of an archive, as the portal accepts
 
 
 def templates() -> Any:
-    """The package with the templates: part of the wheel; in a checkout it is next to this one."""
+    """The package with the templates: in the wheel, or next to this package in a checkout."""
     try:
         return import_module("agon.templates")
     except ModuleNotFoundError as error:

@@ -80,7 +80,7 @@ def check_gold(upload_id: str) -> None:
 
 @app.task(name="portal.preview_gold", time_limit=PREVIEW_JOB_SECONDS, acks_late=False)  # the sweep takes up what dies
 def preview_gold(upload_id: str) -> None:
-    """Compute what another gold standard would change; nothing that anyone else sees."""
+    """Compute what another gold standard would change; only organizers see it."""
     preview(UUID(upload_id), database_now())
 
 
@@ -123,7 +123,7 @@ def sweep() -> None:
 
 @app.task(name="portal.sweep_mails")
 def sweep_mails() -> None:
-    """Not while earlier hints wait: a mail server that lets each attempt time out would make the queue ever longer."""
+    """Queue hints for mails, but not while earlier ones wait: if a mail server times out, the queue would grow."""
     if _is_empty(Lane.MAIL):
         publish_mails(outbox.due(database_now()))
 
@@ -143,7 +143,7 @@ def refresh_boards() -> None:
 
 @app.task(name="portal.refresh_board", time_limit=COMPARE_JOB_SECONDS)
 def refresh_board(board_id: str) -> None:
-    """Show new scores that wait for nothing else, compare the runs, keep a released board; one worker at a time."""
+    """Show complete new scores, compare the runs, and save a released board; one worker at a time."""
     boards = Board.objects.select_related("track__shared_task", "phase__shared_task", "gold")
     with Board.objects.hold(board_id, database_now(), COMPARE_JOB_SECONDS) as is_mine:
         if is_mine:
@@ -220,7 +220,7 @@ def keep_counters() -> None:
 
 @app.task(name="portal.look_at_certificate")
 def look_at_certificate() -> None:
-    """What people's browsers are shown; where it cannot be reached from here, its last date stays."""
+    """Check the certificate that browsers get. If it cannot be reached, its last date is kept."""
     expires = certificate_expires(settings.PUBLIC_URL)
     if expires is not None:
         Reading.objects.note(Reading.CERTIFICATE, database_now(), expires.timestamp())
@@ -247,7 +247,7 @@ def publish_gold(upload_ids: Iterable[UUID]) -> None:
 
 
 def publish_previews(upload_ids: Iterable[UUID]) -> None:
-    """Hint that the effect of these gold standards waits to be computed."""
+    """Queue hints: the effects of these gold standards wait to be computed."""
     _publisher.publish(preview_gold, upload_ids)
 
 

@@ -23,7 +23,7 @@ def enrolls_by_mail(user: User) -> bool:
 
 
 def may_create_tasks(user: User) -> bool:
-    """Whether an administrator allowed the account to create tasks; a second factor is asked for separately."""
+    """Whether an administrator allowed the account to create tasks. The second factor is checked separately."""
     return user.is_active and (user.may_create_tasks or user.is_staff)
 
 

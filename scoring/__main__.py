@@ -83,13 +83,13 @@ def _run(arguments: Sequence[str], add_commands: AddCommands | None) -> int:
 
 
 def _typed(arguments: Sequence[str]) -> str:
-    """The command; of a line that a shell wants to complete, the one in it."""
+    """The typed command, also in a line that a shell wants to complete."""
     words = os.environ.get("COMP_LINE", "").split()[1:] if _COMPLETING in os.environ else arguments
     return next(iter(words), "")
 
 
 def _completed(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
-    """The parser; where a shell asks what may follow, that is answered and the program ends."""
+    """The parser. If a shell asks for completions, they are printed and the program ends."""
     if _COMPLETING in os.environ:
         import_module("argcomplete").autocomplete(parser)
     return parser

@@ -10,7 +10,7 @@ Rows = NDArray[np.intp]
 
 
 def gathered(starts: NDArray[np.int64], rows: Rows) -> tuple[Rows, NDArray[np.int64]]:
-    """Where the entries of `rows` are if those of row i are from starts[i] to starts[i + 1]; and their own starts."""
+    """The indexes of the entries of `rows`, if those of row i are from starts[i] to starts[i + 1], and new starts."""
     counts = np.diff(starts)[rows]
     own = np.append(0, np.cumsum(counts))
     return np.arange(own[-1]) + np.repeat(starts[:-1][rows] - own[:-1], counts), own

@@ -187,7 +187,7 @@ def load_gold(
 
 
 def _require_slices(gold: LoadedGold, track: Track) -> None:
-    """GoldError where a metric needs slices that cannot be read."""
+    """Raise GoldError if a metric needs slices that cannot be read."""
     used = [name for spec in track.metrics if (name := spec.options.get("slices"))]
     used += [spec.where[0] for spec in plain(track.metrics) if spec.where]
     report = Report()

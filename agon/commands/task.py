@@ -1,4 +1,4 @@
-"""`task`: what organizers do with their tasks, from the folder to the exports."""
+"""`task`: organizers' commands for their tasks, from the folder to the exports."""
 
 import argparse
 import tempfile
@@ -114,7 +114,7 @@ def _moment(text: str) -> datetime:
 
 
 def portal_of(options: argparse.Namespace) -> OrganizersPortal:
-    """That of the options, for organizers."""
+    """The portal in the options, for organizers."""
     return OrganizersPortal(options.portal)
 
 
@@ -224,7 +224,7 @@ def _changed(
 
 
 def done(options: argparse.Namespace, said: str, about: dict[str, object]) -> int:
-    """Print that it is done."""
+    """Print that the command succeeded."""
     if options.json is None:
         say(said)
     else:
@@ -320,7 +320,7 @@ def _said_of_gold(upload: GoldUpload) -> str:
 
 
 def _preview(upload: GoldUpload) -> str:
-    """What organizers look at before they apply it."""
+    """Print a preview for organizers, before they apply it."""
     counted = [f"{kind}: {part.count}" for kind, part in upload.changes.items()]
     lines = [f"{upload.listed_items} of {upload.split_items} items have gold. Items {', '.join(counted)}."]
     for board in upload.boards:

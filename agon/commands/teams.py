@@ -23,7 +23,7 @@ def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print them, or decide about one."""
+    """Print the teams, or decide about one."""
     portal, task = portal_of(options), chosen_task(options.slug)
     if options.csv:
         text = portal.teams_csv(task).decode()

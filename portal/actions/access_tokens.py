@@ -47,12 +47,12 @@ def create_token(
 
 
 def needs_second_factor(account: User, scope: str) -> bool:
-    """Whether that account must set one up before it gets a token of that scope."""
+    """Whether the account must set up a second factor before it gets a token of that scope."""
     return scope == AccessToken.Scope.ORGANIZE and lacks_second_factor(account)
 
 
 def require_token(account: User, scope: str, at: datetime) -> None:
-    """Raise NO_SECOND_FACTOR or TOO_MANY_TOKENS where that account may have no token of that scope."""
+    """Raise NO_SECOND_FACTOR or TOO_MANY_TOKENS if the account may not have a token of that scope."""
     if needs_second_factor(account, scope):
         raise NO_SECOND_FACTOR()
     if account.access_tokens.valid(at).count() >= TOKENS:
@@ -62,7 +62,7 @@ def require_token(account: User, scope: str, at: datetime) -> None:
 def issue_token(
     account: User, at: datetime, *, name: str, scope: str, shared_task: SharedTask | None, days: int
 ) -> tuple[AccessToken, str]:
-    """A token and its text; the audit log says that its owner created it."""
+    """Create a token; return it with its text. The audit log says that its owner created it."""
     secret = get_random_string(SECRET_LENGTH)
     token, text = AccessToken.objects.issue(account, secret, at, name=name, scope=scope, task=shared_task, days=days)
     task = shared_task.slug if shared_task else None

@@ -1,6 +1,6 @@
-"""Making a shared task what a definition says: rules, tracks, phases, data, gold and baselines, in one transaction.
+"""Makes a shared task match a definition: rules, tracks, phases, data, gold and baselines, in one transaction.
 
-An import from a folder on the server and a push of an organizer prepare the files, and then do the same here.
+An import from a folder on the server and an organizer's push both prepare the files, and then use this.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -30,9 +30,9 @@ SLUG_TAKEN = Conflict.declare("slug_taken", _("Another task has this slug. Choos
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A definition whose files are kept: the public folder, the datasets and the baselines' runs.
+    """A definition whose files are stored: the public folder, the datasets and the baselines' runs.
 
-    `agreement` has how far annotators agree, by track and split, where the votes came along.
+    `agreement` is the annotators' agreement, by track and split, if there were votes.
     """
 
     definition: Definition
@@ -44,14 +44,14 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True)
 class AppliedDefinition:
-    """The shared task as it is now, and what has changed, one sentence each."""
+    """The shared task, and one sentence for each change."""
 
     shared_task: SharedTask
     changes: list[str] = field(default_factory=list)
 
 
 def prepare(definition: Definition, agreement: dict[tuple[str, str], list[dict[str, Any]]]) -> Prepared:
-    """Keep what the folder has, but for gold."""
+    """Store the folder's files, except gold."""
     datasets = {slug: asdict(stored) for slug, stored in keep_datasets(definition).items()}
     return Prepared(definition, keep_folder(definition), datasets, store_baselines(definition), agreement)
 
@@ -64,14 +64,14 @@ def apply_definition(
     by: User | None = None,
     as_draft: bool = False,
 ) -> AppliedDefinition:
-    """Bring the rows in line; the caller has opened the transaction. The row of the task is locked.
+    """Update the rows, in the caller's transaction. The row of the task is locked.
 
     Args:
-        change_gold: brings gold in line once there are tracks.
+        change_gold: updates the gold, once tracks exist.
         as_draft: the task is new, and a draft.
 
     Raises:
-        ActionError: what windows, agreement or missing parts forbid.
+        ActionError: windows, agreement or missing parts do not allow it.
     """
     definition = given.definition
     before = None if as_draft else SharedTask.objects.filter(slug=definition.slug).first()

@@ -1,4 +1,4 @@
-"""Opening, hiding and deleting a task: a draft is opened once or deleted, an open task is hidden and shown again."""
+"""Opening, hiding and deleting tasks: a draft is opened or deleted, an open task can be hidden and shown again."""
 
 from functools import partial
 
@@ -41,7 +41,7 @@ def open_task(act: Act, shared_task: SharedTask) -> SharedTask:
 
 @action(who=ORGANIZERS, says=_("hid the task"), errors=[NOT_OPEN], locks=True)
 def hide_task(act: Act, shared_task: SharedTask) -> SharedTask:
-    """Let no one but the organizers see the task, its teams neither; nothing is deleted."""
+    """Hide the task from everyone except its organizers, including its teams. Nothing is deleted."""
     if shared_task.state != State.OPEN:
         raise NOT_OPEN()
     return _set(act, shared_task, State.HIDDEN)
@@ -49,7 +49,7 @@ def hide_task(act: Act, shared_task: SharedTask) -> SharedTask:
 
 @action(who=ORGANIZERS, says=_("showed the task again"), errors=[NOT_HIDDEN], locks=True)
 def show_task(act: Act, shared_task: SharedTask) -> SharedTask:
-    """Let everyone see a hidden task again, as it is now."""
+    """Show a hidden task to everyone again, as it is now."""
     if shared_task.state != State.HIDDEN:
         raise NOT_HIDDEN()
     return _set(act, shared_task, State.OPEN)
@@ -57,7 +57,7 @@ def show_task(act: Act, shared_task: SharedTask) -> SharedTask:
 
 @action(who=ORGANIZERS, says=_("deleted a draft"), errors=[NOT_DRAFT], locks=True)
 def delete_draft(act: Act, shared_task: SharedTask) -> None:
-    """Delete a draft with all that was tried in it. The audit log keeps its entries, and no longer names a task."""
+    """Delete a draft with everything in it. Entries in the audit log are kept, without the task."""
     if shared_task.state != State.DRAFT:
         raise NOT_DRAFT()
     of_task = {"track__shared_task": shared_task}

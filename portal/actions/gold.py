@@ -58,10 +58,10 @@ def _lost_the_race(_act: Act, _target: GoldUpload | GoldStandard, **_input: str)
 
 @action(who=ORGANIZERS, errors=[NOT_READY, STALE], locks=True, on_race=_lost_the_race)
 def apply_gold(act: Act, upload: GoldUpload, *, note: Note) -> GoldStandard:
-    """Make a previewed gold standard the newest version; all runs are scored by it.
+    """Make a previewed gold standard the newest version. All runs are scored again with it.
 
-    Public leaderboards show the new scores once all runs have theirs, with `note`, which everyone can read. The audit
-    log has the new version's own entry.
+    Public leaderboards show the new scores once all runs have theirs, with `note`, which everyone can read. The new
+    version has an audit entry of its own.
     """
     if upload.state != GoldUpload.State.READY:
         raise NOT_READY()

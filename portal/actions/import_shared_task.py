@@ -48,7 +48,7 @@ def import_shared_task(act: Act, folder: Path) -> AppliedDefinition:
 
 
 def _agreement(definition: Definition) -> dict[tuple[str, str], list[dict[str, Any]]]:
-    """By track and split, as far as the votes are there."""
+    """The agreement by track and split, where there are votes."""
     return {
         (votes.track, votes.split): [asdict(row) for row in agreement_of(definition.track(votes.track), votes)]
         for votes in definition.votes

@@ -1,6 +1,6 @@
-"""What a worker does with a pushed folder: judge it, keep its files, and create a draft or compare it with the task.
+"""A worker's handling of a pushed folder: check it, store its files, and create a draft or compare it with the task.
 
-The comparison is the application itself in a transaction that is rolled back, so both say the same.
+The comparison applies the folder in a transaction that is rolled back, so both give the same result.
 """
 
 import difflib
@@ -36,7 +36,7 @@ from portal.sealing import key_id, public_key
 from portal.storage import file_sha256
 from scoring import Definition, load_definition
 
-DRAFTS = 5  # of a person at a time
+DRAFTS = 5  # per person at a time
 _DIFFERENCE = 400  # lines
 
 log = structlog.get_logger("portal.actions")
@@ -44,7 +44,7 @@ log = structlog.get_logger("portal.actions")
 
 @dataclass(frozen=True, slots=True)
 class Pushed:
-    """A judged folder whose files are kept."""
+    """A checked folder whose files are stored."""
 
     given: Prepared
     gold: list[PushedGold]
@@ -61,7 +61,7 @@ class Pushed:
 
     @classmethod
     def of(cls, kept: dict[str, Any]) -> "Pushed":
-        """As `as_dict` gave it."""
+        """The folder from its `as_dict`."""
         folder = data_objects().folder(definition_name(kept["sha256"]))
         given = Prepared(
             definition=load_definition(folder, is_imported=True),
@@ -73,7 +73,7 @@ class Pushed:
         return cls(given, [PushedGold(**gold) for gold in kept["gold"]])
 
     def apply(self, at: datetime, by: User, *, as_draft: bool = False) -> AppliedDefinition:
-        """Bring rows and gold in line, in the transaction of the caller."""
+        """Update rows and gold, in the caller's transaction."""
 
         def change_gold(shared_task: SharedTask) -> list[str]:
             return _change_gold(shared_task, self.gold, at, by)
@@ -82,7 +82,7 @@ class Pushed:
 
 
 def base_of(shared_task: SharedTask) -> str:
-    """A digest of what a push is compared with; gold is sealed for the key of now, so that counts as well."""
+    """A digest of what a push is compared with. Gold is sealed for the current key, so the key counts too."""
     gold = GoldStandard.objects.filter(track__shared_task=shared_task)
     moments = ("slug", "opens", "closes", "released")
     facts = [
@@ -97,7 +97,7 @@ def base_of(shared_task: SharedTask) -> str:
 
 
 def check_push(push_id: UUID, at: datetime) -> None:
-    """Claim, judge and record; a stale holder writes nothing. After an error of ours the push waits."""
+    """Claim, check and record; a stale holder writes nothing. After an error of ours the push waits."""
     now = running_from(at)
     waiting = TaskPush.objects.unfinished().filter(pk=push_id)
     token = waiting.claim(at, PUSH_LEASE_SECONDS, state=TaskPush.State.CHECKING)
@@ -122,7 +122,7 @@ def check_push(push_id: UUID, at: datetime) -> None:
 
 
 def _result(push: TaskPush, folder: PushedFolder, at: datetime) -> dict[str, Any]:
-    """The fields that a push gets."""
+    """The fields of a push."""
     if folder.definition is None or any(one["severity"] == "error" for one in folder.problems):
         return _rejected(folder.problems)
     if (wrong := _wrong_slug(push, folder)) is not None:
@@ -157,7 +157,7 @@ def _wrong_slug(push: TaskPush, folder: PushedFolder) -> dict[str, Any] | None:
 
 
 def _rehearsed(push: TaskPush, pushed: Pushed, at: datetime) -> tuple[Rehearsal, str]:
-    """What applying the push would do now; nothing of it stays.
+    """The effects of applying the push now; the transaction is rolled back.
 
     Raises:
         ActionError: it cannot be applied.
@@ -173,7 +173,7 @@ def _rehearsed(push: TaskPush, pushed: Pushed, at: datetime) -> tuple[Rehearsal,
 
 @transaction.atomic
 def _record(push: TaskPush, token: UUID, result: dict[str, Any], at: datetime) -> bool:
-    """Keep the result; a first push that is valid creates its draft with its sender as the organizer."""
+    """Save the result. A valid first push creates its draft, with its sender as organizer."""
     held = TaskPush.objects.held(push, token)
     creates = push.is_first and result["state"] == TaskPush.State.READY
     if creates and (refusal := _refusal(push.sent_by)) is not None:
@@ -184,7 +184,7 @@ def _record(push: TaskPush, token: UUID, result: dict[str, Any], at: datetime) -
         try:
             with transaction.atomic():
                 applied = Pushed.of(result["prepared"]).apply(at, push.sent_by, as_draft=True)
-        except (ActionError, IntegrityError):  # another push has created a task of that slug meanwhile
+        except (ActionError, IntegrityError):  # another push has just created a task with that slug
             done = _rejected([problem(SLUG_TAKEN.code, str(SLUG_TAKEN().message), "task.yaml")])
             return bool(TaskPush.objects.filter(pk=push.pk).update(**done, prepared={}))
         shared_task = applied.shared_task
@@ -199,7 +199,7 @@ def _record(push: TaskPush, token: UUID, result: dict[str, Any], at: datetime) -
 
 
 def _refusal(user: User) -> dict[str, Any] | None:
-    """Why that person gets no draft, though the folder is valid."""
+    """Why the person gets no draft although the folder is valid."""
     user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
     if not may_create_tasks(user):
         return problem("may-not-create", "This account may not create tasks any more.")
@@ -237,7 +237,7 @@ def _rejected(problems: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _dropped(folder: PushedFolder, more: list[dict[str, Any]]) -> dict[str, Any]:
-    """Rejected, and its gold is deleted; other gold is never sealed into the same bytes."""
+    """Reject the push and delete its gold; no other gold has the same sealed bytes."""
     for gold in folder.gold:
         if gold.sealed_sha256:
             gold_objects().delete(gold.sealed_sha256)
@@ -245,7 +245,7 @@ def _dropped(folder: PushedFolder, more: list[dict[str, Any]]) -> dict[str, Any]
 
 
 def _changed_files(push: TaskPush, pushed: Pushed) -> Iterator[str]:
-    """Files but for task.yaml, gold and datasets; then the datasets."""
+    """Changed files except task.yaml, gold and datasets; then changed datasets."""
     if push.shared_task is None:
         return
     before, after = _files(push.shared_task.definition), _files(pushed.given.definition)
@@ -263,7 +263,7 @@ def _changed_files(push: TaskPush, pushed: Pushed) -> Iterator[str]:
 
 
 def _files(definition: Definition) -> dict[str, str]:
-    """SHA-256 of each by name."""
+    """SHA-256 of each file, by name."""
     folder = definition.folder
     apart = {dataset.file for dataset in definition.datasets} - definition.files_of_rules
     return {
@@ -274,7 +274,7 @@ def _files(definition: Definition) -> dict[str, str]:
 
 
 def _difference(push: TaskPush, pushed: Pushed) -> str:
-    """Of task.yaml, as a unified diff."""
+    """The change of task.yaml as a unified diff."""
     if push.shared_task is None:
         return ""
     before, after = (_lines(one.folder) for one in (push.shared_task.definition, pushed.given.definition))

@@ -1,4 +1,4 @@
-"""Pushing a task's folder as a zip, and applying what a worker found to be valid."""
+"""Pushing a task's folder as a zip, and applying one that a worker found to be valid."""
 
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
@@ -26,7 +26,7 @@ from scoring.limits import MEBIBYTE, UPLOAD_BYTES
 
 PUSH_BYTES = UPLOAD_BYTES
 PUSHES_AN_HOUR = 20  # of a person
-BYTES_A_DAY = 1024 * MEBIBYTE  # of a person, sealed
+BYTES_A_DAY = 1024 * MEBIBYTE  # per person, sealed
 _AN_HOUR, _A_DAY = timedelta(hours=1), timedelta(days=1)
 
 SealedPieces = Annotated[Iterable[bytes], SkipValidation]  # read once, as they are stored
@@ -57,7 +57,7 @@ def push_new_task(act: Act, user: User, *, sealed: SealedPieces) -> TaskPush:
 
 @action(who=ORGANIZERS, errors=_LIMITS, atomic=False)
 def push_task(act: Act, shared_task: SharedTask, *, sealed: SealedPieces) -> TaskPush:
-    """Push the folder of a task. A worker checks it and compares it with the task; applying it is another step."""
+    """Push the folder of a task. A worker checks it and compares it with the task. Applying it is another step."""
     return _receive(act, shared_task, sealed)
 
 
@@ -68,10 +68,10 @@ def push_task(act: Act, shared_task: SharedTask, *, sealed: SealedPieces) -> Tas
     locks=True,
 )
 def apply_push(act: Act, push: TaskPush, *, is_sure: bool = False) -> TaskPush:
-    """Make the task what the pushed folder says; `is_sure` where that touches runs, deadlines or people."""
+    """Make the task match the pushed folder. `is_sure` is needed if that affects runs, deadlines or people."""
     if push.state != TaskPush.State.READY:
         raise NOT_READY(state=push.get_state_display())
-    assert push.shared_task is not None  # as the role has asked
+    assert push.shared_task is not None  # checked by the role
     shared_task = SharedTask.objects.select_for_update(no_key=True).get(pk=push.shared_task.pk)
     if base_of(shared_task) != push.base:
         raise STALE()
@@ -86,21 +86,21 @@ def apply_push(act: Act, push: TaskPush, *, is_sure: bool = False) -> TaskPush:
 
 
 def is_stale(push: TaskPush) -> bool:
-    """Whether the task has changed since the push was compared with it."""
+    """Whether the task has changed since it was compared with the push."""
     if push.state != TaskPush.State.READY or push.shared_task is None:
         return False
     return base_of(SharedTask.objects.get(pk=push.shared_task.pk)) != push.base
 
 
 def _receive(act: Act, shared_task: SharedTask | None, sealed: Iterable[bytes]) -> TaskPush:
-    """The sealed zip first: a row without its file could only fail."""
+    """Store the sealed zip first: a row without its file could only fail."""
     _require_few(act)
     counted = _Counted(sealed)
     name = store_sealed_gold(counted)
     try:
         with transaction.atomic():
             list(User.objects.select_for_update(no_key=True).filter(pk=act.user.pk))  # one count at a time
-            expire(act.at)  # where no worker runs, no one else does it
+            expire(act.at)  # without a worker, no one else does
             _require_few(act)
             push = TaskPush.objects.create(
                 shared_task=shared_task,
@@ -131,7 +131,7 @@ def _require_few(act: Act) -> None:
 
 
 class _Counted:
-    """Pieces, and how many bytes went by."""
+    """Pieces, and the number of bytes so far."""
 
     def __init__(self, pieces: Iterable[bytes]) -> None:
         self._pieces = pieces

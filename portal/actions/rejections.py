@@ -79,9 +79,9 @@ def require_few_rejections(user: User, team: Team, at: datetime) -> None:
 
 
 class Counted(NamedTuple):
-    """When uploads of the last hour came in."""
+    """The times of uploads within the last hour."""
 
-    own: list[datetime]  # those of the person, for whatever team
+    own: list[datetime]  # of the person's uploads, for any team
     of_team: list[datetime]
 
     @property

@@ -59,7 +59,7 @@ def retry_failed(act: Act, shared_task: SharedTask) -> Retried:
 
 @action(who=ORGANIZERS_OR_SERVER, says=_("sent mails again that had not been delivered"))
 def resend_mails(act: Act, shared_task: SharedTask) -> int:
-    """Send again the mails that could not be sent, and return how many; they are tried for another two days."""
+    """Send the mails again that could not be sent; return how many. They are tried for another two days."""
     waiting = shared_task.mails.resend()
     if waiting:
         act.record(mails=len(waiting))

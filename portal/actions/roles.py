@@ -71,7 +71,7 @@ class Role:
         if self.scope is None:
             raise NOT_BY_TOKEN()
         _require_scope(token, self.scope)
-        if isinstance(target, User):  # what is done is about no task yet
+        if isinstance(target, User):  # the action is not about a task yet
             _require_any_task(token)
             return
         require_task(token, _shared_task(target))

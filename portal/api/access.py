@@ -69,13 +69,13 @@ def find_team(request: ApiRequest, task: str, team: int) -> Team:
 
 
 def find_push(request: ApiRequest, push: Any) -> TaskPush:
-    """A push that the one who asks may see."""
+    """A push that the user may see."""
     visible = TaskPush.objects.visible_to(person(request)).select_related("shared_task", "sent_by")
     return get_object_or_404(visible, pk=push)
 
 
 def find_push_of_task(request: ApiRequest, push: Any) -> TaskPush:
-    """The same; 404 while it is of no task."""
+    """A push of that task; 404 if it belongs to no task yet."""
     found = find_push(request, push)
     if found.shared_task is None:
         raise Http404

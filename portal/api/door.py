@@ -143,7 +143,7 @@ def _finished(request: HttpRequest, response: HttpResponseBase, usage: rates.Usa
         response["Link"] = f'<{next_page}>; rel="next"'
     if location := getattr(request, "location", ""):
         response["Location"] = f"{settings.PUBLIC_URL}{location}"
-    response["Agon-Version"] = __version__  # clients that are older say so
+    response["Agon-Version"] = __version__  # clients warn if they are older
     patch_vary_headers(response, ["Authorization", "Accept"])
     response.setdefault("Cache-Control", "private, no-cache")
     if request.method not in _SAFE or response.status_code != HTTPStatus.OK or not isinstance(response, HttpResponse):

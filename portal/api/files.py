@@ -160,7 +160,7 @@ def gold_file(request: ApiRequest, task: str, track: str, split: str) -> Any:
 
 @upload("/pushes", push_new_task, person, {202: PushAnswer}, "Organizers", RAW_BODY)
 def first_push(request: ApiRequest) -> Any:
-    """Push the folder of a new task, as a zip: sealed as it comes in, so that only a worker can open it.
+    """Push the folder of a new task, as a zip. It is sealed while it is received, so that only a worker can open it.
 
     Poll the address in `Location` until `is_finished`. A valid folder becomes a draft that only you see.
     """
@@ -171,7 +171,7 @@ def first_push(request: ApiRequest) -> Any:
 
 @upload("/tasks/{slug:task}/organize/pushes", push_task, find_task, {202: PushAnswer}, "Organizers", RAW_BODY)
 def later_push(request: ApiRequest, task: str) -> Any:
-    """Push the folder of a task that is there, as a zip.
+    """Push the folder of an existing task, as a zip.
 
     Poll the address in `Location` until `is_finished`: a valid folder is then compared with the task, and waits to be
     applied.

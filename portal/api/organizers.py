@@ -57,7 +57,7 @@ def gold(request: ApiRequest, task: str) -> list[GoldAnswer]:
 
 @read("Organizers", "/tasks/{slug:task}/organize/gold-uploads/{uuid:upload}", GoldUploadAnswer)
 def gold_upload(request: ApiRequest, task: str, upload: UUID) -> GoldUploadAnswer:
-    """What became of an uploaded gold file, and what it would change."""
+    """An uploaded gold file: its state, and what it would change."""
     found = organized(request, task)
     assert isinstance(request.user, User)
     return GoldUploadAnswer.of(find_preview(found, upload, request.user, request.at))
@@ -82,7 +82,7 @@ def new_scores(request: ApiRequest, task: str) -> list[WaitingScoresAnswer]:
 
 
 def _declare(wanted: Export) -> None:
-    """An address for that export."""
+    """Declare a URL for that export."""
 
     def view(request: ApiRequest, task: str) -> HttpResponseBase:
         return task_export(request, wanted, organized(request, task), request.at)
@@ -94,7 +94,7 @@ def _declare(wanted: Export) -> None:
     read("Organizers", path, None, openapi_extra=file(kind, str(wanted.title)))(view)
 
 
-_OPERATIONS = {"downloads.csv": "downloads"}  # as it was called before there were others
+_OPERATIONS = {"downloads.csv": "downloads"}  # its name before there were others
 
 for _export in EXPORTS.values():
     _declare(_export)
@@ -122,7 +122,7 @@ def audit(request: ApiRequest, task: str, paging: Query[Paging], verb: str = "")
 
 @read("Organizers", "/tasks/{slug:task}/organize/organizers", list[OrganizerAnswer])
 def organizers(request: ApiRequest, task: str) -> list[OrganizerAnswer]:
-    """Who organizes the task."""
+    """The organizers of the task."""
     people = organized(request, task).organizers.order_by("name", "email")
     return [OrganizerAnswer(name=one.name, address=one.email) for one in people]
 

@@ -689,7 +689,7 @@ class GoldVersionAnswer(BaseModel):
 
 
 class GoldChangeAnswer(BaseModel):
-    """Items of one kind of change; nothing of their answers."""
+    """Items of one kind of change, without their answers."""
 
     count: int
     items: list[str] = Field(description="Their ids, the first 200")
@@ -718,7 +718,7 @@ class PreviewedRunAnswer(BaseModel):
 
 
 class PreviewedBoardAnswer(BaseModel):
-    """A leaderboard before and after it: how many runs change, and all of them."""
+    """A leaderboard before and after a correction: how many runs change, and all of them."""
 
     phase: str
     is_public: bool
@@ -798,7 +798,7 @@ class GoldAnswer(BaseModel):
 
 
 class PushAnswer(BaseModel):
-    """A pushed folder, what a worker found in it, and what applying it changes."""
+    """A pushed folder, its problems, and what applying it would change."""
 
     id: UUID
     task: str | None = Field(description="Its slug; null while a first push has created no task")

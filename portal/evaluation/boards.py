@@ -1,4 +1,4 @@
-"""Find the boards that have work for a worker, without looking at all of them."""
+"""Finds boards with work for a worker, without reading all of them."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -13,14 +13,14 @@ from portal.models import Board, RunItems
 
 @dataclass(frozen=True, slots=True)
 class BoardWork:
-    """Keys of boards to compare or keep, and of boards whose items to publish or withdraw."""
+    """Keys of boards to compare or save, and of boards whose items are to be published or withdrawn."""
 
     refresh: list[int]
     publish: list[int]
 
 
 def find_board_work(at: datetime) -> BoardWork:
-    """Find what there is to do. Boards without work now or soon are left alone until something changes."""
+    """Find the work to do. Boards without work now or soon are skipped until something changes."""
     boards = Board.objects.filter(gold__isnull=False).unsettled(at)
     seen = list(boards.values_list("pk", "revision"))
     among = Board.objects.filter(pk__in=[pk for pk, _revision in seen])

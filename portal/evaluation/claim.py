@@ -31,7 +31,7 @@ def claim_gold(upload_id: UUID, at: datetime) -> UUID | None:
 
 
 def claim_preview(upload_id: UUID, at: datetime) -> UUID | None:
-    """The token of the worker that may compute what this gold standard changes; None as with `claim_gold`."""
+    """The token to compute what this gold standard changes; None as for `claim_gold`."""
     waiting = GoldUpload.objects.filter(pk=upload_id, state=GoldUpload.State.PREVIEWING)
     return _claim(waiting, GoldUpload.State.PREVIEWING, at)
 

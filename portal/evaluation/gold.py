@@ -36,7 +36,7 @@ class GoldFinding:
     problems: Problems
     counts: tuple[int, int] | None
     is_folders: bool = False  # for an import: the same as at the last one
-    changes: dict[str, Any] = field(default_factory=dict)  # next to the version in use
+    changes: dict[str, Any] = field(default_factory=dict)  # compared with the version in use
 
 
 @dataclass(frozen=True, slots=True)

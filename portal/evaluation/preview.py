@@ -1,7 +1,7 @@
-"""What another gold standard would change: all scores by it, computed and kept with its upload, published nowhere.
+"""Previews of gold: all scores with it, computed and stored with its upload, without publishing anything.
 
-`GoldUpload.preview` is {"changes": as `confined.gold.judge` has them, "boards": [{"phase", "gold", "scorer", "runs":
-{run: scores, or None where the run cannot be scored}, "groups", "groups_before": {run: tie group}}]}; keys are rows'.
+`GoldUpload.preview` is {"changes": as in `confined.gold.judge`, "boards": [{"phase", "gold", "scorer", "runs": {run:
+scores, or None if the run cannot be scored}, "groups", "groups_before": {run: tie group}}]}; keys are those of rows.
 """
 
 from collections.abc import Callable, Iterable
@@ -36,7 +36,7 @@ class _LeaseLostError(Exception):
 
 
 def preview_gold(upload_id: UUID, at: datetime) -> bool:
-    """Claim, compute and keep; True when the preview was written."""
+    """Claim, compute and save; True when the preview was written."""
     upload = GoldUpload.objects.select_related("track__shared_task").filter(pk=upload_id).first()
     if upload is None or not goes_by_this_scorer(upload.shared_task):
         return False
@@ -93,7 +93,7 @@ def _board(upload: GoldUpload, board: Board, renew: Renew) -> dict[str, Any]:
 
 
 def _scores(run: Run, upload: GoldUpload) -> dict[str, float | None] | None:
-    """None where its content kills the child: it would fail after the change, too."""
+    """The scores; None if the content kills the child, as it would after the change, too."""
     try:
         return compute(run, upload).scores
     except ChildError as error:
@@ -119,7 +119,7 @@ def _best(keys: dict[UUID, float | None]) -> list[UUID]:
 
 
 def _groups(upload: GoldUpload, gold: GoldStandard | GoldUpload, runs: list[Run], renew: Renew) -> dict[str, int]:
-    """Tie groups by run; none where they cannot be computed in time."""
+    """Tie groups by run; none if they cannot be computed in time."""
     if len(runs) < 2:
         return {}
     renew(COMPARE_JOB_SECONDS)

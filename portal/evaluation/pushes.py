@@ -1,4 +1,4 @@
-"""Opens the zip of a pushed task in memory and has a confined child unpack and judge it. Only a worker has the key."""
+"""Opens the zip of a pushed task in memory and has a confined child unpack and check it. Only a worker has the key."""
 
 import tempfile
 from base64 import b64decode
@@ -25,9 +25,9 @@ from scoring.definition.archive import DEFINITION
 
 @dataclass(frozen=True, slots=True)
 class PushedGold:
-    """A gold standard out of a pushed folder, sealed by itself.
+    """A gold standard from a pushed folder, sealed by itself.
 
-    `is_folders`: the same as the last import or push brought; `is_known`: the same as the version in use.
+    `is_folders`: the same as in the last import or push; `is_known`: the same as the version in use.
     """
 
     track: str
@@ -40,7 +40,7 @@ class PushedGold:
 
 @dataclass(frozen=True, slots=True)
 class PushedFolder:
-    """What a child found; without errors also the definition, whose folder on disk has the public files."""
+    """The child's result; without errors also the definition, whose folder on disk has the public files."""
 
     problems: Problems
     slug: str = ""
@@ -51,11 +51,11 @@ class PushedFolder:
 
 @contextmanager
 def unpacked(push: TaskPush) -> Iterator[PushedFolder]:
-    """The judged folder, which is deleted when the context ends.
+    """The checked folder, which is deleted when the context ends.
 
     Raises:
         ChildError: the content kills the child, or it takes too long.
-        OSError: storage or machine fail; `CannotOpen` where this process has not the key.
+        OSError: storage or machine fail; `CannotOpen` without the key.
     """
     archive = open_gold(push.sealed_sha256)
     with tempfile.TemporaryDirectory(prefix="agon-push-") as name:
@@ -65,7 +65,7 @@ def unpacked(push: TaskPush) -> Iterator[PushedFolder]:
 
 
 def due(at: datetime) -> list[UUID]:
-    """Pushes that wait without a hint on the queue, oldest first; each is marked as hinted at."""
+    """Waiting pushes without a hint in the queue, oldest first; each is marked as hinted."""
     return TaskPush.objects.unfinished().due(at).order_by("received_at").hint(at, HINT_SECONDS, SWEEP_BATCH)
 
 
@@ -77,7 +77,7 @@ def expire(at: datetime) -> None:
 
 
 def forget_leftovers(at: datetime) -> int:
-    """Delete the sealed zips of finished pushes, and what was prepared long ago and not applied; how many files."""
+    """Delete sealed zips of finished pushes, and old files that were prepared and not applied; return how many."""
     dropped = 0
     for push in TaskPush.objects.exclude(sealed_sha256="").exclude(pk__in=TaskPush.objects.unfinished().values("pk")):
         dropped += forget_archive(push)
@@ -93,7 +93,7 @@ def forget_leftovers(at: datetime) -> int:
 
 
 def forget_archive(push: TaskPush) -> bool:
-    """Delete the sealed zip, which no one needs once it is judged."""
+    """Delete the sealed zip, which is not needed after the check."""
     gold_objects().delete(push.sealed_sha256)
     return bool(TaskPush.objects.filter(pk=push.pk).update(sealed_sha256=""))
 
@@ -131,7 +131,7 @@ def _content(child: Child, name: str, size: int) -> Iterator[bytes]:
 
 
 def _write(child: Child, folder: Path, name: str, size: int) -> None:
-    """The child has judged the path; a path that leads out would be an error of ours, and is none of its own."""
+    """Write a file. The child checked its path; one outside the folder is an error of ours."""
     path = folder / name
     if not path.resolve().is_relative_to(folder):
         raise AssertionError("a path that leads out of the folder")
@@ -142,7 +142,7 @@ def _write(child: Child, folder: Path, name: str, size: int) -> None:
 
 
 def _sealed(child: Child, judged: dict[str, Any], slug: str, size: int, problems: Problems) -> PushedGold:
-    """One gold standard compared and sealed; with a problem where it has changed on the page as well."""
+    """Compare and seal a gold standard; report a problem if it was changed on the page, too."""
     content = b"".join(_content(child, judged["name"], size))
     of_split = GoldStandard.objects.filter(
         track__shared_task__slug=slug, track__slug=judged["track"], split=judged["split"]

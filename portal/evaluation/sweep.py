@@ -23,7 +23,7 @@ class Work:
     runs: list[UUID] = field(default_factory=list)
     others: list[UUID] = field(default_factory=list)  # baselines, and runs that have scores already
     gold: list[UUID] = field(default_factory=list)  # standards to judge
-    previews: list[UUID] = field(default_factory=list)  # of standards, to compute
+    previews: list[UUID] = field(default_factory=list)  # of gold standards whose preview is to be computed
 
 
 def sweep(at: datetime, lanes: Collection[Lane] = tuple(Lane)) -> Work:

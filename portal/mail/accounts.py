@@ -1,4 +1,4 @@
-"""allauth's mails in our look and in their reader's language, and what a page says when one cannot be sent now."""
+"""allauth's mails in our style and in their reader's language, and what a page says if one cannot be sent now."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ log = structlog.get_logger("portal.mail")
 
 
 class AccountMails(DefaultAccountAdapter):
-    """Sends at once, as someone waits for these mails; what the mail server doesn't accept goes out by the outbox."""
+    """Sends at once, as someone waits for these mails; those that the mail server rejects go to the outbox."""
 
     def render_mail(
         self, template_prefix: str, email: str, context: dict[str, Any], headers: dict[str, str] | None = None
@@ -32,7 +32,7 @@ class AccountMails(DefaultAccountAdapter):
             return printed(letter, email, language, headers or {})
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
-        """Whatever the mail server does, the person gets a page, which says whether a mail comes later."""
+        """Send the mail. Whatever the mail server does, the page says whether a mail comes later."""
         try:
             self.send_now(template_prefix, email, context)
         except OSError as error:
@@ -48,10 +48,10 @@ class AccountMails(DefaultAccountAdapter):
                 messages.warning(current.request, words)
 
     def send_now(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
-        """For a mail that would be useless later.
+        """Send a mail that would be useless later.
 
         Raises:
-            OSError: the mail server doesn't accept it, or there is no way to it.
+            OSError: the mail server rejects it, or cannot be reached.
         """
         try:
             super().send_mail(template_prefix, email, context)
@@ -61,7 +61,7 @@ class AccountMails(DefaultAccountAdapter):
 
 
 def _keep(name: str, email: str, context: dict[str, Any]) -> None:
-    """A row for the outbox, unless the same mail waits already."""
+    """Add a row to the outbox, unless the same mail waits already."""
     user = _reader(email, context)
     details = details_of(name, context) | {"language": _language(user, current.request)}
     mail = OutgoingMail(kind=OutgoingMail.Kind.ACCOUNT, user=user, address=email, details=details)

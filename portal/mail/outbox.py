@@ -18,10 +18,10 @@ from portal.models import MailFacts, OutgoingMail
 
 log = structlog.get_logger("portal.mail")
 
-ATTEMPTS = 197  # for two days, then it is given up
+ATTEMPTS = 197  # within two days, then the mail is given up
 LEASE_SECONDS = 120  # longer than a mail server may take, and than a job may last
 RETRY_SECONDS = 30  # after the first error; then twice as long each time
-MOST_RETRY_SECONDS = 900  # so a mail goes out at most that long after the server is back
+MOST_RETRY_SECONDS = 900  # longest wait after the server is back
 HINT_SECONDS = 20  # how long a published hint is trusted
 BATCH = 500
 

@@ -92,7 +92,7 @@ class User(AbstractBaseUser, PermissionsMixin):
             self.end_tokens(database_now(), reason)
 
     def end_tokens(self, at: datetime, reason: str) -> None:
-        """Revoke all access tokens, and forget logins on the command line that have not collected theirs."""
+        """Revoke all access tokens, and delete logins on the command line that have not collected theirs."""
         self.access_tokens.end(at, reason)
         self.device_logins.all().delete()
 

@@ -22,7 +22,7 @@ from portal.models.run import Run, one_line
 from portal.models.task import Track
 from scoring.definition.slices import Slicing
 
-LOOK_AGAIN = timedelta(days=1)  # at a board that nothing has changed
+LOOK_AGAIN = timedelta(days=1)  # for boards without changes
 PAIRS = ("gold", "scorer", "next_gold", "next_scorer")  # the pair that a board shows, and the next one
 
 
@@ -34,7 +34,7 @@ def _sha256(path: Path) -> str:
 
 
 def _groups(slicing: Slicing) -> dict[str, list[str]]:
-    """As JSON holds them."""
+    """Tie groups with keys as in JSON."""
     return {name: list(values) for name, values in slicing.merge.items()}
 
 
@@ -62,9 +62,9 @@ class BoardQuerySet(models.QuerySet["Board"]):
                 self.filter(pk=key, busy_until=until).update(busy_until=None)
 
     def unsettled(self, at: datetime) -> Self:
-        """Boards that may have work for a worker: changed boards, and those with a date that passed in the last day.
+        """Boards that may have work for a worker: changed ones, and those with a date that passed within a day.
 
-        All others are looked at once a day.
+        All others are checked once a day.
         """
         recent = at - LOOK_AGAIN
         phases = Phase.objects.with_events(recent, at).values("shared_task")
@@ -72,7 +72,7 @@ class BoardQuerySet(models.QuerySet["Board"]):
         return self.exclude(rest)
 
     def settle_at(self, at: datetime, boards: Iterable[tuple[int, int]]) -> None:
-        """Mark boards as having no work, each by its key and the revision that was looked at."""
+        """Mark boards as having no work, each by its key and the revision that was read."""
         for pk, revision in boards:
             self.filter(pk=pk, revision=revision).update(settled_at=at)
 
@@ -107,7 +107,7 @@ class BoardQuerySet(models.QuerySet["Board"]):
         board.save(update_fields=PAIRS)
 
     def to_announce(self, at: datetime) -> "list[Board]":
-        """Boards whose new scores are all there and are to be shown with the sentence of their gold standard."""
+        """Boards whose new scores are complete and should be shown with the note of their gold standard."""
         found = self.filter(next_gold__isnull=False).exclude(next_gold__note="").exclude(next_gold=F("gold"))
         found = found.select_related("track__shared_task", "phase", "gold", "next_gold")
         return [board for board in found.order_by("pk") if board.announces_next(at) and not board.waits()]
@@ -136,7 +136,7 @@ class Board(models.Model):
     compared_revision = models.PositiveBigIntegerField(default=0)
     compared_at = models.DateTimeField(null=True)
     busy_until = models.DateTimeField(null=True)  # while a worker compares its runs or publishes its items
-    settled_at = models.DateTimeField(null=True)  # when it had no work for a worker; None: changed since then
+    settled_at = models.DateTimeField(null=True)  # when it had no work for a worker; None: changed since
 
     objects = BoardQuerySet.as_manager()
 
@@ -164,7 +164,7 @@ class Board(models.Model):
         return self.gold_id is not None and self.phase.keeps_scores(at)
 
     def announces_next(self, at: datetime) -> bool:
-        """Whether public scores change with a sentence that an organizer wrote when applying the next gold standard.
+        """Whether public scores change with the note of the next gold standard, written by an organizer.
 
         Then `portal.queries.waiting_scores.show_new_scores` shows the next pair.
         """

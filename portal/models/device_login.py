@@ -1,6 +1,6 @@
 """Logins of a command line that a person allows in a browser: device authorization as in RFC 8628.
 
-The command line keeps the device code, of which only the SHA-256 is here; the person sees the short code.
+The command line has the device code, of which only the SHA-256 is stored; the person sees the short code.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ from portal.models.access_token import AccessToken
 
 LIFETIME = timedelta(minutes=10)
 INTERVAL = 5  # seconds between two polls, and what each early poll adds
-LETTERS = "BCDFGHJKLMNPQRSTVWXZ"  # without vowels there are no words
+LETTERS = "BCDFGHJKLMNPQRSTVWXZ"  # without vowels, so that codes are no words
 CODE_LENGTH = 8
 
 
@@ -23,7 +23,7 @@ def digest(device_code: str) -> str:
 
 
 def normalized(code: str) -> str:
-    """The code as it is stored: people type small letters, spaces and hyphens."""
+    """The code as stored: people type lower case, spaces and hyphens."""
     return "".join(letter for letter in code.upper() if letter in LETTERS)
 
 
@@ -32,12 +32,12 @@ class DeviceLoginQuerySet(models.QuerySet["DeviceLogin"]):
         return self.filter(expires_at__gt=at)
 
     def waiting(self, code: str, at: datetime) -> Self:
-        """The one with that code, if no one has decided about it yet."""
+        """The login with that code, if no one has decided about it yet."""
         return self.alive(at).filter(code=normalized(code), state=DeviceLogin.State.WAITING)
 
 
 class DeviceLogin(models.Model):
-    """One request of a command line for an access token; `user` is who decided about it."""
+    """A request of a command line for an access token; `user` is the person who decided about it."""
 
     class State(models.TextChoices):
         WAITING = "waiting"
@@ -46,8 +46,8 @@ class DeviceLogin(models.Model):
 
     sha256 = models.CharField(max_length=64, unique=True)  # of the device code
     code = models.CharField(max_length=CODE_LENGTH, unique=True)
-    name = models.CharField(max_length=80)  # which computer asks, as it says itself
-    address = models.GenericIPAddressField(null=True)  # from which it asks
+    name = models.CharField(max_length=80)  # the computer's own name
+    address = models.GenericIPAddressField(null=True)  # of the request
     scope = models.CharField(max_length=8, choices=AccessToken.Scope)
     state = models.CharField(max_length=7, choices=State, default=State.WAITING)
     user = models.ForeignKey(

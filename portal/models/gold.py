@@ -27,7 +27,7 @@ class GoldStandard(models.Model):
     created_at = models.DateTimeField()
     listed_items = models.PositiveIntegerField(null=True)  # None: not counted
     split_items = models.PositiveIntegerField(null=True)
-    # Of a correction: what everyone can read on the leaderboards that it changes, and who applied it.
+    # For a correction: its public note on the leaderboards that it changes, and who applied it.
     note = models.CharField(max_length=300, blank=True)
     applied_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+")
 

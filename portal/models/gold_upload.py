@@ -20,7 +20,7 @@ from portal.models.team import Team
 
 class GoldUploadQuerySet(LeaseQuerySet["GoldUpload"]):
     def visible_to(self, viewer: Viewer) -> Self:
-        """Those of tasks which that person organizes: `preview` has scores, whatever the phases say."""
+        """Uploads of tasks that the person organizes: `preview` has scores, whatever the phases say."""
         return self.filter(track__shared_task__in=SharedTask.objects.organized_by(viewer))
 
 
@@ -55,7 +55,7 @@ class GoldUpload(Evaluated):
     problems = models.JSONField(default=list)  # each as `Problem.as_dict`, without content of the file
     gold = models.ForeignKey(GoldStandard, on_delete=models.SET_NULL, null=True, related_name="uploads")
     checked_at = models.DateTimeField(null=True)
-    listed_items = models.PositiveIntegerField(null=True)  # as those of `GoldStandard`
+    listed_items = models.PositiveIntegerField(null=True)  # see `GoldStandard`
     split_items = models.PositiveIntegerField(null=True)
     preview = models.JSONField(default=dict)  # see portal.evaluation.preview; read by `portal.queries.gold_preview`
     basis = models.CharField(max_length=64, blank=True)  # what the preview was computed from; see `basis_at`
@@ -79,7 +79,7 @@ class GoldUpload(Evaluated):
 
     @property
     def is_finished(self) -> bool:
-        """Whether nothing more happens to it by itself."""
+        """Whether nothing more will happen by itself."""
         return self.state == self.State.READY or self.state not in self.UNDECIDED
 
     def basis_at(self, at: datetime) -> str:
@@ -99,7 +99,7 @@ class GoldUpload(Evaluated):
 
     @property
     def counts(self) -> tuple[int, int] | None:
-        """How many items the file lists, of how many that runs must hold; None where they were not counted."""
+        """Number of items that the file lists, and of items that runs must have; None where not counted."""
         if self.listed_items is None or self.split_items is None:
             return None
         return self.listed_items, self.split_items

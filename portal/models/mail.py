@@ -27,7 +27,7 @@ class OutgoingMailQuerySet(LeaseQuerySet["OutgoingMail"]):
             OutgoingMail.objects.bulk_create([mail], ignore_conflicts=True)
 
     def resend(self) -> list[uuid.UUID]:
-        """Let those that were given up wait again, as if new; returns their keys."""
+        """Queue mails that were given up, as if new; return their keys."""
         failed = self.filter(state=OutgoingMail.State.FAILED)
         found = list(failed.values_list("pk", flat=True))
         failed.filter(pk__in=found).release(state=OutgoingMail.State.QUEUED, attempts=0, error="")
@@ -76,7 +76,7 @@ class OutgoingMail(Leased):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     kind = models.CharField(max_length=20, choices=Kind)
-    # A mail about an account has none, and its letter asks for none.
+    # A mail about an account has no setting, and its letter needs none.
     shared_task: "models.ForeignKey[SharedTask | None, SharedTask]" = models.ForeignKey(  # type: ignore[misc]
         SharedTask, on_delete=models.CASCADE, null=True, related_name="mails"
     )

@@ -23,7 +23,7 @@ class PhaseQuerySet(models.QuerySet["Phase"]):
         return self.filter(shared_task__state=SharedTask.State.OPEN)
 
     def with_events(self, after: datetime, until: datetime) -> Self:
-        """Phases that opened, closed, were released or taken back, or got other dates, in that time."""
+        """Phases that opened, closed, were released or taken back, or got other dates, in that period."""
         then = (after, until)
         moments = ("opens", "closes", "released", "taken_back", "graces__until", "graces__granted_at", "changes__at")
         happened = Q(*((f"{moment}__range", then) for moment in moments), _connector=Q.OR)

@@ -1,4 +1,4 @@
-"""A task's folder that an organizer pushed: sealed as it came in, checked by a worker, applied when someone says so."""
+"""Task folders pushed by organizers: sealed while received, checked by a worker, applied on request."""
 
 import uuid
 from datetime import timedelta
@@ -13,13 +13,13 @@ from portal.models.account import User, Viewer
 from portal.models.lease import Leased, LeaseQuerySet
 from portal.models.task import SharedTask
 
-WAITS = timedelta(hours=1)  # for a worker; then the push has failed
-KEPT = timedelta(days=7)  # what was prepared and never applied
+WAITS = timedelta(hours=1)  # for a worker; then the push fails
+KEPT = timedelta(days=7)  # for prepared pushes that are not applied
 
 
 class TaskPushQuerySet(LeaseQuerySet["TaskPush"]):
     def visible_to(self, user: Viewer) -> Self:
-        """Those of tasks that the user may organize; one without a task is its sender's."""
+        """Pushes of tasks that the user organizes; one without a task is its sender's."""
         if not (isinstance(user, User) and user.is_active and User.objects.with_second_factor(user).exists()):
             return self.none()
         of_tasks = Q(shared_task__in=SharedTask.objects.organized_by(user))
@@ -28,12 +28,12 @@ class TaskPushQuerySet(LeaseQuerySet["TaskPush"]):
         return self.filter(of_tasks | Q(shared_task__isnull=True, sent_by=user.pk))
 
     def unfinished(self) -> Self:
-        """Those that wait for a worker."""
+        """Pushes that wait for a worker."""
         return self.filter(state__in=(TaskPush.State.RECEIVED, TaskPush.State.CHECKING))
 
 
 class TaskPush(Leased):
-    """One zip. The first push of a task creates its draft; a later one is compared with the task as it is."""
+    """One zip. The first push of a task creates its draft; a later one is compared with the task."""
 
     class State(models.TextChoices):
         RECEIVED = "received", _("received")
@@ -52,11 +52,11 @@ class TaskPush(Leased):
     state = models.CharField(max_length=8, choices=State, default=State.RECEIVED)
     problems = models.JSONField(default=list)  # each as `Problem.as_dict`, without anything that gold holds
     changes = models.JSONField(default=list)  # what would change, a sentence each
-    effects = models.JSONField(default=list)  # what that brings to runs, deadlines and people
+    effects = models.JSONField(default=list)  # effects on runs, deadlines and people
     difference = models.TextField(blank=True)  # of task.yaml
     touches_runs = models.BooleanField(default=False)  # applying it needs a confirmation
-    prepared = models.JSONField(default=dict)  # as `portal.actions.pushed_folder` keeps it, until it is applied
-    base = models.CharField(max_length=64, blank=True)  # the task's state that it was compared with
+    prepared = models.JSONField(default=dict)  # of `portal.actions.pushed_folder`, until it is applied
+    base = models.CharField(max_length=64, blank=True)  # digest of the task's state with which it was compared
     received_at = models.DateTimeField()
     checked_at = models.DateTimeField(null=True)
     applied_at = models.DateTimeField(null=True)
@@ -81,5 +81,5 @@ class TaskPush(Leased):
 
     @property
     def is_finished(self) -> bool:
-        """Whether nothing more happens by itself."""
+        """Whether nothing more will happen by itself."""
         return self.state not in (self.State.RECEIVED, self.State.CHECKING)

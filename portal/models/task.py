@@ -68,7 +68,7 @@ class SharedTaskQuerySet(models.QuerySet["SharedTask"]):
         return self.filter(state=SharedTask.State.OPEN)
 
     def visible_to(self, user: Viewer) -> Self:
-        """Tasks that the user may know of: drafts and hidden tasks are their organizers' alone."""
+        """Tasks that the user may know of: drafts and hidden tasks are for their organizers only."""
         return self.filter(Q(state=SharedTask.State.OPEN) | Q(pk__in=SharedTask.objects.organized_by(user)))
 
 
@@ -76,7 +76,7 @@ class SharedTask(models.Model):
     """A shared task. Its rules are the imported definition; columns hold what pages list, sort and join."""
 
     class State(models.TextChoices):
-        """A draft is opened once, or deleted; an open task can be hidden and shown again."""
+        """A draft is opened or deleted once; an open task can be hidden and shown again."""
 
         DRAFT = "draft", _("draft")
         OPEN = "open", _("open")

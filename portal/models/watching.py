@@ -1,4 +1,4 @@
-"""What is kept for those who watch the portal: counters that never shrink, and what regular work found last."""
+"""Data for monitoring: counters that never decrease, and the last results of regular work."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -10,7 +10,7 @@ from django.db.models import F
 class TallyQuerySet(models.QuerySet["Tally"]):
     @transaction.atomic
     def add(self, counts: Mapping[tuple[str, str], float]) -> None:
-        """Add to each counter, given by its name and label; in one order, so that no two wait for each other."""
+        """Add to each counter, given by its name and label, in a fixed order to avoid deadlocks."""
         wanted = sorted(key for key, count in counts.items() if count)
         Tally.objects.bulk_create([Tally(name=name, label=label) for name, label in wanted], ignore_conflicts=True)
         for name, label in wanted:
@@ -40,13 +40,13 @@ class ReadingQuerySet(models.QuerySet["Reading"]):
 
 
 class Reading(models.Model):
-    """When a piece of regular work was last done, and what it found."""
+    """When a piece of regular work was last done, and its result."""
 
     BACKUP = "backup"  # value: files that were missing or damaged
     RESTORE = "restore"  # a backup was restored on trial; value: its problems
     RECONCILE = "reconcile"  # value: differences
     CERTIFICATE = "certificate"  # value: when it expires, in seconds since 1970
-    COUNTED = "counted"  # the moment up to which finished work is in the tallies
+    COUNTED = "counted"  # the time up to which finished work is counted
 
     name = models.CharField(max_length=20, unique=True)
     at = models.DateTimeField()

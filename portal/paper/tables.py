@@ -81,7 +81,7 @@ def slices_table(found: Insights, slices: SliceScores) -> LatexTable:
 
 
 def gaps_table(found: Insights) -> LatexTable:
-    """The surest gap of each run between the slices of each column."""
+    """The most certain gap of each run between the slices of each column."""
     decimals = found.board.ranking_column.decimals
     return LatexTable(
         label=f"tab:{found.board.track.slug}-gaps",

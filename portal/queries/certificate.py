@@ -1,4 +1,4 @@
-"""When the certificate expires that the portal's address shows."""
+"""The expiry of the certificate at the portal's address."""
 
 import ssl
 from datetime import datetime
@@ -13,7 +13,7 @@ CONNECT_SECONDS = 5
 
 
 def certificate_expires(url: str) -> datetime | None:
-    """None where the address has no TLS, or does not answer; an expired or untrusted one is looked at, too."""
+    """The expiry, also of an expired or untrusted certificate; None without TLS or an answer."""
     place = urlsplit(url)
     if place.scheme != "https" or place.hostname is None:
         return None

@@ -1,6 +1,6 @@
-"""Counters of uploads and runs: what is finished is counted once, into rows, so figures cost the same for any number.
+"""Counters of uploads and runs: finished work is counted once, into rows, so metrics cost the same for any number.
 
-Work of the last ten minutes is counted from its own rows each time: a transaction may still be about to commit.
+Work of the last ten minutes is counted from its own rows each time, as a transaction may still commit.
 """
 
 from collections import Counter
@@ -25,14 +25,14 @@ _EVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def counters(at: datetime) -> Counts:
-    """Everything up to now."""
+    """The counters up to now."""
     mark = Reading.objects.filter(name=Reading.COUNTED).first()
     kept: Counts = Counter({(one.name, one.label): one.value for one in Tally.objects.all()})
     return kept + _counted(mark.at if mark else _EVER, at)
 
 
 def keep_counters(at: datetime) -> None:
-    """Count what has finished since the last time into rows; by several at once, one after the other."""
+    """Add work that finished since the last time to the rows; simultaneous calls wait for each other."""
     Reading.objects.bulk_create([Reading(name=Reading.COUNTED, at=_EVER)], ignore_conflicts=True)
     with transaction.atomic():
         mark = Reading.objects.select_for_update().get(name=Reading.COUNTED)

@@ -1,4 +1,4 @@
-"""What a gold standard that waits for an organizer would change: each run's old and new score, rank and tie group."""
+"""What a waiting gold standard would change: each run's old and new score, rank and tie group."""
 
 from copy import copy
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ LISTED = 500  # runs of a board on one page
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A run on a board: scores None where it has none, a rank and a tie group only if it is official."""
+    """A run on a board: scores None without any; rank and tie group only if it is official."""
 
     scores: Scores | None
     rank: int | None
@@ -42,7 +42,7 @@ class PreviewedRun:
 
     @property
     def values(self) -> tuple[float | None, float | None]:
-        """Old and new value of what ranks."""
+        """Old and new ranking value."""
         return self.before.value(self.rank_by), self.after.value(self.rank_by)
 
     @property
@@ -60,17 +60,17 @@ class PreviewedBoard:
 
     @property
     def rescored(self) -> int:
-        """Runs with another score."""
+        """Runs with a different score."""
         return sum(one.before.scores != one.after.scores for one in self.runs)
 
     @property
     def reranked(self) -> int:
-        """Official runs with another rank, or with a rank on one side alone."""
+        """Official runs with a different rank, or with a rank on one side only."""
         return sum(one.before.rank != one.after.rank for one in self.runs)
 
     @property
     def regrouped(self) -> int:
-        """Runs in another tie group."""
+        """Runs in a different tie group."""
         return sum(one.before.group != one.after.group for one in self.runs)
 
     @property
@@ -90,7 +90,7 @@ class PreviewedBoard:
 
 @dataclass(frozen=True, slots=True)
 class GoldPreview:
-    """An upload, which of the items it changes (by kind: `count`, and the first ids as `items`), and the boards."""
+    """An upload, the items that it changes (by kind: `count`, and the first ids as `items`), and the boards."""
 
     upload: GoldUpload
     changes: dict[str, dict[str, Any]]
@@ -99,7 +99,7 @@ class GoldPreview:
 
     @property
     def kinds(self) -> list[tuple[str, dict[str, Any]]]:
-        """Kinds of changes that there are, in words."""
+        """The kinds of changes, as text."""
         words = {"changed": _("Changed items"), "added": _("Added items"), "removed": _("Removed items")}
         return [(words[kind], part) for kind, part in self.changes.items() if part["count"]]
 
@@ -109,7 +109,7 @@ class GoldPreview:
 
 
 def find_preview(shared_task: SharedTask, key: UUID, organizer: User, at: datetime) -> GoldPreview:
-    """Of an upload that this person may see; `boards` is empty until it is computed.
+    """The preview of an upload that the person may see; `boards` is empty until it is computed.
 
     Raises:
         Http404: there is none.
@@ -152,7 +152,7 @@ def _group(groups: dict[str, int], one: Evaluation) -> str:
 
 
 def _ranks(upload: GoldUpload, phase: Phase, shown: list[Evaluation], kept: dict[str, Any]) -> dict[int, int | None]:
-    """By evaluation, of the runs that are official by the new scores."""
+    """Ranks by evaluation, of runs that are official with the new scores."""
     scores = {one.run_id: kept["runs"][str(one.run_id)] for one in shown}
     keys = {run: None if found is None else upload.track.rank_key(found) for run, found in scores.items()}
     own: dict[int, list[Evaluation]] = {}

@@ -75,7 +75,7 @@ class TaskFilter:
 
 
 def home_lists(viewer: Viewer, at: datetime, wanted: TaskFilter | None = None, page: str = "1") -> HomeLists:
-    """One page of the shared tasks that this person sees; as many queries whatever their number."""
+    """One page of the shared tasks that the person sees. The number of queries does not depend on theirs."""
     visible = SharedTask.objects.visible_to(viewer)
     found = _by_state((wanted or TaskFilter()).apply(visible), at)
     shown = Paginator(found.prefetch_related("tracks", "phases__graces"), PAGE_SIZE).get_page(page)
@@ -110,7 +110,7 @@ def _counts(rows: QuerySet[Any], by: str) -> dict[int, int]:
 
 
 def _by_state(tasks: SharedTaskQuerySet, at: datetime) -> SharedTaskQuerySet:
-    """In the order of the home page; a task's state and time are those of `deciding_phase`."""
+    """Tasks in the order of the home page; a task's state and time are those of `deciding_phase`."""
     phases = Phase.objects.filter(shared_task=OuterRef("pk"))
     extended = Subquery(Grace.objects.filter(phase=OuterRef("pk"), team__isnull=True).values("until"))
     closings = phases.open(at).annotate(until=Greatest("closes", Coalesce(extended, "closes"))).order_by("until")
@@ -125,7 +125,7 @@ def _by_state(tasks: SharedTaskQuerySet, at: datetime) -> SharedTaskQuerySet:
 
 
 def deciding_phase(phases: list[Phase], at: datetime) -> tuple[int, Phase | None]:
-    """The task's state, and the phase that a `TaskLine` names."""
+    """The task's state, and the phase shown in a `TaskLine`."""
     running = [phase for phase in phases if phase.is_open(at)]
     if running:
         return OPEN, min(running, key=lambda phase: (phase.closes_for(None) or _NEVER, -phase.opens.timestamp()))
@@ -136,7 +136,7 @@ def deciding_phase(phases: list[Phase], at: datetime) -> tuple[int, Phase | None
 
 
 def deciding_date(state: int, phase: Phase | None) -> datetime | None:
-    """When that phase opens, if it is to come, else when it closes or closed."""
+    """When that phase opens, if it is upcoming, else when it closes or closed."""
     if phase is None:
         return None
     return phase.opens if state == UPCOMING else phase.closes_for(None)

@@ -46,7 +46,7 @@ class SliceScores:
 
 @dataclass(frozen=True, slots=True)
 class GapLine:
-    """The surest gap of a run between two slices of a column; see `scoring.significance.slice_gaps`."""
+    """The most certain gap of a run between two slices of a column; see `scoring.significance.slice_gaps`."""
 
     run: str
     title: str  # of the column
@@ -189,7 +189,7 @@ def _gaps(found: BySlice, track: Track, names: Mapping[str, str]) -> list[GapLin
 
 
 def _of_track(found: Mapping[str, Found], track: Track) -> list[tuple[str, Found]]:
-    """In the order in which the track declares its slices."""
+    """In the order of the track's slices."""
     return [(name, found[name]) for name in track.definition.slices if name in found]
 
 

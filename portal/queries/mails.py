@@ -112,7 +112,7 @@ def _new_agreement(mail: OutgoingMail, at: datetime) -> MailFacts | None:
 
 
 def _account(mail: OutgoingMail, at: datetime) -> MailFacts | None:
-    """None where the address is no longer the account's, or was confirmed by another mail."""
+    """The facts; None if the address is no longer the account's, or was confirmed by another mail."""
     if mail.user is None:
         return MailFacts()
     address = EmailAddress.objects.filter(user=mail.user, email__iexact=mail.address).first()

@@ -32,7 +32,7 @@ ANSWERED_SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 _BOUNDS = BOUNDS | {ANSWERED: ANSWERED_SECONDS}
 _STATUSES = ("2xx", "3xx", "4xx", "5xx")
 _REGULAR = (Reading.BACKUP, Reading.RESTORE, Reading.RECONCILE)
-# Few rows are in these states; those of the others are counted when they get there.
+# Few rows are in these states; rows in others are counted when they get there.
 _SUBMISSIONS = (Submission.State.RECEIVED, Submission.State.CHECKING, Submission.State.FAILED)
 _RUNS = (Run.State.RECEIVED, Run.State.SCORING, Run.State.FAILED)
 _MAILS = (OutgoingMail.State.QUEUED, OutgoingMail.State.FAILED)
@@ -81,7 +81,7 @@ _counter, _gauge = partial(_family, CounterMetricFamily), partial(_family, Gauge
 
 
 def _states(name: str, words: str, rows: QuerySet[Any], states: tuple[str, ...]) -> Metric:
-    """How many rows are in each of these states."""
+    """The number of rows in each of these states."""
     found = rows.filter(state__in=states).order_by().values_list("state").annotate(count=Count("pk"))
     counts = dict(found)
     return _gauge(name, words, ["state"], ((state, counts.get(state, 0)) for state in states))
@@ -94,7 +94,7 @@ def _histogram(name: str, words: str, counts: Counts) -> Metric:
 
 
 def _regular_work(at: datetime) -> Iterator[Metric]:
-    """What was never done, or never heard of, is as old as the portal."""
+    """The age of regular work; if it was never done, the portal's age."""
     begun = _begun(at)
     beats = dict(Heartbeat.objects.values_list("lane", "at"))
     silences = ((lane, _age(beats.get(lane, begun), at)) for lane in settings.CELERY_TASK_QUEUES)
@@ -110,7 +110,7 @@ def _regular_work(at: datetime) -> Iterator[Metric]:
 
 
 def regular_work(at: datetime) -> dict[str, tuple[float, float]]:
-    """Name of the work → seconds since it was last done, or since the portal is there; what it found then."""
+    """Name of the work → seconds since it was last done, or since the portal exists, and its result."""
     begun = _begun(at)
     found = {one.name: one for one in Reading.objects.filter(name__in=_REGULAR)}
     known = {name: found.get(name, Reading(at=begun)) for name in _REGULAR}
@@ -118,7 +118,7 @@ def regular_work(at: datetime) -> dict[str, tuple[float, float]]:
 
 
 def certificate_seconds(at: datetime) -> float | None:
-    """Until the certificate expires; None where it was never seen."""
+    """Seconds until the certificate expires; None if it was never read."""
     seen = Reading.objects.filter(name=Reading.CERTIFICATE).first()
     return seen.value - at.timestamp() if seen else None
 
@@ -133,7 +133,7 @@ def _age(since: datetime, at: datetime) -> float:
 
 
 def connections() -> Iterator[tuple[str, int]]:
-    """0 of 0 with SQLite, which has none."""
+    """Used and allowed connections; 0 of 0 with SQLite, which has none."""
     used = limit = 0
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:

@@ -1,6 +1,6 @@
-"""What applying a pushed folder brings: runs that are scored again, deadlines that move, people who are affected.
+"""Effects of applying a pushed folder: runs to score again, moved deadlines, affected people.
 
-Asked within the transaction that has applied it, which is then rolled back.
+Computed in the transaction that has applied it, which is then rolled back.
 """
 
 from dataclasses import dataclass
@@ -19,18 +19,18 @@ _REJECTED = Run.State.REJECTED
 
 @dataclass(frozen=True, slots=True)
 class StateBefore:
-    """What is counted before."""
+    """Counts before the change."""
 
     definition: Definition | None
     waiting: int  # runs of teams that wait for a score
-    moves: int  # the newest entry on windows that were moved
+    moves: int  # the newest entry of moved windows
     gold: int  # the newest version
     datasets: dict[str, str]  # SHA-256 by slug
 
 
 @dataclass(frozen=True, slots=True)
 class Rehearsal:
-    """What would change, and what that brings; `touches_runs`: it needs a confirmation."""
+    """The changes and their effects; `touches_runs`: a confirmation is needed."""
 
     changes: list[str]
     effects: list[str]
@@ -50,7 +50,7 @@ def state_before(shared_task: SharedTask | None) -> StateBefore:
 
 
 def effects_of(before: StateBefore, shared_task: SharedTask, changes: list[str], at: datetime) -> Rehearsal:
-    """Of a folder that has just been applied; `changes` as that said, but for the digest of the folder."""
+    """The effects of a folder that was just applied; `changes` are its changes, without the folder's digest."""
     effects = [*_of_runs(before, shared_task), *_of_gold(before, shared_task, at), *_of_windows(before, shared_task)]
     effects += [*_of_agreement(before, shared_task), *_of_datasets(before, shared_task)]
     runs = Run.objects.filter(track__shared_task=shared_task, kind=Run.Kind.TEAM).exclude(state=_REJECTED).count()
@@ -132,7 +132,7 @@ def _of_datasets(before: StateBefore, shared_task: SharedTask) -> list[str]:
 
 
 def _rules(definition: Definition) -> tuple[str, dict[str, str]]:
-    """What runs are named, checked and scored by: task.yaml, and the files of items."""
+    """The files by which runs are named, checked and scored: task.yaml, and the files of items."""
     files = {
         path.relative_to(definition.folder).as_posix(): file_sha256(path)
         for path in definition.files_of_rules

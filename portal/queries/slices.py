@@ -1,4 +1,4 @@
-"""Scores by slice of the items, as a worker has made them of the runs that a board shows, and slices in words."""
+"""Scores by slice of the items, computed by a worker for the runs on a board, and slices as text."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,9 +19,9 @@ Scores = Mapping[str, float | None]
 
 @dataclass(frozen=True, slots=True)
 class SliceChoice:
-    """A slice that a board can be about; `items` of the gold standard are in it, None until the scores are made."""
+    """A slice for a board; `items` is its number of gold items, None until the scores are computed."""
 
-    key: str  # as language=es
+    key: str  # e.g. language=es
     title: str  # of the column
     value: str
     label: str
@@ -30,10 +30,10 @@ class SliceChoice:
 
 @dataclass(frozen=True, slots=True)
 class BySlice:
-    """What is known of a board's slices; empty where the items have none, or where scores go by steps."""
+    """A board's slices; empty if the items have none, or if scores move in steps."""
 
     choices: Sequence[SliceChoice] = ()
-    scores: Mapping[str, Any] = field(default_factory=dict)  # as `scoring.analysis.slices.by_slice`, by evaluation
+    scores: Mapping[str, Any] = field(default_factory=dict)  # `scoring.analysis.slices.by_slice`, by evaluation
     gaps: Mapping[str, Any] = field(default_factory=dict)  # of each evaluation, by name of the slices
 
     def of(self, chosen: SliceChoice) -> dict[int, Scores]:
@@ -69,11 +69,11 @@ class RunSlices:
 
     title: str
     columns: list[Column]
-    rows: list[tuple[str, int, list[float | None]]]  # slice, how many items, and a value for each column
+    rows: list[tuple[str, int, list[float | None]]]  # slice, number of items, and a value for each column
 
 
 def run_slices(evaluation: Evaluation) -> list[RunSlices]:
-    """As the worker scored it, in the order in which the track declares its slices."""
+    """The run's scores, in the order of the track's slices."""
     track = evaluation.run.track
     made, heads = evaluation.details.get("slices", {}), columns(track)
     return [
@@ -91,7 +91,7 @@ def _row(
 
 
 def slice_label(name: str, value: str) -> str:
-    """A value as people read it: a language by its name."""
+    """A slice's value as text, e.g. a language's name."""
     return language_name(value) if name == "language" else value
 
 
@@ -100,7 +100,7 @@ def _choice(track: Track, name: str, value: str, items: int | None) -> SliceChoi
 
 
 def _values(slicing: Slicing, split: str, ids: tuple[str, ...]) -> list[str]:
-    """Those of a public table; what values the gold has is not known before its scores are."""
+    """The values of a public table; those of the gold are unknown before its scores are."""
     table = slicing.items.get(split)
     found = [] if table is None else slices_of(_cells(table, ids, slicing.column), slicing)
     return found if 2 <= len(found) <= MANY else []

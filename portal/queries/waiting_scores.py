@@ -63,7 +63,7 @@ def effect_of(board: Board, organizer: User, at: datetime) -> Effect:
 
 
 def show_new_scores(board: Board, by: User, note: str, at: datetime) -> BoardChange:
-    """Show the board's next pair from now on, and keep what changed and why; the caller holds the board's row."""
+    """Show the board's next pair, and record what changed and why. The caller holds the board's row."""
     effect = effect_of(board, by, at)
     change = BoardChange(
         board=board,
@@ -86,7 +86,7 @@ def show_new_scores(board: Board, by: User, note: str, at: datetime) -> BoardCha
 
 @transaction.atomic
 def show_announced(board_key: int, at: datetime) -> BoardChange | None:
-    """Show new scores with the sentence of their gold standard, if the board still waits for that."""
+    """Show new scores with the note of their gold standard, if the board still waits for that."""
     rows = Board.objects.filter(pk=board_key)
     list(rows.select_for_update(of=("self",), no_key=True).values_list("pk"))
     for board in rows.to_announce(at):

@@ -35,7 +35,7 @@ def tab_context(request: HttpRequest, slug: str, tab: str, at: datetime | None =
 
 
 def find_task(request: HttpRequest, slug: str, tasks: SharedTaskQuerySet | None = None) -> SharedTask:
-    """The shared task of that address, one of `tasks`.
+    """The shared task in the URL, one of `tasks`.
 
     Raises:
         Http404: there is none that the reader may know of.

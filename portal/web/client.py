@@ -1,4 +1,4 @@
-"""The wheel of `agon`, which the portal builds of its own files: participants install the version that fits it."""
+"""The wheel of `agon`, built by the portal from its own files, so that participants install the matching version."""
 
 from functools import cache
 from hashlib import sha256
@@ -12,7 +12,7 @@ from django.urls import reverse
 
 
 class Wheel(NamedTuple):
-    """A file to install; the same files make the same bytes."""
+    """A wheel; the same files give the same bytes."""
 
     name: str
     content: bytes
@@ -27,13 +27,13 @@ class Wheel(NamedTuple):
 
     @property
     def command(self) -> str:
-        """What installs it; pip compares the hash."""
+        """The command that installs it; pip compares the hash."""
         return f"pip install '{self.address}#sha256={self.sha256}'"
 
 
 @cache
 def wheel() -> Wheel:
-    """Once a process, when a page first shows it: 0.4 seconds, of which half load the builder."""
+    """The wheel, built once per process when a page first shows it, in 0.4 seconds."""
     builder = import_module("hatchling.builders.wheel").WheelBuilder(str(settings.BASE_DIR))
     with TemporaryDirectory() as folder:
         built = Path(next(iter(builder.build(directory=folder, versions=["standard"]))))

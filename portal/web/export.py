@@ -32,7 +32,7 @@ def overall_file(board: OverallBoard, ending: str) -> HttpResponse:
 
 
 def task_export(request: HttpRequest, wanted: Export, shared_task: SharedTask, at: datetime) -> HttpResponseBase:
-    """One of an organizer's exports; the caller has asked who it is."""
+    """One of an organizer's exports; the caller has checked who it is."""
     assert isinstance(request.user, User)
     response: HttpResponseBase
     if request.method == "HEAD":

@@ -189,7 +189,7 @@ class GoldForm(ActionForm):
 
 
 class NoteForm(ActionForm):
-    """Why another gold standard is put in use."""
+    """The reason for another gold standard."""
 
     note = action_field(
         apply_gold,

@@ -1,6 +1,6 @@
-"""Requests by status and duration. Each process counts its own, and adds them to the rows when its health is asked for.
+"""Requests by status and duration. Each process counts its own, and adds them to the rows when its health is checked.
 
-So an ordinary request writes nothing, and the figures are the same whichever process Prometheus asks.
+So an ordinary request writes nothing, and the metrics are the same in all processes.
 """
 
 from collections import Counter
@@ -18,7 +18,7 @@ from portal.queries.metrics import ANSWERED, ANSWERED_SECONDS, ANSWERS
 
 log = structlog.get_logger("portal.web")
 
-_WATCHING = ("/healthz", "/readyz", "/metrics")  # asked every few seconds; 503 is an answer there
+_WATCHING = ("/healthz", "/readyz", "/metrics")  # requested every few seconds; 503 is a valid answer there
 _lock = Lock()
 _counts: Counter[tuple[str, str]] = Counter()
 
@@ -26,7 +26,7 @@ _counts: Counter[tuple[str, str]] = Counter()
 def counted(
     get_response: Callable[[HttpRequest], HttpResponseBase],
 ) -> Callable[[HttpRequest], HttpResponseBase]:
-    """From the whole request to the answer's headers."""
+    """Time a request until the headers of its response."""
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
         started = perf_counter()
@@ -39,7 +39,7 @@ def counted(
 
 
 def keep_counts() -> None:
-    """Add this process's counts to the rows; while these accept nothing, they wait."""
+    """Add this process's counts to the rows; while the database is read-only, they wait."""
     with _lock:
         counts = _counts.copy()
         _counts.clear()

@@ -37,7 +37,7 @@ def details(comparison: Comparison, metrics: Sequence[MetricSpec]) -> dict[str, 
 
 
 def _parts(comparison: Comparison) -> dict[str, Any]:
-    """Empty for spans and rankings."""
+    """The parts; empty for spans and rankings."""
     if not isinstance(comparison, MatrixComparison):
         return {}
     if comparison.gold.values.dtype.kind == "f":

@@ -21,7 +21,7 @@ class UsageError(Exception):
 
 
 def print_json(content: dict[str, Any]) -> None:
-    """One object on one line; JSON's own escapes keep what commands a terminal from it."""
+    """Print an object on one line. JSON escapes characters that control a terminal."""
     print(spelled_out(json.dumps(content, ensure_ascii=False)))
 
 

@@ -176,7 +176,7 @@ class _Inspection:
                     yield self._error(votes.file, f"{error}.", at=place)
 
     def _errors_of_slices(self) -> Iterator[Problem]:
-        """Of tables; columns of the gold are looked at with the gold."""
+        """Errors of slices from tables; columns of the gold are checked with the gold."""
         for track in self._definition.tracks:
             for name, slicing in track.slices.items():
                 place = f" (slices {name} of the track {track.slug})"
@@ -214,7 +214,7 @@ class _Inspection:
 
 
 def _errors_of_gold_slices(standard: LoadedGold, track: Track) -> Iterator[str]:
-    """Of slices by its own columns, and of slices that metrics name and that have none of its items."""
+    """Errors of slices by the gold's own columns, and of slices that metrics name and that have no items in it."""
     for name, column in standard.slice_columns.items():
         try:
             count = len(standard.slices(name))

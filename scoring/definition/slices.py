@@ -1,4 +1,4 @@
-"""Slices of task.yaml: a column of the gold, or of a public table of the items, splits a track's items."""
+"""Slices in task.yaml: a column of the gold, or of a public table of the items, splits a track's items."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -9,13 +9,13 @@ from scoring.definition.keys import Kind, Values, declare, part
 from scoring.definition.kinds import FILES_BY_SPLIT, NUMBER, TEXT, WORD, WORDS, by_name, either, limited
 from scoring.definition.yaml_values import Value
 
-RIGHT = "right"  # f1:TR@right=HS is about the items for which a run has HS right
+RIGHT = "right"  # f1:TR@right=HS uses the items for which a run has HS right
 NAME = re.compile("[A-Za-z0-9_-]{1,40}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slicing:
-    """One way to split items: each value of a column is a slice, empty cells are in none."""
+    """One way to split items: each value of a column is a slice; empty cells are in none."""
 
     column: str = declare(
         WORD, "Column whose values are the slices; the name of the slices if there is none.", default=""
@@ -59,12 +59,12 @@ SLICES = Kind(_read, by_name(SLICING).schema, "name → column of the gold, or m
 
 
 def of_languages(files: Mapping[str, Path]) -> Slicing:
-    """What the old key `item_languages` says."""
+    """The meaning of the old key `item_languages`."""
     return Slicing(column="lang", items=files, title="language")
 
 
 def errors_of_names(slices: Mapping[str, Slicing]) -> Iterator[tuple[str, str]]:
-    """Name and what is wrong with it."""
+    """Names and their errors."""
     for name in slices:
         if not NAME.fullmatch(name):
             yield name, "the name of slices has 1 to 40 letters, digits, `_` and `-`"

@@ -119,7 +119,7 @@ class Definition:
     overall: tuple[Overall, ...] = declare(many(part(Overall)), "Rankings over several tracks.", default=())
     folder: Path
     sha256: str
-    warnings: tuple[Problem, ...] = ()  # of keys that are read, and should be others
+    warnings: tuple[Problem, ...] = ()  # about keys that are still read, but have a new name
 
     def __repr__(self) -> str:
         return f"Definition({self.slug}; tracks {', '.join(track.slug for track in self.tracks)})"

@@ -235,7 +235,7 @@ class Track:
 
 
 def _finish_track(value: Value, values: Values) -> None:
-    """Read the key that `slices` replaces as what it is now."""
+    """Convert the old key that `slices` replaces."""
     languages = values.pop("item_languages")
     if languages:
         value.at("item_languages").warning("definition-key-replaced", found="item_languages", expected="slices")

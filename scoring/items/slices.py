@@ -1,4 +1,4 @@
-"""In which slice each item is: the values of a column of the gold, or of a table of the items."""
+"""The slice of each item: the values of a column of the gold, or of a table of the items."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,21 +13,21 @@ from scoring.definition import Track
 from scoring.definition.slices import Slicing
 from scoring.items.texts import TextsError, id_columns, read_texts
 
-MANY = 50  # values of a column: more tell single items apart, and split nothing
+MANY = 50  # values of a column; more would identify single items
 
 Words = NDArray[np.object_]  # one text an item
 
 
 @dataclass(frozen=True, slots=True)
 class SliceColumn:
-    """Where the slices of one split are found: in the column of a file or, without one, of the gold."""
+    """Where the slices of one split are: in a column of a file or, without a file, of the gold."""
 
     rules: Slicing
     file: Path | None
     ids: tuple[str, ...]  # columns of the file
 
     def values(self, answers: Answers) -> Words:
-        """The slice of each item of the gold; empty where it is in none.
+        """The slice of each item of the gold; empty if it is in none.
 
         Raises:
             TextsError: the column cannot be read.
@@ -42,7 +42,7 @@ class SliceColumn:
 
 
 def slice_columns(track: Track, split: str) -> dict[str, SliceColumn]:
-    """By name of the slices; those of tables that there are for other splits alone are left out."""
+    """Slice columns by name; those of tables for other splits are left out."""
     return {
         name: SliceColumn(one, one.items.get(split), id_columns(track))
         for name, one in track.slices.items()
@@ -51,7 +51,7 @@ def slice_columns(track: Track, split: str) -> dict[str, SliceColumn]:
 
 
 def gold_column(answers: Answers, column: str) -> Words:
-    """The cells of a column of the gold as text."""
+    """A column of the gold as text."""
     known = [*answers.columns, *answers.extra] if isinstance(answers, Matrix) else []
     if not isinstance(answers, Matrix) or column not in known:
         raise TextsError(f"the gold has no column {column}; it has {', '.join(known) or 'none'}")
@@ -65,7 +65,7 @@ def gold_column(answers: Answers, column: str) -> Words:
 
 
 def file_cells(path: Path, ids: Sequence[str], column: str) -> list[str]:
-    """The different cells of a column of a table of items."""
+    """The distinct cells of a column of a table of items."""
     return [*dict.fromkeys(read_texts(path, ids, column).values())]
 
 

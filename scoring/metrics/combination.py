@@ -33,7 +33,7 @@ class Combination:
 
     @classmethod
     def of(cls, spec: MetricSpec, parts: int) -> "Combination":
-        """Of so many parts."""
+        """The combination for that number of parts."""
         weights = spec.options["weights"] or [1.0] * parts
         return cls(spec.options["by"], np.array(weights, np.float64), spec.options["missing"] == "skip")
 

@@ -149,7 +149,7 @@ Comparison = MatrixComparison | SpanComparison | EntityComparison | RankingCompa
 
 
 def _entries_of(run: SpanComparison | EntityComparison | RankingComparison, rows: Rows) -> tuple[Rows, Rows]:
-    """Where the entries of the items in `rows` are, and the place in `rows` to which each belongs."""
+    """The indexes of entries of the items in `rows`, and for each its index in `rows`."""
     order = np.argsort(run.owners, kind="stable")
     at, starts = gathered(np.searchsorted(run.owners[order], np.arange(len(run.gold) + 1)), rows)
     return order[at], np.repeat(np.arange(len(rows)), np.diff(starts))

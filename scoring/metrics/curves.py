@@ -60,7 +60,7 @@ def _steps(comparison: MatrixComparison, name: str) -> Steps:
 
 
 def area_under_roc(comparison: MatrixComparison, name: str) -> float | None:
-    """Of a class or a column; None where the gold lacks positives or negatives."""
+    """The area for a class or a column; None if the gold lacks positives or negatives."""
     curve = roc(comparison, name)
     return None if curve is None else float(np.trapezoid(curve.y, curve.x))
 

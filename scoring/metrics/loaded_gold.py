@@ -51,7 +51,7 @@ class LoadedGold(Remembering):
         self.declared = declared or {}
         self.slice_columns = slice_columns or {}  # by name of the slices
         self._hierarchy = hierarchy
-        self._origin: tuple[LoadedGold, Rows] | None = None  # of a part: the whole, and its rows there
+        self._origin: tuple[LoadedGold, Rows] | None = None  # for a part: the whole, and its rows there
 
     def __len__(self) -> int:
         return len(self.answers.ids)
@@ -127,7 +127,7 @@ class LoadedGold(Remembering):
         return np.logical_not(present)
 
     def slices(self, name: str) -> dict[str, Rows]:
-        """The rows of the items in each slice, by its value, in the order of the values.
+        """The rows of the items in each slice, by its value, sorted.
 
         Raises:
             TextsError: the column cannot be read.

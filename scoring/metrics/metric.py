@@ -160,7 +160,7 @@ class Metric:
     numbers: bool = False  # also judges tables of any numbers, not only labels
     ordinal: bool = False  # needs columns with a list of values
     counts_outside: bool = False  # judges answers to items without gold, if the track counts them
-    sees_background: bool = False  # of one slice, but computed on all items: `spec.where` says which are in it
+    sees_background: bool = False  # about one slice, but computed on all items: `spec.where` says which are in it
     flags_constant: bool = False  # a run with the same label for all items gets the best value, so flag it
 
 

@@ -150,7 +150,7 @@ def contributions(comparison: Comparison, spec: MetricSpec) -> Contributions | N
 def _contributions_where(
     comparison: Comparison, metric: Metric, spec: MetricSpec, where: tuple[str, str]
 ) -> Contributions | None:
-    """Of the items of a slice or, where they add what they would add by themselves, of those that the run has right."""
+    """The contributions of a slice's items or, if they are independent, of those that the run has right."""
     assert metric.contributions is not None
     if where[0] != RIGHT:
         part = restricted(comparison, where)
@@ -165,7 +165,7 @@ def _contributions_where(
 
 
 def parts_of(spec: MetricSpec, gold: LoadedGold) -> tuple[MetricSpec, ...]:
-    """What a combined score is built from: its parts or, with `slices`, its one part in each slice of the gold."""
+    """The parts of a combined score or, with `slices`, its one part in each slice of the gold."""
     name = spec.options.get("slices")
     if name is None:
         return spec.of

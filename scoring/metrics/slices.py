@@ -1,6 +1,6 @@
 """Metrics on the items of a slice, or on those for which a run has a column right (`f1:TR@right=HS`).
 
-A slice is judged as if its items were the whole gold standard; what a run says of items outside the gold is in none.
+A slice is judged as if its items were the whole gold standard; answers to items without gold are in none.
 """
 
 from dataclasses import replace
@@ -19,7 +19,7 @@ _NONE: Rows = np.zeros(0, np.intp)
 
 
 def in_slice(gold: LoadedGold, where: Where) -> Rows:
-    """The rows of the slice's items, none where there are none.
+    """The rows of the slice's items; none if there are none.
 
     Raises:
         ValueError: the track has no such slices.
@@ -31,7 +31,7 @@ def in_slice(gold: LoadedGold, where: Where) -> Rows:
 
 
 def restricted(comparison: Comparison, where: Where) -> Comparison | None:
-    """The comparison on these items alone; None where there are none."""
+    """The comparison on these items only; None if there are none."""
     found: Comparison | None = comparison.once(_restricted, where)
     return found
 
@@ -54,7 +54,7 @@ def _part_of_gold(gold: LoadedGold, where: Where) -> tuple[Rows, LoadedGold]:
 
 
 def is_right(comparison: Comparison, column: str) -> NDArray[np.bool_]:
-    """For which items (items,) the run has a column or class as the gold has it.
+    """For which items (items,) the run has a column or class right.
 
     Raises:
         ValueError: there is no such column.
@@ -69,7 +69,7 @@ def is_right(comparison: Comparison, column: str) -> NDArray[np.bool_]:
 
 
 def placed(part: Contributions, rows: Rows, items: int) -> Contributions:
-    """The contributions to a metric on a slice, of `rows`, as those of all items: the others add nothing."""
+    """The contributions to a metric on the slice `rows`, extended by zeros for all other items."""
     values = np.zeros((items, part.values.shape[1]))
     values[rows] = part.values
     member = np.zeros(items)
@@ -78,15 +78,15 @@ def placed(part: Contributions, rows: Rows, items: int) -> Contributions:
 
 
 def kept(whole: Contributions, right: NDArray[np.bool_]) -> Contributions:
-    """The contributions of the items that a run has right, as the metric on all items adds them up.
+    """The contributions of the items that a run has right, combined as for the metric on all items.
 
-    Which items these are differs between runs, and `combine` must not.
+    The items differ between runs, but `combine` must not.
     """
     return _scaled(Contributions(whole.values * right[:, None], whole.combine), right.astype(np.float64), len(right))
 
 
 def _scaled(part: Contributions, member: Numbers, size: int) -> Contributions:
-    """Sums over the items that a sample drew of `member`, as if these were `size`; no value where it drew none."""
+    """Sums over a sample's items of `member`, scaled to `size`; undefined if it has none."""
 
     def combine(sums: Numbers) -> Numbers:
         drawn = sums[..., -1:]

@@ -1,6 +1,6 @@
-"""Areas under ROC curves that show how a group of items fares among the others (Borkan et al., 2019).
+"""Areas under ROC curves that show how a group of items compares with the others (Borkan et al., 2019).
 
-The group is a slice, the background all other items. The area within the group, Subgroup AUC, is `roc_auc@…`.
+The group is a slice, the background all other items. The area in the group, Subgroup AUC, is `roc_auc@…`.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from scoring.metrics.slices import in_slice
 
 
 def _area(group_is_positive: bool) -> Callable[[MatrixComparison, MetricSpec], float | None]:
-    """Over positive items of the group and negative ones of the background, or the other way round."""
+    """The area over positive items of the group and negative ones of the background, or the other way round."""
 
     def compute(comparison: MatrixComparison, spec: MetricSpec) -> float | None:
         gold = comparison.gold
@@ -32,7 +32,7 @@ def _area(group_is_positive: bool) -> Callable[[MatrixComparison, MetricSpec], f
 
 
 def _of_class(comparison: MatrixComparison, name: str, has_positives: NDArray[np.bool_]) -> float | None:
-    """Of the items `has_positives` (items,) the positive ones, of the others the negative ones."""
+    """The positive items among `has_positives` (items,), and the negative ones among the others."""
     gold, at = comparison.gold, comparison.position(name)
     if at >= len(gold.tree.classes):
         return None

@@ -20,7 +20,7 @@ def report_text(report: Report, name: str = "", language: str = "en") -> str:
 
 
 def spelled_out(text: str) -> str:
-    """Without the characters that command a terminal, which are spelled out, as `\\u001b`; lines and tabs stay."""
+    """The text with characters that control a terminal spelled out, as `\\u001b`; lines and tabs stay."""
     return _CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 

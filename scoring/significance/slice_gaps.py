@@ -33,7 +33,7 @@ _SEED = 0  # of these: they depend on the standard errors alone
 
 @dataclass(frozen=True, slots=True)
 class SliceScore:
-    """A run's score on the items of one slice, and how far the scores of samples of them spread."""
+    """A run's score on the items of one slice, and the spread of scores on samples of them."""
 
     value: str
     items: int
@@ -43,7 +43,7 @@ class SliceScore:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """By how much a slice's score is worse than that of the slice `behind`, with the simultaneous interval's ends."""
+    """How much worse a slice's score is than that of the slice `behind`, with a simultaneous interval."""
 
     value: str
     behind: str
@@ -59,10 +59,10 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class SliceGaps:
-    """A run's scores by one column, the best slice first, and a gap of each of the others.
+    """A run's scores by one column, best slice first, and a gap of each of the others.
 
-    It is the gap to the better slice for which the interval's lower end is highest: a few items on which all went well
-    are no yardstick.
+    It is the gap to the better slice with the highest lower end of the interval, as a few items that all went well are
+    no reference.
     """
 
     scores: tuple[SliceScore, ...]
@@ -106,7 +106,7 @@ def slice_gaps(
 def _errors(
     runs: Mapping[str, Comparison], spec: MetricSpec, where: tuple[str, str], rng: np.random.Generator, rounds: int
 ) -> dict[str, tuple[float, float]]:
-    """Score and standard error in one slice, of the runs that have both."""
+    """Score and standard error in one slice, of runs that have both."""
     parts = {name: part for name, run in runs.items() if (part := restricted(run, where)) is not None}
     values = {name: value for name, part in parts.items() if (value := compute(part, spec)) is not None}
     known = [name for name in values if contributions(parts[name], spec) is not None]
@@ -123,7 +123,7 @@ def _errors(
 
 
 def _gaps(found: Mapping[str, Sequence[SliceScore]], sign: int, level: float) -> dict[str, SliceGaps]:
-    """Of one run, with the slices of each column in the order of their scores."""
+    """The gaps of one run, with the slices of each column in the order of their scores."""
     ordered = {
         by: sorted(scores, key=lambda one: (-sign * one.score, one.value))
         for by, scores in found.items()
@@ -145,7 +145,7 @@ def _gap(better: Sequence[SliceScore], one: SliceScore, sign: int, reach: float)
 
 
 def _critical(errors: Sequence[Sequence[float]], level: float) -> float:
-    """How many standard errors the largest gap reaches in `level` of all cases where there is none."""
+    """How many standard errors the largest gap has in `level` of all cases without a gap."""
     rng = np.random.default_rng(_SEED)
     largest = np.zeros(_DRAWS)
     for of_column in errors:

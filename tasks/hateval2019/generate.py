@@ -20,7 +20,7 @@ _SETS = {
     ("dev", "es"): (30001, (278, 37, 43, 25, 117)),
 }
 
-_TARGETS = ("immigrants", "women")  # of whom a tweet speaks
+_TARGETS = ("immigrants", "women")  # the targets of tweets
 
 
 def generate(folder: Path, seed: int = 2019) -> None:

@@ -1,4 +1,4 @@
-"""Organizers by command line: a folder from a template, teams, gold with its preview, release and exports."""
+"""Organizing on the command line: a folder from a template, teams, gold with its preview, release and exports."""
 
 import csv
 import hashlib
@@ -170,7 +170,7 @@ def test_a_gold_fix_is_previewed_applied_and_taken_back(
 
 
 def shown() -> None:
-    """What the worker's next look at the boards does."""
+    """Run the worker's next check of the boards."""
     for one in Board.objects.to_announce(RELEASE):
         show_announced(one.pk, RELEASE)
 

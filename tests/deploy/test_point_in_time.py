@@ -1,4 +1,4 @@
-"""docs/storage-and-backup.md, *Back to a point in time*: its commands as printed, against a PostgreSQL of Debian's."""
+"""The commands of docs/storage-and-backup.md, *Back to a point in time*, as printed, with PostgreSQL as on Debian."""
 
 import os
 import re
@@ -38,7 +38,7 @@ def sections() -> list[str]:
 
 
 class Server(Postgres):
-    """Its data lie where Debian's do, below the test's folder; `service` starts and stops it."""
+    """A server with Debian's paths below the test's folder; `service` starts and stops it."""
 
     def __init__(self, place: Path) -> None:
         main = place / "var/lib/postgresql/15/main"

@@ -322,7 +322,7 @@ def test_the_command_notes_when_and_prunes_in_spite_of_a_damaged_file(lived_in, 
     for path in (old, kept, other):
         path.write_bytes(b"")
     stuck = tmp_path / "agon-20190101T000000Z.tar"
-    stuck.mkdir()  # cannot be unlinked
+    stuck.mkdir()  # cannot be deleted as a file
     submission = Submission.objects.order_by("received_at")[0]
     with stored_file(submission.sha256) as stored:
         stored.chmod(0o600)
@@ -350,7 +350,7 @@ def test_without_a_new_backup_the_old_ones_stay(lived_in, tmp_path, monkeypatch)
 
 @pytest.mark.slow
 def test_the_newest_backup_is_restored_on_trial(lived_in, settings, tmp_path, monkeypatch, capsys):
-    """By a key of its own environment; the portal itself keeps its rows and files."""
+    """With a key of its own environment; the portal itself keeps its rows and files."""
     monkeypatch.setenv("AGON_RECEIPT_KEY_FILE", str(settings.STATE_ROOT / "receipt-key.pem"))
     monkeypatch.setenv("AGON_GOLD_PUBLIC_KEY", as_text(public_key()))
     monkeypatch.setenv("DJANGO_SETTINGS_MODULE", "portal.settings")

@@ -1,4 +1,4 @@
-"""Boards, figures and papers by slice of the items: of one gold, scorer and table, none before the release."""
+"""Boards, figures and papers by slice of items: of one gold, scorer and table, none before the release."""
 
 import json
 from collections.abc import Iterable, Mapping

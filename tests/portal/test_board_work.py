@@ -1,4 +1,4 @@
-"""Boards that need nothing are left alone until something happens to them."""
+"""Boards without work are skipped until something happens to them."""
 
 from datetime import timedelta
 
@@ -24,7 +24,7 @@ def settled(tiny):
 
 
 def finish(at):
-    """Do all there is to do."""
+    """Do all work."""
     for moment in (at, at + 2 * MINUTE, at + 3 * MINUTE):
         boards = Board.objects.filter(pk__in=find_board_work(moment).refresh)
         for board in boards.select_related("track__shared_task", "phase__shared_task", "gold"):
@@ -51,7 +51,7 @@ def test_a_new_score_makes_its_board_work_again(settled):
 
 
 def test_a_date_that_passes_makes_all_boards_of_its_task_work_again(settled):
-    """Items of a phase may be public once another has closed."""
+    """Items of a phase may become public when another closes."""
     Phase.objects.filter(slug="post").update(closes=LATER + 5 * MINUTE)
     assert unsettled(LATER + 4 * MINUTE) == set()
     assert len(unsettled(LATER + 6 * MINUTE)) > 1

@@ -1,4 +1,4 @@
-"""Two people at once: one push is applied, one draft has a slug, and someone is left to organize."""
+"""Simultaneous actions: one push is applied, one draft has a slug, and at least one organizer stays."""
 
 import pytest
 

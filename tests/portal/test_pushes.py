@@ -1,4 +1,4 @@
-"""Organizers without a shell: a folder pushed as a zip becomes a draft, and a changed one is compared and applied."""
+"""Organizers without server access: a pushed zip becomes a draft, and a changed one is compared and applied."""
 
 import shutil
 from pathlib import Path
@@ -46,7 +46,7 @@ def packed(folder: Path, **instead: bytes) -> bytes:
 
 
 def pushed(user: User, content: bytes, task: SharedTask | None = None, at: Any = EVALUATION) -> TaskPush:
-    """What a worker says of it."""
+    """A push, after a worker has checked it."""
     sealed = seal([content])
     push = push_task(user, task, at, sealed=sealed) if task else push_new_task(user, user, at, sealed=sealed)
     check_push(push.pk, at)

@@ -1,4 +1,4 @@
-"""What organizers take away: teams, runs, scores, downloads and the audit log."""
+"""Organizers' exports: teams, runs, scores, downloads and the audit log."""
 
 import csv
 import hashlib
@@ -133,5 +133,5 @@ def test_each_is_on_a_page_and_in_the_api(field: SharedTask, organizer: User, cl
         return answer.content
 
     page, api = (body(ask(f"/tasks/tiny/organize/{name}")) for ask in (client.get, script))
-    assert page[:40] == api[:40] != b""  # a manifest says when it was made
+    assert page[:40] == api[:40] != b""  # a manifest has its time of creation
     assert client.head(f"/tasks/tiny/organize/{name}").status_code == 200

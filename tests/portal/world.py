@@ -183,7 +183,7 @@ def work_off(at: datetime, *, confined: bool = False) -> None:
 
 
 def judged(upload: GoldUpload, at: datetime) -> GoldUpload:
-    """A worker judges a gold file, and previews a correction."""
+    """A worker checks a gold file, and previews a correction."""
     check_gold_upload(upload.pk, at)
     with without_children():
         preview_gold(upload.pk, at)
@@ -192,7 +192,7 @@ def judged(upload: GoldUpload, at: datetime) -> GoldUpload:
 
 
 def applied(upload: GoldUpload, at: datetime) -> GoldUpload:
-    """As `judged`; then its organizer applies it, if there is something to apply."""
+    """The same as `judged`; then its organizer applies it, if possible."""
     judged(upload, at)
     if upload.state == GoldUpload.State.READY:
         apply_gold(upload.sent_by, upload, at, note=NOTE)

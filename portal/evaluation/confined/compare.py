@@ -79,7 +79,7 @@ def compare_runs(
 
 
 def group_runs(rules: BoardRules, runs: Sequence[BoardRun]) -> dict[str, int]:
-    """Tie groups of teams' runs by their keys, as a board's comparison has them."""
+    """Tie groups of teams' runs by their keys, as in a board's comparison."""
     return _groups(compared_with_gold(rules, runs), rules.track.ranking_metric)
 
 
@@ -111,7 +111,7 @@ def _slices(rules: BoardRules, compared: Mapping[str, Comparison], reference: st
 
 
 def _gaps(best: Mapping[str, Comparison], spec: MetricSpec) -> dict[str, dict[str, Any]]:
-    """Of each run, by name of the slices, each gap: slice, the one that it is behind, by how much, and bounds."""
+    """Each gap of each run, by name of the slices: slice, the better one, size, and bounds."""
     names = names_of_slices(next(iter(best.values())).gold) if best else []
     if not names:
         return {}

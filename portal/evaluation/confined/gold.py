@@ -9,7 +9,7 @@ from scoring.gold.changes import gold_changes
 from scoring.gold.check import check_gold
 from scoring.score import GoldError, load_gold
 
-SHOWN = 200  # ids of items in each list
+SHOWN = 200  # ids of items per list
 
 
 def judge(
@@ -29,7 +29,7 @@ def judge(
 
 
 def _changes(definition: Definition, track: str, split: str, known: bytes | None, content: bytes) -> dict[str, Any]:
-    """By kind of change: how many items, and the first ids; empty where there is nothing to compare with."""
+    """By kind of change: the number of items, and the first ids; empty without gold to compare with."""
     if known is None:
         return {}
     try:

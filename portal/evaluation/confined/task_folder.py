@@ -1,6 +1,6 @@
-"""A task's folder that was pushed as a zip: unpacked in memory, judged, and handed out piece by piece.
+"""A task's folder that was pushed as a zip: unpacked in memory, checked, and returned piece by piece.
 
-Gold and votes never leave for the folder on disk, which has the public files only.
+Gold and votes never get into the folder on disk, which has only the public files.
 """
 
 import io
@@ -24,14 +24,14 @@ Plain = dict[str, Any]
 
 
 class TaskFolder:
-    """Lives in a child. `folder` is where its caller puts the public files, one method after the other."""
+    """A task's folder in a child. The caller writes the public files to `folder`, one method after the other."""
 
     def __init__(self, archive: bytes, folder: Path) -> None:
         self._file = io.BytesIO(archive)
         self._folder = folder
 
     def unpack(self) -> Plain:
-        """Judge the zip and read every file once: `problems`, and the sizes of files by `name`."""
+        """Check the zip and read every file once: `problems`, and the sizes of files by `name`."""
         archive = inspect_folder_archive(self._file)
         self._entries, report = archive.entries, archive.report
         for name, entry in self._entries.items():
@@ -39,13 +39,13 @@ class TaskFolder:
         return {"problems": _plain(report), "sizes": {name: entry.size for name, entry in self._entries.items()}}
 
     def piece(self, name: str, start: int) -> str:
-        """So many bytes of a file from there on, in Base64."""
+        """A piece of a file, in Base64."""
         if start == 0:
             self._read = self._content(name)
         return b64encode(self._read[start : start + PIECE]).decode()
 
     def load(self) -> Plain:
-        """Read the definition, whose file lies in the folder: `problems`, or the `slug` and the names kept `apart`."""
+        """Read the definition in the folder: `problems`, or the `slug` and the names kept `apart`."""
         try:
             self._definition = load_definition(self._folder)
         except DefinitionError as error:
@@ -55,7 +55,7 @@ class TaskFolder:
         return {"problems": [], "slug": self._definition.slug, "apart": self._apart()}
 
     def judge(self, held_gold: Iterable[tuple[str, str]]) -> Plain:
-        """All `problems` of the files, the `gold` that came along, and how far annotators agree."""
+        """All `problems` of the files, the `gold`, and the annotators' agreement."""
         definition = self._definition
         apart = {gold.file for gold in self._gold} | {votes.file for votes in self._votes}
         report = Report(problems_of_folder(definition, set(held_gold), apart))
@@ -72,7 +72,7 @@ class TaskFolder:
         return {"track": gold.track, "split": gold.split, "name": name, "counts": checked.counts}
 
     def _agreement(self, votes: Any, report: Report) -> Plain:
-        """The error of a file of votes quotes what it holds, so it is not passed on."""
+        """The agreement; errors of a votes file quote its content, so they are not returned."""
         name, rows = self._name(votes.file), []
         try:
             rows = agreement_of(self._definition.track(votes.track), votes, self._content(name))
@@ -85,7 +85,7 @@ class TaskFolder:
         return {"track": votes.track, "split": votes.split, "rows": [asdict(row) for row in rows]}
 
     def _apart(self) -> list[str]:
-        """Gold, votes, and what an import leaves out as well: hidden files, and everything in the folder `gold`."""
+        """Gold, votes, and what an import leaves out too: hidden files, and everything in the folder `gold`."""
         files = {gold.file for gold in self._gold} | {votes.file for votes in self._votes}
         secret = set(map(self._name, files))
         return [name for name in self._entries if name in secret or _is_left_out(name)]

@@ -130,13 +130,13 @@ _KEPT = ("ip", "user_agent", "from_email", "deleted_email", "to_email", "provide
 
 
 def details_of(name: str, context: Context) -> dict[str, str]:
-    """What a row of the outbox keeps of a letter that goes out later: no key, no code, no link."""
+    """The details of a letter that is sent later, for its row in the outbox: no key, no code, no link."""
     kept = {key: str(context[key]) for key in _KEPT if context.get(key)}
     return kept | {"letter": name} | ({"timestamp": context["timestamp"].isoformat()} if "timestamp" in context else {})
 
 
 def late(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
-    """One that the mail server did not accept when it was written; a link with a key is made now."""
+    """A letter that could not be sent at once. A link with a key is made now."""
     name, moment_of_change = mail.details["letter"], mail.details.get("timestamp")
     context = mail.details | {"user": mail.user}
     if moment_of_change:

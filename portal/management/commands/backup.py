@@ -43,7 +43,7 @@ class Command(BaseCommand):
             raise CommandError("\n  ".join(["These files are missing or damaged:", *manifest.damaged]))
 
     def _prune(self, folder: Path, before: datetime) -> None:
-        """By the time in their names; one that cannot be deleted is reported and does not stop the others."""
+        """Delete old backups by the time in their names. Report one that cannot be deleted, and go on."""
         for old in sorted(folder.glob(NAME.format("*"))):
             if old.name < NAME.format(f"{before:%Y%m%dT%H%M%SZ}"):
                 try:

@@ -1,4 +1,4 @@
-"""Judges a pushed task folder: what the job of that name starts."""
+"""Checks a pushed task folder; started by the job of that name."""
 
 from argparse import ArgumentParser
 from typing import Any

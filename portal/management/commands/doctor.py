@@ -108,7 +108,7 @@ def _mails_given_up() -> Iterator[str]:
 
 
 def _regular_work() -> Iterator[str]:
-    """The same limits as in the alerts. Only a public portal needs backups."""
+    """Check regular work, with the limits of the alerts. Only a public portal needs backups."""
     if not settings.PUBLIC:
         return
     for name, (age, found) in regular_work(database_now()).items():
@@ -138,7 +138,7 @@ def _connections() -> Iterator[str]:
 
 
 def _wal_archive() -> Iterator[str]:
-    """Where PostgreSQL's archive is on, for the way back to a point in time."""
+    """Check PostgreSQL's archive, if it is on, for point-in-time recovery."""
     if connection.vendor != "postgresql":
         return
     with connection.cursor() as cursor:
@@ -152,7 +152,7 @@ def _wal_archive() -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """How old regular work may get, in hours, and what to do about it."""
+    """Allowed age of regular work, in hours, and the fix."""
 
     hours: int
     fix_age: str

@@ -16,5 +16,5 @@ def install_command() -> str:
 
 @register.simple_tag
 def portal_address() -> str:
-    """The address that `agon login` takes."""
+    """The portal's address for `agon login`."""
     return str(settings.PUBLIC_URL)

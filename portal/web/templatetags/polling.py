@@ -9,5 +9,5 @@ register = template.Library()
 
 @register.simple_tag
 def poll(address: str, seen: str, more: str = "") -> SafeString:
-    """HTMX attributes that ask `address` every second for anything newer than what was `seen`."""
+    """HTMX attributes that poll `address` every second for anything newer than `seen`."""
     return format_html('hx-get="{}?seen={}{}" hx-trigger="every 1s" hx-swap="outerHTML"', address, seen, more)

@@ -1,4 +1,4 @@
-"""The client that fits this portal: how to install it, and the file itself."""
+"""The client for this portal: how to install it, and the file itself."""
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
@@ -18,7 +18,7 @@ def client(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def client_wheel(_request: HttpRequest, name: str) -> HttpResponse:
-    """The wheel; 404 for that of another version."""
+    """The wheel; 404 for another version."""
     found = wheel()
     if name != found.name:
         raise Http404

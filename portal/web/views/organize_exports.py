@@ -1,4 +1,4 @@
-"""What organizers take away from their task, as files."""
+"""Organizers' exports of their task."""
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
@@ -14,7 +14,7 @@ from portal.web.export import task_export
 @require_safe
 @login_required
 def exports(request: SignedInRequest, slug: str) -> HttpResponse:
-    """All of them, with what each holds."""
+    """All exports, with their content."""
     context = organizer_context(request, slug, "exports")
     return render(request, "organize/exports.html", context | {"exports": EXPORTS.values()})
 

@@ -61,7 +61,7 @@ def _answer(request: SignedInRequest, slug: str, handler: SealingHandler) -> Htt
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def preview(request: SignedInRequest, slug: str, pk: UUID) -> HttpResponse:
-    """What a correction would change, once a worker has computed it, and the form that applies it."""
+    """The effects of a correction, once a worker has computed them, and the form that applies it."""
     context = organizer_context(request, slug, "gold")
     context["preview"] = found = find_preview(context["page"].shared_task, pk, request.user, context["at"])
     lines = gold_lines(context["page"].shared_task)
