@@ -40,7 +40,7 @@ ALLOWED = {  # path → words that are right there
     "docs/benchmarks/load.md": "faults?",  # the benchmark of fault injection
 }
 ALLOWED_PHRASES = (
-    r"page[_ -]faults?|benchmarks?[/.]faults|tests[/.]faults|/faults\b|fault injection|\bfaults`"
+    r"SQLite, faults|page[_ -]faults?|benchmarks?[/.]faults|tests[/.]faults|/faults\b|fault injection|\bfaults`"
     r"|ConnectionRefused|SMTPRecipientsRefused"  # names of Python's own exceptions
 )
 FROZEN = ("/migrations/", "/vendor/", "tests/upgrade/0.", "requirements")  # released or not ours

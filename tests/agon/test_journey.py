@@ -168,7 +168,7 @@ def test_the_whole_journey_of_an_organizer(
     assert "mine is a draft" in agon("task", "push", "mine")
     assert Client().get("/tasks/mine/").status_code == 404
 
-    agon("task", "open", "mine", expect=2)  # nobody at the terminal
+    agon("task", "open", "mine", expect=2)  # no one at the terminal
     agon("task", "open", "mine", "--yes")
     assert Client().get("/tasks/mine/").status_code == 200
     definition.write_text(definition.read_text().replace("title: Evaluation", "title: Final evaluation"))
