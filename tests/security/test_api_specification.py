@@ -95,5 +95,5 @@ def _real(world: World) -> dict[str, Any]:
         "task": "gated", "track": "one", "phase": "evaluation", "dataset": "development", "number": 1, "split": "test",
         "run": str(world.run.pk), "submission": str(world.run.submission_id), "validation": str(world.validation.pk),
         "announcement": world.announcement.pk, "gold": world.gold.pk, "upload": str(world.gold_upload.pk), "grace": 1,
-        "team": world.auster.pk,
+        "team": world.auster.pk, "push": str(world.push.pk),
     }  # fmt: skip
