@@ -111,7 +111,7 @@ def by_class(runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> Figure:
         title=_("F1 by class"),
         caption=_("One row per run, one column per class; – where neither gold nor run has the class."),
         alt=_("The table below has every value."),
-        fields=(Field("row", _("Team")), Field("column", _("Class")), Field("f1", "F1", 4)),
+        fields=(Field("row", _("Run")), Field("column", _("Class")), Field("f1", "F1", 4)),
         data=data,
         drawing=heat(list(runs), classes, shown="words", shade="shade", across=_("class"), down=""),
     )

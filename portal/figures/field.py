@@ -56,7 +56,7 @@ def intervals(board: BoardTable) -> Figure | None:
         caption=f"{caption} {beyond}" if outside else caption,
         alt=_("The table below has every bound."),
         fields=(
-            Field("name", _("Team")),
+            Field("name", _("Run")),
             Field("value", column.short, column.decimals),
             Field("low", _("From"), column.decimals),
             Field("high", _("To"), column.decimals),
@@ -108,7 +108,7 @@ def rank_ranges(found: Mapping[str, tuple[int, int]]) -> Figure | None:
             "For each run, the range of ranks in 95 % of the bootstrap samples; a point is a rank that never changes."
         ),
         alt=_("The table below has the best and the worst rank of each run."),
-        fields=(Field("name", _("Team")), Field("best", _("Best rank"), 0), Field("worst", _("Worst rank"), 0)),
+        fields=(Field("name", _("Run")), Field("best", _("Best rank"), 0), Field("worst", _("Worst rank"), 0)),
         data=data,
         drawing={
             "width": WIDTH,

@@ -52,7 +52,7 @@ def against(board: BoardTable, across: Column, up: Column) -> Figure | None:
         caption=_outside_words(outside, across, up),
         alt=_alt(shown, across, up),
         fields=(
-            Field("name", _("Team")),
+            Field("name", _("Run")),
             Field("kind", _("Kind")),
             Field("x", across.short, across.decimals),
             Field("y", up.short, up.decimals),
@@ -95,7 +95,7 @@ def _scatter(shown: list[Datum], across: Column, up: Column) -> Spec:
             "x": quantitative("x", f"{across.short} →", scale=horizontal, axis={"titleAnchor": "end"}),
             "y": quantitative("y", f"↑ {up.short}", scale=vertical),
             "tooltip": [
-                {"field": "name", "title": _("Team")},
+                {"field": "name", "title": _("Run")},
                 {"field": "x", "title": across.short, "format": f".{across.decimals}f"},
                 {"field": "y", "title": up.short, "format": f".{up.decimals}f"},
             ],
@@ -157,7 +157,7 @@ def by_part(board: BoardTable) -> Figure | None:
         title=_("%(metric)s by group") % {"metric": title},
         caption="",
         alt=_("The table below has the values of each run for each group."),
-        fields=(Field("name", _("Team")), Field("part", _("Group")), Field("value", title, parts[0].decimals)),
+        fields=(Field("name", _("Run")), Field("part", _("Group")), Field("value", title, parts[0].decimals)),
         data=data,
         drawing=_dumbbells(title, _("Group")),
     )
@@ -178,7 +178,7 @@ def by_slices(found: SliceScores, column: Column) -> Figure:
         title=_("%(metric)s by %(column)s of the items") % {"metric": column.title, "column": found.title},
         caption=_("Each slice is scored as if its items were the whole gold standard: %(items)s.") % {"items": items},
         alt=" ".join(_best_in(label, data, column) for label in labels),
-        fields=(Field("name", _("Team")), Field("part", title), Field("value", column.short, column.decimals)),
+        fields=(Field("name", _("Run")), Field("part", title), Field("value", column.short, column.decimals)),
         data=data,
         drawing=_dumbbells(column.short, title),
     )
@@ -228,7 +228,7 @@ def over_time(board: BoardTable) -> Figure | None:
         % {"first": data[0]["at"][:10], "last": data[-1]["at"][:10], "best": score(data[-1]["best"], column.decimals)},
         fields=(
             Field("at", _("Received")),
-            Field("name", _("Team")),
+            Field("name", _("Run")),
             Field("value", column.short, column.decimals),
             Field("best", _("Best so far"), column.decimals),
         ),

@@ -59,7 +59,7 @@ def test_an_image_carries_the_letters_that_it_uses_and_no_others():
 def test_teams_and_baselines_differ_in_shape_and_colour(field):
     figure = next(one for name, one in figures_of(field).items() if "-against-" in name)
     drawn = render(figure, "svg").decode()
-    colours = dict(re.findall(r'<path[^>]*Run of: ([\w ]+)[^>]* (fill="#\w+|stroke="#\w+)', drawn))
+    colours = dict(re.findall(r'<path[^>]*Run: ([\w ]+)[^>]* (fill="#\w+|stroke="#\w+)', drawn))
     assert colours["Ostro"] == 'fill="#15527f'
     assert colours["All yes"] == 'stroke="#8a9096'
 
