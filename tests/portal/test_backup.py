@@ -212,7 +212,7 @@ def test_a_damaged_backup_changes_nothing(backup, somewhere_else, tmp_path, kind
         with tarfile.open(damaged, "a") as more:
             more.addfile(tarfile.TarInfo("data/../../evil"))
     empty = somewhere_else()
-    with pytest.raises(ActionError, match=r"damaged|no backup"):
+    with pytest.raises(ActionError, match=r"damaged|not a backup"):
         restore_backup(damaged)
     assert rows.is_empty()
     assert not list(data_objects().names()) + list(gold_objects().names())
