@@ -6,10 +6,12 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import AnonymousUser
 from django.db import OperationalError, connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from portal.actions import rejections
+from portal.actions.device_login import allow_device_login, collect_token, start_device_login
 from portal.actions.errors import ActionError, Conflict, LimitReached, NotAllowed
 from portal.actions.import_shared_task import import_shared_task
 from portal.actions.phases import move_phase
@@ -22,7 +24,18 @@ from portal.evaluation.claim import claim_run, claim_submission
 from portal.evaluation.score import score_run
 from portal.evaluation.sweep import sweep
 from portal.evaluation.validate import validate
-from portal.models import FailedAttempt, Membership, Phase, Quota, Run, Submission, Team, Validation
+from portal.models import (
+    AccessToken,
+    DeviceLogin,
+    FailedAttempt,
+    Membership,
+    Phase,
+    Quota,
+    Run,
+    Submission,
+    Team,
+    Validation,
+)
 from tests.portal.world import (
     EVALUATION,
     GOOD,
@@ -259,3 +272,14 @@ def test_a_name_and_a_person_are_in_one_team(tiny):
     codes = [team.invitation_code, other.invitation_code]
     at_once([lambda code=code: join_team(lone, tiny, EVALUATION, code=code) for code in codes])
     assert Membership.objects.filter(user=lone).count() == 1
+
+
+def test_of_many_polls_at_once_one_gets_the_token(transactional_db):
+    user, login = person("Ana"), DeviceLogin(address="192.0.2.1")
+    login, _text = start_device_login(AnonymousUser(), login, EVALUATION, name="laptop")
+    allow_device_login(user, user, EVALUATION, code=login.code)
+    DeviceLogin.objects.update(interval=0)
+    ready = [DeviceLogin.objects.select_related("user").get() for _ in range(8)]
+    answers = at_once([lambda one=one: collect_token(AnonymousUser(), one, EVALUATION) for one in ready])
+    assert len(accepted(answers)) == AccessToken.objects.count() == 1
+    assert {answer.code for answer in answers if isinstance(answer, ActionError)} <= {"expired_token", "slow_down"}
