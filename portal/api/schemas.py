@@ -12,7 +12,7 @@ from portal.actions.validate_only import ValidationReport
 from portal.api.paging import Page
 from portal.models import GoldStandard, Membership, Phase, SharedTask, Submission, TaskPush, Team, Track, Validation
 from portal.queries.columns import columns
-from portal.queries.gold_preview import GoldPreview, Place, PreviewedBoard
+from portal.queries.gold_preview import GoldPreview, PlaceOnBoard, PreviewedBoard
 from portal.queries.home import ENDED, OPEN, deciding_date, deciding_phase
 from portal.queries.items import ItemTable
 from portal.queries.quota import TrackLimits
@@ -703,7 +703,7 @@ class PlaceAnswer(BaseModel):
     tie_group: str
 
     @classmethod
-    def of(cls, place: Place) -> "PlaceAnswer":
+    def of(cls, place: PlaceOnBoard) -> "PlaceAnswer":
         return cls(scores=None if place.scores is None else dict(place.scores), rank=place.rank, tie_group=place.group)
 
 

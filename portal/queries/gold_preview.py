@@ -20,7 +20,7 @@ LISTED = 500  # runs of a board on one page
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PlaceOnBoard:
     """A run on a board: scores None without any; rank and tie group only if it is official."""
 
     scores: Scores | None
@@ -36,8 +36,8 @@ class PreviewedRun:
     """A run before and after the change."""
 
     run: Run
-    before: Place
-    after: Place
+    before: PlaceOnBoard
+    after: PlaceOnBoard
     rank_by: str
 
     @property
@@ -138,8 +138,8 @@ def _board(upload: GoldUpload, kept: dict[str, Any], organizer: User, at: dateti
     runs = [
         PreviewedRun(
             run=one.run,
-            before=Place(one.scores, ranks.get(one.pk), _group(kept["groups_before"], one)),
-            after=Place(kept["runs"][str(one.run_id)], new_ranks.get(one.pk), _group(kept["groups"], one)),
+            before=PlaceOnBoard(one.scores, ranks.get(one.pk), _group(kept["groups_before"], one)),
+            after=PlaceOnBoard(kept["runs"][str(one.run_id)], new_ranks.get(one.pk), _group(kept["groups"], one)),
             rank_by=rank_by,
         )
         for one in sorted(shown, key=lambda one: (ranks.get(one.pk) or len(shown) + 1, one.run.name))
