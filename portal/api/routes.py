@@ -39,5 +39,6 @@ def read(tag: str, path: str, answer: Any, **options: Any) -> Declared:
 
 def file(media_type: str, description: str) -> dict[str, Any]:
     """The response of a file, for `openapi_extra`."""
-    schema = {"type": "string", "contentMediaType": media_type}
+    text = {"type": "string", "contentMediaType": media_type}
+    schema = {"type": "array", "items": {"type": "object"}} if media_type == "application/json" else text
     return {"responses": {200: {"description": description, "content": {media_type: {"schema": schema}}}}}

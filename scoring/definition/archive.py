@@ -57,11 +57,9 @@ def inspect_folder_archive(file: BinaryIO) -> FolderArchive:
     _check_twice(list(found), report)
     for path in [path for path in found if CODE.fullmatch(path)]:
         del found[path]
-        message = f"{printable(path)} is code. Code in a task's folder is never run, so it is left out."
-        report.warning("folder-code", message, file=printable(path))
+        report.warning("folder-code", file=printable(path), found=printable(path))
     if report.ok and DEFINITION not in found:
-        message = f"The zip has no {DEFINITION}. Pack the task's folder, with {DEFINITION} at its top."
-        report.error("folder-definition", message, file=DEFINITION)
+        report.error("folder-definition", file=DEFINITION, expected=DEFINITION)
     return FolderArchive(found if report.ok else {}, report)
 
 
@@ -84,30 +82,27 @@ def _is_folder(entry: ZipEntry) -> bool:
 
 def _check_entry(entry: ZipEntry, report: Report) -> None:
     name, kind = printable(entry.name), stat.S_IFMT(entry.mode)
-    for why in _errors_of_path(_path(entry)):
-        message = f"The path {name} {why}. Pack the task's folder itself, with paths that stay within it."
-        report.error("folder-path", message, file=name, found=name)
+    for expected in _expected_of_path(_path(entry)):
+        report.error("folder-path", file=name, found=name, expected=expected)
     if kind not in (0, stat.S_IFREG, stat.S_IFDIR) or (_is_folder(entry) and (entry.size or kind == stat.S_IFREG)):
-        message = f"{name} is no ordinary file. Replace links and devices by the files themselves."
-        report.error("folder-special", message, file=name, found=name)
+        report.error("archive-special", file=name, found=name)
     if entry.is_encrypted:
         report.error("archive-encrypted", file=name, found=name)
     elif entry.method not in (STORED, DEFLATED):
         report.error("archive-method", file=name, found=name)
 
 
-def _errors_of_path(path: str) -> Iterator[str]:
+def _expected_of_path(path: str) -> Iterator[str]:
+    """What the path should be instead; nothing for a valid one."""
     parts = path.rstrip("/").split("/")
-    if path.startswith("/"):
-        yield "is absolute"
-    elif re.match("[A-Za-z]:", path):
-        yield "begins with a drive"
+    if path.startswith("/") or re.match("[A-Za-z]:", path):
+        yield "a path relative to the folder"
     elif ".." in parts or "." in parts or "" in parts:
-        yield "leads out of the folder, or has empty parts"
+        yield "a path without . and .. and without empty parts"
     elif len(parts) > _PARTS or max(map(len, parts)) > _PART_CHARACTERS:
-        yield f"is too long: at most {_PARTS} parts of {_PART_CHARACTERS} characters are allowed"
+        yield f"at most {_PARTS} parts of {_PART_CHARACTERS} characters"
     elif printable(path) != path or ":" in path:
-        yield "has characters that not every computer allows in names of files"
+        yield "characters that all systems allow in file names"
 
 
 def _check_sizes(entries: Sequence[ZipEntry], report: Report) -> None:
@@ -141,5 +136,5 @@ def _check_twice(paths: Sequence[str], report: Report) -> None:
         seen[key] = path
     for key, path in seen.items():
         if any(str(parent) in seen for parent in PurePosixPath(key).parents):
-            message = f"{printable(path)} lies in a folder whose name is also that of a file."
-            report.error("folder-path", message, file=printable(path), found=printable(path))
+            expected = "a folder that is not a file as well"
+            report.error("folder-path", file=printable(path), found=printable(path), expected=expected)

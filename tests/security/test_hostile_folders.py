@@ -72,7 +72,7 @@ def test_links_and_devices(push: Push, tiny_folder: Path) -> None:
             path.relative_to(tiny_folder.parent).as_posix(): path.read_bytes() for path in tiny_folder.rglob("*.*")
         }
         found = push(zipped(files | {of_kind(name, mode | 0o777): b"/etc/passwd"}))
-        assert places(found) == {("folder-special", name)}
+        assert places(found) == {("archive-special", name)}
 
 
 def test_bombs_and_sizes(push: Push, tiny_folder: Path) -> None:

@@ -43,6 +43,10 @@ MESSAGES = {
     "archive-empty": "The archive contains no run.",
     "archive-named-otherwise": "The file is a zip archive but is named {found}: rename it to {suggestion}.",
     "archive-no-zip": "The file is named {found} but is not a zip archive: upload the run itself, or pack it as a zip.",
+    # a task's folder as a zip
+    "folder-definition": "The zip has no {expected}: pack the task's folder, with {expected} at its top.",
+    "folder-path": "The path {found} is not allowed in a task's folder. Expected: {expected}.",
+    "folder-code": "The file {found} is left out: code in a task's folder is never run.",
     # any file
     "not-a-text": "The file is {found}, not a run: save or export the run as plain text.",
     "empty-file": "The file is empty: write one entry for every item.",
@@ -187,4 +191,9 @@ PHRASES = (
     "pairs of start and end, as [[10, 13]], or []",
     "two whole numbers, or two empty cells",
     "a team's name ({})",
+    "a path relative to the folder",
+    "a path without . and .. and without empty parts",
+    "at most {} parts of {} characters",
+    "characters that all systems allow in file names",
+    "a folder that is not a file as well",
 )

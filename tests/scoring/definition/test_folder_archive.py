@@ -37,7 +37,7 @@ def test_links_and_devices_are_problems(mode):
     archive = inspect_folder_archive(
         io.BytesIO(zipped({"task.yaml": YAML, of_kind("a", mode | 0o777): b"/etc/passwd"}))
     )
-    assert [(problem.code, problem.file) for problem in archive.report.errors] == [("folder-special", "a")]
+    assert [(problem.code, problem.file) for problem in archive.report.errors] == [("archive-special", "a")]
 
 
 def test_bombs_too_many_and_too_large_files_are_problems():
