@@ -125,8 +125,6 @@ def _result(push: TaskPush, folder: PushedFolder, at: datetime) -> dict[str, Any
     """The fields of a push."""
     if folder.definition is None or any(one["severity"] == "error" for one in folder.problems):
         return _rejected(folder.problems)
-    if (wrong := _wrong_slug(push, folder)) is not None:
-        return _dropped(folder, [wrong])
     pushed = Pushed(prepare(folder.definition, folder.agreement), folder.gold)
     fields: dict[str, Any] = {"state": TaskPush.State.READY, "problems": folder.problems, "prepared": pushed.as_dict()}
     try:
@@ -141,19 +139,6 @@ def _result(push: TaskPush, folder: PushedFolder, at: datetime) -> dict[str, Any
         "touches_runs": rehearsal.touches_runs,
         "difference": _difference(push, pushed),
     }
-
-
-def _wrong_slug(push: TaskPush, folder: PushedFolder) -> dict[str, Any] | None:
-    assert folder.definition is not None
-    yaml = (folder.definition.folder / "task.yaml").read_text(encoding="utf-8-sig").splitlines()
-    line = next((number for number, text in enumerate(yaml, 1) if text.startswith("slug:")), None)
-    if push.shared_task is not None and push.shared_task.slug != folder.slug:
-        message = f"slug is {folder.slug}, and the task is {push.shared_task.slug}. A slug never changes."
-        return problem("folder-slug", message, "task.yaml", line)
-    if push.shared_task is None and SharedTask.objects.filter(slug=folder.slug).exists():
-        message = f"slug: {folder.slug} is another task's. Choose another one, or push to that task if it is yours."
-        return problem("folder-slug", message, "task.yaml", line)
-    return None
 
 
 def _rehearsed(push: TaskPush, pushed: Pushed, at: datetime) -> tuple[Rehearsal, str]:

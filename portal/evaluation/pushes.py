@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+from django.db.models import QuerySet
+
 from portal.evaluation.child import Child
 from portal.evaluation.confined.task_folder import PIECE, TaskFolder
 from portal.evaluation.limits import HINT_SECONDS, PUSH_CHILD_SECONDS, SWEEP_BATCH
 from portal.evaluation.record import Problems
-from portal.models import GoldStandard, TaskPush
+from portal.models import GoldStandard, SharedTask, TaskPush
 from portal.models.push import KEPT, WAITS
 from portal.objects.interface import gold_objects
 from portal.sealing import seal
@@ -43,7 +45,6 @@ class PushedFolder:
     """The child's result; without errors also the definition, whose folder on disk has the public files."""
 
     problems: Problems
-    slug: str = ""
     definition: Definition | None = None
     gold: list[PushedGold] = field(default_factory=list)
     agreement: dict[tuple[str, str], list[dict[str, Any]]] = field(default_factory=dict)
@@ -61,7 +62,7 @@ def unpacked(push: TaskPush) -> Iterator[PushedFolder]:
     with tempfile.TemporaryDirectory(prefix="agon-push-") as name:
         folder = Path(name).resolve()
         with Child(TaskFolder(archive, folder), [folder], PUSH_CHILD_SECONDS) as child:
-            yield _judged(child, folder)
+            yield _judged(child, folder, push)
 
 
 def due(at: datetime) -> list[UUID]:
@@ -98,7 +99,7 @@ def forget_archive(push: TaskPush) -> bool:
     return bool(TaskPush.objects.filter(pk=push.pk).update(sealed_sha256=""))
 
 
-def _judged(child: Child, folder: Path) -> PushedFolder:
+def _judged(child: Child, folder: Path, push: TaskPush) -> PushedFolder:
     found = child.ask("unpack")
     problems, sizes = found["problems"], found["sizes"]
     if not _ok(problems):
@@ -108,17 +109,35 @@ def _judged(child: Child, folder: Path) -> PushedFolder:
     problems += loaded["problems"]
     if not _ok(problems):
         return PushedFolder(problems)
-    slug, apart = loaded["slug"], set(loaded["apart"])
-    for name in sizes.keys() - apart - {DEFINITION}:
+    if (wrong := _wrong_slug(push, loaded["slug"], folder)) is not None:
+        return PushedFolder([*problems, wrong])
+    for name in sizes.keys() - set(loaded["apart"]) - {DEFINITION}:
         _write(child, folder, name, sizes[name])
-    versions = GoldStandard.objects.filter(track__shared_task__slug=slug)
+    versions = GoldStandard.objects.none()  # a new task has none
+    if push.shared_task is not None:
+        versions = GoldStandard.objects.filter(track__shared_task=push.shared_task)
     judged = child.ask("judge", sorted(set(versions.values_list("track__slug", "split"))))
     problems += judged["problems"]
     if not _ok(problems):
-        return PushedFolder(problems, slug)
-    gold = [_sealed(child, one, slug, sizes[one["name"]], problems) for one in judged["gold"]]
+        return PushedFolder(problems)
+    gold = [_sealed(child, one, versions, sizes[one["name"]], problems) for one in judged["gold"]]
     agreement = {(one["track"], one["split"]): one["rows"] for one in judged["agreement"]}
-    return PushedFolder(problems, slug, load_definition(folder), gold, agreement)
+    return PushedFolder(problems, load_definition(folder), gold, agreement)
+
+
+def _wrong_slug(push: TaskPush, slug: str, folder: Path) -> dict[str, Any] | None:
+    """A problem of the slug. It comes before gold is read: a folder is compared only with its own task's gold."""
+    yaml = (folder / DEFINITION).read_text(encoding="utf-8-sig").splitlines()
+    line = next((number for number, text in enumerate(yaml, 1) if text.startswith("slug:")), None)
+    if push.shared_task is None and not push.is_first:
+        return problem("folder-slug", "The task was deleted. Push the folder as a new task.", DEFINITION, line)
+    if push.shared_task is not None and push.shared_task.slug != slug:
+        message = f"slug is {slug}, and the task is {push.shared_task.slug}. A slug never changes."
+        return problem("folder-slug", message, DEFINITION, line)
+    if push.shared_task is None and SharedTask.objects.filter(slug=slug).exists():
+        message = f"slug: {slug} is another task's. Choose another one, or push to that task if it is yours."
+        return problem("folder-slug", message, DEFINITION, line)
+    return None
 
 
 def _ok(problems: Problems) -> bool:
@@ -141,12 +160,12 @@ def _write(child: Child, folder: Path, name: str, size: int) -> None:
             file.write(piece)
 
 
-def _sealed(child: Child, judged: dict[str, Any], slug: str, size: int, problems: Problems) -> PushedGold:
+def _sealed(
+    child: Child, judged: dict[str, Any], versions: QuerySet[GoldStandard], size: int, problems: Problems
+) -> PushedGold:
     """Compare and seal a gold standard; report a problem if it was changed on the page, too."""
     content = b"".join(_content(child, judged["name"], size))
-    of_split = GoldStandard.objects.filter(
-        track__shared_task__slug=slug, track__slug=judged["track"], split=judged["split"]
-    ).order_by("-version")
+    of_split = versions.filter(track__slug=judged["track"], split=judged["split"]).order_by("-version")
     newest, imported = of_split.first(), of_split.filter(is_imported=True).first()
     is_folders, is_known = _holds(imported, content), _holds(newest, content)
     has_parted = newest is not None and (imported is None or imported.sealed_sha256 != newest.sealed_sha256)

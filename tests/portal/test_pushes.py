@@ -220,6 +220,23 @@ def test_the_slug_is_free_or_the_tasks_own(tiny: SharedTask, organizer: User, cr
     assert SharedTask.objects.count() == 1
 
 
+def test_another_tasks_gold_cannot_be_guessed_by_its_slug(
+    tiny: SharedTask, creator: User, organizer: User, tiny_folder: Path
+) -> None:
+    """Whether the guess is correct or wrong, and whichever way that gold came in, the answer is the same."""
+    shutil.copytree(tiny_folder, tiny_folder.parent / "other")
+    edit(tiny_folder.parent / "other", "slug: tiny", "slug: other")
+    own = pushed(creator, packed(tiny_folder.parent / "other")).shared_task
+    GoldStandard.objects.filter(track__shared_task=tiny, track__slug="one").update(is_imported=False)
+    for guess in ("one", "two"):
+        (tiny_folder / "gold/one.json").write_bytes((tiny_folder / f"gold/{guess}.json").read_bytes())
+        for task in (None, own):
+            before = set(gold_objects().names())
+            push = pushed(creator, packed(tiny_folder), task)
+            assert [problem["code"] for problem in push.problems] == ["folder-slug"], (guess, task)
+            assert set(gold_objects().names()) == before
+
+
 def test_gold_uploaded_on_the_page_is_not_overwritten(tiny: SharedTask, organizer: User, tiny_folder: Path) -> None:
     GoldStandard.objects.filter(track__slug="one").update(is_imported=False)
     shutil.copy(tiny_folder / "gold/two.json", tiny_folder / "gold/one.json")
