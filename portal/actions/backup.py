@@ -1,7 +1,8 @@
 """Backups: one tar with every row, every file that a row names, and the sealed gold; no keys.
 
 The rows are dumped first, as one snapshot. A file is durable before its row commits, is named by its content and never
-changed or deleted. So every file of these rows still exists when it is copied later, while work continues.
+changed or deleted. So every file of these rows still exists when it is copied later, while work continues. Files of
+pushes that are not applied are left out, and a restore fails those pushes.
 """
 
 import hashlib

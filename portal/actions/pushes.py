@@ -21,6 +21,7 @@ from portal.evaluation.limits import HINT_SECONDS
 from portal.evaluation.pushes import expire
 from portal.models import SharedTask, TaskPush, User
 from portal.objects.interface import gold_objects
+from portal.queries.push_effects import effects_of, state_before
 from portal.storage import store_sealed_gold
 from scoring.limits import MEBIBYTE, UPLOAD_BYTES
 
@@ -75,9 +76,11 @@ def apply_push(act: Act, push: TaskPush, *, is_sure: bool = False) -> TaskPush:
     shared_task = SharedTask.objects.select_for_update(no_key=True).get(pk=push.shared_task.pk)
     if base_of(shared_task) != push.base:
         raise STALE()
-    if push.touches_runs and not is_sure:
-        raise UNSURE(effects="\n".join(push.effects))
+    before = state_before(shared_task)
     applied = Pushed.of(push.prepared).apply(act.at, act.user)
+    found = effects_of(before, applied.shared_task, applied.changes, act.at)  # runs may have come since the check
+    if found.touches_runs and not is_sure:
+        raise UNSURE(effects="\n".join(found.effects))
     push.state, push.applied_at, push.prepared = TaskPush.State.APPLIED, act.at, {}
     push.save(update_fields=["state", "applied_at", "prepared"])
     detail = {"definition": applied.shared_task.definition_sha256, "changes": push.changes}

@@ -17,6 +17,7 @@ from django.utils.translation import gettext as _
 
 from portal.actions.backup import DATA, DATABASE, GOLD, MANIFEST, Manifest, Member
 from portal.actions.errors import Conflict, Invalid
+from portal.evaluation.pushes import fail_restored
 from portal.models import rows
 from portal.objects.interface import Objects, data_objects, gold_objects
 
@@ -135,6 +136,7 @@ def _load_rows(archive: tarfile.TarFile, manifest: Manifest) -> None:
             if count != manifest.rows[label]:
                 raise Invalid("damaged", _("The backup is damaged: %(names)s.") % {"names": label})
     rows.reset_sequences()
+    fail_restored()
 
 
 def _opened(archive: tarfile.TarFile, name: str) -> IO[bytes]:

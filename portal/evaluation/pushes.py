@@ -2,7 +2,7 @@
 
 import tempfile
 from base64 import b64decode
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -78,19 +78,37 @@ def expire(at: datetime) -> None:
 
 
 def forget_leftovers(at: datetime) -> int:
-    """Delete sealed zips of finished pushes, and old files that were prepared and not applied; return how many."""
+    """Delete sealed zips of finished pushes, and the gold of pushes that are not applied any more; return how many.
+
+    An old push fails first: applying it holds the row, and nothing is deleted of a push that can still be applied.
+    """
     dropped = 0
     for push in TaskPush.objects.exclude(sealed_sha256="").exclude(pk__in=TaskPush.objects.unfinished().values("pk")):
         dropped += forget_archive(push)
-    old = TaskPush.objects.filter(state=TaskPush.State.READY, received_at__lte=at - KEPT)
-    for push in old:
-        gold = {one["sealed_sha256"] for one in push.prepared.get("gold", ())}
-        used = GoldStandard.objects.filter(sealed_sha256__in=gold).values_list("sealed_sha256", flat=True)
-        for name in gold - set(used):
-            gold_objects().delete(name)
-            dropped += 1
-        old.filter(pk=push.pk).update(state=TaskPush.State.FAILED, prepared={})
+    ready = TaskPush.objects.filter(state=TaskPush.State.READY)
+    ready.filter(received_at__lte=at - KEPT).update(state=TaskPush.State.FAILED)
+    over = TaskPush.objects.filter(state__in=(TaskPush.State.REJECTED, TaskPush.State.FAILED))
+    for push in over.exclude(prepared={}):
+        dropped += forget_gold(push.prepared.get("gold", ()))
+        over.filter(pk=push.pk).update(prepared={})
     return dropped
+
+
+def forget_gold(gold: Iterable[dict[str, Any]]) -> int:
+    """Delete the sealed gold of a push, each as `PushedGold`, that no gold standard has; return how many."""
+    names = {one["sealed_sha256"] for one in gold} - {""}
+    used = GoldStandard.objects.filter(sealed_sha256__in=names).values_list("sealed_sha256", flat=True)
+    unused = names - set(used)
+    for name in unused:
+        gold_objects().delete(name)
+    return len(unused)
+
+
+def fail_restored() -> None:
+    """Fail pushes that a backup was made of before they were applied: backups don’t have their files."""
+    over = TaskPush.objects.exclude(state__in=(TaskPush.State.APPLIED, TaskPush.State.REJECTED))
+    over.release(state=TaskPush.State.FAILED)
+    TaskPush.objects.update(sealed_sha256="", prepared={})
 
 
 def forget_archive(push: TaskPush) -> bool:

@@ -19,6 +19,7 @@ from django.db import connection
 from portal import __version__
 from portal.actions.backup import MANIFEST, write_backup
 from portal.actions.errors import ActionError
+from portal.actions.pushes import apply_push, push_task
 from portal.actions.restore import restore_backup
 from portal.evaluation.reconcile import reconcile
 from portal.management.commands import backup as backup_command
@@ -38,10 +39,11 @@ from portal.models import (
 from portal.models.clock import database_now
 from portal.objects.interface import data_objects, gold_objects
 from portal.queries.receipts import receipt, verify
-from portal.sealing import as_text, public_key
+from portal.sealing import as_text, public_key, seal
 from portal.storage import open_gold, stored_file
 from tests.conftest import ROOT
 from tests.portal.remembered import remembered
+from tests.portal.test_pushes import packed, pushed
 from tests.portal.world import (
     EVALUATION,
     GOOD,
@@ -135,6 +137,23 @@ def test_work_goes_on_where_it_stood(backup, somewhere_else, tiny):
     assert AuditEntry.objects.create(verb="x", subject="x", at=EVALUATION).pk > highest  # keys continue
     assert User.objects.create_user("new@example.org").pk > 0
     assert OutgoingMail.objects.count() >= 0
+
+
+def test_a_push_that_is_not_applied_fails_in_a_restore(lived_in, somewhere_else, tiny_folder, tmp_path):
+    """Its gold and its public files are not in the backup."""
+    organizer = User.objects.get(organized_tasks=lived_in)
+    (tiny_folder / "gold/one.json").write_bytes((tiny_folder / "gold/two.json").read_bytes())
+    ready = pushed(organizer, packed(tiny_folder), lived_in)
+    waiting = push_task(organizer, lived_in, EVALUATION, sealed=seal([packed(tiny_folder)]))
+    assert ready.state == "ready"
+    assert write_backup(tmp_path / "backup.tar", EVALUATION).damaged == []
+    somewhere_else()
+    restore_backup(tmp_path / "backup.tar")
+    for push in (ready, waiting):
+        push.refresh_from_db()
+        assert (push.state, push.prepared, push.sealed_sha256) == ("failed", {}, "")
+    with pytest.raises(ActionError, match="push_not_ready"):
+        apply_push(User.objects.get(pk=organizer.pk), ready, EVALUATION, is_sure=True)
 
 
 def test_the_rows_are_a_snapshot_and_no_writer_waits(lived_in):

@@ -6,13 +6,18 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
 
 from portal import jobs
+from portal.actions.drafts import delete_draft
 from portal.actions.errors import ActionError
 from portal.actions.pushed_folder import DRAFTS, check_push
 from portal.actions.pushes import PUSHES_AN_HOUR, apply_push, is_stale, push_new_task, push_task
 from portal.evaluation.pushes import due, expire, forget_leftovers
 from portal.models import AuditEntry, GoldStandard, PhaseChange, Run, SharedTask, TaskPush, User
+from portal.models.push import KEPT
+from portal.objects.folder import Folder
 from portal.objects.interface import gold_objects
 from portal.sealing import seal
 from portal.storage import open_gold
@@ -176,6 +181,69 @@ def test_what_touches_runs_must_be_confirmed(tiny: SharedTask, organizer: User, 
     assert newest is not None
     assert (newest.version, newest.is_imported) == (2, True)
     assert Run.objects.filter(state="received", kind="team").count() == 1
+
+
+def test_runs_that_came_after_the_check_must_be_confirmed_too(
+    tiny: SharedTask, organizer: User, tiny_folder: Path, client: Client
+) -> None:
+    shutil.copy(tiny_folder / "gold/two.json", tiny_folder / "gold/one.json")
+    push = pushed(organizer, packed(tiny_folder), tiny)
+    assert (push.touches_runs, push.effects) == (False, [])
+    send_run(new_team(tiny, "Meltemi"), ["NO"] * 4, 1, EVALUATION)
+    work_off(EVALUATION)
+    with pytest.raises(ActionError, match="push_unsure") as unsure:
+        apply_push(organizer, push, EVALUATION)
+    assert "1 run is scored again." in unsure.value.message
+    assert not Run.objects.filter(state="received", kind="team").exists()
+    client.force_login(organizer)
+    address = reverse("push", args=[push.pk])
+    answer = client.post(address)
+    assert answer.status_code == 422
+    assert "is_sure" in answer.content.decode()
+    client.post(address, {"is_sure": "on"})
+    push.refresh_from_db()
+    assert push.state == "applied"
+
+
+def test_pages_of_pushes_outlive_a_deleted_draft(creator: User, tiny_folder: Path, client: Client) -> None:
+    first = pushed(creator, packed(tiny_folder))
+    assert first.shared_task is not None
+    edit(tiny_folder, 'title: "Track one"', 'title: "Track uno"')
+    second = pushed(creator, packed(tiny_folder), first.shared_task)
+    third = push_task(creator, first.shared_task, EVALUATION, sealed=seal([packed(tiny_folder)]))
+    delete_draft(creator, first.shared_task, EVALUATION)
+    client.force_login(creator)
+    for push in (first, second):
+        answer = client.get(reverse("push", args=[push.pk]))
+        assert answer.status_code == 200
+        assert "Apply push" not in answer.content.decode()
+        assert "was deleted" in answer.content.decode()
+    check_push(third.pk, EVALUATION)
+    third.refresh_from_db()
+    assert codes(third) == {"folder-slug"}
+
+
+def test_gold_of_old_pushes_is_deleted_unless_they_are_applied_meanwhile(
+    tiny: SharedTask, organizer: User, tiny_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = set(gold_objects().names())
+    shutil.copy(tiny_folder / "gold/two.json", tiny_folder / "gold/one.json")
+    push = pushed(organizer, packed(tiny_folder), tiny)
+    kept = set(gold_objects().names()) - before
+    assert len(kept) == 1
+    deleted: list[str] = []
+
+    def delete(name: str) -> None:
+        with pytest.raises(ActionError, match="push_not_ready"):
+            apply_push(organizer, push, EVALUATION, is_sure=True)
+        deleted.append(name)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Folder, "delete", lambda self, name: delete(name))
+        forget_leftovers(EVALUATION + KEPT)
+    assert set(deleted) == kept
+    push.refresh_from_db()
+    assert (push.state, push.prepared) == ("failed", {})
 
 
 def test_a_deadline_that_moves_is_shown_and_recorded_by_name(

@@ -85,7 +85,7 @@ def push(request: SignedInRequest, pk: UUID) -> HttpResponse:
     visible = TaskPush.objects.visible_to(request.user).select_related("shared_task", "sent_by")
     found = get_object_or_404(visible, pk=pk)
     form = ApplyPushForm(request.POST if request.method == "POST" else None)
-    if not found.touches_runs:
+    if not found.touches_runs and request.method != "POST":  # effects may have come since the check
         del form.fields["is_sure"]
     if request.method == "POST" and found.shared_task is None:
         raise Http404
