@@ -104,7 +104,7 @@ def test_organizers_see_scores_as_they_are_and_all_do_when_it_has_closed(
     closes = Phase.objects.get(slug="evaluation").closes
     assert closes is not None
     assert "0.7702" not in (public := Client().get(PAGE).content.decode())
-    assert "moves only by steps of 0.05" in public
+    assert "change in steps of 0.05" in public
     at(closes)
     assert "0.7702" in Client().get(PAGE).content.decode()
 
