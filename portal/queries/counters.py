@@ -1,13 +1,14 @@
-"""Counters of uploads and runs: finished work is counted once, into rows, so metrics cost the same for any number.
+"""Counters of uploads and runs: each is counted once, into rows, so metrics cost the same for any number.
 
-Work of the last ten minutes is counted from its own rows each time, as a transaction may still commit.
+That happens ten minutes later, as a transaction may still commit. Until then, uploads are counted from their own rows.
+Runs are not: their state and times change when they are scored again, and a counter must never decrease.
 """
 
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 
 from django.db import transaction
-from django.db.models import Count, DurationField, Exists, ExpressionWrapper, F, OuterRef, Q, QuerySet, Sum
+from django.db.models import Count, DurationField, Exists, ExpressionWrapper, F, OuterRef, Q, QuerySet, Subquery, Sum
 
 from portal.models import Evaluation, Reading, Run, Submission, Tally
 
@@ -25,10 +26,11 @@ _EVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def counters(at: datetime) -> Counts:
-    """The counters up to now."""
-    mark = Reading.objects.filter(name=Reading.COUNTED).first()
-    kept: Counts = Counter({(one.name, one.label): one.value for one in Tally.objects.all()})
-    return kept + _counted(mark.at if mark else _EVER, at)
+    """The counters: uploads up to now, runs up to ten minutes ago."""
+    mark = Reading.objects.filter(name=Reading.COUNTED).values("at")
+    rows = list(Tally.objects.annotate(mark=Subquery(mark)))  # one statement: `keep_counters` changes both at once
+    kept: Counts = Counter({(one.name, one.label): one.value for one in rows})
+    return kept + _uploads((rows and rows[0].mark) or _EVER, at)
 
 
 def keep_counters(at: datetime) -> None:
@@ -38,19 +40,21 @@ def keep_counters(at: datetime) -> None:
         mark = Reading.objects.select_for_update().get(name=Reading.COUNTED)
         until = at - _SETTLED
         if mark.at < until:
-            Tally.objects.add(_counted(mark.at, until))
+            Tally.objects.add(_uploads(mark.at, until) + _runs(mark.at, until))
             Reading.objects.note(Reading.COUNTED, until)
 
 
-def _counted(after: datetime, until: datetime) -> Counts:
-    found: Counts = Counter()
-    uploads = Submission.objects.filter(received_at__gt=after, received_at__lte=until).order_by()
-    for slug, count in uploads.values_list("shared_task__slug").annotate(count=Count("pk")):
-        found[UPLOADS, slug] = count
+def _uploads(after: datetime, until: datetime) -> Counts:
+    found = Submission.objects.filter(received_at__gt=after, received_at__lte=until).order_by()
+    by_task = found.values_list("shared_task__slug").annotate(count=Count("pk"))
+    return Counter({(UPLOADS, slug): count for slug, count in by_task})
+
+
+def _runs(after: datetime, until: datetime) -> Counts:
     runs = Run.objects.filter(kind=Run.Kind.TEAM, finished_at__gt=after, finished_at__lte=until).order_by()
     ended = runs.filter(state__in=(Run.State.SCORED, Run.State.REJECTED))
-    for state, count in ended.values_list("state").annotate(count=Count("pk")):
-        found[FINISHED, state] = count
+    by_state = ended.values_list("state").annotate(count=Count("pk"))
+    found: Counts = Counter({(FINISHED, state): count for state, count in by_state})
     scored = runs.filter(state=Run.State.SCORED)
     earlier = Evaluation.objects.filter(run=OuterRef("pk"), created_at__lt=OuterRef("finished_at"))
     return (

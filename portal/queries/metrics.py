@@ -47,7 +47,8 @@ def metrics(at: datetime) -> Iterator[Metric]:
     yield _states("agon_submissions", "Uploads that wait or have failed.", Submission.objects.all(), _SUBMISSIONS)
     yield _states("agon_runs", "Runs of teams that wait or have failed on our side.", runs, _RUNS)
     ended = ((state, counts[FINISHED, state]) for state in (Run.State.SCORED, Run.State.REJECTED))
-    yield _counter("agon_runs_finished", "Runs of teams that were scored or rejected.", ["state"], ended)
+    words = "Runs of teams that were scored or rejected, ten minutes later."
+    yield _counter("agon_runs_finished", words, ["state"], ended)
     yield _states("agon_mails", "Mails that wait or were given up.", OutgoingMail.objects.all(), _MAILS)
     rejected = dict.fromkeys(MESSAGES, 0) | dict(Refusal.objects.values_list("code", "uploads"))
     yield _counter("agon_refusals", "Rejected uploads by code.", ["code"], rejected.items())

@@ -1,8 +1,9 @@
 """Counters for /metrics: stored in rows, so that they cost the same for any number of runs, and never double."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db import DatabaseError, connection
@@ -11,6 +12,7 @@ from django.test import RequestFactory
 from django.test.utils import CaptureQueriesContext
 
 from portal import jobs
+from portal.evaluation.rescore import ask_again
 from portal.models import Reading, Run, Submission, Tally, Team
 from portal.queries.counters import BOUNDS, counters, keep_counters
 from portal.queries.metrics import metrics
@@ -29,14 +31,54 @@ def lived_in(meltemi: Team) -> Team:
 
 
 def test_what_is_kept_is_what_was_counted(lived_in: Team) -> None:
-    before = counters(EVALUATION + HOUR)
-    assert before["uploads", "tiny"] == 2
-    assert (before["runs_finished", "scored"], before["runs_finished", "rejected"]) == (1, 1)
-    assert before["upload_to_score_seconds", "+Inf"] == before["scoring_seconds", "+Inf"] == 1
+    assert counters(EVALUATION + HOUR)["uploads", "tiny"] == 2
     for _ in range(2):  # the second finds nothing new
         keep_counters(EVALUATION + HOUR)
         assert Tally.objects.get(name="uploads", label="tiny").value == 2
-        assert counters(EVALUATION + HOUR) == before
+        after = counters(EVALUATION + HOUR)
+        assert after["uploads", "tiny"] == 2
+        assert (after["runs_finished", "scored"], after["runs_finished", "rejected"]) == (1, 1)
+        assert after["upload_to_score_seconds", "+Inf"] == after["scoring_seconds", "+Inf"] == 1
+
+
+def test_no_counter_falls_when_runs_are_scored_again(lived_in: Team) -> None:
+    last = counters(EVALUATION)
+
+    def keep(minutes: int) -> None:
+        nonlocal last
+        for count in (lambda _at: None, keep_counters):
+            count(EVALUATION + timedelta(minutes=minutes))
+            found = counters(EVALUATION + timedelta(minutes=minutes))
+            assert [key for key, value in last.items() if found[key] < value] == []
+            last = found
+
+    keep(1)
+    ask_again(Run.objects.all())
+    keep(2)
+    work_off(EVALUATION + timedelta(minutes=3))
+    keep(4)
+    keep(14)
+    ask_again(Run.objects.all())
+    keep(15)
+    assert (last["uploads", "tiny"], last["runs_finished", "scored"], last["runs_finished", "rejected"]) == (2, 1, 1)
+
+
+def test_counting_while_counters_are_read_changes_nothing(lived_in: Team) -> None:
+    at = EVALUATION + HOUR
+    asked = 0
+
+    def count_after(execute: Callable[..., Any], *call: Any) -> Any:
+        nonlocal asked
+        found = execute(*call)
+        asked += 1
+        if asked == 1:
+            keep_counters(at)
+        return found
+
+    Tally.objects.add({("uploads", "tiny"): 5})  # counted earlier
+    with connection.execute_wrapper(count_after):
+        assert counters(at)["uploads", "tiny"] == 7
+    assert counters(at)["uploads", "tiny"] == 7
 
 
 def test_what_may_still_be_about_to_commit_is_counted_from_its_row(lived_in: Team) -> None:
@@ -48,9 +90,10 @@ def test_what_may_still_be_about_to_commit_is_counted_from_its_row(lived_in: Tea
 
 
 def test_a_new_score_is_no_new_upload(lived_in: Team) -> None:
-    before = counters(EVALUATION + HOUR)
     keep_counters(EVALUATION + HOUR)
+    before = counters(EVALUATION + HOUR)
     Run.objects.filter(state="scored").update(finished_at=EVALUATION + 5 * HOUR, started_at=EVALUATION + 5 * HOUR)
+    keep_counters(EVALUATION + 6 * HOUR)
     after = counters(EVALUATION + 6 * HOUR)
     assert after["scoring_seconds", "+Inf"] == 2
     assert after["upload_to_score_seconds", "+Inf"] == before["upload_to_score_seconds", "+Inf"] == 1
