@@ -18,11 +18,10 @@ def store_baselines(definition: Definition) -> dict[BaselineKey, str]:
     splits = dict.fromkeys(phase.split for phase in definition.phases)
     found = {}
     for baseline, split, track in product(definition.baselines, splits, definition.tracks):
-        if baseline.files is None:
+        file = baseline.file(definition.folder, split, track.slug)
+        if file is None:
             found[split, track.slug, baseline.name] = ""
-            continue
-        file = definition.folder / baseline.files.format(split=split, track=track.slug)
-        if file.exists():
+        elif file.resolve().is_relative_to(definition.folder) and file.exists():
             found[split, track.slug, baseline.name] = store_file(file)
     return found
 

@@ -9,7 +9,7 @@ from typing import Literal
 
 from scoring.definition.dates import MOMENT
 from scoring.definition.keys import Kind, Values, declare, part
-from scoring.definition.kinds import FILE, FLAG, NUMBER, SLUG, TEXT, WORD, WORDS, by_name, limited, one_of
+from scoring.definition.kinds import FILE, FLAG, NUMBER, SLUG, SPLIT, TEXT, WORD, WORDS, by_name, limited, one_of
 from scoring.definition.tracks import FORMAT, FormatSpec, slug_of
 from scoring.definition.yaml_values import Value
 
@@ -20,19 +20,22 @@ def format_of_track(values: Values, parts: Values) -> FormatSpec:
     return formats.get(values["track"], FormatSpec(""))
 
 
+_OTHER_BRACE = r"\{(?!(split|track)\})|(?<!\{split)(?<!\{track)\}"
+
+
 def _read_pattern(value: Value) -> str:
     """A relative path with {split} and {track}."""
     text = value.text()
     if Path(text).is_absolute() or ".." in Path(text).parts or "\\" in text:
         value.error("definition-path", found=text)
-    if set(re.findall(r"\{(.*?)\}", text)) - {"split", "track"}:
+    if re.search(_OTHER_BRACE, text):
         value.invalid("no placeholder but {split} and {track}")
     return text
 
 
 FILES = Kind(
     _read_pattern,
-    {"type": "string", "pattern": FILE.schema["pattern"], "not": {"pattern": r"\{(?!(split|track)\}).*?\}"}},
+    {"type": "string", "pattern": FILE.schema["pattern"], "not": {"pattern": _OTHER_BRACE}},
     "files by pattern",
 )
 
@@ -77,7 +80,7 @@ class GoldView:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoldFile:
     track: str = declare(WORD, "Slug of the track.")
-    split: str = declare(limited(WORD, 50), "Which items it is for.", default="test")
+    split: str = declare(SPLIT, "Which items it is for.", default="test")
     file: Path = declare(FILE, "The file.")
     format: FormatSpec = declare(FORMAT, "How it is written.", default=format_of_track)
     view: GoldView | None = declare(
@@ -102,7 +105,7 @@ class VotesFile:
     """Annotators' votes on the items of a split, as secret as its gold: only their agreement is shown."""
 
     track: str = declare(WORD, "Slug of the track.")
-    split: str = declare(limited(WORD, 50), "Which items the votes are on.", default="test")
+    split: str = declare(SPLIT, "Which items the votes are on.", default="test")
     file: Path = declare(FILE, "JSON by item, or a table with the columns `item`, `annotator`, `label`.")
     field: str | None = declare(WORD, "Where an item's votes are in a JSON file.", default=None)
     none: str | None = declare(WORD, "Label of a vote for none of the classes.", default=None)
@@ -120,3 +123,7 @@ class Baseline:
         "scored against itself.",
         default=None,
     )
+
+    def file(self, folder: Path, split: str, track: str) -> Path | None:
+        """The run file in the task's folder. It may be missing, or a link that leads out of the folder."""
+        return None if self.files is None else folder / self.files.format(split=split, track=track)

@@ -1,7 +1,8 @@
 """Regular expressions in a definition: only those whose matching takes little time, whatever the text.
 
 Python's matcher tries all ways in which an expression can match. An expression that repeats what itself has several
-ways takes exponential time for some texts, so none of that is allowed, and few choices in all.
+ways takes exponential time for some texts, so none of that is allowed, and few choices in all. A fixed number of
+repeats takes its time even where nothing is matched, so it is limited too.
 """
 
 from collections.abc import Iterable
@@ -11,6 +12,7 @@ from typing import Any
 
 REPEATS = 2  # parts of variable length
 CHOICES = 4  # alternatives and optional parts
+TIMES = 1000  # how often anything is repeated, with the repeats around it
 LENGTH = 200  # characters of the expression
 
 _REPEATS = {ops.MAX_REPEAT, ops.MIN_REPEAT, getattr(ops, "POSSESSIVE_REPEAT", None)}
@@ -21,7 +23,13 @@ def why_slow(expression: str) -> str | None:
     """Why matching could take long, and what to write instead; None if it cannot."""
     if len(expression) > LENGTH:
         return f"this regular expression has {len(expression)} characters; at most {LENGTH} are allowed"
-    found = list(_choices(_parser.parse(expression), inside=False))
+    parsed = _parser.parse(expression)
+    for times, is_empty in _repeats(parsed):
+        if times > TIMES:
+            return f"this regular expression repeats a part {times} times; at most {TIMES} are allowed"
+        if is_empty:
+            return "this regular expression repeats a part that can be empty; repeat only parts with a character"
+    found = list(_choices(parsed, inside=False))
     if "reference" in found:
         return "this regular expression refers back to a group; write it without"
     if "nested" in found:
@@ -34,6 +42,30 @@ def why_slow(expression: str) -> str | None:
             noun = "parts of variable length" if kind == "repeat" else "alternatives and optional parts"
             return f"this regular expression has {found.count(kind)} {noun}; at most {most} are allowed"
     return None
+
+
+def _repeats(steps: Any, outer: int = 1) -> Iterable[tuple[int, bool]]:
+    """How often each part is repeated, with the repeats around it, and whether it can match nothing.
+
+    Without an upper bound the text's length is one.
+    """
+    for op, value in steps:
+        times = outer
+        if op in _REPEATS:
+            least, most, body = value
+            times *= max(1, least if most is ops.MAXREPEAT else most)
+            yield times, most > 1 and body.getwidth()[0] == 0
+        for part in _parts(value):
+            yield from _repeats(part, times)
+
+
+def _parts(value: Any) -> Iterable[Any]:
+    """The expressions within what a step of an expression holds."""
+    if isinstance(value, _parser.SubPattern):
+        yield value
+    elif isinstance(value, tuple | list):
+        for one in value:
+            yield from _parts(one)
 
 
 def _choices(steps: Iterable[Any], inside: bool) -> Iterable[str]:

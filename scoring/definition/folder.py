@@ -61,7 +61,7 @@ class _Inspection:
         for path, purpose in self._named_files():
             purposes.setdefault(path, []).append(purpose)
         for path, named_as in purposes.items():
-            why = _unreadable(path) if path not in self._apart else None
+            why = _unreadable(path, self._definition.folder) if path not in self._apart else None
             if why:
                 self._broken.add(path)
                 use = _listed(named_as)
@@ -198,9 +198,8 @@ class _Inspection:
         """Name and run file of each baseline, in the splits of phases."""
         if any(phase.split == split for phase in self._definition.phases):
             for baseline in self._definition.baselines:
-                if baseline.files is not None:
-                    file = baseline.files.format(split=split, track=track.slug)
-                    yield baseline.name, self._definition.folder / file
+                if (file := baseline.file(self._definition.folder, split, track.slug)) is not None:
+                    yield baseline.name, file
 
     def _sound(self, paths: Iterable[Path]) -> list[Path]:
         return [path for path in dict.fromkeys(paths) if path not in self._broken]
@@ -251,8 +250,10 @@ def _line_of_repeated(path: Path) -> int | None:
     return None
 
 
-def _unreadable(path: Path) -> str | None:
-    """Why a file cannot be read, or None."""
+def _unreadable(path: Path, folder: Path) -> str | None:
+    """Why a file of the folder cannot be read, or None."""
+    if not path.resolve().is_relative_to(folder):
+        return "a link that leads out of the folder"
     if path.is_dir():
         return "a folder, where a file was expected"
     try:

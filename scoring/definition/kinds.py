@@ -1,5 +1,6 @@
 """Kinds of values in task.yaml: texts, numbers, words, paths, and lists and mappings of them."""
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ from scoring.reports.nearest import nearest
 T = TypeVar("T")
 D = TypeVar("D")
 SLUG_PATTERN = "[a-z0-9]+(-[a-z0-9]+)*"
+SPLIT_PATTERN = "[A-Za-z0-9]+([._-][A-Za-z0-9]+)*"
 NUMBER_PATTERN = r"-?[0-9]{1,9}(\.[0-9]{1,17})?(e[+-]?[0-9]{1,3})?"
 LARGEST = 999_999_999
 
@@ -43,6 +45,18 @@ SLUG = replace(
 )
 
 
+def _split(value: Value) -> str:
+    """A name that may be part of a path. As a rule: definitions from before it stay readable."""
+    text = value.text()
+    if text and not re.fullmatch(SPLIT_PATTERN, text):
+        what = "letters and digits, with single dots, hyphens or underscores between them"
+        value.error("definition-rule", found=f"the split {text} must be named by {what}, as test-2026")
+    return text
+
+
+SPLIT = replace(
+    limited(Kind(_split, {"type": "string", "pattern": f"^({SPLIT_PATTERN})$"}, "split"), 50), name="name of a split"
+)
 MAIL_ADDRESS = matching(r"[^\s@<>]+@[a-z0-9-]+(\.[a-z0-9-]+)+", "a mail address, as us@uni.example", "mail address")
 WEB_ADDRESS = matching(r"https?://[^\s<>]+", "a web address, as https://uni.example/forum", "web address")
 
@@ -79,6 +93,7 @@ def number(above: float | None = None, example: str = "") -> Kind[float]:
 
 
 WHOLE = whole()
+DECIMALS = whole(17)  # a float has no more
 NUMBER = number()
 FLAG = Kind(
     lambda value: value.matching("true|false", "true or false") == "true", {"type": "boolean"}, "`true` or `false`"
@@ -150,12 +165,8 @@ def either(
 def _file(value: Value) -> Path:
     """A path in the folder, resolved. Whether the file exists is checked where it is needed."""
     text, folder = value.text(), value.document.folder
-    try:
-        path = (folder / text).resolve()
-        inside = path.is_relative_to(folder) and "\\" not in text and not Path(text).is_absolute()
-    except ValueError:  # paths cannot contain a NUL
-        path, inside = folder, False
-    if text and not inside:
+    path = (folder / text).resolve()
+    if text and not (path.is_relative_to(folder) and "\\" not in text and not Path(text).is_absolute()):
         value.error("definition-path", found=text)
     return path
 

@@ -6,7 +6,7 @@ from typing import Literal
 
 from scoring.definition.dates import MOMENT
 from scoring.definition.keys import Key, Values, declare, mapping
-from scoring.definition.kinds import SLUG, TEXT, WHOLE, WORD, converted, limited, number, one_of
+from scoring.definition.kinds import SLUG, SPLIT, TEXT, WHOLE, converted, limited, number, one_of
 from scoring.definition.tracks import slug_of
 from scoring.definition.yaml_values import Value
 
@@ -32,7 +32,7 @@ class Phase:
     closes: datetime | None = declare(
         MOMENT, "The first moment at which runs are no longer accepted. Without it the phase stays open.", default=None
     )
-    split: str = declare(limited(WORD, 50), "Which items and gold standards the phase uses.", default="test")
+    split: str = declare(SPLIT, "Which items and gold standards the phase uses.", default="test")
     contrastive: int | None = declare(
         SLOTS,
         "Slots for one primary run per track, which is the official one, and some contrastive runs. Use it instead of "

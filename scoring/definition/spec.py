@@ -8,6 +8,7 @@ from typing import Literal
 from scoring.definition.data import Baseline, Dataset, GoldFile, VotesFile
 from scoring.definition.keys import declare, part
 from scoring.definition.kinds import (
+    DECIMALS,
     FILE,
     MAIL_ADDRESS,
     SLUG,
@@ -105,7 +106,7 @@ class Definition:
     hierarchies: Mapping[str, Hierarchy] = declare(
         HIERARCHIES, "Trees of classes: name → parent → its classes. A class without a parent has `[]`.", default={}
     )
-    decimals: int = declare(WHOLE, "Decimals of displayed scores. Stored scores are exact.", default=4)
+    decimals: int = declare(DECIMALS, "Decimals of displayed scores. Stored scores are exact.", default=4)
     tracks: tuple[Track, ...] = declare(many(TRACK, least=1), "The rankings of the task.")
     naming: Naming = declare(part(Naming), "How files are named.")
     phases: tuple[Phase, ...] = declare(

@@ -7,10 +7,10 @@ from typing import Any, Literal
 
 from scoring.definition.keys import Key, Kind, Values, declare, keys_of, mapping, read_keys, schema_of
 from scoring.definition.kinds import (
+    DECIMALS,
     FILES_BY_SPLIT,
     SLUG,
     TEXT,
-    WHOLE,
     WORD,
     WORDS,
     by_name,
@@ -221,7 +221,9 @@ class Track:
         "`{combine: overall, of: [f1_macro, accuracy], by: mean}`.",
     )
     rank_by: str = declare(TEXT, "The metric that ranks, one of `metrics`.")
-    decimals: int = declare(WHOLE, "Decimals of displayed scores. Stored scores are exact.", default=decimals_of_task)
+    decimals: int = declare(
+        DECIMALS, "Decimals of displayed scores. Stored scores are exact.", default=decimals_of_task
+    )
     ties: Literal["exact", "rounded", "earlier"] = declare(
         one_of("exact", "rounded", "earlier"),
         "Which runs share a rank: those with exactly equal scores, those with equal scores as displayed, or none, so "

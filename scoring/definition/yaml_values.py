@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from yaml.reader import Reader
 
 from scoring.reports.problems import Report, Severity
 
@@ -137,15 +138,26 @@ def parse_document(
     """The document's root; None, with the problem reported, if it is no YAML or uses anchors."""
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        shared = any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=loader))
+        events = yaml.parse(text, Loader=loader)
+        wrong = next((problem for problem in map(_problem_of_event, events) if problem is not None), None)
         root = yaml.compose(text, Loader=loader)
     except (yaml.YAMLError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark else None
         report.error("definition-yaml", file="task.yaml", line=line, found=str(getattr(error, "problem", error)))
         return None
-    if root is None or shared:
-        found = "an alias (*name)" if shared else "nothing"
-        report.error("definition-yaml", file="task.yaml", found=found)
+    if root is None or wrong is not None:
+        report.error(file="task.yaml", **(wrong or {"code": "definition-yaml", "found": "nothing"}))
         return None
     return Value(root, "", Document(report, folder, formats or {}))
+
+
+def _problem_of_event(event: yaml.Event) -> dict[str, Any] | None:
+    """The problem's fields: of an alias, and of a text with a character that YAML allows only as an escape."""
+    line = event.start_mark.line + 1 if event.start_mark else None
+    if isinstance(event, yaml.AliasEvent):
+        return {"code": "definition-yaml", "line": line, "found": "an alias (*name)"}
+    if isinstance(event, yaml.ScalarEvent) and (hidden := Reader.NON_PRINTABLE.search(event.value)):
+        found = f"a text has the control character U+{ord(hidden[0]):04X}; remove it"
+        return {"code": "definition-rule", "line": line, "item": "/", "found": found}
+    return None

@@ -1,14 +1,18 @@
 """Importing a shared task's folder."""
 
 import re
+import shutil
 
 import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
 
 from portal.actions.errors import Conflict, Invalid
+from portal.actions.import_baselines import store_baselines
 from portal.actions.import_shared_task import import_shared_task
 from portal.models import AuditEntry, Evaluation, GoldStandard, Phase, Run, SharedTask, Signature, Track, User
+from scoring import load_definition
+from scoring.definition.folder import errors_of_folder
 from scoring.definition.schema import schema
 from tests.portal.world import (
     EVALUATION,
@@ -255,3 +259,16 @@ def test_the_key_that_slices_replace_is_read_with_a_warning(db, tiny_folder, cap
     call_command("import_task", tiny_folder)
     assert "write slices instead of item_languages, which is still read" in capsys.readouterr().err
     assert list(SharedTask.objects.get().tracks.get(slug="one").definition.slices) == ["language"]
+
+
+def test_a_baseline_that_a_link_leads_out_of_the_folder_is_neither_read_nor_stored(db, tiny_folder, tmp_path):
+    outside = shutil.move(tiny_folder / "baselines/one_yes.json", tmp_path / "outside.json")
+    (tiny_folder / "baselines/one_yes.json").symlink_to(outside)
+    definition = load_definition(tiny_folder)
+    (error,) = errors_of_folder(definition)
+    assert error.startswith(
+        "baselines/one_yes.json: a link that leads out of the folder; task.yaml names it as the baseline All yes"
+    )
+    stored = store_baselines(definition)
+    assert ("test", "one", "All yes") not in stored
+    assert ("test", "two", "All yes") in stored

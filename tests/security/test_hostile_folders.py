@@ -1,5 +1,6 @@
 """Hostile task folders: each is a problem with its place, and nothing else happens."""
 
+import json
 import os
 import stat
 import sys
@@ -19,6 +20,7 @@ from portal.objects.interface import data_objects, gold_objects
 from portal.sealing import seal
 from scoring import limits
 from tests.portal.conftest import tiny_folder
+from tests.portal.test_import import edit
 from tests.portal.test_pushes import creator, packed
 from tests.portal.world import EVALUATION
 from tests.scoring.uploads.test_archives import of_kind, zipped
@@ -105,7 +107,8 @@ def test_too_many_parts(push: Push, tiny_folder: Path) -> None:
 
 
 def test_patterns_that_take_exponential_time(push: Push, tiny_folder: Path) -> None:
-    for pattern in ("(a+)+$", "(a|aa)+", r"(a*)*\\1", "(" * 5000):
+    repeats = ("(?:){1000000000}[a-z]+", "a{2,1000000}", "(?:(?:(?=a{100})a){100}){100}")
+    for pattern in ("(a+)+$", "(a|aa)+", r"(a*)*\\1", "(" * 5000, *repeats):
         path = tiny_folder / "task.yaml"
         original = path.read_text()
         path.write_text(original.replace('"[A-Za-z0-9_-]{2,30}"', f'"{pattern}"'))
@@ -121,6 +124,25 @@ def test_yaml_that_grows_or_nests(push: Push, tiny_folder: Path) -> None:
     for attack in (aliases, "x: " + "[" * 20_000 + "]" * 20_000, "x: !!python/object/apply:os.system [id]\n", "\0"):
         path.write_text(original + attack)
         assert {file for _code, file in places(push(packed(tiny_folder)))} == {"task.yaml"}
+
+
+VALUES = [
+    ('title: "Tiny"', r'title: "Ti\0ny"', "/"),
+    ("year: 2024", r"'year: 2024, \0': 1".replace("'", '"'), "/"),
+    ("year: 2024", "year: 2024\ndecimals: 999999999", "decimals"),
+    ("baselines/{track}_yes.json", "baselines/{track", "baselines[1].files"),
+    ('opens: "2024-06-01 00:00 UTC", split: test', 'opens: "2024-06-01 00:00 UTC", split: ../../x', "phases[1].split"),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "item"), VALUES)
+def test_values_that_break_pages_paths_or_the_database(
+    push: Push, tiny_folder: Path, before: str, after: str, item: str
+) -> None:
+    edit(tiny_folder, before, after)
+    found = push(packed(tiny_folder))
+    assert item in {problem["item"] for problem in found.problems}
+    assert "\\u0000" not in json.dumps(found.problems)
 
 
 def test_code_and_plug_ins_never_run(creator: User, tiny_folder: Path) -> None:

@@ -20,6 +20,28 @@ def test_those_with_many_ways_to_match_are_not(expression):
     assert why_slow(expression)
 
 
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "(?:){1000000000}[a-z]+",
+        r"(?:\b){3}x",
+        "(?:(?=a))*b",
+        "a{2,1000000}",
+        "a{1001,}",
+        "x|a{1001}",
+        "(?:(?:a{10}){10}){11}",
+        "(?:(?=(?:(?=(?:(?=(?:a){10})a){10})a){10})a){10}",
+    ],
+)
+def test_those_that_repeat_much_or_nothing_are_not(expression):
+    assert "repeats a part" in (why_slow(expression) or "")
+
+
+@pytest.mark.parametrize("expression", ["a{1,1000}", "a{1000,}", "(?:(?:a{10}){10}){10}", "(?:a*)?b"])
+def test_repeats_within_the_limit_are_allowed(expression):
+    assert why_slow(expression) is None
+
+
 def test_judging_takes_no_time_itself():
     start = time.process_time()
     assert why_slow("(" * 100_000)

@@ -97,6 +97,11 @@ def test_all_errors_come_at_once(write_task: Callable[[str], Path]) -> None:
         ("phases:", 'team: {name: "[a-"}\nphases:', "definition-value"),
         ("phases:", "baselines: [{name: x, files: ../x}]\nphases:", "definition-path"),
         ("phases:", 'baselines: [{name: x, files: "{team}/x"}]\nphases:', "definition-value"),
+        ("phases:", 'baselines: [{name: x, files: "{split"}]\nphases:', "definition-value"),
+        ("phases:", 'baselines: [{name: x, files: "x}"}]\nphases:', "definition-value"),
+        ("phases:", 'baselines: [{name: x, files: "{{split}}"}]\nphases:', "definition-value"),
+        ("year: 2026", "year: 2026\ndecimals: 18", "definition-rule"),
+        ("kind: spans}", "kind: spans}\n    decimals: 999999999", "definition-rule"),
         ("title: Tiny", "title: &t Tiny\nvenue: *t", "definition-yaml"),
         ("title: Tiny", "title: [", "definition-yaml"),
         ("title: Tiny", "title: ''", "definition-value"),
@@ -171,6 +176,51 @@ def test_contradictions_are_listed_next_to_errors_of_other_parts_only(
 def test_what_is_no_definition_at_all(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "task.yaml").write_bytes(content)
     assert errors(tmp_path)
+
+
+@pytest.mark.parametrize("split", ["../../x", "..", "a..b", "/etc", ".hidden", "a b", "a\\\\b", "{track}"])
+@pytest.mark.parametrize(
+    ("old", "new", "item"),
+    [
+        ("scores: at-once,", 'split: "SPLIT", scores: at-once,', "phases[0].split"),
+        ("phases:", 'gold: [{track: task1-hard, split: "SPLIT", file: g}]\nphases:', "gold[0].split"),
+        ("phases:", 'votes: [{track: task1-hard, split: "SPLIT", file: g}]\nphases:', "votes[0].split"),
+    ],
+)
+def test_a_split_can_be_part_of_a_path(
+    write_task: Callable[[str], Path], old: str, new: str, item: str, split: str
+) -> None:
+    text = DEFINITION.replace("items: items.txt", f'items: {{"{split}": items.txt, test: items.txt}}')
+    folder = write_task(text.replace(old, new.replace("SPLIT", split), 1))
+    assert errors(folder) == [("definition-rule", item)]
+    assert load_definition(folder, is_imported=True).tracks  # those from before the rule stay readable
+
+
+@pytest.mark.parametrize("written", [r"\0", r"\a", r"\e", r"\x7f", r"\uFFFE"])
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("title: Tiny", 'title: "a{}"'),
+        ("rank_by: icm\n", 'rank_by: "icm{}"\n'),
+        ("title: Tiny", 'title: Tiny\n"b{}": 1'),
+        ("items: pairs.txt", 'items: {{"c{}": pairs.txt}}'),
+    ],
+)
+def test_control_characters_are_named_and_not_repeated(
+    write_task: Callable[[str], Path], old: str, new: str, written: str
+) -> None:
+    text = DEFINITION.replace(old, new.format(written), 1)
+    with pytest.raises(DefinitionError) as raised:
+        load_definition(write_task(text))
+    (problem,) = raised.value.report
+    assert problem.line == next(number for number, line in enumerate(text.splitlines(), 1) if written in line)
+    assert "control character U+" in problem.message
+    assert "".join(map(str, problem.as_dict().values())).isprintable()
+
+
+def test_line_breaks_tabs_and_letters_of_all_scripts_are_allowed(write_task: Callable[[str], Path]) -> None:
+    folder = write_task(DEFINITION.replace("title: Tiny", r'title: "ñ\té\n日本 🙂"'))
+    assert load_definition(folder).title == "ñ\té\n日本 🙂"
 
 
 def test_a_folder_without_a_definition(tmp_path: Path) -> None:
