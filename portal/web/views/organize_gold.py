@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods
 from portal.actions.gold import GOLD_BYTES, apply_gold, return_to_gold, upload_gold
 from portal.models import GoldStandard, GoldUpload
 from portal.queries.effects import of_another_gold
-from portal.queries.gold import gold_lines
+from portal.queries.gold import GoldLine, gold_lines
 from portal.queries.gold_preview import find_preview
 from portal.web.access import SignedInRequest, organizer_context
 from portal.web.organize_forms import GoldForm, NoteForm
@@ -58,6 +58,14 @@ def _answer(request: SignedInRequest, slug: str, handler: SealingHandler) -> Htt
     return render(request, "organize/gold.html", context | {"limit": GOLD_BYTES}, status=form.status)
 
 
+def _line_of(gold: GoldStandard | GoldUpload, lines: list[GoldLine]) -> GoldLine:
+    """The line of its track and split; 404 if the track no longer has the split."""
+    line = next((one for one in lines if (one.track, one.split) == (gold.track, gold.split)), None)
+    if line is None:
+        raise Http404("split not in this track")
+    return line
+
+
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def preview(request: SignedInRequest, slug: str, pk: UUID) -> HttpResponse:
@@ -65,9 +73,7 @@ def preview(request: SignedInRequest, slug: str, pk: UUID) -> HttpResponse:
     context = organizer_context(request, slug, "gold")
     context["preview"] = found = find_preview(context["page"].shared_task, pk, request.user, context["at"])
     lines = gold_lines(context["page"].shared_task)
-    context["line"] = line = next(
-        one for one in lines if (one.track, one.split) == (found.upload.track, found.upload.split)
-    )
+    context["line"] = line = _line_of(found.upload, lines)
     context["form"] = form = NoteForm(request.POST if request.method == "POST" else None)
 
     def apply(given: dict[str, Any]) -> None:
@@ -88,7 +94,7 @@ def return_to(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
     context = organizer_context(request, slug, "gold")
     former = get_object_or_404(GoldStandard, pk=pk, track__shared_task=context["page"].shared_task)
     lines = gold_lines(context["page"].shared_task)
-    line = next(line for line in lines if (line.track, line.split) == (former.track, former.split))
+    line = _line_of(former, lines)
     assert line.newest is not None
     is_seen = request.POST.get("newest") == str(line.newest.version)
     context["form"] = form = NoteForm(request.POST if is_seen else None)

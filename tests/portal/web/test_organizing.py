@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,15 +11,17 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.test.client import BOUNDARY, MULTIPART_CONTENT, FakePayload, encode_multipart
 
+from portal.actions.import_shared_task import import_shared_task
 from portal.actions.phases import move_phase
 from portal.actions.teams import register_team
 from portal.evaluation.gold import check_gold_upload
 from portal.evaluation.preview import preview_gold
-from portal.models import AuditEntry, GoldUpload, Grace, Phase, Run, SharedTask, Submission, Team, User
+from portal.models import AuditEntry, GoldStandard, GoldUpload, Grace, Phase, Run, SharedTask, Submission, Team, User
 from portal.models.clock import database_now
 from portal.storage import open_gold, sealed_gold
 from portal.times_and_numbers import AOE
 from portal.web.views import organize_gold
+from tests.portal.test_import import edit
 from tests.portal.world import (
     EVALUATION,
     GOOD,
@@ -103,6 +106,20 @@ def test_gold_is_sealed_while_it_comes_in_and_a_worker_answers(organizer: Client
     text = organizer.get(f"{PAGE}gold/").content.decode()
     assert "as version 2" in text
     assert text.count("4 of 4 items have gold") == 2  # of both tracks
+
+
+def test_gold_of_a_split_that_the_track_no_longer_has_is_not_found(
+    organizer: Client, tiny: SharedTask, tiny_folder: Path
+) -> None:
+    page = organizer.post(f"{PAGE}gold/", gold_file(run_file(GOOD)))["Location"]
+    older = f"{PAGE}gold/{GoldStandard.objects.get(track__slug='one', split='test').pk}/"
+    assert [organizer.get(at).status_code for at in (page, older)] == [200, 200]
+    yaml = tiny_folder / "task.yaml"
+    yaml.write_text(yaml.read_text().replace("items: {test: data/items.txt, later", "items: {later", 1))
+    edit(tiny_folder, "  - {track: one, split: test, file: gold/one.json}\n", "")
+    import_shared_task(None, tiny_folder, EVALUATION)
+    for at in (page, older):
+        assert [organizer.get(at).status_code, organizer.post(at, {"note": NOTE}).status_code] == [404, 404]
 
 
 def test_errors_of_gold_name_the_line_and_no_label(organizer: Client, tiny: SharedTask) -> None:

@@ -1,9 +1,15 @@
 """Creating a team, joining one, and the organizers' page."""
 
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 from django.test import Client
 
-from portal.models import Membership, SharedTask, Team
+from portal.actions.import_shared_task import import_shared_task
+from portal.models import Membership, SharedTask, Team, User
+from tests.portal.test_import import edit
+from tests.portal.world import EVALUATION, person
 
 PAGE = "/tasks/tiny/team/"
 
@@ -15,6 +21,16 @@ def test_a_newcomer_creates_a_team_and_is_its_captain(newcomer: Client) -> None:
     text = newcomer.get(PAGE).content.decode()
     assert "captain" in text
     assert Team.objects.get(name="Bora").invitation_code in text
+
+
+def test_the_rule_for_names_is_shown_as_text(
+    tiny: SharedTask, tiny_folder: Path, sign_in: Callable[[User], Client]
+) -> None:
+    edit(tiny_folder, "[A-Za-z0-9_-]{2,30}", "[a-z]+(?#<button formaction=/device/>)")
+    import_shared_task(None, tiny_folder, EVALUATION)
+    text = sign_in(person("Newcomer")).get(PAGE).content.decode()
+    assert "<button formaction" not in text
+    assert "[a-z]+(?#&lt;button formaction=/device/&gt;)" in text
 
 
 @pytest.mark.parametrize(("name", "status"), [("no spaces, please", 422), ("MELTEMI", 409), ("", 422)])
