@@ -27,6 +27,7 @@ DEFINITION_BYTES = MEBIBYTE  # of its task.yaml
 PAGE_BYTES = MEBIBYTE // 16  # of each page and of the agreement
 PAGE_IMAGES = 200  # of each page: reading Markdown takes time with the square of their number
 PARTS = 200  # tracks, phases, datasets and the like of a task
+BASELINE_ROWS = 2000  # of all leaderboards: phases, times tracks, times baselines
 LINES = 5_000_000  # in any file; these two bound the memory for reading
 CELLS = 20_000_000  # in any file: what is between its separators
 SPAN_CHARACTERS = 2**20  # in one span: no text is longer

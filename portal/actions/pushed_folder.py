@@ -6,7 +6,7 @@ The comparison applies the folder in a transaction that is rolled back, so both 
 import difflib
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -25,11 +25,19 @@ from portal.evaluation.errors import ChildError, HostError, description
 from portal.evaluation.gold import adopt, runs_to_score
 from portal.evaluation.lanes import Lane
 from portal.evaluation.limits import PUSH_LEASE_SECONDS, RETRY_SECONDS
-from portal.evaluation.pushes import PushedFolder, PushedGold, forget_archive, problem, unpacked
+from portal.evaluation.pushes import (
+    PushedFolder,
+    PushedGold,
+    forget_archive,
+    forget_gold,
+    forget_prepared,
+    problem,
+    unpacked,
+)
 from portal.models import AuditEntry, GoldStandard, SharedTask, TaskPush, Track, User
 from portal.models.clock import running_from
 from portal.models.task import definition_name
-from portal.objects.interface import data_objects, gold_objects
+from portal.objects.interface import data_objects
 from portal.permissions import may_create_tasks
 from portal.queries.push_effects import Rehearsal, effects_of, state_before
 from portal.sealing import key_id, public_key
@@ -38,6 +46,7 @@ from scoring import Definition, load_definition
 
 DRAFTS = 5  # per person at a time
 _DIFFERENCE = 400  # lines
+_COMPARED = 3000  # lines of a task.yaml: comparing takes time with the square of their number
 
 log = structlog.get_logger("portal.actions")
 
@@ -104,27 +113,48 @@ def check_push(push_id: UUID, at: datetime) -> None:
     if token is None:
         return
     push = TaskPush.objects.select_related("shared_task", "sent_by").get(pk=push_id)
-    held = TaskPush.objects.held(push, token)
+    result: dict[str, Any] = {}
     try:
-        with unpacked(push) as folder:
-            result = _result(push, folder, now())
-    except ChildError as error:
-        log.warning("push rejected", push=str(push_id), error=str(error))
-        message = "The folder takes too much time or memory to check. Make its files smaller, or leave some out."
-        result = _rejected([problem("folder-too-expensive", message)])
+        result = _checked(push, now)
+        is_recorded = _record(push, token, result, now())
     except Exception as error:
         what = str(error) if isinstance(error, HostError) else description(error)
         log.warning("push waits", push=str(push_id), error=what)
-        held.release(now() + timedelta(seconds=RETRY_SECONDS), state=TaskPush.State.RECEIVED)
+        later = now() + max(timedelta(seconds=RETRY_SECONDS), now() - push.received_at)  # each wait is twice the last
+        if TaskPush.objects.held(push, token).release(later, state=TaskPush.State.RECEIVED):
+            forget_gold(_gold_of(result))
         return
-    if _record(push, token, result, now()):
-        forget_archive(push)
+    if not is_recorded:
+        forget_gold(_gold_of(result))
+        return
+    forget_archive(push)
+    forget_prepared(push)
+
+
+def _checked(push: TaskPush, now: Callable[[], datetime]) -> dict[str, Any]:
+    """The fields of the push. No sealed gold is left behind unless they name it."""
+    try:
+        with unpacked(push) as folder:
+            try:
+                return _result(push, folder, now())
+            except BaseException:
+                forget_gold(map(asdict, folder.gold))
+                raise
+    except ChildError as error:
+        log.warning("push rejected", push=str(push.pk), error=str(error))
+        message = "The folder takes too much time or memory to check. Make its files smaller, or leave some out."
+        return _rejected([problem("folder-too-expensive", message)])
+
+
+def _gold_of(result: dict[str, Any]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = result.get("prepared", {}).get("gold", [])
+    return found
 
 
 def _result(push: TaskPush, folder: PushedFolder, at: datetime) -> dict[str, Any]:
     """The fields of a push."""
     if folder.definition is None or any(one["severity"] == "error" for one in folder.problems):
-        return _rejected(folder.problems)
+        return _dropped(folder, [])
     pushed = Pushed(prepare(folder.definition, folder.agreement), folder.gold)
     fields: dict[str, Any] = {"state": TaskPush.State.READY, "problems": folder.problems, "prepared": pushed.as_dict()}
     try:
@@ -158,11 +188,14 @@ def _rehearsed(push: TaskPush, pushed: Pushed, at: datetime) -> tuple[Rehearsal,
 
 @transaction.atomic
 def _record(push: TaskPush, token: UUID, result: dict[str, Any], at: datetime) -> bool:
-    """Save the result. A valid first push creates its draft, with its sender as organizer."""
+    """Save the result. A valid first push creates its draft, with its sender as organizer.
+
+    A push that is rejected here still names its gold, which is deleted after the transaction.
+    """
     held = TaskPush.objects.held(push, token)
     creates = push.is_first and result["state"] == TaskPush.State.READY
     if creates and (refusal := _refusal(push.sent_by)) is not None:
-        result, creates = _rejected([refusal]), False
+        result, creates = result | _rejected([refusal]), False
     if not held.release(**result, checked_at=at):
         return False
     if creates:
@@ -171,7 +204,7 @@ def _record(push: TaskPush, token: UUID, result: dict[str, Any], at: datetime) -
                 applied = Pushed.of(result["prepared"]).apply(at, push.sent_by, as_draft=True)
         except (ActionError, IntegrityError):  # another push has just created a task with that slug
             done = _rejected([problem(SLUG_TAKEN.code, str(SLUG_TAKEN().message), "task.yaml")])
-            return bool(TaskPush.objects.filter(pk=push.pk).update(**done, prepared={}))
+            return bool(TaskPush.objects.filter(pk=push.pk).update(**done))
         shared_task = applied.shared_task
         shared_task.organizers.add(push.sent_by)
         done = {"state": TaskPush.State.APPLIED, "applied_at": at, "shared_task": shared_task, "prepared": {}}
@@ -223,9 +256,7 @@ def _rejected(problems: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _dropped(folder: PushedFolder, more: list[dict[str, Any]]) -> dict[str, Any]:
     """Reject the push and delete its gold; no other gold has the same sealed bytes."""
-    for gold in folder.gold:
-        if gold.sealed_sha256:
-            gold_objects().delete(gold.sealed_sha256)
+    forget_gold(map(asdict, folder.gold))
     return _rejected([*folder.problems, *more])
 
 
@@ -263,6 +294,8 @@ def _difference(push: TaskPush, pushed: Pushed) -> str:
     if push.shared_task is None:
         return ""
     before, after = (_lines(one.folder) for one in (push.shared_task.definition, pushed.given.definition))
+    if max(len(before), len(after)) > _COMPARED:
+        return f"… a task.yaml of more than {_COMPARED} lines is not compared"
     lines = list(difflib.unified_diff(before, after, "task.yaml", "task.yaml", n=1, lineterm=""))
     more = [f"… {len(lines) - _DIFFERENCE} more lines"] if len(lines) > _DIFFERENCE else []
     return "\n".join(lines[:_DIFFERENCE] + more)

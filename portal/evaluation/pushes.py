@@ -4,7 +4,7 @@ import tempfile
 from base64 import b64decode
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -87,10 +87,14 @@ def forget_leftovers(at: datetime) -> int:
         dropped += forget_archive(push)
     ready = TaskPush.objects.filter(state=TaskPush.State.READY)
     ready.filter(received_at__lte=at - KEPT).update(state=TaskPush.State.FAILED)
-    over = TaskPush.objects.filter(state__in=(TaskPush.State.REJECTED, TaskPush.State.FAILED))
-    for push in over.exclude(prepared={}):
-        dropped += forget_gold(push.prepared.get("gold", ()))
-        over.filter(pk=push.pk).update(prepared={})
+    return dropped + sum(map(forget_prepared, TaskPush.objects.exclude(prepared={})))
+
+
+def forget_prepared(push: TaskPush) -> int:
+    """Delete the gold of a push that is rejected or has failed; return how many files."""
+    over = TaskPush.objects.filter(pk=push.pk, state__in=(TaskPush.State.REJECTED, TaskPush.State.FAILED))
+    dropped = sum(forget_gold(prepared.get("gold", ())) for prepared in over.values_list("prepared", flat=True))
+    over.update(prepared={})
     return dropped
 
 
@@ -138,7 +142,12 @@ def _judged(child: Child, folder: Path, push: TaskPush) -> PushedFolder:
     problems += judged["problems"]
     if not _ok(problems):
         return PushedFolder(problems)
-    gold = [_sealed(child, one, versions, sizes[one["name"]], problems) for one in judged["gold"]]
+    gold: list[PushedGold] = []
+    try:
+        gold.extend(_sealed(child, one, versions, sizes[one["name"]], problems) for one in judged["gold"])
+    except BaseException:
+        forget_gold(map(asdict, gold))
+        raise
     agreement = {(one["track"], one["split"]): one["rows"] for one in judged["agreement"]}
     return PushedFolder(problems, load_definition(folder), gold, agreement)
 

@@ -87,6 +87,10 @@ def _too_many(definition: Definition) -> Iterator[Error]:
     for name in ("tracks", "phases", "datasets", "gold", "votes", "baselines", "overall"):
         if (count := len(getattr(definition, name))) > limits.PARTS:
             yield (name,), f"there are {count}; at most {limits.PARTS} are allowed", None
+    baselines, phases, tracks = len(definition.baselines), len(definition.phases), len(definition.tracks)
+    if baselines <= limits.PARTS and (rows := baselines * phases * tracks) > limits.BASELINE_ROWS:
+        sentence = f"{baselines} baselines in {phases} phases and {tracks} tracks have {rows} rows on leaderboards"
+        yield ("baselines",), f"{sentence}; at most {limits.BASELINE_ROWS} are allowed", None
 
 
 def _errors_of_track(track: Track, place: int, sound: Sound) -> Iterator[Error]:

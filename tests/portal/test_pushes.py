@@ -6,17 +6,19 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.db import DataError
 from django.test import Client
 from django.urls import reverse
 
 from portal import jobs
+from portal.actions import pushed_folder
 from portal.actions.drafts import delete_draft
 from portal.actions.errors import ActionError
 from portal.actions.pushed_folder import DRAFTS, check_push
 from portal.actions.pushes import PUSHES_AN_HOUR, apply_push, is_stale, push_new_task, push_task
 from portal.evaluation.pushes import due, expire, forget_leftovers
 from portal.models import AuditEntry, GoldStandard, PhaseChange, Run, SharedTask, TaskPush, User
-from portal.models.push import KEPT
+from portal.models.push import KEPT, WAITS
 from portal.objects.folder import Folder
 from portal.objects.interface import gold_objects
 from portal.sealing import seal
@@ -347,11 +349,13 @@ def test_only_accounts_that_may_create_tasks_push_new_ones(creator: User, tiny_f
     set_up_second_factor(someone)
     with pytest.raises(ActionError, match="may_not_create"):
         push_new_task(someone, someone, EVALUATION, sealed=seal([b""]))
+    names = set(gold_objects().names())
     push = push_new_task(creator, creator, EVALUATION, sealed=seal([packed(tiny_folder)]))
     User.objects.filter(pk=creator.pk).update(may_create_tasks=False)
     check_push(push.pk, EVALUATION)
     push.refresh_from_db()
     assert codes(push) == {"may-not-create"}
+    assert (set(gold_objects().names()), push.prepared) == (names, {})
     assert not SharedTask.objects.exists()
 
 
@@ -365,6 +369,47 @@ def test_the_sweep_finds_pushes_and_gives_up_after_an_hour(creator: User, tiny_f
     assert push.state == "failed"
     assert forget_leftovers(POST) == 1
     assert set(gold_objects().names()) == before
+
+
+def test_a_result_that_cannot_be_recorded_waits_longer_each_time(
+    creator: User, tiny_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def record(*_args: object) -> bool:
+        raise DataError
+
+    names = set(gold_objects().names())
+    push = push_new_task(creator, creator, EVALUATION, sealed=seal([packed(tiny_folder)]))
+    with monkeypatch.context() as patch:
+        patch.setattr(pushed_folder, "_record", record)
+        at, attempts = EVALUATION, 0
+        while at < EVALUATION + WAITS:
+            check_push(push.pk, at)
+            push.refresh_from_db()
+            assert (push.state, push.token) == ("received", None)
+            assert push.lease_ends is not None
+            at, attempts = push.lease_ends, attempts + 1
+    assert 8 < attempts < 12
+    assert set(gold_objects().names()) - names == {push.sealed_sha256}
+    check_push(push.pk, at)
+    push.refresh_from_db()
+    assert push.state == "applied"
+
+
+def test_a_rejected_push_leaves_no_gold(tiny: SharedTask, organizer: User, tiny_folder: Path) -> None:
+    GoldStandard.objects.filter(track__slug="two").update(is_imported=False)
+    (tiny_folder / "gold/two.json").write_bytes(b" " + (tiny_folder / "gold/two.json").read_bytes())
+    shutil.copy(tiny_folder / "gold/two.json", tiny_folder / "gold/one.json")
+    names = set(gold_objects().names())
+    assert codes(pushed(organizer, packed(tiny_folder), tiny)) == {"gold-changed-twice"}
+    assert set(gold_objects().names()) == names
+
+
+def test_a_very_long_definition_is_not_compared(tiny: SharedTask, organizer: User, tiny_folder: Path) -> None:
+    path = tiny_folder / "task.yaml"
+    path.write_text(path.read_text() + "# more\n" * 3000)
+    push = pushed(organizer, packed(tiny_folder), tiny)
+    assert push.state == "ready"
+    assert push.difference == "… a task.yaml of more than 3000 lines is not compared"
 
 
 def test_a_second_hint_at_a_push_starts_no_process(

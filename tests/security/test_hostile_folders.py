@@ -106,6 +106,19 @@ def test_too_many_parts(push: Push, tiny_folder: Path) -> None:
     assert [(problem["file"], problem["item"]) for problem in found.problems] == [("task.yaml", "baselines")]
 
 
+def test_too_many_rows_of_baselines(push: Push, tiny_folder: Path) -> None:
+    """Each part is within its limit, and their product is not."""
+    path = tiny_folder / "task.yaml"
+    lines = path.read_text().splitlines(keepends=True)
+    start = next(place for place, line in enumerate(lines) if line.startswith("phases:")) + 1
+    rest = 'opens: "2024-06-01 00:00 UTC", split: test, scores: at-once, official: last'
+    more = [f"  - {{slug: p{n}, {rest}}}\n" for n in range(150)]
+    text = "".join([*lines[:start], *more, *lines[start:]])
+    path.write_text(text + "".join(f"  - {{name: b{n}, files: baselines/one_yes.json}}\n" for n in range(150)))
+    found = push(packed(tiny_folder))
+    assert [(problem["file"], problem["item"]) for problem in found.problems] == [("task.yaml", "baselines")]
+
+
 def test_patterns_that_take_exponential_time(push: Push, tiny_folder: Path) -> None:
     repeats = ("(?:){1000000000}[a-z]+", "a{2,1000000}", "(?:(?:(?=a{100})a){100}){100}")
     for pattern in ("(a+)+$", "(a|aa)+", r"(a*)*\\1", "(" * 5000, *repeats):
