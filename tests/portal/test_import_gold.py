@@ -82,7 +82,7 @@ def test_gold_that_changed_in_the_folder_and_on_the_page_is_not_imported(fixed, 
     (tiny_folder / "gold/one.json").write_bytes(OTHER)
     path = tiny_folder / "task.yaml"
     path.write_text(path.read_text().replace('title: "Tiny"', 'title: "Huge"'))
-    with pytest.raises(Conflict, match="version 2 was put in its place on the page") as error:
+    with pytest.raises(Conflict, match="version 2 replaced it on the page") as error:
         import_shared_task(None, tiny_folder, POST)
     assert len(error.value.message.splitlines()[1:]) == 1
     fixed.refresh_from_db()

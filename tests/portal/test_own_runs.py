@@ -134,7 +134,7 @@ def test_a_withdrawn_run_keeps_counting_and_its_number(meltemi, runs):
     withdraw_run(captain(meltemi), runs[0], EVALUATION, reason="wrong file")
     assert Quota.objects.get(team=meltemi, track__slug="one").used == 3
     Phase.objects.filter(slug="evaluation").update(runs_per_track=9)
-    with pytest.raises(Conflict, match=r"Run number 1 .* used already"):
+    with pytest.raises(Conflict, match=r"Run number 1 .* already used"):
         send_run(meltemi, GOOD, 1, EVALUATION)
 
 

@@ -85,10 +85,12 @@ def test_no_page_runs_a_payload(world: World) -> None:
 
 
 def foreign(answer: Answer) -> Iterator[str]:
-    """Elements that none of our pages has, and URLs elsewhere."""
+    """Elements that none of our pages has, and URLs elsewhere. A page may only reload itself."""
     for element in html5lib.parse(answer.text, namespaceHTMLElements=False).iter():
         addresses = [element.get(name, "") for name in ("href", "src", "action")]
-        if element.tag in NEVER or element.get("http-equiv") or any(to.startswith("//") for to in addresses):
+        reloads = element.get("http-equiv") == "refresh" and element.get("content", "").isdecimal()
+        is_active = element.tag in NEVER or (element.get("http-equiv") and not reloads)
+        if is_active or any(to.startswith("//") for to in addresses):
             yield f"{answer.name}: <{element.tag} {element.items()}>"
 
 

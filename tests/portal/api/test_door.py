@@ -128,7 +128,7 @@ def test_what_has_not_changed_is_not_sent_again(gated):
         ("/tasks/none", "GET", (404, "not_found")),
         ("/tasks/gated/leaderboards/none", "GET", (404, "not_found")),
         ("/tasks/gated/leaderboards/one?phase=none", "GET", (404, "not_found")),
-        ("/tasks/gated", "DELETE", (405, "method_not_allowed")),
+        ("/tasks/gated", "PUT", (405, "method_not_allowed")),
         ("/tasks/gated/leaderboards/one?phase=%00", "GET", (400, "not_readable")),
         ("/tasks?limit=0", "GET", (422, "not_valid")),
         ("/tasks?limit=many", "GET", (422, "not_valid")),

@@ -12,7 +12,7 @@ from portal.actions.import_gold import add_gold_standard
 from portal.actions.validate_only import validate_only
 from portal.models import Evaluation, Run, SharedTask, Team
 from scoring.metrics import LoadedGold
-from scoring.score import MailedResult
+from scoring.score import Result
 from tests.canary import CANARY
 from tests.portal.remembered import remembered
 from tests.portal.web.conftest import Clock
@@ -114,7 +114,7 @@ def test_a_check_says_the_same_whatever_the_gold_is(meltemi: Team, tiny_folder: 
 def test_a_scorer_that_quotes_gold_as_it_fails_is_not_repeated(
     meltemi: Team, sender: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def fail(_definition: Any, _track: str, gold: LoadedGold, *_: Any) -> MailedResult:
+    def fail(_definition: Any, _track: str, gold: LoadedGold, *_: Any) -> Result:
         raise ValueError(f"cannot compare with {CANARY}: {gold.answers}")
 
     monkeypatch.setattr("portal.evaluation.confined.runs.score_answers", fail)

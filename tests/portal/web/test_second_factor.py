@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -55,9 +56,19 @@ def organizers_pages() -> list[str]:
     """All pages of organizers in the tiny task."""
     found = []
     for pattern in urls.urlpatterns:
-        if "organize" in str(pattern.pattern):
-            names = set(pattern.pattern.converters) | set(pattern.pattern.regex.groupindex)  # type: ignore[union-attr]
-            values = {"dataset": "sample", "phase": "evaluation", "pk": 1, "verb": "approve"}
+        names = set(pattern.pattern.converters) | set(pattern.pattern.regex.groupindex)  # type: ignore[union-attr]
+        if "organize" in str(pattern.pattern) and "slug" in names:
+            values: dict[str, Any] = {
+                "dataset": "sample",
+                "phase": "evaluation",
+                "pk": 1,
+                "verb": "approve",
+                "name": "teams.csv",
+            }
+            if pattern.name == "organize_state":
+                values["verb"] = "hide"
+            elif pattern.name == "gold_preview":
+                values["pk"] = UUID(int=1)
             arguments = {name: value for name, value in values.items() if name in names}
             found.append(reverse(str(pattern.name), kwargs={"slug": "tiny"} | arguments))
     return found
