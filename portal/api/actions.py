@@ -98,7 +98,7 @@ def _waiting(request: ApiRequest, shared_task: Any, keys: list[str]) -> list[Any
 
 def _run(request: ApiRequest, run: Run) -> RunAnswer:
     line = run_view(run, request.user, request.at).line
-    return RunAnswer.of(line, official_among([line.run], request.user, request.at))
+    return RunAnswer.of(line, official_among([line], request.user, request.at))
 
 
 def _team(_request: ApiRequest, team: Team) -> TeamAnswer:

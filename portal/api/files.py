@@ -112,7 +112,7 @@ def submit_file(request: ApiRequest, task: str, phase: str, query: Query[UploadQ
             key=request.headers.get(KEY, ""),
         )
     view = submission_view(submission, request.user, at)
-    official = official_among((line.run for line in view.runs), request.user, at)
+    official = official_among(view.runs, request.user, at)
     answer = SubmissionAnswer.seen(view, official)
     request.location = reverse("api:submission", args=[task, submission.pk])
     return Status(int(HTTPStatus.CREATED), answer)

@@ -54,7 +54,7 @@ def submission(request: ApiRequest, task: str, submission: UUID) -> SubmissionAn
     """An upload, its runs and every problem: poll it until `is_finished`."""
     found = find_submission(request, task, submission)
     view = submission_view(found, request.user, request.at)
-    return SubmissionAnswer.seen(view, official_among((line.run for line in view.runs), request.user, request.at))
+    return SubmissionAnswer.seen(view, official_among(view.runs, request.user, request.at))
 
 
 @read("Submissions", "/tasks/{slug:task}/submissions/{uuid:submission}/report", ReportAnswer)
@@ -88,7 +88,7 @@ def runs(request: ApiRequest, task: str, paging: Query[Paging], phase: str = "",
     wanted = {name: slug for name, slug in (("phase__slug", phase), ("track__slug", track)) if slug}
     found = page_of(request, own.filter(**wanted), ("-received_at", "-pk"), paging)
     lines = {line.run.pk: line for line in run_lines(_of(found), request.user, request.at)}
-    official = official_among((line.run for line in lines.values()), request.user, request.at)
+    official = official_among(lines.values(), request.user, request.at)
     return as_page(request, [RunAnswer.of(lines[one.pk], official) for one in found])
 
 
@@ -96,7 +96,7 @@ def runs(request: ApiRequest, task: str, paging: Query[Paging], phase: str = "",
 def run(request: ApiRequest, task: str, run: UUID) -> RunAnswer:
     """A run of your team, or a baseline."""
     line: RunLine = run_view(find_run(request, task, run), request.user, request.at).line
-    return RunAnswer.of(line, official_among([line.run], request.user, request.at))
+    return RunAnswer.of(line, official_among([line], request.user, request.at))
 
 
 @read(

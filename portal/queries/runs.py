@@ -1,6 +1,6 @@
 """Runs as shown to their team and the organizers."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,6 +10,8 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 
 from portal.models import Board, Evaluation, Phase, Run, Submission, Team, Viewer
+from portal.models.official import official_run
+from portal.models.run import RunQuerySet
 from portal.queries.columns import Score, scores, shown_score
 from portal.queries.ladder import shown_keys
 from portal.queries.official import OfficialRun, official_runs
@@ -90,18 +92,39 @@ def official_runs_of(lines: Iterable[RunLine], viewer: Viewer, at: datetime) -> 
     return official_runs([line.run for line in lines], values, viewer, at)
 
 
-def official_among(runs: Iterable[Run], viewer: Viewer, at: datetime) -> set[UUID]:
-    """Ids of those runs that are official, as far as the viewer may know. The teams' other runs are looked up."""
-    runs = [run for run in runs if run.team_id is not None]
-    same = Run.objects.filter(
-        team__in={run.team_id for run in runs},
-        phase__in={run.phase_id for run in runs},
-        track__in={run.track_id for run in runs},
-    )
-    found = official_runs_of(run_lines(same, viewer, at), viewer, at)
-    by_rule = {one.run.pk for one in found if one.run}
-    of_all = {run.pk for run in runs if run.is_eligible and run.phase.official == Phase.Official.ALL}
-    return by_rule | of_all
+def official_among(lines: Iterable[RunLine], viewer: Viewer, at: datetime) -> set[UUID]:
+    """Ids of those runs that are official, as far as the viewer may know.
+
+    The teams' other runs are read only where one of these may be official: by the rule `best`, if its score is shown.
+    """
+    by_rule: dict[str, list[RunLine]] = defaultdict(list)
+    for line in lines:
+        if line.run.team_id is not None and line.run.is_eligible:
+            by_rule[line.run.phase.official].append(line)
+    of_all = {line.run.pk for line in by_rule.pop(Phase.Official.ALL, [])}
+    best = [line.run for line in by_rule.pop(Phase.Official.BEST, []) if line.scores]
+    others = [line.run for some in by_rule.values() for line in some]
+    found = official_runs_of(run_lines(_same_board(best), viewer, at), viewer, at) if best else []
+    return of_all | {one.run.pk for one in found if one.run} | _official_by_time(others)
+
+
+def _official_by_time(runs: list[Run]) -> set[UUID]:
+    """The official runs by the rules that need no scores, `last` and `chosen`, on the boards of these runs."""
+    if not runs:
+        return set()
+    rules = {run.phase_id: run.phase.official for run in runs}
+    groups: dict[tuple[int | None, int, int], list[Run]] = defaultdict(list)
+    columns = ("team", "phase", "track", "received_at", "number", "chosen_at")
+    for run in _same_board(runs).eligible().only(*columns):
+        groups[run.team_id, run.phase_id, run.track_id].append(run)
+    found = (official_run(rules[phase], some, {}) for (_team, phase, _track), some in groups.items())
+    return {run.pk for run in found if run}
+
+
+def _same_board(runs: Iterable[Run]) -> RunQuerySet:
+    """All runs of the same teams in the same phases and tracks."""
+    teams, phases, tracks = zip(*((run.team_id, run.phase_id, run.track_id) for run in runs), strict=True)
+    return Run.objects.filter(team__in=set(teams), phase__in=set(phases), track__in=set(tracks))
 
 
 def submission_view(submission: Submission, viewer: Viewer, at: datetime) -> SubmissionView:
@@ -177,7 +200,9 @@ def _scores(run: Run, evaluation: Evaluation | None, key: float | None, step: fl
 
 def _shown_evaluations(runs: Iterable[Run], viewer: Viewer, at: datetime) -> dict[Any, Evaluation]:
     """By run: the evaluation of a released board, else the last one by the newest gold version."""
-    by_id = {run.pk: run for run in runs}
+    by_id = {run.pk: run for run in runs if run.finished_at is not None}  # others were never scored
+    if not by_id:
+        return {}
     released = _released_pairs({run.phase for run in by_id.values()}, at)
     found = Evaluation.objects.visible_to(viewer, at).filter(run__in=by_id).select_related("gold")
     found = found.order_by("gold__version", "created_at")

@@ -300,3 +300,21 @@ def test_the_official_run_of_each_team_is_marked_as_on_the_page(tiny, meltemi):
             assert read(f"/tasks/tiny/runs/{one['id']}").json()["is_official"] is one["is_official"]
     first = read("/tasks/tiny/runs?limit=1").json()["items"]
     assert [(one["name"], one["is_official"]) for one in first] == [("one_Meltemi_2.json", True)]
+
+
+@pytest.mark.parametrize(
+    ("official", "expected"), [("all", {1, 2, 3}), ("best", {2}), ("last", {3}), ("chosen", {1}), ("unchosen", {3})]
+)
+def test_the_official_run_follows_the_rule(tiny, meltemi, official, expected):
+    Phase.objects.update(official=official.removeprefix("un"), runs_per_track=None)
+    for number, values in enumerate((GOOD, PERFECT, GOOD, PERFECT, ["MAYBE"]), 1):
+        send_run(meltemi, values, number, EVALUATION + timedelta(minutes=number))
+    work_off(EVALUATION)
+    Run.objects.filter(number=4, team=meltemi).update(withdrawn_at=EVALUATION, withdrawn_by=captain(meltemi))
+    if official == "chosen":
+        Run.objects.filter(number=1, team=meltemi).update(chosen_at=EVALUATION, chosen_by=captain(meltemi))
+    member, organizer = Script(captain(meltemi)), Script(organizer_of(tiny), "organize")
+    shown = set() if official == "best" else expected  # the best run would say something about hidden scores
+    for read, numbers in ((organizer, expected), (member, shown)):
+        found = read("/tasks/tiny/runs").json()["items"]
+        assert {one["number"] for one in found if one["is_official"]} == numbers

@@ -5,7 +5,9 @@ from datetime import timedelta
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from portal.actions.registry import every_action
 from portal.actions.teams import register_team
@@ -31,6 +33,9 @@ from tests.portal.world import (
 
 UPLOADS = "/tasks/tiny/phases/evaluation/submissions"
 NAME = "one_Meltemi_1.json"
+STATEMENTS = (
+    24  # database queries of an accepted upload; one more if the time of the team's runs decides which is official
+)
 
 
 @pytest.fixture
@@ -91,6 +96,19 @@ def test_the_same_key_gives_the_same_submission(member):
     assert first.json()["id"] == again.json()["id"]
     assert problem(member(path, "POST", run_file(PERFECT), Idempotency_Key="once")) == (422, "key_reused")
     assert problem(member(path, "POST", run_file(PERFECT))) == (409, "run_number_taken")
+
+
+@pytest.mark.parametrize("official", ["all", "best", "last", "chosen"])
+def test_a_submission_needs_few_statements(member, meltemi, official):
+    Phase.objects.update(official=official)
+    send_run(meltemi, GOOD, 1, EVALUATION)
+    send_run(meltemi, PERFECT, 2, EVALUATION)
+    work_off(EVALUATION)
+    with CaptureQueriesContext(connection) as asked:
+        answer = member(f"{UPLOADS}?file_name=one_Meltemi_3.json", "POST", run_file(GOOD))
+    assert answer.json()["runs"][0]["is_official"] is (official != "best")  # it has no score yet
+    statements = [query["sql"] for query in asked if query["sql"].startswith(("SELECT", "INSERT", "UPDATE", "DELETE"))]
+    assert len(statements) <= STATEMENTS + (official in ("last", "chosen")), "\n".join(statements)
 
 
 def test_an_input_that_is_not_valid_is_named_as_it_is_sent(member, gated):
