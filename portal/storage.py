@@ -91,6 +91,7 @@ def store_file(path: Path) -> str:
     known = file_sha256(path)
     if data_objects().has(stored_name(known)):
         return known
+    require_space(data_objects().drafts())
     draft, sha256, _size = _write(_pieces(path), data_objects().drafts())
     data_objects().put(draft, stored_name(sha256))
     return sha256

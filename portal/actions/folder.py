@@ -5,6 +5,7 @@ import tempfile
 from pathlib import Path
 
 from portal.models.task import StoredDataset, definition_name
+from portal.objects.folder import require_space
 from portal.objects.interface import data_objects
 from portal.storage import file_sha256, folder_sha256, store_file
 from scoring import Definition
@@ -19,6 +20,7 @@ def keep_folder(definition: Definition) -> str:
     sha256 = folder_sha256({name: file_sha256(path) for name, path in files.items()})
     if data_objects().has_folder(definition_name(sha256)):
         return sha256
+    require_space(data_objects().drafts())
     draft = Path(tempfile.mkdtemp(dir=data_objects().drafts()))
     apart = {dataset.file for dataset in definition.datasets} - definition.files_of_rules
     for name, path in files.items():

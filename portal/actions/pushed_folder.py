@@ -155,20 +155,25 @@ def _result(push: TaskPush, folder: PushedFolder, at: datetime) -> dict[str, Any
     """The fields of a push."""
     if folder.definition is None or any(one["severity"] == "error" for one in folder.problems):
         return _dropped(folder, [])
+    kept = {"size": push.size + folder.size}  # public files stay, so they count within the day's limit
     pushed = Pushed(prepare(folder.definition, folder.agreement), folder.gold)
     fields: dict[str, Any] = {"state": TaskPush.State.READY, "problems": folder.problems, "prepared": pushed.as_dict()}
     try:
         rehearsal, base = _rehearsed(push, pushed, at)
     except ActionError as error:
-        return _dropped(folder, [problem(error.code, error.message, "task.yaml")])
+        return kept | _dropped(folder, [problem(error.code, error.message, "task.yaml")])
     changes = [*rehearsal.changes, *_changed_files(push, pushed)]
-    return fields | {
-        "base": base,
-        "changes": changes,
-        "effects": rehearsal.effects,
-        "touches_runs": rehearsal.touches_runs,
-        "difference": _difference(push, pushed),
-    }
+    return (
+        fields
+        | kept
+        | {
+            "base": base,
+            "changes": changes,
+            "effects": rehearsal.effects,
+            "touches_runs": rehearsal.touches_runs,
+            "difference": _difference(push, pushed),
+        }
+    )
 
 
 def _rehearsed(push: TaskPush, pushed: Pushed, at: datetime) -> tuple[Rehearsal, str]:
@@ -216,13 +221,18 @@ def _record(push: TaskPush, token: UUID, result: dict[str, Any], at: datetime) -
     return True
 
 
+def drafts_of(user: User) -> int:
+    """How many drafts the person has created. Drafts that others made them an organizer of don’t count."""
+    created = TaskPush.objects.filter(is_first=True, sent_by=user, shared_task__state=SharedTask.State.DRAFT)
+    return created.count()
+
+
 def _refusal(user: User) -> dict[str, Any] | None:
     """Why the person gets no draft although the folder is valid."""
     user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
     if not may_create_tasks(user):
         return problem("may-not-create", "This account may not create tasks any more.")
-    drafts = SharedTask.objects.filter(organizers=user, state=SharedTask.State.DRAFT)
-    if drafts.count() >= DRAFTS:
+    if drafts_of(user) >= DRAFTS:
         return problem("draft-limit", f"You have {DRAFTS} drafts. Open or delete one first.")
     return None
 

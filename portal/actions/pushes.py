@@ -15,7 +15,7 @@ from portal.actions.agreement import SIGNED_WITH_OTHER_TEXT
 from portal.actions.apply_definition import PART_MISSING
 from portal.actions.errors import Conflict, Invalid, LimitReached
 from portal.actions.import_phases import WINDOW
-from portal.actions.pushed_folder import DRAFTS, Pushed, base_of
+from portal.actions.pushed_folder import DRAFTS, Pushed, base_of, drafts_of
 from portal.actions.roles import CREATORS, ORGANIZERS
 from portal.evaluation.limits import HINT_SECONDS
 from portal.evaluation.pushes import expire
@@ -27,7 +27,7 @@ from scoring.limits import MEBIBYTE, UPLOAD_BYTES
 
 PUSH_BYTES = UPLOAD_BYTES
 PUSHES_AN_HOUR = 20  # of a person
-BYTES_A_DAY = 1024 * MEBIBYTE  # per person, sealed
+BYTES_A_DAY = 1024 * MEBIBYTE  # per person: zips, and the unpacked files of valid ones
 _AN_HOUR, _A_DAY = timedelta(hours=1), timedelta(days=1)
 
 SealedPieces = Annotated[Iterable[bytes], SkipValidation]  # read once, as they are stored
@@ -51,7 +51,7 @@ _LIMITS = [TOO_MANY_PUSHES, TOO_MANY_BYTES, PUSH_RUNNING]
 @action(who=CREATORS, errors=[*_LIMITS, TOO_MANY_DRAFTS], atomic=False)
 def push_new_task(act: Act, user: User, *, sealed: SealedPieces) -> TaskPush:
     """Push the folder of a new task. A worker checks it and, if it is valid, creates a draft that only you see."""
-    if SharedTask.objects.filter(organizers=user, state=SharedTask.State.DRAFT).count() >= DRAFTS:
+    if drafts_of(user) >= DRAFTS:
         raise TOO_MANY_DRAFTS(n=DRAFTS)
     return _receive(act, None, sealed)
 

@@ -806,7 +806,7 @@ class PushAnswer(BaseModel):
     state: str = Field(description="received, checking, rejected, ready, applied or failed")
     is_finished: bool = Field(description="Whether nothing more happens by itself")
     is_stale: bool = Field(description="The task has changed since: push again")
-    size: int = Field(description="Bytes, sealed")
+    size: int = Field(description="Bytes of the sealed zip; once it is found to be valid, of its files too")
     by: str
     received_at: datetime
     checked_at: datetime | None

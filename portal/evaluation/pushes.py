@@ -46,6 +46,7 @@ class PushedFolder:
 
     problems: Problems
     definition: Definition | None = None
+    size: int = 0  # bytes, unpacked
     gold: list[PushedGold] = field(default_factory=list)
     agreement: dict[tuple[str, str], list[dict[str, Any]]] = field(default_factory=dict)
 
@@ -149,7 +150,7 @@ def _judged(child: Child, folder: Path, push: TaskPush) -> PushedFolder:
         forget_gold(map(asdict, gold))
         raise
     agreement = {(one["track"], one["split"]): one["rows"] for one in judged["agreement"]}
-    return PushedFolder(problems, load_definition(folder), gold, agreement)
+    return PushedFolder(problems, load_definition(folder), sum(sizes.values()), gold, agreement)
 
 
 def _wrong_slug(push: TaskPush, slug: str, folder: Path) -> dict[str, Any] | None:

@@ -47,7 +47,7 @@ class TaskPush(Leased):
     shared_task = models.ForeignKey(SharedTask, on_delete=models.SET_NULL, null=True, related_name="pushes")
     is_first = models.BooleanField()  # it creates a task
     sent_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
-    size = models.PositiveBigIntegerField()  # bytes, of the zip
+    size = models.PositiveBigIntegerField()  # bytes, of the sealed zip; of a valid one also of its files
     sealed_sha256 = models.CharField(max_length=64, blank=True)  # of the sealed zip; empty once it is deleted
     state = models.CharField(max_length=8, choices=State, default=State.RECEIVED)
     problems = models.JSONField(default=list)  # each as `Problem.as_dict`, without anything that gold holds

@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from portal import jobs
-from portal.actions import pushed_folder
+from portal.actions import pushed_folder, pushes
 from portal.actions.drafts import delete_draft
 from portal.actions.errors import ActionError
 from portal.actions.pushed_folder import DRAFTS, check_push
@@ -19,6 +19,7 @@ from portal.actions.pushes import PUSHES_AN_HOUR, apply_push, is_stale, push_new
 from portal.evaluation.pushes import due, expire, forget_leftovers
 from portal.models import AuditEntry, GoldStandard, PhaseChange, Run, SharedTask, TaskPush, User
 from portal.models.push import KEPT, WAITS
+from portal.objects import folder
 from portal.objects.folder import Folder
 from portal.objects.interface import gold_objects
 from portal.sealing import seal
@@ -339,9 +340,34 @@ def test_limits_of_pushes_and_drafts(creator: User, tiny_folder: Path) -> None:
     for number in range(DRAFTS):
         task = SharedTask.objects.create(slug=f"d{number}", title="D", year=2024, imported_at=EVALUATION, state="draft")
         task.organizers.add(creator)
+    TaskPush.objects.all().delete()
+    push_new_task(creator, creator, EVALUATION, sealed=seal([content]))  # drafts that others created don't count
+    names = set(gold_objects().names())
+    for task in SharedTask.objects.all():
+        TaskPush.objects.create(shared_task=task, **fields)
     with pytest.raises(ActionError, match="draft_limit"):
         push_new_task(creator, creator, EVALUATION, sealed=seal([content]))
     assert set(gold_objects().names()) == names
+
+
+def test_unpacked_files_count_within_the_day_and_need_space(
+    tiny: SharedTask, organizer: User, tiny_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    size = 2**20
+    (tiny_folder / "pages/more.txt").write_bytes(bytes(range(256)) * (size // 256))
+    push = push_task(organizer, tiny, EVALUATION, sealed=seal([packed(tiny_folder)]))
+    with monkeypatch.context() as patch:
+        patch.setattr(folder, "SPARE_BYTES", 2**60)
+        check_push(push.pk, EVALUATION)
+    push.refresh_from_db()
+    assert push.state == "received"
+    check_push(push.pk, POST)
+    push.refresh_from_db()
+    assert push.state == "ready"
+    assert push.size > size
+    monkeypatch.setattr(pushes, "BYTES_A_DAY", size)
+    with pytest.raises(ActionError, match="push_bytes"):
+        push_task(organizer, tiny, EVALUATION, sealed=seal([b""]))
 
 
 def test_only_accounts_that_may_create_tasks_push_new_ones(creator: User, tiny_folder: Path) -> None:
