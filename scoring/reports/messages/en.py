@@ -196,4 +196,9 @@ PHRASES = (
     "at most {} parts of {} characters",
     "characters that all systems allow in file names",
     "a folder that is not a file as well",
+    "a text has the control character {}; remove it",
+    "this regular expression repeats a part {} times; at most {} are allowed",
+    "this regular expression repeats a part that can be empty; repeat only parts with a character",
+    "the split {} must be named by letters and digits, with single dots, hyphens or underscores between "
+    "them, as test-2026",
 )

@@ -10,6 +10,7 @@ from scoring import DefinitionError, load_definition
 from scoring.definition import Agreement
 from scoring.definition.dates import read_moment
 from scoring.definition.yaml_values import parse_document
+from scoring.reports.messages import LANGUAGES, phrase
 from scoring.reports.problems import Report
 from tests.scoring.conftest import DEFINITION
 
@@ -192,7 +193,11 @@ def test_a_split_can_be_part_of_a_path(
 ) -> None:
     text = DEFINITION.replace("items: items.txt", f'items: {{"{split}": items.txt, test: items.txt}}')
     folder = write_task(text.replace(old, new.replace("SPLIT", split), 1))
-    assert errors(folder) == [("definition-rule", item)]
+    with pytest.raises(DefinitionError) as raised:
+        load_definition(folder)
+    (problem,) = raised.value.report
+    assert (problem.code, problem.item) == ("definition-rule", item)
+    assert len({phrase(str(problem.found), language) for language in LANGUAGES}) == len(LANGUAGES)
     assert load_definition(folder, is_imported=True).tracks  # those from before the rule stay readable
 
 
@@ -215,6 +220,7 @@ def test_control_characters_are_named_and_not_repeated(
     (problem,) = raised.value.report
     assert problem.line == next(number for number, line in enumerate(text.splitlines(), 1) if written in line)
     assert "control character U+" in problem.message
+    assert len({phrase(str(problem.found), language) for language in LANGUAGES}) == len(LANGUAGES)
     assert "".join(map(str, problem.as_dict().values())).isprintable()
 
 
