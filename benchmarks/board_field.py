@@ -60,7 +60,12 @@ def _first_runs(folder: Path, track_slug: str, phase_slug: str, teams: int) -> i
             shared_task=task, sent_by=user, file_name="x.zip", size=1, sha256="0" * 64, state="accepted", **common
         )
         run = Run.objects.create(
-            track=track, submission=upload, name=f"task2_hard_Team-{number:03}_1", state="scored", **common
+            track=track,
+            submission=upload,
+            name=f"task2_hard_Team-{number:03}_1",
+            state="scored",
+            finished_at=at,
+            **common,
         )
         scores = {"icm": number / teams, "icm_norm": 0.5, "f1_macro": number / teams}
         Evaluation.objects.create(

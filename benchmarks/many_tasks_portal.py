@@ -197,7 +197,9 @@ def _write_runs(shared_task: SharedTask, at: datetime) -> None:
         state="accepted",
         **common,
     )
-    run = Run.objects.create(track=track, submission=upload, name="one_Team_1", state="scored", **common)
+    run = Run.objects.create(
+        track=track, submission=upload, name="one_Team_1", state="scored", finished_at=at, **common
+    )
     gold = GoldStandard.objects.get(track=track)
     scores = {"accuracy": 0.5, "f1_macro": 0.5, "f1:YES": 0.5}
     shown = {"gold": gold, "scorer": shared_task.scorer, "phase": phase, "team": team}
