@@ -82,7 +82,7 @@ def test_several_labels_flags_and_spans() -> None:
         ("span_f1", [[(3, 1)]], [[(1, 3)]], "is not a span"),
         ("f1", ["A"], ["A"], "name it"),
         ("accuracy", pd.Series(["A", "B"], ["x", "x"]), pd.Series(["A", "B"]), "Item x is there twice"),
-        ("accuracy", [object()], [object()], "no object"),
+        ("accuracy", [object()], [object()], "not object"),
     ],
 )
 def test_what_does_not_fit_is_said(metric: str, run: Any, gold: Any, said: str) -> None:

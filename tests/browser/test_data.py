@@ -75,12 +75,12 @@ def test_from_sign_up_to_the_data_and_a_receipt(page: Page, portal: Portal, tmp_
     page.goto(f"{TASK}/data/test-tweets/")
     page.get_by_role("main").get_by_role("link", name="Enter the password").last.click()
     page.get_by_label(ASKED).fill("a guess")
-    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Continue").click()
     expect(page.get_by_role("alert")).to_contain_text("not your team’s password")
     found += violations(page)
     password = mailed_password(portal, "dora@example.org")
     page.get_by_label(ASKED).fill(password)
-    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Continue").click()
     expect(page.get_by_text("Password accepted")).to_be_visible()
     found += violations(page)
 
@@ -126,7 +126,7 @@ def test_a_captain_on_a_phone(phone: Page, portal: Portal, tmp_path: Path) -> No
     phone.goto(f"{TASK}/password/")
     phone.get_by_label(ASKED).fill(mailed_password(portal, "sara@example.org"))
     found += problems(phone)
-    phone.get_by_role("button", name="Go on").click()
+    phone.get_by_role("button", name="Continue").click()
     assert download(phone, "Test tweets").stat().st_size > 0
     phone.goto(f"{TASK}/data/")
     found += problems(phone)

@@ -50,6 +50,7 @@ class Production(Native):
         super().__init__(folder, Compose(compose.services, secrets), beside)
         _make_certificate(beside / "certificates")
         (beside / "acme").mkdir()
+        (beside / "backups").mkdir(mode=0o700)
         make = [sys.executable, "manage.py", "make_secrets", beside / "secrets"]
         environment = {"AGON_STATE": str(folder / "make-secrets")}  # without the public portal's variables
         subprocess.run(make, cwd=ROOT, env=environment, check=True, stdout=subprocess.DEVNULL)
