@@ -1,6 +1,5 @@
 """What someone meets who uses the engine from Python: types, errors in words, short results."""
 
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -9,23 +8,12 @@ from scoring import Definition, score
 from scoring.definition import MetricSpec
 from scoring.metrics import compare, compute, describe
 from scoring.score import GoldError, load_gold
-from tests.conftest import ROOT
 from tests.scoring.conftest import ITEMS
 
 
 def entries(values: str) -> bytes:
     parts = (f'{{"id": "{item}", "value": "{one}"}}' for item, one in zip(ITEMS, values, strict=True))
     return f"[{', '.join(parts)}]".encode()
-
-
-def test_types_and_translations_are_shipped() -> None:
-    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
-    assert settings["package-data"] == {
-        "scoring": ["py.typed", "locale/*/LC_MESSAGES/*.mo"],
-        "agon": ["py.typed"],
-    }
-    for package, patterns in settings["package-data"].items():
-        assert all(list((ROOT / package).glob(pattern)) for pattern in patterns)
 
 
 def test_a_missing_gold_file_is_a_gold_error(tiny: Definition, tmp_path: Path) -> None:

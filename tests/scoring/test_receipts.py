@@ -110,7 +110,7 @@ def test_the_command_line_verifies_receipt_and_file(files, capsys):
     assert main(words) == 0
     assert "as the portal signed it" in capsys.readouterr().out
     assert main([*words, str(files / "run.json")]) == 0
-    assert "The file is the one" in capsys.readouterr().out
+    assert "The receipt belongs to this file." in capsys.readouterr().out
     (files / "run.json").write_bytes(BODY + b" ")
     assert main([*words, str(files / "run.json"), "--json"]) == 1
     answer = json.loads(capsys.readouterr().out)

@@ -33,7 +33,12 @@ def test_it_holds_engine_and_client_in_the_portals_version() -> None:
         metadata = packed.read(f"agon-{__version__}.dist-info/METADATA").decode()
     tops = {name.split("/")[0] for name in names}
     assert tops == {"agon", "scoring", f"agon-{__version__}.dist-info"}
-    assert {"agon/py.typed", "scoring/py.typed", "scoring/locale/es/LC_MESSAGES/scoring.mo"} <= set(names)
+    assert {
+        "agon/py.typed",
+        "scoring/py.typed",
+        "scoring/locale/es/LC_MESSAGES/scoring.mo",
+        "scoring/locale/pt/LC_MESSAGES/scoring.mo",
+    } <= set(names)
     assert not [name for name in names if name.endswith((".po", ".pyc"))]
     assert f"Version: {__version__}\n" in metadata
     assert tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"] == __version__
