@@ -116,7 +116,7 @@ def test_the_command_line_verifies_receipt_and_file(files, capsys):
     answer = json.loads(capsys.readouterr().out)
     assert not answer["ok"]
     assert main([*words, str(files / "run.json")]) == 1
-    assert "as the portal signed it, but the file is another one" in capsys.readouterr().out
+    assert "The receipt is valid, but it belongs to another file." in capsys.readouterr().out
     (files / "receipt.json").write_bytes((files / "receipt.json").read_bytes().replace(b"Meltemi", b"Mistral"))
     assert main([*words, str(files / "run.json")]) == 1
     assert "The receipt is not valid" in capsys.readouterr().out
