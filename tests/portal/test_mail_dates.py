@@ -153,6 +153,7 @@ def ranked(meltemi):
     best = send_run(meltemi, PERFECT, 1, EVALUATION)
     send_run(meltemi, POOR, 2, EVALUATION)
     work_off(EVALUATION)
+    best.refresh_from_db()
     best.chosen_at, best.chosen_by = EVALUATION, captain(meltemi)
     best.save()
     new_team(meltemi.shared_task, "Notus")
