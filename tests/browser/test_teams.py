@@ -107,7 +107,7 @@ def test_a_declined_team_learns_why_and_asks_again(page: Page, other: Page, brie
     expect(other.locator("main")).to_contain_text("University of Bergen")
     found += violations(other)
     decide(other, "Libeccio")
-    assert "takes part" in mail_to(brief, "runa@example.org", "takes part")
+    assert "was approved" in mail_to(brief, "runa@example.org", "was approved")
     page.reload()
     expect(page.get_by_role("link", name="Upload runs")).to_be_visible()
     other.goto(f"{TASK}/organize/mails/")
