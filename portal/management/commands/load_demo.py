@@ -32,7 +32,7 @@ TEAM = "Meltemi"
 ADMIN, ORGANIZER, CAPTAIN, MEMBER = (f"{part}@agon.example" for part in ("admin", "organizer", "captain", "member"))
 ACCOUNTS = {  # mail address → name, role in the demo
     ADMIN: ("Ada Admin", "administrator"),
-    ORGANIZER: ("Oana Organizer", "organizer of all five shared tasks"),
+    ORGANIZER: ("Oana Organizer", "organizer of all five shared tasks, who may create others"),
     CAPTAIN: ("Cleo Captain", f"captain of the team {TEAM}"),
     MEMBER: ("Milo Member", f"member of the team {TEAM}"),
 }
@@ -78,7 +78,7 @@ def _account(email: str, name: str) -> User:
     user = User.objects.filter(email=email).first()
     if user is None:
         create = User.objects.create_superuser if email == ADMIN else User.objects.create_user
-        user = create(email, PASSWORD, name=name)
+        user = create(email, PASSWORD, name=name, may_create_tasks=email == ORGANIZER)
     EmailAddress.objects.get_or_create(user=user, email=email, defaults={"verified": True, "primary": True})
     return user
 
