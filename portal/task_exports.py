@@ -161,7 +161,7 @@ EXPORTS = {
         Export(
             "teams.csv",
             _("Teams"),
-            _("One row a member: team, state, affiliation, mail address, answers to your questions."),
+            _("One row per member: team, state, affiliation, mail address, answers to your questions."),
             _CSV,
             _teams,
         ),
@@ -172,7 +172,7 @@ EXPORTS = {
             _ZIP,
             _runs,
         ),
-        Export("scores.csv", _("Scores"), _("One row a run and metric, at full precision."), _CSV, _scores),
+        Export("scores.csv", _("Scores"), _("One row per run and metric, at full precision."), _CSV, _scores),
         Export("downloads.csv", _("Downloads"), _("Who downloaded which data, when."), _CSV, _downloads),
         Export("audit.csv", _("Audit log, CSV"), _("Who did what, when."), _CSV, _audit_table),
         Export(
