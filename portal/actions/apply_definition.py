@@ -103,15 +103,15 @@ def _shared_task(given: Prepared, as_draft: bool, at: datetime) -> tuple[SharedT
         "languages": list(definition.languages),
         "definition_sha256": given.sha256,
     }
-    shared_task = SharedTask.objects.select_for_update(no_key=True).filter(slug=definition.slug).first()
-    if shared_task is not None and as_draft:
-        raise SLUG_TAKEN()
-    if shared_task is None:
-        state = SharedTask.State.DRAFT if as_draft else SharedTask.State.OPEN
-        shared_task = SharedTask.objects.create(
-            slug=definition.slug, scorer=scorer_version, imported_at=at, state=state, **fields
-        )
+    state = SharedTask.State.DRAFT if as_draft else SharedTask.State.OPEN
+    new = fields | {"scorer": scorer_version, "imported_at": at, "state": state}
+    shared_task, is_new = SharedTask.objects.select_for_update(no_key=True).get_or_create(
+        slug=definition.slug, defaults=new
+    )
+    if is_new:
         return shared_task, [f"shared task {definition.slug}: new"]
+    if as_draft:
+        raise SLUG_TAKEN()
     changes = _update(shared_task, fields, f"shared task {shared_task.slug}")
     if changes:
         shared_task.imported_at = at

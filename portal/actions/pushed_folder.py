@@ -15,11 +15,11 @@ from typing import Any
 from uuid import UUID
 
 import structlog
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.utils.translation import gettext as _
 
 from portal import jobs
-from portal.actions.apply_definition import SLUG_TAKEN, AppliedDefinition, Prepared, apply_definition, prepare
+from portal.actions.apply_definition import AppliedDefinition, Prepared, apply_definition, prepare
 from portal.actions.errors import ActionError
 from portal.evaluation.errors import ChildError, HostError, description
 from portal.evaluation.gold import adopt, runs_to_score
@@ -207,8 +207,8 @@ def _record(push: TaskPush, token: UUID, result: dict[str, Any], at: datetime) -
         try:
             with transaction.atomic():
                 applied = Pushed.of(result["prepared"]).apply(at, push.sent_by, as_draft=True)
-        except (ActionError, IntegrityError):  # another push has just created a task with that slug
-            done = _rejected([problem(SLUG_TAKEN.code, str(SLUG_TAKEN().message), "task.yaml")])
+        except ActionError as error:  # another push has just created a task with that slug
+            done = _rejected([problem(error.code, error.message, "task.yaml")])
             return bool(TaskPush.objects.filter(pk=push.pk).update(**done))
         shared_task = applied.shared_task
         shared_task.organizers.add(push.sent_by)

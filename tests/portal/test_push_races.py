@@ -1,6 +1,9 @@
 """Simultaneous actions: one push is applied, one draft has a slug, and at least one organizer stays."""
 
+from threading import Event, Lock
+
 import pytest
+from django.db.models.signals import pre_save
 
 from portal.actions.errors import ActionError
 from portal.actions.import_shared_task import import_shared_task
@@ -74,7 +77,22 @@ def test_of_two_first_pushes_of_one_slug_one_creates_a_draft(db, tiny_folder):
         user.save()
         set_up_second_factor(user)
         found.append(push_new_task(user, user, EVALUATION, sealed=seal([packed(tiny_folder)])))
-    at_once([lambda push=push: check_push(push.pk, EVALUATION) for push in found])
+    is_first, has_draft = Lock(), Event()
+
+    def wait(**given):
+        """Hold the first new task back until the other push has its draft; on SQLite that one waits for the first."""
+        if is_first.acquire(blocking=False):
+            has_draft.wait(timeout=1)
+
+    def check(push):
+        check_push(push.pk, EVALUATION)
+        has_draft.set()
+
+    pre_save.connect(wait, SharedTask)
+    try:
+        at_once([lambda push=push: check(push) for push in found])
+    finally:
+        pre_save.disconnect(wait, SharedTask)
     assert sorted(TaskPush.objects.values_list("state", flat=True)) == ["applied", "rejected"]
     task = SharedTask.objects.get()
     assert list(task.organizers.all()) == [TaskPush.objects.get(state="applied").sent_by]
