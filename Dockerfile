@@ -1,4 +1,4 @@
-# One image for web, workers and beat: docker-compose.yml says which command makes which.
+# One image for web, workers and beat. docker-compose.yml sets the command of each service.
 FROM python:3.13.9-slim AS build
 WORKDIR /agon
 COPY run requirements.txt requirements-uv.txt ./

@@ -50,7 +50,7 @@ def test_each_secret_that_is_named_is_mounted() -> None:
 
 
 def test_a_missing_variable_is_named() -> None:
-    with pytest.raises(MissingVariable, match="AGON_URL is missing: the address that people type"):
+    with pytest.raises(MissingVariable, match="AGON_URL is missing: the public address"):
         read(FILE, {**VARIABLES, "AGON_URL": ""})
 
 

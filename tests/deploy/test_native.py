@@ -280,7 +280,7 @@ def test_a_moment_please_when_no_web_service_answers(services: Production) -> No
     services.stop("web")
     services.stop("web2")
     status, _, body = ask(services, "/")
-    assert (status, b"A moment, please" in body) == (502, True)
+    assert (status, b"Temporarily unavailable" in body) == (502, True)
     services.restart("web")
     services.restart("web2")
     wait_until(lambda: ask(services, "/")[0] == 200, "the portal answers again")
