@@ -63,7 +63,7 @@ def test_an_old_python(tmp_path: Path) -> None:
     command = [tmp_path / "run", "demo"]
     done = subprocess.run(command, env={"PATH": str(programs)}, capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert "Agon needs Python 3.11 or newer; here is Python 3.9.2." in done.stderr
+    assert "Agon needs Python 3.11 or newer, but found Python 3.9.2." in done.stderr
 
 
 def test_a_state_folder_that_cannot_be_written(tmp_path: Path) -> None:
@@ -76,12 +76,12 @@ def test_a_state_folder_that_cannot_be_written(tmp_path: Path) -> None:
     variables = os.environ | {"AGON_STATE": "file/state"}
     done = subprocess.run([tmp_path / "run", "demo"], env=variables, capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert done.stderr == "The demo may not write to file/state: let AGON_STATE name a folder where it may.\n"
+    assert done.stderr == "The demo cannot write to file/state. Set AGON_STATE to a writable folder.\n"
 
 
 @pytest.mark.parametrize(
     ("option", "said"),
-    [([], "Ready: ./run demo\n"), (["--small"], "Ready for a small portal: docs/for-administrators.md.")],
+    [([], "Ready. Next: ./run demo\n"), (["--small"], "Ready for a small portal. Next: docs/for-administrators.md.")],
 )
 def test_setup_says_what_can_be_started(tmp_path: Path, option: list[str], said: str) -> None:
     shutil.copy(ROOT / "run", tmp_path)
@@ -104,7 +104,7 @@ def test_an_unknown_target_shows_the_targets() -> None:
 def test_an_unknown_option_of_setup_is_not_passed_over() -> None:
     done = subprocess.run(["./run", "setup", "--smal"], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert done.stderr == "./run setup has one option: --small.\n"
+    assert done.stderr == "Unknown option. ./run setup accepts only --small.\n"
 
 
 WAITING = """
