@@ -37,7 +37,7 @@ def new_folder(folder: Path, template: str, slug: str) -> Path:
         WrongUsage: there is no such template, the slug is none, or the folder is there and not empty.
     """
     package = templates()
-    known: Mapping[str, Any] = package.GENERATORS
+    known: Mapping[str, Any] = package.TEMPLATES
     if template not in known:
         raise WrongUsage(f"There is no template {template}; there are {', '.join(known)}.")
     if not _SLUG.fullmatch(slug):

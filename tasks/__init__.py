@@ -1,4 +1,6 @@
-"""The five shared tasks that ship with Agon: definitions, pages and generators of synthetic demo data.
+"""The shared tasks that ship with Agon: definitions, pages and generators of synthetic data.
+
+The five of `GENERATORS` are the demo. `TEMPLATES` has more, each for one kind of task.
 
 `build` makes a complete folder of a shared task: the committed files, and generated items, gold and baselines.
 """
@@ -10,6 +12,7 @@ from pathlib import Path
 from .detests2022 import generate as detests2022
 from .exist2024 import generate as exist2024
 from .hateval2019 import generate as hateval2019
+from .regression import generate as regression
 from .ssa2023 import generate as ssa2023
 from .toxicspans2021 import generate as toxicspans2021
 
@@ -20,12 +23,16 @@ GENERATORS: dict[str, Callable[..., None]] = {
     "toxicspans2021": toxicspans2021.generate,
     "hateval2019": hateval2019.generate,
 }
+TEMPLATES: dict[str, Callable[..., None]] = {
+    **GENERATORS,
+    "regression": regression.generate,
+}
 
 
 def build(slug: str, folder: Path) -> Path:
-    """Write the shared task `slug` (a key of GENERATORS) to `folder` and return it; always the same bytes."""
+    """Write the shared task `slug` (a key of TEMPLATES) to `folder` and return it; always the same bytes."""
     source = Path(__file__).parent / slug
     shutil.copytree(source / "pages", folder / "pages", dirs_exist_ok=True)
     shutil.copy(source / "task.yaml", folder)
-    GENERATORS[slug](folder)
+    TEMPLATES[slug](folder)
     return folder

@@ -1,14 +1,14 @@
-"""`python -m tasks SLUG FOLDER`: write one of the five shared tasks, with its demo data, into a folder."""
+"""`python -m tasks SLUG FOLDER`: write one of the shared tasks, with its synthetic data, into a folder."""
 
 import argparse
 from pathlib import Path
 
-from . import GENERATORS, build
+from . import TEMPLATES, build
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tasks", description=__doc__)
-    parser.add_argument("slug", choices=GENERATORS, metavar="SLUG", help=", ".join(GENERATORS))
+    parser.add_argument("slug", choices=TEMPLATES, metavar="SLUG", help=", ".join(TEMPLATES))
     parser.add_argument("folder", type=Path, metavar="FOLDER", help="is created if need be")
     arguments = parser.parse_args()
     build(arguments.slug, arguments.folder)

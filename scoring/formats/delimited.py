@@ -44,14 +44,17 @@ class Rows:
         return Rows(self.cells[self.width :], self.width, self.lines[1:], widths)
 
 
-def split(text: str, separator: str, report: Report) -> Rows | None:
-    """Rows without blank lines; quotes are removed, everything else is kept. None if quotes do not match."""
-    return split_plain(text, separator) or _split_patiently(text, separator, report)
+def split(text: str, separator: str, quoted: bool, report: Report) -> Rows | None:
+    """Rows without blank lines; quotes are removed if cells are `quoted`, everything else is kept.
+
+    None if quotes do not match.
+    """
+    return split_plain(text, separator, quoted) or _split_patiently(text, separator, quoted, report)
 
 
-def split_plain(text: str, separator: str) -> Rows | None:
+def split_plain(text: str, separator: str, quoted: bool = True) -> Rows | None:
     """Rows of a simple text: no quotes, no blank lines, equal widths. None for others."""
-    if '"' in text:
+    if quoted and '"' in text:
         return None
     if "\r" in text:
         text = text.replace("\r\n", "\n")
@@ -62,8 +65,13 @@ def split_plain(text: str, separator: str) -> Rows | None:
     return Rows(separator.join(lines).split(separator), separators.pop() + 1, range(1, len(lines) + 1))
 
 
-def _split_patiently(text: str, separator: str, report: Report) -> Rows | None:
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+def _split_patiently(text: str, separator: str, quoted: bool, report: Report) -> Rows | None:
+    reader = csv.reader(
+        io.StringIO(text, newline=""),
+        delimiter=separator,
+        strict=True,
+        quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE,
+    )
     cells: list[str] = []
     widths, lines = array("q"), array("q")
     line = 1

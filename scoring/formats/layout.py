@@ -64,6 +64,12 @@ LAYOUT_OPTIONS = (
     Key("separator", SEPARATOR, "What separates two cells.", ","),
     Key("header", one_of("required", "optional", "none"), "Whether the first line names the columns.", "required"),
     Key(
+        "quotes",
+        one_of("csv", "none"),
+        "Whether double quotes enclose cells, as in CSV, or are characters like others, as in most files with tabs.",
+        "csv",
+    ),
+    Key(
         "extra_columns",
         one_of("warn", "ignore", "reject"),
         "What other columns lead to: a warning, nothing, or an error.",
@@ -86,7 +92,7 @@ def read_table(
     text = decode(data, report)
     if text is None or is_too_much(text, separator, reading) or _is_for_excel(text, separator, report):
         return None
-    rows = split(text, separator, report)
+    rows = split(text, separator, options["quotes"] == "csv", report)
     if rows is None:
         return None
     needed = (*options["id"], *columns)
@@ -123,7 +129,14 @@ def write_table(ids: Sequence[str], columns: Mapping[str, Sequence[Any]], option
     known = {**dict(zip(names, parts, strict=True)), **columns}
     order = options["layout"] or tuple(known)
     text = io.StringIO()
-    writer = csv.writer(text, delimiter=options["separator"], lineterminator="\n")
+    quoted = options["quotes"] == "csv"
+    writer = csv.writer(
+        text,
+        delimiter=options["separator"],
+        quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE,
+        quotechar='"' if quoted else None,
+        lineterminator="\n",
+    )
     if options["header"] == "required":
         writer.writerow(order)
     writer.writerows(zip(*(known[name] for name in order), strict=True))

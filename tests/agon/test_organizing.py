@@ -36,7 +36,14 @@ from tests.portal.world import (
     work_off,
 )
 
-TEMPLATES = ("exist2024", "ssa2023", "detests2022", "toxicspans2021", "hateval2019")
+TEMPLATES = (
+    "exist2024",
+    "ssa2023",
+    "detests2022",
+    "toxicspans2021",
+    "hateval2019",
+    "regression",
+)
 
 
 @pytest.fixture
@@ -51,7 +58,7 @@ def organizer(task: SharedTask, portal: str, monkeypatch: pytest.MonkeyPatch) ->
 def test_each_template_makes_a_valid_folder(agon: Typed, template: str) -> None:
     assert agon.json("task", "new", "my-task", "--like", template)["task"] == "my-task"
     assert agon.json("task", "check", "my-task") == {"ok": True, "task": "my-task", "problems": []}
-    assert set(templates().GENERATORS) == set(TEMPLATES)
+    assert set(templates().TEMPLATES) == set(TEMPLATES)
 
 
 def test_the_wheel_makes_a_folder_without_a_network(tmp_path: Path) -> None:

@@ -1,0 +1,63 @@
+"""Templates for kinds of tasks: complete folders, and the official scorer's values on small cases written by hand."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scoring import check_upload, load_definition, score
+from scoring.definition.folder import problems_of_folder
+from tasks import GENERATORS, TEMPLATES, build
+
+CASES = sorted((Path(__file__).parent / "cases").glob("*/case*.json"))
+FURTHER = [name for name in TEMPLATES if name not in GENERATORS]
+
+
+@pytest.mark.parametrize("template", FURTHER)
+def test_it_is_complete_and_always_the_same(template: str, tmp_path: Path) -> None:
+    first, second = (build(template, tmp_path / name) for name in ("first", "second"))
+    definition = load_definition(first)
+    assert list(problems_of_folder(definition)) == []
+    assert definition.slug == template
+    files = [path.relative_to(first) for path in sorted(first.rglob("*")) if path.is_file()]
+    assert all((first / file).read_bytes() == (second / file).read_bytes() for file in files)
+    TEMPLATES[template](second, seed=1)
+    assert any((first / file).read_bytes() != (second / file).read_bytes() for file in files)
+
+
+@pytest.mark.parametrize("template", FURTHER)
+def test_its_baselines_are_scored(template: str, tmp_path: Path) -> None:
+    definition = load_definition(build(template, tmp_path / template))
+    for gold in definition.gold:
+        for baseline in definition.baselines:
+            path = baseline.file(definition.folder, gold.split, gold.track)
+            if path is not None:
+                assert score(definition, gold.track, path, gold=gold.file, split=gold.split).report.ok
+
+
+@pytest.mark.parametrize("file", CASES, ids=lambda file: f"{file.parent.name}-{file.stem}")
+def test_scores_are_those_of_the_official_scorer(file: Path, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    case: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    definition = load_definition(root / "tasks" / file.parent.name)
+    run, gold = file.parent / case["run"], file.parent / case["gold"]
+    result = score(definition, case["track"], run, gold=gold)
+    assert result.report.ok, list(result.report)
+    with capsys.disabled():
+        for key, expected in case["scores"].items():
+            print(f"\n{file.parent.name} {key}: {result.scores[key]}, {abs(result.scores[key] - expected):.1e}", end="")
+    assert {key: result.scores[key] for key in case["scores"]} == pytest.approx(case["scores"], rel=0, abs=1e-9)
+
+
+@pytest.mark.parametrize("template", FURTHER)
+def test_a_baseline_under_a_valid_name_is_accepted(template: str, tmp_path: Path) -> None:
+    definition = load_definition(build(template, tmp_path / template))
+    gold, name = definition.gold[0], NAMES[template]
+    path = definition.baselines[0].file(definition.folder, gold.split, gold.track)
+    assert path is not None
+    found = check_upload(definition, path, name, "Lak")
+    assert found.ok, found.report.problems
+    assert [run.run.track for run in found.runs] == [gold.track]
+
+
+NAMES = {"regression": "EI-reg_en_anger_pred.txt"}
