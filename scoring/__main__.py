@@ -170,7 +170,7 @@ def _definition(folder: Path) -> Definition:
 def _check(options: argparse.Namespace, definition: Definition) -> int:
     names: dict[Path, set[str]] = {path.parent: set() for path in options.runs}
     for path in options.runs:
-        names[path.parent].add(path.name)
+        names[path.parent].add(naming.name_of(definition, path))
     reports = {path: _checked(path, options, definition, names[path.parent]) for path in options.runs}
     whole = Report([problem for report in reports.values() for problem in report])
     if options.json:
@@ -188,12 +188,12 @@ def _checked(path: Path, options: argparse.Namespace, definition: Definition, na
         report = check(definition, options.track, path, options.items, options.split, listed)
     else:
         report = _upload_report(path, options, definition, listed, set())
-        suggested = _suggested(report, path)
+        suggested = _suggested(report, definition, path)
         if suggested in names and (wanted := naming.read(definition, suggested, options.team)):
             others = [naming.read(definition, name, options.team) for name in names]
             used_numbers = {(run.track, run.number) for run in others if run and run.track and run.team == wanted.team}
             report = _upload_report(path, options, definition, listed, used_numbers)
-            suggested = _suggested(report, path)
+            suggested = _suggested(report, definition, path)
         names.add(suggested)
     if any(problem.code in ITEMS_ERRORS for problem in report.errors):
         raise UsageError("The ids to check against cannot be read.", report)
@@ -207,14 +207,15 @@ def _upload_report(
     listed: int | None,
     used_numbers: set[tuple[str, int | None]],
 ) -> Report:
-    return check_upload(
-        definition, path, path.name, options.team, options.split, options.items, listed, used_numbers
-    ).report
+    name = naming.name_of(definition, path)
+    return check_upload(definition, path, name, options.team, options.split, options.items, listed, used_numbers).report
 
 
-def _suggested(report: Report, path: Path) -> str:
+def _suggested(report: Report, definition: Definition, path: Path) -> str:
     """The valid name suggested for the file; empty if its name is valid or none is near."""
-    return next((one.suggestion for one in report if one.suggestion and one.file == path.name), "")
+    return next(
+        (one.suggestion for one in report if one.suggestion and one.file == naming.name_of(definition, path)), ""
+    )
 
 
 def _score(options: argparse.Namespace, definition: Definition) -> int:

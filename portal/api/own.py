@@ -110,7 +110,7 @@ def run_file(request: ApiRequest, task: str, run: UUID) -> HttpResponse:
     found = find_run(request, task, run)
     if not may_download_run(request.user, found):
         raise Http404
-    name = content_disposition_header(as_attachment=True, filename=found.name) or ""
+    name = content_disposition_header(as_attachment=True, filename=found.file_name) or ""
     headers = {"Content-Disposition": name}
     return HttpResponse(run_body(found), content_type="application/octet-stream", headers=headers)
 

@@ -235,6 +235,11 @@ class Run(Evaluated, Described):
         return self.track.shared_task
 
     @property
+    def file_name(self) -> str:
+        """The name without the folders that the rule for names asks for."""
+        return self.name.rpartition("/")[2]
+
+    @property
     def audit_subject(self) -> str:
         return f"run {self.pk}"
 

@@ -28,6 +28,7 @@ class RightNames:
     runs: list[RightName]
     numbers: tuple[int, ...]  # run numbers; empty where names have none
     commands: list[str]  # for one's own machine: download the rules, check the first run, submit it
+    needs_archive: bool  # names have folders
 
 
 def right_names(shared_task: SharedTask, team: Team | None, phase: Phase | None) -> RightNames:
@@ -45,14 +46,16 @@ def right_names(shared_task: SharedTask, team: Team | None, phase: Phase | None)
     runs = [RightName(track, name) for track, name in names if name]
     archive = example_archive(definition, team_name)
     bearer = ["--team", team_name] if team_name else []
-    file_name = archive or (runs[0].name if runs else "FILE")
+    needs_archive = any("/" in one.name for one in runs)
+    first = f"{shared_task.slug}.zip" if needs_archive else next((one.name for one in runs), "FILE")
+    file_name = archive or first
     there = ["--phase", phase.slug] if phase and len(definition.phases) > 1 else []
     commands = [
         shlex.join(["agon", "download", shared_task.slug, "-f", "rules"]),
         home_command("check", shared_task, split, *bearer, file_name),
         shlex.join(["agon", "submit", file_name, "-t", shared_task.slug, *there, "--wait"]),
     ]
-    return RightNames(archive, runs, definition.naming.numbers, commands)
+    return RightNames(archive, runs, definition.naming.numbers, commands, needs_archive)
 
 
 def _free(numbers: Sequence[int], track: Track, used: Collection[tuple[str, int | None]]) -> int | None:

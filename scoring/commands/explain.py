@@ -24,7 +24,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, definition: Definition) -> int:
     """Print what each name says. The files need not exist."""
-    names = [Path(name).name for name in options.names]
+    names = [naming.name_of(definition, Path(name)) for name in options.names]
     held: Held = defaultdict(set)
     for named in (naming.read(definition, name, options.team) for name in names):
         if named and named.track:

@@ -21,6 +21,7 @@ from scoring.definition.kinds import (
     either,
     limited,
     many,
+    matching,
     one_of,
     whole,
 )
@@ -28,6 +29,10 @@ from scoring.definition.phases import Phase, finish_phase
 from scoring.definition.teams import Agreement, TeamRules, finish_team
 from scoring.definition.tracks import HIERARCHIES, TRACK, Hierarchy, Track, slug_of
 from scoring.reports.problems import Problem, Report
+
+ALIAS = limited(
+    matching(r"[^\s\[\]{}/\\]+", "characters without spaces, brackets and slashes, as E-C_en", "part of a name"), 50
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,13 +42,19 @@ class Naming:
     run: str = declare(
         TEXT,
         "Pattern of a run's name, with `{team}`, `{number}` and `{track}`, or with fields of your own. `[…]` is "
-        "optional text.",
+        "optional. With folders, as in `{team}/{track}/run.tsv`, runs are uploaded in a zip.",
     )
     archive: str | None = declare(
         TEXT, "Pattern of an archive's name, with `{team}`; `.zip` is added. Without it any name will do.", default=None
     )
     track: str = declare(
         TEXT, "How fields of your own make up the track's slug: `{task}-{context}`.", default="{track}"
+    )
+    aliases: Mapping[str, str] = declare(
+        by_name(ALIAS), "How names spell `{track}`, by the track's slug: `{ec-en: E-C_en}`.", default={}
+    )
+    case: Literal["exact", "ignore"] = declare(
+        one_of("exact", "ignore"), "Whether upper and lower case matter in names.", default="exact"
     )
     numbers: tuple[int, ...] = declare(
         many(WHOLE), "The run numbers, if names contain `{number}`; else the portal counts.", default=(), name="number"

@@ -30,7 +30,7 @@ NESTED = re.compile(r".*\.(zip|7z|rar|tar|gz|tgz|bz2|xz|zst)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class ArchivedFile:
-    """A file in an archive that should be a run: entry name, name without folder, size in bytes."""
+    """A file in an archive that should be a run: entry name, name with the folders of the rule, size in bytes."""
 
     entry: str
     name: str
@@ -46,8 +46,12 @@ class Archive:
     report: Report
 
 
-def inspect_archive(path: Path, listed: int | None = limits.LISTED) -> Archive:
-    """Check the list of entries. If the report has errors, the files are only for further reports."""
+def inspect_archive(path: Path, listed: int | None = limits.LISTED, folders: int = 0) -> Archive:
+    """Check the list of entries. If the report has errors, the files are only for further reports.
+
+    Args:
+        folders: how many folders are part of a run's name.
+    """
     report = Report(listed=listed)
     try:
         with path.open("rb") as file:
@@ -67,12 +71,12 @@ def inspect_archive(path: Path, listed: int | None = limits.LISTED) -> Archive:
     clutter = [entry for entry in files if CLUTTER.fullmatch(_path(entry))]
     _list("warning", "archive-clutter", clutter, report)
     files = [entry for entry in files if entry not in clutter]
-    folder = _enclosing_folder(files)
+    folder = _enclosing_folder(files, folders)
     accompanying = [entry for entry in files if ACCOMPANYING.fullmatch(PurePosixPath(_path(entry)).name)]
     _list("warning", "archive-accompanying", accompanying, report)
     nested = [entry for entry in files if NESTED.fullmatch(entry.name)]
     _list("error", "archive-nested", nested, report)
-    runs = [_archived(entry, folder, bare, report) for entry in files if entry not in [*accompanying, *nested]]
+    runs = [_archived(entry, folder, folders, bare, report) for entry in files if entry not in [*accompanying, *nested]]
     if not runs and report.ok:
         report.error("archive-empty")
     return Archive(runs, folder, report)
@@ -151,10 +155,11 @@ def _check_twice(names: Iterable[str], report: Report) -> None:
             report.error("archive-name-twice", file=places[0], places=places, count=len(group))
 
 
-def _enclosing_folder(files: Sequence[ZipEntry]) -> str | None:
-    """The only folder that contains all files."""
-    folders = {_path(entry).split("/", 1)[0] if "/" in _path(entry) else "" for entry in files}
-    return folders.pop() or None if len(folders) == 1 else None
+def _enclosing_folder(files: Sequence[ZipEntry], folders: int) -> str | None:
+    """The only folder that contains all files, and that is not part of their names."""
+    outer = {_path(entry).split("/", 1)[0] if "/" in _path(entry) else "" for entry in files}
+    is_deeper = any(_path(entry).count("/") > folders for entry in files)
+    return outer.pop() or None if len(outer) == 1 and is_deeper else None
 
 
 def _suggested(entry: ZipEntry, bare: Mapping[str, int]) -> str | None:
@@ -163,12 +168,14 @@ def _suggested(entry: ZipEntry, bare: Mapping[str, int]) -> str | None:
     return printable(name) if bare[name] == 1 else None
 
 
-def _archived(entry: ZipEntry, folder: str | None, bare: Mapping[str, int], report: Report) -> ArchivedFile:
+def _archived(
+    entry: ZipEntry, folder: str | None, folders: int, bare: Mapping[str, int], report: Report
+) -> ArchivedFile:
     inner = _path(entry).removeprefix(f"{folder}/") if folder else _path(entry)
-    if "/" in inner and not _points_out(entry):  # which was reported already
+    if inner.count("/") > folders and not _points_out(entry):  # which was reported already
         name = printable(entry.name)
         report.error("archive-subfolder", file=name, found=name, suggestion=_suggested(entry, bare))
-    return ArchivedFile(entry.name, inner.rsplit("/", 1)[-1], entry.size)
+    return ArchivedFile(entry.name, "/".join(inner.split("/")[-1 - folders :]), entry.size)
 
 
 def _list(severity: Severity, code: str, entries: Sequence[ZipEntry], report: Report) -> None:

@@ -12,6 +12,7 @@ from scoring.reports.problems import Report
 from scoring.uploads import naming
 from scoring.uploads.archives import ArchivedFile, inspect_archive, read_archived
 from scoring.uploads.name_rules import UsedNumbers
+from scoring.uploads.patterns import Pattern
 
 HEAD_BYTES = 1024
 
@@ -106,7 +107,7 @@ def _runs_of_archive(
     else:
         suggestion = next((problem.suggestion for problem in named.report if problem.suggestion), None)
         report.error("archive-named-otherwise", file=label, found=label, suggestion=suggestion)
-    archive = inspect_archive(path, report.listed)
+    archive = inspect_archive(path, report.listed, Pattern(definition.naming.run).depth)
     report.extend(archive.report, file=label)
     if archive.folder and archive.report.ok and not _asks_for_folder(definition, archive.folder, team):
         report.warning("archive-folder", file=label, found=naming.printable(archive.folder))

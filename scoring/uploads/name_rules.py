@@ -15,6 +15,8 @@ from scoring.uploads.patterns import Pattern
 
 ANYTHING = ".+?"
 ANY_WORD = "[A-Za-z0-9-]{1,30}?"  # bounded, so that no name makes the search for its errors slow
+FIELDS = 8  # in a pattern of names
+OPTIONAL_FIELDS = 3  # in optional parts: each doubles the ways to read a name
 SAMPLE_TEAMS = ("TEAM", "team", "Team1", "team-1")
 
 
@@ -45,23 +47,30 @@ class RunRule:
 
     def match(self, name: str, waived: frozenset[str]) -> NameReading | None:
         """What the name says without the waived parts of the rule; None if it still does not match."""
-        if "track" not in waived:
-            matches = (self._match(name, track, waived) for track in self.definition.tracks)
-            return next((named for named in matches if named), None)
-        return self._match(name, None, waived)
+        pattern = self.pattern.name if "folders" in waived else self.pattern
+        if "track" in waived or not self._says_track(pattern):
+            return self._match(pattern, name, None, waived)
+        matches = (self._match(pattern, name, track, waived) for track in self.definition.tracks)
+        return next((named for named in matches if named), None)
 
-    def _match(self, name: str, track: Track | None, waived: frozenset[str]) -> NameReading | None:
+    def _says_track(self, pattern: Pattern) -> bool:
+        """Whether the pattern has all fields by which the whole one tells tracks apart."""
+        track = Pattern(self.definition.naming.track).fields | {"track"}
+        return pattern.required & track == self.pattern.required & track
+
+    def _match(self, pattern: Pattern, name: str, track: Track | None, waived: frozenset[str]) -> NameReading | None:
         naming = self.definition.naming
-        fields = dict.fromkeys(Pattern(naming.track).fields | {"track"}, ANY_WORD)
+        fields = dict.fromkeys(Pattern(naming.track).fields | {"track"}, _any_word(naming))
         if track:
             fields = {key: re.escape(text) for key, text in (_fields_of(naming, track.slug) or {}).items()}
         fields["number"] = "[0-9]{1,9}" if "number" in waived else "|".join(map(str, naming.numbers))
-        match = _fullmatch(self.pattern, name, fields | {"team": _team_regex(self, waived)}, waived)
+        matched = name.rpartition("/")[2] if "folders" in waived else name
+        match = _fullmatch(self, pattern, matched, fields | {"team": _team_regex(self, waived)}, waived)
         if match is None:
             return None
         found = match.groupdict()
-        number = int(found["number"]) if "number" in found else None
-        return NameReading(name, track.slug if track else None, found.get("team", self.team), number)
+        number = int(found["number"]) if found.get("number") else None
+        return NameReading(name, track.slug if track else None, _team_of(self, found, waived), number)
 
     def right_names(self, track: Track | None, number: int | None, team: str | None) -> Iterator[str]:
         """Valid names that are free: for this track or any, with this number or any."""
@@ -87,8 +96,8 @@ class ArchiveRule:
         self.extension = ".zip"
 
     def match(self, name: str, waived: frozenset[str]) -> NameReading | None:
-        match = _fullmatch(self.pattern, name, {"team": _team_regex(self, waived)}, waived)
-        return NameReading(name, team=match.groupdict().get("team", self.team)) if match else None
+        match = _fullmatch(self, self.pattern, name, {"team": _team_regex(self, waived)}, waived)
+        return NameReading(name, team=_team_of(self, match.groupdict(), waived)) if match else None
 
     def right_names(self, track: Track | None, number: int | None, team: str | None) -> Iterator[str]:
         chosen = self.team or _valid_team(self.definition, team)
@@ -111,9 +120,23 @@ def _valid_team(definition: Definition, found: str | None) -> str | None:
     return next((team for team in teams if re.fullmatch(definition.team.name, team)), None)
 
 
-def _fullmatch(pattern: Pattern, name: str, fields: Mapping[str, str], waived: frozenset[str]) -> re.Match[str] | None:
-    regex = pattern.stem.regex(fields) + r"(\.[^.]*)*" if "extension" in waived else pattern.regex(fields)
-    return _compiled(regex, re.IGNORECASE if "case" in waived else 0).fullmatch(name)
+def _any_word(naming: Naming) -> str:
+    """An expression for any spelling of a track."""
+    further = "".join(sorted({*"".join(naming.aliases.values())}))
+    return f"[A-Za-z0-9{re.escape(further)}-]{{1,30}}?" if further else ANY_WORD
+
+
+def _team_of(rule: Rule, found: Mapping[str, str | None], waived: frozenset[str]) -> str | None:
+    """The team as the rule spells it, or as the name does."""
+    return found.get("team") or rule.team if "team" in waived else rule.team or found.get("team")
+
+
+def _fullmatch(
+    rule: Rule, pattern: Pattern, name: str, fields: Mapping[str, str], waived: frozenset[str]
+) -> re.Match[str] | None:
+    regex = pattern.stem.regex(fields) + r"(\.[^./]*)*" if "extension" in waived else pattern.regex(fields)
+    ignores_case = "case" in waived or rule.definition.naming.case == "ignore"
+    return _compiled(regex, re.IGNORECASE if ignores_case else 0).fullmatch(name)
 
 
 _compiled = lru_cache(maxsize=2000)(re.compile)  # a name is tried with hundreds of them, more than `re` caches
@@ -123,30 +146,48 @@ def errors_of_naming(naming: Naming, slugs: Iterable[str]) -> Iterator[tuple[str
     """The errors of a definition's naming rules: a key, and a sentence."""
     run, archive, track = Pattern(naming.run), Pattern(naming.archive or ""), Pattern(naming.track)
     for key, pattern in (("run", run), ("archive", archive), ("track", track)):
-        if not pattern.is_well_formed or set(pattern.source) & set("/\\"):
-            yield key, f"{pattern.source} is no pattern of {{fields}} and [optional text]"
+        slashes = "\\" if key == "run" else "/\\"
+        if not pattern.is_well_formed or set(pattern.source) & set(slashes):
+            yield key, f"{pattern.source} is no pattern of {{fields}} and [optional parts]"
             return
-    known = {"team", "number", "track"} | track.fields
-    for name in sorted(run.fields - known):
-        yield "run", f"{{{name}}} is none of {', '.join(sorted(known))}"
+    slugs = list(slugs)
+    yield from _errors_of_run(naming, run, track)
     if archive.fields - {"team"}:
         yield "archive", "the only field is {team}"
     if ("number" in run.fields) != bool(naming.numbers):
         yield "number", "give the run numbers if, and only if, names hold {number}"
+    for slug in naming.aliases.keys() - {*slugs}:
+        yield "aliases", f"there is no track {slug}; there are {', '.join(slugs)}"
     spelled: dict[tuple[str, ...], str] = {}
     for slug in slugs:
         fields = _fields_of(naming, slug)
         if fields is None:
             yield "track", f"{naming.track} does not spell the track {slug}"
             continue
-        spelling = tuple(fields[name] for name in sorted(run.fields & fields.keys()))
+        values = (fields[name] for name in sorted(run.required & fields.keys()))
+        spelling = tuple(value.casefold() if naming.case == "ignore" else value for value in values)
         if spelling in spelled:
             yield "run", f"names do not tell the tracks {spelled[spelling]} and {slug} apart"
         spelled[spelling] = slug
+
+
+def _errors_of_run(naming: Naming, run: Pattern, track: Pattern) -> Iterator[tuple[str, str]]:
+    known = {"team", "number", "track"} | track.fields
+    for name in sorted(run.fields - known):
+        yield "run", f"{{{name}}} is none of {', '.join(sorted(known))}"
+    if any(part in ("", ".", "..") for part in run.source.split("/")) or re.search(r"\[[^\]]*/", run.source):
+        yield "run", f"{run.source} has a folder without a name, or one that is optional"
+    twice = sorted({name for name in run.optional_fields if run.source.count(f"{{{name}}}") > 1})
+    for name in twice:
+        yield "run", f"{{{name}}} is in an optional part and there again: write it once"
+    if run.source.count("{") > FIELDS:
+        yield "run", f"{run.source} has more than {FIELDS} fields"
+    if len(run.optional_fields) > OPTIONAL_FIELDS:
+        yield "run", f"{run.source} has more than {OPTIONAL_FIELDS} fields in optional parts"
 
 
 def _fields_of(naming: Naming, slug: str) -> dict[str, str] | None:
     """The values of the track's fields, e.g. task → task1 and context → hard; None if the slug does not match."""
     pattern = Pattern(naming.track)
     match = re.fullmatch(pattern.regex(dict.fromkeys(pattern.fields, ANYTHING)), slug)
-    return match.groupdict() | {"track": slug} if match else None
+    return match.groupdict() | {"track": naming.aliases.get(slug, slug)} if match else None

@@ -6,15 +6,24 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import chain, combinations
 from operator import itemgetter
+from pathlib import Path
 
 from scoring.definition import Definition
 from scoring.limits import NAME_CHARACTERS
 from scoring.reports.problems import Report
 from scoring.uploads.name_rules import ArchiveRule, NameReading, Rule, RunRule, UsedNumbers
+from scoring.uploads.patterns import Pattern
 
 COMPARED = 10  # valid names compared letter by letter, after a quick selection
 LIKELY = 0.7  # likeness from which an invalid name is assumed to mean a valid one
-WAIVERS = ("case", "extension", "number", "team", "track")  # parts of a rule, the most frequent mistakes first
+WAIVERS = (
+    "case",
+    "extension",
+    "number",
+    "team",
+    "track",
+    "folders",
+)  # parts of a rule, the most frequent mistakes first
 
 
 def explain(definition: Definition, name: str, team: str | None, used_numbers: UsedNumbers = ()) -> NameReading:
@@ -24,8 +33,16 @@ def explain(definition: Definition, name: str, team: str | None, used_numbers: U
 
 def read(definition: Definition, name: str, team: str | None) -> NameReading | None:
     """Read a run's file name; None if it breaks any rule."""
-    clean = _without_oddities(name)
-    return RunRule(definition, team).match(clean, frozenset()) if clean == composed(name) else None
+    rule = RunRule(definition, team)
+    clean = _without_oddities(name, rule.pattern.depth)
+    return rule.match(clean, frozenset()) if clean == composed(name) else None
+
+
+def name_of(definition: Definition, path: Path) -> str:
+    """The file's name, with the folders that the rule names."""
+    folders = Pattern(definition.naming.run).depth
+    is_archive = path.name.casefold().endswith(".zip")
+    return path.name if is_archive or not folders else "/".join(path.resolve().parts[-1 - folders :])
 
 
 def explain_archive(definition: Definition, name: str, team: str | None) -> NameReading:
@@ -72,7 +89,7 @@ def likely_track(definition: Definition, name: str, team: str | None) -> str | N
     """The track meant by a name without one: its valid name is near, and nearer than those of all others."""
     rule = RunRule(definition, team)
     names = {right: track.slug for track in definition.tracks for right in rule.right_names(track, None, None)}
-    ranked = _ranked(names, _without_oddities(name))
+    ranked = _ranked(names, _without_oddities(name, rule.pattern.depth))
     best, slug = (ranked[0][0], names[ranked[0][1]]) if ranked else (0.0, "")
     is_equal = any(likeness == best and names[right] != slug for likeness, right in ranked)
     return slug if best >= LIKELY and not is_equal else None
@@ -95,7 +112,7 @@ def example_archive(definition: Definition, team: str | None) -> str | None:
 
 def _explain(rule: Rule, name: str) -> NameReading:
     """Find the fewest parts of the rule to waive for the name to match: these are its errors."""
-    clean = _without_oddities(name)
+    clean = _without_oddities(name, rule.pattern.depth)
     report = Report()
     is_odd = clean != composed(name)
     waived, named = _least_waived(rule, clean)
@@ -114,8 +131,9 @@ def _explain(rule: Rule, name: str) -> NameReading:
 
 def _least_waived(rule: Rule, name: str) -> tuple[tuple[str, ...], NameReading | None]:
     """The fewest parts to waive for the name to match, and what it then says; None if it never matches."""
-    if rule.match(name, frozenset(WAIVERS)):
-        for waived in chain.from_iterable(combinations(WAIVERS, size) for size in range(len(WAIVERS) + 1)):
+    waivers = WAIVERS if rule.pattern.depth else WAIVERS[:-1]
+    if rule.match(name, frozenset(waivers)):
+        for waived in chain.from_iterable(combinations(waivers, size) for size in range(len(waivers) + 1)):
             if named := rule.match(name, frozenset(waived)):
                 return waived, named
     return (), None
@@ -180,9 +198,13 @@ def likeness_to(name: str) -> Callable[[str], float]:
     return likeness
 
 
-def _without_oddities(name: str) -> str:
-    """The composed name without slashes, control characters, direction marks and what is beyond the limit."""
-    shown = "".join(char for char in composed(name) if char.isprintable() and char not in "/\\")
+def _without_oddities(name: str, folders: int = 0) -> str:
+    """The composed name without control characters, direction marks and what is beyond the limit.
+
+    Slashes stay if names have folders.
+    """
+    odd = "\\" if folders else "/\\"
+    shown = "".join(char for char in composed(name) if char.isprintable() and char not in odd)
     return shown.strip()[:NAME_CHARACTERS]
 
 

@@ -94,7 +94,7 @@ def run_file(request: HttpRequest, pk: str) -> FileResponse:
     found = find_run(request, pk)
     if not may_download_run(request.user, found):
         raise Http404
-    return FileResponse(BytesIO(run_body(found)), as_attachment=True, filename=found.name)
+    return FileResponse(BytesIO(run_body(found)), as_attachment=True, filename=found.file_name)
 
 
 def find_run(request: HttpRequest, pk: str) -> Run:

@@ -18,6 +18,7 @@ MESSAGES = {
     "name-number": "There is no run number {found} in this task; the numbers are {expected}.",
     "name-team": "The name is for the team {found}; expected {expected}.",
     "name-track": "The name {found} matches no track; the tracks are {expected}.",
+    "name-folders": "The name {found} needs the folders of the rule {expected}: pack the file in a zip with them.",
     "name-pattern": "The name {found} does not follow the rule {expected}.",
     "name-of-other-track": "The name says {found}, but the content is a run for {expected}: rename the file, or check "
     "its content.",

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from time import process_time
+from typing import Any
 
 import pytest
 
@@ -117,15 +118,110 @@ def test_no_name_takes_long(tiny: Definition, name: str) -> None:
     ("rules", "word"),
     [
         (Naming(run="{team}_{task"), "no pattern"),
-        (Naming(run="sub/{track}"), "no pattern"),
+        (Naming(run="sub\\{track}"), "no pattern"),
         (Naming(run="{track}_{colour}"), "{colour}"),
         (Naming(run="{track}_{number}"), "run numbers"),
         (Naming(run="{track}", numbers=(1,)), "run numbers"),
         (Naming(run="{track}", archive="x_{track}"), "archive"),
         (Naming(run="{task}", track="{task}-{context}"), "apart"),
         (Naming(run="run"), "apart"),
+        (Naming(run="run[_{track}]"), "apart"),
+        (Naming(run="{track}", aliases={"one-hard": "H", "one-soft": "h"}, case="ignore"), "apart"),
+        (Naming(run="{track}", aliases={"two": "T"}), "there is no track two"),
+        (Naming(run="[a[b]]"), "no pattern"),
+        (Naming(run="/{track}"), "folder"),
+        (Naming(run="../{track}"), "folder"),
+        (Naming(run="{track}[/x]"), "folder"),
+        (Naming(run="[{team}_]{track}_{team}"), "write it once"),
+        (Naming(run="{track}" + "{team}" * 8), "more than 8 fields"),
+        (Naming(run="{track}[{team}][{a}][{b}][{c}]", track="{a}{b}{c}"), "optional parts"),
         (Naming(run="{task}{context}", track="{task}+{context}"), "does not spell"),
     ],
 )
 def test_errors_of_the_rules_themselves(rules: Naming, word: str) -> None:
     assert any(word in " ".join(error) for error in errors_of_naming(rules, ["one-hard", "one-soft"]))
+
+
+def named_by(tiny: Definition, **rules: Any) -> Definition:
+    """The task with other rules for names."""
+    return replace(tiny, naming=Naming(**{"track": "{task}-{context}", "numbers": (1, 2, 3)} | rules))
+
+
+SPELLED = {"task1-hard": "E-C_en", "task2-hard": "E-C_es", "task1-soft": "V-Reg_en"}
+
+
+@pytest.mark.parametrize(
+    ("rules", "name", "said"),
+    [
+        ({"run": "{track}_pred.txt", "aliases": SPELLED, "numbers": ()}, "E-C_es_pred.txt", ("task2-hard", None)),
+        ({"run": "{track}_pred.txt", "aliases": SPELLED, "numbers": ()}, "task3-table_pred.txt", ("task3-table", None)),
+        ({"run": "{track}_RUN{number}.TSV", "aliases": SPELLED}, "E-C_en_RUN2.TSV", ("task1-hard", 2)),
+        ({"run": "{track}_{number}.tsv", "aliases": SPELLED, "case": "ignore"}, "e-c_EN_3.TSV", ("task1-hard", 3)),
+        ({"run": "{task}_{context}[_{number}].tsv"}, "task1_soft.tsv", ("task1-soft", None)),
+        ({"run": "{task}_{context}[_{number}].tsv"}, "task1_soft_2.tsv", ("task1-soft", 2)),
+        ({"run": "{team}/{task}/{context}/run_{number}.tsv"}, "Lak_NLP/task1/soft/run_3.tsv", ("task1-soft", 3)),
+        ({"run": "[{team}/]{track}"}, "Lak_NLP", None),
+    ],
+)
+def test_further_spellings(tiny: Definition, rules: dict[str, Any], name: str, said: tuple[str, int] | None) -> None:
+    definition = named_by(tiny, **rules)
+    errors = list(errors_of_naming(definition.naming, [track.slug for track in tiny.tracks]))
+    if said is None:
+        assert errors
+        return
+    assert errors == []
+    named = naming.explain(definition, name, "Lak_NLP")
+    assert (named.report.problems, named.track, named.number, named.team) == ([], *said, "Lak_NLP")
+
+
+@pytest.mark.parametrize(
+    ("run", "name", "parts", "suggestion"),
+    [
+        ("{track}_pred.txt", "E-C_fr_pred.txt", {"track"}, "E-C_en_pred.txt"),
+        ("{track}_pred.txt", "e-c_es_pred.txt", {"case"}, "E-C_es_pred.txt"),
+        ("{track}_pred.txt", "V-Reg_en_pred.csv", {"extension"}, "V-Reg_en_pred.txt"),
+        ("{team}/{track}/run.tsv", "run.tsv", {"folders"}, None),
+        ("{team}/{track}/run.tsv", "E-C_es/run.tsv", {"folders"}, "Lak_NLP/E-C_es/run.tsv"),
+        ("{team}/{track}/run.tsv", "Rival/E-C_es/run.tsv", {"team"}, "Lak_NLP/E-C_es/run.tsv"),
+        ("{team}/{track}/run.tsv", "Lak_NLP/E-C_es/run.txt", {"extension"}, "Lak_NLP/E-C_es/run.tsv"),
+        ("{team}/{track}.tsv", "x/E-C_es.tsv", {"team"}, "Lak_NLP/E-C_es.tsv"),
+    ],
+)
+def test_errors_of_further_spellings(
+    tiny: Definition, run: str, name: str, parts: set[str], suggestion: str | None
+) -> None:
+    definition = named_by(tiny, run=run, aliases=SPELLED, numbers=())
+    named = naming.explain(definition, name, "Lak_NLP")
+    assert broken(named) == parts
+    for problem in named.report:
+        assert problem.suggestion is not None
+        assert suggestion in (None, problem.suggestion)
+        assert naming.explain(definition, problem.suggestion, "Lak_NLP").report.ok
+    assert "pack the file in a zip" in named.report.problems[0].message or parts != {"folders"}
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        "{track}[_{team}][_{number}][.tsv]",
+        "{team}{task}{context}{number}[x][y][z]",
+        "[{team}][{number}]{task}_{context}/run.tsv",
+        "{team}/{task}/{context}/{number}/run[.tsv]",
+    ],
+)
+@pytest.mark.parametrize("name", ["_" * 150, "a/" * 75, "task1_" * 25, "a-" * 75, "1" * 150, "E-C_" * 37])
+def test_no_name_takes_long_by_further_rules(tiny: Definition, run: str, name: str) -> None:
+    definition = named_by(tiny, run=run, aliases=SPELLED, case="ignore")
+    start = process_time()
+    naming.explain(definition, name, None)
+    assert process_time() - start < 0.5
+
+
+def test_an_optional_part_of_a_name_is_suggested(tiny: Definition) -> None:
+    definition = named_by(tiny, run="{task}_{context}[_run{number}].tsv")
+    assert naming.example(definition, "task1-hard", "x", 2) == "task1_hard_run2.tsv"
+    assert naming.nearest(definition, "task1_hard_run7.tsv", "x") == [
+        "task1_hard_run1.tsv",
+        "task1_hard_run2.tsv",
+        "task1_hard_run3.tsv",
+    ]

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from scoring import Definition, Report, check, check_upload, inspect_upload, limits, load_definition
+from scoring.definition import Naming
 from scoring.uploads.inspection import read_run
 from scoring.uploads.naming import likely_track
 from tests.scoring.conftest import DEFINITION, ITEMS
@@ -114,6 +115,47 @@ def test_the_folder_that_the_task_asks_for_is_no_warning(tiny: Definition, store
     assert said(inspect_upload(tiny, other, "tiny_Lak_NLP.zip", TEAM).report) == [
         ("archive-folder", "tiny_Lak_NLP.zip")
     ]
+
+
+def in_folders(tiny: Definition) -> Definition:
+    rules = Naming(run="{team}/{task}/{context}/run_{number}.json", track="{task}-{context}", numbers=(1, 2, 3))
+    return replace(tiny, naming=rules)
+
+
+def test_runs_in_the_folders_that_the_rule_names(tiny: Definition, stored: Stored) -> None:
+    definition = in_folders(tiny)
+    runs = {"Lak_NLP/task1/hard/run_1.json": HARD, "Lak_NLP/task1/soft/run_2.json": SOFT}
+    for outer, warnings in (("", []), ("mine/", [("archive-folder", "runs.zip")])):
+        upload = check_upload(
+            definition, stored({f"{outer}{name}": run for name, run in runs.items()}), "runs.zip", TEAM
+        )
+        assert said(upload.report) == warnings
+        found = [(run.run.entry, run.run.name, run.run.track, run.run.number) for run in upload.runs]
+        assert found == [
+            (f"{outer}Lak_NLP/task1/hard/run_1.json", "Lak_NLP/task1/hard/run_1.json", "task1-hard", 1),
+            (f"{outer}Lak_NLP/task1/soft/run_2.json", "Lak_NLP/task1/soft/run_2.json", "task1-soft", 2),
+        ]
+
+
+def test_problems_of_folders_have_the_right_path(tiny: Definition, stored: Stored) -> None:
+    definition = in_folders(tiny)
+    entries = {"Lak_NLP/task1/run_1.json": HARD, "a/b/Lak_NLP/task1/soft/run_2.json": SOFT}
+    report = inspect_upload(definition, stored(entries), "runs.zip", TEAM).report
+    assert [(problem.code, problem.suggestion) for problem in report] == [
+        ("archive-subfolder", "run_2.json"),
+        ("name-folders", "Lak_NLP/task1/hard/run_1.json"),
+    ]
+    alone = inspect_upload(definition, stored(HARD), "run_1.json", TEAM).report
+    assert [problem.code for problem in alone] == ["name-folders"]
+    assert definition.naming.run in alone.problems[0].message
+
+
+def test_one_fixed_name_in_a_zip(tiny: Definition, stored: Stored) -> None:
+    definition = replace(tiny, tracks=tiny.tracks[:1], naming=Naming(run="answer.txt", archive="{team}"))
+    upload = check_upload(definition, stored({"answer.txt": HARD}), "Lak_NLP.zip", TEAM)
+    assert (said(upload.report), [run.run.track for run in upload.runs]) == ([], ["task1-hard"])
+    other = inspect_upload(definition, stored({"Answers.txt": HARD}), "Lak_NLP.zip", TEAM).report
+    assert [problem.suggestion for problem in other] == ["answer.txt"]
 
 
 def test_a_run_under_the_name_of_another_track(tiny: Definition, stored: Stored) -> None:
