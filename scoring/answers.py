@@ -109,28 +109,44 @@ class Spans:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Entities:
-    """Typed spans of tokens in sentences: those of sentence i are from starts[i] to starts[i + 1] in the other arrays.
+    """Typed spans in items: those of item i are from starts[i] to starts[i + 1] in the other arrays.
 
-    `begins` and `ends` (exclusive) count tokens from 0, `kinds` are indexes in `types`, `lengths` the sentences'
-    tokens. The entities of a sentence are sorted and do not overlap.
+    `begins` and `ends` (exclusive) count from 0: the tokens of a sentence, whose number is in `lengths`, or without
+    `lengths` the characters of a text. `kinds` are indexes in `types`. An item's entities are sorted by begin, end and
+    kind, each once. Those of tokens do not overlap. `texts` has each item's text, if it is known.
     """
 
-    ids: list[str]  # of the sentences
+    ids: list[str]
     types: tuple[str, ...]
     kinds: NDArray[np.intp]
     begins: NDArray[np.int64]
     ends: NDArray[np.int64]
     starts: NDArray[np.int64]
-    lengths: NDArray[np.int64]
+    lengths: NDArray[np.int64] | None
+    texts: list[str] | None = None  # with tokens, these separated by single spaces
 
     def __repr__(self) -> str:
-        return f"Entities({len(self.ids)} sentences, {len(self.begins)} entities)"
+        return f"Entities({len(self.ids)} items, {len(self.begins)} entities)"
 
     def select(self, rows: Rows, ids: list[str]) -> "Entities":
         """The entities in `rows`, under other ids."""
         at, starts = gathered(self.starts, rows)
-        kinds, begins, ends = self.kinds[at], self.begins[at], self.ends[at]
-        return Entities(ids, self.types, kinds, begins, ends, starts, self.lengths[rows])
+        return Entities(
+            ids,
+            self.types,
+            self.kinds[at],
+            self.begins[at],
+            self.ends[at],
+            starts,
+            lengths=None if self.lengths is None else self.lengths[rows],
+            texts=None if self.texts is None else [self.texts[row] for row in rows.tolist()],
+        )
+
+    def of_item(self, row: int) -> list[tuple[str, int, int]]:
+        """Type, begin and end of each entity of an item."""
+        own = slice(self.starts[row], self.starts[row + 1])
+        kinds = [self.types[kind] for kind in self.kinds[own].tolist()]
+        return list(zip(kinds, self.begins[own].tolist(), self.ends[own].tolist(), strict=True))
 
 
 @dataclass(frozen=True, slots=True, repr=False)

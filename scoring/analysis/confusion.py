@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scoring.answers import Matrix
-from scoring.metrics.comparison import MatrixComparison
+from scoring.metrics.comparison import EntityComparison, MatrixComparison
+from scoring.metrics.entities import matches_strictly, sides
 from scoring.reports.tables import TextTable, square
 
 NO_ANSWER = "(none)"
@@ -32,7 +33,7 @@ class Confusion:
 
 @dataclass(frozen=True, slots=True)
 class ClassLine:
-    """One class: items that have it in the gold, in the run, in both; precision, recall, F1 (None: 0 / 0)."""
+    """One class: its items or entities in the gold, in the run, in both; precision, recall, F1 (None: 0 / 0)."""
 
     name: str
     gold: int
@@ -93,6 +94,20 @@ def by_class(comparison: MatrixComparison, column: str | None = None) -> list[Cl
     return [
         ClassLine(name, has, says, hits, _share(hits, says), _share(hits, has), _share(2 * hits, has + says))
         for name, has, says, hits in counts
+    ]
+
+
+def by_type(comparison: EntityComparison) -> list[ClassLine]:
+    """One line per type of entities; in both are those with the same boundaries and type."""
+    gold, run = comparison.once(sides)
+    right, count = matches_strictly(gold, run), len(comparison.types)
+    has, says = (np.bincount(side.kinds, minlength=count).tolist() for side in (gold, run))
+    both = np.bincount(run.kinds, right, count).astype(np.intp).tolist()
+    return [
+        ClassLine(
+            *counts, _share(counts[3], counts[2]), _share(counts[3], counts[1]), _share(2 * counts[3], sum(counts[1:3]))
+        )
+        for counts in zip(comparison.types, has, says, both, strict=True)
     ]
 
 

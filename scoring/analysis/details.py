@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from scoring.analysis.confusion import by_class, confusion, labels
+from scoring.analysis.confusion import ClassLine, by_class, by_type, confusion, labels
 from scoring.analysis.field import disagreement, missed_by_all, right
 from scoring.analysis.slices import by_slice
 from scoring.answers import Matrix
 from scoring.definition import MetricSpec
-from scoring.metrics.comparison import Comparison, MatrixComparison
+from scoring.metrics.comparison import Comparison, EntityComparison, MatrixComparison
 from scoring.metrics.curves import Curve, precision_recall, roc
 from scoring.metrics.distinct import distinct
 
@@ -28,7 +28,8 @@ def details(comparison: Comparison, metrics: Sequence[MetricSpec]) -> dict[str, 
     """The details that apply to such answers, as JSON.
 
     - `classes`: for each judged column (None: the labels themselves) the lines of `by_class` as dicts, and the
-      `confusion` with its `classes` and `counts`, or None if items have several labels;
+      `confusion` with its `classes` and `counts`, or None if items have several labels; for entities the lines are
+      those of `by_type`;
     - `curves`: for each class or column with weights its `roc` and `precision_recall` as lists of (x, y), of at most
       POINTS points and DECIMALS decimals, or None if the gold lacks positives or negatives;
     - `slices`: by name of the slices, `items` and `scores` by slice, as `analysis.slices.by_slice` for one run.
@@ -38,6 +39,8 @@ def details(comparison: Comparison, metrics: Sequence[MetricSpec]) -> dict[str, 
 
 def _parts(comparison: Comparison) -> dict[str, Any]:
     """The parts; empty for spans and rankings."""
+    if isinstance(comparison, EntityComparison):
+        return {"classes": [_of_lines(None, by_type(comparison), None)]}
     if not isinstance(comparison, MatrixComparison):
         return {}
     if comparison.gold.values.dtype.kind == "f":
@@ -104,9 +107,13 @@ def _classes(comparison: MatrixComparison, column: str | None) -> dict[str, Any]
         shown = None
     else:
         shown = {"classes": matrix.classes, "counts": matrix.counts.tolist()}
+    return _of_lines(column, lines, shown)
+
+
+def _of_lines(column: str | None, lines: Sequence[ClassLine], confusion: Mapping[str, Any] | None) -> dict[str, Any]:
     names = ("name", "gold", "run", "both", "precision", "recall", "f1")
-    lines_shown = [{name: getattr(line, name) for name in names} for line in lines]
-    return {"column": column, "lines": lines_shown, "confusion": shown}
+    shown = [{name: getattr(line, name) for name in names} for line in lines]
+    return {"column": column, "lines": shown, "confusion": confusion}
 
 
 def _curves(comparison: MatrixComparison, name: str) -> dict[str, Any]:

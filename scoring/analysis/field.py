@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scoring.analysis.item_answers import Answer, ItemAnswers, item_answers
-from scoring.metrics.comparison import Comparison
+from scoring.metrics.comparison import Comparison, EntityComparison
 from scoring.metrics.correlation import midranks
 from scoring.metrics.distinct import distinct
 from scoring.reports.tables import TextTable, square
@@ -112,12 +112,14 @@ def disagreement(runs: Mapping[str, Comparison]) -> TextTable:
 
 def missed_by_all(runs: Mapping[str, Comparison]) -> MissedItems:
     """Items that every run gets wrong; pass the top k. All runs have the same gold."""
-    one = _answers(next(iter(runs.values())))
+    comparison = next(iter(runs.values()))
+    one = _answers(comparison)
     wrong = ~np.any([right(comparison) for comparison in runs.values()], axis=0)
     judged = np.array([value is not None for value in one.values], bool)
     gold = _words(one.gold)
     if one.measure == "f1":
-        gold = np.where(gold == NOTHING, NOTHING, "some characters")
+        marked = "some entities" if isinstance(comparison, EntityComparison) else "some characters"
+        gold = np.where(gold == NOTHING, NOTHING, marked)
     by_answer = {
         str(answer): (int(wrong[judged & (gold == answer)].sum()), int((judged & (gold == answer)).sum()))
         for answer in distinct(gold[judged])

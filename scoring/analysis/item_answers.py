@@ -7,8 +7,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from scoring.metrics.comparison import Comparison, MatrixComparison, SpanComparison
-from scoring.metrics.metric import ratios
+from scoring.metrics.comparison import Comparison, EntityComparison, MatrixComparison, SpanComparison
+from scoring.metrics.entities import matches_strictly, sides
+from scoring.metrics.metric import per_row, ratios
 from scoring.metrics.span_f1 import item_f1
 
 Answer = tuple[str, ...]  # the parts of an item's answer: labels, cells, weights, or ranges of characters
@@ -22,7 +23,8 @@ class ItemAnswers:
     """Answers to the items of the gold standard, in its order.
 
     `values` depend on `measure`: 1 or 0 where an answer is `right` or wrong; for weights the `overlap` Σ min / Σ max of
-    the two (Ruzicka, 1958); for spans the `f1` of the marked characters. None: there is nothing to judge.
+    the two (Ruzicka, 1958); for spans the `f1` of the marked characters, for entities that of whole
+    entities. None: there is nothing to judge.
     """
 
     ids: list[str]
@@ -40,6 +42,8 @@ def item_answers(comparison: Comparison) -> ItemAnswers:
     """
     if isinstance(comparison, SpanComparison):
         return _of_spans(comparison)
+    if isinstance(comparison, EntityComparison):
+        return _of_entities(comparison)
     if not isinstance(comparison, MatrixComparison):
         raise ValueError("rankings have no answers that are right or wrong")
     kind = comparison.gold.values.dtype
@@ -101,6 +105,28 @@ def _of_spans(comparison: SpanComparison) -> ItemAnswers:
     )
 
 
+def _of_entities(comparison: EntityComparison) -> ItemAnswers:
+    entities, items = comparison.gold.entities, len(comparison.gold)
+    gold, run = comparison.once(sides)
+    shared = per_row(run.owners, matches_strictly(gold, run), items)
+    listed = np.bincount(gold.owners, minlength=items) + np.bincount(run.owners, minlength=items)
+    return ItemAnswers(
+        ids=entities.ids,
+        gold=_stretches(
+            entities.begins, entities.ends, gold.owners, items, [entities.types[k] for k in entities.kinds]
+        ),
+        run=_stretches(
+            comparison.begins,
+            comparison.ends,
+            comparison.owners,
+            items,
+            [comparison.types[kind] for kind in comparison.kinds_of_run],
+        ),
+        values=ratios(2 * shared, listed, 1.0).tolist(),
+        measure="f1",
+    )
+
+
 def _held(held: NDArray[Any], columns: Sequence[str]) -> list[Answer]:
     names = np.array(columns, object)
     return [tuple(names[row]) for row in held]
@@ -135,12 +161,17 @@ def _weights(values: NDArray[Any], columns: Sequence[str]) -> list[Answer]:
 
 
 def _stretches(
-    begins: NDArray[np.int64], ends: NDArray[np.int64], owners: NDArray[np.intp], items: int
+    begins: NDArray[np.int64],
+    ends: NDArray[np.int64],
+    owners: NDArray[np.intp],
+    items: int,
+    types: Sequence[str] | None = None,
 ) -> list[Answer]:
-    """Ranges as `3–7` for five characters starting at 3, counted from 0; `9` for one."""
+    """Ranges as `3–7` for five characters starting at 3, counted from 0; `9` for one, `PER 9` for one with a type."""
     order = np.lexsort((ends, begins, owners))
-    rows = zip(owners[order].tolist(), begins[order].tolist(), (ends[order] - 1).tolist(), strict=True)
+    rows = zip(owners[order].tolist(), begins[order].tolist(), (ends[order] - 1).tolist(), order.tolist(), strict=True)
     found: list[list[str]] = [[] for _ in range(items)]
-    for owner, first, last in rows:
-        found[owner].append(str(first) if first == last else f"{first}–{last}")
+    for owner, first, last, place in rows:
+        stretch = str(first) if first == last else f"{first}–{last}"
+        found[owner].append(stretch if types is None else f"{types[place]} {stretch}")
     return [tuple(parts) for parts in found]

@@ -4,22 +4,18 @@ Those that copy a distribution use the training answers' if there are any, else 
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import numpy as np
 
 from scoring.answers import Answers, Entities, Matrix, Ranking, Spans
 from scoring.baselines import trivial
+from scoring.baselines.known_entities import found_again, most_frequent_types
 from scoring.baselines.material import Material, UnavailableError, UnsuitedError, labels_of
-from scoring.definition import Track
 from scoring.extras import install_command
 from scoring.formats import answer_kind
 
 Recipe = Callable[[Material], Answers]
-
-
-def _spans(track: Track) -> None:
-    if answer_kind(track) != "spans":
-        raise UnsuitedError("it answers spans")
 
 
 def _gold(material: Material) -> Answers:
@@ -64,12 +60,29 @@ def _random(material: Material) -> Answers:
 
 
 def _nothing(material: Material) -> Answers:
-    _spans(material.track)
+    kind = answer_kind(material.track)
+    if kind == "entities":
+        return found_again(material, {})
+    if kind != "spans":
+        raise UnsuitedError("it answers spans and entities")
     return trivial.empty_spans(material.ids)
 
 
+def _known_forms(material: Material) -> Answers:
+    """Every occurrence of a training entity's text gets its most frequent type."""
+    if answer_kind(material.track) != "entities":
+        raise UnsuitedError("it answers entities")
+    train = material.train
+    if not isinstance(train, Entities):
+        raise UnavailableError("it needs --train")
+    if train.texts is None:
+        train = replace(train, texts=material.texts_of(train.ids))
+    return found_again(material, most_frequent_types(train))
+
+
 def _everything(material: Material) -> Answers:
-    _spans(material.track)
+    if answer_kind(material.track) != "spans":
+        raise UnsuitedError("it answers spans")
     return trivial.every_character(dict(zip(material.ids, material.texts_of(material.ids), strict=True)))
 
 
@@ -93,6 +106,7 @@ BASELINES: Mapping[str, Recipe] = {
     "random": _random,
     "nothing": _nothing,
     "everything": _everything,
+    "known-entities": _known_forms,
     "tfidf-svc": _learned("tfidf"),
     "tfidf-svc-hierarchical": _learned("tfidf", hierarchical=True),
     "ngram-svc": _learned("ngram"),

@@ -7,14 +7,14 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from scoring.analysis.confusion import by_class, class_table, confusion, labels
+from scoring.analysis.confusion import by_class, by_type, class_table, confusion, labels
 from scoring.analysis.field import disagreement, missed_by_all, summary, summary_table
 from scoring.answers import Matrix
 from scoring.commands import VALID, UsageError, by_name, print_json
 from scoring.definition import Definition, Track
 from scoring.formats import answer_kind, read_run
 from scoring.metrics import Comparison, LoadedGold, compare, compute, describe
-from scoring.metrics.comparison import MatrixComparison
+from scoring.metrics.comparison import EntityComparison, MatrixComparison
 from scoring.reports.problems import Report
 from scoring.reports.tables import TextTable
 from scoring.score import load_gold
@@ -58,6 +58,9 @@ def _tables(track: Track, gold: LoadedGold, runs: Mapping[str, Comparison], best
         yield labels(gold.answers).cooccurrence()
         columns = gold.answers.columns if answer_kind(track) == "table" else columns
     for name, comparison in runs.items():
+        if isinstance(comparison, EntityComparison):
+            types = class_table(by_type(comparison))
+            yield replace(types, title=f"{name} · {types.title}")
         if isinstance(comparison, MatrixComparison):
             for column in columns:
                 yield from _of_run(comparison, column, name if column is None else f"{name}, {column}")

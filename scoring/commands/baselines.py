@@ -25,7 +25,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, metavar="DIR", help="for SPLIT/TRACK/NAME (default: the task's baselines/)")
     parser.add_argument("--train", metavar="FILE", help="training answers, written as the gold; {track} is the slug")
     parser.add_argument(
-        "--texts", action="append", default=[], metavar="FILE", help="table of ids and `text`, for items and training"
+        "--texts",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="table of ids and `text`, for items and training; the items’ own by default",
     )
     parser.add_argument("--vectors", type=Path, metavar="FILE", help="word vectors as a .vec text file")
     parser.add_argument("--seed", type=int, default=0, help="seed of everything random (default: 0)")
@@ -84,7 +88,7 @@ def _material(track: Track, options: argparse.Namespace, definition: Definition)
         ids=items.ids,
         gold=_answers(gold, track, options, definition) if gold and gold.is_file() else None,
         train=_answers(train, track, options, definition) if train else None,
-        texts=_texts(track, options.texts),
+        texts=_texts(track, options),
         vectors=options.vectors,
         seed=options.seed,
     )
@@ -99,10 +103,11 @@ def _answers(path: Path, track: Track, options: argparse.Namespace, definition: 
         raise UsageError(f"{path}: {error.strerror}.") from None
 
 
-def _texts(track: Track, patterns: list[str]) -> dict[str, str]:
+def _texts(track: Track, options: argparse.Namespace) -> dict[str, str]:
+    """The texts of the given tables, else of the track's own."""
     texts: dict[str, str] = {}
-    for pattern in patterns:
-        path = Path(pattern.replace(TRACK, track.slug))
+    own = [track.texts[options.split]] if options.split in track.texts else []
+    for path in [Path(pattern.replace(TRACK, track.slug)) for pattern in options.texts] or filter(Path.is_file, own):
         try:
             texts |= read_texts(path, id_columns(track))
         except TextsError as error:

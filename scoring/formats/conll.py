@@ -5,6 +5,8 @@ Tags are `O`, or a prefix and a type: `B-PER` begins an entity, `I-PER` continue
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -64,7 +66,8 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Entities | None:
     if text is None or is_too_much(text, " ", reading):
         return None
     problems = Problems(reading.report)
-    ids, lengths, tags, lines = _sentences(text, spec.options["ids"] == "comments", problems)
+    words: list[str] | None = [] if reading.role == "gold" else None
+    ids, lengths, tags, lines = _sentences(text, spec.options["ids"] == "comments", problems, words)
     if reading.text_lengths is not None:
         expected = [reading.text_lengths.get(item, length) for item, length in zip(ids, lengths, strict=True)]
         report_lengths(ids, lengths, expected, problems, reading.lenient)
@@ -72,11 +75,21 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Entities | None:
     found = entities_of(ids, lengths, codes, spec, problems, lines, reading.lenient)
     problems.report()
     check_ids(ids, reading)
-    return None if len(reading.report.errors) > errors_before else found
+    if len(reading.report.errors) > errors_before:
+        return None
+    return found if words is None else replace(found, texts=_texts(words, lengths))
 
 
-def _sentences(text: str, with_ids: bool, problems: Problems) -> tuple[list[str], list[int], list[str], list[int]]:
-    """Ids and lengths of the sentences; tags and line numbers of all tokens."""
+def _texts(words: Sequence[str], lengths: Sequence[int]) -> list[str]:
+    """The tokens of each sentence, separated by spaces."""
+    rest = iter(words)
+    return [" ".join(islice(rest, length)) for length in lengths]
+
+
+def _sentences(
+    text: str, with_ids: bool, problems: Problems, words: list[str] | None = None
+) -> tuple[list[str], list[int], list[str], list[int]]:
+    """Ids and lengths of the sentences; tags and line numbers of all tokens, which are added to `words`."""
     ids: list[str] = []
     lengths: list[int] = []
     tags: list[str] = []
@@ -97,6 +110,8 @@ def _sentences(text: str, with_ids: bool, problems: Problems) -> tuple[list[str]
                 found = shown(line)
                 problems.add("token-line", f"line {number}: {found}", line=number, found=found, expected=expected)
                 name = name or str(number)  # reported once
+            if words is not None:
+                words.append(fields[0])
             tags.append(fields[-1] if len(fields) > 1 else "O")
             lines.append(number)
     return ids, lengths, tags, lines
@@ -182,10 +197,12 @@ def _report_order(
 
 
 def write(answers: Entities, spec: FormatSpec) -> str:
-    """Write each token as `_`, as answers do not have the texts."""
+    """Write each token with its tag; a token is `_` where answers do not have the texts."""
     begins, ends, kinds = (side.tolist() for side in (answers.begins, answers.ends, answers.kinds))
     is_long, parts = spec.options["scheme"] == "BIOES", []
-    for row, (item, length) in enumerate(zip(answers.ids, answers.lengths.tolist(), strict=True)):
+    lengths = [] if answers.lengths is None else answers.lengths.tolist()
+    for row, (item, length) in enumerate(zip(answers.ids, lengths, strict=True)):
+        words = [TOKEN] * length if answers.texts is None else answers.texts[row].split()
         tags = ["O"] * length
         for at in range(answers.starts[row], answers.starts[row + 1]):
             name, begin, end = answers.types[kinds[at]], begins[at], ends[at]
@@ -193,7 +210,7 @@ def write(answers: Entities, spec: FormatSpec) -> str:
             if is_long:
                 tags[end - 1] = f"{'S' if end - begin == 1 else 'E'}-{name}"
         parts += [f"{ID}{item}\n"] if spec.options["ids"] == "comments" else []
-        parts += [*(f"{TOKEN}\t{tag}\n" for tag in tags), "\n"]
+        parts += [*(f"{word}\t{tag}\n" for word, tag in zip(words, tags, strict=True)), "\n"]
     return "".join(parts)
 
 

@@ -4,8 +4,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from scoring.answers import Answers, Entities, Matrix, Ranking, Spans
 
 
@@ -39,11 +37,9 @@ def _items(answers: Answers) -> Iterator[tuple[str, Any]]:
         case Spans():
             yield from ((item, answers.pairs(row)) for row, item in enumerate(answers.ids))
         case Entities():
-            kinds = np.array(answers.types, dtype=object)[answers.kinds] if len(answers.kinds) else answers.kinds
-            parts = zip(kinds.tolist(), answers.begins.tolist(), answers.ends.tolist(), strict=True)
-            entities = list(parts)
-            for row, (item, length) in enumerate(zip(answers.ids, answers.lengths.tolist(), strict=True)):
-                yield item, (length, entities[answers.starts[row] : answers.starts[row + 1]])
+            lengths = [None] * len(answers.ids) if answers.lengths is None else answers.lengths.tolist()
+            for row, (item, length) in enumerate(zip(answers.ids, lengths, strict=True)):
+                yield item, (length, answers.of_item(row))
         case Ranking():
             scored = list(zip(answers.documents, answers.scores.tolist(), strict=True))
             for row, item in enumerate(answers.ids):

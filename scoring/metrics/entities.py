@@ -1,9 +1,8 @@
 """Precision, recall and F1 of typed entities: strict, by boundaries, by overlap and by type (SemEval-2013, task 9).
 
-Entities of one side do not overlap. If an entity can match several of the other side (partial and type), the run's are
-processed in order and each gold entity matches once, as in nervaluate: a partial match prefers the same boundaries,
-else the first overlap; a match by type prefers the same type with the nearest boundaries, else the first overlap, which
-is then used up.
+If an entity can match several of the other side, the run's are processed in order and each gold entity matches once, as
+in nervaluate: a partial match prefers the same boundaries, else the first overlap; a match by type prefers the same
+type with the nearest boundaries, else the first overlap, which is then used up; a match by IoU prefers the greatest.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,28 +11,48 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from scoring.answers import Rows
 from scoring.definition import MetricSpec
 from scoring.metrics.comparison import EntityComparison
-from scoring.metrics.metric import ENTITIES, Contributions, Example, Metric, Numbers, Options, Part, per_row, ratios
+from scoring.metrics.metric import (
+    ENTITIES,
+    AnyNumber,
+    Contributions,
+    Example,
+    Metric,
+    Numbers,
+    Options,
+    Part,
+    computed,
+    number,
+    per_row,
+    ratios,
+)
 
 PARTIAL = 0.5  # credit for an overlap
+IOU = 0.5  # the least overlap by default: intersection / union
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """Entities in order; `begins` and `ends` are positions in all sentences together, `owners` the gold's rows."""
+    """Entities in order; `begins` and `ends` are positions in all items together, `owners` the gold's rows."""
 
     owners: NDArray[np.intp]
     begins: NDArray[np.int64]
     ends: NDArray[np.int64]
     kinds: NDArray[np.intp]
 
+    @property
+    def is_flat(self) -> bool:
+        """Whether no two entities overlap."""
+        return bool((self.begins[1:] >= self.ends[:-1]).all())
+
     def only(self, kind: int) -> "Side":
         keep = self.kinds == kind
         return Side(self.owners[keep], self.begins[keep], self.ends[keep], self.kinds[keep])
 
 
-def _sides(comparison: EntityComparison) -> tuple[Side, Side]:
+def sides(comparison: EntityComparison) -> tuple[Side, Side]:
     """The entities of gold and run."""
     gold = comparison.gold.entities
     width = max(int(gold.ends.max(initial=0)), int(comparison.ends.max(initial=0))) + 1
@@ -45,37 +64,78 @@ def _sides(comparison: EntityComparison) -> tuple[Side, Side]:
     )
 
 
-Credits = Callable[[Side, Side], Numbers]  # of gold and run: the credit of each of the run's entities
+Credits = Callable[[Side, Side, float], Numbers]  # of gold and run: the credit of each of the run's entities
+Choice = Callable[[Rows, int], tuple[float, int]]  # of free gold entities and a run's: the credit, and which is used up
+
+
+def _strict(gold: Side, run: Side, least: float) -> Numbers:
+    if not (gold.is_flat and run.is_flat):
+        return _equal(*(np.column_stack([side.begins, side.ends, side.kinds]) for side in (gold, run)))
+    same, places = _same(gold, run)
+    return (same & (gold.kinds[places] == run.kinds)).astype(np.float64) if len(gold.kinds) else same.astype(np.float64)
+
+
+def matches_strictly(gold: Side, run: Side) -> Numbers:
+    """1 for each of the run's entities that the gold has, with the same boundaries and type, else 0."""
+    return _strict(gold, run, IOU)
+
+
+def _exact(gold: Side, run: Side, least: float) -> Numbers:
+    if gold.is_flat and run.is_flat:
+        return _same(gold, run)[0].astype(np.float64)
+    return _equal(*(np.column_stack([side.begins, side.ends]) for side in (gold, run)))
 
 
 def _same(gold: Side, run: Side) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
-    """Which of the run's entities have the same boundaries as one of the gold's, and which one."""
+    """Which of the run's entities have the same boundaries as one of the gold's, and which one; neither overlaps."""
     if not len(gold.begins):
         return np.zeros(len(run.begins), np.bool_), np.zeros(len(run.begins), np.intp)
     places = np.minimum(np.searchsorted(gold.begins, run.begins), len(gold.begins) - 1)
     return (gold.begins[places] == run.begins) & (gold.ends[places] == run.ends), places
 
 
-def _strict(gold: Side, run: Side) -> Numbers:
-    same, places = _same(gold, run)
-    if not len(gold.kinds):
-        return same.astype(np.float64)
-    return np.asarray(same & (gold.kinds[places] == run.kinds), np.float64)
-
-
-def _exact(gold: Side, run: Side) -> Numbers:
-    return _same(gold, run)[0].astype(np.float64)
+def _equal(gold: NDArray[np.int64], run: NDArray[np.int64]) -> Numbers:
+    """1 for each row of the run that the gold has, as often as the gold has it; both are sorted."""
+    places = np.unique(np.concatenate([gold, run]), axis=0, return_inverse=True)[1].ravel()
+    known = np.bincount(places[: len(gold)], minlength=len(places))
+    own = places[len(gold) :]
+    earlier = np.arange(len(own)) - np.searchsorted(own, own)
+    return (earlier < known[own]).astype(np.float64)
 
 
 def _overlaps(gold: Side, run: Side) -> tuple[Sequence[int], Sequence[int]]:
-    """The range of the gold's entities that each of the run's entities overlaps."""
-    first = np.searchsorted(gold.ends, run.begins, side="right")
+    """The range of the gold's entities that each of the run's may overlap. In a flat gold it overlaps them all."""
+    first = np.searchsorted(np.maximum.accumulate(gold.ends), run.begins, side="right")
     return first.tolist(), np.searchsorted(gold.begins, run.ends, side="left").tolist()
 
 
-def _partial(gold: Side, run: Side) -> Numbers:
-    found = _exact(gold, run)
-    matched = -1
+def _in_turn(gold: Side, run: Side, choose: Choice) -> Numbers:
+    """Credits by a choice among the free gold entities that each of the run's overlaps; the chosen one is used up."""
+    found, free = np.zeros(len(run.begins)), np.ones(len(gold.begins), np.bool_)
+    for row, (first, end, begin) in enumerate(zip(*_overlaps(gold, run), run.begins.tolist(), strict=True)):
+        own = first + np.flatnonzero(free[first:end] & (gold.ends[first:end] > begin))
+        if len(own):
+            found[row], used = choose(own, row)
+            if used >= 0:
+                free[used] = False
+    return found
+
+
+def _apart(gold: Side, own: Rows, run: Side, row: int) -> NDArray[np.int64]:
+    """The sum of both boundaries' distances."""
+    apart: NDArray[np.int64] = np.abs(gold.begins[own] - run.begins[row]) + np.abs(gold.ends[own] - run.ends[row])
+    return apart
+
+
+def _partial(gold: Side, run: Side, least: float) -> Numbers:
+    def choose(own: Rows, row: int) -> tuple[float, int]:
+        apart = _apart(gold, own, run, row)
+        nearest = int(apart.argmin())
+        return (PARTIAL, int(own[0])) if apart[nearest] else (1.0, int(own[nearest]))
+
+    if not (gold.is_flat and run.is_flat):
+        return _in_turn(gold, run, choose)
+    found, matched = _exact(gold, run, least), -1
     for row, (first, end) in enumerate(zip(*_overlaps(gold, run), strict=True)):
         free = max(first, matched + 1)
         if free < end:
@@ -84,59 +144,66 @@ def _partial(gold: Side, run: Side) -> Numbers:
     return found
 
 
-def _type(gold: Side, run: Side) -> Numbers:
-    found, matched = np.zeros(len(run.begins)), set[int]()
-    kinds, begins, ends = gold.kinds.tolist(), gold.begins.tolist(), gold.ends.tolist()
-    rows = zip(*_overlaps(gold, run), run.kinds.tolist(), run.begins.tolist(), run.ends.tolist(), strict=True)
-    for row, (first, end, kind, begin, stop) in enumerate(rows):
-        free = [at for at in range(first, end) if at not in matched]
-        alike = [at for at in free if kinds[at] == kind]
-        if alike:
-            found[row] = 1.0
-            matched.add(min(alike, key=lambda at: abs(begins[at] - begin) + abs(ends[at] - stop)))
-        elif free:
-            matched.add(free[0])
-    return found
+def _type(gold: Side, run: Side, least: float) -> Numbers:
+    def choose(own: Rows, row: int) -> tuple[float, int]:
+        alike = own[gold.kinds[own] == run.kinds[row]]
+        if not len(alike):
+            return 0.0, int(own[0])
+        return 1.0, int(alike[_apart(gold, alike, run, row).argmin()])
+
+    return _in_turn(gold, run, choose)
 
 
-MATCHES: dict[str, Credits] = {"strict": _strict, "exact": _exact, "partial": _partial, "type": _type}
+def _iou(gold: Side, run: Side, least: float) -> Numbers:
+    def choose(own: Rows, row: int) -> tuple[float, int]:
+        alike = own[gold.kinds[own] == run.kinds[row]]
+        begins, ends, begin, end = gold.begins[alike], gold.ends[alike], run.begins[row], run.ends[row]
+        shared = np.minimum(ends, end) - np.maximum(begins, begin)
+        shares = shared / (np.maximum(ends, end) - np.minimum(begins, begin))
+        best = int(shares.argmax()) if len(alike) else -1
+        return (1.0, int(alike[best])) if best >= 0 and shares[best] >= least else (0.0, -1)
+
+    return _in_turn(gold, run, choose)
 
 
-def _counts(comparison: EntityComparison, match: str, name: str | None) -> Numbers:
+MATCHES: dict[str, Credits] = {"strict": _strict, "exact": _exact, "partial": _partial, "type": _type, "iou": _iou}
+
+
+def _counts(comparison: EntityComparison, match: str, name: str | None, least: float) -> Numbers:
     """By sentence, the credit of the run's entities, their number, and the gold's number: (items, 3)."""
-    gold, run = comparison.once(_sides)
+    gold, run = comparison.once(sides)
     if name is not None:
         kind = comparison.types.index(name) if name in comparison.types else -1
         gold, run = gold.only(kind), run.only(kind)
     items = len(comparison.gold)
-    credit = per_row(run.owners, MATCHES[match](gold, run), items)
+    credit = per_row(run.owners, MATCHES[match](gold, run, least), items)
     predicted, actual = (np.bincount(side.owners, minlength=items) for side in (run, gold))
     return np.column_stack([credit, predicted, actual]).astype(np.float64)
 
 
-def _counts_by_type(comparison: EntityComparison, match: str) -> Numbers:
+def _counts_by_type(comparison: EntityComparison, match: str, least: float) -> Numbers:
     """The counts for each of the gold's types: (items, 3 · types)."""
-    return np.hstack([_counts(comparison, match, name) for name in comparison.gold.entities.types])
+    return np.hstack([_counts(comparison, match, name, least) for name in comparison.gold.entities.types])
 
 
 Measure = Callable[[Numbers], Numbers]  # of counts (…, 3)
 
 
-def _precision(counts: Numbers) -> Numbers:
+def precision(counts: Numbers) -> Numbers:
     return ratios(counts[..., 0], counts[..., 1], 0.0)
 
 
-def _recall(counts: Numbers) -> Numbers:
+def recall(counts: Numbers) -> Numbers:
     return ratios(counts[..., 0], counts[..., 2])
 
 
-def _f1(counts: Numbers) -> Numbers:
+def f1(counts: Numbers) -> Numbers:
     values = ratios(2 * counts[..., 0], counts[..., 1] + counts[..., 2])
     return np.where(counts[..., 2] > 0, values, np.nan)
 
 
 def _micro(match: str, measure: Measure) -> Callable[[EntityComparison, MetricSpec], Contributions]:
-    return lambda comparison, spec: Contributions(comparison.once(_counts, match, spec.part), measure)
+    return lambda comparison, spec: Contributions(comparison.once(_counts, match, spec.part, _least(spec)), measure)
 
 
 def _macro(match: str, measure: Measure) -> Callable[[EntityComparison, MetricSpec], Contributions]:
@@ -150,20 +217,13 @@ def _macro(match: str, measure: Measure) -> Callable[[EntityComparison, MetricSp
             values = np.where(held, np.nan_to_num(measure(counts)), 0.0)
             return ratios(values.sum(axis=-1), held.sum(axis=-1))
 
-        return Contributions(comparison.once(_counts_by_type, match), combine)
+        return Contributions(comparison.once(_counts_by_type, match, _least(spec)), combine)
 
     return contributions
 
 
-def _of(contributions: Callable[[EntityComparison, MetricSpec], Contributions]) -> Callable[..., float | None]:
-    def compute(comparison: EntityComparison, spec: MetricSpec) -> float | None:
-        if not len(comparison.gold):
-            return None
-        parts = contributions(comparison, spec)
-        value = float(parts.combine(parts.values.sum(axis=0)))
-        return None if np.isnan(value) else value
-
-    return compute
+def _least(spec: MetricSpec) -> float:
+    return number(spec, "at_least", IOU)
 
 
 _GOLD = {"1": "PER 0-2, LOC 3-4", "2": "PER 1-4, ORG 5-6"}
@@ -173,30 +233,37 @@ _WORDS = {
     "exact": (", exact", "with the same boundaries, of any type", "two, PER 0-2 and ORG 3-4"),
     "partial": (", partial", "with the same boundaries, and half of those that overlap, of any type", "1 + 1 + 1/2"),
     "type": (", by type", "that overlap one of the same type", "two, PER 0-2 and PER 1-3"),
+    "iou": (
+        ", by IoU",
+        "whose intersection with one of the same type, divided by the union of both, is `at_least` 0.5",
+        "two, PER 0-2 and PER 1-3, 2/3 of 1-4",
+    ),
 }
-_CREDIT = {"strict": 1.0, "exact": 2.0, "partial": 2.5, "type": 2.0}
-_OF_PER = {"strict": 1.0, "exact": 1.0, "partial": 1.5, "type": 2.0}  # of PER alone; LOC and ORG get none
-_MEASURES: dict[str, tuple[str, Measure, str, str]] = {
-    "precision": ("Entity precision", _precision, "P", "matches / entities of the run, 0 where it has none"),
-    "recall": ("Entity recall", _recall, "R", "matches / entities of the gold, undefined where it has none"),
+_CREDIT = {"strict": 1.0, "exact": 2.0, "partial": 2.5, "type": 2.0, "iou": 2.0}
+_OF_PER = {"strict": 1.0, "exact": 1.0, "partial": 1.5, "type": 2.0, "iou": 2.0}  # of PER alone; LOC and ORG get none
+MEASURES: dict[str, tuple[str, Measure, str, str]] = {
+    "precision": ("Entity precision", precision, "P", "matches / entities of the run, 0 where it has none"),
+    "recall": ("Entity recall", recall, "R", "matches / entities of the gold, undefined where it has none"),
     "f1": (
         "Entity F1",
-        _f1,
+        f1,
         "F1",
         "2 · matches / (entities of the run + those of the gold), undefined where it has none",
     ),
 }
 _SOURCE = "Tjong Kim Sang and De Meulder (2003), CoNLL-2003 shared task; seqeval 1.2.2; nervaluate 1.2.1"
 _SOURCE_2013 = "Segura-Bedmar et al. (2013), SemEval-2013 task 9; nervaluate 1.2.1"
+_SOURCES = {"strict": _SOURCE, "iou": "DeYoung et al. (2020), ERASER, section 5.2: IOU F1"}
 _OVER: Options = {"over": ("gold", "seen", "declared")}
+_AT_LEAST: Options = {"at_least": AnyNumber(0)}
 
 
 def _metrics(match: str, measure: str) -> tuple[Metric, Metric]:
-    title, function, short, formula = _MEASURES[measure]
+    title, function, short, formula = MEASURES[measure]
     words, matches, credit = _WORDS[match]
     whole = {"precision": 3.0, "recall": 4.0, "f1": 3.5}[measure]
     ending = "" if match == "strict" else f"_{match}"
-    source = _SOURCE if match == "strict" else _SOURCE_2013
+    source, options = _SOURCES.get(match, _SOURCE_2013), _AT_LEAST if match == "iou" else {}
     micro, macro = _micro(match, function), _macro(match, function)
     divided = {"precision": "3", "recall": "4", "f1": "((3 + 4) / 2)"}[measure]
     return (
@@ -204,15 +271,16 @@ def _metrics(match: str, measure: str) -> tuple[Metric, Metric]:
             name=f"entity_{measure}{ending}",
             title=f"{title}{words}",
             short=f"{short}{words}",
-            formula=f"{formula}; matches: entities of the run {matches}; all sentences together",
+            formula=f"{formula}; matches: entities of the run {matches}; all items together",
             source=source,
-            compute=_of(micro),
+            compute=computed(micro),
             contributions=micro,
             example=Example(
                 "entities", _GOLD, _RUN, _CREDIT[match] / whole, f"matches: {credit}; {_CREDIT[match]:g} / {divided}"
             ),
             kinds=ENTITIES,
             part=Part.TYPE,
+            options=options,
         ),
         Metric(
             name=f"entity_{measure}{ending}_macro",
@@ -221,7 +289,7 @@ def _metrics(match: str, measure: str) -> tuple[Metric, Metric]:
             formula=f"mean of entity_{measure}{ending} over the types in the gold, in gold or run (`over: seen`, as "
             "seqeval), or in `classes` (`over: declared`), 0 where it is undefined for one of them",
             source=source,
-            compute=_of(macro),
+            compute=computed(macro),
             contributions=macro,
             example=Example(
                 "entities",
@@ -232,9 +300,9 @@ def _metrics(match: str, measure: str) -> tuple[Metric, Metric]:
                 f"({_OF_PER[match]:g} / 2 + 0 + 0) / 3",
             ),
             kinds=ENTITIES,
-            options=_OVER,
+            options={**_OVER, **options},
         ),
     )
 
 
-METRICS = (*(metric for match in MATCHES for measure in _MEASURES for metric in _metrics(match, measure)),)
+METRICS = (*(metric for match in MATCHES for measure in MEASURES for metric in _metrics(match, measure)),)

@@ -66,6 +66,19 @@ def share_of(parts: NDArray[Any], wholes: NDArray[Any]) -> Contributions:
     return Contributions(sums_of, lambda sums: ratios(sums[..., 0], sums[..., 1]))
 
 
+def computed(contributions: Callable[[Any, MetricSpec], Contributions]) -> Callable[[Any, MetricSpec], float | None]:
+    """The value of a metric that its contributions add up to; None without items, or where that is NaN."""
+
+    def compute(comparison: Compared, spec: MetricSpec) -> float | None:
+        if not len(comparison.gold):
+            return None
+        parts = contributions(comparison, spec)
+        value = float(parts.combine(parts.values.sum(axis=0)))
+        return None if np.isnan(value) else value
+
+    return compute
+
+
 @dataclass(frozen=True, slots=True)
 class Mean:
     """A decorator for functions of comparison and spec with each item's value (items,): the metric is their mean."""
@@ -161,6 +174,7 @@ class Metric:
     ordinal: bool = False  # needs columns with a list of values
     counts_outside: bool = False  # judges answers to items without gold, if the track counts them
     sees_background: bool = False  # about one slice, but computed on all items: `spec.where` says which are in it
+    needs_texts: bool = False  # of the items
     flags_constant: bool = False  # a run with the same label for all items gets the best value, so flag it
 
 

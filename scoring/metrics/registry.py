@@ -21,6 +21,8 @@ from scoring.metrics import (
     curves,
     divergence,
     entities,
+    entity_coverage,
+    entity_forms,
     errors,
     hierarchical_f,
     icm,
@@ -59,6 +61,8 @@ FAMILIES = (
     hierarchical_f,
     span_f1,
     entities,
+    entity_coverage,
+    entity_forms,
     ranked,
     ssa,
 )

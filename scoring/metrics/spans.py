@@ -76,17 +76,24 @@ class BothMarked:
     run_united: Intervals
 
 
+Listed = tuple[NDArray[np.intp], Counts, Counts]  # owners, begins and ends of spans
+
+
 def both_marked(comparison: SpanComparison) -> BothMarked:
     """Both sides, sorted by item and position."""
     spans = comparison.gold.spans
-    owners = np.concatenate([np.repeat(np.arange(len(spans.ids)), np.diff(spans.starts)), comparison.owners])
-    begins = np.concatenate([spans.begins, comparison.begins])
-    ends = np.concatenate([spans.ends, comparison.ends])
+    owners = np.repeat(np.arange(len(spans.ids)), np.diff(spans.starts))
+    return marked((owners, spans.begins, spans.ends), (comparison.owners, comparison.begins, comparison.ends))
+
+
+def marked(gold_spans: Listed, run_spans: Listed) -> BothMarked:
+    """Both sides, sorted by owner and position."""
+    owners, begins, ends = (np.concatenate(both) for both in zip(gold_spans, run_spans, strict=True))
     # Positions become ranks first: item and position then fit into 64 bits, whatever a run contains.
     ranks = np.unique(np.concatenate([begins, ends]), return_inverse=True)[1]
     keys = np.tile(owners, 2) * (int(ranks.max(initial=0)) + 1) + ranks
     opens, closes = keys[: len(owners)], keys[len(owners) :]
-    cut = len(spans.begins)
+    cut = len(gold_spans[0])
     gold, run = (
         Intervals(owners[side], begins[side], ends[side], opens[side], closes[side]).in_order()
         for side in (slice(cut), slice(cut, None))

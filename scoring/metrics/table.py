@@ -28,7 +28,16 @@ The page is made of the code itself; [scoring.md](scoring.md) says how a package
   on characters see no difference.
 - Entities: F1 and recall of a type that the gold lacks are undefined, where seqeval and nervaluate say 0. Macro
   averages are over the types in the gold, with `over: seen` over those of both sides, as in seqeval. Where several
-  entities overlap, each is matched once, in the order of the run, as in nervaluate 1.2.1.
+  entities overlap, each is matched once, in the order of the run, as in nervaluate 1.2.1. That package also lets an
+  inexact overlap use up a gold entity in its strict and exact matching. This only matters if the entities of one side
+  overlap each other; then every exact match counts here.
+- Entities by IoU: ERASER lets a gold entity match several of the run's; here it matches once, so that recall is at
+  most 1. With `at_least` above 0.5 and entities that do not overlap both are the same.
+- Surface forms of entities: a form is right where gold and run have the same entity, as in the scorer of WNUT 2017. A
+  form that the run finds only in other places is not. In samples of items a form keeps its weight: it adds an equal
+  part in each item that has it.
+- Entities by coverage: SemEval-2020 task 11 adds up all pairs of entities; here characters that several entities of
+  the other side mark count once. Both are the same if the entities of one type do not overlap.
 - Repeated ids are rejected, whatever a metric would do with them: the scorer of HatEval takes two ids,
   repeated as often as the gold has items, for perfect.
 """

@@ -1,6 +1,9 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from scoring.__main__ import main
 from scoring.answers import Matrix
 from scoring.baselines import trivial
 
@@ -44,3 +47,59 @@ def test_spans_of_nothing_and_of_everything() -> None:
     assert [nothing.offsets(row) for row in range(2)] == [[], []]
     everything = trivial.every_character({"1": "abc", "2": "", "3": "é!"})
     assert [everything.offsets(row) for row in range(len(everything.ids))] == [[0, 1, 2], [], [0, 1]]
+
+
+ENTITIES = """
+agon: 1
+slug: names
+title: Names
+year: 2027
+languages: [en]
+tracks:
+  - slug: one
+    format: {kind: conll, classes: [PER, LOC]}
+    items: items.txt
+    texts: texts.tsv
+    metrics: [entity_f1, entity_f1_surface]
+    rank_by: entity_f1
+naming: {run: "{track}_{team}"}
+gold: [{track: one, split: test, file: gold.conll}]
+phases:
+  - {slug: open, opens: "2027-01-01 00:00 UTC", scores: at-once, official: best}
+"""
+
+
+def test_entities_known_from_training_are_found_again_the_longest_first(tmp_path: Path) -> None:
+    (tmp_path / "task.yaml").write_text(ENTITIES, encoding="utf-8")
+    (tmp_path / "items.txt").write_text("1\n2\n", encoding="utf-8")
+    (tmp_path / "texts.tsv").write_text("id\ttext\n1\tAna of San Jose\n2\tSan Jose Ana Ana\n", encoding="utf-8")
+    gold = "Ana B-PER\nof O\nSan B-LOC\nJose I-LOC\n\nSan B-PER\nJose I-PER\nAna I-PER\nAna O\n"
+    (tmp_path / "gold.conll").write_text(gold, encoding="utf-8")
+    train = "San B-LOC\nJose I-LOC\n\nSan B-LOC\nJose I-LOC\n\nSan B-PER\nJose I-PER\n\nSan B-PER\n\nAna B-PER\n"
+    (tmp_path / "train.conll").write_text(train, encoding="utf-8")
+    out = tmp_path / "out"
+    words = ["baselines", "--task", str(tmp_path), "--train", str(tmp_path / "train.conll"), "--out", str(out)]
+    assert main(words) == 0
+    written = {path.stem: path.read_text(encoding="utf-8") for path in (out / "test/one").iterdir()}
+    assert written.keys() == {"gold", "nothing", "known-entities"}
+    assert written["gold"].split() == gold.split()
+    assert written["nothing"].split() == [
+        "Ana",
+        "O",
+        "of",
+        "O",
+        "San",
+        "O",
+        "Jose",
+        "O",
+        "San",
+        "O",
+        "Jose",
+        "O",
+        "Ana",
+        "O",
+        "Ana",
+        "O",
+    ]
+    tags = written["known-entities"].split()[1::2]
+    assert tags == ["B-PER", "O", "B-LOC", "I-LOC", "B-LOC", "I-LOC", "B-PER", "B-PER"]

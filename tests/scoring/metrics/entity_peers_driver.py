@@ -1,7 +1,9 @@
 """Runs in the environment of seqeval and nervaluate: reads a JSON list of evaluations, prints one of their values.
 
 An evaluation has the tags of each sentence as `gold` and `run`, and a `scheme`, IOB2 or IOBES. Values are by our names;
-those of seqeval's strict mode begin with `discard `. nervaluate gets the entities that seqeval reads.
+those of seqeval's strict mode begin with `discard `. nervaluate gets the entities that seqeval reads. With the `words`
+of each sentence there are scores of surface forms: the scorer of WNUT 2017 takes the entities that both sides have, and
+counts different pairs of words and type.
 """
 
 import json
@@ -20,6 +22,20 @@ MEASURES = {"precision": metrics.precision_score, "recall": metrics.recall_score
 
 def entities(tags):
     return [{"label": name, "start": first, "end": last} for name, first, last in get_entities(tags)]
+
+
+def forms(given):
+    sides = [
+        {(row, *one) for row, tags in enumerate(given[side]) for one in get_entities(tags)} for side in ("gold", "run")
+    ]
+    both, gold, run = (
+        {(name, tuple(given["words"][row][first : last + 1])) for row, name, first, last in side}
+        for side in (sides[0] & sides[1], *sides)
+    )
+    values = {"precision": len(both) / len(run) if run else 0, "recall": len(both) / len(gold) if gold else 0}
+    total = sum(values.values())
+    values["f1"] = 2 * values["precision"] * values["recall"] / total if total else 0
+    return {f"wnut entity_{name}_surface": value for name, value in values.items()}
 
 
 def evaluate(given):
@@ -41,6 +57,8 @@ def evaluate(given):
             values[f"nervaluate entity_{name}{ending}"] = getattr(found["overall"][match], name)
             for kind, own in found["entities"].items():
                 values[f"nervaluate entity_{name}{ending}:{kind}"] = getattr(own[match], name)
+    if "words" in given:
+        values |= forms(given)
     return {name: value if value is None else float(value) for name, value in values.items()}
 
 

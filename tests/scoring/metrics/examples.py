@@ -13,6 +13,8 @@ from scoring.metrics.comparison import Comparison, compare
 from scoring.metrics.loaded_gold import LoadedGold
 from scoring.metrics.metric import Example
 
+TEXT = " ".join(f"w{place}" for place in range(10))
+
 
 def worked(example: Example) -> Comparison:
     """The run of an example, compared with its gold."""
@@ -48,12 +50,12 @@ def read_answers(kind: AnswerKind, given: Mapping[str, str]) -> Answers:
 
 
 def read_entities(given: Mapping[str, str], types: Sequence[str] = ()) -> Entities:
-    """Sentence → its entities as `PER 0-2, LOC 4-5`; sentences have ten tokens."""
+    """Sentence → its entities as `PER 0-2, LOC 4-5`; sentences have the ten tokens `w0` to `w9`."""
     rows = [[part.split() for part in text.split(",") if part.strip()] for text in given.values()]
     names = tuple(dict.fromkeys([*types, *(name for row in rows for name, _ in row)]))
     places = np.array([list(map(int, place.split("-"))) for row in rows for _, place in row], np.int64).reshape(-1, 2)
     kinds = np.array([names.index(name) for row in rows for name, _ in row], np.intp)
-    return Entities(list(given), names, kinds, *places.T, _starts(rows), np.full(len(rows), 10))
+    return Entities(list(given), names, kinds, *places.T, _starts(rows), np.full(len(rows), 10), [TEXT] * len(rows))
 
 
 def _labels(rows: list[list[str]], ids: list[str]) -> Matrix:

@@ -1,6 +1,7 @@
 """Typed entities: tags with and without repair, matches computed by hand, and seqeval and nervaluate to 1e-9."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import isnan
 from pathlib import Path
 
@@ -9,6 +10,8 @@ import pytest
 
 from scoring import DefinitionError, check, load_definition, score
 from scoring.analysis.details import details, field_details
+from scoring.analysis.field import missed_by_all
+from scoring.analysis.item_answers import item_answers
 from scoring.answers import Entities
 from scoring.check import read_answers
 from scoring.definition import Definition, FormatSpec
@@ -79,6 +82,65 @@ def test_macro_is_over_the_types_of_the_gold_of_both_or_declared() -> None:
     assert value("entity_precision:LOC", gold, run) == 0
 
 
+def test_entities_of_texts_may_overlap_and_each_is_matched_once() -> None:
+    gold = read_entities({"1": "PER 0-6, LOC 0-2, LOC 4-6, LOC 4-6"}, TYPES)
+    run = read_entities({"1": "PER 0-6, LOC 0-6, ORG 4-5, LOC 4-6"}, TYPES)
+    assert value("entity_precision", gold, run) == 2 / 4
+    assert value("entity_precision_exact", gold, run) == 2 / 4
+    assert value("entity_precision_partial", gold, run) == (1 + 0.5 + 0.5 + 1) / 4
+    assert value("entity_precision_type", gold, run) == (1 + 1 + 0 + 1) / 4
+    assert value("entity_recall_iou", gold, run) == 2 / 4
+    assert value("entity_recall_iou", gold, run, at_least="0.3") == 3 / 4
+
+
+def flat(rng: np.random.Generator, items: int = 6) -> Entities:
+    """Entities that do not overlap, in sentences of ten tokens."""
+    rows = {}
+    for item in range(items):
+        bounds = sorted(rng.choice(11, size=2 * int(rng.integers(0, 4)), replace=False).tolist())
+        pairs = zip(bounds[::2], bounds[1::2], strict=True)
+        rows[str(item)] = ", ".join(f"{rng.choice(TYPES)} {begin}-{end}" for begin, end in pairs)
+    return read_entities(rows, TYPES)
+
+
+def listed(answers: Entities) -> list[tuple[int, str, set[int]]]:
+    rows = range(len(answers.ids))
+    return [(row, kind, set(range(begin, end))) for row in rows for kind, begin, end in answers.of_item(row)]
+
+
+def test_overlap_and_coverage_as_counted_token_by_token() -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(30):
+        gold, run = flat(rng), flat(rng)
+        ours, theirs = listed(gold), listed(run)
+        pairs = [[(a & b, a | b) for other, kind, b in theirs if (row, name) == (other, kind)] for row, name, a in ours]
+        close = sum(len(both) / len(either) > 0.6 for own in pairs for both, either in own)
+        assert value("entity_f1_iou", gold, run, at_least="0.600001") == (
+            pytest.approx(2 * close / (len(ours) + len(theirs))) if ours else None
+        )
+        covered = [sum(len(both) for both, _ in own) / len(a) for own, (_, _, a) in zip(pairs, ours, strict=True)]
+        assert value("entity_recall_covered", gold, run) == (pytest.approx(np.mean(covered)) if ours else None)
+
+
+def test_a_surface_form_counts_once_and_is_right_where_it_is_found_in_its_place() -> None:
+    gold = read([["B-PER", "O", "B-LOC"], ["B-PER"]])
+    run = read([["O", "O", "B-LOC"], ["B-PER"]])
+    gold, run = (replace(side, texts=["Ana in Rio", "Ana"]) for side in (gold, run))
+    assert value("entity_recall_surface", gold, run) == 1
+    moved = replace(run, texts=None)
+    assert value("entity_f1_surface", gold, moved) == 1  # the gold's texts decide
+    assert value("entity_f1_surface:PER", gold, run) == 1
+    gold = replace(gold, texts=["Ana in Rio", "Eva"])
+    assert value("entity_recall_surface", gold, run) == 2 / 3
+    with pytest.raises(ValueError, match="need the items' texts"):
+        value("entity_f1_surface", replace(gold, texts=None), run)
+
+
+def test_the_text_of_a_form_is_of_characters_where_entities_are() -> None:
+    gold = replace(read_entities({"1": "PER 0-2", "2": "PER 3-5"}, TYPES), lengths=None, texts=["Al x", "by Al"])
+    assert value("entity_recall_surface", gold, read_entities({"2": "PER 3-5"}, TYPES)) == 1
+
+
 TASK = """
 agon: 1
 slug: names
@@ -116,14 +178,26 @@ def test_from_the_definition_to_intervals_and_groups(task: Definition) -> None:
     assert results["good"].scores["entity_f1"] == pytest.approx(2 / 3)
     assert results["good"].scores["entity_f1_partial"] == pytest.approx(2.5 / 3)
     runs = {name: result.comparison for name, result in results.items() if result.comparison is not None}
-    assert details(runs["good"], ()) == {}
-    assert field_details(runs) == {}
+    (classes,) = details(runs["good"], ())["classes"]
+    assert (classes["column"], classes["confusion"]) == (None, None)
+    lines = [(line["name"], line["gold"], line["run"], line["both"], line["f1"]) for line in classes["lines"]]
+    assert lines == [("PER", 2, 2, 2, 1.0), ("LOC", 1, 1, 0, 0.0)]
+    field = field_details(runs)
+    assert field["difficulty"] == [0, 3, 1]
+    assert field["disagreement"]["good"] == {"good": 0.0, "poor": 0.75}
     for spec in task.track("one").metrics:
         for interval in intervals(runs, spec, seed=1, rounds=200).values():
             assert interval is not None
             assert interval.low <= interval.value <= interval.high
         assert {one.name for one in tie_groups(runs, spec, seed=1, rounds=200)} == {"good", "poor"}
     shorter = score(task, "one", GOLD.replace(b"Jose I-LOC\n", b""), gold)
+    found = item_answers(runs["good"])
+    assert (found.gold, found.run) == (
+        [("PER 0",), ("LOC 1–2",), (), ("PER 0",)],
+        [("PER 0",), ("LOC 1",), (), ("PER 0",)],
+    )
+    assert (found.measure, found.values) == ("f1", [1, 0, 1, 1])
+    assert missed_by_all({"good": runs["good"]}).by_answer == {"(none)": (0, 1), "some entities": (1, 3)}
     assert [(one.code, one.item, one.found, one.expected) for one in shorter.report] == [
         ("tokens-differ", "2", "2", "3")
     ]
@@ -169,11 +243,18 @@ def test_seqeval_and_nervaluate(scheme: str, entity_peers: Evaluate) -> None:
         gold = [random_tags(rng, scheme) for _ in range(rng.integers(1, 8))]
         names = ["O", *{tag for tags in gold for tag in tags}]
         run = [[str(rng.choice(names)) if rng.random() < 0.25 else tag for tag in tags] for tags in gold]
-        batch.append({"gold": gold, "run": run, "scheme": scheme})
+        words = [rng.choice(list("abc"), len(tags)).tolist() for tags in gold]
+        batch.append({"gold": gold, "run": run, "scheme": scheme, "words": words})
     compared = 0
     for case, theirs in zip(batch, entity_peers(batch), strict=True):
         sides = {
-            repair: [read(case[side], "BIO" if scheme == "IOB2" else "BIOES", repair) for side in ("gold", "run")]
+            repair: [
+                replace(
+                    read(case[side], "BIO" if scheme == "IOB2" else "BIOES", repair),
+                    texts=list(map(" ".join, case["words"])),
+                )
+                for side in ("gold", "run")
+            ]
             for repair in ("begin", "discard")
         }
         for name, expected in theirs.items():

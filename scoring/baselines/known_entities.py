@@ -1,0 +1,68 @@
+"""A baseline for entities: the texts that were entities in training, wherever they occur again."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from scoring.answers import Entities
+from scoring.baselines.material import Material
+
+Found = tuple[str, int, int]  # type, begin and end
+
+
+def most_frequent_types(train: Entities) -> dict[str, str]:
+    """The text of each entity in training, with its most frequent type; the first of equally frequent ones."""
+    counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for row, text in enumerate(train.texts or ()):
+        parts: Sequence[str] = text if train.lengths is None else text.split()
+        for kind, begin, end in train.of_item(row):
+            form = parts[begin:end]
+            counts[form if isinstance(form, str) else " ".join(form)][kind] += 1
+    return {form: max(kinds, key=kinds.__getitem__) for form, kinds in counts.items()}
+
+
+def found_again(material: Material, known: Mapping[str, str]) -> Entities:
+    """The known texts in the material's items, the longest first and none within another."""
+    types, texts = tuple(material.track.format.options["classes"]), material.texts_of(material.ids)
+    if material.track.format.kind == "conll":
+        lengths = np.array([len(text.split()) for text in texts], np.int64)
+        rows = list(map(list, _in_tokens(texts, known)))
+    else:
+        lengths = None
+        rows = list(map(list, _in_characters(texts, known)))
+    flat = [one for row in rows for one in row]
+    return Entities(
+        ids=list(material.ids),
+        types=types,
+        kinds=np.array([types.index(kind) for kind, _, _ in flat], np.intp),
+        begins=np.array([begin for _, begin, _ in flat], np.int64),
+        ends=np.array([end for _, _, end in flat], np.int64),
+        starts=np.cumsum([0, *map(len, rows)], dtype=np.int64),
+        lengths=lengths,
+        texts=texts,
+    )
+
+
+def _in_tokens(texts: Sequence[str], known: Mapping[str, str]) -> Iterator[Iterator[Found]]:
+    longest = max((form.count(" ") + 1 for form in known), default=0)
+    for text in texts:
+        yield _of_sentence(text.split(), known, longest)
+
+
+def _of_sentence(tokens: Sequence[str], known: Mapping[str, str], longest: int) -> Iterator[Found]:
+    at = 0
+    while at < len(tokens):
+        ends = range(min(at + longest, len(tokens)), at, -1)
+        end = next((end for end in ends if " ".join(tokens[at:end]) in known), None)
+        if end is not None:
+            yield known[" ".join(tokens[at:end])], at, end
+        at = at + 1 if end is None else end
+
+
+def _in_characters(texts: Sequence[str], known: Mapping[str, str]) -> Iterator[Iterator[Found]]:
+    forms = "|".join(map(re.escape, sorted(filter(None, known), key=lambda form: (-len(form), form))))
+    pattern = re.compile(rf"(?<!\w)(?:{forms})(?!\w)" if forms else r"(?!)")
+    for text in texts:
+        yield ((known[match[0]], *match.span()) for match in pattern.finditer(text))
