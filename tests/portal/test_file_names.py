@@ -61,4 +61,4 @@ def test_a_run_without_its_folders_is_rejected_with_the_path(signed_in: Client) 
     answer = signed_in.post(PAGE, {"file": file, "phase": "post", "key": ""})
     assert answer.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
     assert "needs the folders" in answer.content.decode()
-    assert "Meltemi/two/run_2.json" in answer.content.decode()
+    assert '<ins class="be">Meltemi/two/</ins>run_2.json' in answer.content.decode()
