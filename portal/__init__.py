@@ -1,3 +1,3 @@
-"""The portal: a Django app, its settings and its programs. CHANGELOG.md says what is new in a version."""
+"""The portal: a Django app with its settings and programs. CHANGELOG.md lists what is new in each version."""
 
-__version__ = "0.2.0.dev0"  # as in pyproject.toml
+__version__ = "0.2.0.dev0"  # the same as in pyproject.toml

@@ -1,4 +1,4 @@
-"""Django's administration: records are read-only; the few changes that it allows are audited."""
+"""Django's administration. Records are read-only, and the few possible changes are audited."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -30,16 +30,16 @@ from portal.models import (
 )
 from portal.models.clock import database_now
 
-# The portal's own sign-in, with its verified addresses and limits, instead of a second one.
+# Use the portal's sign-in, which has verified addresses and rate limits, instead of Django's.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]  # as allauth documents
 
-# The pages of other apps would show secrets, or change accounts without an audit entry.
+# The pages of other apps would show secrets or change accounts without an audit entry.
 for model in (Authenticator, EmailAddress, Group, SocialAccount, SocialApp, SocialToken, UserSession):
     admin.site.unregister(model)
 
 
 class ShownFieldsAdmin(admin.ModelAdmin):
-    """Lists can be filtered only by what they show: other filters would reveal secrets letter by letter."""
+    """Lists that can be filtered only by the columns they show. Other filters could reveal secrets letter by letter."""
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
         shown = {*self.get_list_display(request), *self.get_list_filter(request)}
@@ -47,7 +47,7 @@ class ShownFieldsAdmin(admin.ModelAdmin):
 
 
 class RecordAdmin(ShownFieldsAdmin):
-    """Evidence: rows that cannot be added, changed or deleted by hand."""
+    """Records that no one can add, change or delete by hand."""
 
     def has_add_permission(self, request: HttpRequest, obj: object = None) -> bool:
         return False
@@ -90,7 +90,7 @@ for record, shown in RECORDS.items():
 
 
 class AuditedAdmin(ShownFieldsAdmin):
-    """Rows that can be changed; the audit log gets old and new values."""
+    """Rows that can be changed. The audit log gets the old and new values."""
 
     def save_related(
         self, request: HttpRequest, form: ModelForm, formsets: Sequence[BaseFormSet], change: bool
@@ -126,13 +126,13 @@ def _words(value: object) -> str:
 
 
 def _known(row: Model) -> str:
-    """The row by its number: names and addresses must not be copied to places where they cannot be erased."""
+    """Return the row's number. Names and addresses must not be copied to places where they cannot be erased."""
     return f"{row._meta.verbose_name} {row.pk}"
 
 
 @admin.register(SharedTask)
 class SharedTaskAdmin(UndeletableAdmin):
-    """A task's organizers. Everything else comes from its definition."""
+    """A task's organizers. All other values come from its definition."""
 
     list_display = ("title", "slug", "venue", "imported_at")
     filter_horizontal = ("organizers",)
@@ -145,7 +145,10 @@ class MembershipInline(admin.TabularInline):
 
 @admin.register(Team)
 class TeamAdmin(RecordAdmin):
-    """Teams are approved and declined on the organizers' page, which sends mails and writes audit entries."""
+    """Teams, read-only.
+
+    They are approved and declined on the organizers' page, which sends mails and writes audit entries.
+    """
 
     list_display = ("name", "shared_task", "state", "created_at")
     list_filter = ("shared_task", "state")
@@ -156,7 +159,7 @@ class TeamAdmin(RecordAdmin):
 
 @admin.register(User)
 class UserAdmin(UndeletableAdmin):
-    """Active accounts and administrators. People change their own data, and delete their accounts themselves."""
+    """Active accounts and administrators. People change their data and delete their accounts themselves."""
 
     list_display = ("email", "name", "is_active", "may_create_tasks", "is_staff", "date_joined")
     search_fields = ("email", "name")
@@ -166,7 +169,7 @@ class UserAdmin(UndeletableAdmin):
 
 @admin.register(EmailAddress)
 class EmailAddressAdmin(UndeletableAdmin):
-    """An address can be marked as verified for someone who does not receive the link."""
+    """Mail addresses. An address can be marked as verified for someone who does not receive the link."""
 
     list_display = ("email", "user", "primary", "verified")
     search_fields = ("email", "user__name")
@@ -176,7 +179,7 @@ class EmailAddressAdmin(UndeletableAdmin):
 
 @admin.register(Authenticator)
 class AuthenticatorAdmin(AuditedAdmin):
-    """A second factor can be deleted for someone who has lost it. Its secret is not shown."""
+    """Second factors. One can be deleted for someone who has lost it. Its secret is not shown."""
 
     list_display = ("user", "type", "created_at", "last_used_at")
     search_fields = ("user__email", "user__name")
@@ -185,7 +188,7 @@ class AuthenticatorAdmin(AuditedAdmin):
 
 @admin.register(SocialAccount)
 class SocialAccountAdmin(AuditedAdmin):
-    """A connected account can be deleted for someone who has lost it."""
+    """Connected accounts. One can be deleted for someone who has lost it."""
 
     list_display = ("user", "provider", "uid", "last_login")
     search_fields = ("user__email", "user__name", "uid")

@@ -1,4 +1,4 @@
-"""The one Django app."""
+"""The Django app configuration."""
 
 from django.apps import AppConfig
 from django.contrib.admin import apps as admin_apps
@@ -10,7 +10,7 @@ class PortalConfig(AppConfig):
 
 
 class AdministrationConfig(admin_apps.AdminConfig):
-    """Django's administration behind the portal's own sign-in."""
+    """Django's administration, which uses the portal's sign-in."""
 
-    default = False  # `portal` is the config above
+    default = False  # the default is the config of `portal`, above
     default_site = "portal.web.administration.Administration"

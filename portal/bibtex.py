@@ -1,6 +1,6 @@
-"""BibTeX entries of teams: one entry, parsed strictly, and written again from the result.
+"""Teams' BibTeX entries. Each is parsed strictly and written again from the parsed fields.
 
-Commands that LaTeX would execute are rejected (except accents and the like); special characters are escaped.
+Commands that LaTeX would execute are rejected, except harmless ones such as accents. Special characters are escaped.
 """
 
 import re
@@ -16,7 +16,7 @@ address author booktitle chapter doi edition editor eprint howpublished institut
 number organization pages publisher school series title type url volume year archiveprefix primaryclass eprinttype
 """
 FIELDS = frozenset(_SHOWN.split())
-LONGEST = 5000  # characters of an entry
+LONGEST = 5000  # maximum length of an entry
 
 _HEAD = re.compile(r"@\s*([A-Za-z]+)\s*\{\s*([^\s,{}\"#%\\]{1,100})\s*,\s*")
 _FIELD = re.compile(r"([A-Za-z][A-Za-z_-]*)\s*=\s*")
@@ -37,14 +37,14 @@ class BibtexError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A checked entry; its field names are in lower case."""
+    """A checked entry. Its field names are lowercase."""
 
     kind: str
     key: str
     fields: dict[str, str]
 
     def written(self, key: str = "") -> str:
-        """The entry as BibTeX, with another key if given."""
+        """Format the entry as BibTeX, with another key if one is given."""
         body = ",\n  ".join(f"{name} = {{{value}}}" for name, value in self.fields.items())
         return f"@{self.kind}{{{key or self.key},\n  {body}\n}}"
 
@@ -53,7 +53,7 @@ def read_entry(text: str) -> Entry:
     """Parse a text with a single entry.
 
     Raises:
-        BibtexError: it is no entry, or could do harm. All problems of its fields are listed.
+        BibtexError: the text is not an entry, or could do harm. The error lists all problems of its fields.
     """
     text = text.strip()
     if len(text) > LONGEST:
@@ -69,7 +69,7 @@ def read_entry(text: str) -> Entry:
     for name, value in _fields(text, head.end()):
         if name in fields:
             errors.append(_("The field %(name)s is there twice.") % {"name": name})
-        if name in FIELDS:  # other fields are left out, as no style shows them
+        if name in FIELDS:  # other fields are dropped, since no style shows them
             fields[name] = _UNESCAPED.sub(r"\\\1", value) if name not in ("url", "doi") else value
             errors += _field_errors(name, value)
     errors += [
@@ -83,7 +83,7 @@ def read_entry(text: str) -> Entry:
 
 
 def _fields(text: str, at: int) -> Iterator[tuple[str, str]]:
-    """Names in lower case, and values with single spaces. Nothing may be left over."""
+    """Yield names in lowercase and values with single spaces. Raise an error if text is left over."""
     while not text.startswith("}", at):
         field = _FIELD.match(text, at)
         if field is None:
@@ -101,7 +101,7 @@ def _fields(text: str, at: int) -> Iterator[tuple[str, str]]:
 
 
 def _end_of_value(text: str, at: int) -> int:
-    """The end of a value: in braces, in quotes, or a plain number or month."""
+    """Return the end of a value: a text in braces or quotes, a number, or the name of a month."""
     opening = text[at : at + 1]
     if opening not in ("{", '"'):
         bare = _BARE.match(text, at)

@@ -30,7 +30,7 @@ from portal.evaluation.lanes import Lane, message_list
 from portal.evaluation.limits import OTHER_NICENESS, REGULAR_PRIORITY, REGULAR_WAITING, SCORING_NICENESS
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
-# One thread per job; numerical libraries would start one per core.
+# One thread per job. Numerical libraries would otherwise start one per core.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 log = structlog.get_logger("portal.worker")
@@ -42,7 +42,7 @@ app.autodiscover_tasks(["portal"], related_name="worker")
 
 
 class Beat(PersistentScheduler):
-    """Queues regular work, unless a few of its messages wait already: one sweep finds everything."""
+    """A scheduler that skips a job when a few of its messages are still waiting. One sweep finds everything."""
 
     def apply_async(self, entry: ScheduleEntry, producer: Producer, advance: bool = True, **options: Any) -> Any:
         lane = self.app.amqp.router.route(entry.options, entry.task, entry.args, entry.kwargs)["queue"].name
@@ -58,13 +58,13 @@ def _log_as_django_does(**_: Any) -> None:
 
 @task_prerun.connect
 def _keep_a_good_connection(**_: Any) -> None:
-    """Close connections that are too old or broken, as Django does between requests."""
+    """Close old or broken connections, as Django does between requests."""
     close_old_connections()
 
 
 @before_task_publish.connect
 def _pass_the_request_on(headers: dict[str, Any], **_: Any) -> None:
-    """Pass the request's id on, so that workers log it too."""
+    """Pass the request's id to workers, so that they log it too."""
     headers["request_id"] = structlog.contextvars.get_contextvars().get("request_id", "")
 
 
@@ -77,14 +77,14 @@ def _log_by_the_request(task: Task, **_: Any) -> None:
 
 @celeryd_init.connect
 def _give_way(options: Mapping[str, Any], **_: Any) -> None:
-    """Set the niceness on shared machines: web first, then scores and mails, then the rest.
+    """Set the process's niceness for shared machines: web comes first, then scores and mails, then everything else.
 
-    Linux may balance whole sessions (autogroups); then niceness only matters within one.
+    Linux may schedule by session (autogroups). Then niceness only has an effect within a session.
     """
     lanes = options.get("queues") or list(Lane)
     niceness = SCORING_NICENESS if Lane.SCORING in lanes or Lane.MAIL in lanes else OTHER_NICENESS
     os.nice(niceness)
-    with suppress(OSError):  # other systems, and kernels without it
+    with suppress(OSError):  # fails on other systems and on kernels without autogroups
         Path("/proc/self/autogroup").write_text(str(niceness))
 
 
@@ -101,7 +101,7 @@ def _show_that_it_is_ready(sender: Any, **_: Any) -> None:
 
 
 def touch_heartbeat(lane: str) -> None:
-    """Touch the file of the service's health check, which needs neither Python nor the database."""
+    """Touch the file that the service's health check reads. The check needs neither Python nor the database."""
     (settings.CACHE_ROOT / f"heartbeat-{lane}").touch()
 
 
@@ -114,13 +114,13 @@ def _keep_what_is_there(**_: Any) -> None:
 
 @worker_process_init.connect
 def _let_go_of_the_parents_connections(**_: Any) -> None:
-    """Close the connections of the parent in a pool process that replaces a killed one.
+    """Close the parent's connections in a pool process that replaces a killed one.
 
-    While a child has the broker's connection open, the parent never sees it end. When the broker dies, the parent's
-    event loop would spin on a descriptor that it has closed, and accept no more work.
+    While a child has the broker's connection open, the parent cannot see that it was closed. If the broker dies, the
+    parent's event loop would spin on a closed descriptor and accept no more work.
     """
     for descriptor in [int(path.name) for path in Path("/dev/fd").iterdir()]:
-        with suppress(OSError):  # the descriptor of the listing itself
+        with suppress(OSError):  # the descriptor of the directory listing itself
             if stat.S_ISSOCK(os.fstat(descriptor).st_mode) and _is_of_the_network(descriptor):
                 os.close(descriptor)
 

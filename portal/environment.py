@@ -1,4 +1,4 @@
-"""The environment variables. All problems are collected, so that they are listed together before anything starts."""
+"""Reading environment variables. All problems are collected and listed together before anything starts."""
 
 import os
 import subprocess
@@ -12,14 +12,14 @@ import environ
 from django.core.exceptions import ImproperlyConfigured
 from environ.fileaware_mapping import FileAwareMapping
 
-OWN = "AGON_"  # prefix of Agon's variables, by which misspelled ones are noticed
+OWN = "AGON_"  # prefix of Agon's variables, used to find misspelled ones
 _FILE = "_FILE"
 _BOOLEANS = {*environ.Env.BOOLEAN_TRUE_STRINGS, "false", "off", "n", "no", "0", ""}
 _KINDS = {bool: "true or false", int: "a whole number", list: "names with commas between them"}
 
 
 class Environment(environ.FileAwareEnv):
-    """Variables, or `<VARIABLE>_FILE` for each, and their problems."""
+    """Environment variables and their problems. Each variable can also be given as a file, `<VARIABLE>_FILE`."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -28,7 +28,7 @@ class Environment(environ.FileAwareEnv):
         self.asked: set[str] = set()
 
     def get_value(self, var: str, cast: Any = None, default: Any = None, parse_default: bool = False) -> Any:
-        """The value, or the default if it is missing or invalid."""
+        """Return the value, or the default if the value is missing or invalid."""
         self.asked.add(var)
         try:
             return self._read(var, cast, default, parse_default)
@@ -44,14 +44,14 @@ class Environment(environ.FileAwareEnv):
         text = self.ENVIRON.get(var)
         if text is None:
             return default
-        if f"{var}{_FILE}" in os.environ:  # an editor's final line break does not belong to the secret
+        if f"{var}{_FILE}" in os.environ:  # a final line break comes from the editor and is not part of the secret
             self.ENVIRON.files_cache[var] = text = text.rstrip("\r\n")
         if cast is bool and text.lower() not in _BOOLEANS:
             raise ValueError(text)
         return super().get_value(var, cast, default, parse_default)
 
     def database(self, var: str, default: str) -> dict[str, Any]:
-        """Django's settings for the database at that URL."""
+        """Return Django's settings for the database at that URL."""
         try:
             found = dict(self.db_url_config(self.str(var, default)))
         except (ValueError, ImproperlyConfigured):
@@ -62,32 +62,32 @@ class Environment(environ.FileAwareEnv):
         return found
 
     def problem_if(self, is_wrong: bool, sentence: str) -> None:
-        """Add the sentence if the condition holds."""
+        """Add the sentence to the problems if the condition holds."""
         if is_wrong:
             self._problems.append(sentence)
 
     def need(self, module: str, is_used: bool, variable: str) -> None:
-        """Add a problem if a package is missing that the variable needs."""
+        """Add a problem if the package that the variable needs is missing."""
         self.problem_if(
             is_used and find_spec(module) is None,
             f"{variable} needs the Python package {module}, which is not installed. Run ./run setup without --small.",
         )
 
     def find_unknown(self) -> None:
-        """Add a problem for each of Agon's variables that was not read: its name is wrong."""
+        """Add a problem for each `AGON_` variable that was not read, because its name is unknown."""
         for name in sorted(os.environ):
             if name.startswith(OWN) and name not in self.asked and name.removesuffix(_FILE) not in self.asked:
                 near = get_close_matches(name, [*self.asked, *(known + _FILE for known in self.asked)], n=1)
                 self._problems.append(f"{name} is no variable of Agon{f': {near[0]}?' if near else '.'}")
 
     def exit_on_problems(self) -> None:
-        """Exit with all problems, if any."""
+        """Exit and list all problems, if there are any."""
         if self._problems:
             sys.exit("\n- ".join(["Agon does not start with these settings:", *self._problems]))
 
 
 def checked_out_revision(folder: Path) -> str:
-    """The commit of a git clone, which may belong to another user; empty without a clone or git."""
+    """Return the commit of a git clone, which may belong to another user. Empty without a clone or git."""
     command = ["git", "-c", f"safe.directory={folder}", "rev-parse", "--verify", "HEAD"]
     try:
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)

@@ -1,4 +1,4 @@
-"""Tables as CSV and JSON, safe for spreadsheets; boards at full precision, with the sources of their numbers."""
+"""Tables as CSV and JSON that are safe for spreadsheets. Boards have full precision and name their gold and scorer."""
 
 import csv
 import io
@@ -16,17 +16,20 @@ from portal.queries.overall import CombinedRow, OverallBoard, TrackResult
 
 
 def defused(cell: str) -> str:
-    """A text that spreadsheets do not treat as a formula: an apostrophe before =, +, -, @, tab and carriage return."""
+    """Return the text with an apostrophe before a leading =, +, -, @, tab or carriage return.
+
+    Spreadsheets would read such a text as a formula.
+    """
     return f"'{cell}" if cell[:1] in tuple("=+-@\t\r") else cell
 
 
-# Columns of a row in all exports: the heading, and the field of `Row`.
+# Columns of a row in all exports: heading and field of `Row`.
 _ROW = {"rank": "rank", "kind": "kind", "team": "team", "run": "name", "number": "number"}
 _ROW |= {"method": "method", "system_type": "system", "slot": "slot"}
 
 
 def board_csv(board: BoardTable) -> bytes:
-    """One row per run, one column per metric. An undefined score is an empty cell, as is the slice of all items."""
+    """Return one row per run and one column per metric. Undefined scores and the slice of all items are empty cells."""
     keys = [column.key for column in board.columns]
     head = [*_ROW, "received_at", *keys, "low", "high", "tie_group", "flags"]
     head += ["slice", "gold_version", "scorer", "run_id"]
@@ -42,7 +45,7 @@ def _cells(row: Row, keys: list[str], board: BoardTable) -> list[Any]:
 
 
 def overall_csv(board: OverallBoard) -> bytes:
-    """One row per team: rank and value in each track, then in each overall ranking."""
+    """Return one row per team: rank and value in each track, then in each overall ranking."""
     head = ["team"]
     for track, column in board.heads:
         head += [f"{track.slug} rank", f"{track.slug} {column.key}"]
@@ -68,7 +71,7 @@ def overall_json(board: OverallBoard) -> bytes:
 
 
 def overall_content(board: OverallBoard) -> dict[str, Any]:
-    """The overall board as JSON, with the sources of its scores."""
+    """Return the overall board as JSON, with the versions of gold and scorer."""
     return {
         "shared_task": board.phase.shared_task.slug,
         "phase": board.phase.slug,
@@ -104,13 +107,13 @@ def overall_content(board: OverallBoard) -> dict[str, Any]:
 
 
 def figure_csv(figure: Figure) -> bytes:
-    """The data of a figure, at full precision."""
+    """Return a figure's data at full precision."""
     keys = [field.key for field in figure.fields]
     return table([keys, *([datum.get(key) for key in keys] for datum in figure.data)])
 
 
 def downloads_csv(rows: Iterable[Download]) -> bytes:
-    """One row per download. Downloads without a person were public."""
+    """Return one row per download. Public downloads have no person."""
     head = ["at", "person", "address", "team", "dataset", "sha256", "first_byte"]
     lines = [[row.at.isoformat(), *_who(row), row.dataset, row.sha256, row.first_byte] for row in rows]
     return table([head, *lines])
@@ -122,7 +125,7 @@ def _who(row: Download) -> tuple[str, str, str]:
 
 
 def table(lines: Iterable[list[Any]]) -> bytes:
-    """Write a table, with every text defused. All exported tables use this."""
+    """Write a table in which spreadsheets find no formulas. All exported tables use this function."""
     text = io.StringIO()
     csv.writer(text).writerows([defused(cell) if isinstance(cell, str) else cell for cell in line] for line in lines)
     return text.getvalue().encode()
@@ -133,7 +136,7 @@ def board_json(board: BoardTable) -> bytes:
 
 
 def board_content(board: BoardTable) -> dict[str, Any]:
-    """The board as JSON, with the sources of its scores."""
+    """Return the board as JSON, with the versions of gold and scorer."""
     made = board.comparison
     return {
         "shared_task": board.track.shared_task.slug,
@@ -157,7 +160,7 @@ def board_content(board: BoardTable) -> dict[str, Any]:
 
 
 def _change(change: BoardChange) -> dict[str, Any]:
-    """A change of scores after the release."""
+    """Describe a change of scores after the release."""
     return {
         "at": change.at,
         "note": change.note,

@@ -1,4 +1,7 @@
-"""Celery jobs: fetch by id, delegate, queue what follows. The queue is a hint; queueing never raises errors."""
+"""Celery jobs: each reads rows by id, calls the code that does the work, and queues what follows.
+
+Messages are only hints, and queueing them never raises an error.
+"""
 
 import subprocess
 import sys
@@ -78,9 +81,9 @@ def check_gold(upload_id: str) -> None:
     )
 
 
-@app.task(name="portal.preview_gold", time_limit=PREVIEW_JOB_SECONDS, acks_late=False)  # the sweep takes up what dies
+@app.task(name="portal.preview_gold", time_limit=PREVIEW_JOB_SECONDS, acks_late=False)  # the sweep repeats it
 def preview_gold(upload_id: str) -> None:
-    """Compute what another gold standard would change; only organizers see it."""
+    """Compute the effects of a new gold standard. Only organizers see them."""
     preview(UUID(upload_id), database_now())
 
 
@@ -91,7 +94,10 @@ def send_mail(mail_id: str) -> None:
 
 @app.task(name="portal.remind")
 def remind() -> None:
-    """Queue mails caused by dates, for the sweep to send. Simultaneous runs write one mail, a late one what is due."""
+    """Add mails caused by dates, which the sweep sends.
+
+    Simultaneous runs add one mail; a late run adds all that are due.
+    """
     at = database_now()
     for due in notices(at):
         OutgoingMail.objects.notify(due.user, due.kind, due.occasion, at, **due.about)
@@ -123,7 +129,7 @@ def sweep() -> None:
 
 @app.task(name="portal.sweep_mails")
 def sweep_mails() -> None:
-    """Queue hints for mails, but not while earlier ones wait: if a mail server times out, the queue would grow."""
+    """Queue hints for mails, unless earlier ones are waiting: the queue would grow while a mail server times out."""
     if _is_empty(Lane.MAIL):
         publish_mails(outbox.due(database_now()))
 
@@ -132,7 +138,8 @@ def sweep_mails() -> None:
 def refresh_boards() -> None:
     """Queue hints for boards to compare or publish, one job each.
 
-    None while uploads wait to be scored, as comparisons would use their cores; none while earlier hints wait.
+    No hints are queued while uploads wait to be scored, because comparisons would use their CPU cores, or while earlier
+    hints wait.
     """
     if _is_empty(Lane.SCORING) and _is_empty(Lane.BULK):
         announced = [board.pk for board in Board.objects.defer("comparison").to_announce(database_now())]
@@ -143,7 +150,7 @@ def refresh_boards() -> None:
 
 @app.task(name="portal.refresh_board", time_limit=COMPARE_JOB_SECONDS)
 def refresh_board(board_id: str) -> None:
-    """Show complete new scores, compare the runs, and save a released board; one worker at a time."""
+    """Show complete new scores, compare the runs, and save a released board. One worker at a time updates a board."""
     boards = Board.objects.select_related("track__shared_task", "phase__shared_task", "gold")
     with Board.objects.hold(board_id, database_now(), COMPARE_JOB_SECONDS) as is_mine:
         if is_mine:
@@ -166,12 +173,12 @@ def sweep_packs() -> None:
     publish_packs(packs_to_build(database_now()))
 
 
-# the sweep repeats it if the worker dies
+# The sweep repeats the job if its worker dies.
 @app.task(name="portal.build_pack", time_limit=PACK_JOB_SECONDS, acks_late=False)
 def build_pack(pack_id: str) -> None:
-    """Build one pack, then queue a hint for the next. Only one is built at a time.
+    """Build one pack, then queue a hint for the next one. Packs are built one by one.
 
-    In a process of its own: drawing figures leaves threads and 33 GB of address space behind.
+    A separate process is used because drawing figures leaves threads and 33 GB of address space behind.
     """
     command = [sys.executable, str(settings.BASE_DIR / "manage.py"), "build_pack", pack_id]
     try:
@@ -183,7 +190,7 @@ def build_pack(pack_id: str) -> None:
 
 @app.task(name="portal.check_push", time_limit=PUSH_JOB_SECONDS)
 def check_push(push_id: str) -> None:
-    """In a process of its own, which ends with all that it has opened; a second hint at the same push starts none."""
+    """Check a pushed folder in a separate process, whose memory is freed when it ends. A second hint starts none."""
     if not TaskPush.objects.unfinished().filter(pk=push_id).exists():
         return
     command = [sys.executable, str(settings.BASE_DIR / "manage.py"), "check_push", push_id]
@@ -193,10 +200,10 @@ def check_push(push_id: str) -> None:
         log.error("push not checked in time", push=push_id)
 
 
-# running twice at once would be useless
+# A second run at the same time would be useless.
 @app.task(name="portal.reconcile", time_limit=RECONCILE_SECONDS, acks_late=False)
 def reconcile() -> None:
-    """Check everything nightly. The seed is the day, so each night computes another sample again."""
+    """Check everything every night. The seed is the date, so each night another sample is computed again."""
     at = database_now()
     count = 0
     log.info("gold files that were not taken are deleted", files=drop_unused_gold())
@@ -220,60 +227,63 @@ def keep_counters() -> None:
 
 @app.task(name="portal.look_at_certificate")
 def look_at_certificate() -> None:
-    """Check the certificate that browsers get. If it cannot be reached, its last date is kept."""
+    """Check the certificate that browsers receive. If it cannot be read, the last known expiry date is kept."""
     expires = certificate_expires(settings.PUBLIC_URL)
     if expires is not None:
         Reading.objects.note(Reading.CERTIFICATE, database_now(), expires.timestamp())
 
 
 def publish_checks(submission_ids: Iterable[UUID]) -> None:
-    """Queue hints: these uploads wait to be checked."""
+    """Queue hints for uploads that wait to be checked."""
     _publisher.publish(check_submission, submission_ids)
 
 
 def publish_validations(validation_ids: Iterable[UUID]) -> None:
-    """Queue hints: these files wait to be validated. Workers check submitted uploads first."""
+    """Queue hints for files that wait to be validated. Workers check submitted uploads first."""
     _publisher.publish(validate, validation_ids, priority=VALIDATION_PRIORITY)
 
 
 def publish_scores(run_ids: Iterable[UUID], lane: Lane = Lane.SCORING) -> None:
-    """Queue hints: these runs wait to be scored."""
+    """Queue hints for runs that wait to be scored."""
     _publisher.publish(score_run, run_ids, queue=lane)
 
 
 def publish_gold(upload_ids: Iterable[UUID]) -> None:
-    """Queue hints: these gold standards wait to be checked."""
+    """Queue hints for gold standards that wait to be checked."""
     _publisher.publish(check_gold, upload_ids)
 
 
 def publish_previews(upload_ids: Iterable[UUID]) -> None:
-    """Queue hints: the effects of these gold standards wait to be computed."""
+    """Queue hints for gold standards that wait for a preview."""
     _publisher.publish(preview_gold, upload_ids)
 
 
 def publish_pushes(push_ids: Iterable[UUID]) -> None:
-    """Hint that these pushed folders wait to be checked: before other bulk work, as organizers wait for them."""
+    """Queue hints for pushed folders, before other bulk work because organizers wait for them."""
     _publisher.publish(check_push, push_ids, queue=Lane.BULK, priority=REGULAR_PRIORITY)
 
 
 def publish_packs(pack_ids: Iterable[UUID]) -> None:
-    """Queue hints: these packs wait to be built."""
+    """Queue hints for packs that wait to be built."""
     _publisher.publish(build_pack, pack_ids)
 
 
 def publish_mails(mail_ids: Iterable[UUID]) -> None:
-    """Queue hints: these mails wait to be sent."""
+    """Queue hints for mails that wait to be sent."""
     _publisher.publish(send_mail, mail_ids)
 
 
 class _Publisher:
-    """A publisher of hints. After a failure it skips the broker for a while, so that further uploads don't wait."""
+    """A publisher of hints.
+
+    After a failure it skips the broker for a while, so that other uploads do not wait for it.
+    """
 
     def __init__(self) -> None:
         self._quiet_until = 0.0
 
     def publish(self, job: Task, ids: Iterable[UUID | int], **options: str | int) -> None:
-        """Queue messages over one connection. If broker or client fail, the sweep finds the rows."""
+        """Queue messages over one connection. If the broker or the client fails, the sweep finds the rows later."""
         if monotonic() < self._quiet_until:
             return
         try:
@@ -293,9 +303,9 @@ _publisher = _Publisher()
 
 
 def _is_empty(lane: Lane) -> bool:
-    """Whether the queue has no hints except those of validations.
+    """Return whether the queue has no hints other than those for validations.
 
-    While there are some, work continues, and more hints would only make the queue longer.
+    While it has hints, workers are busy, and more hints would only make the queue longer.
     """
     with app.connection_for_read() as connection:
         return bool(connection.default_channel.client.llen(message_list(lane, HINT_PRIORITY)) == 0)

@@ -1,4 +1,4 @@
-"""Logs: one line per event, as JSON or readable. Nothing from outside can forge a line."""
+"""Logging: one line per event, as JSON or for people. Text from outside cannot forge a line."""
 
 import re
 import traceback
@@ -8,14 +8,14 @@ import structlog
 from structlog.typing import EventDict, ExcInfo, Processor, WrappedLogger
 
 CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-TRACEBACKS = ("exception", "exc_info", "stack", "stack_info")  # made here, not from outside
-SECRETS = re.compile(  # in URLs: secrets with which people can act
+TRACEBACKS = ("exception", "exc_info", "stack", "stack_info")  # generated here, never text from outside
+SECRETS = re.compile(  # secrets in URLs that authorize actions
     r"(/accounts/(?:confirm-email|password/reset/key)/|/join/)[^/\s\"?]+"
 )
 
 
 def configuration(as_json: bool, level: str, colours: bool) -> dict[str, Any]:
-    """The setting LOGGING; structlog's loggers use it too."""
+    """Return the value of the setting LOGGING, which structlog's loggers use, too."""
     before: list[Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
@@ -29,7 +29,7 @@ def configuration(as_json: bool, level: str, colours: bool) -> dict[str, Any]:
         logger_factory=structlog.stdlib.LoggerFactory(),
         wrapper_class=structlog.stdlib.BoundLogger,
     )
-    # Both print tracebacks without variables, which may contain secrets.
+    # Both renderers leave out variables in tracebacks, since these may contain secrets.
     printed: list[Processor] = [structlog.dev.ConsoleRenderer(colors=colours, exception_formatter=_traceback)]
     if as_json:
         printed = [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
@@ -46,22 +46,22 @@ def configuration(as_json: bool, level: str, colours: bool) -> dict[str, Any]:
         "root": {"handlers": ["console"], "level": level},
         "loggers": {
             "django": {"handlers": [], "propagate": True},
-            "celery.app.trace": {"level": "WARNING"},  # jobs log what they did themselves
+            "celery.app.trace": {"level": "WARNING"},  # jobs log their own results
             "celery.worker.strategy": {"level": "WARNING"},
             "celery.worker.request": {"level": "WARNING"},
             "celery.beat": {"level": "WARNING"},
-            "fontTools": {"level": "WARNING"},  # otherwise thirty lines for each embedded font
+            "fontTools": {"level": "WARNING"},  # otherwise it logs thirty lines for each embedded font
         },
     }
 
 
 def on_one_line(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-    """Escape control characters, so that texts from outside start no line of their own and color no terminal."""
+    """Escape control characters, so that text from outside cannot start a new line or color the terminal."""
     return {key: _escaped(value) if key not in TRACEBACKS else value for key, value in event.items()}
 
 
 def without_secrets(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-    """URLs without the keys in some of them."""
+    """Remove keys from URLs."""
     event["event"] = SECRETS.sub(r"\1…", str(event["event"]))
     return event
 
@@ -73,6 +73,6 @@ def _escaped(value: Any) -> Any:
 
 
 def _traceback(log: TextIO, error: ExcInfo) -> None:
-    """A traceback with every line marked, so that quoted text cannot look like an event."""
+    """Print a traceback with every line marked, so that quoted text cannot look like an event."""
     lines = "".join(traceback.format_exception(*error)).splitlines()
     log.write("\n".join(f"  | {_escaped(line)}" for line in lines))

@@ -1,4 +1,4 @@
-"""Membership and rights, and what is missing to take part. Phases and quotas decide when, and how many runs.
+"""Who may do what, and what is missing to take part. Phases and quotas decide when, and how many runs.
 
 Who may call an action is in its declaration (`actions.roles`), e.g. `withdraw_team` in `actions.teams`.
 """
@@ -13,28 +13,31 @@ from portal.models import Run, SharedTask, Signature, Team, User, Viewer
 
 
 def lacks_second_factor(user: Viewer) -> bool:
-    """Whether the user must set up a second factor before organizing or administering."""
+    """Return whether the user must set up a second factor before organizing or administering."""
     return not User.objects.with_second_factor(user).exists()
 
 
 def enrolls_by_mail(user: User) -> bool:
-    """Whether setting up a second factor needs a mailed code: it does for the first one."""
+    """Return whether setting up a second factor needs a mailed code, which is the case for the first one."""
     return not user.has_second_factor
 
 
 def may_create_tasks(user: User) -> bool:
-    """Whether an administrator allowed the account to create tasks. The second factor is checked separately."""
+    """Return whether an administrator allowed the account to create tasks. The second factor is checked separately."""
     return user.is_active and (user.may_create_tasks or user.is_staff)
 
 
 def changes_address_by_mail(user: User) -> bool:
-    """Whether changing the mail address needs one, too: with a stolen password, codes could be sent elsewhere first."""
+    """Return whether changing the mail address needs a mailed code.
+
+    Otherwise someone with a stolen password could have the codes sent to another address first.
+    """
     organizes_any = may_create_tasks(user) or SharedTask.objects.assigned_to(user).exists()
     return organizes_any and not user.has_second_factor
 
 
 def has_signed(user: Viewer, shared_task: SharedTask) -> bool:
-    """Whether nothing is left to sign: the current version of the agreement is signed, or there is none."""
+    """Return whether nothing is left to sign: the current version of the agreement is signed, or there is none."""
     return shared_task.definition.agreement is None or Signature.objects.current(user, shared_task) is not None
 
 
@@ -51,8 +54,10 @@ def may_see_run(user: Viewer, run: Run) -> bool:
 
 
 def may_download_run(user: Viewer, run: Run) -> bool:
-    """Whether the user may download a run file: its team and the organizers may. Baselines are for organizers only,
-    as they may reveal the gold. The gold standard's run has no file.
+    """Return whether the user may download a run file.
+
+    A run's team and the organizers may. Baselines are for organizers only, because they may reveal the gold. The gold
+    standard's run has no file.
     """
     if run.kind == Run.Kind.GOLD or not may_see_run(user, run):
         return False
@@ -60,17 +65,17 @@ def may_download_run(user: Viewer, run: Run) -> bool:
 
 
 def may_change_run(user: Viewer, run: Run) -> bool:
-    """Whether the user may choose, withdraw and describe a run: every member of its team, and no one else."""
+    """Return whether the user may choose, withdraw and describe a run. Only the members of its team may."""
     return run.team is not None and is_member(user, run.team)
 
 
 def team_of(user: Viewer, shared_task: SharedTask) -> Team | None:
-    """The user's team in that task, in any state."""
+    """Return the user's team in that task, whatever its state."""
     return shared_task.teams.filter(members=user.pk).first() if user.is_active else None
 
 
 class Obstacle(TextChoices):
-    """Something that keeps a person from a dataset. Each can be removed, in this order, as its label says."""
+    """A reason why a person cannot download a dataset. They are resolved in this order, as their labels explain."""
 
     NOT_RELEASED = "not-released", _("Come back when it is released.")
     SIGNED_OUT = "signed-out", _("Sign in first; this file is for teams.")
@@ -84,7 +89,10 @@ class Obstacle(TextChoices):
 
 @dataclass(frozen=True, slots=True)
 class DataAccess:
-    """A person's role in a shared task, as far as data access depends on it; `knows_password` is the session's."""
+    """A person's role in a shared task, as far as data access depends on it.
+
+    `knows_password` comes from the session.
+    """
 
     user: Viewer
     team: Team | None
@@ -93,7 +101,7 @@ class DataAccess:
     knows_password: bool
 
     def obstacles(self, access: str, released: datetime | None, at: datetime) -> list[Obstacle]:
-        """The obstacles to a dataset with that access; empty if the person may have it now."""
+        """Return the obstacles to a dataset with that access level. Empty if the person may have it now."""
         if self.is_organizer:
             return []
         found = [Obstacle.NOT_RELEASED] if released is not None and at < released else []
@@ -113,7 +121,10 @@ class DataAccess:
 
 
 def data_access(user: Viewer, shared_task: SharedTask, known_password: str = "") -> DataAccess:
-    """`known_password`: the team's `password_stamp`, if its password was entered in this session."""
+    """Return the user's data access.
+
+    `known_password` is the team's `password_stamp` if its password was entered in this session.
+    """
     team = team_of(user, shared_task)
     return DataAccess(
         user=user,

@@ -1,7 +1,8 @@
-"""Sealing of gold to the worker's public key: everyone with the public key can seal, only the worker can open.
+"""Sealing gold with the worker's public key. Everyone with the public key can seal, and only the worker can open.
 
-A sealed file is a mark, the id of the public key, a key of its own in a libsodium sealed box, and the content as a
-secretstream. It is padded to a power of two, since the length of gold reveals something of its labels.
+A sealed file consists of a magic number, the id of the public key, a separate key in a libsodium sealed box, and the
+content as a secretstream. The content is padded to a power of two because the length of gold reveals something about
+its labels.
 """
 
 import hashlib
@@ -17,23 +18,23 @@ from nacl.public import PrivateKey, PublicKey, SealedBox
 from portal.secret import kept_secret
 
 _MARK = b"AGON-GOLD-1\n"
-_ID = 8  # bytes of a key's id
-HEAD_BYTES = len(_MARK) + _ID  # start of a sealed file, with the key's id
+_ID = 8  # bytes of a key id
+HEAD_BYTES = len(_MARK) + _ID  # the start of a sealed file, including the key id
 _BOX = sodium.crypto_secretstream_xchacha20poly1305_KEYBYTES + sodium.crypto_box_SEALBYTES
 _HEADER = sodium.crypto_secretstream_xchacha20poly1305_HEADERBYTES
 _TAG_MESSAGE = sodium.crypto_secretstream_xchacha20poly1305_TAG_MESSAGE
 _TAG_FINAL = sodium.crypto_secretstream_xchacha20poly1305_TAG_FINAL
-_PIECE = 64 * 1024  # bytes of a message before it is sealed
+_PIECE = 64 * 1024  # bytes per message, before sealing
 _SEALED_PIECE = _PIECE + sodium.crypto_secretstream_xchacha20poly1305_ABYTES
-_TRAILER = 8 + 32  # length and SHA-256 of the content, at the very end
+_TRAILER = 8 + 32  # length and SHA-256 of the content, at the end
 
 
 class CannotOpen(Exception):
-    """This process lacks the key, or the file was changed."""
+    """This process does not have the key, or the file was changed."""
 
 
 def seal(pieces: Iterable[bytes], key: PublicKey | None = None) -> Iterator[bytes]:
-    """The sealed file in pieces, in bounded memory; for the key in the settings unless one is given."""
+    """Yield the sealed file in pieces, with bounded memory. The key in the settings is used unless one is given."""
     sealer = Sealer(key or public_key())
     yield sealer.head
     for piece in pieces:
@@ -42,7 +43,7 @@ def seal(pieces: Iterable[bytes], key: PublicKey | None = None) -> Iterator[byte
 
 
 class Sealer:
-    """Seals a stream: `head`, then what `add` and `end` return, is the sealed file."""
+    """A stream that is sealed piece by piece. The sealed file is `head`, followed by the results of `add` and `end`."""
 
     def __init__(self, key: PublicKey) -> None:
         self._state = sodium.crypto_secretstream_xchacha20poly1305_state()
@@ -60,7 +61,7 @@ class Sealer:
         return self._push_whole()
 
     def end(self) -> bytes:
-        """Padding to a power of two, and the end of the content."""
+        """Return the end of the content, with padding to a power of two."""
         trailer = self._length.to_bytes(8, "big") + self._digest.digest()
         padded = max(_PIECE, 1 << (self._length + _TRAILER - 1).bit_length())
         missing = padded - _TRAILER - self._length
@@ -74,7 +75,7 @@ class Sealer:
         return bytes(sealed) + self._push(bytes(self._rest), _TAG_FINAL)
 
     def _push_whole(self) -> bytes:
-        """Seal all whole pieces but the last, which must wait for its tag."""
+        """Seal all complete pieces except the last, which must wait for its tag."""
         sealed = bytearray()
         while len(self._rest) > _PIECE:
             sealed += self._push(bytes(self._rest[:_PIECE]), _TAG_MESSAGE)
@@ -86,10 +87,10 @@ class Sealer:
 
 
 def unseal(sealed: bytes, keys: Sequence[PrivateKey] | None = None) -> bytes:
-    """The content in pieces, with the keys in the settings unless some are given.
+    """Return the content. The keys in the settings are used unless some are given.
 
     Raises:
-        CannotOpen: none of the keys fits, or the file was changed or cut.
+        CannotOpen: no key fits, or the file was changed or truncated.
     """
     if not sealed.startswith(_MARK):
         raise CannotOpen("this is no sealed gold standard")
@@ -104,12 +105,12 @@ def unseal(sealed: bytes, keys: Sequence[PrivateKey] | None = None) -> bytes:
 
 
 def sealed_for(sealed: bytes) -> bytes:
-    """The id of the key that opens it."""
+    """Return the id of the key that opens it."""
     return sealed[len(_MARK) : len(_MARK) + _ID]
 
 
 def has_key_for(sealed: bytes) -> bool:
-    """Whether this process has the key for the file; its head is enough to know."""
+    """Return whether this process has the key for the file. The head of the file is sufficient."""
     return sealed_for(sealed) in {key_id(key.public_key) for key in private_keys()}
 
 
@@ -140,26 +141,26 @@ def key_id(key: PublicKey) -> bytes:
 
 
 def new_private_key() -> str:
-    """A new private key, as in the settings."""
+    """Create a private key in the form used by the settings."""
     return PrivateKey.generate().encode(HexEncoder).decode()
 
 
 def as_text(key: PublicKey) -> str:
-    """A key, as in the settings."""
+    """Return a key in the form used by the settings."""
     return key.encode(HexEncoder).decode()
 
 
 def public_key() -> PublicKey:
-    """The key to seal to: that of the newest private key, or the given public key."""
+    """Return the key to seal with: that of the newest private key, or the given public key."""
     if has_private_key():
         return private_keys()[0].public_key
     return PublicKey(settings.GOLD_PUBLIC_KEY.encode(), HexEncoder)
 
 
 def private_keys() -> list[PrivateKey]:
-    """The worker's private keys, newest first; none in a process that has only the public key.
+    """Return the worker's private keys, newest first. Empty in a process that has only the public key.
 
-    Without any key, as on a developer's machine, one is made in a file.
+    If there is no key at all, as on a developer's machine, one is created in a file.
     """
     texts = settings.GOLD_PRIVATE_KEYS
     if not texts and has_private_key():
@@ -168,12 +169,15 @@ def private_keys() -> list[PrivateKey]:
 
 
 def has_private_key() -> bool:
-    """Whether this process can open gold."""
+    """Return whether this process can open gold."""
     return bool(settings.GOLD_PRIVATE_KEYS) or not settings.GOLD_PUBLIC_KEY
 
 
 def renew_kept_key() -> None:
-    """Put a new key before the one in the file, which stays for files sealed before and during the change."""
+    """Add a new key to the key file.
+
+    It comes before the current key, which is kept for files sealed before and during the change.
+    """
     keys = [new_private_key(), *(key.encode(HexEncoder).decode() for key in private_keys()[:1])]
     draft = private_key_file().with_suffix(".new")
     draft.touch(mode=0o600)
@@ -182,5 +186,5 @@ def renew_kept_key() -> None:
 
 
 def private_key_file() -> Path:
-    """The file of keys that are not in the environment."""
+    """Return the path of the file for keys that are not in the environment."""
     return settings.STATE_ROOT / "gold-private-key"

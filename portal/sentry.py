@@ -1,4 +1,4 @@
-"""Errors of ours, reported to Sentry with their place and without values."""
+"""Reporting our errors to Sentry, with their location but without values."""
 
 from typing import Any
 
@@ -15,13 +15,13 @@ def report_errors(dsn: str) -> None:
         include_local_variables=False,
         max_request_body_size="never",
         auto_session_tracking=False,
-        max_breadcrumbs=0,  # they hold log lines and queries
+        max_breadcrumbs=0,  # breadcrumbs contain log lines and queries
         before_send=_scrubbed,
     )
 
 
 def _scrubbed(event: Event, _hint: Hint) -> Event:
-    """Remove everything from a request except method and URL without query and keys; from a job its arguments."""
+    """Remove everything from a request except its method and the URL without query and keys, and a job's arguments."""
     request: Any = event.get("request", {})
     event["request"] = {"method": request.get("method"), "url": SECRETS.sub(r"\1…", request.get("url", ""))}
     event.pop("extra", None)

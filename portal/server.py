@@ -1,7 +1,7 @@
 """The web server: granian with the portal's settings. `python -m portal.server --port 8000`
 
-It finishes running requests before it ends; the program that started it limits that time. `workers_kill_timeout` would
-not: on a busy machine it mistakes ended workers for hanging ones.
+It finishes running requests before it ends. The program that started it limits that time. `workers_kill_timeout` is not
+used, because on a busy machine it mistakes ended workers for hanging ones.
 """
 
 import os
@@ -20,7 +20,7 @@ from portal.environment import Environment
 from portal.logs import configuration
 
 APPLICATION = "portal.wsgi:application"
-THREADS = 4  # per process: Python runs one at a time, the others wait for the database or a disk
+THREADS = 4  # per process: Python runs one at a time while the others wait for the database or a disk
 
 
 def main() -> None:
@@ -32,7 +32,7 @@ def main() -> None:
     options = parser.parse_args()
     if options.application == APPLICATION:
         _require_schema()
-    # Forked workers inherit the parent's handlers, which would ignore SIGTERM while they load the portal.
+    # Forked workers inherit the parent's handlers, which would ignore SIGTERM while the workers load the portal.
     os.register_at_fork(after_in_child=lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL))
     as_json = Environment().bool("LOG_JSON", default=False)
     Granian(
@@ -49,17 +49,17 @@ def main() -> None:
 
 
 def _require_schema() -> None:
-    """Exit with the fix if the schema is wrong. Without a database the portal starts, and /readyz reports it."""
+    """Exit with a fix if tables are missing. If there is no database, the portal starts and /readyz reports it."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
     django.setup()
-    # it imports code that needs Django to be set up
+    # This module needs Django to be set up.
     schema_problems = import_module("portal.models.schema").schema_problems
     try:
         problems = schema_problems()
     except DatabaseError:
         problems = []
     finally:
-        connections.close_all()  # before workers are forked
+        connections.close_all()  # must happen before workers are forked
     if problems:
         sys.exit("\n- ".join(["Agon does not start with this database:", *problems]))
 

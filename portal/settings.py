@@ -1,4 +1,7 @@
-"""Settings of the portal, from environment variables. Any variable can come from a file named in `<VARIABLE>_FILE`."""
+"""The portal's settings, from environment variables.
+
+A variable can also come from a file, named by `<VARIABLE>_FILE`.
+"""
 
 import re
 import sys
@@ -34,11 +37,11 @@ from portal.secret import kept_secret
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = Environment()
 
-# The running version: set when an image is built; read from git in a clone.
+# The running version: set when an image is built, or read from git in a clone.
 REVISION = env.str("AGON_REVISION", default="") or checked_out_revision(BASE_DIR)
 
-# The portal's URL, also in mails. Never taken from a request, whose Host anyone can forge.
-# A portal with a name other than this machine's own is public: then all settings must be given.
+# The portal's URL, which is also used in mails. It is never taken from a request, whose Host header anyone can forge. A
+# portal with another host name than this machine's own is public, and then all settings must be given.
 
 THIS_MACHINE = ["127.0.0.1", "localhost", "[::1]"]
 PUBLIC_URL = env.str("AGON_URL", default="http://127.0.0.1:8000").rstrip("/")
@@ -57,17 +60,17 @@ env.problem_if(PUBLIC and DEMO, "AGON_DEMO is on: everybody knows the passwords 
 # Data that this installation must not lose.
 
 STATE_ROOT = Path(env.str("AGON_STATE", default=str(BASE_DIR / ".agon"))).resolve()
-CACHE_ROOT = Path(env.str("AGON_CACHE", default=str(STATE_ROOT)))  # can be made again; each user needs their own
+CACHE_ROOT = Path(env.str("AGON_CACHE", default=str(STATE_ROOT)))  # can be created again; each user needs their own
 for _name, _folder in {"AGON_STATE": STATE_ROOT, "AGON_CACHE": CACHE_ROOT}.items():
     try:
         _folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         env.problem_if(True, f"{_name} is {_folder}, which cannot be made: {error.strerror}.")
-DATA_ROOT = STATE_ROOT / "data"  # definitions, uploads, baselines, datasets; with S3 only drafts and copies
-GOLD_ROOT = STATE_ROOT / "gold"  # sealed; who stores it cannot open it
+DATA_ROOT = STATE_ROOT / "data"  # definitions, uploads, baselines, datasets; with S3, only drafts and copies
+GOLD_ROOT = STATE_ROOT / "gold"  # sealed; the storage provider cannot open it
 
-# Gold is sealed to the worker's public key. Web and commands need only that. The private keys, newest first and
-# separated by blanks, belong to the worker alone. Without either, one is made in AGON_STATE.
+# Gold is sealed with the worker's public key. Web and commands need only that key. The private keys, newest first and
+# separated by spaces, belong to the worker alone. Without any key, one is created in AGON_STATE.
 GOLD_PUBLIC_KEY = env.str("AGON_GOLD_PUBLIC_KEY", default="").strip()
 GOLD_PRIVATE_KEYS = env.str("AGON_GOLD_PRIVATE_KEY", default="").split()
 for _name, _keys in {"AGON_GOLD_PUBLIC_KEY": [GOLD_PUBLIC_KEY], "AGON_GOLD_PRIVATE_KEY": GOLD_PRIVATE_KEYS}.items():
@@ -78,14 +81,14 @@ env.problem_if(
     "AGON_GOLD_PUBLIC_KEY is missing (on a worker AGON_GOLD_PRIVATE_KEY): manage.py gold_keys new prints both.",
 )
 
-# URL under which the proxy serves DATA_ROOT to X-Accel-Redirect only; nginx: `location /data/ { internal; alias
+# URL under which the proxy serves DATA_ROOT, only for X-Accel-Redirect. In nginx: `location /data/ { internal; alias
 # …/data/; }`.
 ACCEL = env.str("AGON_ACCEL", default="")
 
-# Keys: given if several machines or containers share them, else made here at first use.
+# Keys must be given if several machines or containers share them. Otherwise they are created here at first use.
 
 SECRET_KEY = env.str("SECRET_KEY", default="")
-RECEIPT_KEY = env.str("AGON_RECEIPT_KEY", default="")  # PEM; else one is made next to the secret key
+RECEIPT_KEY = env.str("AGON_RECEIPT_KEY", default="")  # PEM; by default one is created next to the secret key
 env.problem_if(
     PUBLIC and (len(SECRET_KEY) < 50 or len(set(SECRET_KEY)) < 5 or SECRET_KEY.startswith("django-insecure")),
     "SECRET_KEY is missing or can be guessed: give 50 random characters or more (openssl rand -base64 48).",
@@ -97,20 +100,21 @@ env.problem_if(
 if not SECRET_KEY and not PUBLIC:
     SECRET_KEY = kept_secret(STATE_ROOT / "secret-key", get_random_secret_key)
 
-# For a proxy that speaks TLS, sets X-Forwarded-Proto, drops the client's own, and adds to X-Forwarded-For.
+# For a proxy that terminates TLS, sets X-Forwarded-Proto, drops the client's own header, and appends to
+# X-Forwarded-For.
 if HTTPS:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     SECURE_SSL_REDIRECT = True
-    SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz)$"]  # requested from inside, without TLS
+    SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz)$"]  # requested internally, without TLS
     SECURE_HSTS_SECONDS = int(timedelta(days=365).total_seconds())
     SECURE_HSTS_INCLUDE_SUBDOMAINS = True
     SECURE_HSTS_PRELOAD = True
     CSRF_TRUSTED_ORIGINS = [f"https://{host.lstrip('.')}" for host in ALLOWED_HOSTS]
 
-# The number of our proxies that add to X-Forwarded-For. Earlier entries may be forged.
+# The number of our proxies that append to X-Forwarded-For. Earlier entries may be forged.
 ALLAUTH_TRUSTED_PROXY_COUNT = env.int("AGON_PROXIES", default=1 if HTTPS else 0)
 
-# Other sites to sign in with, each if the portal is registered there.
+# Other sites that people can sign in with, if the portal is registered there.
 
 _SIGN_IN_AT = {"orcid": "https://orcid.org", "github": "https://github.com"}
 SIGN_IN_BY = {}
@@ -120,7 +124,7 @@ for _name in _SIGN_IN_AT:
     if _id and _secret:
         SIGN_IN_BY[_name] = {"client_id": _id, "secret": _secret}
 
-# The parts of the portal.
+# Apps and middleware.
 
 INSTALLED_APPS = [
     "portal",
@@ -182,8 +186,8 @@ TEMPLATES = [
     },
 ]
 
-# The database: SQLite next to the data, or DATABASE_URL. SQLite has one writer at a time: IMMEDIATE makes writers queue
-# at the start of a transaction, where deferred locks would make some fail at its end.
+# The database: SQLite next to the data, or DATABASE_URL. SQLite has one writer at a time. With IMMEDIATE, writers queue
+# at the start of a transaction. With deferred locks, some would fail at its end.
 
 _is_pooled = env.bool("AGON_PGBOUNCER", default=False)
 DATABASES = {"default": env.database("DATABASE_URL", default=f"sqlite:///{STATE_ROOT / 'agon.sqlite3'}")}
@@ -196,35 +200,35 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
         "timeout": 20,
         "init_command": "PRAGMA journal_mode = WAL",
     }
-    # In memory, threads would share one connection's locks. Tests need a file, as the portal has.
+    # In memory, threads would share one connection's locks. Tests need a file, like the portal.
     DATABASES["default"]["TEST"] = {"NAME": STATE_ROOT / "test.sqlite3"}
 else:
     env.need("psycopg", True, "DATABASE_URL")
     DATABASES["default"]["CONN_MAX_AGE"] = 60
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
-    # Frequent statements are prepared once per connection: for short ones, planning is most of the work.
-    # PgBouncer in transaction mode gives each transaction another connection, which has not prepared it.
-    DATABASES["default"].setdefault("OPTIONS", {}).update(  # to what the URL asks for, as sslmode
+    # Frequent statements are prepared once per connection, because planning is most of the work for short ones. With
+    # PgBouncer in transaction mode, each transaction gets another connection, which has not prepared them.
+    DATABASES["default"].setdefault("OPTIONS", {}).update(  # in addition to options in the URL, such as sslmode
         server_side_binding=True, prepare_threshold=None if _is_pooled else 1
     )
     DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = _is_pooled
 
-# The cache has what must be the same for all web processes: rate limits and used one-time codes. It is in the
-# database, too, so signing in depends on nothing more than an upload. Each process has its own cache of public boards;
-# see portal/web/board_cache.py.
+# The cache has what must be the same for all web processes: rate limits and used one-time codes. It is in the database,
+# so signing in depends on nothing that uploads do not need. Public boards have a separate cache in each process; see
+# portal/web/board_cache.py.
 
 CACHES = {
     "default": {
         "BACKEND": "django.core.cache.backends.db.DatabaseCache",
-        "LOCATION": "cache",  # made by a migration
-        "OPTIONS": {"MAX_ENTRIES": 100_000},  # many: a limit is forgotten if its entry is culled early
+        "LOCATION": "cache",  # table created by a migration
+        "OPTIONS": {"MAX_ENTRIES": 100_000},  # large, because a limit is forgotten if its entry is culled early
     },
-    "figures": {  # expensive to draw, and can be drawn again
+    "figures": {  # drawing takes long, but can be repeated
         "BACKEND": "django.core.cache.backends.filebased.FileBasedCache",
         "LOCATION": CACHE_ROOT / "figures",
         "OPTIONS": {"MAX_ENTRIES": 5000},
     },
-    "rates": {  # requests to the API, counted in each web process: see portal/api/rates.py
+    "rates": {  # API requests, counted in each web process; see portal/api/rates.py
         "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
         "LOCATION": "rates",
         "OPTIONS": {"MAX_ENTRIES": 100_000},
@@ -237,7 +241,7 @@ CACHES = {
     },
 }
 
-# Accounts: a mail address, verified before it can be used, and no user name.
+# Accounts are identified by a mail address, which must be verified. There are no user names.
 
 AUTH_USER_MODEL = "portal.User"
 AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
@@ -254,29 +258,29 @@ ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
 ACCOUNT_FORMS = {"login": "portal.web.account_forms.LoginForm", "signup": "portal.web.account_forms.SignupForm"}
 ACCOUNT_EMAIL_VERIFICATION = "mandatory"
 ACCOUNT_LOGIN_ON_EMAIL_CONFIRMATION = True
-ACCOUNT_CHANGE_EMAIL = True  # one address; a new one replaces it once verified
-ACCOUNT_EMAIL_NOTIFICATIONS = True  # about a changed password, address or second factor
+ACCOUNT_CHANGE_EMAIL = True  # each account has one address; a new one replaces it after its verification
+ACCOUNT_EMAIL_NOTIFICATIONS = True  # about changes of password, address or second factor
 ACCOUNT_REAUTHENTICATION_REQUIRED = True  # before changing the address, a second factor or a connected account
 ACCOUNT_LOGOUT_REDIRECT_URL = "home"
 ACCOUNT_ADAPTER = "portal.web.sign_in.SignIn"
 ACCOUNT_RATE_LIMITS = {
-    "login_failed": "10/m/ip,5/300s/key",  # the key is account and address
-    "login_failed_account": "200/h/key",  # from all addresses
-    "mail_code": "5/h/user",  # codes sent, see portal/web/mail_codes.py
-    "device_code": "60/h/user",  # codes typed or opened, see portal/web/views/device.py
+    "login_failed": "10/m/ip,5/300s/key",  # the key consists of account and address
+    "login_failed_account": "200/h/key",  # from all addresses together
+    "mail_code": "5/h/user",  # codes that are sent; see portal/web/mail_codes.py
+    "device_code": "60/h/user",  # codes that are typed or opened; see portal/web/views/device.py
     "mail_code_guess": "5/15m/key",  # the key is the code's digest
 }
 MFA_ADAPTER = "portal.web.second_factors.SecondFactors"
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_TOTP_ISSUER = "Agon"
-MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not HTTPS  # browsers themselves allow none but localhost
-MFA_ALLOW_UNVERIFIED_EMAIL = True  # while a change of address waits; without a verified one no one is signed in
+MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not HTTPS  # browsers allow no insecure origin except localhost
+MFA_ALLOW_UNVERIFIED_EMAIL = True  # while a new address awaits verification; no one can sign in without a verified one
 SOCIALACCOUNT_PROVIDERS = {name: {"APPS": [app]} for name, app in SIGN_IN_BY.items()}
-SOCIALACCOUNT_AUTO_SIGNUP = False  # the form asks for the name, and explains what a new account is
+SOCIALACCOUNT_AUTO_SIGNUP = False  # the form asks for the name and explains what a new account is
 SOCIALACCOUNT_FORMS = {"signup": "portal.web.account_forms.ConnectedSignupForm"}
 
-# Cookies and headers. Pages are cached, so the policy uses neither inline code nor nonces.
+# Cookies and headers. Pages are cached, so the policy allows neither inline code nor nonces.
 
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 if HTTPS:  # cookie names that browsers accept only from this host over TLS
@@ -290,21 +294,21 @@ CONTENT_SECURITY_POLICY = {
         "img-src": [SELF, "data:"],  # Bootstrap draws its controls with data: images
         "object-src": [NONE],
         "base-uri": [NONE],
-        "form-action": [SELF, *(_SIGN_IN_AT[name] for name in SIGN_IN_BY)],  # forms may end in a redirect there
+        "form-action": [SELF, *(_SIGN_IN_AT[name] for name in SIGN_IN_BY)],  # forms may redirect to these sites
         "frame-ancestors": [NONE],
     }
 }
 
-# Files in requests: small ones are kept in memory, all others dropped. Views that accept large files allow it
-# themselves, once they know the sender: see portal/web/bodies.py.
+# Uploaded files: small ones are kept in memory, larger ones are dropped. Views that accept large files enable them
+# after checking the sender; see portal/web/bodies.py.
 
 FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.MemoryFileUploadHandler"]
 
-# Static files: with hashed names if collected, otherwise directly from the source.
+# Static files have hashed names after `collectstatic`, and otherwise come directly from the source.
 
 STATIC_URL = "static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
-STATIC_ROOT = env.str("AGON_STATIC", default="") or None  # the folder of `collectstatic`
+STATIC_ROOT = env.str("AGON_STATIC", default="") or None  # the target folder of `collectstatic`
 WHITENOISE_USE_FINDERS = not STATIC_ROOT
 STORAGES: dict[str, Any] = {
     "default": {"BACKEND": "django.core.files.storage.InMemoryStorage"},  # unused: see portal/storage.py
@@ -318,7 +322,7 @@ STORAGES: dict[str, Any] = {
 }
 
 # Data in a bucket instead of a folder, for web and workers on any number of machines. The endpoint is for stores other
-# than Amazon's. Browsers must reach it too: downloads are redirected there by signed links.
+# than Amazon's. Browsers must be able to reach it, because downloads are redirected to signed links there.
 
 S3 = {name: env.str(f"AGON_S3_{name.upper()}", default="") for name in ("endpoint", "region", "key", "secret")}
 S3_BUCKET = env.str("AGON_S3_BUCKET", default="")
@@ -346,30 +350,30 @@ if GOLD_BUCKET:
         "OPTIONS": {"name": GOLD_BUCKET, "scratch": GOLD_ROOT, **S3, **GOLD_S3},
     }
 
-# Languages and time. Rows are in UTC; pages show AoE and the reader's zone.
+# Languages and time. Times are stored in UTC and shown in AoE and the reader's time zone.
 
 LANGUAGE_CODE = "en"
-LANGUAGES = [("en", "English"), ("es", "Español"), ("pt", "Português")]  # of mails; pages are in English
+LANGUAGES = [("en", "English"), ("es", "Español"), ("pt", "Português")]  # languages of mails; pages are in English
 LOCALE_PATHS = [BASE_DIR / "locale"]
 TIME_ZONE = "UTC"
 
-# Mail: over SMTP; the demo writes files.
+# Mail is sent over SMTP. The demo writes files instead.
 
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.str("EMAIL_FROM", default="Agon <agon@localhost>")
 EMAIL_BACKEND = "portal.mail.demo.EmailBackend" if DEMO else "django.core.mail.backends.smtp.EmailBackend"
-MAIL_ROOT = STATE_ROOT / "mail"  # the demo's
+MAIL_ROOT = STATE_ROOT / "mail"  # used by the demo
 EMAIL_HOST = env.str("EMAIL_HOST", default="localhost")
 EMAIL_PORT = env.int("EMAIL_PORT", default=25)
 EMAIL_HOST_USER = env.str("EMAIL_HOST_USER", default="")
 EMAIL_HOST_PASSWORD = env.str("EMAIL_HOST_PASSWORD", default="")
-EMAIL_USE_SSL = env.bool("EMAIL_USE_SSL", default=EMAIL_PORT == 465)  # TLS from the start, as on that port
+EMAIL_USE_SSL = env.bool("EMAIL_USE_SSL", default=EMAIL_PORT == 465)  # implicit TLS, the default on port 465
 EMAIL_USE_TLS = env.bool("EMAIL_USE_TLS", default=False) and not EMAIL_USE_SSL  # STARTTLS
 EMAIL_TIMEOUT = 10
 
-# Background work. The queue is a hint: an accepted upload is a row, so publishing gives up at once, results are not
-# stored, and the sweep finds lost messages.
+# Background work. The queue is only a hint, since an accepted upload is a row. So publishing does not retry, results
+# are not stored, and the sweep finds lost messages.
 
-DEMO_BROKER = STATE_ROOT / "broker-address"  # written by a running demo, for commands next to it
+DEMO_BROKER = STATE_ROOT / "broker-address"  # written by a running demo, for other commands on this machine
 CELERY_BROKER_URL = env.str(
     "REDIS_URL", default=DEMO_BROKER.read_text() if DEMO_BROKER.is_file() else "redis://127.0.0.1:6379/0"
 )
@@ -400,22 +404,23 @@ _LANES = {
 }
 CELERY_TASK_ROUTES = {f"portal.{job}": {"queue": lane} for lane, jobs in _LANES.items() for job in jobs}
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # workers wait for their broker as long as it takes
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # workers wait for their broker as long as necessary
 CELERY_TASK_PUBLISH_RETRY = False
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_TIME_LIMIT = JOB_SECONDS
-# A worker fetches a message when a process is free. Not by counting unacknowledged messages, as a multiplier of 1
-# would: if a broker dies before an acknowledgment, it stays counted, and the worker would never fetch again.
+# A worker fetches a message when a process is free. A prefetch multiplier of 1 would count unacknowledged messages
+# instead. If the broker died before an acknowledgment, that count would never decrease, and the worker would stop
+# fetching.
 CELERY_WORKER_DISABLE_PREFETCH = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 0
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
-# the default of 4 s repeatedly kills processes that start slowly on a busy machine
+# The default of 4 s repeatedly kills processes that start slowly on a busy machine.
 CELERY_WORKER_PROC_ALIVE_TIMEOUT = 60
-CELERY_DB_REUSE_MAX = sys.maxsize  # a new connection for each job would cost more than the job: see portal/celery.py
+CELERY_DB_REUSE_MAX = sys.maxsize  # a new connection for each job would cost more than the job; see portal/celery.py
 CELERY_BEAT_SCHEDULE_FILENAME = str(CACHE_ROOT / "beat-schedule")
 CELERY_BEAT_SCHEDULER = "portal.celery:Beat"
-# Messages do not expire: expiry uses the clock of the worker's machine.
+# Messages do not expire, because expiry depends on the clock of the worker's machine.
 CELERY_BEAT_SCHEDULE = {
     name: {"task": f"portal.{name}", "schedule": seconds, "options": {"priority": REGULAR_PRIORITY}}
     for name, seconds in (
@@ -442,7 +447,7 @@ CELERY_BEAT_SCHEDULE["reconcile"] = {
     "options": {"priority": REGULAR_PRIORITY},
 }
 
-# Logs on standard error: readable lines, or JSON for a collector.
+# Logs go to standard error, as readable lines or as JSON for a collector.
 
 LOGGING = configuration(
     as_json=env.bool("LOG_JSON", default=False),
@@ -450,7 +455,7 @@ LOGGING = configuration(
     colours=env.bool("FORCE_COLOR", default=sys.stderr.isatty()),
 )
 
-# Token for Prometheus at /metrics, sent as a bearer; without one the page does not exist.
+# Prometheus sends this token to /metrics as a bearer token. Without a token the page does not exist.
 
 METRICS_TOKEN = env.str("AGON_METRICS_TOKEN", default="")
 

@@ -1,6 +1,7 @@
-"""Files by content: limited in size, hashed and durable before anything is acknowledged, then found by SHA-256.
+"""Files addressed by their content: limited in size, hashed, stored durably and found by SHA-256.
 
-An upload is a temporary file until `keep` moves it to its address. Rejected uploads leave nothing behind.
+An upload is a temporary file until `keep` moves it to its address, and is acknowledged only after that. Rejected
+uploads leave nothing behind.
 """
 
 import hashlib
@@ -28,7 +29,7 @@ from portal.sealing import (
     unseal,
 )
 
-STALE_SECONDS = 24 * 3600  # no one writes to a draft for that long without changing it
+STALE_SECONDS = 24 * 3600  # a draft that is unchanged for this long has no writer any more
 _PIECE = 1024 * 1024  # bytes
 _TO_VALIDATE = "validations/"
 
@@ -47,26 +48,26 @@ class UploadTooLarge(Exception):
 
 @dataclass(frozen=True, slots=True)
 class UploadedFile:
-    """The identity of an uploaded body."""
+    """The identity of an uploaded file."""
 
-    name: str  # the sender's name for it
+    name: str  # name given by the sender
     sha256: str
     size: int  # bytes
 
 
 @dataclass(frozen=True, slots=True)
 class StoredUpload(UploadedFile):
-    """A complete body on disk under a temporary name. The context discards it unless it was kept."""
+    """A complete upload on disk under a temporary name. The context discards it unless it was kept."""
 
     path: Path
 
     def keep(self) -> None:
-        """Move the body to its address, durably. The same bytes may be there already."""
+        """Move the file to its address durably. The same content may exist there already."""
         with _storing():
             data_objects().put(self.path, stored_name(self.sha256))
 
     def keep_to_validate(self, key: UUID) -> None:
-        """Store the body for a worker under its own name: it is deleted soon, unlike other uploads."""
+        """Store the file for a worker under a separate name, because it is deleted soon, unlike other uploads."""
         with _storing():
             data_objects().put(self.path, _name_to_validate(key))
 
@@ -78,7 +79,7 @@ class StoredUpload(UploadedFile):
 
 
 def store_upload(chunks: Iterable[bytes], name: str, limit: int) -> StoredUpload:
-    """Write a body to a temporary file, hashed and synced. Raises `UploadTooLarge` above `limit` bytes."""
+    """Write an upload to a temporary file, hashed and synced. Raises `UploadTooLarge` above `limit` bytes."""
     with _storing():
         folder = data_objects().drafts()
         require_space(folder)
@@ -87,7 +88,7 @@ def store_upload(chunks: Iterable[bytes], name: str, limit: int) -> StoredUpload
 
 
 def store_file(path: Path) -> str:
-    """Store a copy of our own file, e.g. a baseline or a dataset; return its SHA-256."""
+    """Store a copy of one of our files, e.g. a baseline or a dataset, and return its SHA-256."""
     known = file_sha256(path)
     if data_objects().has(stored_name(known)):
         return known
@@ -98,32 +99,32 @@ def store_file(path: Path) -> str:
 
 
 def stored_file(sha256: str) -> AbstractContextManager[Path]:
-    """A local file with that content, during the context; `OSError` if it cannot be read."""
+    """Yield a local file with that content, which exists during the context. Raises `OSError` if it cannot be read."""
     return data_objects().local(stored_name(sha256))
 
 
 def stored_name(sha256: str) -> str:
-    """The name for that content, whether stored or not."""
+    """Return the name for that content, whether it is stored or not."""
     return f"files/{sha256[:2]}/{sha256}"
 
 
 def has_file_to_validate(key: UUID) -> bool:
-    """Whether there is a body for that validation."""
+    """Return whether the validation's file exists."""
     return data_objects().has(_name_to_validate(key))
 
 
 def stored_file_to_validate(key: UUID) -> AbstractContextManager[Path]:
-    """The body for that validation; `OSError` if it cannot be read."""
+    """Yield the validation's file. Raises `OSError` if it cannot be read."""
     return data_objects().local(_name_to_validate(key))
 
 
 def forget_file_to_validate(key: UUID) -> None:
-    """Delete the body, if there is one."""
+    """Delete the validation's file if it exists."""
     data_objects().delete(_name_to_validate(key))
 
 
 def files_to_validate() -> Iterator[UUID]:
-    """The keys of all validations with a body."""
+    """Return the keys of all validations that have a file."""
     names = (name.removeprefix(_TO_VALIDATE) for name in data_objects().names() if name.startswith(_TO_VALIDATE))
     return map(UUID, names)
 
@@ -138,7 +139,7 @@ def file_sha256(path: Path) -> str:
 
 
 def folder_sha256(contents: Mapping[str, str]) -> str:
-    """The digest of a folder, from the names and SHA-256s of its files."""
+    """Return the digest of a folder, computed from the names and SHA-256s of its files."""
     digest = hashlib.sha256()
     for name, sha256 in sorted(contents.items()):
         digest.update(f"{name}\0{sha256}\n".encode())
@@ -146,34 +147,37 @@ def folder_sha256(contents: Mapping[str, str]) -> str:
 
 
 def store_pack(pieces: Iterable[bytes]) -> tuple[str, int]:
-    """Store a paper pack; return its SHA-256 and size. Separate from uploads, as packs are deleted again."""
+    """Store a paper pack and return its SHA-256 and size.
+
+    Packs are separate from uploads because they are deleted again.
+    """
     draft, sha256, size = _write(pieces, data_objects().drafts())
     data_objects().put(draft, pack_name(sha256))
     return sha256, size
 
 
 def forget_pack(sha256: str) -> None:
-    """Delete a pack, if there is one."""
+    """Delete a pack if it exists."""
     data_objects().delete(pack_name(sha256))
 
 
 def pack_name(sha256: str) -> str:
-    """The name of that pack, whether stored or not."""
+    """Return the name of that pack, whether it is stored or not."""
     return f"packs/{sha256[:2]}/{sha256}"
 
 
 def store_gold(path: Path) -> str:
-    """Seal and store a file of gold; return the SHA-256 of the sealed file."""
+    """Seal and store a gold file, and return the SHA-256 of the sealed file."""
     return store_sealed_gold(seal(_pieces(path)))
 
 
 def gold_sealer() -> Sealer:
-    """A sealer for gold that arrives in pieces."""
+    """Return a sealer for gold that arrives in pieces."""
     return Sealer(public_key())
 
 
 def store_sealed_gold(sealed: Iterable[bytes]) -> str:
-    """Store gold that was sealed while it arrived; return the sealed file's SHA-256, which reveals nothing."""
+    """Store gold that was sealed while it arrived, and return the sealed file's SHA-256, which reveals nothing."""
     with _storing():
         folder = gold_objects().drafts()
         require_space(folder)
@@ -183,18 +187,18 @@ def store_sealed_gold(sealed: Iterable[bytes]) -> str:
 
 
 def sealed_gold(sealed_sha256: str) -> bytes:
-    """A sealed gold standard; `OSError` if it cannot be read."""
+    """Return a sealed gold standard. Raises `OSError` if it cannot be read."""
     with closing(gold_objects().open(sealed_sha256)) as file:
         return file.read()
 
 
 def open_gold(sealed_sha256: str) -> bytes:
-    """The content of a gold standard; `CannotOpen` in every process except the worker's."""
+    """Return the content of a gold standard. Raises `CannotOpen` in every process except the worker's."""
     return unseal(sealed_gold(sealed_sha256))
 
 
 def reseal_gold(sealed_sha256: str) -> str | None:
-    """The name of the same gold, sealed for the newest key; None if it already is."""
+    """Seal the same gold with the newest key and return its new name. None if it already uses that key."""
     sealed = sealed_gold(sealed_sha256)
     if sealed_for(sealed) == key_id(public_key()):
         return None
@@ -202,19 +206,19 @@ def reseal_gold(sealed_sha256: str) -> str | None:
 
 
 def can_open_gold() -> bool:
-    """Whether this process has the worker's key."""
+    """Return whether this process has the worker's key."""
     return has_private_key()
 
 
 def can_open_this_gold(sealed_sha256: str) -> bool:
-    """Whether this process has the key for that file; `OSError` if it cannot be read."""
+    """Return whether this process has the key for that file. Raises `OSError` if the file cannot be read."""
     with closing(gold_objects().open(sealed_sha256)) as file:
         return has_key_for(file.read(HEAD_BYTES))
 
 
 @contextmanager
 def _storing() -> Iterator[None]:
-    """Convert errors of storage only, not those of reading the sender's body."""
+    """Convert errors of storage only, not those from reading the sender's upload."""
     try:
         yield
     except OSError as error:
@@ -222,7 +226,7 @@ def _storing() -> Iterator[None]:
 
 
 def _write(chunks: Iterable[bytes], folder: Path, limit: int | None = None) -> tuple[Path, str, int]:
-    """Write the body to a new file with mode 0600; return path, SHA-256 and size."""
+    """Write the content to a new file with mode 0600, and return its path, SHA-256 and size."""
     with _storing():
         descriptor, name = tempfile.mkstemp(dir=folder)
     draft = Path(name)
@@ -248,7 +252,7 @@ def _write(chunks: Iterable[bytes], folder: Path, limit: int | None = None) -> t
 
 
 def _clear_up(draft: Path) -> None:
-    """Delete old drafts of killed processes, by the file system's own clock."""
+    """Delete old drafts of killed processes. Their age is measured by the file system's own clock."""
     newest_of_stale = draft.stat().st_mtime - STALE_SECONDS
     with os.scandir(draft.parent) as entries:
         for entry in entries:

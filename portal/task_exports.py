@@ -1,4 +1,4 @@
-"""Organizers' exports of a task: a table or a zip each, made for one organizer."""
+"""Organizers' exports of a task. Each is a table or a zip, made for one organizer."""
 
 import hashlib
 import json
@@ -28,7 +28,7 @@ Content = bytes | Iterator[bytes]
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """A file to download; `name` is the end of its URLs, on pages and in the API."""
+    """A file to download. `name` is the last part of its URLs, on the website and in the API."""
 
     name: str
     title: str | Promise
@@ -67,7 +67,7 @@ def _scores(shared_task: SharedTask, organizer: User, at: datetime) -> bytes:
 
 
 def _scores_of(board: Board, seen: Any) -> Iterator[list[Any]]:
-    """One row per run and metric, of all runs scored with the board's gold and scorer."""
+    """Yield a row per run and metric, for all runs scored with the board's gold and scorer."""
     assert board.gold is not None
     official = set(seen.official(board.phase, board.gold, board.scorer).values_list("pk", flat=True))
     found = seen.filter(phase=board.phase, gold=board.gold, scorer=board.scorer).defer("details")
@@ -93,7 +93,7 @@ def _audit_json(shared_task: SharedTask, _organizer: User, _at: datetime) -> byt
 
 
 def _audit(shared_task: SharedTask) -> Iterator[dict[str, Any]]:
-    """The audit log, newest first; without a name, the portal itself acted."""
+    """Yield the audit log, newest first. Entries of the portal itself have no name."""
     entries = AuditEntry.objects.filter(shared_task=shared_task).select_related("actor").order_by("-at", "-pk")
     for entry in entries:
         name, address = (entry.actor.name, entry.actor.email) if entry.actor else ("", "")
@@ -102,7 +102,7 @@ def _audit(shared_task: SharedTask) -> Iterator[dict[str, Any]]:
 
 
 def _runs(shared_task: SharedTask, _organizer: User, at: datetime) -> Iterator[bytes]:
-    """All runs that were not rejected, as uploaded; the manifest is last."""
+    """Yield a zip of all runs that were not rejected, as uploaded. The manifest comes last."""
     found = Run.objects.filter(track__shared_task=shared_task).exclude(state=Run.State.REJECTED)
     runs = found.exclude(kind=Run.Kind.GOLD).select_related("team", "track", "phase", "submission")
     ordered = list(runs.order_by("phase__position", "track__position", "received_at", "pk"))
@@ -110,7 +110,7 @@ def _runs(shared_task: SharedTask, _organizer: User, at: datetime) -> Iterator[b
 
 
 def _entries(shared_task: SharedTask, runs: Iterable[Run], at: datetime) -> Iterator[tuple[Any, ...]]:
-    """Entries of the zip; each run is in memory only while it is sent."""
+    """Yield the entries of the zip. Each run is in memory only while it is sent."""
     listed = []
     for run in runs:
         about = _about(run)
@@ -128,7 +128,7 @@ def _entries(shared_task: SharedTask, runs: Iterable[Run], at: datetime) -> Iter
 
 
 def path_of(run: Run) -> str:
-    """The path in the zip: names of teams and files cannot lead out of the folder, or to another run's path."""
+    """Return the path in the zip. Names of teams and files cannot lead out of the folder or to another run's path."""
     team = _UNSAFE.sub("_", run.team.name) if run.team else run.kind
     return f"runs/{run.phase.slug}/{run.track.slug}/{team}/{run.pk.hex[:12]}_{_UNSAFE.sub('_', run.name)}"
 

@@ -10,12 +10,12 @@ from django.utils.translation import gettext as _
 
 AOE = fixed_zone(timedelta(hours=-12), "AoE")
 
-NOTHING = "–"  # shown where there is no number
+NOTHING = "–"  # shown if there is no number
 MINUS = "−"
 
 
 def span(duration: timedelta) -> str:
-    """A duration in one or two units: 5 h 12 min, 9 days, 26 weeks, 3 years."""
+    """Format a duration in one or two units: 5 h 12 min, 9 days, 26 weeks, 3 years."""
     minutes = int(duration.total_seconds() // 60)
     days = duration.days
     if minutes < 1:
@@ -32,20 +32,23 @@ def span(duration: timedelta) -> str:
 
 
 def written(value: datetime, zone: tzinfo, now: datetime, seconds: bool = False) -> str:
-    """Weekday, day, month and time in that zone, and the year if it is not this one."""
+    """Format weekday, day, month and time in that zone, and the year if it is not the current one."""
     local = value.astimezone(zone)
     year = "" if local.year == now.astimezone(zone).year else " Y"
     return format_date(local, f"D j M{year}, H:i:s" if seconds else f"D j M{year}, H:i")
 
 
 def end_of_day(value: datetime) -> datetime:
-    """The shown closing time: a window [opens, closes) that ends at midnight AoE closes at 23:59 of the day before."""
+    """Return the closing time to show.
+
+    A window [opens, closes) that ends at midnight AoE closes at 23:59 the day before.
+    """
     local = value.astimezone(AOE)
     return value - timedelta(minutes=1) if (local.hour, local.minute, local.second) == (0, 0, 0) else value
 
 
 def zone_of(name: str) -> ZoneInfo:
-    """The zone with that name; UTC if there is none."""
+    """Return the time zone with that name, or UTC if it is unknown."""
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError):
@@ -53,22 +56,22 @@ def zone_of(name: str) -> ZoneInfo:
 
 
 def zone_words(zone: ZoneInfo) -> str:
-    """A zone as text: Europe/Madrid → in Madrid."""
+    """Format a time zone: Europe/Madrid → in Madrid."""
     return "UTC" if zone.key == "UTC" else _("in %(place)s") % {"place": zone.key.split("/")[-1].replace("_", " ")}
 
 
 def count(value: int | None) -> str:
-    """A number with commas: 1812 → 1,812."""
+    """Format a number with commas: 1812 → 1,812."""
     return NOTHING if value is None else f"{value:,}".replace("-", MINUS)
 
 
 def score(value: float | None, decimals: int = 4) -> str:
-    """A score as text: -0.238 → −0.2380; an undefined one is a dash. A value that rounds to zero has no sign."""
+    """Format a score: -0.238 → −0.2380. An undefined score is a dash. A value that rounds to zero has no sign."""
     return NOTHING if value is None else f"{value:z,.{decimals}f}".replace("-", MINUS)
 
 
 def file_size(size: int | None) -> str:
-    """Bytes in the largest binary unit, as limits are given, to three digits: 1840000 → 1.75 MiB."""
+    """Format bytes to three digits in the largest binary unit, which limits use, too: 1840000 → 1.75 MiB."""
     if size is None:
         return NOTHING
     value, unit = float(size), "B"
@@ -80,7 +83,7 @@ def file_size(size: int | None) -> str:
 
 
 def language_name(code: str) -> str:
-    """A language's name: en → English. A code unknown to Django is not changed."""
+    """Return a language's name: en → English. A code that Django does not know is returned unchanged."""
     try:
         return _(get_language_info(code)["name"])
     except KeyError:

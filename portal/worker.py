@@ -1,4 +1,4 @@
-"""A worker's start: before its first message, it waits until its machine has all that its lanes need."""
+"""The start of a worker. Before its first message, it waits until its machine has everything that its lanes need."""
 
 import socket
 from contextlib import suppress
@@ -20,7 +20,7 @@ log = structlog.get_logger("portal.worker")
 
 @worker_init.connect
 def wait_until_able(sender: WorkController, **_: object) -> None:
-    """Wait; every message received earlier would be kept from workers that could process it."""
+    """Wait. Messages received earlier would be withheld from workers that could process them."""
     lanes = [Lane(queue) for queue in sender.app.amqp.queues.consume_from]
     said: list[str] = []
     while missing := probe(lanes):
@@ -33,10 +33,10 @@ def wait_until_able(sender: WorkController, **_: object) -> None:
 
 
 def probe(lanes: list[Lane]) -> list[str]:
-    """What this machine lacks for these lanes; also reported by /readyz and `manage.py doctor`."""
+    """Return what this machine lacks for these lanes. Also used by /readyz and `manage.py doctor`."""
     lacks = {lane: missing_for(lane) for lane in lanes}
-    with suppress(DatabaseError):  # the database is away, or lacks that table
+    with suppress(DatabaseError):  # the database is unreachable or lacks that table
         for lane, missing in lacks.items():
             WorkerHost.objects.report(socket.gethostname(), lane, database_now(), clock_offset(), missing)
-    connections.close_all()  # before the pool is forked
+    connections.close_all()  # must happen before the pool is forked
     return list(dict.fromkeys(sentence for missing in lacks.values() for sentence in missing))

@@ -1,4 +1,4 @@
-"""The entry point for web servers."""
+"""The WSGI entry point for web servers."""
 
 import gc
 import os
@@ -13,4 +13,4 @@ from portal.web.bodies import measured  # noqa: E402 - what it imports needs Dja
 
 application = measured(django_application)
 gc.collect()
-gc.freeze()  # all current objects stay; the collector should not scan them again with every few requests
+gc.freeze()  # all current objects stay; the garbage collector should not scan them with every few requests

@@ -1,1 +1,1 @@
-"""Everything people can do: one function per action, run in one transaction, given the user and the time."""
+"""Everything that people can change. Each action is one function, which runs in one transaction."""

@@ -15,7 +15,7 @@ from portal.models import AccessToken, AuditEntry, SharedTask, User
 from portal.models.access_token import SECRET_LENGTH
 from portal.permissions import lacks_second_factor
 
-TOKENS = 50  # valid tokens per person
+TOKENS = 50  # maximum number of valid tokens per person
 LONGEST_DAYS = 365
 
 TOO_MANY_TOKENS = LimitReached.declare(
@@ -47,12 +47,12 @@ def create_token(
 
 
 def needs_second_factor(account: User, scope: str) -> bool:
-    """Whether the account must set up a second factor before it gets a token of that scope."""
+    """Return whether the account must set up a second factor before it gets a token with that scope."""
     return scope == AccessToken.Scope.ORGANIZE and lacks_second_factor(account)
 
 
 def require_token(account: User, scope: str, at: datetime) -> None:
-    """Raise NO_SECOND_FACTOR or TOO_MANY_TOKENS if the account may not have a token of that scope."""
+    """Raise NO_SECOND_FACTOR or TOO_MANY_TOKENS if the account may not have a token with that scope."""
     if needs_second_factor(account, scope):
         raise NO_SECOND_FACTOR()
     if account.access_tokens.valid(at).count() >= TOKENS:
@@ -62,7 +62,7 @@ def require_token(account: User, scope: str, at: datetime) -> None:
 def issue_token(
     account: User, at: datetime, *, name: str, scope: str, shared_task: SharedTask | None, days: int
 ) -> tuple[AccessToken, str]:
-    """Create a token; return it with its text. The audit log says that its owner created it."""
+    """Create a token and return it with its text. The audit log names the owner as the person who created it."""
     secret = get_random_string(SECRET_LENGTH)
     token, text = AccessToken.objects.issue(account, secret, at, name=name, scope=scope, task=shared_task, days=days)
     task = shared_task.slug if shared_task else None
@@ -73,7 +73,7 @@ def issue_token(
 
 @action(who=OWN_ACCOUNT, says=_("revoked a token"), repeatable=True)
 def revoke_token(act: Act, token: AccessToken) -> None:
-    """Revoke a token at once."""
+    """Revoke a token immediately."""
     if token.revoked_at is None:
         token.revoke(act.at)
         act.record(name=token.name)

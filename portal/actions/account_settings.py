@@ -1,4 +1,4 @@
-"""The settings of one's own account, and signing out other sessions."""
+"""Account settings, mail preferences and signing out other sessions."""
 
 from typing import Annotated
 
@@ -27,7 +27,7 @@ def change_settings(
     mails_about_results: bool,
     mails_about_teams: bool,
 ) -> None:
-    """Change one's name, affiliation, time zone, language and mail settings."""
+    """Change your name, affiliation, time zone, language and mail settings."""
     User.objects.filter(pk=account.pk).update(
         name=name,
         affiliation=affiliation,
@@ -45,12 +45,12 @@ def change_settings(
 def stop_mails(act: Act, wish: Unsubscription) -> None:
     """Stop mails of one kind to one person.
 
-    An `Unsubscription` comes only from the signed link in such a mail, so no sign-in is needed.
+    No sign-in is needed: an `Unsubscription` can only come from the signed link in such a mail.
     """
     User.objects.filter(pk=wish.user_id).update(**{wish.field: False})
 
 
 @action(who=OWN_ACCOUNT)
 def end_session(act: Act, session: UserSession) -> None:
-    """Sign out the browser with that session."""
+    """Sign out the browser that has this session."""
     session.end()

@@ -1,4 +1,4 @@
-"""Closing an account: personal data are erased, the team's work stays."""
+"""Deleting an account: personal data is erased, the team's work is kept."""
 
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
@@ -26,12 +26,12 @@ LAST_ADMINISTRATOR = Conflict.declare(
 
 @action(who=OWN_ACCOUNT, says=_("deleted the account"), errors=[HAND_OVER_FIRST, LAST_ADMINISTRATOR])
 def delete_account(act: Act, account: User) -> None:
-    """Close an account and erase the person. Runs and signed agreements stay, without the name.
+    """Delete an account and erase its personal data. Runs and signed agreements are kept without the name.
 
     Teams without other members are withdrawn.
     """
-    teams = list(Team.objects.locked().filter(members=account).order_by("pk"))  # teams before accounts, as everywhere
-    user = User.objects.select_for_update().get(pk=account.pk)  # FOR UPDATE: the address, a key, changes
+    teams = list(Team.objects.locked().filter(members=account).order_by("pk"))  # lock order: teams before accounts
+    user = User.objects.select_for_update().get(pk=account.pk)  # FOR UPDATE, because the address is a key and changes
     _require_free(user)
     for team in teams:
         leave_team(user, team, act.at)
@@ -51,7 +51,7 @@ def _require_free(user: User) -> None:
 
 
 def _forget_traces(user: User) -> None:
-    """Erase the person from the records of teams and tasks that repeat account data."""
+    """Erase the person from the team and task records that repeat account data."""
     name, address = _placeholder(user)
     names = {user.name, *user.signatures.values_list("typed_name", flat=True)}
     user.signatures.update(typed_name=name, address=None)
@@ -67,7 +67,7 @@ def _forget_traces(user: User) -> None:
 
 
 def _forget_details(user: User, known: dict[str, str]) -> None:
-    """Erase the person from details of audit entries, by them or about their address."""
+    """Erase the person from the details of audit entries that they caused or that mention their address."""
     entries = AuditEntry.objects.filter(Q(actor=user) | Q(detail__address=user.email))
     for entry in entries:
         entry.detail = {key: known.get(str(value), value) for key, value in entry.detail.items()}
@@ -96,5 +96,5 @@ def _anonymize(user: User) -> None:
 
 
 def _placeholder(user: User) -> tuple[str, str]:
-    """A placeholder name and address for the account; mail cannot be delivered to `.invalid`."""
+    """Return a placeholder name and address for a deleted account. Mail to `.invalid` cannot be delivered."""
     return f"Deleted account {user.pk}", f"deleted-{user.pk}@deleted.invalid"

@@ -39,7 +39,7 @@ ACTIONS: dict[str, "Action[Any, Any, Any]"] = {}
 
 @dataclass(slots=True)
 class Act:
-    """One call of an action: who, when, on what. `viewer` is None for a command on the server."""
+    """One call of an action: the user, the time and the target. `viewer` is None for a command on the server."""
 
     viewer: Viewer | None
     at: datetime
@@ -48,7 +48,7 @@ class Act:
 
     @property
     def actor(self) -> User | None:
-        """The person that the audit log names; None for the portal itself."""
+        """The person named in the audit log, or None for the portal itself."""
         return self.viewer if isinstance(self.viewer, User) else None
 
     @property
@@ -58,9 +58,9 @@ class Act:
         return self.viewer
 
     def record(self, **entry: Any) -> None:
-        """Write the audit entry of this call, with these details. An action that changes nothing writes none.
+        """Write the audit entry of this call with these details. An action that changes nothing writes no entry.
 
-        `subject` names what was changed if that is not the action's target.
+        `subject` is the changed object if it is not the action's target.
         """
         assert self.action.says, f"{self.action.name} leaves an entry, so it needs words for it"
         AuditEntry.objects.record(self.actor, self.action.name, self.target, self.at, **entry)
@@ -100,7 +100,10 @@ class Action(Generic[T, P, R]):
             return self._declared.on_race(act, target, **values)
 
     def allows(self, who: Viewer, target: T) -> bool:
-        """Whether the person's role allows it. Limits and times are checked by the call only."""
+        """Return whether the person's role allows the call.
+
+        Limits and deadlines are checked only by the call itself.
+        """
         try:
             self.who.check(who, target)
         except ActionError:
@@ -153,7 +156,10 @@ def _input_of(function: Callable[..., Any]) -> type[Input]:
 
 
 def _locked(target: Any) -> Any:
-    """The target, read again and locked until the transaction ends. Rows that refer to it can still be inserted."""
+    """Return the target, read again and locked until the transaction ends.
+
+    Rows that refer to it can still be inserted.
+    """
     rows = target._meta.default_manager.select_for_update(of=("self",), no_key=True)
     if "shared_task" in {one.name for one in target._meta.fields}:
         rows = rows.select_related("shared_task")

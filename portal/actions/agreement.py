@@ -25,7 +25,7 @@ NO_FULL_NAME = Invalid.declare("no_name", _("Type your full name."))
 
 
 def require_new_version(shared_task: SharedTask, definition: Definition) -> None:
-    """Raise Conflict where the text changed but not its version, and people have signed that version."""
+    """Raise Conflict if the text changed without a new version number and people have signed that version."""
     agreement = definition.agreement
     if agreement is None:
         return
@@ -48,7 +48,7 @@ def sign_agreement(
     sha256: Annotated[str, Field(title="SHA-256 of the text that was read")],
     address: Annotated[str | None, Field(title="Address of the connection")] = None,
 ) -> Signature:
-    """Sign the text with that hash, which the person has read. Each version is signed once."""
+    """Sign the agreement text with that hash, which the person has read. Each version is signed only once."""
     agreement = shared_task.definition.agreement
     if agreement is None:
         raise NO_AGREEMENT()

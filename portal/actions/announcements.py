@@ -18,7 +18,7 @@ def publish_announcement(
     title: Annotated[str, column(Announcement, "title", required=True)],
     text: Annotated[str, column(Announcement, "text", required=True)],
 ) -> Announcement:
-    """Show an announcement to everyone from now on. `text` is Markdown."""
+    """Publish an announcement immediately. `text` is Markdown."""
     published = Announcement.objects.create(shared_task=shared_task, title=title, text=text, by=act.user, at=act.at)
     act.record(subject=published.audit_subject)
     return published

@@ -1,6 +1,6 @@
-"""Makes a shared task match a definition: rules, tracks, phases, data, gold and baselines, in one transaction.
+"""Update a shared task from a definition: rules, tracks, phases, data, gold and baselines, in one transaction.
 
-An import from a folder on the server and an organizer's push both prepare the files, and then use this.
+Imports of a folder on the server and organizers' pushes both prepare the files first and then use this module.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -32,26 +32,26 @@ SLUG_TAKEN = Conflict.declare("slug_taken", _("Another task has this slug. Choos
 class Prepared:
     """A definition whose files are stored: the public folder, the datasets and the baselines' runs.
 
-    `agreement` is the annotators' agreement, by track and split, if there were votes.
+    `agreement` is the agreement between annotators, by track and split. It is empty without votes.
     """
 
     definition: Definition
-    sha256: str  # of the public folder
-    datasets: dict[str, dict[str, Any]]  # each a `StoredDataset`
+    sha256: str  # SHA-256 of the public folder
+    datasets: dict[str, dict[str, Any]]  # each value is a `StoredDataset`
     baselines: Mapping[BaselineKey, str]
     agreement: Mapping[tuple[str, str], list[dict[str, Any]]]
 
 
 @dataclass(frozen=True, slots=True)
 class AppliedDefinition:
-    """The shared task, and one sentence for each change."""
+    """The shared task and a list of changes, one sentence each."""
 
     shared_task: SharedTask
     changes: list[str] = field(default_factory=list)
 
 
 def prepare(definition: Definition, agreement: dict[tuple[str, str], list[dict[str, Any]]]) -> Prepared:
-    """Store the folder's files, except gold."""
+    """Store all files of the folder except gold."""
     datasets = {slug: asdict(stored) for slug, stored in keep_datasets(definition).items()}
     return Prepared(definition, keep_folder(definition), datasets, store_baselines(definition), agreement)
 
@@ -64,14 +64,14 @@ def apply_definition(
     by: User | None = None,
     as_draft: bool = False,
 ) -> AppliedDefinition:
-    """Update the rows, in the caller's transaction. The row of the task is locked.
+    """Update the rows in the caller's transaction. The task's row is locked.
 
     Args:
-        change_gold: updates the gold, once tracks exist.
-        as_draft: the task is new, and a draft.
+        change_gold: updates the gold after the tracks were created.
+        as_draft: the task is new and becomes a draft.
 
     Raises:
-        ActionError: windows, agreement or missing parts do not allow it.
+        ActionError: the dates, the agreement or missing parts do not allow the change.
     """
     definition = given.definition
     before = None if as_draft else SharedTask.objects.filter(slug=definition.slug).first()
@@ -120,7 +120,7 @@ def _shared_task(given: Prepared, as_draft: bool, at: datetime) -> tuple[SharedT
 
 
 def _point_to(shared_task: SharedTask, datasets: dict[str, Any]) -> None:
-    """Store the dataset files. One that organizers replaced is kept while the folder's file is the same."""
+    """Store the dataset files. A file that organizers replaced is kept until the folder's own file changes."""
     for slug, present in shared_task.dataset_files.items():
         if slug in datasets and present["instead_of"] == datasets[slug]["sha256"]:
             datasets[slug] = present
@@ -152,12 +152,12 @@ def _track_fields(track: TrackDefinition) -> dict[str, Any]:
 
 
 def _ranking(track: TrackDefinition) -> tuple[str, bool]:
-    """The ranking metric, and whether high values come first."""
+    """Return the ranking metric and whether higher values rank first."""
     return track.rank_by, describe(track.ranking_metric).higher_is_better
 
 
 def _reranked(shared_task: SharedTask, before: Mapping[str, tuple[str, bool]]) -> list[str]:
-    """Update the boards at once when the ranking metric or its direction changes."""
+    """Update the boards immediately if the ranking metric or its direction has changed."""
     changes = []
     for track in shared_task.tracks.all():
         ranking = _ranking(track.definition)
@@ -169,7 +169,7 @@ def _reranked(shared_task: SharedTask, before: Mapping[str, tuple[str, bool]]) -
 
 
 def _update(row: models.Model, fields: dict[str, Any], label: str) -> list[str]:
-    """Set the fields that differ; return one sentence for each."""
+    """Set the fields that differ and return one sentence for each."""
     changes = []
     for name, value in fields.items():
         before = getattr(row, name)
@@ -180,7 +180,7 @@ def _update(row: models.Model, fields: dict[str, Any], label: str) -> list[str]:
 
 
 def _agreement(shared_task: SharedTask, given: Prepared) -> list[str]:
-    """The annotators' agreement. A folder without votes keeps the earlier values."""
+    """Update the agreement between annotators. A folder without votes keeps the earlier values."""
     changes = []
     for track in shared_task.tracks.all():
         found = {}

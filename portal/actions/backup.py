@@ -1,8 +1,8 @@
-"""Backups: one tar with every row, every file that a row names, and the sealed gold; no keys.
+"""Backups: one tar archive with all rows, all files that rows refer to, and the sealed gold, but no keys.
 
-The rows are dumped first, as one snapshot. A file is durable before its row commits, is named by its content and never
-changed or deleted. So every file of these rows still exists when it is copied later, while work continues. Files of
-pushes that are not applied are left out, and a restore fails those pushes.
+The rows are dumped first, as one snapshot, and the files are copied later while the portal keeps working. All files are
+still there by then: each is on disk before its row is committed, is named by its content, and is never changed or
+deleted. Files of pushes that were not applied are left out, and a restore marks those pushes as failed.
 """
 
 import hashlib
@@ -35,7 +35,7 @@ _FILE_MODE = 0o600
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One file in the archive."""
+    """An archived file."""
 
     sha256: str
     size: int  # in bytes
@@ -43,22 +43,22 @@ class Member:
 
 @dataclass(slots=True)
 class Manifest:
-    """The archive's list of contents, which a restore checks."""
+    """The archive's table of contents, which a restore verifies."""
 
-    agon: str  # version of the portal
+    agon: str  # portal version
     made_at: str
     migrations: list[str]
-    receipt_key: str  # public key; keep the private one elsewhere, as the gold's
+    receipt_key: str  # public key; back up the private key separately, like that of the gold
     gold_key: str  # public key
-    rows: dict[str, int] = field(default_factory=dict)  # number of rows by table
+    rows: dict[str, int] = field(default_factory=dict)  # number of rows per table
     members: dict[str, Member] = field(default_factory=dict)
-    revision: str = ""  # commit of the code, where known
-    damaged: list[str] = field(default_factory=list)  # files that are named by rows but missing or damaged
+    revision: str = ""  # commit of the code, if known
+    damaged: list[str] = field(default_factory=list)  # files that rows refer to but that are missing or damaged
 
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """Files named by rows."""
+    """Names of the files that rows refer to."""
 
     definitions: list[str]
     files: list[str]
@@ -66,7 +66,7 @@ class _Names:
 
 
 def write_backup(target: Path, at: datetime) -> Manifest:
-    """Write the archive to a path that does not exist yet. The file gets its name once it is complete."""
+    """Write the archive to a path that does not exist yet. The file appears there only when it is complete."""
     manifest = Manifest(__version__, at.isoformat(), rows.migrations(), receipt_key(), as_text(gold_key()))
     manifest.revision = settings.REVISION
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as scratch:
@@ -89,7 +89,7 @@ class _Backup:
         self._manifest = manifest
 
     def add_database(self, scratch: Path) -> _Names:
-        """Add all tables as one snapshot; return the files named by their rows."""
+        """Add all tables as one snapshot and return the names of the files that they refer to."""
         with rows.snapshot():
             for table in rows.tables():
                 with (scratch / table._meta.label_lower).open("w", encoding="utf-8") as file:
@@ -149,7 +149,7 @@ class _Backup:
 
 
 class _Hashing(io.RawIOBase):
-    """A reader that hashes what passes through it."""
+    """A reader that hashes the bytes it reads."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -162,7 +162,10 @@ class _Hashing(io.RawIOBase):
 
 
 def _names() -> _Names:
-    """Collect the names within the snapshot. Files of checked gold uploads are gold standards or not needed."""
+    """Collect the file names within the snapshot.
+
+    A checked gold upload needs no file: it has become a gold standard or is not needed.
+    """
     tasks = SharedTask.objects.all()
     files = {*Submission.objects.values_list("sha256", flat=True), *Run.objects.values_list("file_sha256", flat=True)}
     files |= {stored["sha256"] for task in tasks for stored in task.dataset_files.values()}

@@ -1,6 +1,6 @@
-"""A team's data password: verifying it, and sending the captain a new one.
+"""A team's data password: verifying it, and sending a new one to the captain.
 
-A password is made when its mail is sent (`portal.mail.letters.teams`). The team's row has only the hash.
+A password is created when its mail is sent (`portal.mail.letters.teams`). The database has only its hash.
 """
 
 from typing import Annotated
@@ -40,9 +40,10 @@ NO_PASSWORD = Conflict.declare("no_password", _("This team has no data password.
 def give_password(
     act: Act, shared_task: SharedTask, *, guess: Annotated[str, Field(max_length=200, title="Password")]
 ) -> str:
-    """Verify the team's password; return its stamp, for the session to remember.
+    """Verify the team's password and return a value that lets the session remember it.
 
-    A guess is counted before it is compared, so that simultaneous guesses count each other. A correct one is not kept.
+    Each attempt is counted before the comparison, so simultaneous attempts cannot exceed the limit. The count of a
+    correct attempt is removed.
     """
     own = data_access(act.user, shared_task)
     for obstacle in own.obstacles("password", None, act.at):
@@ -75,7 +76,7 @@ def _count_guess(act: Act, team: Team) -> FailedAttempt:
 
 @action(who=CAPTAIN_OR_ORGANIZERS, says=_("renewed the data password"), errors=[TEAM_STATE, NO_PASSWORD], locks=True)
 def renew_password(act: Act, team: Team) -> None:
-    """End the team's data password at once and send a new one to the captain."""
+    """Invalidate the team's data password immediately and mail a new one to the captain."""
     require_state(team, Team.State.APPROVED)
     captain = captain_of(team)
     if captain is None or not team.shared_task.has_password_data:
@@ -87,5 +88,5 @@ def renew_password(act: Act, team: Team) -> None:
         state=OutgoingMail.State.QUEUED,
         attempts=0,
     )
-    if not waiting.exists():  # else a queued mail will bring a new one
+    if not waiting.exists():  # otherwise a queued mail already brings a new one
         queue_mail(team, OutgoingMail.Kind.DATA_PASSWORD, captain, act.at)

@@ -1,4 +1,4 @@
-"""Replacing the file of a dataset between two imports of the task's folder."""
+"""Replacing a dataset's file between two imports of the task's folder."""
 
 from dataclasses import asdict
 
@@ -40,7 +40,7 @@ def replace_dataset(
     stored: SkipValidation[StoredUpload],
     is_sure: bool = False,
 ) -> StoredDataset:
-    """Replace the file that people download. Who may download it is still set by task.yaml."""
+    """Replace the file that people download. The access rules stay those of task.yaml."""
     if stored.size == 0:
         raise EMPTY()
     if dataset.file in shared_task.definition.files_of_rules:

@@ -1,6 +1,6 @@
-"""Signing in on the command line: it requests a token, a person allows it in a browser, it collects the token.
+"""Command-line sign-in: it requests a token, a person allows it in a browser, and the command line collects it.
 
-The codes of the errors are those of RFC 8628.
+Error codes are those of RFC 8628.
 """
 
 import secrets
@@ -19,7 +19,7 @@ from portal.actions.roles import ANYONE, NO_SECOND_FACTOR, OWN_ACCOUNT
 from portal.models import AccessToken, DeviceLogin, User
 from portal.models.device_login import CODE_LENGTH, LETTERS, LIFETIME, digest
 
-MOST_WAITING = 50  # logins per network address
+MOST_WAITING = 50  # maximum number of waiting logins per network address
 TOKEN_DAYS = 90
 
 TOO_MANY_LOGINS = LimitReached.declare(
@@ -46,7 +46,7 @@ def start_device_login(
     name: Annotated[str, column(DeviceLogin, "name", required=True)],
     scope: AccessToken.Scope = AccessToken.Scope.SUBMIT,
 ) -> tuple[DeviceLogin, str]:
-    """Request a token of that scope, from the address of `login`. The text is the device code, which is not stored."""
+    """Request a token with that scope. Return the login and its device code, which is not stored."""
     DeviceLogin.objects.filter(expires_at__lte=act.at).delete()
     if DeviceLogin.objects.filter(address=login.address).count() >= MOST_WAITING:
         raise TOO_MANY_LOGINS()
@@ -71,7 +71,7 @@ def start_device_login(
     locks=True,
 )
 def allow_device_login(act: Act, account: User, *, code: Code) -> DeviceLogin:
-    """Give the command line that shows this code a token of yours. A code can be allowed once."""
+    """Give one of your tokens to the command line that shows this code. A code can be allowed only once."""
     waiting = DeviceLogin.objects.waiting(code, act.at)
     login = waiting.first()
     if login is None:
@@ -84,7 +84,7 @@ def allow_device_login(act: Act, account: User, *, code: Code) -> DeviceLogin:
 
 @action(who=OWN_ACCOUNT, says=_("denied a login on the command line"), errors=[UNKNOWN_CODE])
 def deny_device_login(act: Act, account: User, *, code: Code) -> None:
-    """Give the command line that shows this code no token."""
+    """Deny a token to the command line that shows this code."""
     login = DeviceLogin.objects.waiting(code, act.at).first()
     if login is None:
         raise UNKNOWN_CODE()
@@ -93,7 +93,7 @@ def deny_device_login(act: Act, account: User, *, code: Code) -> None:
 
 
 def _decide(account: User, login: DeviceLogin, state: DeviceLogin.State) -> None:
-    """Decide in one statement: of two simultaneous decisions, one reads that the code is unknown."""
+    """Record the decision in one statement. If two are made simultaneously, the second finds no such code."""
     waiting = DeviceLogin.objects.filter(pk=login.pk, state=DeviceLogin.State.WAITING)
     if not waiting.update(state=state, user=account):
         raise UNKNOWN_CODE()
@@ -105,7 +105,7 @@ def _decide(account: User, login: DeviceLogin, state: DeviceLogin.State) -> None
     atomic=False,
 )
 def collect_token(act: Act, login: DeviceLogin) -> tuple[AccessToken, str]:
-    """The token, once its owner has allowed it. The device code gets it only once."""
+    """Return the token after its owner has allowed it. It can be collected only once."""
     if not DeviceLogin.objects.alive(act.at).filter(pk=login.pk).exists():
         raise EXPIRED()
     if not login.poll(act.at):

@@ -28,7 +28,7 @@ def record_download(
 ) -> Download:
     """Record a download before its first byte, if the person may have the file. Commits before it returns.
 
-    `own` is the caller's `permissions.data_access`, with the password's stamp if one was given.
+    `own` is the user's `permissions.data_access`, with the value for the password if one was given.
     """
     if own.user != act.viewer:
         raise ValueError("the access of someone else")

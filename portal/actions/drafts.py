@@ -1,4 +1,7 @@
-"""Opening, hiding and deleting tasks: a draft is opened or deleted, an open task can be hidden and shown again."""
+"""Publishing, hiding and deleting tasks.
+
+A draft is published or deleted; a public task can be hidden and shown again.
+"""
 
 from functools import partial
 
@@ -33,7 +36,7 @@ State = SharedTask.State
 
 @action(who=ORGANIZERS, says=_("opened the task"), errors=[NOT_DRAFT], locks=True)
 def open_task(act: Act, shared_task: SharedTask) -> SharedTask:
-    """Let everyone see a draft. It can be hidden again, but no longer deleted."""
+    """Make a draft public. It can be hidden later, but no longer deleted."""
     if shared_task.state != State.DRAFT:
         raise NOT_DRAFT()
     return _set(act, shared_task, State.OPEN)
@@ -41,7 +44,7 @@ def open_task(act: Act, shared_task: SharedTask) -> SharedTask:
 
 @action(who=ORGANIZERS, says=_("hid the task"), errors=[NOT_OPEN], locks=True)
 def hide_task(act: Act, shared_task: SharedTask) -> SharedTask:
-    """Hide the task from everyone except its organizers, including its teams. Nothing is deleted."""
+    """Hide the task from everyone except its organizers, even from its teams. Nothing is deleted."""
     if shared_task.state != State.OPEN:
         raise NOT_OPEN()
     return _set(act, shared_task, State.HIDDEN)
@@ -49,7 +52,7 @@ def hide_task(act: Act, shared_task: SharedTask) -> SharedTask:
 
 @action(who=ORGANIZERS, says=_("showed the task again"), errors=[NOT_HIDDEN], locks=True)
 def show_task(act: Act, shared_task: SharedTask) -> SharedTask:
-    """Show a hidden task to everyone again, as it is now."""
+    """Make a hidden task public again, in its current state."""
     if shared_task.state != State.HIDDEN:
         raise NOT_HIDDEN()
     return _set(act, shared_task, State.OPEN)
@@ -57,7 +60,7 @@ def show_task(act: Act, shared_task: SharedTask) -> SharedTask:
 
 @action(who=ORGANIZERS, says=_("deleted a draft"), errors=[NOT_DRAFT], locks=True)
 def delete_draft(act: Act, shared_task: SharedTask) -> None:
-    """Delete a draft with everything in it. Entries in the audit log are kept, without the task."""
+    """Delete a draft and everything in it. Its audit log entries are kept without the task."""
     if shared_task.state != State.DRAFT:
         raise NOT_DRAFT()
     of_task = {"track__shared_task": shared_task}

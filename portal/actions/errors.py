@@ -1,4 +1,4 @@
-"""Errors of actions: declared next to the action, translated only when someone reads them."""
+"""Errors of actions. They are declared next to the action and translated only when they are shown."""
 
 import re
 from collections.abc import Mapping
@@ -11,7 +11,10 @@ _PARAMETER = re.compile(r"%\((\w+)\)[sd]")
 
 
 class ActionError(Exception):
-    """An action's error; nothing was changed. Pages show `message`; the API `code`, `params` and `http_status`."""
+    """An error of an action, which has changed nothing.
+
+    Pages show `message`; the API sends `code`, `params` and `http_status`.
+    """
 
     http_status: ClassVar[int] = 400
 
@@ -23,12 +26,12 @@ class ActionError(Exception):
 
     @classmethod
     def declare(cls, code: str, sentence: str | Promise) -> "ErrorCode":
-        """Declare an error that actions can list and raise; `sentence` has %(name)s for each parameter."""
+        """Declare an error for an action's `errors`. `sentence` has a `%(name)s` placeholder for each parameter."""
         return ErrorCode(cls, code, sentence)
 
     @property
     def message(self) -> str:
-        """The error and how to fix it, in the active language."""
+        """The error and its fix in the active language."""
         return str(self._sentence % self.params) if self.params else str(self._sentence)
 
     def __str__(self) -> str:
@@ -36,7 +39,7 @@ class ActionError(Exception):
 
 
 class NotAllowed(ActionError):
-    """This person may not do this, or not now."""
+    """The person is not allowed to do this, or not at this time."""
 
     http_status = 403
 
@@ -67,7 +70,7 @@ class LimitReached(ActionError):
 
 @dataclass(frozen=True, slots=True)
 class ErrorCode:
-    """A declared error: `raise TOO_LATE(phase=phase.title)`."""
+    """A declared error. Use it as `raise TOO_LATE(phase=phase.title)`."""
 
     error: type[ActionError]
     code: str
@@ -78,6 +81,9 @@ class ErrorCode:
 
     @property
     def pattern(self) -> str:
-        """The sentence with `{name}` for each parameter. A plural needs numbers, so it gets some."""
+        """The sentence with `{name}` for each parameter.
+
+        Plural forms need a number, so they are shown with an example.
+        """
         some = {"label": "{label}", "length": 2, "limit": 1, "n": 2}
         return _PARAMETER.sub(r"{\1}", str(self.sentence) or str(self.sentence % some)).replace("\n", " ")

@@ -1,4 +1,4 @@
-"""Storage of a task's public files, by the digest of their content, and of its datasets."""
+"""Storage of a task's public files, under the digest of their content, and of its datasets."""
 
 import shutil
 import tempfile
@@ -12,9 +12,9 @@ from scoring import Definition
 
 
 def keep_folder(definition: Definition) -> str:
-    """Store the folder without gold; return the digest that names it.
+    """Store the folder without gold and return the digest that names it.
 
-    The digest covers datasets, which are stored separately: they can be large, and only those used by tracks are rules.
+    The digest covers only the datasets that tracks use. All datasets are stored separately because they can be large.
     """
     files = {path.relative_to(definition.folder).as_posix(): path for path in _public_files(definition)}
     sha256 = folder_sha256({name: file_sha256(path) for name, path in files.items()})
@@ -32,7 +32,7 @@ def keep_folder(definition: Definition) -> str:
 
 
 def keep_datasets(definition: Definition) -> dict[str, StoredDataset]:
-    """Store the datasets; return them by slug, without missing ones."""
+    """Store the datasets and return them by slug. Missing files are left out."""
     return {
         dataset.slug: StoredDataset(store_file(dataset.file), dataset.file.stat().st_size)
         for dataset in definition.datasets
@@ -41,7 +41,7 @@ def keep_datasets(definition: Definition) -> dict[str, StoredDataset]:
 
 
 def _public_files(definition: Definition) -> list[Path]:
-    """All files except gold, votes, hidden files and Python's caches."""
+    """List all files except gold, votes, hidden files and Python's caches."""
     gold = {file.file for file in definition.gold} | {votes.file for votes in definition.votes}
 
     def is_public(path: Path) -> bool:

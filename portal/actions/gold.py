@@ -1,4 +1,4 @@
-"""Gold standards uploaded by organizers, which a worker checks, and going back to an earlier one."""
+"""Uploading gold standards, which a worker checks, and returning to an earlier one."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -21,9 +21,9 @@ from portal.models.run import one_line
 from portal.storage import store_sealed_gold
 from scoring.limits import RUN_BYTES
 
-GOLD_BYTES = RUN_BYTES  # the same as for an unpacked run
+GOLD_BYTES = RUN_BYTES  # the limit for an unpacked run
 
-SealedPieces = Annotated[Iterable[bytes], SkipValidation]  # an iterable that can be read once
+SealedPieces = Annotated[Iterable[bytes], SkipValidation]  # an iterable that can be consumed only once
 
 Note = Annotated[str, column(BoardChange, "note", required=True, title="Reason"), passes(one_line)]
 
@@ -40,9 +40,9 @@ IN_USE = Conflict.declare("in_use", _("This version is already in use."))
 
 @action(who=ORGANIZERS, says=_("uploaded a gold file"), errors=[NO_SUCH_SPLIT])
 def upload_gold(act: Act, track: Track, *, split: str, sealed: SealedPieces) -> GoldUpload:
-    """Keep a gold standard that was sealed as it came in; a worker opens and checks it.
+    """Keep a gold standard that was sealed while it was received. A worker opens and checks it.
 
-    The first one is used at once. A correction is previewed: `apply_gold` puts it in the place of the one in use.
+    The first gold standard is used immediately. A correction gets a preview, and `apply_gold` makes it the one in use.
     """
     if split not in track.definition.items:
         raise NO_SUCH_SPLIT(track=track.title, split=split)
@@ -52,7 +52,7 @@ def upload_gold(act: Act, track: Track, *, split: str, sealed: SealedPieces) -> 
 
 
 def _lost_the_race(_act: Act, _target: GoldUpload | GoldStandard, **_input: str) -> GoldStandard:
-    """Another version was added at the same moment."""
+    """Return the error: another version was added at the same time."""
     raise STALE()
 
 
@@ -60,8 +60,8 @@ def _lost_the_race(_act: Act, _target: GoldUpload | GoldStandard, **_input: str)
 def apply_gold(act: Act, upload: GoldUpload, *, note: Note) -> GoldStandard:
     """Make a previewed gold standard the newest version. All runs are scored again with it.
 
-    Public leaderboards show the new scores once all runs have theirs, with `note`, which everyone can read. The new
-    version has an audit entry of its own.
+    Public leaderboards show the new scores when all runs have them, together with `note`, which everyone can read. The
+    new version has its own audit entry.
     """
     if upload.state != GoldUpload.State.READY:
         raise NOT_READY()
@@ -76,9 +76,9 @@ def apply_gold(act: Act, upload: GoldUpload, *, note: Note) -> GoldStandard:
 
 @action(who=ORGANIZERS, errors=[IN_USE, STALE], on_race=_lost_the_race)
 def return_to_gold(act: Act, gold: GoldStandard, *, note: Note) -> GoldStandard:
-    """Make an earlier gold standard the newest version again; all runs are scored by it.
+    """Make an earlier gold standard the newest version again. All runs are scored with it.
 
-    Public leaderboards show `note`, as with `apply_gold`.
+    Public leaderboards show `note`, as after `apply_gold`.
     """
     track = gold.track
     newest = GoldStandard.objects.newest(track, gold.split)

@@ -1,4 +1,4 @@
-"""Baselines of a task's folder: their files, and their rows on boards."""
+"""Importing the baselines of a task's folder: their run files and their rows on boards."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -14,7 +14,10 @@ BaselineKey = tuple[str, str, str]  # split, track, name
 
 
 def store_baselines(definition: Definition) -> dict[BaselineKey, str]:
-    """Store each baseline's run file; return the SHA-256s. Tracks without the split, and the gold itself, have none."""
+    """Store each baseline's run file and return the SHA-256s.
+
+    Tracks without the split and the gold itself have no file.
+    """
     splits = dict.fromkeys(phase.split for phase in definition.phases)
     found = {}
     for baseline, split, track in product(definition.baselines, splits, definition.tracks):
@@ -27,7 +30,7 @@ def store_baselines(definition: Definition) -> dict[BaselineKey, str]:
 
 
 def import_baselines(shared_task: SharedTask, files: Mapping[BaselineKey, str], at: datetime) -> list[str]:
-    """Add and remove baselines; one sentence for each. Workers score new and changed ones."""
+    """Add and remove baselines and return one sentence for each. Workers score new and changed ones."""
     wanted = {_identity(run): run for run in _baseline_runs(shared_task, files, at)}
     rows = Run.objects.filter(track__shared_task=shared_task).exclude(kind=Run.Kind.TEAM)
     there = {_identity(run): run for run in rows}
@@ -46,7 +49,7 @@ def _identity(run: Run) -> tuple[Any, ...]:
 
 
 def _baseline_runs(shared_task: SharedTask, files: Mapping[BaselineKey, str], at: datetime) -> Iterable[Run]:
-    """One run for each baseline, phase and track."""
+    """Yield a run for each baseline, phase and track."""
     tracks = {track.slug: track for track in shared_task.tracks.all()}
     for phase, ((split, track, name), sha256) in product(shared_task.phases.all(), files.items()):
         if phase.split == split:

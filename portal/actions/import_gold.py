@@ -1,4 +1,4 @@
-"""Importing a folder's gold: compared with the last import and with the gold in use."""
+"""Importing a folder's gold, which is compared with the last import and with the gold in use."""
 
 from datetime import datetime
 from pathlib import Path
@@ -37,10 +37,10 @@ CHANGED_TWICE = Conflict.declare(
 
 
 def import_gold(shared_task: SharedTask, definition: Definition, at: datetime) -> list[str]:
-    """Add the gold standards that are new; return one sentence for each change.
+    """Add the new gold standards and return one sentence for each change.
 
     Raises:
-        Conflict: some have changed both in the folder and on the page; all are listed.
+        Conflict: some gold changed both in the folder and on the website. The error lists all of it.
     """
     changes, problems = [], []
     tracks = {track.slug: track for track in shared_task.tracks.all()}
@@ -69,11 +69,11 @@ def _covered(gold: GoldStandard) -> str:
 
 @transaction.atomic
 def add_gold_standard(track: Track, split: str, file: Path, at: datetime) -> GoldStandard:
-    """Import a checked gold file for a split of a track; return the newest version.
+    """Import a checked gold file for a split of a track and return the newest version.
 
-    The file is compared with that of the last import. If it is the same, nothing is added: organizers may have replaced
-    the gold on the page since then. A process without the worker's key cannot compare, so it leaves the file for a
-    worker and returns the current version.
+    The file is compared with that of the last import. If they are the same, nothing is added, because organizers may
+    have replaced the gold on the website since then. Without the worker's key the files cannot be compared: then a
+    worker gets the new file, and the current version is returned.
 
     Raises:
         Conflict: both the file and the gold in use have changed since the last import.

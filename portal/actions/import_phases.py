@@ -20,7 +20,10 @@ HAS_OPENED = Invalid.declare("opened", _("It has already opened, so its opening 
 
 
 def phase_fields(phase: PhaseDefinition, before: PhaseDefinition | None) -> dict[str, Any]:
-    """The values of the row. Those that organizers can change in the portal count only if the folder changed them."""
+    """Return the fields of the phase's row.
+
+    Values that organizers can also change on the website are included only if the folder changed them.
+    """
     names = [
         "slug",
         "title",
@@ -43,10 +46,10 @@ def phase_fields(phase: PhaseDefinition, before: PhaseDefinition | None) -> dict
 def record_windows(
     shared_task: SharedTask, wanted: Iterable[Mapping[str, Any]], at: datetime, by: User | None = None
 ) -> None:
-    """Record each window that changes; in a draft any may.
+    """Record each changed window. In a draft, every change is allowed.
 
     Raises:
-        Invalid: some may not move; all are listed.
+        Invalid: some windows may not be moved. The error lists all of them.
     """
     there = {phase.slug: phase for phase in shared_task.phases.prefetch_related("graces")}
     problems = []
@@ -76,11 +79,11 @@ def _move(phase: Phase, fields: Mapping[str, Any], at: datetime, by: User | None
 def _require_import(
     phase: Phase, opens: datetime, closes: datetime | None, released: datetime | None, at: datetime
 ) -> None:
-    """Check that an import may give a phase this window and release. Dates of closed phases can be corrected.
+    """Check that an import may set this window and release date. The dates of closed phases can be corrected.
 
     Raises:
-        Invalid: it would close an open phase, or move its deadline too near.
-        Conflict: it would accept runs while its scores are public.
+        Invalid: it would close an open phase, or leave less time than the required notice before its deadline.
+        Conflict: the phase would accept runs while its scores are public.
     """
     is_public = phase.scores == Phase.Scores.ON_RELEASE and released is not None and released <= at
     if is_public and (closes is None or closes > at):

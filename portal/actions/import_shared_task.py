@@ -1,4 +1,4 @@
-"""Importing a task's folder: rules, tracks, phases, gold and baselines. Importing again changes nothing."""
+"""Importing a task's folder: rules, tracks, phases, gold and baselines. A repeated import changes nothing."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -32,10 +32,10 @@ FOLDER = Invalid.declare("folder", _("The files that the definition names have e
     atomic=False,
 )
 def import_shared_task(act: Act, folder: Path) -> AppliedDefinition:
-    """Make the portal's shared task match the folder. A folder with an error changes nothing.
+    """Update the portal's shared task from the folder. A folder with an error changes nothing.
 
-    All errors of one kind are listed: those of the definition, else those of its files, else those of phases, or of
-    gold that changed both in the folder and on the page.
+    Errors are found in stages: first those of the definition, then those of its files, then those of phases and of gold
+    that changed both in the folder and on the website. All errors of a stage are listed.
     """
     definition = _valid_definition(folder)
     given = prepare(definition, _agreement(definition))
@@ -48,7 +48,7 @@ def import_shared_task(act: Act, folder: Path) -> AppliedDefinition:
 
 
 def _agreement(definition: Definition) -> dict[tuple[str, str], list[dict[str, Any]]]:
-    """The agreement by track and split, where there are votes."""
+    """Return the agreement between annotators by track and split, where there are votes."""
     return {
         (votes.track, votes.split): [asdict(row) for row in agreement_of(definition.track(votes.track), votes)]
         for votes in definition.votes

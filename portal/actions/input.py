@@ -37,7 +37,7 @@ INPUT_ERRORS = (TOO_LONG, REQUIRED, NOT_TEXT, NOT_A_CHOICE, NOT_VALID)
 
 
 def column(model: type[Model], name: str, *, required: bool = False, title: str = "") -> Any:
-    """A text's limit and title, as its database column has them."""
+    """Annotate an input with the length limit and title of its database column."""
     field = model._meta.get_field(name)
     assert isinstance(field, Column)
     return Field(
@@ -46,7 +46,7 @@ def column(model: type[Model], name: str, *, required: bool = False, title: str 
 
 
 def passes(validator: Callable[[str], None]) -> AfterValidator:
-    """A check by one of Django's validators."""
+    """Annotate an input with one of Django's validators."""
 
     def check(text: str) -> str:
         try:
@@ -71,7 +71,7 @@ Moment = Annotated[datetime, AfterValidator(_moment)]
 
 
 def is_text(text: str) -> bool:
-    """Whether every database can store the text, and it has no control characters except tabs and line breaks."""
+    """Return whether every database can store the text, and its only control characters are tabs and line breaks."""
     return all(one in "\t\n\r" or unicodedata.category(one) not in ("Cc", "Cs") for one in text)
 
 
@@ -90,7 +90,7 @@ class Input(BaseModel):
 
 
 class InvalidInput(Invalid):
-    """All problems of the input: `problems` has one error for each, `fields` their names."""
+    """All problems of the input: `problems` has an error for each, and `fields` the field names."""
 
     def __init__(self, problems: dict[str, Invalid]) -> None:
         first = next(iter(problems.values()))
@@ -99,7 +99,7 @@ class InvalidInput(Invalid):
 
 
 def input_error(error: ValidationError, model: type[BaseModel]) -> InvalidInput:
-    """The first problem of each field, with the field's title."""
+    """Return the first problem of each field, with the field's title."""
     problems: dict[str, Invalid] = {}
     for found in error.errors(include_url=False):
         name = str(found["loc"][0]) if found["loc"] else ""
@@ -110,7 +110,7 @@ def input_error(error: ValidationError, model: type[BaseModel]) -> InvalidInput:
 
 
 def problem_of(found: Any, label: str) -> Any:
-    """One of pydantic's errors in our words."""
+    """Translate one of pydantic's errors into an error of ours."""
     context = found.get("ctx", {})
     match found["type"]:
         case "string_too_long":

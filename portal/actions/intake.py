@@ -1,4 +1,4 @@
-"""The first steps of every upload, submitted or validated: body, signature and window."""
+"""The first steps of every upload, whether it is submitted or only validated: body, agreement and window."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -20,14 +20,14 @@ TOO_LARGE = TooLarge.declare("too_large", _("The file is too large. Use at most 
 UNSIGNED = NotAllowed.declare("unsigned", _("Sign the data agreement of this task first, then upload the file again."))
 PHASE_CLOSED = NotAllowed.declare("phase_closed", _("%(phase)s doesn’t accept runs now."))
 
-FileName = Annotated[  # not stripped: names are checked as they are
+FileName = Annotated[  # not stripped, because names are checked as they are
     str, StringConstraints(strip_whitespace=False), column(Submission, "file_name", required=True, title="File name")
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class Sending:
-    """An upload's user, team, phase and time (when the whole body was received). `slot` is one of Run.Slot or empty."""
+    """The user, team and phase of an upload, and when its whole body was received. `slot` is a Run.Slot or empty."""
 
     user: User
     team: Team
@@ -37,7 +37,7 @@ class Sending:
 
 
 def sending(user: User, phase: Phase, at: datetime, slot: str) -> Sending:
-    """The upload, for the user's team. The role TAKING_PART checks whether that takes part."""
+    """Return the upload's details with the user's team. The role TAKING_PART checks whether the team takes part."""
     team = team_of(user, phase.shared_task)
     if team is None:
         raise NO_TEAM()
@@ -45,7 +45,7 @@ def sending(user: User, phase: Phase, at: datetime, slot: str) -> Sending:
 
 
 def receive(content: Iterable[bytes], name: str) -> StoredUpload:
-    """Write the body to a temporary file, hashed and synced. The context deletes it unless it was kept.
+    """Write the body to a temporary file, hashed and synced. The context deletes the file unless it was kept.
 
     Raises:
         ActionError: TOO_LARGE.
@@ -57,7 +57,7 @@ def receive(content: Iterable[bytes], name: str) -> StoredUpload:
 
 
 def too_large() -> ActionError:
-    """The error for a body over the limit, counted. Raise it once the length is known."""
+    """Count an upload whose body exceeds the limit and return its error. Raise it when the length is known."""
     Refusal.objects.count_one([TOO_LARGE.code])
     return TOO_LARGE(limit=UPLOAD_BYTES)
 
@@ -68,9 +68,9 @@ def require_signature(given: Sending) -> None:
 
 
 def require_open(given: Sending) -> None:
-    """Check that the phase is open, for uploads that reserve no quota; reserving quota checks it again.
+    """Check that the phase is open, for uploads that reserve no quota. Reserving quota includes this check.
 
-    The phase may have been read a while ago, so a closed one is read again from the database.
+    The phase may have been read a while ago, so it is read from the database again if it seems closed.
     """
     phase, at, team_id = given.phase, given.at, given.team.pk
     if not phase.is_open(at, team_id) and not Phase.objects.open(at, team_id).filter(pk=phase.pk).exists():

@@ -1,4 +1,4 @@
-"""The rows of an upload with valid names: submission, runs with number and slot, and quota."""
+"""The rows of an upload with valid names: the submission, its runs with number and slot, and the quota."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -63,7 +63,10 @@ NEW_RUN_ERRORS = (PHASE_MOVES, *NO_RUNS_LEFT.values(), NUMBER_TAKEN, NO_NUMBER_F
 
 
 def add_runs(given: Sending, file: UploadedFile, recognized: Sequence[RecognisedRun], key: str) -> Submission:
-    """Insert submission and runs and reserve quota, in the caller's transaction, which holds `lock_senders`."""
+    """Insert the submission and its runs and reserve quota.
+
+    The caller's transaction holds the locks of `lock_senders`.
+    """
     require_few_rejections(given.user, given.team, given.at)
     require_signature(given)
     shared_task = given.team.shared_task
@@ -95,7 +98,7 @@ def add_runs(given: Sending, file: UploadedFile, recognized: Sequence[Recognised
 
 
 def rehearse(given: Sending, file: UploadedFile, recognized: Sequence[RecognisedRun]) -> list[TrackLimits]:
-    """The limits left after this upload. Raises the errors of `submit` and changes nothing."""
+    """Return the limits that would remain after this upload. Raises the same errors as `submit` and changes nothing."""
     with transaction.atomic():
         lock_senders(given.user, given.team)
         add_runs(given, file, recognized, "")
@@ -105,7 +108,10 @@ def rehearse(given: Sending, file: UploadedFile, recognized: Sequence[Recognised
 
 
 def _reserve_quota(given: Sending, track: Track, runs: int) -> None:
-    """Reserve quota, or raise why not. If nothing prevents it, the phase has just changed: try again."""
+    """Reserve quota or raise the reason why it is not possible.
+
+    Without a reason, the phase has just changed: try again.
+    """
     team, user, phase, at = given.team, given.user, given.phase, given.at
     for _attempt in range(QUOTA_ATTEMPTS):
         if Quota.objects.reserve(team, user, phase, track, runs, at):
@@ -123,7 +129,7 @@ def _reserve_quota(given: Sending, track: Track, runs: int) -> None:
 
 
 def _numbered(submission: Submission, track: Track, found: list[RecognisedRun]) -> list[Run]:
-    """Number the runs. The quota row that was just updated keeps out other uploads until the transaction ends."""
+    """Number the runs. The quota row, which was just updated, blocks other uploads until the transaction ends."""
     once = submission.phase.run_numbers == Phase.RunNumbers.ONCE
     holding = Run.objects.holding_numbers(submission.team, submission.phase).filter(track=track)
     used = set(holding.values_list("number", flat=True))
@@ -155,6 +161,6 @@ def _numbered(submission: Submission, track: Track, found: list[RecognisedRun]) 
 
 
 def _highest_number(submission: Submission, track: Track) -> int:
-    """The highest number of the team's runs, where names have none; 0 without runs."""
+    """Return the highest number of the team's runs, or 0, if file names contain no numbers."""
     earlier = Run.objects.filter(team=submission.team, phase=submission.phase, track=track)
     return earlier.aggregate(highest=Max("number"))["highest"] or 0

@@ -1,4 +1,4 @@
-"""The organizers of a task: people with an account, by mail address."""
+"""Adding and removing a task's organizers, who are identified by their mail address."""
 
 from typing import Annotated
 
@@ -25,7 +25,7 @@ Address = Annotated[str, column(User, "email", required=True, title="Mail addres
 
 @action(who=ORGANIZERS, says=_("added an organizer"), errors=[NO_ACCOUNT, IS_ORGANIZER], locks=True)
 def add_organizer(act: Act, shared_task: SharedTask, *, address: Address) -> User:
-    """Make another person an organizer of the task, who then also needs a second factor."""
+    """Make another person an organizer of the task. Organizers need a second factor."""
     user = User.objects.filter(email__iexact=address, is_active=True).first()
     if user is None:
         raise NO_ACCOUNT(address=address)
@@ -38,7 +38,7 @@ def add_organizer(act: Act, shared_task: SharedTask, *, address: Address) -> Use
 
 @action(who=ORGANIZERS, says=_("removed an organizer"), errors=[NO_SUCH_ORGANIZER, LAST_ORGANIZER], locks=True)
 def remove_organizer(act: Act, shared_task: SharedTask, *, address: Address) -> User:
-    """Remove a person, or oneself, from the organizers. At least one stays."""
+    """Remove a person, or yourself, from the organizers. At least one remains."""
     user = shared_task.organizers.filter(email__iexact=address).first()
     if user is None:
         raise NO_SUCH_ORGANIZER(address=address)

@@ -1,4 +1,4 @@
-"""Requesting the pack for an overview paper."""
+"""Requesting a paper pack: the tables and figures for an overview paper."""
 
 from django.utils.translation import gettext_lazy as _
 
@@ -14,7 +14,7 @@ SCORES_HIDDEN = NotAllowed.declare("scores_hidden", _("The scores of %(phase)s a
 
 @action(who=ANYONE, errors=[SCORES_HIDDEN], atomic=False)
 def ask_for_pack(act: Act, phase: Phase) -> PaperPack:
-    """Request a pack of the boards as they are now, unless there is one."""
+    """Request a paper pack of the boards in their current state, unless there is one already."""
     if act.viewer is None or not phase.scores_are_visible_to(act.viewer, act.at):
         raise SCORES_HIDDEN(phase=phase.title)
     pack = request_pack(phase, act.actor, act.at)

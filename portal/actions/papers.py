@@ -1,4 +1,4 @@
-"""Teams' papers: BibTeX entry and link, until the organizers close the list."""
+"""Teams' papers: a BibTeX entry and a link, which teams can change until the organizers close the list."""
 
 from typing import Annotated
 
@@ -25,7 +25,7 @@ def give_paper(
     bibtex: Annotated[str, Field(max_length=10_000, title="BibTeX entry")] = "",
     link: Annotated[str, column(Team, "paper"), passes(web_address)] = "",
 ) -> Team:
-    """Set or change the team's BibTeX entry and the link to its paper. Empty texts remove them."""
+    """Set the team's BibTeX entry and the link to its paper. An empty text removes the value."""
     if team.shared_task.papers_closed_at is not None:
         raise PAPERS_CLOSED()
     team.bibtex, team.paper = _checked_entry(bibtex), link

@@ -1,6 +1,6 @@
-"""The windows of phases, and extra time. Both are audited and public.
+"""Changing the windows of phases, and granting extra time. Both are audited and public.
 
-Whether a run is in time is decided by `Phase.objects.open` alone, in the statement that reserves quota.
+Only `Phase.objects.open` decides whether a run is in time. It is part of the statement that reserves quota.
 """
 
 from datetime import datetime, timedelta
@@ -15,7 +15,7 @@ from portal.actions.input import Moment, column
 from portal.actions.roles import ORGANIZERS
 from portal.models import Grace, Phase, PhaseChange, Team, User, items_are_public
 
-NOTICE = timedelta(hours=1)  # a change may not close a phase sooner than this, so that uploads in progress finish
+NOTICE = timedelta(hours=1)  # minimum time until a changed deadline, so that uploads in progress can finish
 
 RELEASED = Conflict.declare(
     "released", _("The scores of %(phase)s are public: it can accept no more runs. Take the release back first.")
@@ -63,7 +63,7 @@ def move_phase(
     closes: Moment | None,
     note: Annotated[str, column(PhaseChange, "note", required=True, title="Reason")],
 ) -> PhaseChange:
-    """Change a phase's window. Everyone can read the reason."""
+    """Change a phase's window. The reason is public."""
     _require_unreleased(phase, act.at)
     _require_window(phase, opens, closes, act.at)
     require_hidden_items(phase, closes, act.at)
@@ -90,7 +90,7 @@ def grant_grace(
     until: Moment,
     reason: Annotated[str, column(Grace, "reason", required=True)],
 ) -> Grace:
-    """Accept runs of one team, or of all, after the deadline. Granting it again replaces the time."""
+    """Accept runs of one team, or of all teams, after the deadline. A second call replaces the extra time."""
     _require_unreleased(phase, act.at)
     if phase.closes is None or phase.opens > act.at:
         raise NO_DEADLINE(phase=phase.title)
@@ -108,9 +108,9 @@ def grant_grace(
 
 @action(who=ORGANIZERS, says=_("revoked extra time"), errors=[NO_GRACE, ENDS_SOON], locks=True)
 def revoke_grace(act: Act, phase: Phase, *, grace_id: int) -> datetime | None:
-    """Revoke extra time: now if the phase stays open for an hour without it, else in an hour.
+    """Revoke extra time: immediately if the phase stays open for an hour without it, otherwise in an hour.
 
-    Returns the time at which it ends, or None if it ended now.
+    Returns the time when it ends, or None if it has ended.
     """
     grace = phase.graces.select_related("team").filter(pk=grace_id).first()
     if grace is None:
@@ -135,7 +135,7 @@ def revoke_grace(act: Act, phase: Phase, *, grace_id: int) -> datetime | None:
 def record_window(
     phase: Phase, opens: datetime, closes: datetime | None, note: str, by: User | None, at: datetime
 ) -> PhaseChange:
-    """Record the phase's new window, which everyone can read."""
+    """Record the phase's new window, which is public."""
     return PhaseChange.objects.create(
         phase=phase,
         opens_before=phase.opens,
@@ -149,10 +149,10 @@ def record_window(
 
 
 def require_hidden_items(phase: Phase, closes: datetime | None, at: datetime) -> None:
-    """Keep a phase closed as long as the gold of its items is public.
+    """Check that the phase does not accept runs while the gold of its items is public.
 
     Raises:
-        Conflict: until `closes` (None: forever) it would accept runs that could be made from that gold.
+        Conflict: until `closes` (None: without an end) it would accept runs that could be made from that gold.
     """
     if closes is not None and closes <= at:
         return

@@ -1,6 +1,6 @@
-"""A worker's handling of a pushed folder: check it, store its files, and create a draft or compare it with the task.
+"""Checking a pushed folder on a worker: store its files, then create a draft or compare the folder with the task.
 
-The comparison applies the folder in a transaction that is rolled back, so both give the same result.
+The comparison applies the folder in a transaction that is rolled back, so it shows exactly what applying it would do.
 """
 
 import difflib
@@ -44,9 +44,9 @@ from portal.sealing import key_id, public_key
 from portal.storage import file_sha256
 from scoring import Definition, load_definition
 
-DRAFTS = 5  # per person at a time
-_DIFFERENCE = 400  # lines
-_COMPARED = 3000  # lines of a task.yaml: comparing takes time with the square of their number
+DRAFTS = 5  # maximum number of drafts per person
+_DIFFERENCE = 400  # maximum number of lines
+_COMPARED = 3000  # longest task.yaml that is compared, in lines: the time grows with their square
 
 log = structlog.get_logger("portal.actions")
 
@@ -70,7 +70,7 @@ class Pushed:
 
     @classmethod
     def of(cls, kept: dict[str, Any]) -> "Pushed":
-        """The folder from its `as_dict`."""
+        """Restore the folder from its `as_dict`."""
         folder = data_objects().folder(definition_name(kept["sha256"]))
         given = Prepared(
             definition=load_definition(folder, is_imported=True),
@@ -91,7 +91,10 @@ class Pushed:
 
 
 def base_of(shared_task: SharedTask) -> str:
-    """A digest of what a push is compared with. Gold is sealed for the current key, so the key counts too."""
+    """Return a digest of everything that a push is compared with.
+
+    It includes the current gold key, to which gold is sealed.
+    """
     gold = GoldStandard.objects.filter(track__shared_task=shared_task)
     moments = ("slug", "opens", "closes", "released")
     facts = [
@@ -106,7 +109,10 @@ def base_of(shared_task: SharedTask) -> str:
 
 
 def check_push(push_id: UUID, at: datetime) -> None:
-    """Claim, check and record; a stale holder writes nothing. After an error of ours the push waits."""
+    """Claim and check the push and record the result. A worker that lost its claim writes nothing.
+
+    After an error of ours the push waits.
+    """
     now = running_from(at)
     waiting = TaskPush.objects.unfinished().filter(pk=push_id)
     token = waiting.claim(at, PUSH_LEASE_SECONDS, state=TaskPush.State.CHECKING)
@@ -120,7 +126,7 @@ def check_push(push_id: UUID, at: datetime) -> None:
     except Exception as error:
         what = str(error) if isinstance(error, HostError) else description(error)
         log.warning("push waits", push=str(push_id), error=what)
-        later = now() + max(timedelta(seconds=RETRY_SECONDS), now() - push.received_at)  # each wait is twice the last
+        later = now() + max(timedelta(seconds=RETRY_SECONDS), now() - push.received_at)  # doubled each time
         if TaskPush.objects.held(push, token).release(later, state=TaskPush.State.RECEIVED):
             forget_gold(_gold_of(result))
         return
@@ -132,7 +138,7 @@ def check_push(push_id: UUID, at: datetime) -> None:
 
 
 def _checked(push: TaskPush, now: Callable[[], datetime]) -> dict[str, Any]:
-    """The fields of the push. No sealed gold is left behind unless they name it."""
+    """Check the push and return its new fields. Sealed gold is deleted unless these fields name it."""
     try:
         with unpacked(push) as folder:
             try:
@@ -152,10 +158,10 @@ def _gold_of(result: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _result(push: TaskPush, folder: PushedFolder, at: datetime) -> dict[str, Any]:
-    """The fields of a push."""
+    """Return the new fields of the push."""
     if folder.definition is None or any(one["severity"] == "error" for one in folder.problems):
         return _dropped(folder, [])
-    kept = {"size": push.size + folder.size}  # public files stay, so they count within the day's limit
+    kept = {"size": push.size + folder.size}  # public files stay on disk, so they count toward the daily limit
     pushed = Pushed(prepare(folder.definition, folder.agreement), folder.gold)
     fields: dict[str, Any] = {"state": TaskPush.State.READY, "problems": folder.problems, "prepared": pushed.as_dict()}
     try:
@@ -177,10 +183,10 @@ def _result(push: TaskPush, folder: PushedFolder, at: datetime) -> dict[str, Any
 
 
 def _rehearsed(push: TaskPush, pushed: Pushed, at: datetime) -> tuple[Rehearsal, str]:
-    """The effects of applying the push now; the transaction is rolled back.
+    """Return the effects of applying the push now. The transaction is rolled back.
 
     Raises:
-        ActionError: it cannot be applied.
+        ActionError: the push cannot be applied.
     """
     with transaction.atomic():
         base = base_of(push.shared_task) if push.shared_task else ""
@@ -193,9 +199,9 @@ def _rehearsed(push: TaskPush, pushed: Pushed, at: datetime) -> tuple[Rehearsal,
 
 @transaction.atomic
 def _record(push: TaskPush, token: UUID, result: dict[str, Any], at: datetime) -> bool:
-    """Save the result. A valid first push creates its draft, with its sender as organizer.
+    """Save the result. A valid first push creates a draft with its sender as organizer.
 
-    A push that is rejected here still names its gold, which is deleted after the transaction.
+    A push that is rejected at this point still names its gold, which is deleted after the transaction.
     """
     held = TaskPush.objects.held(push, token)
     creates = push.is_first and result["state"] == TaskPush.State.READY
@@ -222,13 +228,13 @@ def _record(push: TaskPush, token: UUID, result: dict[str, Any], at: datetime) -
 
 
 def drafts_of(user: User) -> int:
-    """How many drafts the person has created. Drafts that others made them an organizer of don’t count."""
+    """Count the drafts that the person has created. Drafts that they only organize do not count."""
     created = TaskPush.objects.filter(is_first=True, sent_by=user, shared_task__state=SharedTask.State.DRAFT)
     return created.count()
 
 
 def _refusal(user: User) -> dict[str, Any] | None:
-    """Why the person gets no draft although the folder is valid."""
+    """Return the reason why the person gets no draft although the folder is valid, or None."""
     user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
     if not may_create_tasks(user):
         return problem("may-not-create", "This account may not create tasks any more.")
@@ -265,13 +271,13 @@ def _rejected(problems: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _dropped(folder: PushedFolder, more: list[dict[str, Any]]) -> dict[str, Any]:
-    """Reject the push and delete its gold; no other gold has the same sealed bytes."""
+    """Reject the push and delete its gold. No other row names the same sealed file."""
     forget_gold(map(asdict, folder.gold))
     return _rejected([*folder.problems, *more])
 
 
 def _changed_files(push: TaskPush, pushed: Pushed) -> Iterator[str]:
-    """Changed files except task.yaml, gold and datasets; then changed datasets."""
+    """Yield changed files except task.yaml, gold and datasets, and then changed datasets."""
     if push.shared_task is None:
         return
     before, after = _files(push.shared_task.definition), _files(pushed.given.definition)
@@ -289,7 +295,7 @@ def _changed_files(push: TaskPush, pushed: Pushed) -> Iterator[str]:
 
 
 def _files(definition: Definition) -> dict[str, str]:
-    """SHA-256 of each file, by name."""
+    """Return the SHA-256 of each file by name."""
     folder = definition.folder
     apart = {dataset.file for dataset in definition.datasets} - definition.files_of_rules
     return {
@@ -300,7 +306,7 @@ def _files(definition: Definition) -> dict[str, str]:
 
 
 def _difference(push: TaskPush, pushed: Pushed) -> str:
-    """The change of task.yaml as a unified diff."""
+    """Return the change of task.yaml as a unified diff."""
     if push.shared_task is None:
         return ""
     before, after = (_lines(one.folder) for one in (push.shared_task.definition, pushed.given.definition))

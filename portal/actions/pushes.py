@@ -1,4 +1,4 @@
-"""Pushing a task's folder as a zip, and applying one that a worker found to be valid."""
+"""Pushing a task's folder as a zip, and applying a push that a worker has validated."""
 
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
@@ -26,11 +26,11 @@ from portal.storage import store_sealed_gold
 from scoring.limits import MEBIBYTE, UPLOAD_BYTES
 
 PUSH_BYTES = UPLOAD_BYTES
-PUSHES_AN_HOUR = 20  # of a person
-BYTES_A_DAY = 1024 * MEBIBYTE  # per person: zips, and the unpacked files of valid ones
+PUSHES_AN_HOUR = 20  # per person
+BYTES_A_DAY = 1024 * MEBIBYTE  # per person: zips and the unpacked files of valid pushes
 _AN_HOUR, _A_DAY = timedelta(hours=1), timedelta(days=1)
 
-SealedPieces = Annotated[Iterable[bytes], SkipValidation]  # read once, as they are stored
+SealedPieces = Annotated[Iterable[bytes], SkipValidation]  # an iterable that can be consumed only once
 
 TOO_MANY_PUSHES = LimitReached.declare(
     "push_limit", _("You pushed %(n)d folders within an hour. Wait a while, and check folders on your own machine.")
@@ -50,7 +50,7 @@ _LIMITS = [TOO_MANY_PUSHES, TOO_MANY_BYTES, PUSH_RUNNING]
 
 @action(who=CREATORS, errors=[*_LIMITS, TOO_MANY_DRAFTS], atomic=False)
 def push_new_task(act: Act, user: User, *, sealed: SealedPieces) -> TaskPush:
-    """Push the folder of a new task. A worker checks it and, if it is valid, creates a draft that only you see."""
+    """Push the folder of a new task. A worker checks it. A valid folder becomes a draft that only you can see."""
     if drafts_of(user) >= DRAFTS:
         raise TOO_MANY_DRAFTS(n=DRAFTS)
     return _receive(act, None, sealed)
@@ -58,7 +58,10 @@ def push_new_task(act: Act, user: User, *, sealed: SealedPieces) -> TaskPush:
 
 @action(who=ORGANIZERS, errors=_LIMITS, atomic=False)
 def push_task(act: Act, shared_task: SharedTask, *, sealed: SealedPieces) -> TaskPush:
-    """Push the folder of a task. A worker checks it and compares it with the task. Applying it is another step."""
+    """Push the folder of an existing task. A worker checks it and compares it with the task.
+
+    Apply it in a second step.
+    """
     return _receive(act, shared_task, sealed)
 
 
@@ -69,16 +72,17 @@ def push_task(act: Act, shared_task: SharedTask, *, sealed: SealedPieces) -> Tas
     locks=True,
 )
 def apply_push(act: Act, push: TaskPush, *, is_sure: bool = False) -> TaskPush:
-    """Make the task match the pushed folder. `is_sure` is needed if that affects runs, deadlines or people."""
+    """Update the task from the pushed folder. If this affects runs, deadlines or people, `is_sure` is required."""
     if push.state != TaskPush.State.READY:
         raise NOT_READY(state=push.get_state_display())
-    assert push.shared_task is not None  # checked by the role
+    assert push.shared_task is not None  # ensured by the role
     shared_task = SharedTask.objects.select_for_update(no_key=True).get(pk=push.shared_task.pk)
     if base_of(shared_task) != push.base:
         raise STALE()
     before = state_before(shared_task)
     applied = Pushed.of(push.prepared).apply(act.at, act.user)
-    found = effects_of(before, applied.shared_task, applied.changes, act.at)  # runs may have come since the check
+    # Runs may have been uploaded since the check.
+    found = effects_of(before, applied.shared_task, applied.changes, act.at)
     if found.touches_runs and not is_sure:
         raise UNSURE(effects="\n".join(found.effects))
     push.state, push.applied_at, push.prepared = TaskPush.State.APPLIED, act.at, {}
@@ -89,21 +93,21 @@ def apply_push(act: Act, push: TaskPush, *, is_sure: bool = False) -> TaskPush:
 
 
 def is_stale(push: TaskPush) -> bool:
-    """Whether the task has changed since it was compared with the push."""
+    """Return whether the task has changed since the push was compared with it."""
     if push.state != TaskPush.State.READY or push.shared_task is None:
         return False
     return base_of(SharedTask.objects.get(pk=push.shared_task.pk)) != push.base
 
 
 def _receive(act: Act, shared_task: SharedTask | None, sealed: Iterable[bytes]) -> TaskPush:
-    """Store the sealed zip first: a row without its file could only fail."""
+    """Store the sealed zip before its row: a row without its file could only fail."""
     _require_few(act)
     counted = _Counted(sealed)
     name = store_sealed_gold(counted)
     try:
         with transaction.atomic():
-            list(User.objects.select_for_update(no_key=True).filter(pk=act.user.pk))  # one count at a time
-            expire(act.at)  # without a worker, no one else does
+            list(User.objects.select_for_update(no_key=True).filter(pk=act.user.pk))  # simultaneous pushes wait here
+            expire(act.at)  # needed here if no worker is running
             _require_few(act)
             push = TaskPush.objects.create(
                 shared_task=shared_task,
@@ -134,7 +138,7 @@ def _require_few(act: Act) -> None:
 
 
 class _Counted:
-    """Pieces, and the number of bytes so far."""
+    """An iterator over pieces that counts their bytes."""
 
     def __init__(self, pieces: Iterable[bytes]) -> None:
         self._pieces = pieces

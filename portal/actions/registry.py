@@ -1,4 +1,4 @@
-"""All actions and their errors, whether their modules have been imported or not."""
+"""The registry of all actions and their errors. It imports every module that declares actions."""
 
 from collections.abc import Mapping
 from importlib import import_module
@@ -15,7 +15,7 @@ from portal.actions.roles import TOKEN_ERRORS
 
 
 def every_action() -> dict[str, Action[Any, Any, Any]]:
-    """All actions by name, sorted."""
+    """Return all actions, sorted by name."""
     package = __name__.rpartition(".")[0]
     for module in iter_modules([str(Path(__file__).parent)]):
         import_module(f"{package}.{module.name}")
@@ -23,7 +23,10 @@ def every_action() -> dict[str, Action[Any, Any, Any]]:
 
 
 def every_error() -> dict[str, list[tuple[str, ErrorCode]]]:
-    """All errors by code: the actions that can raise it, with its sentence. No name: any action can."""
+    """Return all errors by code, each with its sentence and the actions that can raise it.
+
+    An empty name means any action.
+    """
     found: dict[str, list[tuple[str, ErrorCode]]] = {}
     of_any = [("", one) for one in (*INPUT_ERRORS, *TOKEN_ERRORS)]
     for name, one in [*of_any, *((name, one) for name, action in every_action().items() for one in action.errors)]:
@@ -32,5 +35,5 @@ def every_error() -> dict[str, list[tuple[str, ErrorCode]]]:
 
 
 def audit_words() -> Mapping[str, str | Promise]:
-    """The audit log's words for each action: withdraw_run → withdrew a run."""
+    """Map each action to its words in the audit log: withdraw_run → withdrew a run."""
     return {name: one.says for name, one in every_action().items() if one.says}

@@ -1,4 +1,4 @@
-"""Rejected uploads use no quota, so they are rate-limited instead: for each person and for each team."""
+"""Rate limits for rejected uploads, which use no quota: for each person and for each team."""
 
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -12,9 +12,9 @@ from portal.actions.waiting import seconds_until, until_fewer
 from portal.models import FailedAttempt, Submission, Team, User, Validation
 from portal.models.failed_attempt import AN_HOUR
 
-REJECTED_AN_HOUR = 30  # uploads of a person, and of a team; unchecked ones count until they are checked
-REJECTED_IN_A_ROW = 8  # uploads of a person within ten minutes; then one a minute
-UNCHECKED = 50  # unchecked uploads of a person, of any age
+REJECTED_AN_HOUR = 30  # uploads per person and per team; unchecked ones count until they are checked
+REJECTED_IN_A_ROW = 8  # uploads of a person within ten minutes; then one per minute
+UNCHECKED = 50  # maximum number of unchecked uploads per person, of any age
 _IN_A_ROW, _A_MINUTE = timedelta(minutes=10), timedelta(minutes=1)
 
 REJECTED_WITHIN_AN_HOUR = LimitReached.declare(
@@ -48,22 +48,25 @@ REJECTION_ERRORS = (REJECTED_WITHIN_AN_HOUR, REJECTED_WITHIN_TEN_MINUTES, UNCHEC
 def lock_senders(user: User, team: Team) -> None:
     """Lock the accounts of the sender and the team's members, so that simultaneous uploads count each other.
 
-    Not the team: organizers' actions must not block uploads.
+    The team itself is not locked: organizers' actions must not block uploads.
     """
     senders = User.objects.filter(Q(pk=user.pk) | Q(pk__in=team.members.values("pk"))).order_by("pk")
     list(senders.select_for_update(no_key=True).values_list("pk"))
 
 
 def count_rejected(user: User, team: Team, at: datetime) -> None:
-    """Count an upload rejected for its names or structure. Those rejected by a worker are counted by their own row."""
+    """Count an upload that was rejected because of its names or structure.
+
+    Uploads rejected by a worker have a row of their own.
+    """
     FailedAttempt.objects.add(user, team, FailedAttempt.Kind.UPLOAD, at)
 
 
 def require_few_rejections(user: User, team: Team, at: datetime) -> None:
     """Raise one of REJECTION_ERRORS if the person or the team have too many rejected uploads.
 
-    Uploads that kill their check count. Unchecked ones count too, for an hour at most, so that an outage does not block
-    people for longer. They do not count as rejected in a row.
+    Uploads that killed their check count as well. Unchecked uploads count for up to an hour, so an outage does not
+    block people for longer. They do not count as rejected in a row.
     """
     rejected, waiting, unchecked = count_uploads(user, team, at)
     if rejected.most >= REJECTED_AN_HOUR:
@@ -90,7 +93,7 @@ class Counted(NamedTuple):
 
 
 class _Row(NamedTuple):
-    """An upload: sender, team, time, and which of the five kinds it is."""
+    """The sender, team and time of an upload, and which of the five kinds it is."""
 
     sender: int
     team: int
@@ -105,8 +108,8 @@ class _Row(NamedTuple):
 def count_uploads(user: User, team: Team, at: datetime) -> tuple[Counted, Counted, int]:
     """Count rejected and unchecked uploads, and all unchecked ones of the person, in one statement.
 
-    A file that killed its check counts as rejected. An upload that was rejected for its names and validated anyway has
-    two rows of the same time: the first one counts.
+    A file that killed its check counts as rejected. An upload that was rejected because of its names and then validated
+    has two rows with the same time. Only the first one counts.
     """
     since, theirs, in_time = at - AN_HOUR, Q(sent_by=user) | Q(team=team), Q(received_at__gt=at - AN_HOUR)
     by_name = FailedAttempt.objects.within_an_hour(user, team, FailedAttempt.Kind.UPLOAD, at)

@@ -1,4 +1,4 @@
-"""The release of a phase's scores: one timestamp that every page, export and feed compares with the time."""
+"""Releasing a phase's scores: one timestamp, which every page, export and feed compares with the current time."""
 
 from datetime import datetime
 
@@ -27,7 +27,7 @@ NOT_TAKEN_BACK = Conflict.declare("not_taken_back", _("No release of %(phase)s w
 
 @action(who=ORGANIZERS, says=_("released scores"), errors=[NOT_RELEASED_BY_HAND, PAST, STILL_OPEN], locks=True)
 def release_scores(act: Act, phase: Phase, *, when: Moment | None = None) -> Phase:
-    """Make the scores public at that time; None: now."""
+    """Make the scores public at the time `when`, or now if it is None."""
     released = when or act.at
     if phase.scores != Phase.Scores.ON_RELEASE:
         raise NOT_RELEASED_BY_HAND(phase=phase.title)
@@ -39,7 +39,7 @@ def release_scores(act: Act, phase: Phase, *, when: Moment | None = None) -> Pha
 
 @action(who=ORGANIZERS, says=_("took a release back"), errors=[NO_RELEASE], locks=True)
 def take_back_release(act: Act, phase: Phase) -> Phase:
-    """Hide the scores again, or cancel a planned release. A release that was public can be put back with its date."""
+    """Hide the scores again, or cancel a planned release. A canceled release can be restored with its date."""
     if phase.scores != Phase.Scores.ON_RELEASE or phase.released is None:
         raise NO_RELEASE(phase=phase.title)
     return _set(act, phase, None)
@@ -47,7 +47,7 @@ def take_back_release(act: Act, phase: Phase) -> Phase:
 
 @action(who=ORGANIZERS, says=_("restored a release"), errors=[NOT_TAKEN_BACK, STILL_OPEN], locks=True)
 def put_release_back(act: Act, phase: Phase) -> Phase:
-    """Make the scores public again with their earlier release date. No one gets the mails twice."""
+    """Make the scores public again with their earlier release date. No one gets the same mail twice."""
     if phase.taken_back is None or phase.released is not None:
         raise NOT_TAKEN_BACK(phase=phase.title)
     _require_closed(phase, act.at)

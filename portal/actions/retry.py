@@ -1,6 +1,6 @@
-"""Bring back what failed on our side: uploads, runs and gold files whose evaluation was given up, and mails.
+"""Retrying what failed on our side: uploads, runs and gold files whose evaluation was given up, and mails.
 
-`evaluation.record` has what workers retry by themselves, and how often.
+What workers retry by themselves, and how often, is in `evaluation.record`.
 """
 
 from collections.abc import Callable
@@ -22,7 +22,7 @@ from portal.evaluation.limits import HINT_SECONDS
 from portal.models import Board, GoldUpload, Quota, Run, SharedTask, Submission
 from portal.models.lease import LeaseQuerySet
 
-# Reasons why one of them stays failed, for `Retried.left`.
+# Reasons why an upload, run or gold file stays failed, for `Retried.left`.
 QUOTA_USED = Conflict.declare("no_runs_left", _("Its team has used its quota since then."))
 NUMBER_USED = Conflict.declare("run_number_taken", _("Its run number has been used again since then."))
 NEWER_GOLD = Conflict.declare("newer_gold", _("A newer gold file exists."))
@@ -30,7 +30,7 @@ NEWER_GOLD = Conflict.declare("newer_gold", _("A newer gold file exists."))
 
 @dataclass(frozen=True, slots=True)
 class Retried:
-    """Number of runs and gold files that wait for a worker again; what stays failed, and why."""
+    """The number of runs and gold files that wait for a worker again, and those that stay failed, with the reason."""
 
     runs: int
     gold: int
@@ -39,10 +39,10 @@ class Retried:
 
 @action(who=ORGANIZERS_OR_SERVER, says=_("retried failed evaluations"), atomic=False)
 def retry_failed(act: Act, shared_task: SharedTask) -> Retried:
-    """Evaluate everything again that failed on our side, also after a deadline.
+    """Evaluate everything again that failed on our side, even after a deadline.
 
-    A run needs the quota, number and slot that it gave back when it failed. If its team has used them since, it stays
-    failed. So does a gold file if there is a newer one.
+    A failed run gave back its quota, number and slot and needs them again. If its team has used them since then, the
+    run stays failed. A gold file stays failed if there is a newer one.
     """
     left: list[str] = []
     uploads = shared_task.submissions.filter(state=Submission.State.FAILED).order_by("received_at")
@@ -59,7 +59,7 @@ def retry_failed(act: Act, shared_task: SharedTask) -> Retried:
 
 @action(who=ORGANIZERS_OR_SERVER, says=_("sent mails again that had not been delivered"))
 def resend_mails(act: Act, shared_task: SharedTask) -> int:
-    """Send the mails again that could not be sent; return how many. They are tried for another two days."""
+    """Send the failed mails again and return their number. Delivery is attempted for another two days."""
     waiting = shared_task.mails.resend()
     if waiting:
         act.record(mails=len(waiting))
@@ -68,7 +68,10 @@ def resend_mails(act: Act, shared_task: SharedTask) -> int:
 
 
 def _attempt(retry: Callable[[], int], name: str, left: list[str]) -> int:
-    """Retry each in a transaction of its own, so that rows are locked in the order of uploads; return how many."""
+    """Retry in a separate transaction, so that locks are acquired upload by upload.
+
+    Return the number of retried rows.
+    """
     try:
         with transaction.atomic():
             return retry()
@@ -78,7 +81,7 @@ def _attempt(retry: Callable[[], int], name: str, left: list[str]) -> int:
 
 
 def _retry_upload(upload: Submission, at: datetime) -> int:
-    """Retry an upload with all its runs, or none."""
+    """Retry an upload with all of its runs or with none."""
     if not _wait_again(Submission.objects.filter(pk=upload.pk), at):
         return 0
     runs = list(upload.runs.locked().select_related("team", "phase", "track", "submission__sent_by"))
@@ -99,7 +102,7 @@ def _retry_run(run: Run, at: datetime) -> int:
 
 
 def _reclaim(run: Run, at: datetime) -> None:
-    """Reserve quota, number and slot again, and let the run wait.
+    """Reserve quota, number and slot again, and queue the run.
 
     Raises:
         Conflict: the team has used one of them since then.
@@ -115,7 +118,7 @@ def _reclaim(run: Run, at: datetime) -> None:
 
 
 def _require_free_number(run: Run) -> None:
-    """Check that the number is free; the locked quota row keeps out other uploads of the team."""
+    """Check that the run's number is free. The locked quota row blocks other uploads of the team."""
     others = Run.objects.filter(team=run.team, phase=run.phase, track=run.track, number=run.number, number_once=True)
     if run.number_once and others.exclude(state__in=(Run.State.REJECTED, Run.State.FAILED)).exists():
         raise NUMBER_USED()
@@ -136,7 +139,7 @@ def _retry_gold(upload: GoldUpload, at: datetime) -> int:
 
 
 def _wait_again(rows: LeaseQuerySet[Any], at: datetime) -> bool:
-    """Put the row back in the queue as if new; False where another call was first."""
+    """Put the row back in the queue as if it were new. Return False if a simultaneous call has done so."""
     trusted_until = at + timedelta(seconds=HINT_SECONDS)
     failed = rows.filter(state=Run.State.FAILED)
     return bool(failed.release(trusted_until, state=Run.State.RECEIVED, attempts=0, postponed=0, leases_lost=0))

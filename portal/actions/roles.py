@@ -1,4 +1,4 @@
-"""Roles: who may call an action. A role says what is missing; the rules are in `portal.permissions`."""
+"""Roles: who may call an action. A role returns the error for what is missing; `portal.permissions` has the rules."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -40,20 +40,20 @@ NOT_ON_SERVER = NotAllowed.declare("people_only", _("Only a person with an accou
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """A role; `missing` gives the error for a user who may not act on a target, or None.
+    """A role. `missing` returns the error for a user who may not act on a target, or None.
 
-    `scope` is what a token needs; None: no token is allowed.
+    `scope` is the scope that a token needs. None means that no token is allowed.
     """
 
     name: str | Promise
     errors: tuple[ErrorCode, ...]
     missing: Callable[[Viewer, Any], ErrorCode | None]
     needs_second_factor: bool = False
-    on_server: bool = False  # commands on the server may call it without an account
+    on_server: bool = False  # whether commands on the server may call it without an account
     scope: AccessToken.Scope | None = AccessToken.Scope.SUBMIT
 
     def check(self, who: Viewer | None, target: Any) -> None:
-        """Raise the error that `missing` gives, or one of TOKEN_ERRORS."""
+        """Raise the error that `missing` returns, or one of TOKEN_ERRORS."""
         if who is None:
             if not self.on_server:
                 raise NOT_ON_SERVER()
@@ -63,7 +63,7 @@ class Role:
             self._check_token(token, target)
         error = self.missing(who, target)
         if error is NO_SECOND_FACTOR and token is not None:
-            _require_scope(token, AccessToken.Scope.ORGANIZE)  # else a token would not count as a second factor
+            _require_scope(token, AccessToken.Scope.ORGANIZE)  # otherwise it is no second factor
         if error is not None:
             raise error()
 
@@ -71,7 +71,7 @@ class Role:
         if self.scope is None:
             raise NOT_BY_TOKEN()
         _require_scope(token, self.scope)
-        if isinstance(target, User):  # the action is not about a task yet
+        if isinstance(target, User):  # the action concerns no task yet
             _require_any_task(token)
             return
         require_task(token, _shared_task(target))

@@ -1,4 +1,4 @@
-"""A team's actions on a run: make it official, withdraw it, describe its system."""
+"""A team's actions on a run: making it official, withdrawing it, and describing its system."""
 
 from typing import Annotated, Any, Literal
 
@@ -30,7 +30,7 @@ NOT_ELIGIBLE = Conflict.declare(
     repeatable=True,
 )
 def choose_official_run(act: Act, run: Run) -> Run:
-    """Make the run its team's official run of the track and phase. Possible until the phase closes."""
+    """Make the run the team's official run of its track and phase. Possible until the phase closes."""
     phase = Phase.objects.get(pk=run.phase_id)
     if phase.official != Phase.Official.CHOSEN:
         raise NOTHING_TO_CHOOSE(phase=phase.title)
@@ -53,7 +53,10 @@ def choose_official_run(act: Act, run: Run) -> Run:
 def withdraw_run(
     act: Act, run: Run, *, reason: Annotated[str, column(Run, "withdrawal_reason", required=True, title="Reason")]
 ) -> Run:
-    """Withdraw a run from the leaderboard for good. It keeps its number, still uses quota and is no longer official."""
+    """Withdraw a run from the leaderboard permanently.
+
+    It keeps its number, still counts toward the quota, and is no longer official.
+    """
     _require_unsettled(act, run)
     current = next(one for one in _locked(run) if one.pk == run.pk)
     if current.withdrawn_at is not None:
@@ -99,7 +102,7 @@ def _require_unsettled(act: Act, run: Run) -> None:
 
 
 def _locked(run: Run) -> list[Run]:
-    """Lock the team's runs of that track and phase, so that simultaneous choices wait for each other."""
+    """Lock the team's runs in that track and phase, so that simultaneous choices wait for each other."""
     rivals = Run.objects.filter(team=run.team_id, phase=run.phase_id, track=run.track_id)
     return list(rivals.locked())
 

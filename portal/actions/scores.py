@@ -1,4 +1,4 @@
-"""New scores on released boards, with a reason that everyone can read, and scoring all runs again."""
+"""Applying new scores to released boards, with a public reason, and scoring all runs again."""
 
 from typing import Annotated
 
@@ -28,7 +28,7 @@ def apply_scores(
     wanted: list[WaitingScores],
     note: Annotated[str, column(BoardChange, "note", required=True, title="Reason"), passes(one_line)],
 ) -> list[BoardChange]:
-    """Show the new scores on these boards. `wanted` are the pairs that the organizer saw on the page."""
+    """Show the new scores on these boards. `wanted` lists the new scores that the organizer saw on the page."""
     seen = {one.board.pk: one.key for one in wanted}
     if not seen:
         raise NO_BOARD()
@@ -46,14 +46,14 @@ def apply_scores(
 def rescore(
     act: Act, shared_task: SharedTask, *, reason: Annotated[str, Field(min_length=1, max_length=300, title="Reason")]
 ) -> int:
-    """Score every run again with the newest gold and this scorer version; return how many."""
+    """Score every run again with the newest gold and this scorer version, and return the number of runs."""
     again = score_again(shared_task)
     act.record(reason=reason, **again)
     return again["runs"]
 
 
 def _in_words(change: BoardChange) -> str:
-    """The change as text, e.g. task1 evaluation: gold version 1 → 2, scorer 0.9 → 0.9."""
+    """Describe the change, e.g. `task1 evaluation: gold version 1 → 2, scorer 0.9 → 0.9`."""
     board = change.board
     gold = f"gold version {change.gold_before.version} → {change.gold_after.version}"
     return f"{board.track.slug} {board.phase.slug}: {gold}, scorer {change.scorer_before} → {change.scorer_after}"

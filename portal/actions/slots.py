@@ -1,4 +1,4 @@
-"""Slots: one primary run per track and some contrastive ones. The official run is the primary one."""
+"""Slots: each track has one primary run, which is the official one, and some contrastive runs."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -18,7 +18,7 @@ SLOT_ERRORS = (PRIMARY_TAKEN, CONTRASTIVE_TAKEN)
 
 
 def fill_slots(runs: Sequence[Run], slot: str, user: User, at: datetime) -> None:
-    """Give each new run of a track its slot. The caller holds the quota's row.
+    """Give a slot to each new run of a track. The caller has locked the quota row.
 
     Without a requested slot, the first run becomes primary if the team has no primary run. Raises SLOT_ERRORS.
     """

@@ -1,4 +1,4 @@
-"""Submitting an upload. When this returns, it is a committed row and a file on disk."""
+"""Submitting an upload. When this action returns, the upload is a committed row and a file on disk."""
 
 import hashlib
 from collections.abc import Iterable
@@ -57,14 +57,14 @@ def submit(
     slot: Run.Slot | Literal[""] = "",
     key: Annotated[str, Field(title="Idempotency key")] = "",
 ) -> Submission:
-    """Accept an upload for the user's team: window, quota, rows, file and audit in one transaction.
+    """Accept an upload for the user's team: window, quota, rows, file and audit entry in one transaction.
 
     `at` is the database's time, read after the whole body was received. The same key with the same file, phase and slot
-    gives the same submission again. `slot` empty: the first run of a track is the primary one. A hint is queued after
-    the commit; if the broker is down, the upload is accepted all the same.
+    returns the same submission again. If `slot` is empty, the first run of a track is the primary one. A hint for
+    workers is queued after the commit. If the broker is down, the upload is accepted without it.
 
-    Invalid names or structure count toward the sender's limits, and UPLOAD_REJECTED lists all `problems`. The content
-    is still checked: `validation` is the key of the worker's report, or None.
+    Uploads with invalid names or structure count toward the sender's rejection limits, and UPLOAD_REJECTED lists all
+    `problems`. Their content is still checked: `validation` is the key of the worker's report, or None.
     """
     given = sending(act.user, phase, act.at, slot)
     key = hashlib.sha256(key.encode()).hexdigest() if key else ""
@@ -72,14 +72,14 @@ def submit(
     with receive(content, file_name) as stored:
         try:
             return _submitted(act, given, stored, key)
-        except ActionError as error:  # counted after the transaction was rolled back
+        except ActionError as error:  # counted here, after the transaction was rolled back
             problems = error.params.get("problems", [])
             Refusal.objects.count_one([one["code"] for one in problems if one["severity"] == "error"] or [error.code])
             raise
 
 
 def _require_place(given: Sending, key: str) -> None:
-    """Check signature and window before the body is read; the transaction checks them again."""
+    """Check agreement and window before the body is read. The transaction checks them again."""
     try:
         require_signature(given)
         require_open(given)
@@ -93,16 +93,16 @@ def _submitted(act: Act, given: Sending, stored: StoredUpload, key: str) -> Subm
     try:
         require_few_rejections(
             given.user, given.team, given.at
-        )  # before names are read, which takes time; checked again under the lock
+        )  # checked before names are read, which takes time, and again under the lock
         upload = inspect(given.team.shared_task, stored, given.team, given.phase)
         with transaction.atomic():
-            lock_senders(given.user, given.team)  # first: a simultaneous upload with the same key waits here
+            lock_senders(given.user, given.team)  # first, so that a simultaneous upload with the same key waits here
             if upload.report.ok and upload.runs:
                 return _accepted(act, given, stored, upload, key)
             if earlier := _sent_before(given, stored, key):
                 return earlier
             _count(given)
-    except (ActionError, IntegrityError):  # perhaps it was accepted before, with this key
+    except (ActionError, IntegrityError):  # it may have been accepted earlier with this key
         if earlier := _sent_before(given, stored, key):
             return earlier
         raise
@@ -131,7 +131,7 @@ def _with_key(given: Sending, key: str) -> QuerySet[Submission]:
 
 
 def _accepted(act: Act, given: Sending, stored: StoredUpload, upload: Upload, key: str) -> Submission:
-    """Insert rows and audit entry, store the file, and queue the hint for after the commit."""
+    """Insert the rows and the audit entry, store the file, and queue the hint for after the commit."""
     submission = add_runs(given, stored, upload.runs, key)
     detail = {"team": given.team.name, "phase": given.phase.slug, "sha256": stored.sha256, "runs": len(upload.runs)}
     act.record(subject=f"submission {submission.pk}", **detail)
@@ -141,7 +141,7 @@ def _accepted(act: Act, given: Sending, stored: StoredUpload, upload: Upload, ke
 
 
 def _count(given: Sending) -> None:
-    """Count the rejection in a transaction: of simultaneous ones, those within the limits are reported."""
+    """Count the rejection in a transaction, so that simultaneous rejections cannot exceed the limits."""
     require_few_rejections(given.user, given.team, given.at)
     require_signature(given)
     require_open(given)
@@ -149,7 +149,7 @@ def _count(given: Sending) -> None:
 
 
 def _content_to_validate(given: Sending, stored: StoredUpload, upload: Upload) -> str | None:
-    """Have a worker check the content, so that all problems are reported; None where that is not possible."""
+    """Have a worker check the content, so that all problems are reported. Return None if that is not possible."""
     if not upload.runs:
         return None
     try:

@@ -10,7 +10,7 @@ from portal.models import OutgoingMail, Team, User
 
 
 def queue_mail(team: Team, kind: OutgoingMail.Kind, to: User | str, at: datetime, **details: Any) -> OutgoingMail:
-    """Add a row to the outbox, and queue a hint after the commit. `to` may be an address."""
+    """Add a row to the outbox and queue a hint after the commit. `to` is an account or an address."""
     user, address = (to, to.email) if isinstance(to, User) else (None, to)
     mail = OutgoingMail.objects.create(
         shared_task=team.shared_task,
@@ -26,7 +26,7 @@ def queue_mail(team: Team, kind: OutgoingMail.Kind, to: User | str, at: datetime
 
 
 def notify_organizers(team: Team, at: datetime) -> None:
-    """Mail each organizer that the team awaits approval; the sweep sends it."""
+    """Mail every organizer that the team awaits approval. The sweep sends these mails."""
     for organizer in team.shared_task.organizers.filter(is_active=True).order_by("pk"):
         OutgoingMail.objects.notify(
             organizer,

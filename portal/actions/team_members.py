@@ -1,4 +1,4 @@
-"""Members of a team: inviting, leaving, handing over the captain's role. Joining is in `teams`."""
+"""Inviting people to a team, leaving it, and handing over the captain's role. Joining is in `teams`."""
 
 from datetime import timedelta
 from typing import Annotated
@@ -37,7 +37,7 @@ NO_OTHER_MEMBER = NotAllowed.declare("no_other_member", _("Choose another member
     who=MEMBERS,
     says=_("invited by mail"),
     errors=[TEAM_STATE, TEAMS_CLOSED, TOO_MANY_INVITATIONS],
-    locks=True,  # members stay until the transaction ends; a person's invitations wait for each other
+    locks=True,  # the members stay the same until the transaction ends, and a person's invitations wait for each other
 )
 def invite_by_mail(
     act: Act,
@@ -47,7 +47,7 @@ def invite_by_mail(
         str, column(OutgoingMail, "address", required=True, title="Mail address"), passes(validate_email)
     ],
 ) -> OutgoingMail:
-    """Mail the team's link to an address. The person needs no account yet."""
+    """Mail the team's invitation link to an address. The recipient needs no account yet."""
     require_state(team, *ACTIVE)
     require_open_teams(team.shared_task, act.at)
     _require_few_invitations(act, team)
@@ -58,7 +58,7 @@ def invite_by_mail(
 
 @action(who=MEMBERS, says=_("left the team"), errors=[HAND_OVER_FIRST], locks=True)
 def leave_team(act: Act, team: Team) -> None:
-    """Leave a team. A team without members is withdrawn. Captains hand over first, unless they are the last member."""
+    """Leave a team. A team without members is withdrawn. Captains hand over their role first, unless they are alone."""
     membership = team.memberships.get(user=act.user)
     is_last = not team.memberships.exclude(pk=membership.pk).exists()
     if membership.is_captain and not is_last:

@@ -1,4 +1,4 @@
-"""Registering a team, joining and withdrawing it, and asking again after it was declined."""
+"""Registering a team, joining it, withdrawing it, and asking again after it was declined."""
 
 import re
 from collections.abc import Mapping
@@ -17,11 +17,11 @@ from portal.actions.team_mails import notify_organizers, queue_mail
 from portal.models import Board, Membership, OutgoingMail, SharedTask, Team, User
 from portal.models.team_name import has_invisible_characters, name_key
 
-ANSWER_LENGTH = 1000  # characters in an answer to an organizers' question
+ANSWER_LENGTH = 1000  # maximum length of an answer to an organizer's question
 
 ACTIVE = (Team.State.PENDING, Team.State.APPROVED)
 
-Answers = Annotated[dict[str, str], Field(title="Answers")]  # by the question's key
+Answers = Annotated[dict[str, str], Field(title="Answers")]  # answers by question key
 
 TEAM_STATE = Conflict.declare("team_state", _("This is not possible now. State of the team: %(state)s."))
 TEAM_NAME = Invalid.declare("team_name", _("Team names in this task must match %(rule)s."))
@@ -62,7 +62,7 @@ def register_team(
     affiliation: Annotated[str, column(Team, "affiliation")] = "",
     answers: Answers | None = None,
 ) -> Team:
-    """Create a team with the user as captain. If the task needs no approval, it takes part at once."""
+    """Create a team with the user as captain. If the task needs no approval, the team takes part immediately."""
     require_open_teams(shared_task, act.at)
     check_team_name(shared_task, name)
     given = checked_answers(shared_task, answers or {})
@@ -96,8 +96,8 @@ def register_team(
 def join_team(
     act: Act, shared_task: SharedTask, *, code: Annotated[str, column(Team, "invitation_code")]
 ) -> Membership:
-    """Join the team with that invitation code."""
-    teams = Team.objects.locked()  # the last member may be leaving
+    """Join the team that has this invitation code."""
+    teams = Team.objects.locked()  # the last member may be leaving at this moment
     team = teams.filter(shared_task=shared_task, invitation_code=code, state__in=ACTIVE).first()
     if team is None:
         raise NO_SUCH_INVITATION()
@@ -111,7 +111,10 @@ def join_team(
 
 @action(who=CAPTAIN, says=_("withdrew the team"), errors=[TEAM_STATE], locks=True)
 def withdraw_team(act: Act, team: Team) -> None:
-    """End the team's participation for good. Its runs leave the boards of open phases. Its name stays in use."""
+    """End the team's participation permanently. Its runs leave the boards of open phases.
+
+    No other team can use its name.
+    """
     require_state(team, *ACTIVE, Team.State.DECLINED)
     withdraw(act, team)
     act.record()
@@ -167,7 +170,7 @@ def checked_answers(shared_task: SharedTask, answers: Mapping[str, str]) -> dict
 
 
 def require_open_teams(shared_task: SharedTask, at: datetime) -> None:
-    """Raise NotAllowed once the phase has opened that closes registration."""
+    """Raise NotAllowed if the phase that closes registration has opened."""
     if shared_task.teams_are_closed(at):
         raise TEAMS_CLOSED()
 

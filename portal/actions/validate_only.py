@@ -49,11 +49,14 @@ VALIDATION_RUNNING = Conflict.declare(
 
 @dataclass(frozen=True, slots=True)
 class ValidatedRun:
-    """A run recognized by its name, or by the nearest valid one. `items` is None if it cannot be read."""
+    """A run that was recognized by its name, or by the nearest valid name.
+
+    `items` is None if the run cannot be read.
+    """
 
     run: RecognisedRun
     items: int | None
-    problems: list[dict[str, Any]]  # each as `Problem.as_dict`
+    problems: list[dict[str, Any]]  # each from `Problem.as_dict`
 
     @property
     def is_valid(self) -> bool:
@@ -62,13 +65,15 @@ class ValidatedRun:
 
 @dataclass(frozen=True, slots=True)
 class ValidationReport:
-    """What would happen to the upload now. `rejection` is the error of a valid upload: limits, numbers or window.
+    """What would happen if the upload were submitted now.
 
-    `left` are the limits of its tracks after the upload; empty if it would not be accepted.
+    `rejection` is the error of a valid upload: limits, numbers or window.
+
+    `left` lists the limits of its tracks after the upload. It is empty if the upload would not be accepted.
     """
 
     is_valid: bool
-    problems: list[dict[str, Any]]  # about the upload as a whole
+    problems: list[dict[str, Any]]  # problems of the upload as a whole
     runs: list[ValidatedRun]
     rejection: ActionError | None
     left: list[TrackLimits]
@@ -100,15 +105,15 @@ def validate_only(
 
 
 def keep_to_validate(given: Sending, stored: StoredUpload) -> Validation:
-    """Have a worker check the received file, within the limits of validations.
+    """Have a worker check the received file, within the validation limits.
 
-    The row is written first, so that no file is without one. A row without its file fails, and says so.
+    The row is written first, so every file has a row. If its file is missing, the validation fails and says so.
     """
     at = given.at
     recent = Validation.objects.filter(user=given.user, received_at__gt=at - _AN_HOUR)
     if seconds := until_fewer(recent.values_list("received_at", flat=True), VALIDATIONS_AN_HOUR, _AN_HOUR, at):
         raise TOO_MANY_VALIDATIONS(n=VALIDATIONS_AN_HOUR, seconds=seconds)
-    expire(at)  # without a worker, no one else does
+    expire(at)  # needed here if no worker is running
     try:
         with transaction.atomic():
             lock_senders(given.user, given.team)
@@ -136,7 +141,7 @@ def keep_to_validate(given: Sending, stored: StoredUpload) -> Validation:
 
 
 def report_of(validation: Validation, at: datetime) -> ValidationReport | None:
-    """The report, with limits and window as of now; None until it is ready."""
+    """Return the report with the current limits and window, or None until it is ready."""
     if validation.state != Validation.State.DONE:
         return None
     found = validation.report

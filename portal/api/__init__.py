@@ -1,1 +1,1 @@
-"""The REST API, on the same actions and queries as the pages. It turns HTTP into calls, and results into JSON."""
+"""The REST API: it translates HTTP requests into calls of actions and queries, and their results into JSON."""

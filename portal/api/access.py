@@ -1,4 +1,4 @@
-"""The start of every request: its shared task, and what needs an account or is for organizers."""
+"""Finding the objects that a request names, and checking that the user may see them."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from portal.queries.tasks import TaskPage, task_page
 
 
 def person(request: ApiRequest) -> User:
-    """The user, by their token.
+    """Return the user whose token the request has.
 
     Raises:
         ActionError: SIGNED_OUT.
@@ -24,10 +24,10 @@ def person(request: ApiRequest) -> User:
 
 
 def find_task(request: ApiRequest, task: str) -> SharedTask:
-    """The shared task in the URL.
+    """Return the shared task in the URL.
 
     Raises:
-        ActionError: TOKEN_TASK, if the token is for another one.
+        ActionError: TOKEN_TASK if the token is for another task.
     """
     visible = SharedTask.objects.visible_to(request.user).prefetch_related("tracks")
     found = get_object_or_404(visible, slug=task)
@@ -37,12 +37,12 @@ def find_task(request: ApiRequest, task: str) -> SharedTask:
 
 
 def find_page(request: ApiRequest, task: str) -> TaskPage:
-    """The task with its phases, and the reader's role in it."""
+    """Return the task with its phases and the user's role in it."""
     return task_page(find_task(request, task), request.user, request.at)
 
 
 def organized(request: ApiRequest, task: str) -> SharedTask:
-    """The task, for its organizers. The role says what is missing."""
+    """Return the task for its organizers. For other users, raise the role's error."""
     found = find_task(request, task)
     person(request)
     ORGANIZERS.check(request.user, found)
@@ -50,7 +50,7 @@ def organized(request: ApiRequest, task: str) -> SharedTask:
 
 
 def own_team(request: ApiRequest, task: str) -> Team:
-    """The user's team."""
+    """Return the user's team."""
     team = team_of(person(request), find_task(request, task))
     if team is None:
         raise Http404
@@ -60,7 +60,7 @@ def own_team(request: ApiRequest, task: str) -> Team:
 def find_phase(request: ApiRequest, task: str, phase: str) -> Phase:
     shared_task = find_task(request, task)
     found = get_object_or_404(Phase, shared_task=shared_task, slug=phase)
-    found.shared_task = shared_task  # with its tracks
+    found.shared_task = shared_task  # this object has its tracks loaded
     return found
 
 
@@ -69,13 +69,13 @@ def find_team(request: ApiRequest, task: str, team: int) -> Team:
 
 
 def find_push(request: ApiRequest, push: Any) -> TaskPush:
-    """A push that the user may see."""
+    """Return a push that the user may see."""
     visible = TaskPush.objects.visible_to(person(request)).select_related("shared_task", "sent_by")
     return get_object_or_404(visible, pk=push)
 
 
 def find_push_of_task(request: ApiRequest, push: Any) -> TaskPush:
-    """A push of that task; 404 if it belongs to no task yet."""
+    """Return a push of that task; 404 if the push belongs to no task yet."""
     found = find_push(request, push)
     if found.shared_task is None:
         raise Http404
@@ -87,7 +87,7 @@ def find_track(request: ApiRequest, task: str, track: str) -> Track:
 
 
 def find_run(request: ApiRequest, task: str, run: Any) -> Run:
-    """A run that the user may see."""
+    """Return a run that the user may see."""
     visible = Run.objects.visible_to(request.user).select_related("track__shared_task", "phase", "team")
     return get_object_or_404(visible, pk=run, track__shared_task=find_task(request, task))
 

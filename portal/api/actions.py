@@ -1,6 +1,7 @@
-"""The table of URLs and actions, and one route for each, made from the action's declaration.
+"""Routes of actions: a table of URLs, with a route for each made from the action's declaration.
 
-The body is the action's input, with names and keys instead of rows. The role is checked before the body is read.
+The request body is the action's input, with names and keys instead of rows. The role is checked before the body is
+read.
 """
 
 import inspect
@@ -51,17 +52,17 @@ Find = Callable[..., Any]
 
 @dataclass(frozen=True, slots=True)
 class NamedInput:
-    """An input that the body names: its field there, and how to find what it names."""
+    """An input that the body refers to by name: the body's field, and a function that finds the object."""
 
     kind: Any
-    find: Callable[[ApiRequest, Any, Any], Any]  # request, target, name
+    find: Callable[[ApiRequest, Any, Any], Any]  # called with request, target, name
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
     """A URL that calls an action.
 
-    `named` are inputs that the body names, `from_request` those that come with the request or its URL.
+    `named` inputs are referred to by name in the body; `from_request` inputs come from the request or its URL.
     """
 
     method: str
@@ -77,7 +78,7 @@ class Route:
 
     @property
     def name(self) -> str:
-        """Name of the operation: the action's, and the target's where an action has several URLs."""
+        """The name of the operation: the action's name, followed by the target's if the action has several URLs."""
         return f"{self.action.name}_of_own_team" if self.path.endswith("/team/password") else self.action.name
 
 
@@ -136,7 +137,7 @@ def _gold_version(_request: ApiRequest, gold: GoldStandard) -> GoldVersionAnswer
 
 
 def _key(number: int) -> int:
-    """A key that is not too large for any database."""
+    """Return the key, or 404 if it is too large for a database."""
     return min(number, 2**63 - 1)
 
 
@@ -374,7 +375,7 @@ def _declare(route: Route) -> None:
 
 
 def body_of(route: Route) -> type[Input] | None:
-    """The action's input as a JSON body, or None without input."""
+    """Return the action's input as a model of the JSON body, or None without input."""
     fields: dict[str, Any] = {}
     for name, info in route.action.Input.model_fields.items():
         if name in route.named:
@@ -385,7 +386,7 @@ def body_of(route: Route) -> type[Input] | None:
 
 
 def _permission(route: Route, *, takes_body: bool) -> Callable[[ApiRequest], bool]:
-    """Check the action's role, and that the body is JSON, before it is read."""
+    """Return a check of the action's role and of the JSON media type that runs before the body is read."""
 
     def may(request: ApiRequest) -> bool:
         match = request.resolver_match
@@ -400,7 +401,7 @@ def _permission(route: Route, *, takes_body: bool) -> Callable[[ApiRequest], boo
 
 
 def _view(route: Route, body: type[Input] | None) -> Callable[..., Any]:
-    """A view with a parameter for each part of the URL, and the body: ninja reads its signature."""
+    """Return a view with a parameter for each part of the URL and for the body. Ninja reads its signature."""
 
     def view(request: ApiRequest, **given: Any) -> Any:
         values = given.pop("body", None)

@@ -1,4 +1,4 @@
-"""Leaderboards, as pages of JSON or as whole CSV files. Public ones are cached (`web.board_cache`)."""
+"""Leaderboards as pages of JSON or as whole CSV files. Public ones are cached (`web.board_cache`)."""
 
 from dataclasses import replace
 from datetime import date
@@ -32,7 +32,7 @@ Slug = Annotated[str | None, Field(max_length=50, description="A phase; without 
 
 
 class BoardQuery(BaseModel):
-    """The rows of a board, as on its page. Only `runs`, `as_of` and `slice` change ranks."""
+    """The parameters of a leaderboard. Only `runs`, `as_of` and `slice` change ranks."""
 
     phase: Slug = None
     runs: Literal["official", "all"] = "official"
@@ -60,7 +60,7 @@ AS_CSV_TOO = {"responses": {200: {"content": CSV}}}
 def leaderboard(request: ApiRequest, task: str, track: str, query: Query[BoardQuery]) -> HttpResponse:
     """A track's leaderboard in a phase, as you may see it.
 
-    With `Accept: text/csv` the whole table as CSV. Before the release it has rows for organizers only.
+    With `Accept: text/csv`, the answer is the whole table as CSV. Before the release only organizers see its rows.
     """
     head, board = _board(request, task, track, query, whole=wants_csv(request))
     if wants_csv(request):
@@ -89,7 +89,7 @@ def leaderboard_csv(request: ApiRequest, task: str, track: str, query: Query[Boa
 
 @read("Leaderboards", "/tasks/{slug:task}/leaderboards", OverallAnswer, openapi_extra=AS_CSV_TOO)
 def leaderboards(request: ApiRequest, task: str, query: Query[OverallQuery]) -> HttpResponse:
-    """The tracks of one phase next to each other, and the rankings over several of them; also as CSV."""
+    """The tracks of a phase next to each other, and the rankings over several tracks. Also available as CSV."""
     page = find_page(request, task)
     head = board_head(task, None, query.phase)
     if head is None:
@@ -103,7 +103,7 @@ def leaderboards(request: ApiRequest, task: str, query: Query[OverallQuery]) -> 
 
 @read("Leaderboards", "/tasks/{slug:task}/releases", list[ReleaseAnswer])
 def releases(request: ApiRequest, task: str) -> list[ReleaseAnswer]:
-    """Released leaderboards as they were, newest first."""
+    """Released leaderboards in their released state, newest first."""
     found = find_task(request, task)
     return [
         ReleaseAnswer(
@@ -126,7 +126,7 @@ def releases(request: ApiRequest, task: str) -> list[ReleaseAnswer]:
     openapi_extra=AS_CSV_TOO,
 )
 def released_leaderboard(request: ApiRequest, task: str, track: str, phase: str, number: int) -> HttpResponse:
-    """A released leaderboard as it was."""
+    """A leaderboard in its released state."""
     rows = ReleasedBoard.objects.public(request.at).select_related("track__shared_task", "phase__shared_task", "gold")
     wanted = {"track__slug": track, "phase__slug": phase, "number": min(number, 2**31 - 1)}
     board = released_table(get_object_or_404(rows, track__shared_task=find_task(request, task), **wanted))

@@ -1,4 +1,4 @@
-"""Every request to the API: its token, its rate, and the headers of its answer."""
+"""The handling of every API request: its token, its rate limit, and the headers of the response."""
 
 import logging
 from collections.abc import Callable
@@ -38,17 +38,17 @@ _SAFE = ("GET", "HEAD", "OPTIONS")
 
 
 class ApiRequest(HttpRequest):
-    """A request of the API. `user` is the token's, never the session's."""
+    """An API request. `user` is the token's owner. The session is never used."""
 
     user: Viewer
     at: datetime
-    target: Any  # what the URL of an upload names; set when its role is checked
-    next_page: str  # URL of a list's next page
+    target: Any  # the object in an upload's URL; set when its role is checked
+    next_page: str  # URL of the list's next page
     location: str  # path of the created object
 
 
 def guarded(view: View) -> View:
-    """Wrap a view of the API. Cookies are ignored, so no other site can act for a reader."""
+    """Wrap an API view. Cookies are ignored, so no other site can act for a reader."""
 
     @csrf_exempt
     @wraps(view)
@@ -62,7 +62,7 @@ def guarded(view: View) -> View:
             if request.method not in _SAFE and not request.user.is_authenticated:
                 raise problems.NO_TOKEN()  # before the body is read
             response = view(request, *args, **arguments)
-        except Exception as error:  # all answers of the API are problems in JSON, including those of bugs
+        except Exception as error:  # every error of the API is a problem in JSON, even that of a bug
             response = answer_to(error, request)
         return _finished(request, response, usage)
 
@@ -70,7 +70,10 @@ def guarded(view: View) -> View:
 
 
 def no_nul(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:
-    """Answer NUL characters with a problem. Middleware, as it comes before the cached boards."""
+    """Reject NUL characters with a problem.
+
+    This is a middleware because it must run before cached boards are served.
+    """
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
         if request.path_info.startswith("/api/v1/") and has_nul(request):
@@ -82,7 +85,7 @@ def no_nul(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[
 
 
 def answer_to(error: Exception, request: HttpRequest) -> HttpResponse:
-    """The problem for an exception. Unknown ones are logged and are errors on our side."""
+    """Return the problem for an exception. An unknown exception is logged and reported as an error on our side."""
     match error:
         case ActionError(code=SIGNED_OUT.code | Obstacle.SIGNED_OUT) if not request.user.is_authenticated:
             return problems.problem_response(problems.NO_TOKEN())
@@ -102,7 +105,7 @@ def answer_to(error: Exception, request: HttpRequest) -> HttpResponse:
 
 
 def _enter(request: HttpRequest) -> rates.Usage:
-    """Set the request's user, and count the request."""
+    """Set the request's user and count the request."""
     request.user = AnonymousUser()
     at: datetime = request.at  # type: ignore[attr-defined]
     address = client_address(request) or ""
@@ -124,7 +127,7 @@ def _enter(request: HttpRequest) -> rates.Usage:
 
 
 def _note_use(token: AccessToken, at: datetime) -> None:
-    """Save the token's use. A database that is read-only can still be read."""
+    """Save when the token was used. Reading remains possible if the database is read-only."""
     try:
         token.used(at)
     except DatabaseError as error:
@@ -133,7 +136,7 @@ def _note_use(token: AccessToken, at: datetime) -> None:
 
 
 def _finished(request: HttpRequest, response: HttpResponseBase, usage: rates.Usage | None) -> HttpResponseBase:
-    """Add the headers of every answer; 304 if the client has it already."""
+    """Add the headers of every response, and answer 304 if the client already has the content."""
     if response.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         allowed = response["Allow"]
         response = problems.problem_response(problems.WRONG_METHOD(allowed=allowed), Allow=allowed)
@@ -143,7 +146,7 @@ def _finished(request: HttpRequest, response: HttpResponseBase, usage: rates.Usa
         response["Link"] = f'<{next_page}>; rel="next"'
     if location := getattr(request, "location", ""):
         response["Location"] = f"{settings.PUBLIC_URL}{location}"
-    response["Agon-Version"] = __version__  # clients warn if they are older
+    response["Agon-Version"] = __version__  # older clients show a warning
     patch_vary_headers(response, ["Authorization", "Accept"])
     response.setdefault("Cache-Control", "private, no-cache")
     if request.method not in _SAFE or response.status_code != HTTPStatus.OK or not isinstance(response, HttpResponse):

@@ -1,4 +1,4 @@
-"""Actions with a file: submitting, validating, new gold standards, new versions of data."""
+"""Actions with a file: submitting, validating, and uploading gold standards and datasets."""
 
 from collections.abc import Callable
 from http import HTTPStatus
@@ -43,7 +43,7 @@ _KEY = {
 
 
 class UploadQuery(BaseModel):
-    """Details of the file, in the URL."""
+    """The file's details in the URL."""
 
     file_name: Annotated[
         str, Field(max_length=255, description="The file’s name, by which its runs are recognized; a form brings one")
@@ -54,7 +54,7 @@ class UploadQuery(BaseModel):
 
 
 class Sure(BaseModel):
-    """Confirmation of a change that everyone sees."""
+    """The confirmation of a change that everyone can see."""
 
     is_sure: Annotated[bool, Field(description="You know that it changes what others have seen, or have")] = False
 
@@ -94,10 +94,10 @@ def upload(
 
 @upload(f"{PHASE}/submissions", submit, find_phase, {201: SubmissionAnswer}, "Submissions", RAW_BODY | FORM_BODY)
 def submit_file(request: ApiRequest, task: str, phase: str, query: Query[UploadQuery]) -> Any:
-    """Submit a file: a run, or a zip of several.
+    """Submit a file: a run, or a zip of several runs.
 
-    The body is the file itself, or a form with the part `file`. When this answers, the file is stored; poll the address
-    in `Location` for the results of its runs. With an `Idempotency-Key`, the same request again gives the same
+    The body is the file itself, or a form with the part `file`. When the response arrives, the file is stored. Poll the
+    address in `Location` for the results of its runs. A repeated request with the same `Idempotency-Key` gives the same
     submission.
     """
     with received(request, query.file_name, UPLOAD_BYTES) as body:
@@ -120,7 +120,7 @@ def submit_file(request: ApiRequest, task: str, phase: str, query: Query[UploadQ
 
 @upload(f"{PHASE}/validations", validate_only, find_phase, {202: ValidationAnswer}, "Submissions", RAW_BODY | FORM_BODY)
 def validate_file(request: ApiRequest, task: str, phase: str, query: Query[UploadQuery]) -> Any:
-    """Validate a file without submitting it: the same check and the same report, without using quota.
+    """Validate a file without submitting it. The check and the report are the same, and no quota is used.
 
     Poll the address in `Location` until `is_finished`.
     """
@@ -142,10 +142,10 @@ def validate_file(request: ApiRequest, task: str, phase: str, query: Query[Uploa
     RAW_BODY,
 )
 def gold_file(request: ApiRequest, task: str, track: str, split: str) -> Any:
-    """Upload a gold standard: it is sealed as it comes in, and a worker opens and checks it.
+    """Upload a gold standard. It is sealed while it is received, and a worker opens and checks it.
 
-    The first one of a track and split is used at once. A correction is previewed: poll the address in `Location` until
-    `is_finished`, then apply it.
+    The first gold standard of a track and split is used immediately. A correction gets a preview: poll the address in
+    `Location` until `is_finished`, then apply it.
     """
     found = find_track(request, task, track)
     with sealed(request, GOLD_BYTES) as pieces:
@@ -160,9 +160,9 @@ def gold_file(request: ApiRequest, task: str, track: str, split: str) -> Any:
 
 @upload("/pushes", push_new_task, person, {202: PushAnswer}, "Organizers", RAW_BODY)
 def first_push(request: ApiRequest) -> Any:
-    """Push the folder of a new task, as a zip. It is sealed while it is received, so that only a worker can open it.
+    """Push the folder of a new task as a zip. It is sealed while it is received, so only a worker can open it.
 
-    Poll the address in `Location` until `is_finished`. A valid folder becomes a draft that only you see.
+    Poll the address in `Location` until `is_finished`. A valid folder becomes a draft that only you can see.
     """
     with sealed(request, PUSH_BYTES) as pieces:
         push = push_new_task(request.user, person(request), database_now(), sealed=pieces)
@@ -171,9 +171,9 @@ def first_push(request: ApiRequest) -> Any:
 
 @upload("/tasks/{slug:task}/organize/pushes", push_task, find_task, {202: PushAnswer}, "Organizers", RAW_BODY)
 def later_push(request: ApiRequest, task: str) -> Any:
-    """Push the folder of an existing task, as a zip.
+    """Push the folder of an existing task as a zip.
 
-    Poll the address in `Location` until `is_finished`: a valid folder is then compared with the task, and waits to be
+    Poll the address in `Location` until `is_finished`. A valid folder is compared with the task and can then be
     applied.
     """
     found = find_task(request, task)
@@ -191,7 +191,7 @@ def later_push(request: ApiRequest, task: str) -> Any:
     RAW_BODY | FORM_BODY,
 )
 def dataset_version(request: ApiRequest, task: str, dataset: str, query: Query[Sure]) -> HttpResponse:
-    """Replace the file of a dataset."""
+    """Replace a dataset's file."""
     found = find_task(request, task)
     wanted = found.dataset(dataset)
     if wanted is None:

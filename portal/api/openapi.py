@@ -1,4 +1,4 @@
-"""The OpenAPI specification: ninja's, corrected to match the real answers."""
+"""The OpenAPI specification: the one that ninja generates, corrected to match the actual responses."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ _PARTS = ("You", "Tasks", "Data", "Leaderboards", "Team", "Submissions", "Runs",
 
 
 def specification(found: dict[str, Any]) -> dict[str, Any]:
-    """The specification, with the media type of problems, the token, and without HEAD."""
+    """Add the problems' media type and the token to the specification, and remove HEAD."""
     for methods in found["paths"].values():
         methods.pop("head", None)
         for method, operation in methods.items():
@@ -23,5 +23,5 @@ def specification(found: dict[str, Any]) -> dict[str, Any]:
                 if int(status) >= 400:
                     answer["content"] = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
     found["components"]["securitySchemes"] = {"token": _TOKEN}
-    found["tags"] = [{"name": name} for name in _PARTS]  # the order of the parts
+    found["tags"] = [{"name": name} for name in _PARTS]  # the order of the sections
     return found

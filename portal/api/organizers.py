@@ -1,4 +1,4 @@
-"""For organizers: teams, gold standards, new scores, downloads, the audit log."""
+"""Resources for organizers: teams, gold standards, new scores, downloads and the audit log."""
 
 from typing import Any
 from uuid import UUID
@@ -32,7 +32,7 @@ from portal.web.export import task_export
 
 @read("Organizers", "/tasks/{slug:task}/organize/teams", list[OrganizedTeamAnswer])
 def organized_teams(request: ApiRequest, task: str) -> list[OrganizedTeamAnswer]:
-    """All teams; those awaiting approval first."""
+    """All teams. Those that await approval come first."""
     return [
         OrganizedTeamAnswer(
             id=line.team.pk,
@@ -51,7 +51,7 @@ def organized_teams(request: ApiRequest, task: str) -> list[OrganizedTeamAnswer]
 
 @read("Organizers", "/tasks/{slug:task}/organize/gold", list[GoldAnswer])
 def gold(request: ApiRequest, task: str) -> list[GoldAnswer]:
-    """Which gold standard each track has, and what became of the last upload; nothing of the gold itself."""
+    """The gold standard of each track, and the state of the last upload. The gold itself is never shown."""
     return [_gold(line) for line in gold_lines(organized(request, task))]
 
 
@@ -82,7 +82,7 @@ def new_scores(request: ApiRequest, task: str) -> list[WaitingScoresAnswer]:
 
 
 def _declare(wanted: Export) -> None:
-    """Declare a URL for that export."""
+    """Declare a URL for this export."""
 
     def view(request: ApiRequest, task: str) -> HttpResponseBase:
         return task_export(request, wanted, organized(request, task), request.at)
@@ -94,7 +94,7 @@ def _declare(wanted: Export) -> None:
     read("Organizers", path, None, openapi_extra=file(kind, str(wanted.title)))(view)
 
 
-_OPERATIONS = {"downloads.csv": "downloads"}  # its name before there were others
+_OPERATIONS = {"downloads.csv": "downloads"}  # keeps the name that it had before other exports were added
 
 for _export in EXPORTS.values():
     _declare(_export)
@@ -102,7 +102,7 @@ for _export in EXPORTS.values():
 
 @read("Organizers", "/tasks/{slug:task}/organize/audit", Page[AuditAnswer])
 def audit(request: ApiRequest, task: str, paging: Query[Paging], verb: str = "") -> dict[str, Any]:
-    """The audit log: who did what, when; newest first."""
+    """The audit log: who did what and when, newest first."""
     rows = AuditEntry.objects.filter(shared_task=organized(request, task)).select_related("actor")
     found = page_of(request, rows.filter(verb=verb) if verb else rows, ("-at", "-pk"), paging)
     return as_page(
@@ -129,7 +129,7 @@ def organizers(request: ApiRequest, task: str) -> list[OrganizerAnswer]:
 
 @read("Organizers", "/pushes/{uuid:push}", PushAnswer)
 def push(request: ApiRequest, push: UUID) -> PushAnswer:
-    """A pushed folder: poll it until `is_finished`."""
+    """A pushed folder. Poll it until `is_finished`."""
     return PushAnswer.of(find_push(request, push))
 
 

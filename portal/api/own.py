@@ -41,7 +41,7 @@ def team(request: ApiRequest, task: str) -> TeamAnswer:
 
 @read("Submissions", "/tasks/{slug:task}/submissions", Page[SubmissionSummary])
 def submissions(request: ApiRequest, task: str, paging: Query[Paging]) -> dict[str, Any]:
-    """The uploads of your team, or of all teams where you organize; newest first."""
+    """The uploads of your team, newest first. Organizers see those of all teams."""
     shared_task = find_task(request, task)
     person(request)
     rows = Submission.objects.visible_to(request.user).filter(shared_task=shared_task).select_related("phase")
@@ -51,7 +51,7 @@ def submissions(request: ApiRequest, task: str, paging: Query[Paging]) -> dict[s
 
 @read("Submissions", "/tasks/{slug:task}/submissions/{uuid:submission}", SubmissionAnswer)
 def submission(request: ApiRequest, task: str, submission: UUID) -> SubmissionAnswer:
-    """An upload, its runs and every problem: poll it until `is_finished`."""
+    """An upload, its runs and all problems. Poll it until `is_finished`."""
     found = find_submission(request, task, submission)
     view = submission_view(found, request.user, request.at)
     return SubmissionAnswer.seen(view, official_among(view.runs, request.user, request.at))
@@ -67,21 +67,21 @@ def report(request: ApiRequest, task: str, submission: UUID) -> dict[str, Any]:
 
 @read("Submissions", "/tasks/{slug:task}/submissions/{uuid:submission}/receipt", dict[str, Any])
 def receipt(request: ApiRequest, task: str, submission: UUID) -> JsonResponse:
-    """The signed receipt. It never changes, and `agon receipt verify` checks it."""
+    """The signed receipt. It never changes. Verify it with `agon receipt verify`."""
     found = find_submission(request, task, submission)
     return JsonResponse(receipt_of(found), json_dumps_params={"indent": 1, "ensure_ascii": False})
 
 
 @read("Submissions", "/tasks/{slug:task}/validations/{uuid:validation}", ValidationAnswer)
 def validation(request: ApiRequest, task: str, validation: UUID) -> ValidationAnswer:
-    """The report of a file that you validated only: poll it until `is_finished`."""
+    """The report on a file that you only validated. Poll it until `is_finished`."""
     found = find_validation(request, task, validation)
     return ValidationAnswer.of(found, report_of(found, request.at))
 
 
 @read("Runs", "/tasks/{slug:task}/runs", Page[RunAnswer])
 def runs(request: ApiRequest, task: str, paging: Query[Paging], phase: str = "", track: str = "") -> dict[str, Any]:
-    """The runs of your team, or of all teams where you organize; newest first. `phase` and `track` filter them."""
+    """The runs of your team, newest first. Organizers see those of all teams. `phase` and `track` filter them."""
     shared_task = find_task(request, task)
     person(request)
     own = Run.objects.visible_to(request.user).filter(kind=Run.Kind.TEAM, track__shared_task=shared_task)
@@ -106,7 +106,7 @@ def run(request: ApiRequest, task: str, run: UUID) -> RunAnswer:
     openapi_extra=file("application/octet-stream", "The run"),
 )
 def run_file(request: ApiRequest, task: str, run: UUID) -> HttpResponse:
-    """The run as it was uploaded, extracted from its archive if it came in one."""
+    """The run file as uploaded, extracted from the archive if it was in one."""
     found = find_run(request, task, run)
     if not may_download_run(request.user, found):
         raise Http404
@@ -117,9 +117,9 @@ def run_file(request: ApiRequest, task: str, run: UUID) -> HttpResponse:
 
 @read("Runs", "/tasks/{slug:task}/runs/{uuid:run}/items", ItemsAnswer)
 def run_items(request: ApiRequest, task: str, run: UUID, paging: Query[Paging], items: str = "") -> ItemsAnswer:
-    """The answers of the run and the gold standard to each item, once the task publishes them.
+    """The answers of the run and of the gold standard to each item, if the task publishes them.
 
-    `items=wrong` lists those that are not fully right. `limit` has no effect here.
+    `items=wrong` lists the items whose answer is not fully correct. `limit` has no effect here.
     """
     if paging.cursor and not (paging.cursor.isdecimal() and len(paging.cursor) < 8):
         raise bad_cursor()

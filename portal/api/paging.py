@@ -1,4 +1,7 @@
-"""Pagination: each page has the URL of the next, which starts after the last row, whatever was added before it."""
+"""Pagination.
+
+Each page has the URL of the next one, which starts after the last row even if rows were added before it.
+"""
 
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
@@ -35,9 +38,9 @@ class Page(BaseModel, Generic[Item]):
 
 
 def page_of(request: ApiRequest, rows: QuerySet[Row], order: Sequence[str], paging: Paging) -> list[Row]:
-    """The rows of the page; remember the next page on the request.
+    """Return the rows of the page and note the next page on the request.
 
-    `order` are columns that together are unique, with `-` for descending ones.
+    `order` lists columns that are unique together. Descending columns start with `-`.
     """
     names = [name.lstrip("-") for name in order]
     if paging.cursor:
@@ -57,7 +60,7 @@ def note_next(request: ApiRequest, cursor: str) -> None:
 
 
 def as_page(request: ApiRequest, items: Sequence[Any]) -> dict[str, Any]:
-    """The answer for a page of a list. Items are converted to their type when they are written."""
+    """Return the response for a page of a list. Items are converted to their type when they are serialized."""
     return {"items": items, "next": getattr(request, "next_page", None)}
 
 
@@ -93,7 +96,7 @@ def _read(rows: QuerySet[Row], names: Sequence[str], cursor: str) -> list[Any]:
 
 
 def _is_comparable(value: Any) -> bool:
-    """Whether every database can compare its rows with the value."""
+    """Return whether every database can compare its rows with the value."""
     if isinstance(value, datetime):
         return value.tzinfo is not None and EARLIEST <= value < LATEST
     return value is not None

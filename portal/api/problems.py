@@ -1,4 +1,4 @@
-"""Errors as `application/problem+json` (RFC 9457). `type` is the URL of a page that explains the code."""
+"""Errors as `application/problem+json` (RFC 9457). `type` is the URL of a page that explains the error code."""
 
 import json
 from http import HTTPStatus
@@ -101,7 +101,7 @@ OWN_ERRORS: tuple[ErrorCode, ...] = (
 
 
 class FieldProblem(BaseModel):
-    """A problem of one field of the input."""
+    """A problem with one field of the input."""
 
     field: str
     code: str
@@ -145,7 +145,7 @@ def problem_response(error: ActionError, **headers: str) -> HttpResponse:
 
 class _Encoder(DjangoJSONEncoder):
     def default(self, o: Any) -> Any:
-        """Convert parameters that JSON does not know to text."""
+        """Convert parameters that JSON has no type for to text."""
         try:
             return super().default(o)
         except TypeError:

@@ -1,4 +1,4 @@
-"""Declarations of URLs that read."""
+"""Decorators that declare GET endpoints."""
 
 from collections.abc import Callable
 from typing import Any
@@ -17,7 +17,7 @@ Declared = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 def read(tag: str, path: str, answer: Any, **options: Any) -> Declared:
-    """Declare a URL for GET. The function's name is the operation's, its docstring the description."""
+    """Declare a GET endpoint. The function's name is the operation's name, and its docstring the description."""
 
     def declare(view: Callable[..., Any]) -> Callable[..., Any]:
         summary, _, rest = (view.__doc__ or "").partition("\n")
@@ -38,7 +38,7 @@ def read(tag: str, path: str, answer: Any, **options: Any) -> Declared:
 
 
 def file(media_type: str, description: str) -> dict[str, Any]:
-    """The response of a file, for `openapi_extra`."""
+    """Return the `openapi_extra` of a response that is a file."""
     text = {"type": "string", "contentMediaType": media_type}
     schema = {"type": "array", "items": {"type": "object"}} if media_type == "application/json" else text
     return {"responses": {200: {"description": description, "content": {media_type: {"schema": schema}}}}}

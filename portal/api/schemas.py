@@ -1,4 +1,4 @@
-"""The types of the API's answers: they describe OpenAPI and convert what queries return."""
+"""The types of the API's responses. They describe the OpenAPI schema and convert the results of queries."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -23,7 +23,7 @@ Problems = list[dict[str, Any]]  # see `scoring.reports.problems.Problem.as_dict
 
 
 class Answer(BaseModel):
-    """An answer, read from attributes of the same names in a query's result."""
+    """A response that is read from the attributes with the same names in a query's result."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -68,7 +68,7 @@ class MetricAnswer(Answer):
 
 
 class TrackAnswer(BaseModel):
-    """A track, with the format of its runs and its ranking metric."""
+    """A track with its run format and its ranking metric."""
 
     slug: str
     title: str
@@ -93,7 +93,7 @@ class TrackAnswer(BaseModel):
 
 
 class LimitAnswer(BaseModel):
-    """The run limit of a track, and what is left of it."""
+    """The run limit of a track, and the number of runs left."""
 
     track: str
     used: int
@@ -115,7 +115,7 @@ class LimitAnswer(BaseModel):
 
 
 class PhaseAnswer(BaseModel):
-    """A phase: its window, its limits, and when its scores are public."""
+    """A phase: its window, its limits, and when its scores become public."""
 
     slug: str
     title: str
@@ -159,7 +159,7 @@ class PhaseAnswer(BaseModel):
 
 
 class AgreementAnswer(BaseModel):
-    """The data agreement. Send its `sha256` back to sign exactly this text."""
+    """The data agreement. To sign exactly this text, send its `sha256` back."""
 
     version: str
     text: str
@@ -168,7 +168,7 @@ class AgreementAnswer(BaseModel):
 
 
 class QuestionAnswer(Answer):
-    """A question of the organizers to new teams."""
+    """A question that organizers ask new teams."""
 
     key: str
     label: str
@@ -208,7 +208,7 @@ class TaskAnswer(TaskSummary):
 
 
 class ObstacleAnswer(BaseModel):
-    """Something that keeps you from a file, and how to remove it."""
+    """A reason why you cannot download a file, and how to resolve it."""
 
     code: str
     detail: str
@@ -231,7 +231,7 @@ class DatasetAnswer(BaseModel):
 
 
 class AnnouncementAnswer(BaseModel):
-    """An announcement by the organizers; `text` is Markdown."""
+    """An organizer's announcement. `text` is Markdown."""
 
     id: int
     title: str
@@ -285,7 +285,7 @@ class TeamAnswer(BaseModel):
 
 
 class RunAnswer(BaseModel):
-    """A run: its state, and its scores once you may see them."""
+    """A run with its state, and with its scores when you may see them."""
 
     id: UUID
     kind: str = Field(description="team, baseline or gold")
@@ -318,7 +318,7 @@ class RunAnswer(BaseModel):
 
     @classmethod
     def of(cls, line: RunLine, official: Collection[UUID]) -> "RunAnswer":
-        """The answer for a run; `official` has the ids of official runs, as from `official_among`."""
+        """Create the answer for a run. `official` has the ids of official runs, as from `official_among`."""
         run = line.run
         return cls(
             id=run.pk,
@@ -353,7 +353,7 @@ class RunAnswer(BaseModel):
 
 
 class SubmissionSummary(Answer):
-    """An upload in the list."""
+    """An upload in a list."""
 
     id: UUID
     phase: str
@@ -377,7 +377,7 @@ class SubmissionSummary(Answer):
 
 
 class SubmissionAnswer(SubmissionSummary):
-    """An upload, its runs, and every problem."""
+    """An upload, its runs and all problems."""
 
     slot: str
     is_finished: bool = Field(description="Whether nothing more happens by itself")
@@ -412,7 +412,7 @@ class ReportAnswer(BaseModel):
 
 
 class ValidatedRunAnswer(BaseModel):
-    """A run in a file that was validated only."""
+    """A run in a file that was only validated."""
 
     name: str
     track: str
@@ -423,14 +423,14 @@ class ValidatedRunAnswer(BaseModel):
 
 
 class RejectionAnswer(BaseModel):
-    """The error that submitting a valid file would give now: limits, run numbers or window."""
+    """The error that submitting a valid file would cause now: limits, run numbers or window."""
 
     code: str
     detail: str
 
 
 class ValidationAnswer(BaseModel):
-    """A file that is validated only: poll this address until `state` is done or failed."""
+    """A file that was only validated. Poll this address until `state` is done or failed."""
 
     id: UUID
     phase: str
@@ -477,7 +477,7 @@ class ValidationAnswer(BaseModel):
 
 
 class ItemAnswer(BaseModel):
-    """The answers of a run and the gold standard to an item."""
+    """The answers of a run and of the gold standard to one item."""
 
     id: str
     gold: list[str]
@@ -486,7 +486,7 @@ class ItemAnswer(BaseModel):
 
 
 class ItemsAnswer(Page[ItemAnswer]):
-    """The items of a run, where the task publishes them."""
+    """The items of a run, if the task publishes them."""
 
     measure: str
     right: int = Field(description="Items that are wholly right")
@@ -503,7 +503,7 @@ class ItemsAnswer(Page[ItemAnswer]):
 
 
 class BoardRow(BaseModel):
-    """A team's run with its rank, or a reference without."""
+    """A team's run with its rank, or a reference without one."""
 
     rank: int | None
     kind: str = Field(description="team, baseline or gold")
@@ -533,7 +533,7 @@ class ChangeAnswer(BaseModel):
 
 
 class IntervalsAnswer(BaseModel):
-    """The methods of the intervals."""
+    """The methods by which the intervals are computed."""
 
     level: float
     rounds: int
@@ -541,7 +541,7 @@ class IntervalsAnswer(BaseModel):
 
 
 class ReleasedBoardAnswer(BaseModel):
-    """A released leaderboard as it was."""
+    """A leaderboard in its released state."""
 
     shared_task: str
     track: str
@@ -560,7 +560,7 @@ class ReleasedBoardAnswer(BaseModel):
 
 
 class BoardAnswer(ReleasedBoardAnswer):
-    """A page of a leaderboard, and where its scores come from."""
+    """A page of a leaderboard, and which gold and scorer its scores come from."""
 
     count: int = Field(description="Rows on all pages")
     next: str | None
@@ -582,7 +582,7 @@ class OverallRowAnswer(BaseModel):
 
 
 class OverallTrackAnswer(BaseModel):
-    """A track of the overall board."""
+    """A track in the overall board."""
 
     track: str
     rank_by: str
@@ -610,7 +610,7 @@ class CombinedAnswer(BaseModel):
 
 
 class OverallAnswer(BaseModel):
-    """The tracks of one phase next to each other."""
+    """The tracks of a phase next to each other."""
 
     shared_task: str
     phase: str
@@ -621,7 +621,7 @@ class OverallAnswer(BaseModel):
 
 
 class ReleaseAnswer(BaseModel):
-    """A leaderboard that was released, kept as it was."""
+    """A released leaderboard, which is kept in that state."""
 
     track: str
     phase: str
@@ -676,7 +676,7 @@ class OrganizedTeamAnswer(BaseModel):
 
 
 class GoldVersionAnswer(BaseModel):
-    """A version of a gold standard, without any of its content."""
+    """A version of a gold standard, without its content."""
 
     id: int
     version: int
@@ -689,14 +689,14 @@ class GoldVersionAnswer(BaseModel):
 
 
 class GoldChangeAnswer(BaseModel):
-    """Items of one kind of change, without their answers."""
+    """Items with the same kind of change, without their answers."""
 
     count: int
     items: list[str] = Field(description="Their ids, the first 200")
 
 
 class PlaceAnswer(BaseModel):
-    """A run on a leaderboard; `rank` and `tie_group` if it is official."""
+    """A run on a leaderboard. Official runs have `rank` and `tie_group`."""
 
     scores: dict[str, float | None] | None = Field(description="null: it can’t be scored")
     rank: int | None
@@ -718,7 +718,7 @@ class PreviewedRunAnswer(BaseModel):
 
 
 class PreviewedBoardAnswer(BaseModel):
-    """A leaderboard before and after a correction: how many runs change, and all of them."""
+    """A leaderboard before and after a correction: all runs, and how many of them change."""
 
     phase: str
     is_public: bool
@@ -751,7 +751,7 @@ class PreviewedBoardAnswer(BaseModel):
 
 
 class GoldUploadAnswer(BaseModel):
-    """An uploaded gold file; in the state `ready` with the changes that it would make, which no one else sees."""
+    """An uploaded gold file. In the state `ready` it has its effects, which only organizers see."""
 
     id: UUID
     track: str
@@ -847,7 +847,7 @@ class OrganizerAnswer(BaseModel):
 
 
 class EffectAnswer(Answer):
-    """The changes when new scores are applied."""
+    """The effect of applying new scores."""
 
     runs: int
     ranks: int
@@ -855,7 +855,7 @@ class EffectAnswer(Answer):
 
 
 class WaitingScoresAnswer(BaseModel):
-    """A released leaderboard with new scores; send `key` to apply them."""
+    """A released leaderboard with new scores. To apply them, send `key`."""
 
     key: str
     track: str

@@ -106,7 +106,7 @@ def phases(request: ApiRequest, task: str) -> list[PhaseAnswer]:
     openapi_extra=file("application/zip", "The rules, the pages and the public item ids: what `agon check` needs"),
 )
 def folder(request: ApiRequest, task: str) -> HttpResponse:
-    """The folder for checking runs on one's own machine."""
+    """The task folder, for checking runs on your own machine."""
     found = find_task(request, task)
     headers = {
         "Content-Disposition": f'attachment; filename="{task}.zip"',
@@ -140,7 +140,7 @@ def agreement(request: ApiRequest, task: str) -> AgreementAnswer:
 
 @read("Data", "/tasks/{slug:task}/datasets", list[DatasetAnswer])
 def datasets(request: ApiRequest, task: str) -> list[DatasetAnswer]:
-    """Every file of the task's data, and what keeps you from it."""
+    """Every file of the task's data, and the reasons why you cannot download it yet."""
     page = find_page(request, task)
     own = data_access(request.user, page.shared_task)
     return [_dataset(page, one, own, request.at) for one in page.shared_task.definition.datasets]
@@ -148,7 +148,7 @@ def datasets(request: ApiRequest, task: str) -> list[DatasetAnswer]:
 
 @read("Data", "/tasks/{slug:task}/datasets/{slug:dataset}", DatasetAnswer)
 def dataset(request: ApiRequest, task: str, dataset: str) -> DatasetAnswer:
-    """A file of the task's data, and what keeps you from it."""
+    """A file of the task's data, and the reasons why you cannot download it yet."""
     page = find_page(request, task)
     own = data_access(request.user, page.shared_task)
     return _dataset(page, _definition(page, dataset), own, request.at)
@@ -173,9 +173,9 @@ def dataset(request: ApiRequest, task: str, dataset: str) -> DatasetAnswer:
 )
 @sensitive_variables("password")
 def dataset_file(request: ApiRequest, task: str, dataset: str) -> HttpResponseBase:
-    """The file itself, whole or a range of its bytes (`Range`), so that a download can be resumed.
+    """The file itself, as a whole or as a range of bytes (`Range`), so that a download can be resumed.
 
-    If data are stored in S3, the answer is a redirect to a link that is valid for a minute.
+    If the portal stores data in S3, the answer is a redirect to a link that is valid for one minute.
     """
     page = find_page(request, task)
     wanted, stored = _definition(page, dataset), page.shared_task.stored_dataset(dataset)
@@ -237,5 +237,5 @@ def _dataset(page: TaskPage, dataset: DatasetDefinition, own: DataAccess, at: da
 
 
 def _sent_as_utf8(header: str) -> str:
-    """Decode a header as UTF-8; Django reads headers as Latin-1 (PEP 3333). Other bytes match no password."""
+    """Decode a header as UTF-8, since Django reads headers as Latin-1 (PEP 3333). Invalid bytes match no password."""
     return header.encode("latin-1", "replace").decode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""Files in requests: as the raw body, or as the part `file` of a form. Read once the sender is known."""
+"""Receiving files, as the raw body or as the part `file` of a form. They are read only after the sender was checked."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,7 +26,7 @@ FORM_BODY: dict[str, Any] = {_FORM: {"schema": {"type": "object", "required": ["
 
 
 class Received(NamedTuple):
-    """A complete body with the name given by its sender."""
+    """A complete file with the name that its sender gave it."""
 
     name: str
     pieces: Iterator[bytes]
@@ -34,7 +34,7 @@ class Received(NamedTuple):
 
 @contextmanager
 def received(request: HttpRequest, name: str, limit: int) -> Iterator[Received]:
-    """Receive the body's file completely; `name` is its name if the body is the file itself.
+    """Receive the file in the body completely. `name` is used if the body is the file itself.
 
     Raises:
         ActionError: TOO_LARGE, WRONG_MEDIA, or REQUIRED if a name or a file is missing.
@@ -55,7 +55,9 @@ def received(request: HttpRequest, name: str, limit: int) -> Iterator[Received]:
 
 @contextmanager
 def sealed(request: HttpRequest, limit: int) -> Iterator[Iterator[bytes]]:
-    """The body as a sealed gold standard. Each piece is sealed when it arrives; nothing else is written.
+    """Yield the body as a sealed gold standard.
+
+    Each piece is sealed when it arrives, and only sealed bytes are written.
 
     Raises:
         ActionError: TOO_LARGE or WRONG_MEDIA.

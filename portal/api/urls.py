@@ -17,18 +17,18 @@ from portal.api.door import answer_to, guarded
 from portal.api.openapi import specification
 from portal.api.routes import router
 
-PARTS = (tasks, boards, own, organizers, actions, files)  # importing each declares its URLs
+PARTS = (tasks, boards, own, organizers, actions, files)  # importing each module declares its URLs
 
 
 class Api(NinjaAPI):
-    """Ninja's API, with errors in the words of the actions, and a corrected specification."""
+    """Ninja's API class, with the errors of actions and a corrected specification."""
 
     def validation_error_from_error_contexts(self, error_contexts: list[Any]) -> InvalidRequest:
         found: dict[str, Any] = {}
         for context in error_contexts:
             flat = context.model.__ninja_flatten_map_reverse__
             for one in context.pydantic_validation_error.errors(include_url=False):
-                steps = one["loc"]  # below a parameter, these name its possible types
+                steps = one["loc"]  # a parameter comes first; the names of its possible types follow
                 known = next((flat[steps[:n]] for n in range(len(steps), 0, -1) if steps[:n] in flat), steps)
                 place = [str(part) for part in known]
                 name = ".".join(place[1:]) or "".join(place)
@@ -40,12 +40,12 @@ class Api(NinjaAPI):
         return specification(super().get_openapi_schema())
 
     def get_openapi_schema(self, **_options: Any) -> Any:
-        """The same for everyone, so it is made once."""
+        """Return the specification. It is the same for everyone and generated only once."""
         return self._specification
 
 
 class Rejected(InvalidRequest):
-    """Ninja's error for invalid input, with the error to answer."""
+    """Ninja's error for invalid input, which carries the error to answer with."""
 
     def __init__(self, error: InvalidInput) -> None:
         super().__init__([])

@@ -12,13 +12,13 @@ from portal.queries.problems import meaning
 
 @require_safe
 def docs(request: HttpRequest) -> HttpResponse:
-    """The specification, to read and to try out."""
+    """Show the specification, where requests can be tried out."""
     return render(request, "api/docs.html")
 
 
 @require_safe
 def error(request: HttpRequest, code: str) -> HttpResponse:
-    """The meaning of a code, and the actions that answer with it. The `type` of a problem leads here."""
+    """Explain an error code and list the actions that raise it. The `type` of a problem links here."""
     of_actions = every_error().get(code, [])
     meanings = [*(one for one in OWN_ERRORS if one.code == code), *(one for _action, one in of_actions)]
     context = {
@@ -33,5 +33,5 @@ def error(request: HttpRequest, code: str) -> HttpResponse:
 
 
 def _sentences(codes: list[ErrorCode]) -> dict[str, int]:
-    """Each sentence once, with its status."""
+    """Return each sentence once, with its status."""
     return {one.pattern: one.error.http_status for one in codes}

@@ -1,1 +1,1 @@
-"""The worker's part: claim, check, score, record, sweep."""
+"""Evaluation by workers: claiming, checking and scoring uploads, recording results, and sweeping for waiting work."""

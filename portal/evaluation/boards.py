@@ -1,4 +1,4 @@
-"""Finds boards with work for a worker, without reading all of them."""
+"""Find the boards that a worker must update, without reading all boards."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -20,7 +20,7 @@ class BoardWork:
 
 
 def find_board_work(at: datetime) -> BoardWork:
-    """Find the work to do. Boards without work now or soon are skipped until something changes."""
+    """Find the work to do. Boards that need no work now or soon are skipped until something changes."""
     boards = Board.objects.filter(gold__isnull=False).unsettled(at)
     seen = list(boards.values_list("pk", "revision"))
     among = Board.objects.filter(pk__in=[pk for pk, _revision in seen])

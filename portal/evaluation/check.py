@@ -1,4 +1,4 @@
-"""Checks uploads without gold. The child that read an accepted upload's runs scores them too."""
+"""Checking uploads without gold. The child process that reads an accepted upload's runs also scores them."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -25,21 +25,21 @@ from scoring.uploads.name_rules import UsedNumbers
 
 log = structlog.get_logger("portal.evaluation")
 
-_LATEST_SCORE = timedelta(seconds=GIVE_WAY_SECONDS - CHILD_SECONDS)  # a later score could be cut off
+_LATEST_SCORE = timedelta(seconds=GIVE_WAY_SECONDS - CHILD_SECONDS)  # a score that starts later could be interrupted
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """An accepted upload's runs to score, and the child that read them; no runs otherwise."""
+    """The runs of an accepted upload that can be scored, and the child that read them. A rejected upload has none."""
 
     runs: list[Run] = field(default_factory=list)
     reader: Reader | None = None
 
 
 def evaluate_submission(submission_id: UUID, at: datetime) -> list[UUID]:
-    """Check an upload and score its runs; return the ids of runs left for jobs of their own.
+    """Check an upload and score its runs. Return the ids of runs that are left for separate jobs.
 
-    `at` is when the job began. A run is scored here only if there is time left for a whole score.
+    `at` is when the job began. A run is scored here only if enough time is left.
     """
     now = running_from(at)
     left = []
@@ -54,7 +54,7 @@ def evaluate_submission(submission_id: UUID, at: datetime) -> list[UUID]:
 
 @contextmanager
 def checked(submission_id: UUID, at: datetime) -> Iterator[Checked]:
-    """Claim, check and record. No runs if the upload is rejected or the claim was lost."""
+    """Claim and check the upload, and record the result. There are no runs if it is rejected or the claim was lost."""
     now = running_from(at)
     uploads = Submission.objects.select_related("shared_task", "phase", "team", "sent_by")
     submission = uploads.filter(pk=submission_id).first()
@@ -67,7 +67,7 @@ def checked(submission_id: UUID, at: datetime) -> Iterator[Checked]:
 
 
 def _check(submission: Submission, token: UUID, now: Callable[[], datetime], reading: ExitStack) -> Checked:
-    """Check the file; it and the child stay open for as long as `reading` does."""
+    """Check the file. The file and the child stay open as long as `reading`."""
     logger = log.bind(submission=str(submission.pk), team=submission.team.name)
     shared_task, team, phase = submission.shared_task, submission.team, submission.phase
     try:
@@ -92,19 +92,19 @@ def _check(submission: Submission, token: UUID, now: Callable[[], datetime], rea
 def child_for(
     definition: Definition, file: Path, phase: Phase, seconds: float = CHILD_SECONDS, life: float | None = None
 ) -> Child:
-    """A child that can read and score the runs in this file; see `Child`."""
+    """Return a child that can read and score the runs in this file; see `Child`."""
     return Child(Runs(definition, phase.split, file), [file, definition.folder], seconds, life=life)
 
 
 def judge(child: Child, file_name: str, team: Team, used_numbers: UsedNumbers) -> tuple[UploadFinding, frozenset[str]]:
-    """Check an upload without gold; return the finding, and the entries of runs that the child can score now.
+    """Check an upload without gold. Return the finding and the entries of runs that the child can score now.
 
     Args:
-        used_numbers: runs of other uploads.
+        used_numbers: run numbers of other uploads.
 
     Raises:
         ChildError: the content kills the child.
-        OSError: storage or machine failed, or the items of the split cannot be read.
+        OSError: storage or the machine failed, or the items of the split cannot be read.
     """
     answer = child.ask("check", file_name, team.name, used_numbers)
     return _finding(answer), frozenset(answer["kept"])

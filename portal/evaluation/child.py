@@ -1,9 +1,10 @@
-"""Work on untrusted data in a confined child process, which answers in JSON.
+"""Processing untrusted data in a confined child process, which answers in JSON.
 
-Children are forked from a small program (`fork_server`), which each process starts when it first needs a child. A
-fork of the worker itself would contain Django, keys and opened gold, and would cost more than most scorings.
+Children are forked from a small program (`fork_server`), which each process starts when it first needs a child. A fork
+of the worker itself would contain Django, keys and opened gold, and would cost more than most scorings.
 
-There are two kinds of failure: the child dies on its input (`ChildError`), storage or machine fail (`HostError`).
+There are two kinds of failure: the child dies on its input (`ChildError`), or storage or the machine fails
+(`HostError`).
 """
 
 import json
@@ -25,10 +26,10 @@ from portal.evaluation.fork_server import FORK, ORDER, REPLY
 from portal.evaluation.limits import CHILD_ANSWER, CHILD_MEMORY, CHILD_SECONDS
 
 _PIECE = 64 * 1024  # bytes
-_BUSY_SHARE = 0.25  # share of its time on a CPU; a child that timed out with less was waiting for us
-# the child cannot send signals, so someone else stopped it
+_BUSY_SHARE = 0.25  # minimum CPU share; a child that timed out with less was waiting for the machine
+# The child cannot send signals, so these come from outside.
 _FROM_OUTSIDE = {signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM}
-ENVIRONMENT = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "LC_CTYPE")  # without secrets
+ENVIRONMENT = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "LC_CTYPE")  # variables without secrets
 _SAYS = {"value", "error", "host_error"}
 _CHECKOUT = Path(__file__).resolve().parents[2]
 
@@ -40,16 +41,19 @@ def run_limited(
     seconds: float = CHILD_SECONDS,
     memory: int = CHILD_MEMORY,
 ) -> Any:
-    """The function's value, which must be JSON, from a child of its own. Both are pickled; see `Child`."""
+    """Return the function's value, which must be JSON, from a separate child.
+
+    The function and its arguments are pickled; see `Child`.
+    """
     with Child(function, readable, seconds, memory) as child:
         return child.ask("__call__", *arguments)
 
 
 class Child:
-    """A process that can open only the `readable` files and folders, and that holds a copy of the object `work`.
+    """A process that can open only the `readable` files and folders, and has a copy of the object `work`.
 
-    `seconds` limit the wall clock until `grant` renews them. `life` limits all CPU time, in seconds; `memory` is in
-    bytes. The first failure ends the child.
+    `seconds` limits the wall-clock time until `grant` renews it. `life` limits the total CPU time in seconds, and
+    `memory` is in bytes. The first failure ends the child.
 
     Raises:
         OSError: no child can be started.
@@ -64,7 +68,7 @@ class Child:
         life: float | None = None,
     ) -> None:
         content = pickle.dumps((work, (life or seconds, memory, tuple(readable))), pickle.HIGHEST_PROTOCOL)
-        self._used = 0.0  # CPU seconds as of the last answer
+        self._used = 0.0  # CPU seconds up to the last answer
         self.grant(seconds)
         self._socket, theirs = socket.socketpair()
         try:
@@ -75,7 +79,7 @@ class Child:
             raise
         finally:
             theirs.close()
-        self._unsent = content  # sent with the first question, within its time limit
+        self._unsent = content  # sent with the first call, within its time limit
 
     def __enter__(self) -> Self:
         return self
@@ -86,19 +90,19 @@ class Child:
 
     @property
     def is_alive(self) -> bool:
-        """Whether it can still be asked."""
+        """Whether the child can still answer calls."""
         return self._pid is not None
 
     def grant(self, seconds: float) -> None:
-        """Give it that many seconds from now on."""
+        """Give the child that many seconds from now on."""
         self._seconds, self._deadline, self._used_before = seconds, time.monotonic() + seconds, self._used
 
     def ask(self, method: str, *arguments: Any) -> Any:
-        """Call a method of the object in the child; return its value, which must be JSON.
+        """Call a method of the object in the child and return its value, which must be JSON.
 
         Raises:
             ChildError: the method fails or exceeds a limit.
-            OSError: the child could not work; `HostError` if it says so or shows it.
+            OSError: the child could not work. It is a `HostError` if the child reports or shows that.
         """
         question = self._unsent + pickle.dumps((method, arguments), pickle.HIGHEST_PROTOCOL)
         self._unsent = b""
@@ -132,7 +136,7 @@ class Child:
         return unpacked(line)
 
     def _left(self) -> float:
-        """Seconds left, above 0: zero would mean not to wait at all."""
+        """Return the seconds left. They are always above 0, because zero would mean not to wait."""
         if (left := self._deadline - time.monotonic()) <= 0:
             raise TimeoutError
         return left
@@ -150,7 +154,10 @@ class Child:
         return ChildError("died before it had answered")
 
     def _end(self) -> tuple[int, float]:
-        """Its exit status and all CPU seconds used; `HostError` if the fork server died with it."""
+        """Return the exit status and the total CPU seconds.
+
+        Raise `HostError` if the fork server died with the child.
+        """
         self._socket.close()
         pid, self._pid = self._pid, None
         assert pid is not None
@@ -158,10 +165,10 @@ class Child:
 
 
 def unpacked(line: bytes | bytearray) -> dict[str, Any]:
-    """The answer: `cpu_seconds`, and `value`, `error` or `host_error`.
+    """Return the child's answer: `cpu_seconds`, and `value`, `error` or `host_error`.
 
     Raises:
-        ChildError: the child was taken over and says something else.
+        ChildError: the answer has another form, so the child was taken over.
     """
     try:
         match json.loads(line):
@@ -173,7 +180,7 @@ def unpacked(line: bytes | bytearray) -> dict[str, Any]:
 
 
 class ForkServer:
-    """The worker's end of a fork server. If it is lost or broken, another is started."""
+    """The worker's end of a fork server. If the fork server is lost or broken, another is started."""
 
     def __init__(self, connection: socket.socket, process: subprocess.Popen[bytes] | None = None) -> None:
         self._owner = os.getpid()
@@ -188,7 +195,7 @@ class ForkServer:
 
     @property
     def is_there(self) -> bool:
-        """Whether this process can use it; forked processes start their own."""
+        """Whether this process can use the fork server. Forked processes start their own."""
         has_died = self._process is not None and self._process.poll() is not None
         return not (self._is_broken or has_died) and self._owner == os.getpid()
 
@@ -196,7 +203,7 @@ class ForkServer:
     def start(cls) -> Self:
         ours, theirs = socket.socketpair()
         environment = {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
-        environment["OMP_NUM_THREADS"] = "1"  # else numerical libraries start a thread per core
+        environment["OMP_NUM_THREADS"] = "1"  # otherwise numerical libraries start a thread per core
         command = [sys.executable, "-m", "portal.evaluation.fork_server", str(theirs.fileno())]
         with theirs:
             process = subprocess.Popen(
@@ -205,14 +212,14 @@ class ForkServer:
         return cls(ours, process)
 
     def fork(self, descriptor: socket.socket) -> int:
-        """Fork a child that has the socket; return its id."""
+        """Fork a child that gets the socket, and return its id."""
         child, _status, _used = self._order(FORK, [descriptor.fileno()])
         if child < 0:
             raise OSError(-child, os.strerror(-child))
         return child
 
     def end(self, child: int) -> tuple[int, float]:
-        """Kill the child; return its exit status and CPU seconds."""
+        """Kill the child and return its exit status and CPU seconds."""
         _child, status, used = self._order(child)
         return status, used
 
@@ -222,14 +229,14 @@ class ForkServer:
                 socket.send_fds(self._connection, [ORDER.pack(order)], list(descriptors))
                 reply = self._connection.recv(REPLY.size, socket.MSG_WAITALL)
                 return REPLY.unpack(reply)
-            except BaseException as error:  # a reply after a signal must not be read for a later order
+            except BaseException as error:  # a late reply must not be read as the reply to a later order
                 self.stop()
                 if isinstance(error, OSError | struct.error):
                     raise HostError("the parent of all children died") from None
                 raise
 
     def stop(self) -> None:
-        """End it, with its children."""
+        """Stop the fork server and its children."""
         self._is_broken = True
         self._connection.close()
         if self._process is not None:
@@ -237,12 +244,12 @@ class ForkServer:
             self._process.wait()
 
 
-_kept: list[ForkServer] = []  # this process's fork server, once needed
+_kept: list[ForkServer] = []  # this process's fork server, if one was started
 _starting = Lock()
 
 
 def fork_server() -> ForkServer:
-    """The fork server of this process, started if there is none."""
+    """Return the fork server of this process. Start one if there is none."""
     with _starting:
         if not _kept or not _kept[0].is_there:
             _kept[:] = [ForkServer.start()]

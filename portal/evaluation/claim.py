@@ -1,4 +1,4 @@
-"""Claims: which uploads, runs and gold files a worker may process, and whether its scorer is current."""
+"""Claiming uploads, runs and gold files for a worker whose scorer is current."""
 
 from datetime import datetime
 from typing import Any
@@ -16,28 +16,31 @@ log = structlog.get_logger("portal.evaluation")
 
 
 def claim_submission(submission_id: UUID, at: datetime) -> UUID | None:
-    """The token to check this upload now; None if it is claimed, done or given up."""
+    """Claim the upload for its check and return the token. Return None if it is claimed already, done or given up."""
     return _claim(Submission.objects.filter(pk=submission_id), Submission.State.CHECKING, at)
 
 
 def claim_run(run_id: UUID, at: datetime) -> UUID | None:
-    """The token to score this run now; None if it is claimed, done or given up."""
+    """Claim the run for scoring and return the token. Return None if it is claimed already, done or given up."""
     return _claim(Run.objects.filter(pk=run_id), Run.State.SCORING, at, started_at=at)
 
 
 def claim_gold(upload_id: UUID, at: datetime) -> UUID | None:
-    """The token to check this gold standard now; None if it is claimed, done or given up."""
+    """Claim the gold standard for its check and return the token.
+
+    Return None if it is claimed already, done or given up.
+    """
     return _claim(GoldUpload.objects.filter(pk=upload_id), GoldUpload.State.CHECKING, at)
 
 
 def claim_preview(upload_id: UUID, at: datetime) -> UUID | None:
-    """The token to compute what this gold standard changes; None as for `claim_gold`."""
+    """Claim the gold standard for its preview and return the token. Return None as in `claim_gold`."""
     waiting = GoldUpload.objects.filter(pk=upload_id, state=GoldUpload.State.PREVIEWING)
     return _claim(waiting, GoldUpload.State.PREVIEWING, at)
 
 
 def goes_by_this_scorer(shared_task: SharedTask) -> bool:
-    """Whether this worker's scorer is the shared task's. If not, other workers claim the work."""
+    """Return whether this worker has the shared task's scorer version. If not, other workers claim the work."""
     if shared_task.scorer == scorer_version:
         return True
     log.warning(
@@ -47,7 +50,7 @@ def goes_by_this_scorer(shared_task: SharedTask) -> bool:
 
 
 def _claim(rows: LeaseQuerySet[Any], busy: str, at: datetime, **changes: object) -> UUID | None:
-    """Claim the row. If its lease has ended while claimed, that counts as a lost lease."""
+    """Claim the row. If an earlier claim's lease has ended, it is counted as lost."""
     is_hopeful = Q(token__isnull=True) | Q(leases_lost__lt=LEASES_LOST)
     waiting = rows.filter(is_hopeful, state__in=(Run.State.RECEIVED, busy), attempts__lt=ATTEMPTS)
     lost = F("leases_lost") + Case(When(token__isnull=False, then=1), default=0)

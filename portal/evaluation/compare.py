@@ -1,4 +1,4 @@
-"""Intervals and tie groups of a board's runs: computed in the background, stored with the board."""
+"""Intervals and tie groups of a board's runs. They are computed in the background and stored with the board."""
 
 from contextlib import ExitStack
 from datetime import datetime, timedelta
@@ -20,16 +20,16 @@ from scoring import __version__ as scorer_version
 
 log = structlog.get_logger("portal.evaluation")
 
-RUNS = 300  # the best ones; comparing all pairs takes about ten seconds
+RUNS = 300  # number of the best runs to compare; all their pairs take about ten seconds
 
 
 def boards_to_refresh(among: BoardQuerySet, at: datetime) -> list[int]:
-    """Of these, boards whose runs changed, or that are public and not saved yet, without those that wait for scores.
+    """Select boards whose runs have changed, and public ones that are not saved yet, unless they wait for scores.
 
-    A board that changes all the time is compared once in a while.
+    A board that changes all the time is compared only at intervals.
     """
     boards = among.free(at).filter(gold__isnull=False).select_related("phase", "track__shared_task", "gold")
-    boards = boards.defer("comparison")  # it is long with many runs
+    boards = boards.defer("comparison")  # large if the board has many runs
     rested = Q(compared_at__isnull=True) | Q(compared_at__lte=at - timedelta(seconds=COMPARE_AGAIN_SECONDS))
     stale = boards.filter(rested, scorer=scorer_version).exclude(compared_revision=F("revision"))
     due = [board.pk for board in stale if board.phase.scores_are_public(at) or not board.phase.is_open(at)]
@@ -37,12 +37,12 @@ def boards_to_refresh(among: BoardQuerySet, at: datetime) -> list[int]:
 
 
 def is_to_be_kept(board: Board, at: datetime) -> bool:
-    """Whether a released board is final and not saved yet."""
+    """Return whether a released board is final and not saved yet."""
     phase = board.phase
     if phase.scores != Phase.Scores.ON_RELEASE or not phase.scores_are_public(at):
         return False
     if board.scorer == scorer_version and board.compared_revision != board.revision:
-        return False  # scores by an older scorer are not compared again
+        return False  # scores of an older scorer are not compared again
     same = {"gold": board.gold, "scorer": board.scorer, "content__rank_by": board.track.definition.rank_by}
     kept = ReleasedBoard.objects.filter(track=board.track_id, phase=phase, **same)
     waiting = Run.objects.scorable().filter(track=board.track_id, phase=phase)
@@ -94,7 +94,7 @@ def compare_board(board: Board, at: datetime) -> None:
 
 
 def board_rules(board: Board) -> BoardRules:
-    """What a child needs to compare the board's runs with its gold; `OSError` as in `opened_gold`."""
+    """Return what a child needs to compare the board's runs with its gold. Raises `OSError` like `opened_gold`."""
     assert board.gold is not None
     shared_task = board.track.shared_task
     gold = opened_gold(board.gold, shared_task.definition, shared_task.definition_sha256)
@@ -102,7 +102,7 @@ def board_rules(board: Board) -> BoardRules:
 
 
 def board_run(evaluation: Evaluation, file: Path) -> BoardRun:
-    """A run of a board, for a child to read from its file."""
+    """Describe a board's run for a child, which reads it from its file."""
     run = evaluation.run
     return BoardRun(
         str(evaluation.pk), file, run.entry, run.kind == Run.Kind.BASELINE, is_teams=run.kind == Run.Kind.TEAM
@@ -110,7 +110,7 @@ def board_run(evaluation: Evaluation, file: Path) -> BoardRun:
 
 
 def _compared_runs(board: Board) -> list[Evaluation]:
-    """The best official runs and the baselines, where the metric is defined."""
+    """Return the best official runs and the baselines for which the metric is defined."""
     assert board.gold is not None
     pair = (board.phase, board.gold, board.scorer)
     best = Evaluation.objects.official(*pair).order_by("rank_key")
@@ -120,7 +120,7 @@ def _compared_runs(board: Board) -> list[Evaluation]:
 
 
 def _further_runs(board: Board, compared: list[Evaluation]) -> list[Evaluation]:
-    """The best other runs: a board of all runs ranks them by slices of the items, too."""
+    """Return the best other runs, because a board of all runs ranks them by item slices, too."""
     assert board.gold is not None
     here = Evaluation.objects.on_board(board.phase, board.gold, board.scorer)
     found = here.filter(team__isnull=False, rank_key__isnull=False).exclude(pk__in=[one.pk for one in compared])
@@ -128,7 +128,7 @@ def _further_runs(board: Board, compared: list[Evaluation]) -> list[Evaluation]:
 
 
 def _reference(board: Board) -> int | None:
-    """The evaluation of the gold against itself, if it is on the board."""
+    """Return the evaluation of the gold against itself, if it is on the board."""
     assert board.gold is not None
     here = Evaluation.objects.on_board(board.phase, board.gold, board.scorer)
     return here.filter(run__kind=Run.Kind.GOLD).values_list("pk", flat=True).first()

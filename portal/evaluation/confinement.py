@@ -1,7 +1,7 @@
-"""The limits of a child that reads uploads: it cannot grow, write, connect, look around or outlive its parent.
+"""The limits of a child that reads uploads. It cannot grow, write, connect, read other files or outlive its parent.
 
-Resource limits work on every platform (macOS has none for memory). On Linux the kernel also filters system calls
-(`seccomp`) and limits which files can be opened (`landlock`), in containers and without privileges.
+Resource limits work on every platform, except that macOS does not limit memory. On Linux the kernel also filters system
+calls (`seccomp`) and limits which files can be opened (`landlock`), in containers and without privileges.
 """
 
 import os
@@ -18,17 +18,17 @@ from portal.evaluation import landlock, seccomp
 from portal.evaluation.kernel import LIBRARY
 from portal.evaluation.limits import CHILD_FILE, CHILD_FILES_OPEN, CHILD_NICENESS
 
-_SET_DEATH_SIGNAL = 1  # linux/prctl.h
+_SET_DEATH_SIGNAL = 1  # from linux/prctl.h
 
 _LANDLOCK = landlock.version() if sys.platform == "linux" else 0
 _HAS_SECCOMP = sys.platform == "linux" and seccomp.is_supported()
-# Modules that are otherwise imported at their first use; everything must be loaded before the fork.
+# Modules that are imported only when first used. Everything must be loaded before the fork.
 _CODE = {Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
 _CODE |= {Path(folder) for folder in getattr(find_spec("scoring"), "submodule_search_locations", None) or ()}
 
 
 def missing_protection() -> list[str]:
-    """Protections that this machine lacks, as sentences for administrators; empty if it has all."""
+    """List the protections that this machine lacks, as sentences for administrators."""
     missing = []
     if not _HAS_SECCOMP:
         missing.append("System calls are not filtered (no seccomp): a child that evaluates could open sockets.")
@@ -43,7 +43,7 @@ def confine(parent: int, keep: int, seconds: float, memory: int, readable: Itera
     Raises:
         OSError: the kernel rejects a protection that it offers.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # for the parent to handle
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # handled by the parent
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     _close_all_but(keep)
     _limit(seconds, memory)
@@ -56,13 +56,13 @@ def confine(parent: int, keep: int, seconds: float, memory: int, readable: Itera
 
 
 def _close_all_but(keep: int) -> None:
-    """Close sockets and database files; input, output and errors go to /dev/null."""
+    """Close sockets and database files. Redirect input, output and errors to /dev/null."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
         os.dup2(nowhere, standard)
     for descriptor in map(int, os.listdir("/dev/fd")):  # noqa: PTH208 - paths would cost more than all else here
         if descriptor > 2 and descriptor != keep:
-            with suppress(OSError):  # the descriptor of the listing itself
+            with suppress(OSError):  # the descriptor of the directory listing itself
                 os.close(descriptor)
 
 
@@ -72,17 +72,17 @@ def _limit(seconds: float, memory: int) -> None:
         resource.RLIMIT_CPU: int(seconds) + 1,
         resource.RLIMIT_FSIZE: CHILD_FILE,
         resource.RLIMIT_NOFILE: CHILD_FILES_OPEN,
-        resource.RLIMIT_NPROC: 0,  # does not limit root
+        resource.RLIMIT_NPROC: 0,  # has no effect on root
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_AS: memory,
     }
     for kind, limit in limits.items():
-        with suppress(ValueError, OSError):  # macOS does not limit the address space; a hard limit cannot be raised
+        with suppress(ValueError, OSError):  # macOS cannot limit the address space, and a hard limit cannot be raised
             resource.setrlimit(kind, (limit, limit))
 
 
 def _die_with(parent: int) -> None:
     """Make the kernel end this process when its parent dies."""
     LIBRARY.prctl(_SET_DEATH_SIGNAL, signal.SIGKILL)
-    if os.getppid() != parent:  # the parent died before the previous line
+    if os.getppid() != parent:  # the parent died before the call above
         os._exit(1)

@@ -1,12 +1,12 @@
-"""The parent of confined children, a small program next to each worker process that evaluates.
+"""The parent of confined children: a small program next to each worker process that evaluates.
 
 `python -m portal.evaluation.fork_server DESCRIPTOR` imports the engine and `evaluation.confined`, then forks a child
 for each order of its worker. It has no Django, no key and no secret in its environment, and never receives gold. So a
-child that reads an upload has none until the worker sends it. The program ends with its worker.
+child that reads an upload has no gold until the worker sends it. The program ends with its worker.
 
-Orders and replies have a fixed size and go over a socket. An order to fork passes the child's own socket, over which
-the worker sends pickles: the object and its limits, then method after method with arguments. Each answer is a line of
-JSON; nothing that a child sends is unpickled.
+Orders and replies have a fixed size and are sent over a socket. An order to fork also passes the child's own socket.
+Over that socket the worker sends pickles: first the object and its limits, then method calls with their arguments. Each
+answer is a line of JSON. Data from a child is never unpickled.
 """
 
 import errno
@@ -27,7 +27,7 @@ from portal.evaluation.confined import compare, gold, items, runs  # noqa: F401 
 from portal.evaluation.confinement import confine
 from portal.evaluation.errors import HostError, description
 
-ORDER = struct.Struct("=i")  # FORK, or the id of the child to end
+ORDER = struct.Struct("=i")  # FORK, or the id of a child to end
 REPLY = struct.Struct("=iid")  # id of the child, or a negative error number; its exit status and CPU seconds
 FORK = 0
 
@@ -46,17 +46,17 @@ _STORAGE_ERRORS = {
 
 
 def main() -> None:
-    """Serve the worker at the other end of the descriptor in the command line."""
-    # sent to the whole group: the worker decides when this process ends
+    """Serve the worker at the other end of the socket whose descriptor is the command-line argument."""
+    # Signals are sent to the whole process group, but the worker decides when this process ends.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     serve(socket.socket(fileno=int(sys.argv[1])))
 
 
 def serve(worker: socket.socket) -> None:
-    """Fork and end children until the worker is gone."""
+    """Fork and end children until the worker closes the socket."""
     gc.collect()
-    gc.freeze()  # otherwise the collector's pass over all modules would copy their pages in each child
+    gc.freeze()  # otherwise the garbage collector would touch all modules and copy their memory pages in each child
     while True:
         order, descriptors, _flags, _address = socket.recv_fds(worker, ORDER.size, 1)
         if not order:
@@ -78,7 +78,7 @@ def _fork(descriptor: int) -> bytes:
 
 
 def _end(child: int) -> bytes:
-    """End a child. It has answered or never will; its id is not reused until it was waited for."""
+    """End a child, which has answered or never will. Its id is not reused until the wait is over."""
     os.kill(child, signal.SIGKILL)
     _pid, status, usage = os.wait4(child, 0)
     return REPLY.pack(child, status, usage.ru_utime + usage.ru_stime)
@@ -100,7 +100,7 @@ def _be_child(parent: int, descriptor: int) -> NoReturn:
 
 
 def _confined_work(orders: Any, parent: int, descriptor: int) -> tuple[Any, bytes | None]:
-    """The object in the child, or an error if the limits cannot be set: then the child reads nothing."""
+    """Return the object in the child, or an error if the limits cannot be set. In that case the child reads nothing."""
     try:
         work, limits = pickle.load(orders)  # noqa: S301 - from the worker
         confine(parent, descriptor, *limits)
@@ -110,7 +110,7 @@ def _confined_work(orders: Any, parent: int, descriptor: int) -> tuple[Any, byte
 
 
 def answer(method: Callable[..., Any], *arguments: Any) -> bytes:
-    """The method's value as JSON, or its failure, and the CPU seconds used by the process so far."""
+    """Return the method's value or failure as JSON, with the CPU seconds that the process has used so far."""
     try:
         return _line(value=method(*arguments))
     except HostError as error:

@@ -1,4 +1,4 @@
-"""New versions of gold: checked by a worker, which alone can open them; then all runs are scored again."""
+"""New versions of gold: a worker checks them, since only workers can open gold, and then all runs are scored again."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -26,22 +26,22 @@ _STATE = GoldUpload.State
 
 @dataclass(frozen=True, slots=True)
 class GoldFinding:
-    """A worker's check of a gold standard; `problems` quote nothing of it.
+    """The result of checking a gold standard. `problems` quote none of its content.
 
-    `counts`: the items that it lists, and the items that runs must have; None if unknown.
+    `counts` has the number of items listed and the number that runs must have, or None if unknown.
     """
 
     ok: bool
-    is_new: bool  # differs from the version in use
+    is_new: bool  # whether it differs from the version in use
     problems: Problems
     counts: tuple[int, int] | None
-    is_folders: bool = False  # for an import: the same as at the last one
-    changes: dict[str, Any] = field(default_factory=dict)  # compared with the version in use
+    is_folders: bool = False  # for an import: whether it is the same as in the last one
+    changes: dict[str, Any] = field(default_factory=dict)  # changes compared with the version in use
 
 
 @dataclass(frozen=True, slots=True)
 class Versions:
-    """The gold in use, and that of the last import."""
+    """The gold in use and the gold of the last import."""
 
     newest: GoldStandard | None
     imported: GoldStandard | None
@@ -52,15 +52,15 @@ class Versions:
 
     @property
     def have_parted(self) -> bool:
-        """Whether organizers replaced the imported gold on the page."""
+        """Whether organizers replaced the imported gold on the website."""
         newest, imported = self.newest, self.imported
         return newest is not None and (imported is None or newest.sealed_sha256 != imported.sealed_sha256)
 
 
 def check_gold_upload(upload_id: UUID, at: datetime) -> list[UUID]:
-    """Claim, judge and record; the runs that are to be scored because of it (none, where the claim was lost).
+    """Claim, check and record a gold upload. Return the runs to score because of it; none if the claim was lost.
 
-    What an organizer puts in the place of another gold standard is left for `preview_gold`.
+    If it would replace another gold standard, `preview_gold` continues.
     """
     now = running_from(at)
     token = claim_gold(upload_id, at)
@@ -99,7 +99,7 @@ def adopt(
     """Make the content the next version. The caller queues `runs_to_score` after the commit.
 
     Args:
-        counts: how many items it lists, of how many that runs must hold.
+        counts: the number of items that it lists, and the number that runs must have.
         note: what public leaderboards say about the change.
     """
     listed_items, split_items = counts or (None, None)
@@ -124,16 +124,16 @@ def adopt(
 
 
 def runs_to_score(track: Track, split: str) -> list[UUID]:
-    """Runs that wait and can be scored."""
+    """List the waiting runs that can be scored."""
     waiting = _runs(track, split).filter(state=Run.State.RECEIVED)
     return list(waiting.scorable().values_list("pk", flat=True))
 
 
 def drop_unused_gold() -> int:
-    """Delete the sealed files of uploads that became no version, and clear their names; return how many.
+    """Delete the sealed files of uploads that became no version, clear their names, and return their number.
 
-    Those that failed on our side are kept, for `retry_failed`, and those that can be applied until a newer file or
-    version takes their place.
+    Files that failed on our side are kept for `retry_failed`. Files that can be applied are kept until a newer file or
+    version replaces them.
     """
     settled = [_STATE.UNCHANGED, _STATE.REJECTED, _STATE.CONFLICT]
     there = Q(track=OuterRef("track"), split=OuterRef("split"))

@@ -1,7 +1,7 @@
-"""Publishes the answers to every item, of gold and runs, as the shared task says; or removes them again.
+"""Publishing the answers of gold and runs to every item, if the shared task allows it, and removing them again.
 
-Web servers cannot open gold. What they show of single items was read by a worker, in the confined child, and stored
-only once everyone may see it.
+Web servers cannot open gold. A worker reads the answers in the confined child, and stores them only when everyone may
+see them.
 """
 
 from collections.abc import Mapping
@@ -24,13 +24,13 @@ from portal.storage import stored_file
 
 log = structlog.get_logger("portal.evaluation")
 
-ANSWERS = 200_000  # items of all runs read at once, so that the child's answer stays small
-ATTEMPTS = 3  # for a run that cannot be read; after that, it needs a person, new gold or a new scorer
-AGAIN = timedelta(hours=1)  # after a failure; storage may work again by then
+ANSWERS = 200_000  # items of all runs that are read together, so that the child's answer stays small
+ATTEMPTS = 3  # for a run that cannot be read; after that, it needs an administrator, new gold or a new scorer
+AGAIN = timedelta(hours=1)  # after a failure, because storage may work again by then
 
 
 def boards_to_publish(among: BoardQuerySet, at: datetime) -> list[int]:
-    """Of these, boards with public answers that are not stored yet, or stored answers that are no longer public."""
+    """Select boards with public answers that are not stored yet, or with stored answers that are no longer public."""
     boards = among.free(at).filter(gold__isnull=False).select_related("track__shared_task", "phase", "gold")
     boards = boards.defer("comparison")
 
@@ -43,7 +43,7 @@ def boards_to_publish(among: BoardQuerySet, at: datetime) -> list[int]:
 
 
 def publish_items(board: Board, at: datetime) -> None:
-    """Store the answers of the best runs without any, as many as one child reads; or delete all."""
+    """Store the answers of the best runs that have none, as many as one child can read, or delete all answers."""
     assert board.gold is not None
     if not items_are_public(board.track, board.phase.split, at):
         _withdraw(board)
@@ -69,7 +69,7 @@ def publish_items(board: Board, at: datetime) -> None:
 
 
 def _lacking(board: Board, at: datetime) -> QuerySet[Evaluation]:
-    """The board's evaluations without items that may be tried now, best first."""
+    """Return the board's evaluations without items that may be tried now, best first."""
     assert board.gold is not None
     shown = Evaluation.objects.on_board(board.phase, board.gold, board.scorer).exclude(run__kind=Run.Kind.GOLD)
     again = RunItems.objects.unread().filter(failures__lt=ATTEMPTS, tried_at__lte=at - AGAIN)
@@ -88,7 +88,7 @@ def _withdraw(board: Board) -> None:
 def _write(
     board: Board, batch: list[Evaluation], tried: list[Evaluation], found: Mapping[str, Any], at: datetime
 ) -> None:
-    """Store the answers once. A run without answers gets an empty row, which counts failures if its file existed."""
+    """Store the answers. A run without answers gets an empty row, which counts failures if the run's file existed."""
     if not items_are_public(board.track, board.phase.split, at):
         return
     if "ids" in found:

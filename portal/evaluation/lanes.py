@@ -1,6 +1,6 @@
-"""Lanes of background work: separate queues, so that long work delays nothing that people wait for.
+"""Lanes of background work: separate queues, so that long jobs do not delay those that people wait for.
 
-A worker uses all of them, or those given with `--queues`.
+A worker serves all lanes, or those given with `--queues`.
 """
 
 from enum import StrEnum
@@ -13,5 +13,5 @@ class Lane(StrEnum):
 
 
 def message_list(lane: str, priority: int) -> str:
-    """The Redis list with the lane's messages of that priority, as Celery names it."""
+    """Return the name of the Redis list in which Celery keeps the lane's messages of that priority."""
     return f"{lane}\x06\x16{priority}" if priority else lane

@@ -1,58 +1,58 @@
-"""All limits of background work, in time, number and size, ordered by how they depend on each other."""
+"""All limits of background work, in time, number and size. Related limits are next to each other."""
 
-CHILD_SECONDS = 30  # wall clock of a check or a scoring, and CPU of a child that does only one
-VALIDATE_SECONDS = 20  # of one validation
+CHILD_SECONDS = 30  # wall-clock time of a check or a scoring, and CPU time of a child that does only one of them
+VALIDATE_SECONDS = 20  # wall-clock time of a validation
 CHILD_MEMORY = 2 * 1024**3  # bytes of address space
-CHILD_FILE = 0  # bytes that a child may write to a file: none
+CHILD_FILE = 0  # bytes that a child may write to files
 CHILD_FILES_OPEN = 64
-CHILD_NICENESS = 5  # added to that of its parent
-CHILD_ANSWER = 16 * 1024**2  # bytes of its answer
+CHILD_NICENESS = 5  # added to the parent's niceness
+CHILD_ANSWER = 16 * 1024**2  # bytes of a child's answer
 
-SCORING_NICENESS = 10  # on shared machines, web and database come first, then scores and mails, then the rest
+SCORING_NICENESS = 10  # on shared machines, web and database come first, then scores and mails, then everything else
 OTHER_NICENESS = 19
 
-# A job puts its work off when storage hangs this long. Also the CPU of a child that checks and scores.
+# A job is postponed if storage does not respond within this time. Also the CPU time of a child that checks and scores.
 GIVE_WAY_SECONDS = 36
-JOB_SECONDS = 40  # a longer job is killed
-LEASE_SECONDS = 45  # after this, another worker can claim the work
-GOLD_BYTES_KEPT = 256 * 1024**2  # bytes of all opened gold standards in one process
-VISIBILITY_SECONDS = 300  # after this, the broker delivers a message again
+JOB_SECONDS = 40  # jobs that take longer are killed
+LEASE_SECONDS = 45  # after this time, another worker can claim the work
+GOLD_BYTES_KEPT = 256 * 1024**2  # bytes of all opened gold standards in a process
+VISIBILITY_SECONDS = 300  # after this time, the broker delivers a message again
 
-ATTEMPTS = 3  # children that die on the same content, until it is quarantined
-RETRY_SECONDS = 5  # after a child died, times the attempts so far; after an error of ours, doubled each time
-POSTPONE_SECONDS = 300  # the longest wait after an error of ours
-REMIND_AFTER = 288  # postponements of the same work, about a day: administrators are reminded
-LEASES_LOST = 4  # workers that died with the same work; one more may try
-# Priorities of messages; Redis delivers 0 first. Regular work (sweeps, heartbeats) is short and goes before hints.
+ATTEMPTS = 3  # work is quarantined after so many children died on its content
+RETRY_SECONDS = 5  # after a child died, multiplied by the attempts so far; after an error of ours, doubled each time
+POSTPONE_SECONDS = 300  # longest wait after an error of ours
+REMIND_AFTER = 288  # postponements, about a day, after which administrators get a reminder
+LEASES_LOST = 4  # workers that may die with the same work; after that, one more may try
+# Priorities of messages. Redis delivers 0 first. Regular work (sweeps, heartbeats) is short and precedes hints.
 REGULAR_PRIORITY = 0
 HINT_PRIORITY = 3
 VALIDATION_PRIORITY = 9
-REGULAR_WAITING = 20  # waiting messages of regular work in a lane, after which no more are added
-HINT_SECONDS = 20  # how long a queued hint is trusted before the sweep queues another
+REGULAR_WAITING = 20  # regular work is queued only while a lane has fewer waiting messages of it
+HINT_SECONDS = 20  # time until the sweep queues another hint for the same work
 SWEEP_SECONDS = 5
-REMIND_SECONDS = 60  # between two queries for mails that dates cause
+REMIND_SECONDS = 60  # interval between two searches for mails caused by dates
 HEARTBEAT_SECONDS = 30  # interval of each lane's heartbeat
-PROBE_SECONDS = 5  # interval in which a worker checks what it lacks
+PROBE_SECONDS = 5  # interval between two checks for what a worker lacks
 SWEEP_BATCH = 500
 
-COMPARE_SECONDS = 200  # wall clock and CPU of the comparison of a board's runs
+COMPARE_SECONDS = 200  # wall-clock and CPU time for comparing a board's runs
 COMPARE_JOB_SECONDS = 240
-COMPARE_AGAIN_SECONDS = 60  # a board whose runs change all the time is compared so often
-PREVIEW_JOB_SECONDS = 3600  # for computing what a gold standard would change; its lease is renewed with each run
-PACK_SECONDS = 900  # least interval between comparisons of a board
+COMPARE_AGAIN_SECONDS = 60  # minimum interval between two comparisons of a board
+PREVIEW_JOB_SECONDS = 3600  # for computing the effects of a gold standard; the lease is renewed with each run
+PACK_SECONDS = 900  # wall-clock time for building a paper pack
 PACK_JOB_SECONDS = 960
-PUSH_CHILD_SECONDS = 120  # wall clock and CPU of the child that checks a pushed folder
-PUSH_SECONDS = 180  # for the process with that child
+PUSH_CHILD_SECONDS = 120  # wall-clock and CPU time of the child that checks a pushed folder
+PUSH_SECONDS = 180  # for the process that has that child
 PUSH_JOB_SECONDS = 220
 PUSH_LEASE_SECONDS = 240
-PACKS_SECONDS = 30  # between two searches for packs to build
-RECONCILE_SECONDS = 3600  # of the nightly check; its message is not held meanwhile
-COUNT_SECONDS = 60  # interval of counting finished work, for /metrics
-CERTIFICATE_SECONDS = 3600  # interval of checking the certificate of AGON_URL
-REFRESH_SECONDS = 10  # interval in which boards are checked for changes
+PACKS_SECONDS = 30  # interval between two searches for packs to build
+RECONCILE_SECONDS = 3600  # for the nightly check, whose message is acknowledged before it starts
+COUNT_SECONDS = 60  # interval between two counts of finished work, for /metrics
+CERTIFICATE_SECONDS = 3600  # interval between two checks of the certificate of AGON_URL
+REFRESH_SECONDS = 10  # interval between two searches for changed boards
 
-BROKER_SECONDS = 2  # time that an upload may lose to a broker that does not answer
-QUIET_SECONDS = 10  # after that, the broker is not tried for this long
+BROKER_SECONDS = 2  # time that an upload may lose if the broker does not answer
+QUIET_SECONDS = 10  # time during which the broker is not tried again after that
 
 if not (
     CHILD_SECONDS

@@ -1,4 +1,4 @@
-"""Mails that workers send: rows in the outbox, written in the transaction of the event."""
+"""Mails sent by workers: rows in the outbox, written in the transaction of the event."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -10,12 +10,15 @@ _UNFINISHED = {Run.State.RECEIVED, Run.State.SCORING}
 
 
 def notify_checked(submission: Submission, ok: bool, at: datetime) -> None:
-    """Mail the sender whether the upload was accepted."""
+    """Mail the sender the result of the check: accepted or rejected."""
     _notify(submission, OutgoingMail.Kind.RUNS_ACCEPTED if ok else OutgoingMail.Kind.RUNS_REJECTED, at)
 
 
 def notify_failed(work: Submission | Run, at: datetime) -> None:
-    """Mail the sender, once for an upload, that evaluation failed on our side, and how its other runs ended."""
+    """Mail the sender that evaluation failed on our side, and how the upload's other runs ended.
+
+    Sent once per upload.
+    """
     submission = work.submission if isinstance(work, Run) else work
     if submission is not None:
         _notify(submission, OutgoingMail.Kind.RUNS_FAILED, at)
@@ -24,7 +27,7 @@ def notify_failed(work: Submission | Run, at: datetime) -> None:
 
 
 def alert(shared_task: SharedTask | None, occasion: str, lines: Sequence[str], at: datetime) -> None:
-    """Mail every administrator about something that needs a person; once for each occasion."""
+    """Mail every administrator about a problem that needs them. Each occasion is mailed only once."""
     details = {"lines": list(lines[:ALERT_LINES]), "count": len(lines)}
     kind = OutgoingMail.Kind.ALERT
     for user in User.objects.filter(is_staff=True, is_active=True):
@@ -32,11 +35,11 @@ def alert(shared_task: SharedTask | None, occasion: str, lines: Sequence[str], a
 
 
 def notify_if_scored(run: Run, at: datetime) -> None:
-    """Mail the sender once the last run of an upload is scored. Scoring again sends no mail.
+    """Mail the sender when the last run of an upload has been scored. Scoring again sends no mail.
 
-    The lock orders the workers of two last runs, so that one of them sees both as scored.
+    If two workers score the last two runs simultaneously, the lock makes sure that one of them sees both as scored.
     """
-    if run.submission_id is None:  # a baseline
+    if run.submission_id is None:  # baselines have no sender
         return
     uploads = Submission.objects.select_related("sent_by").select_for_update(of=("self",), no_key=True)
     submission = uploads.get(pk=run.submission_id)

@@ -1,7 +1,7 @@
-"""Opened gold standards in this worker's memory, pickled for children that score.
+"""A cache of opened gold standards in the worker's memory, pickled for the children that score.
 
-A child would have to open, read and derive again for every run what its worker can hand to it. What is opened here a
-confined child has read before, when it was judged.
+It saves each child from opening and parsing gold for every run. All gold that is opened here has been checked in a
+confined child before.
 """
 
 import pickle
@@ -21,10 +21,10 @@ _kept: OrderedDict[tuple[str, str], bytes] = OrderedDict()  # least recently use
 
 
 def opened_gold(gold: GoldStandard | GoldUpload, definition: Definition, definition_sha256: str) -> bytes:
-    """A pickled `LoadedGold`, read once for a gold and a definition.
+    """Return a pickled `LoadedGold`, which is created once per gold standard and definition.
 
     Raises:
-        OSError: it cannot be read or opened; the message says where, and quotes nothing.
+        OSError: the gold cannot be read or opened. The message says where, and quotes none of it.
     """
     key = gold.sealed_sha256, definition_sha256
     if key not in _kept:
@@ -41,7 +41,7 @@ def opened_gold(gold: GoldStandard | GoldUpload, definition: Definition, definit
 
 
 def _open(sealed: bytes, definition: Definition, track: str, split: str) -> LoadedGold:
-    """Open and load the gold; scoring it against itself computes everything derived from it."""
+    """Open and load the gold. Scoring it against itself computes everything that is derived from it."""
     opened = accepted_gold(definition, track, unseal(sealed), split)
     if comparison := score_gold(definition, track, opened, split).comparison:
         details(comparison, definition.track(track).metrics)

@@ -1,7 +1,7 @@
-"""Previews of gold: all scores with it, computed and stored with its upload, without publishing anything.
+"""Previews of gold: all scores with an uploaded gold standard, stored with the upload and not published.
 
 `GoldUpload.preview` is {"changes": as in `confined.gold.judge`, "boards": [{"phase", "gold", "scorer", "runs": {run:
-scores, or None if the run cannot be scored}, "groups", "groups_before": {run: tie group}}]}; keys are those of rows.
+scores, or None if the run cannot be scored}, "groups", "groups_before": {run: tie group}}]}. All keys are primary keys.
 """
 
 from collections.abc import Callable, Iterable
@@ -36,7 +36,7 @@ class _LeaseLostError(Exception):
 
 
 def preview_gold(upload_id: UUID, at: datetime) -> bool:
-    """Claim, compute and save; True when the preview was written."""
+    """Claim the upload, compute its preview and save it. Return True if the preview was written."""
     upload = GoldUpload.objects.select_related("track__shared_task").filter(pk=upload_id).first()
     if upload is None or not goes_by_this_scorer(upload.shared_task):
         return False
@@ -76,7 +76,7 @@ def _board(upload: GoldUpload, board: Board, renew: Renew) -> dict[str, Any]:
     scores = {}
     for run in runs.values():
         renew(LEASE_SECONDS)
-        run.track = upload.track  # with the shared task
+        run.track = upload.track  # loaded together with the shared task
         scores[run.pk] = _scores(run, upload)
     keys = {key: None if found is None else upload.track.rank_key(found) for key, found in scores.items()}
     official = set(Evaluation.objects.official(*pair).values_list("run", flat=True))
@@ -93,7 +93,7 @@ def _board(upload: GoldUpload, board: Board, renew: Renew) -> dict[str, Any]:
 
 
 def _scores(run: Run, upload: GoldUpload) -> dict[str, float | None] | None:
-    """The scores; None if the content kills the child, as it would after the change, too."""
+    """Return the run's scores, or None if its content kills the child, as it would after the change."""
     try:
         return compute(run, upload).scores
     except ChildError as error:
@@ -102,7 +102,7 @@ def _scores(run: Run, upload: GoldUpload) -> dict[str, float | None] | None:
 
 
 def _official(phase: Phase, runs: Iterable[Run], keys: dict[UUID, float | None]) -> list[Run]:
-    """Each team's official run by the new scores."""
+    """Return each team's official run according to the new scores."""
     own: dict[int, list[Run]] = {}
     for run in runs:
         if run.team_id is not None:
@@ -119,7 +119,7 @@ def _best(keys: dict[UUID, float | None]) -> list[UUID]:
 
 
 def _groups(upload: GoldUpload, gold: GoldStandard | GoldUpload, runs: list[Run], renew: Renew) -> dict[str, int]:
-    """Tie groups by run; none if they cannot be computed in time."""
+    """Return the tie group of each run. Empty if the groups cannot be computed in time."""
     if len(runs) < 2:
         return {}
     renew(COMPARE_JOB_SECONDS)

@@ -1,4 +1,4 @@
-"""What a machine lacks for the work of a lane. Workers check it before they receive messages."""
+"""Checks that a machine has everything that a lane needs. Workers run them before they accept messages."""
 
 from collections.abc import Iterator
 
@@ -11,11 +11,11 @@ from portal.models.task import definition_name
 from portal.objects.interface import data_objects, gold_objects
 from portal.storage import can_open_gold, can_open_this_gold
 
-PROBED = 20  # newest files: one that exists shows that this is the portal's storage; reconcile checks all
+PROBED = 20  # number of the newest files to look for; one that exists shows that this is the portal's storage
 
 
 def missing_for(lane: Lane) -> list[str]:
-    """What the machine lacks, in sentences that say how to fix it; empty if a worker can start."""
+    """List what the machine lacks, as sentences that say how to fix it. Empty if a worker can start."""
     try:
         return schema_problems() or [*_storage(), *(() if lane == Lane.MAIL else _key())]
     except DatabaseError as error:
@@ -23,7 +23,7 @@ def missing_for(lane: Lane) -> list[str]:
 
 
 def _storage() -> Iterator[str]:
-    """Check the storage. One missing definition of many concerns only its shared task."""
+    """Check the storage. A single missing definition affects only its shared task."""
     try:
         data_objects().probe()
         names = map(definition_name, _newest(SharedTask, "definition_sha256"))

@@ -1,4 +1,4 @@
-"""Opens the zip of a pushed task in memory and has a confined child unpack and check it. Only a worker has the key."""
+"""Opening the zip of a pushed task in memory and checking it in a confined child. Only workers have the key."""
 
 import tempfile
 from base64 import b64decode
@@ -27,9 +27,9 @@ from scoring.definition.archive import DEFINITION
 
 @dataclass(frozen=True, slots=True)
 class PushedGold:
-    """A gold standard from a pushed folder, sealed by itself.
+    """A gold standard from a pushed folder, sealed separately.
 
-    `is_folders`: the same as in the last import or push; `is_known`: the same as the version in use.
+    `is_folders`: it equals that of the last import or push. `is_known`: it equals the version in use.
     """
 
     track: str
@@ -42,22 +42,22 @@ class PushedGold:
 
 @dataclass(frozen=True, slots=True)
 class PushedFolder:
-    """The child's result; without errors also the definition, whose folder on disk has the public files."""
+    """The child's result. Without errors it includes the definition, whose folder on disk has the public files."""
 
     problems: Problems
     definition: Definition | None = None
-    size: int = 0  # bytes, unpacked
+    size: int = 0  # bytes of the unpacked files
     gold: list[PushedGold] = field(default_factory=list)
     agreement: dict[tuple[str, str], list[dict[str, Any]]] = field(default_factory=dict)
 
 
 @contextmanager
 def unpacked(push: TaskPush) -> Iterator[PushedFolder]:
-    """The checked folder, which is deleted when the context ends.
+    """Yield the checked folder, which is deleted when the context ends.
 
     Raises:
-        ChildError: the content kills the child, or it takes too long.
-        OSError: storage or machine fail; `CannotOpen` without the key.
+        ChildError: the content kills the child, or the check takes too long.
+        OSError: storage or the machine fails. It is `CannotOpen` if the key is missing.
     """
     archive = open_gold(push.sealed_sha256)
     with tempfile.TemporaryDirectory(prefix="agon-push-") as name:
@@ -67,21 +67,22 @@ def unpacked(push: TaskPush) -> Iterator[PushedFolder]:
 
 
 def due(at: datetime) -> list[UUID]:
-    """Waiting pushes without a hint in the queue, oldest first; each is marked as hinted."""
+    """Return waiting pushes without a hint in the queue, oldest first, and mark them as hinted."""
     return TaskPush.objects.unfinished().due(at).order_by("received_at").hint(at, HINT_SECONDS, SWEEP_BATCH)
 
 
 def expire(at: datetime) -> None:
-    """Give up pushes that waited too long for a worker."""
+    """Give up pushes that have waited too long for a worker."""
     late = TaskPush.objects.unfinished().filter(received_at__lte=at - WAITS)
     for push in late:
         late.filter(pk=push.pk).release(state=TaskPush.State.FAILED, checked_at=at)
 
 
 def forget_leftovers(at: datetime) -> int:
-    """Delete sealed zips of finished pushes, and the gold of pushes that are not applied any more; return how many.
+    """Delete zips of finished pushes and gold of pushes that can no longer be applied. Return the number of files.
 
-    An old push fails first: applying it holds the row, and nothing is deleted of a push that can still be applied.
+    An old push is first marked as failed. This waits for the row's lock, which `apply_push` holds, so nothing is
+    deleted that can still be applied.
     """
     dropped = 0
     for push in TaskPush.objects.exclude(sealed_sha256="").exclude(pk__in=TaskPush.objects.unfinished().values("pk")):
@@ -92,7 +93,7 @@ def forget_leftovers(at: datetime) -> int:
 
 
 def forget_prepared(push: TaskPush) -> int:
-    """Delete the gold of a push that is rejected or has failed; return how many files."""
+    """Delete the gold of a push that was rejected or has failed, and return the number of files."""
     over = TaskPush.objects.filter(pk=push.pk, state__in=(TaskPush.State.REJECTED, TaskPush.State.FAILED))
     dropped = sum(forget_gold(prepared.get("gold", ())) for prepared in over.values_list("prepared", flat=True))
     over.update(prepared={})
@@ -100,7 +101,10 @@ def forget_prepared(push: TaskPush) -> int:
 
 
 def forget_gold(gold: Iterable[dict[str, Any]]) -> int:
-    """Delete the sealed gold of a push, each as `PushedGold`, that no gold standard has; return how many."""
+    """Delete those sealed files of a push, given as `PushedGold` values, that no gold standard uses.
+
+    Return their number.
+    """
     names = {one["sealed_sha256"] for one in gold} - {""}
     used = GoldStandard.objects.filter(sealed_sha256__in=names).values_list("sealed_sha256", flat=True)
     unused = names - set(used)
@@ -110,7 +114,7 @@ def forget_gold(gold: Iterable[dict[str, Any]]) -> int:
 
 
 def fail_restored() -> None:
-    """Fail pushes that a backup was made of before they were applied: backups don’t have their files."""
+    """After a restore, fail the pushes that were not applied yet: backups do not contain their files."""
     over = TaskPush.objects.exclude(state__in=(TaskPush.State.APPLIED, TaskPush.State.REJECTED))
     over.release(state=TaskPush.State.FAILED)
     TaskPush.objects.update(sealed_sha256="", prepared={})
@@ -154,7 +158,7 @@ def _judged(child: Child, folder: Path, push: TaskPush) -> PushedFolder:
 
 
 def _wrong_slug(push: TaskPush, slug: str, folder: Path) -> dict[str, Any] | None:
-    """A problem of the slug. It comes before gold is read: a folder is compared only with its own task's gold."""
+    """Return a problem if the slug is not the task's. A folder may be compared only with the gold of its own task."""
     yaml = (folder / DEFINITION).read_text(encoding="utf-8-sig").splitlines()
     line = next((number for number, text in enumerate(yaml, 1) if text.startswith("slug:")), None)
     if push.shared_task is None and not push.is_first:
@@ -178,7 +182,7 @@ def _content(child: Child, name: str, size: int) -> Iterator[bytes]:
 
 
 def _write(child: Child, folder: Path, name: str, size: int) -> None:
-    """Write a file. The child checked its path; one outside the folder is an error of ours."""
+    """Write a file. The child has checked its path, so a path outside the folder is an error of ours."""
     path = folder / name
     if not path.resolve().is_relative_to(folder):
         raise AssertionError("a path that leads out of the folder")
@@ -191,7 +195,7 @@ def _write(child: Child, folder: Path, name: str, size: int) -> None:
 def _sealed(
     child: Child, judged: dict[str, Any], versions: QuerySet[GoldStandard], size: int, problems: Problems
 ) -> PushedGold:
-    """Compare and seal a gold standard; report a problem if it was changed on the page, too."""
+    """Compare and seal a gold standard. Report a problem if it was also changed on the website."""
     content = b"".join(_content(child, judged["name"], size))
     of_split = versions.filter(track__slug=judged["track"], split=judged["split"]).order_by("-version")
     newest, imported = of_split.first(), of_split.filter(is_imported=True).first()
@@ -218,5 +222,5 @@ def _changed_twice(name: str, version: int) -> dict[str, Any]:
 
 
 def problem(code: str, message: str, file: str | None = None, line: int | None = None) -> dict[str, Any]:
-    """An error about a pushed folder, in the form of all problems."""
+    """Return an error about a pushed folder in the common form of problems."""
     return Problem("error", code, message, file=file, line=line).as_dict()

@@ -1,4 +1,4 @@
-"""Consistency of a shared task's rows, files and evaluations. Every difference is a broken promise."""
+"""Checks that a shared task's rows, files and evaluations are consistent."""
 
 import random
 from collections import Counter
@@ -20,9 +20,9 @@ from portal.storage import file_sha256, folder_sha256, sealed_gold, stored_file
 from scoring import DefinitionError
 from scoring import __version__ as scorer_version
 
-STUCK = timedelta(seconds=20 * LEASE_SECONDS)  # the sweep would have found it many times by then
+STUCK = timedelta(seconds=20 * LEASE_SECONDS)  # by then, the sweep would have found it many times
 _COUNTED = (Run.State.RECEIVED, Run.State.SCORING, Run.State.SCORED)
-_FITTING = {  # state of an upload → allowed states of its runs
+_FITTING = {  # allowed states of runs by the state of their upload
     Submission.State.RECEIVED: {Run.State.RECEIVED},
     Submission.State.CHECKING: {Run.State.RECEIVED},
     Submission.State.ACCEPTED: {*_COUNTED, Run.State.FAILED},
@@ -33,7 +33,10 @@ _FITTING = {  # state of an upload → allowed states of its runs
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """`code` is the kind of difference, `subject` its object, e.g. `run 0f3c…`. It quotes no score and no gold."""
+    """An inconsistency. `code` is its kind, and `subject` its object, e.g. `run 0f3c…`.
+
+    It quotes no score and no gold.
+    """
 
     code: str
     subject: str
@@ -44,9 +47,9 @@ class Difference:
 
 
 def reconcile(shared_task: SharedTask, at: datetime, sample: int = 20, seed: int = 0) -> list[Difference]:
-    """All differences. A sample of the current evaluations is computed again and compared bit by bit.
+    """Return all differences. A sample of the current evaluations is computed again and compared bit by bit.
 
-    Work continues meanwhile, so rows may change between queries: a difference counts only if it is found twice.
+    Rows may change between two queries because work continues. So a difference is reported only if it is found twice.
     """
     found = _differences(shared_task, at, sample, seed)
     again = set(_differences(shared_task, at, sample, seed)) if found else set()
@@ -67,7 +70,7 @@ def _differences(shared_task: SharedTask, at: datetime, sample: int, seed: int) 
 
 
 def _files(shared_task: SharedTask) -> Iterator[Difference]:
-    """Check each file once, however many rows name it."""
+    """Check each file once, no matter how many rows name it."""
     wanted: dict[str, str] = {}
     for run in _runs(shared_task).exclude(file_sha256=""):
         wanted.setdefault(run.file_sha256, f"run {run.pk}")
@@ -92,7 +95,7 @@ def _files(shared_task: SharedTask) -> Iterator[Difference]:
 
 
 def _definition(shared_task: SharedTask) -> Iterator[Difference]:
-    """Check the imported folder: rules, items and pages, and datasets as of the import."""
+    """Check the imported folder: its rules, items and pages, and the datasets of the import."""
     subject = f"definition {shared_task.definition_sha256}"
     name = definition_name(shared_task.definition_sha256)
     if not data_objects().has_folder(name):
@@ -116,7 +119,7 @@ def _definition(shared_task: SharedTask) -> Iterator[Difference]:
 
 
 def _receipts(shared_task: SharedTask) -> Iterator[Difference]:
-    """Check receipts against the audit log, written in the transaction of the upload."""
+    """Check that receipts match the audit log, which was written in the transaction of the upload."""
     audited = AuditEntry.objects.filter(shared_task=shared_task, verb="submit").values_list("subject", "detail")
     receipts: dict[str, Any] = dict(audited)
     submissions = shared_task.submissions.order_by().values_list("pk", "sha256", Count("runs"))
@@ -173,7 +176,7 @@ def _quotas(shared_task: SharedTask) -> Iterator[Difference]:
 
 
 def _sampled(shared_task: SharedTask, sample: int, seed: int) -> Iterator[Difference]:
-    """Compute a sample again, if this is the scorer that made it."""
+    """Compute a sample of evaluations again, if this worker has the scorer that made them."""
     ours = Evaluation.objects.filter(run__track__shared_task=shared_task, scorer=scorer_version)
     keys = sorted(ours.exclude(run__state=Run.State.FAILED).values_list("pk", flat=True))
     chosen = random.Random(seed).sample(keys, min(sample, len(keys)))  # noqa: S311 - a sample, no secret

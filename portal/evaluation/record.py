@@ -1,6 +1,7 @@
-"""What a claim's holder writes. Each function is one transaction that begins with an UPDATE under the token.
+"""Recording results. Each function is one transaction that begins with an UPDATE conditional on the claim's token.
 
-A stale holder, whose lease ended and whose work another worker claimed, updates no row and writes nothing.
+If a worker's lease has ended and another worker has claimed the work, that UPDATE matches no row, and nothing is
+written.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,12 +35,12 @@ from scoring.uploads.inspection import RecognisedRun
 
 log = structlog.get_logger("portal.evaluation")
 
-Problems = list[dict[str, Any]]  # each as `Problem.as_dict`
+Problems = list[dict[str, Any]]  # each from `Problem.as_dict`
 
 
 @dataclass(frozen=True, slots=True)
 class RunFinding:
-    """A run's part of a check."""
+    """The result of a check for one run."""
 
     problems: Problems
     sha256: str
@@ -67,7 +68,10 @@ class Scored:
 
 @transaction.atomic
 def record_check(submission: Submission, token: UUID, finding: UploadFinding, at: datetime) -> bool:
-    """Accept the upload, or reject it with all its runs and give their quota back. False for a stale holder."""
+    """Accept the upload, or reject it with all its runs and give their quota back.
+
+    Return False if the claim was lost.
+    """
     state = Submission.State.ACCEPTED if finding.ok else Submission.State.REJECTED
     mine = Submission.objects.held(submission, token)
     if not mine.release(state=state, postponed=0, problems=finding.problems, checked_at=at):
@@ -89,18 +93,18 @@ def record_check(submission: Submission, token: UUID, finding: UploadFinding, at
 
 
 def _codes(finding: UploadFinding) -> set[str]:
-    """Codes of the errors."""
+    """Return the codes of all errors."""
     problems = chain(finding.problems, *(run.problems for run in finding.runs.values()))
     return {problem["code"] for problem in problems if problem["severity"] == "error"}
 
 
 @transaction.atomic
 def record_score(run: Run, token: UUID, gold: GoldStandard, scorer: str, scored: Scored, at: datetime) -> bool:
-    """Write the evaluation, once for a run, gold and scorer. False for a stale holder.
+    """Write the evaluation, one per run, gold and scorer. Return False if the claim was lost.
 
-    It is ranked by the current rules, even if older ones were used for scoring: an import that changes them comes
-    before or after this transaction. Scores without the current ranking metric are stale, too. Existing scores are
-    kept; if the new ones differ, the log has an error: a number cannot be reproduced.
+    The ranking key follows the current rules, even if earlier rules were used for scoring. An import that changes the
+    rules comes before or after this transaction. Scores without the current ranking metric are outdated, too. Existing
+    scores are kept. If the new ones differ, an error is logged because a number cannot be reproduced.
     """
     rules = Track.objects.select_related("shared_task").select_for_update(of=("shared_task",), no_key=True)
     track = rules.get(pk=run.track_id)
@@ -130,7 +134,10 @@ def record_score(run: Run, token: UUID, gold: GoldStandard, scorer: str, scored:
 
 
 def record_error(work: Submission | Run | GoldUpload, token: UUID, error: Exception, at: datetime) -> bool:
-    """Count an attempt if the child died on this content; all other errors are ours. False for a stale holder."""
+    """Count an attempt if the child died on this content. All other errors are ours.
+
+    Return False if the claim was lost.
+    """
     if isinstance(error, ChildError):
         return _count_attempt(work, token, error, at)
     return _postpone(work, token, error, at)
@@ -151,7 +158,7 @@ def _count_attempt(work: Submission | Run | GoldUpload, token: UUID, error: Chil
 
 @transaction.atomic
 def _postpone(work: Submission | Run | GoldUpload, token: UUID, error: Exception, at: datetime) -> bool:
-    """Put the work off, longer each time. Administrators get one mail an hour for each kind of error."""
+    """Postpone the work, longer each time. Administrators get one mail per hour for each kind of error."""
     work.refresh_from_db(fields=["postponed"])
     wait = min(RETRY_SECONDS * 2 ** min(work.postponed, 10), POSTPONE_SECONDS)
     mine = type(work).objects.held(work, token)
@@ -171,20 +178,23 @@ def _shared_task(work: Submission | Run | GoldUpload) -> SharedTask:
 
 
 def _names(work: Submission | Run | GoldUpload) -> dict[str, str]:
-    """Names for the log and for administrators."""
+    """Return names of the work for logs and administrators."""
     return {"subject": f"{work._meta.model_name} {work.pk}", "task": _shared_task(work).slug}
 
 
 @transaction.atomic
 def quarantine(work: LeaseQuerySet[Any], at: datetime) -> bool:
-    """Give up on that row, and on the runs of an upload, and give their quota back. False without such a row."""
+    """Give up on that row, and on the runs of an upload, and return their quota.
+
+    Return False if there is no such row.
+    """
     item = work.first()
     if item is None or not work.release(state=Run.State.FAILED):
         return False
     names = _names(item)
     log.error("quarantined", **names, attempts=item.attempts, leases_lost=item.leases_lost)
     line = f"quarantined: {names['subject']}; children that died: {item.attempts}, leases lost: {item.leases_lost}"
-    occasion = f"quarantine {names['subject']} {at:%Y-%m-%d %H:%M}"  # again after a retry
+    occasion = f"quarantine {names['subject']} {at:%Y-%m-%d %H:%M}"  # a retry is a new occasion
     alert(_shared_task(item), occasion, [line], at)
     if isinstance(item, GoldUpload):
         return True
@@ -199,7 +209,7 @@ def quarantine(work: LeaseQuerySet[Any], at: datetime) -> bool:
 
 
 def _give_quota_back(runs: QuerySet[Run]) -> None:
-    """Give quota back in the order in which uploads reserve it."""
+    """Return quota in the order in which uploads reserve it."""
     for run in runs.select_related("team", "phase", "track", "submission").order_by("track__position"):
         if run.team is not None and run.submission is not None:
             Quota.objects.give_back(run.team, run.submission.sent_by_id, run.phase, run.track, run.received_at)

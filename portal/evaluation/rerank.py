@@ -1,4 +1,4 @@
-"""Ranking keys of a track's runs, computed again when its ranking metric changes. Released boards stay."""
+"""Computing ranking keys again when a track's ranking metric changes. Released boards are not affected."""
 
 from django.db.models import Exists, OuterRef, QuerySet
 
@@ -11,8 +11,8 @@ _BATCH = 500
 def rerank(track: Track) -> int:
     """Update the track's evaluations to its ranking metric, in the transaction that changed the rules.
 
-    The boards change at once. Runs scored without that metric are scored again, and wait on the boards like new runs;
-    returns how many. Evaluations by earlier gold or scorers remain, as undefined.
+    The boards change immediately. Runs that were scored without that metric are scored again and wait on the boards
+    like new runs. Their number is returned. Evaluations by earlier gold or scorers remain, with undefined scores.
     """
     unmeasured = _unmeasured(track)
     again = ask_again(Run.objects.filter(Exists(unmeasured.filter(run=OuterRef("pk"))), track=track))
@@ -26,7 +26,7 @@ def rerank(track: Track) -> int:
 
 
 def _unmeasured(track: Track) -> QuerySet[Evaluation]:
-    """Evaluations by current gold and scorer that lack the metric."""
+    """Return the evaluations by the current gold and scorer that lack the metric."""
     splits = track.gold_standards.values_list("split", flat=True).distinct()
     newest = [GoldStandard.objects.newest(track, split) for split in splits]
     current = Evaluation.objects.filter(gold__in=newest, scorer=track.shared_task.scorer)

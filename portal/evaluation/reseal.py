@@ -1,4 +1,4 @@
-"""Seals gold again after a change of keys, in workers, which have the private keys."""
+"""Sealing gold again after a key change. Only workers can do this because they have the private keys."""
 
 from django.db import transaction
 
@@ -8,14 +8,14 @@ from portal.storage import reseal_gold
 
 
 def reseal_all() -> int:
-    """Seal all files for the newest key that are sealed for another; return how many."""
+    """Seal all files that are sealed for an older key with the newest one, and return their number."""
     names = {*GoldStandard.objects.values_list("sealed_sha256", flat=True)}
     names |= {*GoldUpload.objects.exclude(sealed_sha256="").values_list("sealed_sha256", flat=True)}
     return sum(_reseal(name) for name in sorted(names) if gold_objects().has(name))
 
 
 def _reseal(name: str) -> bool:
-    """Update rows before deleting the old file; a reader in between tries again."""
+    """Seal one file again. Rows are updated before the old file is deleted; a reader in between tries again."""
     renewed = reseal_gold(name)
     if renewed is None:
         return False

@@ -1,4 +1,4 @@
-"""Scores one run against the newest gold standard of its track and split."""
+"""Scoring one run against the newest gold standard of its track and split."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -25,34 +25,34 @@ log = structlog.get_logger("portal.evaluation")
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """A child that has read runs of an upload, by entry, with the definition of that digest."""
+    """A child that has read an upload's runs, by entry, and the digest of the definition that it used."""
 
     child: Child
     entries: frozenset[str]
     definition_sha256: str
 
     def has(self, run: Run) -> bool:
-        """Whether the child can score the run without reading it again."""
+        """Return whether the child can score the run without reading it again."""
         is_same = run.track.shared_task.definition_sha256 == self.definition_sha256
         return self.child.is_alive and run.entry in self.entries and is_same
 
 
 def score_run(run_id: UUID, at: datetime) -> bool:
-    """Claim, score and record; True when an evaluation was written.
+    """Claim the run, score it and record the result. Return True if an evaluation was written.
 
-    A run whose upload is not accepted yet, or whose track has no gold, is left alone.
+    A run is left alone if its upload is not accepted yet or its track has no gold.
     """
     run = scorable_runs().filter(pk=run_id).first()
     return run is not None and score(run, at)
 
 
 def scorable_runs() -> RunQuerySet:
-    """Runs that can be scored, with the rows that `score` reads."""
+    """Return the runs that can be scored, with the related rows that `score` reads."""
     return Run.objects.scorable().exclude(state=Run.State.SCORED).select_related("track__shared_task", "phase")
 
 
 def score(run: Run, at: datetime, reader: Reader | None = None) -> bool:
-    """Score one of `scorable_runs`, with the reader if it has read the run by the current rules."""
+    """Score one of `scorable_runs`. The reader is used if it has read the run by the current rules."""
     shared_task = run.track.shared_task
     if not goes_by_this_scorer(shared_task):
         return False
@@ -60,7 +60,7 @@ def score(run: Run, at: datetime, reader: Reader | None = None) -> bool:
     token = claim_run(run.pk, at)
     if token is None:
         return False
-    # Rules, gold and scorer are read after the claim: see `ask_again`.
+    # Read rules, gold and scorer only after the claim; see `ask_again`.
     shared_task.refresh_from_db(fields=["scorer", "definition_sha256"])
     gold = GoldStandard.objects.newest(run.track, run.phase.split)
     if gold is None or not goes_by_this_scorer(shared_task):
@@ -79,11 +79,11 @@ def score(run: Run, at: datetime, reader: Reader | None = None) -> bool:
 
 
 def compute(run: Run, gold: GoldStandard | GoldUpload, reader: Reader | None = None) -> Scored:
-    """The scores, from a child with limits: the reader, or one that reads the run now.
+    """Return the run's scores, computed by the reader or by another child that reads the run now.
 
     Raises:
         ChildError: the content kills the child.
-        OSError: storage or machine failed, or the gold standard cannot be opened.
+        OSError: storage or the machine failed, or the gold standard cannot be opened.
     """
     shared_task = run.track.shared_task
     standard = opened_gold(gold, shared_task.definition, shared_task.definition_sha256)
@@ -93,7 +93,7 @@ def compute(run: Run, gold: GoldStandard | GoldUpload, reader: Reader | None = N
 
 @contextmanager
 def _child_with(run: Run, reader: Reader | None) -> Iterator[Child]:
-    """A child that has read the run, with the time for a score."""
+    """Yield a child that has read the run and has enough time left for scoring it."""
     if reader is not None and reader.has(run):
         reader.child.grant(CHILD_SECONDS)
         yield reader.child

@@ -1,7 +1,8 @@
 """An allow-list of system calls (seccomp) for the confined child: it can compute, read, answer and end.
 
 Everything else fails with EPERM: sockets, programs, processes, signals, ptrace, namespaces, mounts, keys, BPF,
-io_uring, and all that creates, changes, renames or removes a file. Some calls are allowed with certain arguments only.
+io_uring, and all calls that create, change, rename or remove a file. Some calls are allowed only with certain
+arguments.
 """
 
 import ctypes
@@ -12,24 +13,24 @@ from collections.abc import Mapping, Sequence
 
 from portal.evaluation.kernel import LIBRARY, SET_NO_NEW_PRIVILEGES, checked
 
-# linux/prctl.h
+# From linux/prctl.h.
 _GET_SECCOMP, _SET_SECCOMP, _SECCOMP_FILTER = 21, 22, 2
 
-# linux/bpf_common.h, linux/seccomp.h: instructions of the filter, and its results
+# From linux/bpf_common.h and linux/seccomp.h: the filter's instructions and its results.
 _LOAD, _IF_EQUAL, _IF_AT_LEAST, _IF_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16  # offsets in struct seccomp_data
 _ALLOW, _ERROR = 0x7FFF0000, 0x00050000
 _NOT_PERMITTED = _ERROR | errno.EPERM
-_UNKNOWN = _ERROR | errno.ENOSYS  # the C library then uses an older call
-_OTHER_NUMBERS = 0x40000000  # x86-64's second set of numbers, x32
+_UNKNOWN = _ERROR | errno.ENOSYS  # makes the C library use an older call
+_OTHER_NUMBERS = 0x40000000  # x86-64's second range of numbers, x32
 
-# Flags that are the same on both machines: open a file for writing, start a thread, enter a namespace
+# Flags that both architectures share: open a file for writing, start a thread, enter a namespace.
 _TO_WRITE = 0o1 | 0o2 | 0o100 | 0o1000 | 0o2000 | 0o20000000  # WRONLY, RDWR, CREAT, TRUNC, APPEND, TMPFILE
 _THREAD, _NAMESPACES = 0x00010000, 0x7E020000
-_FCNTL = (0, 1, 2, 3, 4, 1030)  # copies of descriptors and their flags; no locks, no owners for signals
-_IOCTL = (0x5401, 0x5413, 0x541B, 0x5450, 0x5451)  # is it a terminal, its width, bytes to read, close on exec
+_FCNTL = (0, 1, 2, 3, 4, 1030)  # copying descriptors and reading their flags; no locks, no signal owners
+_IOCTL = (0x5401, 0x5413, 0x541B, 0x5450, 0x5451)  # terminal check and width, number of bytes to read, close on exec
 
-# asm/unistd_64.h; open, stat and the like exist only on x86-64
+# From asm/unistd_64.h. Calls such as open and stat exist only on x86-64.
 _X86_64 = {
     "read": 0, "write": 1, "open": 2, "close": 3, "stat": 4, "fstat": 5, "lstat": 6, "poll": 7, "lseek": 8,
     "mmap": 9, "mprotect": 10, "munmap": 11, "brk": 12, "rt_sigaction": 13, "rt_sigprocmask": 14,
@@ -45,7 +46,7 @@ _X86_64 = {
     "dup3": 292, "prlimit64": 302, "getcpu": 309, "getrandom": 318, "membarrier": 324, "statx": 332, "rseq": 334,
     "clone3": 435, "close_range": 436, "faccessat2": 439,
 }  # fmt: skip
-# asm-generic/unistd.h
+# From asm-generic/unistd.h.
 _AARCH64 = {
     "getcwd": 17, "dup": 23, "dup3": 24, "fcntl": 25, "ioctl": 29, "statfs": 43, "fstatfs": 44, "faccessat": 48,
     "openat": 56, "close": 57, "getdents64": 61, "lseek": 62, "read": 63, "write": 64, "readv": 65, "writev": 66,
@@ -59,35 +60,38 @@ _AARCH64 = {
     "mmap": 222, "mprotect": 226, "mincore": 232, "madvise": 233, "prlimit64": 261, "getrandom": 278,
     "membarrier": 283, "statx": 291, "rseq": 293, "clone3": 435, "close_range": 436, "faccessat2": 439,
 }  # fmt: skip
-MACHINES = {"x86_64": (0xC000003E, _X86_64), "aarch64": (0xC00000B7, _AARCH64)}  # and their seccomp names
+MACHINES = {"x86_64": (0xC000003E, _X86_64), "aarch64": (0xC00000B7, _AARCH64)}  # with their seccomp identifiers
 
 
 class _Program(ctypes.Structure):
-    """struct sock_fprog"""
+    """The struct sock_fprog."""
 
     _fields_ = [("length", ctypes.c_ushort), ("instructions", ctypes.c_void_p)]
 
 
 def is_supported() -> bool:
-    """Whether this kernel can filter system calls, on a machine with known numbers."""
+    """Return whether this kernel can filter system calls, on an architecture with known numbers."""
     return platform.machine() in MACHINES and LIBRARY.prctl(_GET_SECCOMP) >= 0
 
 
 def allow_only_listed_calls() -> None:
-    """Install the filter in this process, permanently; `OSError` if the kernel fails."""
+    """Install the filter in this process, permanently. Raises `OSError` if the kernel fails."""
     checked(LIBRARY.prctl(SET_NO_NEW_PRIVILEGES, 1, 0, 0, 0))
     checked(LIBRARY.prctl(_SET_SECCOMP, _SECCOMP_FILTER, ctypes.byref(_PROGRAM)))
 
 
 def _filter(architecture: int, numbers: Mapping[str, int]) -> list[bytes]:
-    """The filter's instructions. A jump counts the instructions to skip if its condition holds, or if not."""
+    """Return the filter's instructions.
+
+    A jump has two counts of instructions to skip: if its condition holds, and if not.
+    """
     conditions = {
         "clone": [*_all_bits(0, _THREAD), *_no_bits(0, _NAMESPACES)],
         "open": _no_bits(1, _TO_WRITE),
         "openat": _no_bits(2, _TO_WRITE),
         "fcntl": _one_of(1, _FCNTL),
         "ioctl": _one_of(1, _IOCTL),
-        # reads the process's own limits
+        # Only for reading the process's own limits.
         "prlimit64": [*_one_of(0, (0,)), *_one_of(2, (0,)), *_one_of(2, (0,), half=1)],
     }
     program = [
@@ -118,12 +122,12 @@ def _no_bits(argument: int, bits: int) -> list[bytes]:
 def _one_of(argument: int, values: Sequence[int], half: int = 0) -> list[bytes]:
     tests = [
         _instruction(_IF_EQUAL, value, if_true=len(values) - place) for place, value in enumerate(values)
-    ]  # skip the tests that follow, and the error
+    ]  # skip the remaining tests and the error
     return [_load(argument, half), *tests, _instruction(_RETURN, _NOT_PERMITTED)]
 
 
 def _load(argument: int, half: int = 0) -> bytes:
-    """Load the lower or upper half of a 64-bit argument; both machines are little-endian."""
+    """Load the lower or upper half of a 64-bit argument. Both architectures are little-endian."""
     return _instruction(_LOAD, _ARGUMENTS + 8 * argument + 4 * half)
 
 

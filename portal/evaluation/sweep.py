@@ -1,4 +1,4 @@
-"""Finds work without a hint in the queue: never queued, lost with the broker, or released by a worker."""
+"""Finding work without a hint in the queue: never queued, lost with the broker, or released by a worker."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
@@ -17,19 +17,19 @@ from portal.models.lease import LeaseQuerySet
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """Work to queue: ids of uploads to check, of runs to score, of runs that no one waits for, of gold."""
+    """Ids of work to queue: uploads to check, runs to score, runs that no one waits for, and gold."""
 
     submissions: list[UUID] = field(default_factory=list)
     runs: list[UUID] = field(default_factory=list)
-    others: list[UUID] = field(default_factory=list)  # baselines, and runs that have scores already
-    gold: list[UUID] = field(default_factory=list)  # standards to judge
-    previews: list[UUID] = field(default_factory=list)  # of gold standards whose preview is to be computed
+    others: list[UUID] = field(default_factory=list)  # baselines, and runs that already have scores
+    gold: list[UUID] = field(default_factory=list)  # gold standards to check
+    previews: list[UUID] = field(default_factory=list)  # gold standards that need a preview
 
 
 def sweep(at: datetime, lanes: Collection[Lane] = tuple(Lane)) -> Work:
-    """Waiting uploads and runs without a hint in the queue, oldest first, for those lanes.
+    """Return waiting uploads and runs of these lanes that have no hint in the queue, oldest first.
 
-    Each is marked, so that a second sweep within `HINT_SECONDS` skips it. Work with which several workers died is
+    Each is marked, so another sweep within `HINT_SECONDS` skips it. Work with which several workers died is
     quarantined.
     """
     submissions = Submission.objects.due(at).filter(state__in=_states(Submission.State.CHECKING))

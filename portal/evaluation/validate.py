@@ -1,4 +1,4 @@
-"""Validates an upload that is not submitted: the same check and report; then the file is deleted."""
+"""Validating an upload that is not submitted: the same check and report, after which the file is deleted."""
 
 from dataclasses import asdict
 from datetime import datetime, timedelta
@@ -20,10 +20,11 @@ log = structlog.get_logger("portal.evaluation")
 
 
 def validate(validation_id: UUID, at: datetime) -> bool:
-    """Claim, check without gold, save the report and delete the file. True when the report was written.
+    """Claim the validation, check the file without gold, save the report and delete the file.
 
-    After an error of ours (file or storage cannot be read) the validation waits. If the check ends without an answer,
-    it fails at once: the sender can upload again, and content that killed the check counts as a rejected upload.
+    Returns True if the report was written. After an error of ours, such as unreadable storage, the validation waits. If
+    the check ends without an answer, the validation fails immediately, since the sender can upload again. Content that
+    killed the check counts as a rejected upload.
     """
     now = running_from(at)
     unfinished = Validation.objects.unfinished().filter(pk=validation_id)
@@ -50,12 +51,12 @@ def validate(validation_id: UUID, at: datetime) -> bool:
 
 
 def due(at: datetime) -> list[UUID]:
-    """Waiting validations without a hint in the queue, oldest first; each is marked as hinted."""
+    """Return waiting validations without a hint in the queue, oldest first, and mark them as hinted."""
     return Validation.objects.unfinished().due(at).order_by("received_at").hint(at, HINT_SECONDS, SWEEP_BATCH)
 
 
 def expire(at: datetime) -> None:
-    """Delete files that waited too long for a worker, and old reports."""
+    """Delete files that have waited too long for a worker, and old reports."""
     late = Validation.objects.unfinished().filter(received_at__lte=at - WAITS)
     for key in list(late.values_list("pk", flat=True)):
         late.filter(pk=key).release(state=Validation.State.FAILED, finished_at=at)
@@ -64,7 +65,7 @@ def expire(at: datetime) -> None:
 
 
 def forget_leftovers() -> int:
-    """Delete files whose validation is finished or gone, e.g. with its account; return how many."""
+    """Delete files whose validation is finished, or was deleted with its account. Return their number."""
     left = set(files_to_validate()) - set(Validation.objects.unfinished().values_list("pk", flat=True))
     for key in left:
         forget_file_to_validate(key)
@@ -85,7 +86,7 @@ def _finding(validation: Validation) -> UploadFinding:
 
 
 def _report(finding: UploadFinding) -> dict[str, Any]:
-    """The report as plain values: validity, problems of the whole upload, and its runs with theirs."""
+    """Return the report as plain values: validity, problems of the whole upload, and its runs with their problems."""
     nothing = RunFinding([], "", None)
     runs = []
     for run in finding.recognised:

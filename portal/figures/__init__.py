@@ -1,1 +1,1 @@
-"""Figures as Vega-Lite specifications: drawn by the server for papers, and by browsers to explore."""
+"""Figures as Vega-Lite specifications, which the server draws for papers and browsers draw interactively."""

@@ -1,4 +1,4 @@
-"""Figures of classes: confusion, scores by class, curves; from `scoring.analysis.details`."""
+"""Figures about classes, from `scoring.analysis.details`: confusion, scores by class, and curves."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,14 +11,14 @@ from portal.figures.frame import HEIGHT, NUMBER
 from portal.figures.layers import Spec, layer, nominal, quantitative
 
 _CELL = 58  # pixels
-_ROOM = 600  # pixels: width of a page for all cells
+_ROOM = 600  # pixels: width that all cells together have on a page
 _DASHES = [[1, 0], [8, 3], [2, 2], [12, 3, 2, 3], [5, 5], [1, 4]]  # distinguishable without color
 _SHADES = {"domain": [0, 1], "interpolate": "rgb"}
 _CHANCE = [{"x": 0, "y": 0}, {"x": 1, "y": 1}]
 
 
 def run_figures(details: Mapping[str, Any]) -> list[Figure]:
-    """Figures of one run: a confusion matrix for each judged column, and ROC curves."""
+    """Return the figures of one run: a confusion matrix for each scored column, and ROC curves."""
     several = len(details.get("classes", ())) > 1
     found = [
         confusion(one["confusion"], what=one["column"] if several else "")
@@ -30,23 +30,26 @@ def run_figures(details: Mapping[str, Any]) -> list[Figure]:
 
 
 def class_figures(runs: Mapping[str, Mapping[str, Any]]) -> list[Figure]:
-    """Figures of several runs: F1 by class, or by column if there are several; `runs` maps names to details."""
+    """Return the figures of several runs: F1 by class, or by column if there are several.
+
+    `runs` maps names to details.
+    """
     lines = {name: positive_lines(details.get("classes", ())) for name, details in runs.items()}
     return [by_class(lines)] if lines and all(lines.values()) else []
 
 
 def positive_lines(found: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The classes of the only column; for several columns the value 1 of each, under the column's name."""
+    """Return the classes of a single column, or the value 1 of each of several columns under the column's name."""
     if len(found) == 1:
         return list(found[0]["lines"])
     return [line | {"name": one["column"]} for one in found for line in one["lines"] if line["name"] == "1"]
 
 
 def heat(rows: Sequence[str], columns: Sequence[str], *, shown: str, shade: str, across: str, down: str) -> Spec:
-    """A heatmap with the field `shown` in its cells, shaded by `shade` from 0 to 1."""
+    """Return a heatmap with the field `shown` in its cells, shaded by `shade` from 0 to 1."""
     longest = max((len(name) for name in columns), default=0)
     room = _ROOM // max(len(columns), 1)
-    wanted = max(_CELL, min(7 * longest + 12, 130))  # width of a name
+    wanted = max(_CELL, min(7 * longest + 12, 130))  # width needed by the names
     angle = -35 if wanted > room or longest > 16 else 0
     return {
         "width": {"step": max(min(wanted, room), NUMBER)},
@@ -63,7 +66,7 @@ def heat(rows: Sequence[str], columns: Sequence[str], *, shown: str, shade: str,
 
 
 def confusion(found: Mapping[str, Any], what: str = "") -> Figure:
-    """How often the gold has one class (row) where the run has another (column), shaded by share of the row."""
+    """Show how often the gold has one class (row) and the run another (column), shaded by share of the row."""
     classes = found["classes"]
     data = []
     for row, counts in zip(classes, found["counts"], strict=True):
@@ -93,7 +96,7 @@ def confusion(found: Mapping[str, Any], what: str = "") -> Figure:
 
 
 def by_class(runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> Figure:
-    """F1 of every run (row) for every class (column); `runs` maps a run's name to its lines by class."""
+    """Show the F1 of every run (row) for every class (column). `runs` maps a run's name to its lines by class."""
     classes = [line["name"] for line in next(iter(runs.values()))]
     data = [
         {
@@ -118,7 +121,7 @@ def by_class(runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> Figure:
 
 
 def roc(found: Sequence[Mapping[str, Any]]) -> Figure | None:
-    """ROC curves of each class that has one, with the diagonal of chance."""
+    """Return the ROC curve of each class that has one, with the diagonal of chance."""
     points = [
         {"name": curve["name"], "x": x, "y": y, "order": order}
         for curve in found

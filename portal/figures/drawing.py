@@ -1,4 +1,4 @@
-"""Draws a whole Vega-Lite specification; needs the packages of the extra `figures`."""
+"""Drawing a complete Vega-Lite specification. This needs the packages of the extra `figures`."""
 
 import json
 from collections.abc import Callable

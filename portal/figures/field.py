@@ -1,4 +1,4 @@
-"""Figures of a board's runs: certainty of ranks, difficulty of items, similarity of runs and metrics, labels."""
+"""Figures about all runs of a board: rank certainty, item difficulty, similarity of runs and metrics, and labels."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -19,7 +19,7 @@ _NAMES = nominal("name", sort=None)
 
 
 def field_figures(insights: Insights) -> list[Figure]:
-    """All figures that apply to the track, in reading order."""
+    """Return all figures that apply to the track, in reading order."""
     field = insights.field
     found = [
         intervals(insights.board),
@@ -36,7 +36,7 @@ def field_figures(insights: Insights) -> list[Figure]:
 
 
 def intervals(board: BoardTable) -> Figure | None:
-    """Each run's score with its interval, and the letter of its tie group; None without intervals."""
+    """Show each run's score with its interval and the letter of its tie group. None without intervals."""
     column = board.ranking_column
     data = [
         run_datum(row, value=row.scores[column.key], low=row.interval[0], high=row.interval[1], group=row.group)
@@ -73,7 +73,7 @@ def _bounds(data: Sequence[Datum], *, of_teams: bool) -> list[float]:
 
 
 def _whiskers(names: list[str], title: str, frame: Axis) -> Spec:
-    """One row per run: its interval and score, and its group next to them."""
+    """Return one row per run: its interval and score, with the tie group next to them."""
 
     def x(field: str) -> Spec:
         return quantitative(field, title, scale={"domain": [frame.low, frame.high]})
@@ -96,7 +96,7 @@ def _whiskers(names: list[str], title: str, frame: Axis) -> Spec:
 
 
 def rank_ranges(found: Mapping[str, tuple[int, int]]) -> Figure | None:
-    """The range of each run's rank over samples."""
+    """Show the range of each run's rank over the samples."""
     if len(found) < 2:
         return None
     data: list[Datum] = [{"name": name, "best": best, "worst": worst} for name, (best, worst) in found.items()]
@@ -123,7 +123,7 @@ def rank_ranges(found: Mapping[str, tuple[int, int]]) -> Figure | None:
 
 
 def correlations(found: Sequence[tuple[Column, Sequence[float | None]]]) -> Figure | None:
-    """The similarity of rankings by different metrics: Spearman's correlations."""
+    """Show the similarity of rankings by different metrics as Spearman correlations."""
     heads = [column.short for column, _values in found]
     values = {column.short: row for column, row in found}
     if len(heads) < 3 or all(value is None for row in values.values() for value in row):
@@ -137,7 +137,7 @@ def correlations(found: Sequence[tuple[Column, Sequence[float | None]]]) -> Figu
 
 
 def disagreement(found: Mapping[str, Mapping[str, float | None]]) -> Figure | None:
-    """The share of items that two runs answer differently."""
+    """Show the share of items that two runs answer differently."""
     if len(found) < 2:
         return None
     return _square(
@@ -173,7 +173,7 @@ def _square(name: str, title: str, caption: str, values: Mapping[str, Mapping[st
 
 
 def difficulty(counts: Sequence[int]) -> Figure | None:
-    """The number of items that 0, 1, ... all of the runs got right."""
+    """Show how many items were answered correctly by 0, 1, ... all of the runs."""
     if len(counts) < 3 or not sum(counts):
         return None
     data: list[Datum] = [{"runs": runs, "items": items} for runs, items in enumerate(counts)]
@@ -197,7 +197,7 @@ def difficulty(counts: Sequence[int]) -> Figure | None:
 
 
 def labels(found: Mapping[str, Any]) -> list[Figure]:
-    """How often labels occur in the gold, and how often two together."""
+    """Show how often each label occurs in the gold, and how often two occur together."""
     data: list[Datum] = [
         {"name": name, "count": count, "share": count / found["items"] if found["items"] else 0.0}
         for name, count in zip(found["classes"], found["counts"], strict=True)
@@ -223,7 +223,7 @@ def labels(found: Mapping[str, Any]) -> list[Figure]:
 
 
 def _cooccurrence(found: Mapping[str, Any]) -> list[Figure]:
-    """Co-occurrence, if items may have several labels."""
+    """Show the co-occurrence of labels if items can have several."""
     classes, together = found["classes"], found["together"]
     if not any(count for row, line in enumerate(together) for column, count in enumerate(line) if row != column):
         return []

@@ -1,4 +1,4 @@
-"""The part of the plane that a scatter plot shows, and the positions of its labels."""
+"""Layout of scatter plots: the range that is shown, and the positions of labels."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 from portal.queries.whiskers import ends
 
 WIDTH, HEIGHT = 520, 340  # pixels
-SMALL = 328  # pixels: a whole figure on a screen of 360
-PLANE = SMALL - 60  # pixels: what is left next to the axis
-NUMBER = 34  # pixels: the least width of a cell for its number
+SMALL = 328  # pixels: width of a whole figure on a screen of 360 pixels
+PLANE = SMALL - 60  # pixels: width that remains next to the axis
+NUMBER = 34  # pixels: minimum width of a cell for its number
 _LETTER, _LINE, _MARK = 7, 16, 10  # pixels: width of a letter, height of a line, size of a mark
 
 
@@ -49,26 +49,29 @@ class Axis:
 
 
 def axis(main: Sequence[float], others: Sequence[float], pixels: int) -> Axis:
-    """An axis for all main values, and those others that would not squeeze them; see `whiskers.ends`."""
+    """Return an axis for all main values, and for other values that do not squeeze them; see `whiskers.ends`."""
     low, high = ends(main, others)
     margin = 0.08 * max(high - low, 0.02)
     return Axis(low - margin, high + margin, pixels)
 
 
 def narrowed(drawing: Mapping[str, Any]) -> dict[str, Any]:
-    """The drawing for a small screen: narrower, with letters of the same size."""
+    """Return the drawing for a small screen: narrower, with letters of the same size."""
     if isinstance(drawing["width"], int):
         return dict(drawing) | {"width": SMALL, "autosize": {"type": "fit-x", "contains": "padding"}}
     x, y = drawing["encoding"]["x"], drawing["encoding"]["y"]
     heads, sides = (max((len(name) for name in axis["sort"]), default=0) * _LETTER for axis in (x, y))
-    room = SMALL - sides - 0.7 * heads - 2 * _MARK  # headings are slanted
+    room = SMALL - sides - 0.7 * heads - 2 * _MARK  # column headings are slanted
     step = min(drawing["width"]["step"], max(room // max(len(x["sort"]), 1), NUMBER))
     aslant = x | {"axis": x["axis"] | {"labelAngle": -35}}
     return dict(drawing) | {"width": {"step": step}, "encoding": {"x": aslant, "y": y}}
 
 
 def label_positions(points: Sequence[tuple[float, float]], texts: Sequence[str], width: int = WIDTH) -> list[str]:
-    """One of LABEL_POSITIONS for each point in pixels (y downwards), chosen in turn to cover as little as possible."""
+    """Choose one of LABEL_POSITIONS for each point, so that labels cover as little as possible.
+
+    Points are in pixels, with y downwards.
+    """
     covered_boxes = [_box(x, y, _MARK, _MARK) for x, y in points]
     places = []
     for (x, y), text in zip(points, texts, strict=True):
@@ -99,7 +102,7 @@ def _outside(box: Box, width: int) -> bool:
 
 
 def _meet(one: Box, other: Box) -> float:
-    """The common area of two boxes in pixels."""
+    """Return the common area of two boxes in pixels."""
     width = min(one[2], other[2]) - max(one[0], other[0])
     height = min(one[3], other[3]) - max(one[1], other[1])
     return max(width, 0) * max(height, 0)

@@ -1,4 +1,4 @@
-"""Parts of Vega-Lite specifications: channels, and layers of marks."""
+"""Parts of Vega-Lite specifications: channels and layers of marks."""
 
 from typing import Any
 
@@ -6,16 +6,16 @@ Spec = dict[str, Any]
 
 
 def quantitative(field: str, title: str | None = None, **more: Any) -> Spec:
-    """A channel of numbers; `more` are its scale, axis, format and so on."""
+    """Return a channel for numbers. `more` sets its scale, axis, format and so on."""
     return {"field": field, "type": "quantitative"} | ({"title": title} if title is not None else {}) | more
 
 
 def nominal(field: str, title: str | None = None, **more: Any) -> Spec:
-    """A channel of names, sorted; `sort=None` keeps the order of the data."""
+    """Return a channel for names, which are sorted. `sort=None` keeps the order of the data."""
     return {"field": field, "type": "nominal", "title": title, **more}
 
 
 def layer(mark: str, encoding: Spec | None = None, *, only: str = "", **look: Any) -> Spec:
-    """Marks of one style; `only` is a condition on the data as a Vega expression."""
+    """Return marks of one style. `only` is a condition on the data as a Vega expression."""
     made = {"mark": {"type": mark, **look}} | ({"encoding": encoding} if encoding else {})
     return {"transform": [{"filter": only}]} | made if only else made

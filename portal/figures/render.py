@@ -1,4 +1,4 @@
-"""Figures as files: SVG for pages, PNG and PDF for papers, Vega for browsers."""
+"""Rendering figures to files: SVG for pages, PNG and PDF for papers, Vega for browsers."""
 
 import hashlib
 import json
@@ -16,7 +16,7 @@ _KEPT_SECONDS = 7 * 24 * 60 * 60
 
 
 def render(figure: Figure, ending: str, theme: str = "light", *, is_small: bool = False) -> bytes:
-    """The figure in one of FORMATS, drawn once and cached: a process's first drawing takes a second."""
+    """Return the figure in one of FORMATS. Drawings are cached; a process's first drawing takes a second."""
     spec = figure.spec(theme, is_small=is_small)
     text = json.dumps(spec, sort_keys=True)
     key = f"figure:{hashlib.sha256(f'{VERSION}{ending}{text}'.encode()).hexdigest()}"

@@ -1,4 +1,4 @@
-"""Figures of the scores on a leaderboard."""
+"""Figures about the scores on a leaderboard."""
 
 from collections.abc import Iterable, Iterator
 from itertools import accumulate
@@ -20,14 +20,17 @@ _DAYS = {"format": "%-d %b", "labelOverlap": True, "tickCount": {"interval": "da
 
 
 def score_figures(board: BoardTable, every_run: BoardTable) -> list[Figure]:
-    """All figures that apply to the track; `board` has the official runs, `every_run` all runs."""
+    """Return all figures that apply to the track. `board` has the official runs, `every_run` all runs."""
     heads = {column.key: column for column in board.columns}
     found = [against(board, heads[across], heads[up]) for across, up in _pairs(board)]
     return [figure for figure in (*found, by_part(board), over_time(every_run)) if figure is not None]
 
 
 def _pairs(board: BoardTable) -> Iterator[tuple[str, str]]:
-    """Recall and precision of the same thing; then the ranking metric and each other one."""
+    """Yield pairs of metrics to plot.
+
+    Recall and precision of the same classes come first, then the ranking metric with each other metric.
+    """
     keys = [column.key for column in board.columns]
     kinds = [key.removeprefix("recall") for key in keys if key.startswith("recall")]
     pairs = [(f"recall{kind}", f"precision{kind}") for kind in kinds if f"precision{kind}" in keys]
@@ -39,7 +42,7 @@ def _pairs(board: BoardTable) -> Iterator[tuple[str, str]]:
 
 
 def against(board: BoardTable, across: Column, up: Column) -> Figure | None:
-    """One metric against another, a point per run; None if fewer than two teams' runs have both."""
+    """Plot one metric against another, with a point per run. None if fewer than two teams' runs have both."""
     rows = [row for row in board.rows if row.scores.get(across.key) is not None and row.scores.get(up.key) is not None]
     if sum(row.is_team for row in rows) < 2:
         return None
@@ -63,7 +66,7 @@ def against(board: BoardTable, across: Column, up: Column) -> Figure | None:
 
 
 def _framed(data: list[Datum]) -> tuple[list[Datum], list[Datum]]:
-    """Points inside the frame, with the position of their label, and points outside."""
+    """Return the points inside the frame, with the positions of their labels, and the points outside."""
     teams = [datum for datum in data if datum["kind"] == "team"]
     others = [datum for datum in data if datum["kind"] != "team"]
     horizontal = axis([one["x"] for one in teams], [one["x"] for one in others], WIDTH)
@@ -79,7 +82,7 @@ def _framed(data: list[Datum]) -> tuple[list[Datum], list[Datum]]:
 
 
 def _frames(shown: list[Datum]) -> tuple[Axis, Axis]:
-    """Both axes."""
+    """Return the horizontal and the vertical axis."""
     return axis([datum["x"] for datum in shown], [], WIDTH), axis([datum["y"] for datum in shown], [], HEIGHT)
 
 
@@ -108,7 +111,7 @@ def _scatter(shown: list[Datum], across: Column, up: Column) -> Spec:
 
 
 def _names(place: str, kind: str) -> Spec:
-    """The names of runs whose label has that position."""
+    """Return the names of runs whose label has that position."""
     only = f"datum[place] == '{place}' && datum.kind == '{kind}'"
     look = {"style": f"{kind}-name", "baseline": "middle"} | LABEL_POSITIONS[place]._asdict()
     return layer("text", {"text": {"field": "name"}}, only=only, **look)
@@ -122,7 +125,7 @@ def _outside_words(outside: list[Datum], across: Column, up: Column) -> str:
 
 
 def _alt(shown: Iterable[Datum], across: Column, up: Column) -> str:
-    """The best runs of both axes, by their direction."""
+    """Describe the best run on each axis, considering whether higher values are better."""
     teams = [datum for datum in shown if datum["kind"] == "team"]
     first, second = (
         max(teams, key=lambda one: one[key] if column.higher_is_better else -one[key])
@@ -139,7 +142,7 @@ def _alt(shown: Iterable[Datum], across: Column, up: Column) -> str:
 
 
 def by_part(board: BoardTable) -> Figure | None:
-    """The same metric on parts of the items, as in the groups of SSA 2023: a row per run, a point per part."""
+    """Show the same metric on parts of the items, like the groups of SSA 2023: a row per run, a point per part."""
     parts = [column for column in board.columns if ":" in column.key]
     bases = {column.key.split(":")[0] for column in parts}
     if len(parts) < 2 or len(bases) != 1:
@@ -164,7 +167,7 @@ def by_part(board: BoardTable) -> Figure | None:
 
 
 def by_slices(found: SliceScores, column: Column) -> Figure:
-    """Scores on the items of each slice: a row per run, a point per slice."""
+    """Show scores on the items of each slice: a row per run, a point per slice."""
     labels = [label for label, _items in found.items]
     data: list[Datum] = [
         {"name": name, "part": label, "value": value}
@@ -194,7 +197,7 @@ def _best_in(part: str, data: list[Datum], column: Column) -> str:
 
 
 def _dumbbells(across: str, parts: str) -> Spec:
-    """A row per `name`, a point for the `value` of each `part`, and a line from the least to the greatest."""
+    """Draw a row per `name`, a point for the `value` of each `part`, and a line from the lowest to the highest."""
     ends = {"x": {"field": "value", "aggregate": "min"}, "x2": {"field": "value", "aggregate": "max"}}
     return {
         "width": WIDTH,
@@ -208,7 +211,7 @@ def _dumbbells(across: str, parts: str) -> Spec:
 
 
 def over_time(board: BoardTable) -> Figure | None:
-    """The ranking score of every run by time, and the best so far; None below two runs."""
+    """Show the ranking score of every run over time, and the best score so far. None for fewer than two runs."""
     column = board.ranking_column
     runs = [row for row in board.teams if row.scores.get(column.key) is not None]
     if len(runs) < 2:
@@ -238,7 +241,7 @@ def over_time(board: BoardTable) -> Figure | None:
 
 
 def _steps(column: Column) -> Spec:
-    """A point for each `value`, and the line of the `best` so far."""
+    """Draw a point for each `value`, and the line of the `best` score so far."""
     scale = {"zero": False}
     tooltip = [{"field": "name"}, {"field": "value", "format": f".{column.decimals}f"}]
     time = {"field": "at", "type": "temporal", "scale": {"type": "utc"}, "title": None, "axis": _DAYS}

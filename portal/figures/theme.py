@@ -1,4 +1,4 @@
-"""The styles of figures, in light and dark. Marks name a style and no color."""
+"""The styles of figures in light and dark themes. Marks name a style and never a color."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ THEMES: dict[str, dict[str, str]] = {
 
 
 def config(theme: str) -> dict[str, Any]:
-    """Vega-Lite's `config` for the theme."""
+    """Return the Vega-Lite `config` of the theme."""
     colour = THEMES[theme]
     titles = {"titleColor": colour["ink"], "titleFontSize": 13.5, "titleFontWeight": 600, "titlePadding": 10}
     labels = {"labelColor": colour["soft"], "labelFontSize": 13.5}
@@ -53,7 +53,7 @@ def config(theme: str) -> dict[str, Any]:
         "axisBand": {"grid": False, "domain": False},
         "header": titles | labels,
         "legend": titles | labels,
-        # `color`, never `fill` or `stroke`, which override a mark's style
+        # Use `color`. `fill` and `stroke` would override a mark's style.
         "bar": {"color": colour["accent"]},
         "line": {"color": colour["accent"], "strokeWidth": 1.6},
         "rule": {"color": colour["accent"], "strokeWidth": 1.6},

@@ -1,1 +1,1 @@
-"""Texts and sending of mails."""
+"""Writing and sending mails."""

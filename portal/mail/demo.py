@@ -1,4 +1,4 @@
-"""The demo's mail: each message is a file for mail programs and a page for browsers; the log has the link."""
+"""The demo's mail backend: it writes each message as a file for mail programs and a page, and logs a link to it."""
 
 import re
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ _LINK = re.compile(r"https?://\S+")
 
 
 class EmailBackend(BaseEmailBackend):
-    """A backend that sends nothing: people read the files or follow the link."""
+    """A backend that sends nothing. People read the files or follow the link."""
 
     def send_messages(self, email_messages: Sequence[EmailMessage]) -> int:
         folder = Path(settings.MAIL_ROOT)

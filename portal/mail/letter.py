@@ -1,4 +1,4 @@
-"""The parts of a letter, printed both as plain text and as HTML, so that both are complete."""
+"""The parts of a mail's text, which are rendered both as plain text and as HTML."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,15 +13,15 @@ from django.utils.text import wrap
 from portal.models import OutgoingMail, User
 from portal.times_and_numbers import AOE, written, zone_of, zone_words
 
-PLAIN_WIDTH = 76  # of the plain text, in characters
+PLAIN_WIDTH = 76  # characters per line of plain text
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A part of a letter.
+    """A part of a mail's text.
 
-    `text`, `quote` and `secret` print `text`; `link` and `button` print it above `url`; `facts` (label, value) and
-    `points` (head, words) print `rows`.
+    `text`, `quote` and `secret` render `text`. `link` and `button` render `text` above `url`. `facts` (label, value)
+    and `points` (heading, text) render `rows`.
     """
 
     kind: Literal["text", "quote", "secret", "link", "button", "facts", "points"]
@@ -31,7 +31,7 @@ class Block:
 
     @property
     def plain(self) -> str:
-        """The piece as plain text, without the blank line after it."""
+        """Return the part as plain text, without the blank line after it."""
         if self.kind == "facts":
             width = max(len(label) for label, _value in self.rows)
             return "\n".join(f"{label.ljust(width)}  {value}" for label, value in self.rows)
@@ -44,7 +44,10 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Letter:
-    """A mail before it is printed; `why` is why its reader gets it. An attachment is a file name and JSON text."""
+    """A mail before it is rendered. `why` explains why its reader gets it.
+
+    An attachment is a file name and JSON text.
+    """
 
     subject: str
     blocks: Sequence[Block]
@@ -53,10 +56,10 @@ class Letter:
 
 
 text = partial(Block, "text")
-quote = partial(Block, "quote")  # written by someone else, of any length
+quote = partial(Block, "quote")  # written by someone else, possibly long
 secret = partial(Block, "secret")  # a line to copy
 link = partial(Block, "link")
-button = partial(Block, "button")  # the next step: one per letter
+button = partial(Block, "button")  # the next step; at most one per mail
 
 
 def facts(*rows: tuple[str, str]) -> Block:
@@ -68,18 +71,18 @@ def points(rows: Sequence[tuple[str, str]]) -> Block:
 
 
 def names_of(mail: OutgoingMail) -> dict[str, str]:
-    """Names in a letter's sentences: the task and, if the mail is about them, team and phase."""
+    """Return the names in a mail's sentences: the task and, if the mail is about them, the team and the phase."""
     found = {"task": mail.shared_task.title}
     found |= {"team": mail.team.name} if mail.team else {}
     return found | ({"phase": mail.phase.title} if mail.phase else {})
 
 
 def page(name: str, *arguments: object) -> str:
-    """A page's absolute URL."""
+    """Return a page's absolute URL."""
     return f"{settings.PUBLIC_URL}{reverse(name, args=arguments)}"
 
 
 def moment(reader: User | None, value: datetime, at: datetime, *, seconds: bool = False) -> str:
-    """A time in AoE and in the reader's zone."""
+    """Format a time in AoE and in the reader's time zone."""
     zone = zone_of(reader.time_zone if reader else "UTC")
     return f"{written(value, AOE, at, seconds)} AoE · {written(value, zone, at, seconds)} {zone_words(zone)}"

@@ -1,4 +1,4 @@
-"""Messages with plain text and HTML, made from letters in the active language."""
+"""Rendering mails in the active language, as messages with plain text and HTML."""
 
 from datetime import datetime
 from urllib.parse import urlsplit
@@ -14,9 +14,11 @@ from portal.models import MailFacts, OutgoingMail
 
 
 def message(mail: OutgoingMail, facts: MailFacts, at: datetime) -> EmailMultiAlternatives:
-    """The message of an outbox row. For kinds with a password, the password is made and its hash stored here.
+    """Return the message for an outbox row.
 
-    A mail that is sent twice has the same Message-ID, so that mail programs may show it once.
+    If it contains a password, the password is created here and its hash stored.
+
+    A mail that is sent twice has the same Message-ID, so mail programs may show it only once.
     """
     stop = unsubscribe.address(mail.user, mail.wish) if mail.user and mail.wish else ""
     headers = {"Message-ID": f"<{mail.pk}@{urlsplit(settings.PUBLIC_URL).hostname}>"}
@@ -28,10 +30,10 @@ def message(mail: OutgoingMail, facts: MailFacts, at: datetime) -> EmailMultiAlt
 def printed(
     letter: Letter, address: str, language: str, headers: dict[str, str], stop: str = ""
 ) -> EmailMultiAlternatives:
-    """The letter as a message; `stop` is the link to unsubscribe, if there is one."""
+    """Return the mail as a message. `stop` is the link to unsubscribe, if there is one."""
     context = {"letter": letter, "language": language, "stop": stop, "portal": settings.PUBLIC_URL}
     message = EmailMultiAlternatives(
-        subject=" ".join(letter.subject.split()),  # a subject is one line, whatever a name contains
+        subject=" ".join(letter.subject.split()),  # a subject is a single line, even if a name contains line breaks
         body=render_to_string("mail/letter.txt", context),
         to=[address],
         headers={"Auto-Submitted": "auto-generated", **headers},

@@ -1,7 +1,7 @@
-"""The outbox: each row is claimed, written, sent and recorded. Failures are tried again, later each time.
+"""The outbox: each row is claimed, rendered, sent and recorded. After a failure it is sent again, with growing delays.
 
-If a worker dies after sending and before recording, the mail is sent again when its lease ends: a mail may come twice,
-but is never lost. Both have the same Message-ID; of two passwords the later one is valid.
+If a worker dies after sending and before recording, the mail is sent again when the lease ends. So a mail may arrive
+twice but is never lost. Both copies have the same Message-ID. If they contain a password, the later one is valid.
 """
 
 from collections.abc import Callable
@@ -18,18 +18,18 @@ from portal.models import MailFacts, OutgoingMail
 
 log = structlog.get_logger("portal.mail")
 
-ATTEMPTS = 197  # within two days, then the mail is given up
-LEASE_SECONDS = 120  # longer than a mail server may take, and than a job may last
-RETRY_SECONDS = 30  # after the first error; then twice as long each time
-MOST_RETRY_SECONDS = 900  # longest wait after the server is back
-HINT_SECONDS = 20  # how long a published hint is trusted
+ATTEMPTS = 197  # these take two days; then the mail is given up
+LEASE_SECONDS = 120  # longer than any mail server or job may take
+RETRY_SECONDS = 30  # after the first error; doubled each time
+MOST_RETRY_SECONDS = 900  # longest wait for a server that works again
+HINT_SECONDS = 20  # time until the sweep queues another hint
 BATCH = 500
 
 FindFacts = Callable[[OutgoingMail, datetime], MailFacts | None]
 
 
 def send(mail_id: UUID, at: datetime, find_facts: FindFacts) -> None:
-    """Send the mail unless it was sent, given up or claimed by another worker. Without facts it is canceled."""
+    """Send the mail unless it was sent, given up or claimed by another worker. If it has no facts, it is canceled."""
     waiting = OutgoingMail.objects.filter(pk=mail_id, state=OutgoingMail.State.QUEUED, attempts__lt=ATTEMPTS)
     token = waiting.claim(at, LEASE_SECONDS, attempts=F("attempts") + 1)
     if token is None:
@@ -42,7 +42,7 @@ def send(mail_id: UUID, at: datetime, find_facts: FindFacts) -> None:
             if facts is not None:
                 message(mail, facts, at).send()
     except Exception as error:  # any error of the mail server or the connection
-        is_ours = not isinstance(error, OSError)  # SMTPException is an OSError, too
+        is_ours = not isinstance(error, OSError)  # includes SMTPException
         log.warning("mail not sent", id=str(mail_id), attempt=mail.attempts, error=_name(error), exc_info=is_ours)
         _record_error(mail, token, error, at)
     else:
@@ -51,9 +51,9 @@ def send(mail_id: UUID, at: datetime, find_facts: FindFacts) -> None:
 
 
 def due(at: datetime) -> list[UUID]:
-    """Waiting mails without a hint in the queue, oldest first; each is marked as hinted.
+    """Return waiting mails without a hint in the queue, oldest first, and mark them as hinted.
 
-    A mail whose worker died at the last attempt is given up.
+    A mail whose worker died during the last attempt is given up.
     """
     waiting = OutgoingMail.objects.due(at).filter(state=OutgoingMail.State.QUEUED)
     waiting.filter(attempts__gte=ATTEMPTS).release(at, state=OutgoingMail.State.FAILED)
@@ -61,7 +61,10 @@ def due(at: datetime) -> list[UUID]:
 
 
 def is_final(error: Exception) -> bool:
-    """Whether the mail server will never accept this mail (5xx); 4xx, and errors that are no answer, may pass."""
+    """Return whether the mail server will never accept this mail (5xx).
+
+    A 4xx reply or a lost connection may be temporary.
+    """
     codes = _codes(error)
     return bool(codes) and min(codes) >= 500
 
@@ -75,7 +78,7 @@ def _record_error(mail: OutgoingMail, token: UUID, error: Exception, at: datetim
 
 
 def _codes(error: Exception) -> list[int]:
-    """The mail server's reply codes for this mail."""
+    """Return the mail server's reply codes for this mail."""
     if isinstance(error, SMTPRecipientsRefused):
         return [code for code, _words in error.recipients.values()]
     return [error.smtp_code] if isinstance(error, SMTPDataError) else []

@@ -1,4 +1,4 @@
-"""Links that stop one kind of mail for one person without signing in: their signature is the permission."""
+"""Links that stop one kind of mail for one person without signing in. The signature authorizes the request."""
 
 from dataclasses import dataclass
 
@@ -14,24 +14,24 @@ _WISHES = frozenset(OutgoingMail.WISHES.values())
 
 @dataclass(frozen=True, slots=True)
 class Unsubscription:
-    """A field of `User` to turn off, and the user's id."""
+    """The field of `User` to turn off, and the user's id."""
 
     user_id: int
     field: str
 
 
 def address(user: User, field: str) -> str:
-    """The link for a mail."""
+    """Return the link for a mail."""
     return f"{settings.PUBLIC_URL}{reverse('stop_mails', args=[token(user, field)])}"
 
 
 def token(user: User, field: str) -> str:
-    """A token without an expiry: people unsubscribe from old mails, too."""
+    """Return a token without an expiry date, because people also unsubscribe from old mails."""
     return Signer(salt=_SIGNER).sign(f"{user.pk}:{field}")
 
 
 def read(token: str) -> Unsubscription | None:
-    """The wish in a token; None if we have not signed it."""
+    """Return the content of a token, or None if its signature is not ours."""
     try:
         user_id, field = Signer(salt=_SIGNER).unsign(token).split(":")
     except (BadSignature, ValueError):

@@ -1,4 +1,4 @@
-"""The demo's runs: invented teams upload invented runs as everyone does."""
+"""The demo's runs, uploaded by invented teams through the same actions that people use."""
 
 import tempfile
 from datetime import datetime, timedelta
@@ -12,7 +12,7 @@ from portal.actions.submit import submit
 from portal.models import Phase, SharedTask, Team
 from tasks.invented import invented_archive
 
-TEAMS = {  # name → share of right answers
+TEAMS = {  # name → share of correct answers
     "Bora": 0.74,
     "Levante": 0.72,
     "Meltemi": 0.66,
@@ -21,17 +21,17 @@ TEAMS = {  # name → share of right answers
     "Sirocco": 0.47,
     "Zefiro": 0.31,
 }
-PAPERS = 2  # best teams, with a paper
-KEEN = 3  # the best teams: two runs per track in open evaluations and on ladders, and one afterwards
+PAPERS = 2  # number of the best teams that get a paper
+KEEN = 3  # the best teams, which upload more runs: two per track, and one after the deadline
 
 _METHODS = ("Fine-tuned encoder", "Ensemble of five seeds", "Prompted language model", "TF-IDF with a linear SVM")
 _LATE_DAYS = timedelta(days=60)
 
 
 def send_runs(shared_task: SharedTask, folder: Path, at: datetime) -> None:
-    """Upload runs of every team for every track, on the test items, and of a few teams on open ladders.
+    """Upload runs of every team for every track on the test items, and of a few teams on open ladders.
 
-    `folder` is the complete one, with gold.
+    `folder` is the complete task folder, with gold.
     """
     is_shown = Q(split="test") | Q(ladder_step__isnull=False, closes__isnull=True)
     phases = shared_task.phases.filter(is_shown).select_related("shared_task")
@@ -43,7 +43,7 @@ def send_runs(shared_task: SharedTask, folder: Path, at: datetime) -> None:
             is_once = (is_open and phase.ladder_step is None) or phase.runs_per_track == 1
             runs = 1 if is_once or name not in list(TEAMS)[:KEEN] else 2
             for number in range(1, runs + 1):
-                if team.submissions.filter(phase=phase).count() < number:  # uploaded at an earlier start
+                if team.submissions.filter(phase=phase).count() < number:  # those exist after an earlier start
                     _send(folder, team, phase, number, at)
 
 
@@ -67,6 +67,6 @@ def _send(folder: Path, team: Team, phase: Phase, number: int, now: datetime) ->
 
 
 def _moment(phase: Phase, now: datetime, rng: np.random.Generator) -> datetime:
-    """A time while the phase was open; later for more uploads."""
+    """Return a time while the phase was open, later for later uploads."""
     end = phase.closes or min(now, phase.opens + _LATE_DAYS)
     return phase.opens + (end - phase.opens) * float(rng.random() ** 0.4)

@@ -1,4 +1,4 @@
-"""Several programs run as one: a common log, and all end together, however this process ends."""
+"""Running several programs as one: they share a log, and all of them end when this process ends in any way."""
 
 import itertools
 import os
@@ -10,10 +10,11 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
-STOP_SECONDS = 10  # for a program to end by itself
-COLOURS = (36, 35, 33, 32)  # of the terminal: cyan, magenta, yellow, green
+STOP_SECONDS = 10  # seconds that a program has to end by itself
+COLOURS = (36, 35, 33, 32)  # colors of the terminal: cyan, magenta, yellow, green
 
-# A watcher that reads the process groups. Its input ends when this process does, even if killed; then it ends them.
+# A watcher that reads process groups from its input. The input ends when this process ends, even if it was killed. Then
+# the watcher ends the groups.
 GUARD = f"""
 while read -r group; do groups="$groups -$group"; done
 [ -z "$groups" ] && exit
@@ -24,9 +25,9 @@ kill -s KILL -- $groups 2>/dev/null
 
 
 class Processes:
-    """Programs, each in its own process group, so that Ctrl-C in the terminal reaches only this process.
+    """Programs in separate process groups, so that Ctrl-C in the terminal reaches only this process.
 
-    As a context manager it turns SIGTERM and SIGHUP into exceptions, and stops what still runs at its end.
+    As a context manager, it turns SIGTERM and SIGHUP into exceptions and stops all running programs at the end.
     """
 
     def __init__(self, environment: Mapping[str, str]) -> None:
@@ -37,7 +38,8 @@ class Processes:
         self._guard = subprocess.Popen(["sh", "-c", GUARD], stdin=subprocess.PIPE, text=True, start_new_session=True)
 
     def __enter__(self) -> "Processes":
-        signal.signal(signal.SIGINT, signal.default_int_handler)  # also if a script started us in the background
+        # A script may have started this process in the background, where SIGINT is ignored.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         for number in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, lambda number, _: sys.exit(128 + number))
         return self
@@ -50,7 +52,7 @@ class Processes:
         self._guard.wait()
 
     def start(self, name: str, command: Sequence[str], **variables: str) -> subprocess.Popen[str]:
-        """Start a program with additional variables; its output appears line by line under its name."""
+        """Start a program with additional variables. Its output appears line by line, prefixed with its name."""
         process = subprocess.Popen(
             command,
             env={**self._environment, **variables},
@@ -70,18 +72,18 @@ class Processes:
         return process
 
     def run(self, name: str, command: Sequence[str]) -> int:
-        """Run a program; return its exit code."""
+        """Run a program and return its exit code."""
         code = self.start(name, command).wait()
         self._readers.pop().join()
         del self._running[name]
         return code
 
     def ended(self) -> str | None:
-        """The name of a program that has ended, if any: the others need it."""
+        """Return the name of a program that has ended, or None. The others cannot work without it."""
         return next((name for name, process in self._running.items() if process.poll() is not None), None)
 
     def _stop(self) -> None:
-        """Ask every program to end, last started first; kill the groups of those that do not."""
+        """Ask every program to end, last started first. Kill the process groups of those that do not end."""
         for process in reversed(self._running.values()):
             process.terminate()
         end = time.monotonic() + STOP_SECONDS

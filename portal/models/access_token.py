@@ -1,6 +1,7 @@
 """Access tokens, with which scripts act for a person. Only their SHA-256 is stored.
 
-A token is `agon_`, 30 letters and digits, and 6 of a checksum, by which scanners recognize leaked tokens.
+A token is `agon_`, 30 random letters and digits, and a checksum of 6 more. Secret scanners recognize leaked tokens by
+this form.
 """
 
 import hashlib
@@ -19,15 +20,15 @@ from portal.models.account import User
 from portal.models.audit import AuditEntry
 from portal.models.task import SharedTask
 
-SECRET_LENGTH = 30  # letters and digits: 178 bits
+SECRET_LENGTH = 30  # letters and digits; 178 bits
 _DIGITS = string.digits + string.ascii_letters
 _FORM = re.compile(r"agon_([0-9A-Za-z]{30})([0-9A-Za-z]{6})")
-_SHOWN = 13  # characters that are kept, for the owner to recognize the token
+_SHOWN = 13  # first characters that are stored, so that the owner recognizes the token
 _USES_KEPT_EVERY = timedelta(minutes=1)
 
 
 def token_text(secret: str) -> str:
-    """The token with these SECRET_LENGTH random letters and digits."""
+    """Return the token with these SECRET_LENGTH random letters and digits."""
     left, digits = zlib.crc32(secret.encode()), ""
     for _place in range(6):
         left, digit = divmod(left, len(_DIGITS))
@@ -36,18 +37,18 @@ def token_text(secret: str) -> str:
 
 
 def is_well_formed(text: str) -> bool:
-    """Whether the text can be a token: form and checksum agree."""
+    """Return whether the text has the form and the checksum of a token."""
     found = _FORM.fullmatch(text)
     return found is not None and token_text(found[1]) == text
 
 
 class AccessTokenQuerySet(models.QuerySet["AccessToken"]):
     def valid(self, at: datetime) -> Self:
-        """Tokens that are neither revoked nor expired, of active accounts."""
+        """Tokens of active accounts that are neither revoked nor expired."""
         return self.filter(revoked_at__isnull=True, expires_at__gt=at, user__is_active=True)
 
     def find(self, text: str, at: datetime) -> "AccessToken | None":
-        """The valid token with that text. The secret part is compared in constant time."""
+        """Return the valid token with that text, or None. The secret part is compared in constant time."""
         if not is_well_formed(text):
             return None
         found = self.valid(at).select_related("user", "shared_task").filter(shown=text[:_SHOWN]).first()
@@ -58,24 +59,24 @@ class AccessTokenQuerySet(models.QuerySet["AccessToken"]):
     def issue(
         self, user: User, secret: str, at: datetime, *, name: str, scope: str, task: SharedTask | None, days: int
     ) -> tuple["AccessToken", str]:
-        """Create a token; return it with its text, which is not stored."""
+        """Create a token and return it with its text, which is not stored."""
         text = token_text(secret)
         until = at + timedelta(days=days)
         kept = {"shown": text[:_SHOWN], "sha256": _sha256(text), "created_at": at, "expires_at": until}
         return self.create(user=user, name=name, scope=scope, shared_task=task, **kept), text
 
     def end(self, at: datetime, reason: str) -> None:
-        """Revoke all tokens, each with an audit entry."""
+        """Revoke all tokens, with an audit entry for each."""
         for token in self.filter(revoked_at__isnull=True):
             token.revoke(at)
             AuditEntry.objects.record(token.user, "revoke_token", token, at, name=token.name, reason=reason)
 
 
 class AccessToken(models.Model):
-    """A token: lets a script do what its owner may, within `scope` and, if set, one shared task."""
+    """A token that lets a script do what its owner may, within `scope` and, if set, one shared task."""
 
     class Scope(models.TextChoices):
-        """Each scope includes those before it."""
+        """The rights of a token. Each scope includes the ones before it."""
 
         READ = "read", _("Read")
         SUBMIT = "submit", _("Read and take part: submit runs, manage the team")
@@ -86,8 +87,8 @@ class AccessToken(models.Model):
     scope = models.CharField(_("Scope"), max_length=8, choices=Scope)
     shared_task = models.ForeignKey(
         SharedTask, on_delete=models.CASCADE, null=True, related_name="+"
-    )  # None: all tasks
-    shown = models.CharField(max_length=_SHOWN, unique=True)  # the first characters
+    )  # None means all tasks
+    shown = models.CharField(max_length=_SHOWN, unique=True)  # the token's first characters
     sha256 = models.CharField(max_length=64)
     created_at = models.DateTimeField()
     expires_at = models.DateTimeField()
@@ -107,12 +108,12 @@ class AccessToken(models.Model):
         return f"token {self.shown}"
 
     def allows(self, scope: str) -> bool:
-        """Whether the token has that scope."""
+        """Return whether the token's scope includes this one."""
         ladder = AccessToken.Scope.values
         return ladder.index(scope) <= ladder.index(self.scope)
 
     def is_for(self, shared_task: SharedTask) -> bool:
-        """Whether the token is for that shared task."""
+        """Return whether the token can be used for that shared task."""
         return self.shared_task_id in (None, shared_task.pk)
 
     def revoke(self, at: datetime) -> None:
@@ -120,7 +121,7 @@ class AccessToken(models.Model):
         self.save(update_fields=["revoked_at"])
 
     def used(self, at: datetime) -> None:
-        """Save the time of use, at most once a minute."""
+        """Save the time of use, at most once per minute."""
         if self.last_used_at is None or self.last_used_at <= at - _USES_KEPT_EVERY:
             AccessToken.objects.filter(pk=self.pk).update(last_used_at=at)
 

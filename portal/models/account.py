@@ -1,4 +1,4 @@
-"""Accounts: one person each, identified by a mail address."""
+"""User accounts, each identified by a mail address."""
 
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -16,19 +16,20 @@ from portal.models.clock import database_now
 if TYPE_CHECKING:
     from portal.models.access_token import AccessToken
 
-SECOND_FACTORS = ("totp", "webauthn")  # types of allauth's `Authenticator`; recovery codes come with one of these
+# Types of allauth's `Authenticator`. Recovery codes exist only together with one of these.
+SECOND_FACTORS = ("totp", "webauthn")
 
 
 _PLACES = ("Africa", "America", "Antarctica", "Arctic", "Asia", "Atlantic", "Australia", "Europe", "Indian", "Pacific")
 
 
 def time_zones() -> list[str]:
-    """UTC, and all zones named after places."""
+    """Return UTC and all time zones that are named after places."""
     return ["UTC", *sorted(zone for zone in available_timezones() if zone.startswith(_PLACES) and "/" in zone)]
 
 
 def languages() -> list[tuple[str, str]]:
-    """The portal's languages. A function, so that a new language needs no migration."""
+    """Return the portal's languages. As a function, it needs no migration when a language is added."""
     return [(code, str(name)) for code, name in settings.LANGUAGES]
 
 
@@ -43,10 +44,10 @@ class UserManager(BaseUserManager["User"]):
         return self.create_user(email, password, is_staff=True, is_superuser=True, **fields)
 
     def with_second_factor(self, user: "Viewer") -> models.QuerySet["User"]:
-        """The user, if their session has a second factor. The demo, whose passwords are public, needs none.
+        """Select the user if their session has a second factor. The demo needs none because its passwords are public.
 
-        Every session of such an account used a second factor, or set up the first one: see `portal.web.second_factors`.
-        A token counts as such a session if it may organize.
+        Every session of such an account used a second factor or set up the first one: see `portal.web.second_factors`.
+        A token that may organize counts as such a session.
         """
         if user.pk is None or (user.token is not None and not user.token.allows("organize")):
             return self.none()
@@ -61,12 +62,12 @@ class User(AbstractBaseUser, PermissionsMixin):
     country = CountryField(_("country"), blank=True, blank_label="–")
     time_zone = models.CharField(_("time zone"), max_length=64, default="UTC")
     language = models.CharField(_("language"), max_length=16, choices=languages, default=settings.LANGUAGE_CODE)
-    # Mails that a person can turn off. Mails that a step depends on (verification, approval, invitation) are always
+    # Mails that a person can turn off. Mails that are needed for a step (verification, approval, invitation) are always
     # sent.
     mails_about_runs = models.BooleanField(_("mails about runs"), default=True)
     mails_about_deadlines = models.BooleanField(_("mails about deadlines"), default=True)
     mails_about_results = models.BooleanField(_("mails about results"), default=True)
-    mails_about_teams = models.BooleanField(_("mails about teams"), default=True)  # to organizers
+    mails_about_teams = models.BooleanField(_("mails about teams"), default=True)  # for organizers
     may_create_tasks = models.BooleanField(_("may create tasks"), default=False)
     is_staff = models.BooleanField(_("administrator"), default=False)
     is_active = models.BooleanField(_("active"), default=True)
@@ -74,8 +75,8 @@ class User(AbstractBaseUser, PermissionsMixin):
 
     objects: ClassVar[UserManager] = UserManager()
 
-    _password: str | None  # a new password until it is saved
-    token: "AccessToken | None" = None  # the token of this request; None in a session
+    _password: str | None  # set by Django to a new password until it is saved
+    token: "AccessToken | None" = None  # the token of this request, or None in a session
 
     USERNAME_FIELD = "email"
     REQUIRED_FIELDS: ClassVar[list[str]] = ["name"]
@@ -84,7 +85,7 @@ class User(AbstractBaseUser, PermissionsMixin):
         return self.name or self.email
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        """Save; a new password or a deactivated account ends its access tokens."""
+        """Save the account. A new password or a deactivation revokes its access tokens."""
         reason = "deactivated" if not self.is_active else "password" if self._password is not None else ""
         is_known = self.pk is not None
         super().save(*args, **kwargs)
@@ -92,7 +93,7 @@ class User(AbstractBaseUser, PermissionsMixin):
             self.end_tokens(database_now(), reason)
 
     def end_tokens(self, at: datetime, reason: str) -> None:
-        """Revoke all access tokens, and delete logins on the command line that have not collected theirs."""
+        """Revoke all access tokens, and delete command-line logins whose token was not collected yet."""
         self.access_tokens.end(at, reason)
         self.device_logins.all().delete()
 
@@ -102,7 +103,7 @@ class User(AbstractBaseUser, PermissionsMixin):
 
     @property
     def has_second_factor(self) -> bool:
-        """Whether a second factor is set up, also in the demo."""
+        """Whether a second factor is set up. The answer is the same in the demo."""
         return User.objects.filter(pk=self.pk, authenticator__type__in=SECOND_FACTORS).exists()
 
     @property

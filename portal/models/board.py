@@ -1,4 +1,4 @@
-"""The scores that a leaderboard shows, and released boards as they were."""
+"""Boards, which hold the scores of a leaderboard, and snapshots of released boards."""
 
 import hashlib
 from collections.abc import Iterable, Iterator
@@ -22,19 +22,19 @@ from portal.models.run import Run, one_line
 from portal.models.task import Track
 from scoring.definition.slices import Slicing
 
-LOOK_AGAIN = timedelta(days=1)  # for boards without changes
-PAIRS = ("gold", "scorer", "next_gold", "next_scorer")  # the pair that a board shows, and the next one
+LOOK_AGAIN = timedelta(days=1)  # interval between checks of unchanged boards
+PAIRS = ("gold", "scorer", "next_gold", "next_scorer")  # the gold and scorer that a board shows, and the next ones
 
 
 @lru_cache(maxsize=256)
 def _sha256(path: Path) -> str:
-    """SHA-256 of a file of an imported folder, which never changes."""
+    """Return the SHA-256 of a file in an imported folder. Such files never change."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _groups(slicing: Slicing) -> dict[str, list[str]]:
-    """Tie groups with keys as in JSON."""
+    """Return tie groups with keys as in JSON."""
     return {name: list(values) for name, values in slicing.merge.items()}
 
 
@@ -43,7 +43,7 @@ class BoardQuerySet(models.QuerySet["Board"]):
         return self.filter(track=run.track_id, phase=run.phase_id)
 
     def visible_to(self, viewer: Viewer, at: datetime) -> Self:
-        """Boards whose exact scores that viewer may see: `comparison` is made from them."""
+        """Boards whose exact scores the viewer may see. Their `comparison` is made from these scores."""
         return self.filter(phase__in=Phase.objects.with_visible_scores(viewer, at))
 
     def free(self, at: datetime) -> Self:
@@ -52,7 +52,10 @@ class BoardQuerySet(models.QuerySet["Board"]):
 
     @contextmanager
     def hold(self, key: str, at: datetime, seconds: float) -> Iterator[bool]:
-        """Hold a board for this worker during the context, at most that long. False if another worker has it."""
+        """Hold a board for this worker during the context, for at most so many seconds.
+
+        Yields False if another worker holds it.
+        """
         until = at + timedelta(seconds=seconds)
         is_won = bool(self.filter(pk=key).free(at).update(busy_until=until))
         try:
@@ -62,9 +65,9 @@ class BoardQuerySet(models.QuerySet["Board"]):
                 self.filter(pk=key, busy_until=until).update(busy_until=None)
 
     def unsettled(self, at: datetime) -> Self:
-        """Boards that may have work for a worker: changed ones, and those with a date that passed within a day.
+        """Boards that a worker may have to update: changed ones, and those with a recent date.
 
-        All others are checked once a day.
+        All other boards are checked once a day.
         """
         recent = at - LOOK_AGAIN
         phases = Phase.objects.with_events(recent, at).values("shared_task")
@@ -72,14 +75,14 @@ class BoardQuerySet(models.QuerySet["Board"]):
         return self.exclude(rest)
 
     def settle_at(self, at: datetime, boards: Iterable[tuple[int, int]]) -> None:
-        """Mark boards as having no work, each by its key and the revision that was read."""
+        """Mark boards as up to date. Each is given by its key and the revision that was read."""
         for pk, revision in boards:
             self.filter(pk=pk, revision=revision).update(settled_at=at)
 
     def changed(self) -> int:
-        """Increase the revision of these boards, in the transaction of the change. These are its last locks.
+        """Increase the revision of these boards in the transaction of the change, after all other locks.
 
-        Several boards are locked in the order of their keys, as runs are.
+        Several boards are locked in the order of their keys, like runs.
         """
         list(self.order_by("pk").select_for_update(of=("self",), no_key=True).values_list("pk"))
         return self._count_a_change()
@@ -88,16 +91,16 @@ class BoardQuerySet(models.QuerySet["Board"]):
         return self.update(revision=F("revision") + 1, settled_at=None)
 
     def settle(self, run: Run, at: datetime, scored: "tuple[GoldStandard, str] | None" = None) -> None:
-        """Update the board after a run was scored with that gold and scorer, or given up; in the same transaction.
+        """Update the board after a run was scored with that gold and scorer, or given up, in the same transaction.
 
-        While runs on the board wait for scores by a newer gold or scorer version, it shows the old ones. A released
-        board shows them until organizers apply the new ones.
+        While runs on the board wait for scores by a newer gold or scorer version, the board shows the old scores. A
+        released board shows them until organizers apply the new ones.
         """
         mine = self.of(run)
-        if not mine._count_a_change():  # locks the row: of the last two runs, one sees the other
+        if not mine._count_a_change():  # locks the row, so one of two simultaneous last runs sees the other
             Board.objects.bulk_create([Board(track_id=run.track_id, phase_id=run.phase_id)], ignore_conflicts=True)
             mine._count_a_change()
-        board = mine.select_related("gold", "next_gold", "phase").defer("comparison").get()  # of many runs it is long
+        board = mine.select_related("gold", "next_gold", "phase").defer("comparison").get()  # large for many runs
         if scored is not None and scored != (board.gold, board.scorer):
             board.next_gold, board.next_scorer = scored
         elif board.next_gold_id is None:
@@ -107,36 +110,36 @@ class BoardQuerySet(models.QuerySet["Board"]):
         board.save(update_fields=PAIRS)
 
     def to_announce(self, at: datetime) -> "list[Board]":
-        """Boards whose new scores are complete and should be shown with the note of their gold standard."""
+        """Boards whose new scores are complete and are to be shown with the note of their gold standard."""
         found = self.filter(next_gold__isnull=False).exclude(next_gold__note="").exclude(next_gold=F("gold"))
         found = found.select_related("track__shared_task", "phase", "gold", "next_gold")
         return [board for board in found.order_by("pk") if board.announces_next(at) and not board.waits()]
 
     def with_new_scores(self, at: datetime) -> "list[Board]":
-        """Boards whose new scores wait for organizers to apply them, or are still being computed."""
+        """Boards whose new scores wait to be applied by organizers, or are still being computed."""
         found = self.filter(next_gold__isnull=False).select_related("track__shared_task", "phase", "gold", "next_gold")
         return [board for board in found.order_by("phase__position", "track__position") if board.keeps_scores(at)]
 
 
 class Board(models.Model):
-    """The board of a track in a phase: one gold and one scorer version, never a mixture.
+    """The board of a track in a phase. It shows one gold and one scorer version, never a mixture.
 
-    `revision` counts the changes to the page. With the rules of task and phase it names the page in caches.
+    `revision` counts changes to the page. Together with the rules of task and phase it is the page's cache key.
     """
 
     track = models.ForeignKey(Track, on_delete=models.CASCADE, related_name="boards")
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="boards")
     gold = models.ForeignKey(GoldStandard, on_delete=models.PROTECT, null=True, related_name="+")
     scorer = models.CharField(max_length=32, blank=True)
-    # being computed in the background, or waiting to be applied:
+    # The next gold and scorer, whose scores are being computed or wait to be applied.
     next_gold = models.ForeignKey(GoldStandard, on_delete=models.PROTECT, null=True, related_name="+")
     next_scorer = models.CharField(max_length=32, blank=True)
     revision = models.PositiveBigIntegerField(default=0)
-    comparison = models.JSONField(default=dict)  # intervals and tie groups, by portal.evaluation.compare
+    comparison = models.JSONField(default=dict)  # intervals and tie groups, from portal.evaluation.compare
     compared_revision = models.PositiveBigIntegerField(default=0)
     compared_at = models.DateTimeField(null=True)
-    busy_until = models.DateTimeField(null=True)  # while a worker compares its runs or publishes its items
-    settled_at = models.DateTimeField(null=True)  # when it had no work for a worker; None: changed since
+    busy_until = models.DateTimeField(null=True)  # set while a worker compares the runs or publishes the items
+    settled_at = models.DateTimeField(null=True)  # when the board was last found up to date; None after a change
 
     objects = BoardQuerySet.as_manager()
 
@@ -148,7 +151,7 @@ class Board(models.Model):
 
     @property
     def slices_origin(self) -> list[Any] | None:
-        """Rules, tables, gold and scorer behind the scores by slice; None if the track has no slices."""
+        """Return the rules, tables, gold and scorer behind the scores by slice, or None if the track has no slices."""
         slices = self.track.definition.slices
         if not slices:
             return None
@@ -160,30 +163,30 @@ class Board(models.Model):
         return None if table is None else _sha256(table)
 
     def keeps_scores(self, at: datetime) -> bool:
-        """Whether new scores need an organizer to apply them."""
+        """Return whether organizers must apply new scores before they are shown."""
         return self.gold_id is not None and self.phase.keeps_scores(at)
 
     def announces_next(self, at: datetime) -> bool:
-        """Whether public scores change with the note of the next gold standard, written by an organizer.
+        """Return whether public scores change together with the organizer's note on the next gold standard.
 
-        Then `portal.queries.waiting_scores.show_new_scores` shows the next pair.
+        Then `portal.queries.waiting_scores.show_new_scores` shows the new scores.
         """
         if self.gold_id is None or self.next_gold is None or self.next_gold_id == self.gold_id:
             return False
         return bool(self.next_gold.note) and self.phase.scores_are_public(at)
 
     def show_next(self) -> None:
-        """Show the next pair. Save the fields of `PAIRS` afterwards."""
+        """Show the scores by the next gold and scorer. Save the fields of `PAIRS` afterwards."""
         self.gold, self.scorer = self.next_gold, self.next_scorer
         self.next_gold, self.next_scorer = None, ""
 
     def pending_runs(self) -> QuerySet[Run]:
-        """Runs waiting to be scored that have no score on this board."""
+        """Return the runs that wait for their first score on this board."""
         shown = Evaluation.objects.filter(run=OuterRef("pk"), gold=self.gold_id, scorer=self.scorer)
         return Run.objects.pending(self.track_id, self.phase_id).filter(~Exists(shown))
 
     def waits(self) -> bool:
-        """Whether a run with a score on this board waits for a new one."""
+        """Return whether a run with a score on this board waits for a new one."""
         shown = Evaluation.objects.filter(run=OuterRef("pk"), gold=self.gold_id, scorer=self.scorer)
         runs = Run.objects.filter(track=self.track_id, phase=self.phase_id)
         return runs.filter(Exists(shown), state__in=(Run.State.RECEIVED, Run.State.SCORING)).exists()
@@ -197,8 +200,8 @@ class BoardChange(models.Model):
     gold_after = models.ForeignKey(GoldStandard, on_delete=models.PROTECT, related_name="+")
     scorer_before = models.CharField(max_length=32)
     scorer_after = models.CharField(max_length=32)
-    runs = models.PositiveIntegerField()  # runs whose score changed
-    ranks = models.PositiveIntegerField()  # official runs whose rank changed
+    runs = models.PositiveIntegerField()  # number of runs whose score changed
+    ranks = models.PositiveIntegerField()  # number of official runs whose rank changed
     note = models.CharField(max_length=300, validators=[one_line])
     by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     at = models.DateTimeField()
@@ -212,19 +215,19 @@ class BoardChange(models.Model):
 
 class ReleasedBoardQuerySet(models.QuerySet["ReleasedBoard"]):
     def public(self, at: datetime) -> Self:
-        """Boards that everyone may see now. None of a release that was taken back, not even for organizers."""
+        """Released boards that everyone may see now. If a release was taken back, not even organizers see its board."""
         return self.filter(phase__in=Phase.objects.with_visible_scores(AnonymousUser(), at))
 
 
 class ReleasedBoard(models.Model):
-    """A board as of its release, or as of a later change of scores. Rows are never changed."""
+    """A snapshot of a board at its release, or after a later change of scores. Rows are never changed."""
 
     track = models.ForeignKey(Track, on_delete=models.PROTECT, related_name="released_boards")
     phase = models.ForeignKey(Phase, on_delete=models.PROTECT, related_name="released_boards")
-    number = models.PositiveSmallIntegerField()  # counts from 1 in each phase and track
+    number = models.PositiveSmallIntegerField()  # starts at 1 in each phase and track
     gold = models.ForeignKey(GoldStandard, on_delete=models.PROTECT, related_name="+")
     scorer = models.CharField(max_length=32)
-    content = models.JSONField()  # columns and rows, by portal.queries.releases
+    content = models.JSONField()  # columns and rows, from portal.queries.releases
     at = models.DateTimeField()
 
     objects = ReleasedBoardQuerySet.as_manager()

@@ -1,4 +1,4 @@
-"""The clock of the portal: the database's, as web servers' clocks may differ."""
+"""The portal's clock, which is the database's: the clocks of web servers may differ."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -9,14 +9,14 @@ from django.db.models import DateTimeField
 from django.db.models.expressions import RawSQL
 
 _QUESTIONS = {
-    # Not now(), which stands still within a transaction.
+    # PostgreSQL's now() does not advance within a transaction.
     "postgresql": "SELECT clock_timestamp()",
     "sqlite": "SELECT strftime('%Y-%m-%d %H:%M:%f', 'now')",
 }
 
 
 def database_now() -> datetime:
-    """The database's time in UTC, to the millisecond at least."""
+    """Return the database's time in UTC, at least to the millisecond."""
     with connection.cursor() as cursor:
         cursor.execute(clock_question())
         (moment,) = cursor.fetchone()
@@ -24,30 +24,33 @@ def database_now() -> datetime:
 
 
 def clock_offset() -> float:
-    """Seconds by which this machine's clock is ahead of the database's, within half the time of the query."""
+    """Return the seconds by which this machine's clock is ahead of the database's.
+
+    The error is at most half the query's time.
+    """
     before = time()
     database = database_now().timestamp()
     return (before + time()) / 2 - database
 
 
 def database_clock() -> RawSQL:
-    """`database_now` as an annotation, to read it with other rows."""
+    """Return `database_now` as an annotation, to read the time together with other rows."""
     return RawSQL(clock_question().replace("%", "%%"), (), DateTimeField())
 
 
 def clock_question() -> str:
-    """SQL for the time, alone or within another query."""
+    """Return the SQL for the time, which can be used alone or within a query."""
     return _QUESTIONS[connection.vendor]
 
 
 def parse_db_time(answer: str | datetime) -> datetime:
-    """The database's time as a datetime in UTC."""
+    """Parse the database's time as a datetime in UTC."""
     if isinstance(answer, str):
         return datetime.fromisoformat(answer).replace(tzinfo=UTC)
     return answer.astimezone(UTC)
 
 
 def running_from(at: datetime) -> Callable[[], datetime]:
-    """A clock that starts at `at`, for work that is given its time."""
+    """Return a clock that starts at `at`, for work that is passed its time."""
     started = monotonic()
     return lambda: at + timedelta(seconds=monotonic() - started)

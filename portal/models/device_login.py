@@ -1,6 +1,6 @@
-"""Logins of a command line that a person allows in a browser: device authorization as in RFC 8628.
+"""Command-line logins that a person allows in a browser: device authorization as in RFC 8628.
 
-The command line has the device code, of which only the SHA-256 is stored; the person sees the short code.
+The command line has the device code, and only its SHA-256 is stored. The person sees a different, short code.
 """
 
 import hashlib
@@ -13,8 +13,8 @@ from django.db import models
 from portal.models.access_token import AccessToken
 
 LIFETIME = timedelta(minutes=10)
-INTERVAL = 5  # seconds between two polls, and what each early poll adds
-LETTERS = "BCDFGHJKLMNPQRSTVWXZ"  # without vowels, so that codes are no words
+INTERVAL = 5  # minimum seconds between two polls; each early poll adds as many
+LETTERS = "BCDFGHJKLMNPQRSTVWXZ"  # without vowels, so that codes do not spell words
 CODE_LENGTH = 8
 
 
@@ -23,7 +23,7 @@ def digest(device_code: str) -> str:
 
 
 def normalized(code: str) -> str:
-    """The code as stored: people type lower case, spaces and hyphens."""
+    """Return the code as it is stored. People may type lowercase letters, spaces and hyphens."""
     return "".join(letter for letter in code.upper() if letter in LETTERS)
 
 
@@ -37,17 +37,17 @@ class DeviceLoginQuerySet(models.QuerySet["DeviceLogin"]):
 
 
 class DeviceLogin(models.Model):
-    """A request of a command line for an access token; `user` is the person who decided about it."""
+    """A command line's request for an access token. `user` is the person who decided about it."""
 
     class State(models.TextChoices):
         WAITING = "waiting"
         ALLOWED = "allowed"
         DENIED = "denied"
 
-    sha256 = models.CharField(max_length=64, unique=True)  # of the device code
+    sha256 = models.CharField(max_length=64, unique=True)  # hash of the device code
     code = models.CharField(max_length=CODE_LENGTH, unique=True)
-    name = models.CharField(max_length=80)  # the computer's own name
-    address = models.GenericIPAddressField(null=True)  # of the request
+    name = models.CharField(max_length=80)  # name of the computer, given by itself
+    address = models.GenericIPAddressField(null=True)  # network address of the request
     scope = models.CharField(max_length=8, choices=AccessToken.Scope)
     state = models.CharField(max_length=7, choices=State, default=State.WAITING)
     user = models.ForeignKey(
@@ -72,7 +72,7 @@ class DeviceLogin(models.Model):
         return f"{self.code[:half]}-{self.code[half:]}"
 
     def poll(self, at: datetime) -> bool:
-        """Count a poll; False if it comes before the interval has passed, which then grows."""
+        """Count a poll. Return False if it comes too early; then the interval grows."""
         own = DeviceLogin.objects.filter(pk=self.pk)
         if own.filter(next_poll_at__lte=at).update(next_poll_at=at + timedelta(seconds=self.interval)):
             return True

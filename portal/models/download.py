@@ -1,4 +1,4 @@
-"""Downloads of data: a row is committed before the first byte is sent."""
+"""Downloads of data. A row is committed before the first byte is sent."""
 
 from django.conf import settings
 from django.db import models
@@ -12,8 +12,8 @@ class Download(models.Model):
 
     shared_task = models.ForeignKey(SharedTask, on_delete=models.PROTECT, related_name="downloads")
     dataset = models.CharField(max_length=80)  # the dataset's slug
-    sha256 = models.CharField(max_length=64, blank=True)  # of the whole file
-    first_byte = models.PositiveBigIntegerField(default=0)  # above 0 where a download is resumed
+    sha256 = models.CharField(max_length=64, blank=True)  # hash of the whole file
+    first_byte = models.PositiveBigIntegerField(default=0)  # above 0 if a download is resumed
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="downloads")
     team = models.ForeignKey(Team, on_delete=models.PROTECT, null=True, related_name="downloads")
     address = models.GenericIPAddressField(null=True)
@@ -27,11 +27,11 @@ class Download(models.Model):
 
     @property
     def is_withdrawn(self) -> bool:
-        """Whether the dataset is no longer offered."""
+        """Whether the dataset is no longer available."""
         return self.shared_task.dataset(self.dataset) is None
 
     @property
     def is_replaced(self) -> bool:
-        """Whether the dataset has another file now."""
+        """Whether the dataset's file has been replaced since then."""
         stored = self.shared_task.stored_dataset(self.dataset)
         return bool(self.sha256) and stored is not None and stored.sha256 != self.sha256

@@ -1,4 +1,4 @@
-"""Scores of runs: one evaluation per gold and scorer version, and which of them appear on a board."""
+"""Scores of runs: one evaluation per gold and scorer version, and which evaluations a board shows."""
 
 from datetime import datetime
 from typing import Self
@@ -16,9 +16,9 @@ from portal.models.team import Team
 
 
 class EvaluationQuerySet(models.QuerySet["Evaluation"]):
-    """Evaluations. Pages, exports, feeds and mails read scores through `visible_to` and `visible_in_steps` alone.
+    """A queryset of evaluations. Pages, exports, feeds and mails read scores only through its `visible_to` methods.
 
-    No other rule decides whether a score is shown.
+    `visible_to` and `visible_in_steps` alone decide whether a score is shown.
     """
 
     def visible_to(self, viewer: Viewer, at: datetime) -> Self:
@@ -26,31 +26,34 @@ class EvaluationQuerySet(models.QuerySet["Evaluation"]):
         return self.filter(phase__in=Phase.objects.with_visible_scores(viewer, at))
 
     def visible_in_steps(self, viewer: Viewer, at: datetime) -> Self:
-        """Evaluations of which the viewer may see at most a step of a ladder; see `portal.queries.ladder`."""
+        """Evaluations that the viewer may see at most in steps of a ladder; see `portal.queries.ladder`."""
         return self.filter(phase__in=Phase.objects.with_visible_steps(viewer, at))
 
     def visible_at_all(self, viewer: Viewer, at: datetime) -> Self:
-        """Evaluations on boards that the viewer sees, exact or in steps: for counting, not for reading."""
+        """Evaluations on boards that the viewer may see, exactly or in steps.
+
+        For counting only, not for reading scores.
+        """
         return self.visible_to(viewer, at) | self.visible_in_steps(viewer, at)
 
     def on_board(self, phase: Phase, gold: GoldStandard, scorer: str, until: datetime | None = None) -> Self:
-        """Evaluations by one gold and scorer version, of runs received by `until` and not withdrawn.
+        """Evaluations by one gold and scorer version, of runs that were received by `until` and not withdrawn.
 
-        Without teams that are excluded from the board.
+        Teams that are excluded from the board are left out.
         """
         found = self._not_withdrawn(phase, gold, scorer, until)
         return found.filter(~Exists(Team.objects.shut_out(phase).filter(pk=OuterRef("team"))))
 
     def _not_withdrawn(self, phase: Phase, gold: GoldStandard, scorer: str, until: datetime | None) -> Self:
-        """The same as `on_board`, including excluded teams."""
+        """The same evaluations as `on_board`, with those of excluded teams."""
         found = self.filter(gold=gold, scorer=scorer, phase=phase, run__withdrawn_at__isnull=True)
         return found if until is None else found.filter(run__received_at__lte=until)
 
     def official(self, phase: Phase, gold: GoldStandard, scorer: str, until: datetime | None = None) -> Self:
-        """Each team's official run among these: a few index steps per team, however many runs it has."""
+        """Each team's official run among these evaluations. The query needs a few index steps per team."""
         if phase.official == Phase.Official.ALL:
             return self.on_board(phase, gold, scorer, until).filter(team__isnull=False)
-        # The choice may depend on scores that the viewer must not see, so the result is filtered, not this query.
+        # The choice may depend on scores that the viewer must not see. So the result is filtered, not this query.
         here = Evaluation.objects.all()._not_withdrawn(phase, gold, scorer, until)
         if phase.official == Phase.Official.BEST:
             mine = here.filter(team=OuterRef("pk")).annotate(received_at=F("run__received_at"))
@@ -66,9 +69,10 @@ class EvaluationQuerySet(models.QuerySet["Evaluation"]):
 
 
 class Evaluation(models.Model):
-    """The scores of one run by one gold and one scorer version: written once, never changed.
+    """The scores of one run by one gold and one scorer version. They are written once and never changed.
 
-    `phase` and `team` are the run's, and `rank_key` follows from the scores: together they are the index of the boards.
+    `phase` and `team` are copied from the run, and `rank_key` follows from the scores. Together they are the index of
+    the boards.
     """
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="evaluations")
@@ -76,7 +80,7 @@ class Evaluation(models.Model):
     scorer = models.CharField(max_length=32)  # scoring.__version__
     scores = models.JSONField()  # metric key → value, or null where the metric is undefined
     flags = models.JSONField(default=list)  # notes for readers, e.g. "constant"
-    details = models.JSONField(default=dict)  # by class, confusion, curves: from `scoring.analysis.details`
+    details = models.JSONField(default=dict)  # by class, confusion matrix and curves, from `scoring.analysis.details`
     created_at = models.DateTimeField()
     phase = models.ForeignKey(Phase, on_delete=models.PROTECT, related_name="+")
     team = models.ForeignKey(Team, on_delete=models.PROTECT, null=True, related_name="+", db_index=False)

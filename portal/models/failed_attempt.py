@@ -1,4 +1,4 @@
-"""Failed attempts, counted per person and team for the limits, and by reason."""
+"""Failed attempts, which are counted for limits and, by reason, for statistics."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -13,30 +13,33 @@ from portal.models.team import Team
 
 KEPT = timedelta(days=1)
 AN_HOUR = timedelta(hours=1)
-GUESSES = 20  # wrong data passwords of a person per hour
-GUESSES_OF_A_TEAM = 100  # of all members per hour; after that, the first few of each
+GUESSES = 20  # incorrect data passwords per person and hour
+GUESSES_OF_A_TEAM = 100  # incorrect data passwords per team and hour; after that, each member has a few left
 FIRST_GUESSES = 3
 
 
 class FailedAttemptQuerySet(models.QuerySet["FailedAttempt"]):
     def add(self, user: User, team: Team, kind: str, at: datetime) -> "FailedAttempt":
-        """Add an attempt; delete rows of that person that no limit needs any more."""
+        """Add an attempt, and delete rows of that person that are too old for every limit."""
         self.filter(user=user, at__lte=at - KEPT).delete()
         return self.create(user=user, team=team, kind=kind, at=at)
 
     def within_an_hour(self, user: User, team: Team, kind: str, at: datetime) -> Self:
-        """Attempts of the last hour: the person's for any team, and the team's by anyone."""
+        """Attempts of the last hour: those of the person for any team, and those of anyone for the team."""
         return self.filter(Q(user=user) | Q(team=team), kind=kind, at__gt=at - AN_HOUR)
 
     def guesses_are_used_up(self, user: User, team: Team, at: datetime) -> bool:
-        """Whether that person has no guess left now; others of the team may have some."""
+        """Return whether that person may not try another password now.
+
+        Other members of the team may have attempts left.
+        """
         found = self.within_an_hour(user, team, FailedAttempt.Kind.DATA_PASSWORD, at).values_list("user", "team")
         own, of_team = sum(one == user.pk for one, _ in found), sum(one == team.pk for _, one in found)
         return own >= (GUESSES if of_team < GUESSES_OF_A_TEAM else FIRST_GUESSES)
 
 
 class FailedAttempt(models.Model):
-    """One failed attempt; for uploads, one rejected before it was stored, for its names or structure."""
+    """A failed attempt. For uploads: one that was rejected for its names or structure before it was stored."""
 
     class Kind(models.TextChoices):
         UPLOAD = "upload"
@@ -69,7 +72,7 @@ class RefusalQuerySet(models.QuerySet["Refusal"]):
 
 
 class Refusal(models.Model):
-    """Rejected uploads by code, e.g. `missing-item` of a check or `no_runs_left` of the upload page."""
+    """The number of rejected uploads by code, e.g. `missing-item` for a check or `no_runs_left` for the upload page."""
 
     code = models.CharField(max_length=60, unique=True)
     uploads = models.PositiveBigIntegerField(default=0)

@@ -8,11 +8,11 @@ from portal.models.task import SharedTask, Track
 
 class GoldStandardQuerySet(models.QuerySet["GoldStandard"]):
     def newest(self, track: Track, split: str) -> "GoldStandard | None":
-        """The newest version for a split of a track, if any."""
+        """Return the newest version for a split of a track, if there is one."""
         return self.filter(track=track, split=split).order_by("-version").first()
 
     def last_imported(self, track: Track, split: str) -> "GoldStandard | None":
-        """The version with the content of the last import's folder, if gold was ever imported."""
+        """Return the version with the content of the last import, if gold was ever imported."""
         return self.filter(track=track, split=split, is_imported=True).order_by("-version").first()
 
 
@@ -22,12 +22,12 @@ class GoldStandard(models.Model):
     version = models.PositiveIntegerField()
     sealed_sha256 = models.CharField(
         max_length=64
-    )  # hash of the sealed file, against which no guess of the gold can be tried
-    is_imported = models.BooleanField(default=False)  # an import's folder had this content
+    )  # hash of the sealed file; a guess of the gold cannot be tested against it
+    is_imported = models.BooleanField(default=False)  # whether a task folder with this content was imported
     created_at = models.DateTimeField()
-    listed_items = models.PositiveIntegerField(null=True)  # None: not counted
+    listed_items = models.PositiveIntegerField(null=True)  # None if unknown
     split_items = models.PositiveIntegerField(null=True)
-    # For a correction: its public note on the leaderboards that it changes, and who applied it.
+    # The public note on the leaderboards that a correction changes, and the person who applied it.
     note = models.CharField(max_length=300, blank=True)
     applied_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+")
 
@@ -46,7 +46,7 @@ class GoldStandard(models.Model):
 
     @property
     def counts(self) -> tuple[int, int] | None:
-        """Number of items that it lists, and of items that runs must have; None where not counted."""
+        """Return the number of items listed and the number that runs must have, or None if unknown."""
         if self.listed_items is None or self.split_items is None:
             return None
         return self.listed_items, self.split_items

@@ -1,4 +1,4 @@
-"""Uploads of gold, by organizers or imports: sealed, so only a worker can check them."""
+"""Uploads of gold by organizers or imports. They are sealed, so only a worker can check them."""
 
 import hashlib
 import json
@@ -20,15 +20,15 @@ from portal.models.team import Team
 
 class GoldUploadQuerySet(LeaseQuerySet["GoldUpload"]):
     def visible_to(self, viewer: Viewer) -> Self:
-        """Uploads of tasks that the person organizes: `preview` has scores, whatever the phases say."""
+        """Uploads of tasks that the user organizes. Their `preview` has scores, whatever the phase's embargo."""
         return self.filter(track__shared_task__in=SharedTask.objects.organized_by(viewer))
 
 
 class GoldUpload(Evaluated):
-    """Waits for a worker, and becomes the newest version if it is valid and new.
+    """A gold file that becomes the newest version if a worker finds it valid and new.
 
-    An organizer's correction of a gold standard in use is previewed first: a worker computes all scores by it, and the
-    file becomes a version once an organizer applies it.
+    If an organizer corrects gold that is in use, a worker first computes all scores with the file as a preview. The
+    file becomes a version when an organizer applies it.
     """
 
     class State(models.TextChoices):
@@ -42,23 +42,23 @@ class GoldUpload(Evaluated):
         CONFLICT = "conflict", _("changed in the folder and on the page")
         FAILED = "failed", _("failed on our side")
 
-    UNDECIDED = (State.RECEIVED, State.CHECKING, State.PREVIEWING, State.READY)  # it may still become a version
+    UNDECIDED = (State.RECEIVED, State.CHECKING, State.PREVIEWING, State.READY)  # may still become a version
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     track = models.ForeignKey(Track, on_delete=models.CASCADE, related_name="gold_uploads")
     split = models.SlugField()
-    sealed_sha256 = models.CharField(max_length=64, blank=True)  # empty once the file of a rejected upload was deleted
-    is_imported = models.BooleanField(default=False)  # imported by a process without the key to compare it
+    sealed_sha256 = models.CharField(max_length=64, blank=True)  # empty after the file of a rejected upload was deleted
+    is_imported = models.BooleanField(default=False)  # imported by a process that lacks the key for comparing it
     sent_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+")
     received_at = models.DateTimeField()
     state = models.CharField(max_length=10, choices=State, default=State.RECEIVED)
-    problems = models.JSONField(default=list)  # each as `Problem.as_dict`, without content of the file
+    problems = models.JSONField(default=list)  # each from `Problem.as_dict`, without content of the file
     gold = models.ForeignKey(GoldStandard, on_delete=models.SET_NULL, null=True, related_name="uploads")
     checked_at = models.DateTimeField(null=True)
     listed_items = models.PositiveIntegerField(null=True)  # see `GoldStandard`
     split_items = models.PositiveIntegerField(null=True)
-    preview = models.JSONField(default=dict)  # see portal.evaluation.preview; read by `portal.queries.gold_preview`
-    basis = models.CharField(max_length=64, blank=True)  # what the preview was computed from; see `basis_at`
+    preview = models.JSONField(default=dict)  # from portal.evaluation.preview, read by `portal.queries.gold_preview`
+    basis = models.CharField(max_length=64, blank=True)  # state that the preview was computed from; see `basis_at`
 
     objects = GoldUploadQuerySet.as_manager()
 
@@ -79,14 +79,14 @@ class GoldUpload(Evaluated):
 
     @property
     def is_finished(self) -> bool:
-        """Whether nothing more will happen by itself."""
+        """Whether the upload's state no longer changes without an organizer."""
         return self.state == self.State.READY or self.state not in self.UNDECIDED
 
     def basis_at(self, at: datetime) -> str:
-        """Digest of all that a preview depends on; a preview with another one is stale.
+        """Return a digest of everything that a preview depends on. A preview with another digest is outdated.
 
-        Gold, scorer and rules in use, and the runs of closed phases. While a phase is open, runs keep coming in, which
-        changes nothing about those of the preview.
+        It covers the gold, scorer and rules in use, and the runs of closed phases. Open phases are left out: they get
+        new runs, which do not change the runs in the preview.
         """
         task, newest = self.shared_task, GoldStandard.objects.newest(self.track, self.split)
         found: list[Any] = [newest and newest.pk, task.scorer, task.definition_sha256]
@@ -99,7 +99,7 @@ class GoldUpload(Evaluated):
 
     @property
     def counts(self) -> tuple[int, int] | None:
-        """Number of items that the file lists, and of items that runs must have; None where not counted."""
+        """Return the number of items listed and the number that runs must have, or None if unknown."""
         if self.listed_items is None or self.split_items is None:
             return None
         return self.listed_items, self.split_items

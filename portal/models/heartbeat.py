@@ -1,4 +1,4 @@
-"""Heartbeats: when a worker of each lane last ran a job from its queue."""
+"""Heartbeats: the last time when a worker of each lane ran a job from its queue."""
 
 from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""Answers item by item, where a task publishes them. Written after the release; deleted when that is taken back."""
+"""Published answers to every item. They are written after the release and deleted if it is taken back."""
 
 from datetime import datetime
 from typing import Self
@@ -14,10 +14,10 @@ from portal.models.task import Track
 
 
 def items_are_public(track: Track, split: str, at: datetime) -> bool:
-    """Whether everyone may see the answers to that track's items: the one rule for storing and showing them.
+    """Return whether everyone may see the answers to that track's items. Storing and showing them follow this rule.
 
-    The definition publishes them, and all phases scored with that gold have closed for everyone, including extra time,
-    and have public scores. So no one who knows the answers can upload a run on these items.
+    The definition must publish them. All phases scored with that gold must have public scores and be closed for
+    everyone, including extra time. So no one who knows the answers can upload a run for these items.
     """
     if not track.shared_task.definition.publishes_items(track.slug, split):
         return False
@@ -26,10 +26,10 @@ def items_are_public(track: Track, split: str, at: datetime) -> bool:
 
 
 class GoldItems(models.Model):
-    """The gold's answers, needed to read `RunItems`; see `scoring.analysis.item_answers`."""
+    """The gold's answers, which are needed to read `RunItems`; see `scoring.analysis.item_answers`."""
 
     gold = models.OneToOneField(GoldStandard, on_delete=models.CASCADE, primary_key=True, related_name="items")
-    measure = models.CharField(max_length=8)  # the measure of the runs' values
+    measure = models.CharField(max_length=8)  # measure of the values in `RunItems`
     ids = models.JSONField()
     answers = models.JSONField()  # a list of parts for each item
 
@@ -42,7 +42,7 @@ class RunItemsQuerySet(models.QuerySet["RunItems"]):
         return self.filter(evaluation__run__track=board.track_id, evaluation__phase=board.phase_id)
 
     def public(self, track: Track, split: str, at: datetime) -> Self:
-        """Rows that everyone may see now: none while the track's items are not public."""
+        """Rows that everyone may see now. Empty while the track's items are not public."""
         if not items_are_public(track, split, at):
             return self.none()
         seen = Evaluation.objects.visible_to(AnonymousUser(), at)
@@ -57,8 +57,8 @@ class RunItems(models.Model):
 
     evaluation = models.OneToOneField(Evaluation, on_delete=models.CASCADE, primary_key=True, related_name="items")
     answers = models.JSONField()  # a list of parts for each item; empty if the run could not be read
-    values = models.JSONField()  # from 0 to 1 for each item, null where it has no value
-    failures = models.PositiveSmallIntegerField(default=0)  # how often reading failed
+    values = models.JSONField()  # from 0 to 1 for each item, or null without a value
+    failures = models.PositiveSmallIntegerField(default=0)  # number of failed attempts to read them
     tried_at = models.DateTimeField()
 
     objects = RunItemsQuerySet.as_manager()

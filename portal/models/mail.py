@@ -1,4 +1,4 @@
-"""The outbox: mails to send, and a record of those sent. Each row becomes one message."""
+"""The outbox: mails to send and a record of sent ones. Each row becomes one message."""
 
 import uuid
 from collections.abc import Mapping, Sequence
@@ -21,13 +21,13 @@ from portal.models.team import Team
 
 class OutgoingMailQuerySet(LeaseQuerySet["OutgoingMail"]):
     def notify(self, user: User, kind: str, occasion: str, at: datetime, **about: Any) -> None:
-        """Queue a mail to the person, once for a kind and occasion, unless they turned such mails off."""
+        """Queue a mail to the person unless they turned such mails off. Each kind and occasion is mailed only once."""
         mail = OutgoingMail(user=user, address=user.email, kind=kind, occasion=occasion, queued_at=at, **about)
         if mail.is_wished_for:
             OutgoingMail.objects.bulk_create([mail], ignore_conflicts=True)
 
     def resend(self) -> list[uuid.UUID]:
-        """Queue mails that were given up, as if new; return their keys."""
+        """Queue mails that were given up as if they were new, and return their keys."""
         failed = self.filter(state=OutgoingMail.State.FAILED)
         found = list(failed.values_list("pk", flat=True))
         failed.filter(pk__in=found).release(state=OutgoingMail.State.QUEUED, attempts=0, error="")
@@ -35,7 +35,10 @@ class OutgoingMailQuerySet(LeaseQuerySet["OutgoingMail"]):
 
 
 class OutgoingMail(Leased):
-    """One message to one address. Its text is made when it is sent, so rows hold nothing private to its reader."""
+    """One message to one address.
+
+    Its text is created when it is sent, so rows contain nothing private to the reader.
+    """
 
     class Kind(models.TextChoices):
         TEAM_APPROVED = "team_approved", _("team approved")
@@ -60,7 +63,7 @@ class OutgoingMail(Leased):
         FAILED = "failed", _("given up")
         CANCELED = "canceled", _("canceled")
 
-    # Mails that can be turned off, and the field of `User` for it. All others are needed for a step.
+    # The field of `User` that turns off each kind. All other mails are needed for a step.
     WISHES: Mapping[str, str] = {
         Kind.RUNS_ACCEPTED: "mails_about_runs",
         Kind.RUNS_REJECTED: "mails_about_runs",
@@ -76,20 +79,20 @@ class OutgoingMail(Leased):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     kind = models.CharField(max_length=20, choices=Kind)
-    # A mail about an account has no setting, and its letter needs none.
+    # Mails about an account have no task.
     shared_task: "models.ForeignKey[SharedTask | None, SharedTask]" = models.ForeignKey(  # type: ignore[misc]
         SharedTask, on_delete=models.CASCADE, null=True, related_name="mails"
     )
-    team = models.ForeignKey(Team, on_delete=models.CASCADE, null=True, related_name="mails")  # None: to an organizer
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, null=True, related_name="mails")  # None for organizers
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, null=True, related_name="mails")
-    address = models.EmailField()  # the user's, or that of an invited person
+    address = models.EmailField()  # address of the user or of an invited person
     submission = models.ForeignKey(Submission, on_delete=models.CASCADE, null=True, related_name="mails")
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, null=True, related_name="mails")
-    occasion = models.CharField(max_length=120, blank=True)  # what happened; one mail per person, kind and occasion
+    occasion = models.CharField(max_length=120, blank=True)  # one mail per person, kind and occasion
     details = models.JSONField(default=dict)  # other facts for the text, e.g. the reason; no secrets
     state = models.CharField(max_length=8, choices=State, default=State.QUEUED)
     attempts = models.PositiveSmallIntegerField(default=0, editable=False)
-    error = models.CharField(max_length=80, blank=True)  # type of the last error
+    error = models.CharField(max_length=80, blank=True)  # class of the last error
     queued_at = models.DateTimeField()
     sent_at = models.DateTimeField(null=True)
 
@@ -109,17 +112,17 @@ class OutgoingMail(Leased):
 
     @property
     def language(self) -> str:
-        """The reader's language; for invitations, that of the person who invites."""
+        """The reader's language. For an invitation, that of the person who invites."""
         return self.user.language if self.user else self.details.get("language", settings.LANGUAGE_CODE)
 
     @property
     def asks_to_confirm(self) -> bool:
-        """Whether it has the link that confirms a mail address."""
+        """Whether the mail has the link that confirms a mail address."""
         return self.kind == self.Kind.ACCOUNT and self.details["letter"] in self.CONFIRMATIONS
 
     @property
     def wish(self) -> str:
-        """The field of `User` that turns such mails off; empty if they cannot be turned off."""
+        """The field of `User` that turns such mails off. Empty if they cannot be turned off."""
         return self.WISHES.get(self.kind, "")
 
     @property
@@ -138,15 +141,15 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class MailedResult:
-    """One run as text. Its scores are empty while only organizers may see them."""
+    """A run as text. Its scores are empty while only organizers may see them."""
 
     run: Run
-    scores: Sequence[tuple[str, str]]  # the metric's short name, and the value as printed
+    scores: Sequence[tuple[str, str]]  # the metric's short name, and the formatted value
 
 
 @dataclass(frozen=True, slots=True)
 class MailFacts:
-    """The facts in a mail besides its own row, as of sending."""
+    """The facts in a mail that are not in its row, as of sending."""
 
     receipt: Mapping[str, Any] | None = None
     findings: Sequence[Finding] = ()

@@ -16,7 +16,7 @@ from portal.models.run import Run
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The first run in this order. A minus marks columns where the largest value comes first; null comes last."""
+    """The first run in this order. A minus marks columns where the largest value comes first. Null comes last."""
 
     order: tuple[str, ...]
     among_chosen: bool = False
@@ -33,7 +33,10 @@ CHOICES: Mapping[str, tuple[Choice, ...]] = {
 
 
 def official_run(rule: str, runs: Collection[Run], rank_keys: Mapping[UUID, float | None]) -> Run | None:
-    """The official run among a team's eligible runs in a track and phase; None without runs, or if all are official."""
+    """Return the official run among a team's eligible runs in a track and phase.
+
+    None without runs, or if all are official.
+    """
     for choice in CHOICES[rule]:
         found = [run for run in runs if run.chosen_at is not None or not choice.among_chosen]
         for name in reversed(choice.order):
@@ -50,9 +53,11 @@ def official_run(rule: str, runs: Collection[Run], rank_keys: Mapping[UUID, floa
 
 
 def official_id(rule: str, rows: QuerySet[Any], key: str, until: datetime | None) -> Combinable:
-    """The same as a subquery, a few index steps; `rows` are one team's and have the columns of the orders.
+    """Return the same choice as a subquery, which needs a few index steps.
 
-    A run chosen after `until` does not count as chosen.
+    `rows` are one team's and have the ordering columns.
+
+    A run that was chosen after `until` does not count as chosen.
     """
     found = []
     for choice in CHOICES[rule]:
@@ -64,5 +69,5 @@ def official_id(rule: str, rows: QuerySet[Any], key: str, until: datetime | None
 
 
 def _by(name: str) -> Any:
-    """The order by these columns. Only this one can be null, so that the others' index is used."""
+    """Return the order by this column. Only `rank_key` can be null, so the indexes of the other columns are used."""
     return F(name).asc(nulls_last=True) if name == "rank_key" else name

@@ -1,4 +1,4 @@
-"""Packs for overview papers: built by a worker, kept until the boards change."""
+"""Paper packs: tables and figures for overview papers, built by a worker and kept until the boards change."""
 
 import uuid
 from datetime import datetime
@@ -16,7 +16,7 @@ from portal.models.phase import Phase
 
 class PaperPackQuerySet(LeaseQuerySet["PaperPack"]):
     def visible_to(self, viewer: Viewer, at: datetime) -> Self:
-        """Packs of phases with visible scores; while these move in steps, the packs built for everyone."""
+        """Packs of phases with visible scores. While scores move in steps, only the packs built for everyone."""
         exact = Phase.objects.with_visible_scores(viewer, at)
         in_steps = Phase.objects.with_visible_steps(viewer, at)
         return self.filter(Q(phase__in=exact) | Q(phase__in=in_steps, audience=PaperPack.Audience.PUBLIC))
@@ -38,11 +38,11 @@ class PaperPack(Leased):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="paper_packs")
     audience = models.CharField(max_length=10, choices=Audience)
-    boards = models.CharField(max_length=64)  # digest of the pack's sources, by portal.queries.paper_packs
+    boards = models.CharField(max_length=64)  # digest of the pack's sources, from portal.queries.paper_packs
     revisions = models.PositiveBigIntegerField()  # sum over the phase's boards
     requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, null=True, related_name="+")
     state = models.CharField(max_length=8, choices=State, default=State.QUEUED)
-    done = models.PositiveSmallIntegerField(default=0)  # number of tracks done
+    done = models.PositiveSmallIntegerField(default=0)  # number of finished tracks
     total = models.PositiveSmallIntegerField(default=0)
     attempts = models.PositiveSmallIntegerField(default=0, editable=False)
     sha256 = models.CharField(max_length=64, blank=True)
@@ -67,7 +67,10 @@ class PaperPack(Leased):
 
 
 def phases_without_pack(at: datetime) -> models.QuerySet[Phase]:
-    """Released phases whose boards have settled since the last public pack was requested."""
+    """Return released phases without a public pack of their current boards.
+
+    Phases whose boards are still being compared, or have new scores to apply, are left out.
+    """
     unsettled = Board.objects.filter(~Q(compared_revision=F("revision")) | Q(next_gold__isnull=False))
     asked = PaperPack.objects.filter(phase=OuterRef("pk"), audience=PaperPack.Audience.PUBLIC)
     released = Phase.objects.filter(scores=Phase.Scores.ON_RELEASE, released__lte=at)

@@ -14,39 +14,39 @@ from portal.models.task import SharedTask
 
 class PhaseQuerySet(models.QuerySet["Phase"]):
     def open(self, at: datetime, team_id: int | None = None) -> Self:
-        """Phases that accept the team's runs at that time: the window [opens, closes), and extra time."""
+        """Phases that accept the team's runs at that time: within the window [opens, closes) or extra time."""
         grace = Grace.objects.filter(Q(team__isnull=True) | Q(team=team_id), phase=OuterRef("pk"), until__gt=at)
         return self.filter(Q(closes__isnull=True) | Q(closes__gt=at) | Exists(grace), opens__lte=at)
 
     def of_public_tasks(self) -> Self:
-        """Phases of tasks that everyone sees: neither drafts nor hidden ones."""
+        """Phases of tasks that everyone can see, so neither drafts nor hidden tasks."""
         return self.filter(shared_task__state=SharedTask.State.OPEN)
 
     def with_events(self, after: datetime, until: datetime) -> Self:
-        """Phases that opened, closed, were released or taken back, or got other dates, in that period."""
+        """Phases that opened, closed, were released or taken back, or whose dates were changed, in that period."""
         then = (after, until)
         moments = ("opens", "closes", "released", "taken_back", "graces__until", "graces__granted_at", "changes__at")
         happened = Q(*((f"{moment}__range", then) for moment in moments), _connector=Q.OR)
         return self.filter(happened)
 
     def with_public_scores(self, at: datetime) -> Self:
-        """Phases whose scores everyone may see now, if only in steps; the same as `Phase.scores_are_public`."""
+        """Phases whose scores everyone may see now, at least in steps. The same rule as `Phase.scores_are_public`."""
         at_once = Q(scores=Phase.Scores.AT_ONCE, opens__lte=at)
         return self.filter(at_once | Q(scores=Phase.Scores.ON_RELEASE, released__lte=at))
 
     def in_steps(self, at: datetime) -> Self:
-        """Phases whose scores move in steps now; the same as `Phase.step_at`."""
+        """Phases whose scores move in steps now. The same rule as `Phase.step_at`."""
         extra_time = Exists(Grace.objects.filter(phase=OuterRef("pk"), until__gt=at))
         return self.filter(Q(closes__isnull=True) | Q(closes__gt=at) | extra_time, ladder_step__isnull=False)
 
     def with_visible_scores(self, viewer: Viewer, at: datetime) -> Self:
-        """Phases whose scores that viewer may see as they are at that moment: the one rule of the embargo."""
+        """Phases whose exact scores the viewer may see at that time. The embargo is defined here."""
         exact = Phase.objects.of_public_tasks().with_public_scores(at).exclude(pk__in=Phase.objects.in_steps(at))
         organized = SharedTask.objects.organized_by(viewer)
         return self.filter(Q(pk__in=exact) | Q(shared_task__in=organized))
 
     def with_visible_steps(self, viewer: Viewer, at: datetime) -> Self:
-        """Phases of whose scores that viewer may see the steps of a ladder at that moment, and nothing else."""
+        """Phases whose scores the viewer may see only in steps of a ladder at that time."""
         found = self.filter(pk__in=Phase.objects.of_public_tasks().with_public_scores(at).in_steps(at))
         return found.exclude(shared_task__in=SharedTask.objects.organized_by(viewer))
 
@@ -79,15 +79,15 @@ class Phase(models.Model):
     closes = models.DateTimeField(null=True, blank=True)
     split = models.SlugField()
     runs_per_track = models.PositiveIntegerField(null=True, blank=True)
-    contrastive = models.PositiveIntegerField(null=True, blank=True)  # runs next to the primary one; None: no slots
+    contrastive = models.PositiveIntegerField(null=True, blank=True)  # number; None without slots
     runs_per_day = models.PositiveIntegerField(null=True, blank=True)
     scores = models.CharField(max_length=12, choices=Scores)
     released = models.DateTimeField(null=True, blank=True)
-    taken_back = models.DateTimeField(null=True, blank=True)  # an earlier public release, which can be put back
+    taken_back = models.DateTimeField(null=True, blank=True)  # an earlier public release, which can be restored
     official = models.CharField(max_length=8, choices=Official)
     run_numbers = models.CharField(max_length=4, choices=RunNumbers, default=RunNumbers.ONCE)
     team_names = models.CharField(max_length=10, choices=TeamNames, default=TeamNames.SHOWN)
-    ladder_step = models.FloatField(null=True, blank=True)  # see `step_for`; None: exact scores
+    ladder_step = models.FloatField(null=True, blank=True)  # see `step_for`; None for exact scores
 
     objects = PhaseQuerySet.as_manager()
 
@@ -103,72 +103,75 @@ class Phase(models.Model):
         return f"phase {self.slug}"
 
     def closes_for(self, team_id: int | None) -> datetime | None:
-        """The closing for that team, or for people without one."""
+        """Return when the phase closes for that team, or for people without a team."""
         if self.closes is None:
             return None
         mine = (grace.until for grace in self.graces.all() if grace.team_id in (None, team_id))
         return max([self.closes, *mine])
 
     def is_open(self, at: datetime, team_id: int | None = None) -> bool:
-        """Whether it accepts runs of the team; `Phase.objects.open` decides."""
+        """Return whether the phase accepts runs of the team. `Phase.objects.open` decides."""
         closes = self.closes_for(team_id)
         return self.opens <= at and (closes is None or at < closes)
 
     def is_settled(self, at: datetime) -> bool:
-        """Whether its runs are final: from the release on or, without a release to come, from the closing on."""
+        """Return whether the runs are final: from the release on, or from the closing on if no release is planned."""
         if self.scores == self.Scores.ON_RELEASE:
             return self.scores_are_public(at)
         return self.has_closed(at)
 
     @property
     def last_closing(self) -> datetime | None:
-        """The closing for everyone, extra time included."""
+        """Return when the phase closes for everyone, including extra time."""
         return None if self.closes is None else max([self.closes, *(grace.until for grace in self.graces.all())])
 
     def has_closed(self, at: datetime) -> bool:
-        """Whether it no longer accepts runs from anyone."""
+        """Return whether the phase no longer accepts runs from anyone."""
         return self.last_closing is not None and self.last_closing <= at
 
     def scores_are_public(self, at: datetime) -> bool:
-        """Whether everyone may see scores at that time; the one place where a release takes effect."""
+        """Return whether everyone may see scores at that time.
+
+        `PhaseQuerySet.with_public_scores` follows the same rule.
+        """
         if self.scores == self.Scores.AT_ONCE:
             return self.opens <= at
         return self.scores == self.Scores.ON_RELEASE and self.released is not None and self.released <= at
 
     def keeps_scores(self, at: datetime) -> bool:
-        """Whether its boards show new scores only after organizers applied them.
+        """Return whether the boards show new scores only after organizers applied them.
 
-        True from when public scores are final, also while a release is taken back.
+        This is true from the time when public scores are final, even while a release is taken back.
         """
         return self.taken_back is not None or (self.scores_are_public(at) and self.is_settled(at))
 
     def names_are_public(self, at: datetime) -> bool:
-        """Whether everyone may see team names on a board at that time."""
+        """Return whether everyone may see team names on a board at that time."""
         return self.team_names == self.TeamNames.SHOWN or (self.released is not None and self.released <= at)
 
     def scores_are_visible_to(self, viewer: Viewer, at: datetime) -> bool:
-        """Whether the person may see scores, if only in steps; for texts and states.
+        """Return whether the person may see scores, at least in steps. For texts and states only.
 
         Scores themselves are read through `Evaluation.objects.visible_to`.
         """
         return self.scores_are_public(at) or self.shared_task.is_organized_by(viewer)
 
     def step_at(self, at: datetime) -> float | None:
-        """The step by which scores move at that time (`scoring.analysis.ladder`); None: exact scores.
+        """Return the step by which scores move at that time (`scoring.analysis.ladder`), or None for exact scores.
 
-        Until the phase has closed for everyone.
+        Scores move in steps until the phase has closed for everyone.
         """
         is_over = self.ladder_step is None or self.has_closed(at)
         return None if is_over else self.ladder_step
 
     def step_for(self, viewer: Viewer, at: datetime) -> float | None:
-        """The step for that person; organizers see exact scores."""
+        """Return the step for that person. Organizers see exact scores."""
         step = self.step_at(at)
         return None if step is None or self.shared_task.is_organized_by(viewer) else step
 
 
 class Grace(models.Model):
-    """Extra time after the closing, for one team or, without a team, for all. It is public."""
+    """Extra time after the closing, for one team, or for all teams if `team` is None. It is public."""
 
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="graces")
     team = models.ForeignKey("portal.Team", on_delete=models.CASCADE, null=True, related_name="graces")
@@ -189,7 +192,7 @@ class Grace(models.Model):
 
 
 class PhaseChange(models.Model):
-    """A change of the window. Rows are never changed."""
+    """A change of a phase's window. Rows are never changed."""
 
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="changes")
     opens_before = models.DateTimeField()
@@ -199,7 +202,7 @@ class PhaseChange(models.Model):
     note = models.CharField(max_length=300)
     by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+"
-    )  # None: an import
+    )  # None for an import
     at = models.DateTimeField()
 
     class Meta:

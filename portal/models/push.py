@@ -1,4 +1,4 @@
-"""Task folders pushed by organizers: sealed while received, checked by a worker, applied on request."""
+"""Task folders pushed by organizers: sealed while they are received, checked by a worker, and applied on request."""
 
 import uuid
 from datetime import timedelta
@@ -13,13 +13,13 @@ from portal.models.account import User, Viewer
 from portal.models.lease import Leased, LeaseQuerySet
 from portal.models.task import SharedTask
 
-WAITS = timedelta(hours=1)  # for a worker; then the push fails
-KEPT = timedelta(days=7)  # for prepared pushes that are not applied
+WAITS = timedelta(hours=1)  # time to wait for a worker before the push fails
+KEPT = timedelta(days=7)  # time until a prepared push that was not applied is deleted
 
 
 class TaskPushQuerySet(LeaseQuerySet["TaskPush"]):
     def visible_to(self, user: Viewer) -> Self:
-        """Pushes of tasks that the user organizes; one without a task is its sender's."""
+        """Pushes of tasks that the user organizes, and the user's own pushes that have no task yet."""
         if not (isinstance(user, User) and user.is_active and User.objects.with_second_factor(user).exists()):
             return self.none()
         of_tasks = Q(shared_task__in=SharedTask.objects.organized_by(user))
@@ -33,7 +33,7 @@ class TaskPushQuerySet(LeaseQuerySet["TaskPush"]):
 
 
 class TaskPush(Leased):
-    """One zip. The first push of a task creates its draft; a later one is compared with the task."""
+    """A pushed zip. The first push of a task creates its draft. A later one is compared with the task."""
 
     class State(models.TextChoices):
         RECEIVED = "received", _("received")
@@ -45,18 +45,18 @@ class TaskPush(Leased):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     shared_task = models.ForeignKey(SharedTask, on_delete=models.SET_NULL, null=True, related_name="pushes")
-    is_first = models.BooleanField()  # it creates a task
+    is_first = models.BooleanField()  # whether it creates a task
     sent_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
-    size = models.PositiveBigIntegerField()  # bytes, of the sealed zip; of a valid one also of its files
-    sealed_sha256 = models.CharField(max_length=64, blank=True)  # of the sealed zip; empty once it is deleted
+    size = models.PositiveBigIntegerField()  # bytes of the sealed zip, and of a valid zip's files
+    sealed_sha256 = models.CharField(max_length=64, blank=True)  # of the sealed zip; empty after its deletion
     state = models.CharField(max_length=8, choices=State, default=State.RECEIVED)
-    problems = models.JSONField(default=list)  # each as `Problem.as_dict`, without anything that gold holds
-    changes = models.JSONField(default=list)  # what would change, a sentence each
+    problems = models.JSONField(default=list)  # each from `Problem.as_dict`, without content of gold files
+    changes = models.JSONField(default=list)  # one sentence per change
     effects = models.JSONField(default=list)  # effects on runs, deadlines and people
-    difference = models.TextField(blank=True)  # of task.yaml
-    touches_runs = models.BooleanField(default=False)  # applying it needs a confirmation
-    prepared = models.JSONField(default=dict)  # of `portal.actions.pushed_folder`, until it is applied
-    base = models.CharField(max_length=64, blank=True)  # digest of the task's state with which it was compared
+    difference = models.TextField(blank=True)  # unified diff of task.yaml
+    touches_runs = models.BooleanField(default=False)  # whether applying it needs a confirmation
+    prepared = models.JSONField(default=dict)  # from `portal.actions.pushed_folder`; emptied when it is applied
+    base = models.CharField(max_length=64, blank=True)  # digest of the task's state that it was compared with
     received_at = models.DateTimeField()
     checked_at = models.DateTimeField(null=True)
     applied_at = models.DateTimeField(null=True)
@@ -81,5 +81,5 @@ class TaskPush(Leased):
 
     @property
     def is_finished(self) -> bool:
-        """Whether nothing more will happen by itself."""
+        """Whether the push's state no longer changes without an organizer."""
         return self.state not in (self.State.RECEIVED, self.State.CHECKING)

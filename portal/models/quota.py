@@ -1,7 +1,7 @@
-"""The quotas of runs of teams and people, and the statements that reserve them.
+"""The run quotas of teams and people, and the statements that reserve them.
 
-A run counts for its team and for the person who uploaded it, in whatever team. So changing teams gives no one new
-quota, and does not use the new team's.
+A run counts for its team and for the person who uploaded it, whatever their team was. So changing teams gives a person
+no new quota and does not use up that of the new team.
 """
 
 from datetime import UTC, datetime
@@ -17,12 +17,12 @@ from portal.models.team import Team
 
 
 def quota_day(at: datetime) -> str:
-    """The UTC day for which runs at that time count, e.g. `2024-05-01`."""
+    """Return the UTC day on which runs at that time count, e.g. `2024-05-01`."""
     return at.astimezone(UTC).date().isoformat()
 
 
 def _limits(phase: Phase, at: datetime) -> dict[str, int | None]:
-    """Limits by day of the rows that count a run; the row without a day counts the whole phase."""
+    """Return the limits by day for the rows that count a run. The row without a day counts the whole phase."""
     limits = {"": phase.runs_per_track}
     if phase.runs_per_day is not None:
         limits[quota_day(at)] = phase.runs_per_day
@@ -33,15 +33,15 @@ class QuotaQuerySet(models.QuerySet["Quota"]):
     def reserve(
         self, team: Team, user: User, phase: Phase, track: Track, runs: int, at: datetime, *, is_late: bool = False
     ) -> bool:
-        """Reserve quota for so many runs. False if a limit or the window does not allow it; then nothing is counted.
+        """Reserve quota for so many runs. Return False, and count nothing, if a limit or the window does not allow it.
 
-        Call it in a transaction. Window, limit and count are one conditional UPDATE per row, so two simultaneous
-        uploads cannot both get the last run. The team's rows come before the person's, the whole phase before the day.
-        The team's updated row of the whole phase is a lock on (team, phase, track) until the transaction ends.
-        `is_late` skips the window, for runs that were received in time and gave their quota back.
+        Call it in a transaction. Window, limit and count are checked in one conditional UPDATE per row, so two
+        simultaneous uploads cannot both get the last run. The team's rows are updated before the person's, and the
+        whole phase before the day. The team's updated row of the whole phase is a lock on (team, phase, track) until
+        the transaction ends. `is_late` skips the window for runs that were received in time and gave their quota back.
         """
         limits = _limits(phase, at)
-        # The phase is a subquery, not a join: Django would turn a joined condition on `used` into a subquery too, which
+        # The phase is a subquery, not a join. Django would turn a joined condition on `used` into a subquery too, which
         # PostgreSQL does not evaluate again after waiting for the row.
         phases = Phase.objects.filter(pk=phase.pk)
         is_open = phases if is_late else phases.open(at, team.pk)
@@ -61,7 +61,10 @@ class QuotaQuerySet(models.QuerySet["Quota"]):
         return True
 
     def give_back(self, team: Team, user_id: int, phase: Phase, track: Track, reserved_at: datetime) -> None:
-        """Give back the quota of a run reserved at that time, in the same order of rows as `reserve`: no deadlocks."""
+        """Return the quota of a run that was reserved at that time.
+
+        Rows are locked in the order of `reserve`, to avoid deadlocks.
+        """
         for owner in (Q(team=team), Q(user=user_id)):
             for day in ("", quota_day(reserved_at)):
                 mine = self.filter(owner, phase=phase, track=track, day=day, used__gt=0)
@@ -69,9 +72,9 @@ class QuotaQuerySet(models.QuerySet["Quota"]):
 
 
 class Quota(models.Model):
-    """Runs used by a team, or by a person in all teams, in a phase and track.
+    """The number of runs used by a team, or by a person in all teams, in a phase and track.
 
-    `day` is empty for the whole phase, else a UTC date.
+    `day` is a UTC date, or empty for the whole phase.
     """
 
     team = models.ForeignKey(Team, on_delete=models.CASCADE, null=True, related_name="+")

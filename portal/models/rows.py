@@ -1,6 +1,6 @@
-"""Rows as lines of JSON, with microseconds, in a form for both SQLite and PostgreSQL.
+"""Rows as lines of JSON, with microseconds, in a form that both SQLite and PostgreSQL can load.
 
-Django's own dumps cut times to milliseconds, which would break the signatures of receipts.
+Django's own dumps cut times to milliseconds, which would invalidate the signatures of receipts.
 """
 
 import json
@@ -17,36 +17,36 @@ from django.db.models import JSONField, Model
 
 TableModel = type[Model]
 
-LEFT_OUT = (  # people sign in again; workers report their machine again
+LEFT_OUT = (  # people sign in again, and workers report their machine again
     "sessions.Session",
     "usersessions.UserSession",
     "portal.WorkerHost",
 )
-MADE_BY_MIGRATING = ("contenttypes.ContentType", "auth.Permission")  # exists in an empty database too
+MADE_BY_MIGRATING = ("contenttypes.ContentType", "auth.Permission")  # also exist in an empty database
 _BATCH = 500
 _BEGIN = {"sqlite": "BEGIN", "postgresql": "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"}
 
 
 def tables() -> list[TableModel]:
-    """All tables to keep, with those of many-to-many fields."""
+    """Return all tables to back up, with those of many-to-many fields."""
     models = apps.get_models(include_auto_created=True)
     return [model for model in models if model._meta.managed and model._meta.label not in LEFT_OUT]
 
 
 def is_empty() -> bool:
-    """Whether the database has only rows made by migrations."""
+    """Return whether the database has only rows that migrations created."""
     own = (table for table in tables() if table._meta.label not in MADE_BY_MIGRATING)
     return not any(table._base_manager.exists() for table in own)
 
 
 def migrations() -> list[str]:
-    """The applied migrations."""
+    """Return the applied migrations."""
     return sorted(f"{app}.{name}" for app, name in MigrationRecorder(connection).applied_migrations())
 
 
 @contextmanager
 def snapshot() -> Iterator[None]:
-    """Read everything in this context as one snapshot, without blocking writers (SQLite's readers do not)."""
+    """Read everything in this context as one snapshot, without blocking writers. SQLite needs no lock for this."""
     with connection.cursor() as cursor:
         cursor.execute(_BEGIN[connection.vendor])
         try:
@@ -56,7 +56,7 @@ def snapshot() -> Iterator[None]:
 
 
 def dump(table: TableModel, file: TextIO) -> int:
-    """Write the rows in the order of their keys; return how many."""
+    """Write the rows in the order of their keys, and return their number."""
     count = 0
     for row in table._base_manager.order_by("pk").iterator(chunk_size=_BATCH):
         values = {field.attname: _text(field, row) for field in table._meta.concrete_fields}
@@ -66,16 +66,16 @@ def dump(table: TableModel, file: TextIO) -> int:
 
 
 class MissingColumn(Exception):
-    """A row without a value for a column; the text is `table.column`."""
+    """A row without a value for a column. The text is `table.column`."""
 
 
 def load(table: TableModel, lines: Iterable[str]) -> int:
-    """Insert the rows unchanged, without the model's own logic; return how many.
+    """Insert the rows unchanged, without the models' own logic, and return their number.
 
-    Call it in a transaction; references are checked at its end.
+    Call it in a transaction. References are checked at its end.
 
     Raises:
-        MissingColumn: the rows are of a table of another version.
+        MissingColumn: the rows are from another version of the table.
     """
     fields = table._meta.concrete_fields
     quote = connection.ops.quote_name
@@ -96,7 +96,7 @@ def load(table: TableModel, lines: Iterable[str]) -> int:
 
 
 def reset_sequences() -> None:
-    """Reset the sequences of keys after inserts with keys. SQLite needs nothing."""
+    """Reset key sequences after rows with keys were inserted. SQLite needs no reset."""
     with connection.cursor() as cursor:
         for statement in connection.ops.sequence_reset_sql(no_style(), tables()):
             cursor.execute(statement)

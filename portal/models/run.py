@@ -21,9 +21,9 @@ one_line = RegexValidator(r"^[^\x00-\x1f\x7f]*\Z", _("Use a single line of text.
 
 
 class Evaluated(Leased):
-    """An upload, run or gold file to evaluate. `attempts` counts children that died on its content, nothing else.
+    """An upload, run or gold file to evaluate. `attempts` counts only children that died on its content.
 
-    `postponed` counts consecutive stops by our errors; `leases_lost` counts workers that died with it.
+    `postponed` counts consecutive stops caused by our errors. `leases_lost` counts workers that died with it.
     """
 
     attempts = models.PositiveSmallIntegerField(default=0, editable=False)
@@ -36,17 +36,17 @@ class Evaluated(Leased):
 
 class SubmissionQuerySet(LeaseQuerySet["Submission"]):
     def rejected_or_fatal(self) -> Self:
-        """Rejected rows, and those whose content killed the child that read it. Outages don't count."""
+        """Rejected rows, and rows whose content killed the child that read it. Outages do not count."""
         fatal_runs = Run.objects.filter(submission=OuterRef("pk"), attempts__gt=0)
         is_fatal = Q(attempts__gt=0) | Exists(fatal_runs)
         return self.filter(is_fatal | Q(state=Submission.State.REJECTED))
 
     def unchecked(self) -> Self:
-        """Rows waiting for their check."""
+        """Rows that wait for their check."""
         return self.filter(state__in=(Submission.State.RECEIVED, Submission.State.CHECKING))
 
     def visible_to(self, user: Viewer) -> Self:
-        """Those of the user's teams in open tasks, and of the shared tasks that the user may organize."""
+        """Uploads of the user's teams in open tasks, and of shared tasks that the user organizes."""
         if not user.is_active:
             return self.none()
         own = Q(team__in=Team.objects.filter(members=user.pk), shared_task__state=SharedTask.State.OPEN)
@@ -54,7 +54,7 @@ class SubmissionQuerySet(LeaseQuerySet["Submission"]):
 
 
 class Submission(Evaluated):
-    """One upload: a file, or an archive with several runs. Committed before it is acknowledged."""
+    """An upload: one file, or an archive with several runs. It is committed before it is acknowledged."""
 
     class State(models.TextChoices):
         RECEIVED = "received", _("received")
@@ -72,12 +72,12 @@ class Submission(Evaluated):
     size = models.PositiveBigIntegerField()
     sha256 = models.CharField(max_length=64, db_index=True)
     idempotency_key = models.CharField(max_length=64, blank=True)
-    slot = models.CharField(max_length=12, blank=True)  # one of Run.Slot, as chosen by the sender; empty: no choice
+    slot = models.CharField(max_length=12, blank=True)  # a Run.Slot chosen by the sender, or empty
     state = models.CharField(max_length=10, choices=State, default=State.RECEIVED)
-    problems = models.JSONField(default=list)  # of the upload as a whole; runs have their own
+    problems = models.JSONField(default=list)  # problems of the upload as a whole; each run has its own
     received_at = models.DateTimeField()
-    definition_sha256 = models.CharField(max_length=64, blank=True)  # rules at that time, for the receipt
-    scorer = models.CharField(max_length=32, blank=True)  # scoring.__version__ at that time
+    definition_sha256 = models.CharField(max_length=64, blank=True)  # rules at the time of the upload, for the receipt
+    scorer = models.CharField(max_length=32, blank=True)  # scoring.__version__ at the time of the upload
     checked_at = models.DateTimeField(null=True)
 
     objects = SubmissionQuerySet.as_manager()
@@ -102,24 +102,27 @@ class Submission(Evaluated):
 
 class RunQuerySet(LeaseQuerySet["Run"]):
     def visible_to(self, user: Viewer) -> Self:
-        """The same as for submissions. Baselines and references have no team: everyone who sees the task sees them."""
+        """The same rule as for submissions.
+
+        Baselines and references have no team and are visible to everyone who sees the task.
+        """
         own = Submission.objects.visible_to(user)
         of_tasks = Q(track__shared_task__in=SharedTask.objects.visible_to(user))
         return self.filter(Q(~Q(kind=Run.Kind.TEAM), of_tasks) | Q(submission__in=own))
 
     def pending(self, track_id: int, phase_id: int) -> Self:
-        """Runs of that track and phase waiting to be scored."""
+        """Runs of that track and phase that wait to be scored."""
         states = (Run.State.RECEIVED, Run.State.SCORING)
         return self.filter(track=track_id, phase=phase_id, withdrawn_at__isnull=True, state__in=states)
 
     def holding_numbers(self, team: Team, phase: Phase) -> Self:
-        """The team's runs whose numbers cannot be used again in this phase; none if they can."""
+        """The team's runs whose numbers cannot be used again in this phase. Empty if numbers can be used again."""
         if phase.run_numbers != Phase.RunNumbers.ONCE:
             return self.none()
         return self.filter(team=team, phase=phase).exclude(state__in=(Run.State.REJECTED, Run.State.FAILED))
 
     def numbers_by_track(self) -> set[tuple[str, int | None]]:
-        """Track slug and number of each run."""
+        """Return the track slug and number of each run."""
         return set(self.values_list("track__slug", "number"))
 
     def locked(self) -> Self:
@@ -127,7 +130,7 @@ class RunQuerySet(LeaseQuerySet["Run"]):
         return self.order_by("pk").select_for_update(of=("self",), no_key=True)
 
     def scorable(self) -> Self:
-        """Runs whose upload, if any, was accepted and whose gold standard exists."""
+        """Runs that have a gold standard and whose upload, if any, was accepted."""
         accepted = Q(submission__isnull=True) | Q(submission__state=Submission.State.ACCEPTED)
         gold = GoldStandard.objects.filter(track=OuterRef("track"), split=OuterRef("phase__split"))
         return self.filter(accepted, Exists(gold))
@@ -138,7 +141,7 @@ class RunQuerySet(LeaseQuerySet["Run"]):
 
 
 class Described(models.Model):
-    """A team's description of the system behind a run: all optional."""
+    """A team's description of the system behind a run. All fields are optional."""
 
     class SystemType(models.TextChoices):
         PROMPTED = "prompted", _("prompted language model")
@@ -158,7 +161,7 @@ class Described(models.Model):
 
 
 class Run(Evaluated, Described):
-    """One system output for one track, which is ranked. A team's, or a baseline's (without submission)."""
+    """A system's output for one track, which is ranked. It belongs to a team's submission or is a baseline."""
 
     class State(models.TextChoices):
         RECEIVED = "received", _("received")
@@ -178,12 +181,13 @@ class Run(Evaluated, Described):
     phase = models.ForeignKey(Phase, on_delete=models.PROTECT, related_name="runs")
     submission = models.ForeignKey(Submission, on_delete=models.PROTECT, null=True, related_name="runs")
     team = models.ForeignKey(Team, on_delete=models.PROTECT, null=True, related_name="runs")
-    name = models.CharField(max_length=255)  # the run file's name, or the baseline's
-    entry = models.CharField(max_length=255, blank=True)  # path in the archive; empty if the upload is the run
+    name = models.CharField(max_length=255)  # name of the run file or the baseline
+    # Path in the archive, or empty if the upload is the run itself.
+    entry = models.CharField(max_length=255, blank=True)
     number = models.PositiveIntegerField(null=True)
-    number_once = models.BooleanField(default=True)  # its number cannot be used again, as the phase said at that time
-    file_sha256 = models.CharField(max_length=64, blank=True)  # the stored file with the run (archive or run)
-    sha256 = models.CharField(max_length=64, blank=True)  # of the run itself, once checked
+    number_once = models.BooleanField(default=True)  # as set by the phase at that time
+    file_sha256 = models.CharField(max_length=64, blank=True)  # the stored file that contains the run (archive or run)
+    sha256 = models.CharField(max_length=64, blank=True)  # of the run itself; empty before the check
     items = models.PositiveIntegerField(null=True)
     state = models.CharField(max_length=10, choices=State, default=State.RECEIVED)
     problems = models.JSONField(default=list)
@@ -245,17 +249,17 @@ class Run(Evaluated, Described):
 
     @property
     def slot(self) -> "Run.Slot | None":
-        """The slot, in phases with slots: the official run is primary, all others are contrastive."""
+        """The slot in phases with slots: the official run is primary, all others are contrastive."""
         return Run.slot_in(self.phase, self.kind, self.chosen_at)
 
     @staticmethod
     def slot_in(phase: Phase, kind: str, chosen_at: datetime | None) -> "Run.Slot | None":
-        """The slot of a run of that kind."""
+        """Return the slot of a run of that kind."""
         if phase.contrastive is None or kind != Run.Kind.TEAM:
             return None
         return Run.Slot.PRIMARY if chosen_at is not None else Run.Slot.CONTRASTIVE
 
     @property
     def is_eligible(self) -> bool:
-        """Whether the run may be official; the same as `eligible`."""
+        """Whether the run may be official. The same rule as `eligible`."""
         return self.withdrawn_at is None and self.state not in (Run.State.REJECTED, Run.State.FAILED)

@@ -1,4 +1,4 @@
-"""Whether the database has the tables of this version. A newer database may have more."""
+"""Checks whether the database has the tables of this version. A newer database may have more tables."""
 
 from functools import cache
 
@@ -11,12 +11,12 @@ _SHOWN = 3  # names per sentence
 
 
 def schema_problems() -> list[str]:
-    """What the database lacks, in sentences that say how to fix it; empty if it fits."""
+    """List what the database lacks, as sentences that say how to fix it. Empty if nothing is missing."""
     return missing_migrations() or _missing_columns()
 
 
 def missing_migrations() -> list[str]:
-    """The migrations that were not applied; one query."""
+    """Return the migrations that were not applied, with one query."""
     applied = set(MigrationRecorder(connection).applied_migrations())
     missing = sorted(".".join(key) for key in _known_migrations() - applied)
     if not missing:
@@ -27,7 +27,7 @@ def missing_migrations() -> list[str]:
 
 @cache
 def _known_migrations() -> frozenset[tuple[str, str]]:
-    """The migrations of this code, without those replaced by a squashed one."""
+    """Return the migrations of this code, without those that a squashed one replaces."""
     return frozenset(MigrationLoader(None).graph.nodes)
 
 

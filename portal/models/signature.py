@@ -1,4 +1,4 @@
-"""Signed data agreements. Each row holds all evidence."""
+"""Signed data agreements. Each row contains all evidence of a signature."""
 
 import hashlib
 
@@ -11,7 +11,7 @@ from portal.models.task import SharedTask
 
 class SignatureQuerySet(models.QuerySet["Signature"]):
     def current(self, user: Viewer, shared_task: SharedTask) -> "Signature | None":
-        """The user's signature under the current version."""
+        """Return the user's signature on the current version."""
         agreement = shared_task.definition.agreement
         if agreement is None or user.pk is None:
             return None
@@ -19,15 +19,15 @@ class SignatureQuerySet(models.QuerySet["Signature"]):
 
 
 class Signature(models.Model):
-    """Who signed which text, when and from where."""
+    """A signature: who signed which text, when and from where."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="signatures")
     shared_task = models.ForeignKey(SharedTask, on_delete=models.PROTECT, related_name="signatures")
     version = models.CharField(max_length=40)
     text = models.TextField()
-    sha256 = models.CharField(max_length=64)  # of the text in UTF-8
+    sha256 = models.CharField(max_length=64)  # hash of the text in UTF-8
     typed_name = models.CharField(max_length=120)
-    address = models.GenericIPAddressField(null=True)  # of the request
+    address = models.GenericIPAddressField(null=True)  # network address of the request
     signed_at = models.DateTimeField()
 
     objects = SignatureQuerySet.as_manager()

@@ -19,21 +19,21 @@ from scoring.definition import Dataset, Definition
 from scoring.definition import Track as TrackDefinition
 from scoring.metrics import describe
 
-DatasetDefinition = Dataset  # the name outside the engine, as with Phase and Track
+DatasetDefinition = Dataset  # alias for use outside the engine, as for Phase and Track
 
 
 def definition_name(sha256: str) -> str:
-    """Path of the imported folder with that digest."""
+    """Return the path of the imported folder with that digest."""
     return f"definitions/{sha256}"
 
 
 @dataclass(frozen=True, slots=True)
 class StoredDataset:
-    """A dataset's file as it is downloaded."""
+    """A dataset's stored file."""
 
     sha256: str
     size: int  # in bytes
-    instead_of: str = ""  # SHA-256 of the folder's file, if organizers replaced it
+    instead_of: str = ""  # SHA-256 of the task folder's file, if organizers replaced it
     since: str = ""  # time of the replacement, in ISO 8601
 
     @property
@@ -43,40 +43,40 @@ class StoredDataset:
 
 @lru_cache(maxsize=64)
 def _definition(folder: Path) -> Definition:
-    """The definition, cached for good: the folder's name is the digest of its content."""
+    """Return the definition. It is cached permanently: the folder's name is the digest of its content."""
     return load_definition(folder, is_imported=True)
 
 
 class SharedTaskQuerySet(models.QuerySet["SharedTask"]):
     def assigned_to(self, user: Viewer) -> Self:
-        """Tasks that the user organizes, with or without a second factor. Administrators organize all."""
+        """Tasks that the user organizes, with or without a second factor. Administrators organize all tasks."""
         if not user.is_active:
             return self.none()
         return self if user.is_staff else self.filter(organizers=user.pk)
 
     def organized_by(self, user: Viewer) -> Self:
-        """Tasks that the user may see and change as an organizer: none without a second factor.
+        """Tasks that the user may see and change as an organizer. Empty without a second factor.
 
-        With a token for one task, only that one.
+        With a token for one task, only that task.
         """
         found = self.assigned_to(user).filter(Exists(User.objects.with_second_factor(user)))
         token = user.token if isinstance(user, User) else None
         return found if token is None or token.shared_task_id is None else found.filter(pk=token.shared_task_id)
 
     def public(self) -> Self:
-        """Open tasks, which everyone sees."""
+        """Open tasks, which everyone can see."""
         return self.filter(state=SharedTask.State.OPEN)
 
     def visible_to(self, user: Viewer) -> Self:
-        """Tasks that the user may know of: drafts and hidden tasks are for their organizers only."""
+        """Tasks that the user may know of. Drafts and hidden tasks are only for their organizers."""
         return self.filter(Q(state=SharedTask.State.OPEN) | Q(pk__in=SharedTask.objects.organized_by(user)))
 
 
 class SharedTask(models.Model):
-    """A shared task. Its rules are the imported definition; columns hold what pages list, sort and join."""
+    """A shared task. Its rules are the imported definition. Columns repeat what pages list, sort and join."""
 
     class State(models.TextChoices):
-        """A draft is opened or deleted once; an open task can be hidden and shown again."""
+        """The visibility of a task. A draft is opened or deleted once. An open task can be hidden and shown again."""
 
         DRAFT = "draft", _("draft")
         OPEN = "open", _("open")
@@ -89,10 +89,10 @@ class SharedTask(models.Model):
     year = models.PositiveSmallIntegerField()
     languages = models.JSONField(default=list)
     state = models.CharField(max_length=6, choices=State, default=State.OPEN)  # see `visible_to`
-    definition_sha256 = models.CharField(max_length=64)  # of the imported folder, gold left out
-    scorer = models.CharField(max_length=32, blank=True)  # scoring.__version__ that its boards go by
+    definition_sha256 = models.CharField(max_length=64)  # of the imported folder without gold
+    scorer = models.CharField(max_length=32, blank=True)  # scoring.__version__ that its boards use
     dataset_files = models.JSONField(default=dict)  # slug of a dataset → its StoredDataset as a dict
-    papers_closed_at = models.DateTimeField(null=True)  # from then on teams change nothing about their papers
+    papers_closed_at = models.DateTimeField(null=True)  # after this time, teams cannot change their papers
     organizers = models.ManyToManyField(settings.AUTH_USER_MODEL, related_name="organized_tasks", blank=True)
     imported_at = models.DateTimeField()
 
@@ -110,7 +110,7 @@ class SharedTask(models.Model):
 
     @cached_property
     def definition(self) -> Definition:
-        """The rules: naming, formats, items, metrics, pages."""
+        """The rules: naming, formats, items, metrics and pages."""
         return _definition(data_objects().folder(definition_name(self.definition_sha256)))
 
     def dataset(self, slug: str) -> DatasetDefinition | None:
@@ -125,7 +125,7 @@ class SharedTask(models.Model):
         return any(dataset.access == "password" for dataset in self.definition.datasets)
 
     def closing_of_teams(self) -> datetime | None:
-        """When registration closes; None if never."""
+        """Return when registration closes, or None if it never closes."""
         slug = self.definition.team.closes_with
         return self.phases.get(slug=slug).opens if slug else None
 
@@ -134,11 +134,11 @@ class SharedTask(models.Model):
         return closing is not None and closing <= at
 
     def is_assigned_to(self, user: Viewer) -> bool:
-        """Whether the task is in `assigned_to`: to explain what else is needed."""
+        """Return whether the task is in `assigned_to`. Only used to explain what else is needed."""
         return SharedTask.objects.filter(pk=self.pk).assigned_to(user).exists()
 
     def is_organized_by(self, user: Viewer) -> bool:
-        """Whether the task is in `organized_by`: the user may see and change what organizers can."""
+        """Return whether the task is in `organized_by`, so that the user may act as an organizer."""
         return SharedTask.objects.filter(pk=self.pk).organized_by(user).exists()
 
 
@@ -162,17 +162,17 @@ class Track(models.Model):
 
     @property
     def definition(self) -> TrackDefinition:
-        """The track's rules: format, items, metrics."""
+        """The track's rules: format, items and metrics."""
         return self.shared_task.definition.track(self.slug)
 
     def rank_key(self, scores: Mapping[str, float | None]) -> float | None:
-        """The ranking value, negated where high is better; None where undefined."""
+        """Return the ranking value, negated if higher is better, or None if it is undefined."""
         value = scores.get(self.definition.rank_by)
         return value if value is None else self._turned(value)
 
     def score_of(self, rank_key: float) -> float:
-        """The score of a rank key."""
-        return self._turned(rank_key) + 0.0  # no -0.0
+        """Return the score that has this rank key."""
+        return self._turned(rank_key) + 0.0  # turns -0.0 into 0.0
 
     def _turned(self, value: float) -> float:
         return -value if describe(self.definition.ranking_metric).higher_is_better else value

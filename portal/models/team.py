@@ -25,10 +25,10 @@ def new_invitation_code() -> str:
 
 class TeamQuerySet(models.QuerySet["Team"]):
     def shut_out(self, phase: Phase) -> Self:
-        """Teams whose runs appear on no board of that phase: declined, or withdrawn while it was open to them.
+        """Teams whose runs appear on no board of that phase: declined, or withdrawn while they could upload to it.
 
-        Declined teams stay on boards that had been released before. They stay excluded if they ask again or withdraw,
-        until they are approved. A team that withdraws after the closing keeps its runs there.
+        Declined teams stay on boards that were released before. If they ask again or withdraw, they stay excluded until
+        they are approved. A team that withdraws after the closing keeps its runs on the board.
         """
         declined = ~Q(reason="")
         if phase.released is not None:
@@ -52,7 +52,7 @@ class Team(models.Model):
         DECLINED = "declined", _("declined")
         WITHDRAWN = "withdrawn", _("withdrawn")
 
-    # Which states get data of which access level. Signature and password are checked in permissions.
+    # Data access by the team's state and the data's access level. `portal.permissions` checks signature and password.
     DATA = {
         "registered": (State.PENDING, State.APPROVED),
         "approved": (State.APPROVED,),
@@ -61,18 +61,18 @@ class Team(models.Model):
 
     shared_task = models.ForeignKey(SharedTask, on_delete=models.CASCADE, related_name="teams")
     name = models.CharField(max_length=64)
-    name_key = models.CharField(max_length=NAME_KEY_LENGTH)  # see `name_key`; keeps two names apart
+    name_key = models.CharField(max_length=NAME_KEY_LENGTH)  # see `name_key`; no two teams of a task share it
     affiliation = models.CharField(max_length=200, blank=True)
     state = models.CharField(max_length=10, choices=State, default=State.PENDING)
     invitation_code = models.CharField(max_length=32, unique=True, default=new_invitation_code)
     members = models.ManyToManyField(settings.AUTH_USER_MODEL, through="Membership", related_name="teams")
-    answers = models.JSONField(default=dict)  # the team's answers by the question's key
-    reason = models.TextField(blank=True)  # why it was declined; empty after an approval
-    decided_at = models.DateTimeField(null=True)  # when it was approved or declined
+    answers = models.JSONField(default=dict)  # the team's answers by question key
+    reason = models.TextField(blank=True)  # why the team was declined; empty after an approval
+    decided_at = models.DateTimeField(null=True)  # when it was last approved or declined
     withdrawn_at = models.DateTimeField(null=True)
-    data_password = models.CharField(max_length=128, blank=True)  # hash; only the mail has the password
+    data_password = models.CharField(max_length=128, blank=True)  # hash only; the password itself is in the mail
     data_password_at = models.DateTimeField(null=True)
-    bibtex = models.TextField(blank=True)  # the team's paper, as `portal.bibtex` writes it
+    bibtex = models.TextField(blank=True)  # the team's paper, formatted by `portal.bibtex`
     paper = models.CharField(_("Link to the paper"), max_length=300, blank=True, validators=[web_address])
     created_at = models.DateTimeField()
 
@@ -95,7 +95,7 @@ class Team(models.Model):
 
     @property
     def password_stamp(self) -> str:
-        """Identifies the current password without revealing it; empty without a password."""
+        """Return a value that identifies the current password without revealing it. Empty without a password."""
         if not self.data_password:
             return ""
         return salted_hmac("portal.models.Team.password_stamp", self.data_password).hexdigest()
@@ -105,7 +105,7 @@ class Team(models.Model):
 
 
 class Membership(models.Model):
-    """A member of a team; only one team per shared task. The row repeats the task for that constraint."""
+    """A person's membership in a team. The row repeats the task, because each person has only one team per task."""
 
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="memberships")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")

@@ -1,18 +1,18 @@
-"""Names of teams that look the same."""
+"""Recognizing team names that look the same."""
 
 import unicodedata
 
 from confusable_homoglyphs.confusables import confusables_data
 
-NAME_KEY_LENGTH = 255  # characters; a letter may look like several: m like rn
+NAME_KEY_LENGTH = 255  # characters; the key can be longer than the name, as m becomes rn
 
 
 def name_key(name: str) -> str:
-    """One text for all names that differ only by case, width, invisible characters or look-alike letters.
+    """Return the same text for all names that differ only in case, width, invisible characters or look-alike letters.
 
-    NFKC, then the prototype of each character (Unicode TR 39, section 4, "skeleton"), without case. Letters of other
-    scripts are replaced first: a Greek capital may look like a Latin one, its small letter need not. `i` counts as `l`,
-    since `I` and its look-alikes have that prototype.
+    The text is normalized by NFKC. Then each character is replaced by its prototype without case (Unicode TR 39,
+    section 4, "skeleton"). Letters of other scripts are replaced first, because a Greek capital may look like a Latin
+    one when its small letter does not. `i` becomes `l`, since `I` and its look-alikes have that prototype.
     """
     plain = unicodedata.normalize("NFKC", name)
     visible = [character for character in plain if unicodedata.category(character) != "Cf"]
@@ -22,12 +22,15 @@ def name_key(name: str) -> str:
 
 
 def has_invisible_characters(name: str) -> bool:
-    """Whether the text has control or format characters, such as direction marks."""
+    """Return whether the text has control or format characters, such as direction marks."""
     return any(unicodedata.category(character) in ("Cc", "Cf") for character in name)
 
 
 def _prototype(character: str) -> str:
-    """The character's prototype. The table lists a look-alike with its prototype, and a prototype with all of them."""
+    """Return the character's prototype.
+
+    The table lists each look-alike with its prototype, and each prototype with all look-alikes.
+    """
     alike = confusables_data.get(character, ())
     if len(alike) != 1:
         return character

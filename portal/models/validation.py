@@ -1,4 +1,4 @@
-"""Uploads to validate: a row and a file for a short time, which count nowhere."""
+"""Uploads to validate: a row and a file that are kept for a short time and use no quota."""
 
 import uuid
 from datetime import timedelta
@@ -13,13 +13,13 @@ from portal.models.lease import Leased, LeaseQuerySet
 from portal.models.phase import Phase
 from portal.models.team import Team
 
-WAITS = timedelta(hours=1)  # for a worker; then the file is deleted and the validation fails
-KEPT = timedelta(days=1)  # for the report; then the row is deleted
+WAITS = timedelta(hours=1)  # time to wait for a worker; then the file is deleted and the validation fails
+KEPT = timedelta(days=1)  # time that the report is kept; then the row is deleted
 
 
 class ValidationQuerySet(LeaseQuerySet["Validation"]):
     def visible_to(self, user: Viewer) -> Self:
-        """The user's validations; no one else sees them, not even organizers."""
+        """The user's validations. No one else can see them, not even organizers."""
         return self.filter(user=user.pk) if user.is_active else self.none()
 
     def unfinished(self) -> Self:
@@ -27,30 +27,30 @@ class ValidationQuerySet(LeaseQuerySet["Validation"]):
         return self.filter(state__in=(Validation.State.WAITING, Validation.State.RUNNING))
 
     def rejected_or_fatal(self) -> Self:
-        """Validations of invalid files, and of files that killed the child. Outages don't count."""
+        """Validations of invalid files, and of files that killed the child. Outages do not count."""
         return self.filter(Q(report__ok=False) | Q(killed_check=True))
 
 
 class Validation(Leased):
-    """One file to validate; a person has one at a time."""
+    """A file to validate. Each person can have only one at a time."""
 
     class State(models.TextChoices):
         WAITING = "waiting"
         RUNNING = "running"
         DONE = "done"
-        FAILED = "failed"  # on our side, or too expensive to check
+        FAILED = "failed"  # because of an error of ours, or because the check takes too long
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="validations")
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="+")
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="+")
-    slot = models.CharField(max_length=12, blank=True)  # one of Run.Slot, as chosen on the page
+    slot = models.CharField(max_length=12, blank=True)  # a Run.Slot chosen on the page, or empty
     file_name = models.CharField(max_length=255)
     size = models.PositiveBigIntegerField()
     sha256 = models.CharField(max_length=64)
     state = models.CharField(max_length=8, choices=State, default=State.WAITING)
-    report = models.JSONField(default=dict)  # `portal.evaluation.validate.Report`; empty until done
-    killed_check = models.BooleanField(default=False)  # its content was too slow or too large to check
+    report = models.JSONField(default=dict)  # `portal.evaluation.validate.Report`; empty until the validation is done
+    killed_check = models.BooleanField(default=False)  # whether its content was too slow or too large to check
     received_at = models.DateTimeField(db_index=True)
     finished_at = models.DateTimeField(null=True)
 

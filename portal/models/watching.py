@@ -1,4 +1,4 @@
-"""Data for monitoring: counters that never decrease, and the last results of regular work."""
+"""Monitoring data: counters that never decrease, and the last results of regular work."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -10,7 +10,7 @@ from django.db.models import F
 class TallyQuerySet(models.QuerySet["Tally"]):
     @transaction.atomic
     def add(self, counts: Mapping[tuple[str, str], float]) -> None:
-        """Add to each counter, given by its name and label, in a fixed order to avoid deadlocks."""
+        """Add to each counter, which is given by its name and label, in a fixed order to avoid deadlocks."""
         wanted = sorted(key for key, count in counts.items() if count)
         Tally.objects.bulk_create([Tally(name=name, label=label) for name, label in wanted], ignore_conflicts=True)
         for name, label in wanted:
@@ -18,7 +18,7 @@ class TallyQuerySet(models.QuerySet["Tally"]):
 
 
 class Tally(models.Model):
-    """One counter, e.g. `uploads` of a task."""
+    """A counter, e.g. `uploads` of a task."""
 
     name = models.CharField(max_length=40)
     label = models.CharField(max_length=100, blank=True)
@@ -40,13 +40,13 @@ class ReadingQuerySet(models.QuerySet["Reading"]):
 
 
 class Reading(models.Model):
-    """When a piece of regular work was last done, and its result."""
+    """The last time and result of a kind of regular work."""
 
-    BACKUP = "backup"  # value: files that were missing or damaged
-    RESTORE = "restore"  # a backup was restored on trial; value: its problems
-    RECONCILE = "reconcile"  # value: differences
-    CERTIFICATE = "certificate"  # value: when it expires, in seconds since 1970
-    COUNTED = "counted"  # the time up to which finished work is counted
+    BACKUP = "backup"  # value: number of missing or damaged files
+    RESTORE = "restore"  # trial restore of a backup; value: number of problems
+    RECONCILE = "reconcile"  # value: number of differences
+    CERTIFICATE = "certificate"  # value: expiry in seconds since 1970
+    COUNTED = "counted"  # time up to which finished work is counted
 
     name = models.CharField(max_length=20, unique=True)
     at = models.DateTimeField()

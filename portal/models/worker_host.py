@@ -1,4 +1,4 @@
-"""The last report of each machine's worker: whether it can work, and how far its clock is off."""
+"""The last report of the worker on each machine: whether it can work, and how far its clock is off."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -8,21 +8,21 @@ from django.db import models
 
 class WorkerHostQuerySet(models.QuerySet["WorkerHost"]):
     def report(self, host: str, lane: str, at: datetime, clock_offset: float, missing: Sequence[str] = ()) -> None:
-        """Save a worker's report. One that lacks something claims no work and reports every few seconds."""
+        """Save a worker's report. A worker that lacks something claims no work and reports every few seconds."""
         said = {"at": at, "clock_offset": clock_offset, "missing": list(missing)}
         self.update_or_create(host=host[:255], lane=lane, defaults=said)
 
     def forget(self, at: datetime) -> None:
-        """Delete machines without a report for a day. Containers have a new name each time."""
+        """Delete machines that have not reported for a day. Containers get a new name each time they start."""
         self.filter(at__lt=at - timedelta(days=1)).delete()
 
 
 class WorkerHost(models.Model):
     host = models.CharField(max_length=255)
     lane = models.CharField(max_length=20)
-    at = models.DateTimeField()  # by the database's clock
+    at = models.DateTimeField()  # according to the database's clock
     clock_offset = models.FloatField()  # seconds by which the machine's clock is ahead of the database's
-    missing = models.JSONField(default=list, blank=True)  # sentences; empty if nothing is missing
+    missing = models.JSONField(default=list, blank=True)  # one sentence for each missing thing
 
     objects = WorkerHostQuerySet.as_manager()
 

@@ -1,1 +1,1 @@
-"""Storage of the portal's files: `folder` on this machine or `bucket` in S3, by the setting `STORAGES`."""
+"""Storage of the portal's files: `folder` on this machine or `bucket` in S3, chosen by the setting `STORAGES`."""

@@ -1,4 +1,4 @@
-"""Objects in an S3 bucket. Folders are stored as zips, and unpacked once on each machine."""
+"""Objects in an S3 bucket. Folders are stored as zips and unpacked once per machine."""
 
 import os
 import shutil
@@ -20,13 +20,13 @@ from django.utils.http import content_disposition_header
 
 from portal.objects.folder import DRAFTS, settle_folder, write_probe
 
-LINK_SECONDS = 60  # to start a download; a running one continues
+LINK_SECONDS = 60  # time to start a download; a running download continues
 CONNECT_SECONDS, READ_SECONDS = 2, 20
 _TRANSFER = TransferConfig(use_threads=False)
 
 
 class Bucket:
-    """The bucket; `scratch` is a local folder for drafts and unpacked folders."""
+    """An S3 bucket. `scratch` is a local folder for drafts and unpacked folders."""
 
     def __init__(
         self, *, name: str, scratch: Path, endpoint: str = "", region: str = "", key: str = "", secret: str = ""
@@ -42,7 +42,10 @@ class Bucket:
 
     @cached_property
     def _client(self) -> Any:
-        """The client, shared by threads. Created at first use: a process that forks before has no connection."""
+        """The client, which threads share.
+
+        It is created at first use, so a process that forks earlier has no connection.
+        """
         config = Config(
             signature_version="s3v4",
             s3={"addressing_style": "path" if self._endpoint else "auto"},
@@ -63,7 +66,10 @@ class Bucket:
         return folder
 
     def put(self, draft: Path, name: str) -> None:
-        """Upload with a SHA-256 for each part, which the store compares; then ask the store what it has."""
+        """Upload with a SHA-256 for each part, which the store verifies.
+
+        Then compare the size that the store reports.
+        """
         size = draft.stat().st_size
         with _as_os_errors():
             sent = {"ChecksumAlgorithm": "SHA256", "ContentType": "application/octet-stream"}
@@ -136,7 +142,7 @@ class Bucket:
 
 @contextmanager
 def _as_os_errors() -> Iterator[None]:
-    """Errors as OSError, the same as for a disk."""
+    """Convert errors to OSError, as for a disk."""
     try:
         yield
     except ClientError as error:

@@ -1,4 +1,4 @@
-"""Objects as files on this machine, or on a volume that all machines share."""
+"""Objects as files on this machine, or on a volume that several machines share."""
 
 import errno
 import os
@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-# Web, workers and commands may be different users of one group, which can read all files.
+# Web, workers and commands may be different users of one group, so that group can read all files.
 _FILE_MODE, _FOLDER_MODE = 0o640, 0o750
-SPARE_BYTES = 256 * 1024**2  # bytes of the disk that uploads may not use
-DRAFTS = "incoming"  # in the same file system, so that a draft is renamed and not copied
+SPARE_BYTES = 256 * 1024**2  # bytes of the disk that uploads cannot use
+DRAFTS = "incoming"  # in the same file system, so that a draft is renamed instead of copied
 
 
 class Folder:
@@ -28,7 +28,7 @@ class Folder:
         return folder
 
     def put(self, draft: Path, name: str) -> None:
-        """Rename the file, and sync the folder, so that the name survives a power cut too."""
+        """Rename the file and sync the folder, so that the name survives a power failure, too."""
         address = self._root / name
         address.parent.mkdir(parents=True, exist_ok=True)
         draft.chmod(_FILE_MODE)
@@ -54,7 +54,7 @@ class Folder:
     @contextmanager
     def local(self, name: str) -> Iterator[Path]:
         address = self._root / name
-        address.stat()  # raises here if there is no file, as a bucket does
+        address.stat()  # raises an error if there is no file, like a bucket
         yield address
 
     def folder(self, name: str) -> Path:
@@ -74,13 +74,13 @@ class Folder:
 
 
 def require_space(folder: Path) -> None:
-    """Raise `OSError` if the disk is nearly full: the rest is for the database, and for evaluating uploads."""
+    """Raise `OSError` if the disk is nearly full. The rest is reserved for the database and for evaluating uploads."""
     if shutil.disk_usage(folder).free < SPARE_BYTES:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder))
 
 
 def write_probe(folder: Path) -> None:
-    """Write and delete a few bytes; `OSError` if the disk is nearly full, broken or read-only."""
+    """Write and delete a few bytes. Raise `OSError` if the disk is nearly full, broken or read-only."""
     require_space(folder)
     with tempfile.TemporaryFile(dir=folder) as file:
         file.write(b"ready?")
@@ -89,7 +89,7 @@ def write_probe(folder: Path) -> None:
 
 
 def settle_folder(draft: Path, address: Path) -> None:
-    """Rename a folder to the address of its content, unless another process was first."""
+    """Rename a folder to the address of its content, unless another process has stored it first."""
     address.parent.mkdir(parents=True, exist_ok=True)
     for path in (draft, *draft.rglob("*")):
         path.chmod(_FOLDER_MODE if path.is_dir() else _FILE_MODE)

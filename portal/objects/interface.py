@@ -1,4 +1,4 @@
-"""The interface of storage, and the storages of the settings."""
+"""The storage interface, and the storages that the settings choose."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
@@ -11,17 +11,17 @@ from django.core.files.storage import storages
 class Objects(Protocol):
     """Files by name. A name contains the digest of its content, so files never change.
 
-    All errors are `OSError`; `FileNotFoundError` if there is no such object.
+    All errors are `OSError`. A missing object raises `FileNotFoundError`.
     """
 
     def probe(self) -> None:
-        """Raise `OSError` unless files could be stored now."""
+        """Raise `OSError` if no file can be stored now."""
 
     def drafts(self) -> Path:
-        """A local folder for files that are not stored yet."""
+        """The local folder for files that are not stored yet."""
 
     def put(self, draft: Path, name: str) -> None:
-        """Store a draft: durable and found by its name when this returns. The draft is gone then."""
+        """Store a draft durably under its name. The draft itself is removed."""
 
     def put_folder(self, draft: Path, name: str) -> None:
         """Store a whole folder."""
@@ -31,29 +31,32 @@ class Objects(Protocol):
     def has_folder(self, name: str) -> bool: ...
 
     def open(self, name: str) -> BinaryIO:
-        """A stream from the beginning."""
+        """Open the file as a stream that starts at its beginning."""
 
     def local(self, name: str) -> AbstractContextManager[Path]:
-        """A local file with that content, during the context."""
+        """Yield a local file with that content, which exists during the context."""
 
     def folder(self, name: str) -> Path:
-        """A local folder with that content, permanently."""
+        """Return a local folder with that content, which remains."""
 
     def link(self, name: str, file_name: str, method: str) -> str | None:
-        """A URL at which anyone can download the file as `file_name` for a minute; None if the portal serves it."""
+        """Return a URL from which anyone can download the file as `file_name` for a minute.
+
+        None if the portal serves it.
+        """
 
     def delete(self, name: str) -> None:
-        """Delete an object, if it exists."""
+        """Delete an object if it exists."""
 
     def names(self) -> Iterator[str]:
-        """All names, without drafts."""
+        """Return all names, without drafts."""
 
 
 def data_objects() -> Objects:
-    """Storage of definitions, uploads, baselines and datasets."""
+    """Return the storage of definitions, uploads, baselines and datasets."""
     return cast(Objects, storages["data"])
 
 
 def gold_objects() -> Objects:
-    """Storage of sealed gold standards, each named by the SHA-256 of its sealed bytes."""
+    """Return the storage of sealed gold standards, each named by the SHA-256 of its sealed bytes."""
     return cast(Objects, storages["gold"])

@@ -1,1 +1,1 @@
-"""For authors of overview papers: tables, figures, references, and the source of each number."""
+"""Material for overview papers: tables, figures, references, and the source of each number."""

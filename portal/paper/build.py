@@ -1,4 +1,4 @@
-"""Builds a pack in its own process (`manage.py build_pack`); saves progress track by track."""
+"""Building a paper pack in a separate process (`manage.py build_pack`), with progress saved track by track."""
 
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
@@ -26,7 +26,7 @@ class _Superseded(Exception):
 
 
 def build_pack(pack_id: UUID, at: datetime) -> bool:
-    """Claim, build, store; True when the pack is ready."""
+    """Claim the pack, build and store it. Return True if it is ready."""
     now = running_from(at)
     token = claim_pack(pack_id, at)
     if token is None:
@@ -63,7 +63,7 @@ def _pieces(row: PaperPack, token: UUID, at: datetime, now: Callable[[], datetim
 
 
 def _forget_older(row: PaperPack) -> None:
-    """Delete older packs of this phase and audience; the first public one also deletes the organizers'."""
+    """Delete older packs of this phase and audience. The first public pack also replaces the organizers' packs."""
     for older in PaperPack.objects.filter(phase=row.phase, requested_at__lte=row.requested_at).exclude(
         Q(pk=row.pk) | Q(state=PaperPack.State.BUILDING)
     ):

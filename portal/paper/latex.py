@@ -1,4 +1,4 @@
-"""Tables in LaTeX (booktabs), safe for any team name."""
+"""LaTeX tables (booktabs) that are safe for any team name."""
 
 import unicodedata
 from collections.abc import Sequence
@@ -21,19 +21,19 @@ _COMMANDS = {
     "”": "''",
     "…": r"\ldots{}",
     "·": r"\textperiodcentered{}",
-    "[": "{[}",  # after a line break, both would start its options
+    "[": "{[}",  # after a line break, [ and * would start its options
     "*": "{*}",
     "α": r"\ensuremath{\alpha}",
     "↑": r"\ensuremath{\uparrow}",
     "↓": r"\ensuremath{\downarrow}",
 } | {character: f"\\{character}" for character in "{}$&#%_"}
-_LATIN = 0x17E  # end of the T1 fonts of pdflatex
+_LATIN = 0x17E  # last character in the T1 fonts of pdflatex
 _LACKING = frozenset("ĦħĸĿŀŉŦŧ")
 
 
 @dataclass(frozen=True, slots=True)
 class LatexCell:
-    """Text, or LaTeX made here; `bold` for the best of its column."""
+    """A cell with text, or with LaTeX from this module. `bold` marks the best value of its column."""
 
     text: str
     bold: bool = False
@@ -44,7 +44,7 @@ class LatexCell:
 
 @dataclass(frozen=True, slots=True)
 class LatexTable:
-    """A table* of a paper; `align` has a letter for each column."""
+    """A table* environment. `align` has a letter for each column."""
 
     label: str
     caption: str
@@ -53,7 +53,7 @@ class LatexTable:
     rows: Sequence[Sequence[LatexCell]]
 
     def latex(self) -> str:
-        """The environment, for `\\input`. It needs the package booktabs."""
+        """Return the environment for `\\input`. The document needs the package booktabs."""
         lines = [
             r"\begin{table*}",
             r"\centering",
@@ -68,7 +68,7 @@ class LatexTable:
 
 
 def escaped(text: str) -> str:
-    """Text that LaTeX prints unchanged. A character that its Latin fonts lack becomes its code, e.g. U+4E2D."""
+    """Return text that LaTeX prints unchanged. A character that its Latin fonts lack becomes its code, e.g. U+4E2D."""
     return "".join(_escaped(character) for character in unicodedata.normalize("NFC", text))
 
 

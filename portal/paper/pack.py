@@ -1,4 +1,4 @@
-"""The overview-paper pack: a streamed zip of tables, figures, data, references, and the source of each number."""
+"""The paper pack: a streamed zip of tables, figures, data, references, and the source of each number."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ _REFERENCES = (r"\nocite{*}", r"\bibliographystyle{plain}", r"\bibliography{refe
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A part of the paper: files, and the lines of the document that include them."""
+    """A part of the paper: its files, and the lines of the document that include them."""
 
     entries: list[Entry]
     lines: list[str]
@@ -56,11 +56,11 @@ def pack(
     address: str,
     progress: Callable[[int], None] = lambda done: None,
 ) -> Iterator[bytes]:
-    """The zip in pieces: what the viewer may see of the phase now; `address` is the task's URL.
+    """Yield the zip of what the viewer may see of the phase now, in pieces. `address` is the task's URL.
 
-    `progress` is called with the number of finished tracks, before each track and after the last.
+    `progress` is called with the number of finished tracks, before each track and after the last one.
     """
-    moment = phase.released or phase.opens  # for all files, so that the same content gives the same bytes
+    moment = phase.released or phase.opens  # the same for all files, so that the same content gives the same bytes
     entries = _entries(tracks, phase, viewer, at, address, progress)
     return iter(stream_zip((path, moment, S_IFREG | 0o644, ZIP_32, [content]) for path, content in entries))
 
@@ -70,7 +70,7 @@ def _entries(
 ) -> Iterator[Entry]:
     lines: list[str] = []
     provenance: list[str] = []
-    names: set[str] = set()  # without those under aliases
+    names: set[str] = set()  # without teams that appear under aliases
     for done, track in enumerate(tracks):
         progress(done)
         found = insights(track, phase, viewer, at)

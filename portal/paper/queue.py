@@ -1,4 +1,7 @@
-"""The queue of packs: one for each state of the boards, built one at a time. Nothing here draws figures."""
+"""The queue of paper packs. Each state of the boards has one pack, and packs are built one at a time.
+
+Nothing in this module draws figures.
+"""
 
 from datetime import datetime
 from uuid import UUID
@@ -16,9 +19,10 @@ TRACK_SECONDS = 240  # per track; a worker that takes longer is considered dead
 
 
 def request_pack(phase: Phase, user: User | None, at: datetime) -> PaperPack:
-    """The pack for the current boards, queued if no one has requested it before.
+    """Return the pack for the current boards. It is queued if no one has requested it before.
 
-    Each state of the boards is built once, for all requests. Waiting packs of older states are dropped.
+    Each state of the boards is built only once, whatever the number of requests. Waiting packs of older states are
+    dropped.
     """
     state = boards_state(phase, at)
     waiting = {"revisions": state.revisions, "requested_by": user, "requested_at": at}
@@ -36,9 +40,9 @@ def request_pack(phase: Phase, user: User | None, at: datetime) -> PaperPack:
 
 
 def packs_to_build(at: datetime) -> list[UUID]:
-    """Queue packs for releases and for changes of released boards; return the one that has waited longest.
+    """Queue packs for releases and for changes of released boards. Return the one that has waited longest.
 
-    None while another is being built, so that packs use at most one process of the workers.
+    Returns none while another is being built, so packs use at most one worker process.
     """
     for phase in phases_without_pack(at).select_related("shared_task"):
         request_pack(phase, None, at)
@@ -52,9 +56,9 @@ def packs_to_build(at: datetime) -> list[UUID]:
 
 
 def claim_pack(pack_id: UUID, at: datetime) -> UUID | None:
-    """The token to build the pack now; None while any pack is being built, or if it is done.
+    """Return the token to build the pack now. None if it is done or any pack is being built.
 
-    The unique constraint on the state decides between two packs.
+    A unique constraint on the state prevents two packs from being built at the same time.
     """
     waiting = PaperPack.objects.filter(pk=pack_id, state=PaperPack.State.QUEUED)
     tracks = Track.objects.filter(shared_task__phases__paper_packs=pack_id).count()
@@ -62,5 +66,5 @@ def claim_pack(pack_id: UUID, at: datetime) -> UUID | None:
     try:
         with transaction.atomic():
             return waiting.claim(at, TRACK_SECONDS, **started)
-    except IntegrityError:  # another one is being built
+    except IntegrityError:  # another pack is being built
         return None

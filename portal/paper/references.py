@@ -16,7 +16,7 @@ _CITATION = re.compile(  # Doe et al. (2024): A title. Its journal 7, 1-9, https
 
 
 def citation(shared_task: SharedTask, address: str) -> str:
-    """An entry for the task's page; its papers are among the definition's sources."""
+    """Return an entry for the task's page. The task's papers are among the sources of its definition."""
     title = f"{shared_task.title}: {shared_task.subtitle}" if shared_task.subtitle else shared_task.title
     lines = [f"title = {{{{{escaped(title)}}}}}"]
     if shared_task.venue:
@@ -26,7 +26,7 @@ def citation(shared_task: SharedTask, address: str) -> str:
 
 
 def references(shared_task: SharedTask, address: str, teams: Iterable[Team]) -> str:
-    """The task's own entry, one for each source in its definition, and those of the teams."""
+    """Return the task's own entry, one for each source in its definition, and those of the teams."""
     sources = [
         _entry(f"{shared_task.slug}-source-{number}", _source(shared_task, source))
         for number, source in enumerate(shared_task.definition.sources, start=1)
@@ -35,7 +35,7 @@ def references(shared_task: SharedTask, address: str, teams: Iterable[Team]) -> 
 
 
 def team_citation(team: Team) -> str:
-    """The team's entry with our key, or one made from its link."""
+    """Return the team's entry with our key, or an entry made from its link."""
     shared_task = team.shared_task
     name = re.sub(r"[^A-Za-z0-9]+", "-", team.name).strip("-") or "team"
     key = f"{shared_task.slug}-{name}-{team.pk}"
@@ -47,7 +47,7 @@ def team_citation(team: Team) -> str:
 
 
 def _source(shared_task: SharedTask, source: str) -> list[str]:
-    """The fields of a citation, as far as its text shows them. A bare URL gets the task's title."""
+    """Return the fields of a citation that its text contains. A bare URL gets the task's title."""
     if re.fullmatch(r"https?://\S+", source):
         return [f"title = {{{{{escaped(shared_task.title)}}}}}", f"howpublished = {{\\url{{{iri_to_uri(source)}}}}}"]
     found = _CITATION.fullmatch(source)
@@ -63,7 +63,10 @@ def _source(shared_task: SharedTask, source: str) -> list[str]:
 
 
 def _authors(text: str) -> str:
-    """`Doe, Roe & Poe` and `Doe et al.` with BibTeX's separators. Names with initials are kept as one."""
+    """Return names like `Doe, Roe & Poe` and `Doe et al.` with BibTeX separators.
+
+    Names with initials stay as they are.
+    """
     names, others, _rest = text.partition(" et al.")
     if re.search(r"\b\w\.", names):
         return f"{{{escaped(text)}}}"

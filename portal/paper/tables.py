@@ -14,7 +14,7 @@ from portal.times_and_numbers import score
 
 
 def board_table(board: BoardTable) -> LatexTable:
-    """Rank, team, run and every metric. The best teams' values are bold; letters show tie groups."""
+    """Show rank, team, run and every metric. The best teams' values are bold, and letters show tie groups."""
     best = [board.best(column) for column in board.columns]
     return LatexTable(
         label=f"tab:{board.track.slug}",
@@ -43,7 +43,7 @@ def _row(row: Row, board: BoardTable, best: Sequence[float | None]) -> list[Late
 
 
 def statistics_table(found: Insights) -> LatexTable:
-    """Statistics of all runs, a row per metric, as in Table 3 of HatEval 2019 (Basile et al., 2019)."""
+    """Show statistics of all runs, with a row per metric, as in Table 3 of HatEval 2019 (Basile et al., 2019)."""
     rows = []
     for column, one in found.statistics:
         values = (one.lowest, one.first_quartile, one.mean, one.median, one.third_quartile, one.highest, one.deviation)
@@ -65,7 +65,7 @@ def statistics_table(found: Insights) -> LatexTable:
 
 
 def slices_table(found: Insights, slices: SliceScores) -> LatexTable:
-    """The official runs on all items and on those of each slice."""
+    """Show the official runs on all items and on those of each slice."""
     column = found.board.ranking_column
     return LatexTable(
         label=f"tab:{found.board.track.slug}-slices-{slices.name}",
@@ -81,7 +81,7 @@ def slices_table(found: Insights, slices: SliceScores) -> LatexTable:
 
 
 def gaps_table(found: Insights) -> LatexTable:
-    """The most certain gap of each run between the slices of each column."""
+    """Show the most certain gap of each run between the slices of each column."""
     decimals = found.board.ranking_column.decimals
     return LatexTable(
         label=f"tab:{found.board.track.slug}-gaps",
@@ -101,7 +101,7 @@ def gaps_table(found: Insights) -> LatexTable:
 
 
 def agreement_table(found: Insights) -> LatexTable:
-    """Annotators' agreement, as printed by DETESTS 2022 (Ariza-Casabona et al., 2022)."""
+    """Show the agreement between annotators, as printed by DETESTS 2022 (Ariza-Casabona et al., 2022)."""
     head = (_("Class"), _("Items"), _("Pairwise"), "Fleiss", "Cohen", "Krippendorff")
     return LatexTable(
         label=f"tab:{found.board.track.slug}-agreement",
@@ -120,7 +120,7 @@ def agreement_table(found: Insights) -> LatexTable:
 
 
 def overall_table(one: Combined) -> LatexTable:
-    """One overall ranking, best first."""
+    """Show one overall ranking, best first."""
     over = _("over %(tracks)s.") % {"tracks": ", ".join(one.rule.tracks)}
     return LatexTable(
         label=f"tab:overall-{one.rule.slug}",
@@ -135,7 +135,7 @@ def overall_table(one: Combined) -> LatexTable:
 
 
 def combined_table(board: OverallBoard) -> LatexTable:
-    """The tracks next to each other: value and rank of each team's official run."""
+    """Show the tracks next to each other: value and rank of each team's official run."""
     return LatexTable(
         label="tab:combined",
         caption=_("Official runs in all tracks, %(phase)s: value and, in parentheses, rank.")

@@ -1,1 +1,1 @@
-"""The read side: plain objects for pages and the API to print."""
+"""Read-only queries, which return plain objects for pages and the API."""

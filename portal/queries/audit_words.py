@@ -1,4 +1,4 @@
-"""The audit log as text: the event, its subject, and labeled details."""
+"""The audit log as text: events, their subjects, and labeled details."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from portal.models import AuditEntry
 
-ActionWords = Mapping[str, str | Promise]  # from the declarations of actions, passed by the caller
+ActionWords = Mapping[str, str | Promise]  # from the declarations of actions; passed by the caller
 
 EVENTS = {
     "add_gold_standard": _("started to use a gold standard"),
@@ -38,14 +38,14 @@ _LABELS = {
     "state": _("state"),
     "upload": _("upload"),
 }
-_FEW = 3  # values of a list that are shown inline
+_FEW = 3  # number of values in a list that are shown inline
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """A detail: `text`, a `moment`, a `long_id` that is shown shortened, or `many` texts."""
+    """A detail: `text`, a `moment`, a `long_id` that is shortened, or a list of texts in `many`."""
 
     label: str
     text: str = ""
@@ -56,7 +56,7 @@ class Detail:
 
 @dataclass(frozen=True, slots=True)
 class AuditLine:
-    """A row of the log. `subject_id` is the long id in its subject, if any."""
+    """A row of the log. `subject_id` is the long id in its subject, if there is one."""
 
     at: datetime
     actor: str
@@ -67,7 +67,7 @@ class AuditLine:
 
 
 def event_words(verb: str, actions: ActionWords) -> str:
-    """The words for an event, e.g. approve_team → approved the team."""
+    """Return the words for an event, e.g. approve_team → approved the team."""
     return str(actions.get(verb) or EVENTS.get(verb) or verb.replace("_", " "))
 
 
@@ -84,7 +84,7 @@ def audit_line(entry: AuditEntry, actions: ActionWords) -> AuditLine:
 
 
 def _details(label: str, value: Any) -> Iterator[Detail]:
-    """Nested values one by one, each under its label; empty ones are left out."""
+    """Yield nested values one by one, each under its label. Empty values are left out."""
     if isinstance(value, dict):
         for key, inner in value.items():
             own = str(_LABELS.get(key, key.replace("_", " ")))

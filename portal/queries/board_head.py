@@ -1,4 +1,4 @@
-"""State of a leaderboard in one query: phases, what is public, revision."""
+"""The state of a leaderboard in one query: phases, what is public, and the revision."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from portal.models.clock import clock_question, parse_db_time
 from portal.queries.leaderboard import default_phase
 
 _FIELDS = ("id", "slug", "title", "opens", "closes", "scores", "released", "official", "team_names", "ladder_step")
-_MOMENTS = ("opens", "closes", "released")  # read as text, which is not parsed at every view
+_MOMENTS = ("opens", "closes", "released")  # read as text, which is parsed only if it has changed
 _PHASES = f"""
 SELECT {", ".join(f"CAST(phase.{name} AS text)" if name in _MOMENTS else f"phase.{name}" for name in _FIELDS)},
 task.state, task.definition_sha256, (SELECT CAST(max(until) AS text) FROM portal_grace), ({{clock}}), {{revision}}
@@ -33,9 +33,10 @@ _SUM = "(SELECT sum(board.revision) FROM portal_board board WHERE board.phase_id
 
 @dataclass(frozen=True, slots=True)
 class BoardHead:
-    """The phase of a board's page, the database's time, and `state`: equal as long as the page stays the same.
+    """The phase of a board's page, the database's time, and the `state` of the page.
 
-    `state` is None while not everyone may see the task and the phase's scores.
+    `state` is equal as long as the page stays the same. It is None while the task or the phase's scores are not visible
+    to everyone.
     """
 
     phase: str  # slug of the phase
@@ -44,12 +45,12 @@ class BoardHead:
 
 
 def board_head(shared_task: str, track: str | None, slug: str | None) -> BoardHead | None:
-    """The head of a track's board, or of all tracks', in that phase or the default one; None without such a board.
+    """Return the head of the board of a track, or of all tracks, in that phase or the default one.
 
-    One handwritten SQL statement: it runs at every view of a board, and building it with the ORM would take longer than
-    all the rest.
+    Returns None if there is no such board. This is a handwritten SQL statement because it runs at every request for a
+    board. Building it with the ORM would take longer than everything else.
     """
-    clock = clock_question().replace("%", "%%")  # the statement has placeholders
+    clock = clock_question().replace("%", "%%")  # % must be escaped in a statement with placeholders
     if track is None:
         question, names = _OF_ALL_TRACKS.format(clock=clock, revision=_SUM), [shared_task]
     else:
@@ -68,7 +69,7 @@ def board_head(shared_task: str, track: str | None, slug: str | None) -> BoardHe
 
 @lru_cache(maxsize=256)
 def _phase(row: tuple[Any, ...]) -> Phase:
-    """A phase, cached, as phases rarely change. Callers must not change it."""
+    """Return a phase, cached because phases rarely change. Callers must not change it."""
     phase = Phase(**dict(zip(_FIELDS, row, strict=True)))
     for name in _MOMENTS:
         if (text := getattr(phase, name)) is not None:
@@ -77,12 +78,12 @@ def _phase(row: tuple[Any, ...]) -> Phase:
 
 
 def _state(phase: Phase, rows: Sequence[Sequence[Any]], at: datetime) -> str | None:
-    """All that the statement found but the time itself, and what follows from that."""
+    """Return everything that the statement found except the time itself, and what follows from the time."""
     task_state = rows[0][len(_FIELDS)]
     if task_state != SharedTask.State.OPEN or not phase.scores_are_public(at):
         return None
     facts = [(*row[:-3], row[-1] if row[0] == phase.pk else None) for row in rows]
-    last_grace = rows[0][-3]  # of all phases; if none is still running, this phase need not be asked
+    last_grace = rows[0][-3]  # of all phases; if it has ended, this phase need not be checked
     is_graced = last_grace is not None and parse_db_time(last_grace) > at
     ends = [phase.closes, phase.last_closing if is_graced else phase.closes]
     is_over = [end is not None and end <= at for end in ends]

@@ -1,4 +1,4 @@
-"""The rows of a board: which evaluations, their order, ranks and names."""
+"""The rows of a board: which evaluations it has, and their order, ranks and names."""
 
 import hashlib
 import hmac
@@ -22,12 +22,12 @@ from portal.queries.columns import Order, ranking_column
 from portal.queries.ladder import steps
 from portal.queries.slices import Scores
 
-Keys = Sequence[tuple[int, float | None]]  # evaluation and ranking value, best first
+Keys = Sequence[tuple[int, float | None]]  # evaluations and their ranking values, best first
 _KINDS = Case(When(run__kind=Run.Kind.GOLD, then=0), When(run__kind=Run.Kind.BASELINE, then=1), default=Value(2))
 
 
 class RunColumns(NamedTuple):
-    """The columns of an evaluation and its run that make a row."""
+    """The columns of an evaluation and its run that make up a row."""
 
     pk: int
     scores: Scores
@@ -50,7 +50,7 @@ _FIELDS = ("pk", "scores", "flags", "run", *(f"run__{name}" for name in _RUN))  
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """The team names that a viewer may see: all, or only their own team's; others get aliases."""
+    """The team names that a viewer may see: all names, or only that of their own team, with aliases for the others."""
 
     phase: Phase
     are_public: bool
@@ -72,7 +72,7 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class BoardPage:
-    """A page of lines; `count` is the number of all lines."""
+    """A page of lines. `count` is the number of lines on all pages."""
 
     lines: list[RunColumns]
     count: int
@@ -82,9 +82,9 @@ class BoardPage:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The evaluations of a board; `ranks` by evaluation, None where the metric is undefined.
+    """The evaluations of a board. `ranks` are by evaluation, and None where the metric is undefined.
 
-    `scores` replace theirs: steps of a ladder, or scores on the items of one slice.
+    `scores`, if given, are shown instead of the evaluations' own: steps of a ladder, or scores on one slice.
     """
 
     board: Board
@@ -100,7 +100,7 @@ class Selection:
 
 
 def select_steps(board: Board, track: Track, choices: Choices, viewer: Viewer, at: datetime) -> Selection:
-    """On a ladder: the last step of each team, or all steps, ranked; and the references."""
+    """Select the steps of a ladder: each team's last step or all steps, ranked, and the references."""
     assert board.gold is not None
     here = Evaluation.objects.visible_in_steps(viewer, at).on_board(
         board.phase, board.gold, board.scorer, choices.until
@@ -116,7 +116,7 @@ def select_steps(board: Board, track: Track, choices: Choices, viewer: Viewer, a
 
 
 def select(board: Board, track: Track, choices: Choices, viewer: Viewer, at: datetime) -> Selection:
-    """The counted runs that the viewer may see, ranked by the track's rule, and the references."""
+    """Select the runs that count and that the viewer may see, ranked by the track's rule, and the references."""
     assert board.gold is not None
     phase, pair = board.phase, (board.phase, board.gold, board.scorer, choices.until)
     seen = Evaluation.objects.visible_to(viewer, at)
@@ -132,7 +132,7 @@ def select(board: Board, track: Track, choices: Choices, viewer: Viewer, at: dat
 
 
 def select_slice(chosen: Selection, track: Track, scores: Mapping[int, Scores]) -> Selection:
-    """Runs from `select`, ranked by these scores. Runs without one have no rank."""
+    """Rank the runs from `select` by these scores. Runs without a score have no rank."""
     in_order = chosen.found.filter(team__isnull=False).order_by("run__received_at", "run__name")
     received = dict(in_order.values_list("pk", "run__received_at"))
     best_first = chosen.best_first
@@ -142,7 +142,7 @@ def select_slice(chosen: Selection, track: Track, scores: Mapping[int, Scores]) 
 
 
 def ranked(keys: Keys, track: Track) -> dict[int, int | None]:
-    """Ranks by the track's rule for ties. After a shared rank the next is skipped (1, 1, 3)."""
+    """Return ranks by the track's rule for ties. Ranks after a shared one are skipped (1, 1, 3)."""
     rule, decimals = track.definition.ties, track.definition.decimals
     ranks: dict[int, int | None] = {}
     last: tuple[float, int] | None = None
@@ -157,7 +157,7 @@ def ranked(keys: Keys, track: Track) -> dict[int, int | None]:
 
 
 def shown(selection: Selection, choices: Choices, names: Names) -> QuerySet[Evaluation]:
-    """The evaluations that the reader's filters select."""
+    """Return the evaluations that match the reader's filters."""
     found = selection.found
     if not choices.baselines:
         found = found.filter(team__isnull=False)
@@ -172,9 +172,9 @@ def shown(selection: Selection, choices: Choices, names: Names) -> QuerySet[Eval
 
 
 def page_of(found: QuerySet[Evaluation], selection: Selection, order: Order, choices: Choices) -> BoardPage:
-    """The requested page, or the nearest one. With equal values, references come first, then earlier runs.
+    """Return the requested page, or the nearest one. Among equal values, references come first, then earlier runs.
 
-    The first page, the most frequent one, needs no count unless it is full.
+    The first page is requested most often. It needs no count unless it is full.
     """
     if selection.scores is not None:
         return _sorted_page(_lines(found), selection.scores, order, choices)
@@ -197,7 +197,7 @@ def page_of(found: QuerySet[Evaluation], selection: Selection, order: Order, cho
 def _sorted_page(
     lines: Iterable[RunColumns], scores: Mapping[int, Scores], order: Order, choices: Choices
 ) -> BoardPage:
-    """A page sorted by scores that are not in the database: the query would scan all of them for every row."""
+    """Return a page sorted by scores that are not in the database. The query would scan all of them for every row."""
     found = [line._replace(scores=scores.get(line.pk, {})) for line in lines]
     kinds = (Run.Kind.GOLD, Run.Kind.BASELINE, Run.Kind.TEAM)
     found.sort(key=lambda line: (order(line.scores), kinds.index(Run.Kind(line.kind)), line.received_at, line.name))
@@ -208,7 +208,7 @@ def _sorted_page(
 
 
 def _nearest_page(page: int, count: int, size: int) -> tuple[int, int]:
-    """The number of the page to show, and the number of pages."""
+    """Return the number of the page to show and the number of pages."""
     pages = max(1, -(-count // size))
     return min(max(1, page), pages), pages
 
@@ -218,13 +218,13 @@ def _lines(found: QuerySet[Evaluation]) -> list[RunColumns]:
 
 
 def rows(lines: Iterable[RunColumns], selection: Selection, names: Names, groups: Mapping[int, str]) -> list[Row]:
-    """The rows of a page; `groups` has letters by evaluation."""
+    """Return the rows of a page. `groups` has the tie groups' letters by evaluation."""
     intervals = selection.board.comparison.get("intervals", {})
     return [_row(one, selection, names, intervals.get(str(one.pk)), groups.get(one.pk, "")) for one in lines]
 
 
 def _matches(text: str, names: Names) -> Q:
-    """Filter by what the reader sees: under aliases a search for a name must not reveal whose row it is."""
+    """Filter by what the reader sees. With aliases, a search for a name must not reveal which row it belongs to."""
     if names.are_public:
         in_team = Q(run__team__name__icontains=text) | Q(run__name__icontains=text) | Q(run__method__icontains=text)
         return in_team & Q(team__isnull=False)

@@ -1,4 +1,4 @@
-"""A leaderboard as plain values, for its page, exports, papers, figures and released boards."""
+"""A leaderboard as plain values, for its page, exports, papers, figures and snapshots of releases."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
@@ -15,26 +15,26 @@ Bracket = Literal["", "only", "first", "middle", "last"]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A team's run with its rank, or a reference without. `scores` have full precision, None where undefined."""
+    """A team's run with its rank, or a reference without one. `scores` have full precision; undefined ones are None."""
 
     rank: int | None
-    kind: str  # one of Run.Kind
-    team: str  # or alias; empty for baselines and the gold standard
-    name: str  # empty under an alias, as it may contain the team's name
+    kind: str  # a Run.Kind
+    team: str  # the team's name or alias; empty for baselines and the gold standard
+    name: str  # empty for an alias, because it may contain the team's name
     number: int | None
-    method: str  # the team's own words; may be empty
-    system: str  # one of Run.SystemType; may be empty
+    method: str  # the team's description; may be empty
+    system: str  # a Run.SystemType; may be empty
     run_id: UUID
     scores: Scores
     flags: list[str]
     received_at: datetime
-    slot: str = ""  # one of Run.Slot, in phases with slots
-    is_own: bool = False  # of the viewer's team
-    interval: tuple[float, float] | None = None  # of the ranking value
-    group: str = ""  # letter of the tie group: runs that the items cannot tell apart
-    bracket: Bracket = ""  # the group's bracket, where its rows are adjacent
+    slot: str = ""  # a Run.Slot in phases with slots
+    is_own: bool = False  # whether it is the viewer's team
+    interval: tuple[float, float] | None = None  # interval of the ranking value
+    group: str = ""  # letter of the tie group: runs that the items cannot distinguish
+    bracket: Bracket = ""  # the group's bracket, if its rows are adjacent
     change: int | None = None  # ranks gained since the last release
-    is_new: bool = False  # not in any earlier release, where there is one
+    is_new: bool = False  # not in any earlier release, if there is one
 
     @property
     def is_team(self) -> bool:
@@ -42,7 +42,7 @@ class Row:
 
     @property
     def label(self) -> str:
-        """The team, or the name of a reference."""
+        """The team's name or the name of a reference."""
         return self.team or self.name
 
     @property
@@ -53,7 +53,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Methods of the intervals and tie groups; see `portal.evaluation.compare`."""
+    """The methods of the intervals and tie groups; see `portal.evaluation.compare`."""
 
     metric: str
     rounds: int
@@ -64,21 +64,21 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoardTable:
-    """The rows in order, and where their scores come from."""
+    """The rows in order, and the gold and scorer of their scores."""
 
     track: Track
     phase: Phase
-    columns: list[Column]  # all of the track; on a ladder only the ranking one
+    columns: list[Column]  # all columns of the track; on a ladder, only the ranking one
     rows: list[Row]
     rank_by: str  # key of the ranking column
     gold_version: int | None
     scorer: str
     released: datetime | None
     comparison: Comparison | None = None
-    since: int | None = None  # number of the release to which `change` of a row refers
-    step: float | None = None  # step of the ladder, where this viewer sees scores in steps
+    since: int | None = None  # number of the release that `Row.change` refers to
+    step: float | None = None  # step of the ladder, if the viewer sees scores in steps
     slices: Sequence[SliceChoice] = ()
-    slice: SliceChoice | None = None  # slice of the scored items; None: all items
+    slice: SliceChoice | None = None  # slice of the scored items, or None for all items
     changes: Sequence[BoardChange] = ()  # newest first
 
     @property
@@ -94,14 +94,14 @@ class BoardTable:
         return [row for row in self.rows if row.is_team]
 
     def best(self, column: Column) -> float | None:
-        """The best value of any team in that column."""
+        """Return the best value of any team in that column."""
         values = [row.scores.get(column.key) for row in self.teams]
         defined = [value for value in values if value is not None]
         return (max if column.higher_is_better else min)(defined, default=None)
 
 
 def content_of(table: BoardTable) -> dict[str, Any]:
-    """The content of a released board as JSON."""
+    """Return the content of a released board as JSON."""
     rows = [asdict(row) | {"run_id": str(row.run_id), "received_at": row.received_at.isoformat()} for row in table.rows]
     return {
         "rank_by": table.rank_by,
@@ -113,7 +113,7 @@ def content_of(table: BoardTable) -> dict[str, Any]:
 
 
 def released_table(release: ReleasedBoard) -> BoardTable:
-    """The table of a released board."""
+    """Return the table of a released board."""
     content = release.content
     made = content["comparison"]
     return BoardTable(
@@ -131,12 +131,12 @@ def released_table(release: ReleasedBoard) -> BoardTable:
 
 
 def released_ranks(release: ReleasedBoard) -> dict[str, int | None]:
-    """The released ranks by team."""
+    """Return the released ranks by team."""
     return {row["team"]: row["rank"] for row in release.content["rows"] if row["kind"] == Run.Kind.TEAM}
 
 
 def _row(plain: dict[str, Any]) -> Row:
-    known = {one.name: plain[one.name] for one in fields(Row) if one.name in plain}  # older releases lack newer fields
+    known = {one.name: plain[one.name] for one in fields(Row) if one.name in plain}  # old releases lack newer fields
     known["run_id"], known["received_at"] = UUID(known["run_id"]), datetime.fromisoformat(known["received_at"])
     known["interval"] = tuple(known["interval"]) if known["interval"] else None
     return Row(**known)

@@ -1,4 +1,4 @@
-"""The expiry of the certificate at the portal's address."""
+"""The expiry date of the TLS certificate at the portal's address."""
 
 import ssl
 from datetime import datetime
@@ -13,7 +13,7 @@ CONNECT_SECONDS = 5
 
 
 def certificate_expires(url: str) -> datetime | None:
-    """The expiry, also of an expired or untrusted certificate; None without TLS or an answer."""
+    """Return the expiry date, even of an expired or untrusted certificate. None without TLS or without an answer."""
     place = urlsplit(url)
     if place.scheme != "https" or place.hostname is None:
         return None

@@ -1,4 +1,4 @@
-"""What a reader can choose on a board. All of it is in the URL; only `slice` changes ranks."""
+"""A reader's choices for a board. All of them are in the URL, and only `slice` changes ranks."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,21 +9,21 @@ PAGE_SIZE = 200
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """Which runs and columns to show, in which order.
+    """The runs and columns to show, and their order.
 
-    `sort` is a metric's key (None: the ranking one), `descending` whether high values come first (None: best first).
-    `until` shows the board with the runs received by then.
+    `sort` is a metric's key, or None for the ranking one. `descending` puts high values first; None puts the best
+    first. `until` shows the board with only the runs received by then.
     """
 
     runs: Literal["official", "all"] = "official"
-    search: str = ""  # part of a team's name, a run's name or a method
-    system: str = ""  # one of Run.SystemType
-    slot: str = ""  # one of Run.Slot, where the phase has slots
-    slice: str = ""  # slice of the scored items, as language=es; empty: all
+    search: str = ""  # part of a team name, run name or method
+    system: str = ""  # a Run.SystemType
+    slot: str = ""  # a Run.Slot in phases with slots
+    slice: str = ""  # slice of the scored items, e.g. language=es; empty for all items
     baselines: bool = True
-    columns: tuple[str, ...] = ()  # keys of metrics besides the ranking one; empty: all
+    columns: tuple[str, ...] = ()  # keys of metrics in addition to the ranking one; empty for all
     sort: str | None = None
     descending: bool | None = None
     until: datetime | None = None
     page: int = 1
-    size: int | None = PAGE_SIZE  # rows per page; None: all on one, for files
+    size: int | None = PAGE_SIZE  # rows per page; None puts all on one page, for files

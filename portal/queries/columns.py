@@ -1,4 +1,4 @@
-"""The metrics of a track as columns, and their order."""
+"""A track's metrics as columns, and sort orders."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
@@ -10,23 +10,23 @@ from scoring.metrics import MetricInfo, describe
 
 @dataclass(frozen=True, slots=True)
 class Column(MetricInfo):
-    """One metric as a column: the key of its scores, short and long name, how to read it."""
+    """A metric as a column: the key of its scores, its short and long name, and how to read it."""
 
     decimals: int
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """One value in a column; None where the metric is undefined."""
+    """A value in a column. None where the metric is undefined."""
 
     column: Column
     value: float | None
-    ranks: bool  # whether this metric ranks the track
+    ranks: bool  # whether this is the ranking metric
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A metric's sort order: best first, undefined last."""
+    """The sort key for scores by one metric. Undefined scores come last."""
 
     key: str
     descending: bool
@@ -39,29 +39,29 @@ class Order:
 
 
 def columns(track: Track) -> list[Column]:
-    """The track's metrics in the order of its definition."""
+    """Return the track's metrics in the order of its definition."""
     definition = track.definition
     return [Column(**asdict(describe(spec)), decimals=definition.decimals) for spec in definition.metrics]
 
 
 def ranking_column(track: Track) -> Column:
-    """The metric that ranks the track."""
+    """Return the track's ranking metric."""
     rank_by = track.definition.rank_by
     return next(column for column in columns(track) if column.key == rank_by)
 
 
 def stepped_column(track: Track, step: float) -> Column:
-    """The only column on a ladder, with the decimals of its step. Further metrics would reveal more."""
+    """Return the only column on a ladder, with the decimals of its step. Other metrics would reveal more."""
     _sign, _digits, exponent = Decimal(repr(step)).as_tuple()
     return replace(ranking_column(track), decimals=max(0, -int(exponent)))
 
 
 def shown_score(track: Track, key: float, step: float) -> Score:
-    """The score shown for a run on a ladder."""
+    """Return the score that is shown for a run on a ladder."""
     return Score(stepped_column(track, step), track.score_of(key), ranks=True)
 
 
 def scores(track: Track, values: Mapping[str, float | None]) -> list[Score]:
-    """An evaluation's values in the track's columns."""
+    """Return an evaluation's values in the track's columns."""
     rank_by = track.definition.rank_by
     return [Score(column, values.get(column.key), column.key == rank_by) for column in columns(track)]

@@ -1,7 +1,8 @@
-"""Counters of uploads and runs: each is counted once, into rows, so metrics cost the same for any number.
+"""Counters of uploads and runs. Each is added to a row once, so the metrics take constant time.
 
-That happens ten minutes later, as a transaction may still commit. Until then, uploads are counted from their own rows.
-Runs are not: their state and times change when they are scored again, and a counter must never decrease.
+An upload or run is added ten minutes after it finished, because its transaction may commit late. Until then, uploads
+are counted from their own rows. Runs are not, because their state and times change when they are scored again, and a
+counter must never decrease.
 """
 
 from collections import Counter
@@ -20,21 +21,22 @@ BOUNDS = {
     SCORING: (0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60),
     WAITING: (0.5, 1, 2, 5, 10, 30, 60, 120, 300, 900, 3600),
 }
-ALL, TOTAL = "+Inf", "sum"  # labels of a histogram next to its bounds
+ALL, TOTAL = "+Inf", "sum"  # labels of a histogram in addition to its bounds
 _SETTLED = timedelta(minutes=10)
 _EVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def counters(at: datetime) -> Counts:
-    """The counters: uploads up to now, runs up to ten minutes ago."""
+    """Return the counters: uploads until now, and runs until ten minutes ago."""
     mark = Reading.objects.filter(name=Reading.COUNTED).values("at")
-    rows = list(Tally.objects.annotate(mark=Subquery(mark)))  # one statement: `keep_counters` changes both at once
+    # One statement, because `keep_counters` changes both together.
+    rows = list(Tally.objects.annotate(mark=Subquery(mark)))
     kept: Counts = Counter({(one.name, one.label): one.value for one in rows})
     return kept + _uploads((rows and rows[0].mark) or _EVER, at)
 
 
 def keep_counters(at: datetime) -> None:
-    """Add work that finished since the last time to the rows; simultaneous calls wait for each other."""
+    """Add the work that finished since the last call. Simultaneous calls wait for each other."""
     Reading.objects.bulk_create([Reading(name=Reading.COUNTED, at=_EVER)], ignore_conflicts=True)
     with transaction.atomic():
         mark = Reading.objects.select_for_update().get(name=Reading.COUNTED)

@@ -1,4 +1,4 @@
-"""The effects of organizers' actions as sentences, shown before they confirm."""
+"""The effects of organizers' actions as sentences, which are shown before confirmation."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -12,7 +12,7 @@ from portal.queries.organize import ReleaseLook
 
 
 def of_release(look: ReleaseLook) -> list[str]:
-    """Effects of releasing a phase's scores now."""
+    """Describe the effects of releasing a phase's scores now."""
     runs = Run.objects.eligible().filter(phase=look.phase)
     teams = Team.objects.filter(pk__in=runs.values("team")).exclude(pk__in=Team.objects.shut_out(look.phase)).count()
     boards = [track for track in look.tracks if track.teams]
@@ -40,7 +40,7 @@ def of_release(look: ReleaseLook) -> list[str]:
 
 
 def of_hiding_scores(phase: Phase, at: datetime) -> list[str]:
-    """Effects of hiding public scores, or canceling a planned release."""
+    """Describe the effects of hiding public scores or canceling a planned release."""
     if not phase.scores_are_public(at):
         return [
             _("No one has seen the scores; they stay hidden until you schedule another release."),
@@ -72,7 +72,7 @@ def of_hiding_scores(phase: Phase, at: datetime) -> list[str]:
 
 
 def of_another_gold(line: GoldLine, at: datetime) -> list[str]:
-    """Effects of replacing the gold standard in use."""
+    """Describe the effects of replacing the gold standard in use."""
     phases = line.track.shared_task.phases.filter(split=line.split)
     runs = Run.objects.filter(track=line.track, phase__in=phases, withdrawn_at__isnull=True).count()
     effects = [

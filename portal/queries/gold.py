@@ -11,13 +11,13 @@ from scoring.formats import answer_kind
 
 @dataclass(frozen=True, slots=True)
 class GoldLine:
-    """One track's gold for one split, without any of its content."""
+    """The gold of one track and split, without its content."""
 
     track: Track
     split: str
     newest: GoldStandard | None
     upload: GoldUpload | None
-    former: list[GoldStandard]  # the versions before the newest, the last one first
+    former: list[GoldStandard]  # earlier versions, newest first
 
     @property
     def key(self) -> str:
@@ -25,7 +25,7 @@ class GoldLine:
 
     @property
     def others(self) -> str:
-        """What happens to items without gold; empty if all have gold."""
+        """What happens to items without gold. Empty if all items have gold."""
         if self.newest is None or self.newest.counts is None or len({*self.newest.counts}) == 1:
             return ""
         rules = self.track.definition
@@ -37,7 +37,7 @@ class GoldLine:
 
 
 def gold_lines(shared_task: SharedTask) -> list[GoldLine]:
-    """One entry a track and split that has items, in the task's order."""
+    """Return an entry for each track and split that has items, in the task's order."""
     versions: dict[tuple[int, str], list[GoldStandard]] = defaultdict(list)
     for gold in GoldStandard.objects.filter(track__shared_task=shared_task).order_by("-version"):
         versions[gold.track_id, gold.split].append(gold)

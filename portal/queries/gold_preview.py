@@ -1,4 +1,4 @@
-"""What a waiting gold standard would change: each run's old and new score, rank and tie group."""
+"""The effects of a waiting gold standard: each run's old and new score, rank and tie group."""
 
 from copy import copy
 from dataclasses import dataclass
@@ -16,12 +16,12 @@ from portal.queries.choices import Choices
 from portal.queries.slices import Scores
 from portal.queries.ties import letter
 
-LISTED = 500  # runs of a board on one page
+LISTED = 500  # maximum number of runs of a board on one page
 
 
 @dataclass(frozen=True, slots=True)
 class PlaceOnBoard:
-    """A run on a board: scores None without any; rank and tie group only if it is official."""
+    """A run on a board. `score` may be None, and only official runs have a rank and a tie group."""
 
     scores: Scores | None
     rank: int | None
@@ -42,7 +42,7 @@ class PreviewedRun:
 
     @property
     def values(self) -> tuple[float | None, float | None]:
-        """Old and new ranking value."""
+        """Return the old and the new ranking value."""
         return self.before.value(self.rank_by), self.after.value(self.rank_by)
 
     @property
@@ -52,7 +52,7 @@ class PreviewedRun:
 
 @dataclass(frozen=True, slots=True)
 class PreviewedBoard:
-    """A board before and after the change; runs in their old order, those without a rank last."""
+    """A board before and after the change. Runs are in their old order, with unranked runs last."""
 
     phase: Phase
     is_public: bool
@@ -60,22 +60,22 @@ class PreviewedBoard:
 
     @property
     def rescored(self) -> int:
-        """Runs with a different score."""
+        """Count the runs whose score differs."""
         return sum(one.before.scores != one.after.scores for one in self.runs)
 
     @property
     def reranked(self) -> int:
-        """Official runs with a different rank, or with a rank on one side only."""
+        """Count the official runs whose rank differs, or that have a rank on one side only."""
         return sum(one.before.rank != one.after.rank for one in self.runs)
 
     @property
     def regrouped(self) -> int:
-        """Runs in a different tie group."""
+        """Count the runs whose tie group differs."""
         return sum(one.before.group != one.after.group for one in self.runs)
 
     @property
     def listed(self) -> list[PreviewedRun]:
-        """The first of them, for a page."""
+        """Return the runs that fit on a page."""
         return self.runs[:LISTED]
 
     @property
@@ -84,22 +84,22 @@ class PreviewedBoard:
 
     @property
     def lost(self) -> int:
-        """Runs that cannot be scored by the new gold."""
+        """Count the runs that cannot be scored with the new gold."""
         return sum(one.after.scores is None for one in self.runs)
 
 
 @dataclass(frozen=True, slots=True)
 class GoldPreview:
-    """An upload, the items that it changes (by kind: `count`, and the first ids as `items`), and the boards."""
+    """An upload with its changed items and its boards. Each kind of change has `count` and the first ids as `items`."""
 
     upload: GoldUpload
     changes: dict[str, dict[str, Any]]
     boards: list[PreviewedBoard]
-    is_stale: bool  # gold, scorer, rules or runs of closed phases have changed since
+    is_stale: bool  # whether the gold, scorer, rules or runs of closed phases have changed since then
 
     @property
     def kinds(self) -> list[tuple[str, dict[str, Any]]]:
-        """The kinds of changes, as text."""
+        """Return the kinds of changes with their names."""
         words = {"changed": _("Changed items"), "added": _("Added items"), "removed": _("Removed items")}
         return [(words[kind], part) for kind, part in self.changes.items() if part["count"]]
 
@@ -109,10 +109,10 @@ class GoldPreview:
 
 
 def find_preview(shared_task: SharedTask, key: UUID, organizer: User, at: datetime) -> GoldPreview:
-    """The preview of an upload that the person may see; `boards` is empty until it is computed.
+    """Return the preview of an upload that the person may see. `boards` is empty until it is computed.
 
     Raises:
-        Http404: there is none.
+        Http404: there is no such upload.
     """
     found = GoldUpload.objects.visible_to(organizer).filter(track__shared_task=shared_task, pk=key)
     upload = found.select_related("track__shared_task", "sent_by", "gold").first()
@@ -152,7 +152,7 @@ def _group(groups: dict[str, int], one: Evaluation) -> str:
 
 
 def _ranks(upload: GoldUpload, phase: Phase, shown: list[Evaluation], kept: dict[str, Any]) -> dict[int, int | None]:
-    """Ranks by evaluation, of runs that are official with the new scores."""
+    """Return ranks by evaluation for the runs that are official with the new scores."""
     scores = {one.run_id: kept["runs"][str(one.run_id)] for one in shown}
     keys = {run: None if found is None else upload.track.rank_key(found) for run, found in scores.items()}
     own: dict[int, list[Evaluation]] = {}

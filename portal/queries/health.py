@@ -1,4 +1,4 @@
-"""Health: whether the portal can accept uploads, whether its workers are alive, and how much work waits."""
+"""Health checks: whether the portal can accept uploads, whether workers are alive, and how much work is waiting."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,10 +17,11 @@ from portal.models.schema import missing_migrations
 from portal.objects.interface import data_objects
 
 BROKER_SECONDS = 1
-SILENCE = timedelta(minutes=2)  # a lane without a heartbeat for this long counts as dead; the interval is 30 seconds
-WEB = "web"  # lane of the machines that serve pages
-CLOCK_SECONDS = 5  # accepted error of a machine's clock
-LATE = timedelta(minutes=10)  # age of the oldest waiting upload from which its lane counts as too slow
+# A lane without a heartbeat for this long is considered dead. The interval is 30 seconds.
+SILENCE = timedelta(minutes=2)
+WEB = "web"  # lane name of the machines that serve pages
+CLOCK_SECONDS = 5  # tolerated deviation of a machine's clock
+LATE = timedelta(minutes=10)  # when the oldest waiting upload is this old, its lane is too slow
 
 
 class HealthStatus(StrEnum):
@@ -31,14 +32,14 @@ class HealthStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """The state of each part: `ok`, or what is wrong, without addresses or secrets."""
+    """The state of each part: `ok` or the problem, without addresses or secrets."""
 
     status: HealthStatus
     parts: dict[str, str]
 
 
 def health() -> Health:
-    """Check what uploads need: write to database and storage. Everything else can wait for the sweep."""
+    """Check what uploads need: writing to the database and to storage. Everything else can wait for the sweep."""
     needed = _database() | {"storage": _said(data_objects().probe)}
     later = {"broker": _said(_try_broker)}
     if needed.get("schema") == "ok":
@@ -54,14 +55,14 @@ def _said(test: Callable[[], object]) -> str:
     try:
         test()
     except OSError as error:
-        return error.strerror or type(error).__name__  # without path and address
+        return error.strerror or type(error).__name__  # leaves out path and address
     except redis.RedisError as error:
         return type(error).__name__
     return "ok"
 
 
 def _database() -> dict[str, str]:
-    """Whether the database answers, has the tables and accepts a row."""
+    """Check that the database answers, has all tables and accepts a row."""
     try:
         at = database_now()
     except Error as error:
@@ -82,7 +83,7 @@ def _try_broker() -> None:
 
 
 def _workers(at: datetime) -> dict[str, str]:
-    """Lanes without a heartbeat, and workers that lack something and claim no work."""
+    """Report lanes without a heartbeat, and workers that lack something and so claim no work."""
     beats = dict(Heartbeat.objects.values_list("lane", "at"))
     found = {f"worker {lane}": _beating(beats.get(lane), at) for lane in settings.CELERY_TASK_QUEUES}
     for worker in WorkerHost.objects.filter(at__gte=at - SILENCE).exclude(missing=[]).order_by("lane"):
@@ -91,7 +92,10 @@ def _workers(at: datetime) -> dict[str, str]:
 
 
 def _clocks(at: datetime) -> str:
-    """Clocks that are off. Times come from the database, but logs, certificates and signed links use these clocks."""
+    """Report clocks that are off.
+
+    Times come from the database, but logs, certificates and signed links use these clocks.
+    """
     workers = WorkerHost.objects.filter(at__gte=at - SILENCE).values_list("clock_offset", flat=True)
     most = max([clock_offset(), *workers], key=abs)
     if abs(most) <= CLOCK_SECONDS:
@@ -113,7 +117,7 @@ def _queue(at: datetime) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """Waiting work of one kind: how much, and the age of the oldest in seconds."""
+    """The amount of waiting work of one kind, and the age of the oldest in seconds."""
 
     work: str
     waiting: int
@@ -121,7 +125,7 @@ class Backlog:
 
 
 def backlogs(at: datetime) -> list[Backlog]:
-    """Uploads to check, runs to score, mails to send. Runs without gold don't wait."""
+    """Return the backlogs of uploads to check, runs to score and mails to send. Runs without gold are not waiting."""
     submissions = Submission.objects.filter(state__in=(Submission.State.RECEIVED, Submission.State.CHECKING))
     runs = Run.objects.scorable().filter(state__in=(Run.State.RECEIVED, Run.State.SCORING), team__isnull=False)
     mails = OutgoingMail.objects.filter(state=OutgoingMail.State.QUEUED)

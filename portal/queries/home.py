@@ -1,4 +1,4 @@
-"""The home page: shared tasks by what a reader can do in them now, and the reader's next step."""
+"""The home page: shared tasks grouped by what a reader can do now, and the reader's next step."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -19,16 +19,16 @@ _NEVER = datetime.max.replace(tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class TaskLine:
-    """One shared task in a list.
+    """A shared task in a list.
 
-    `phase` is the open phase that closes first, else one that stays open, else the next to open, else the last that
-    closed; None where there is none. `deadline` is when it closes, opens or closed; None where it stays open.
-    `boards` are the tracks whose leaderboard shows scores to everyone.
+    `phase` is the open phase that closes first. Without one, it is an open phase without an end, then the next phase to
+    open, then the last phase that closed, or None. `deadline` is when it closes, opens or closed, or None if it has no
+    end. `boards` are the tracks whose leaderboard shows scores to everyone.
     """
 
     task: SharedTask
     tracks: list[Track]
-    teams: int  # approved teams
+    teams: int  # number of approved teams
     runs: int
     phase: Phase | None
     deadline: datetime | None
@@ -37,9 +37,9 @@ class TaskLine:
 
 @dataclass(frozen=True, slots=True)
 class HomeLists:
-    """One page of all tasks: the open ones by deadline, the upcoming ones by date, then the rest, newest first.
+    """A page of all tasks: open ones by deadline, upcoming ones by date, then all others, newest first.
 
-    `languages` and `years` are those of all these tasks, whatever the filter.
+    `languages` and `years` are those of all tasks that the reader sees, whatever the filter.
     """
 
     open: list[TaskLine]
@@ -56,7 +56,7 @@ class HomeLists:
 
 @dataclass(frozen=True, slots=True)
 class TaskFilter:
-    """Which tasks a reader looks for; empty: all."""
+    """The reader's search for tasks. Empty fields match all tasks."""
 
     words: str = ""  # part of a title, subtitle, venue or slug
     language: str = ""
@@ -75,7 +75,7 @@ class TaskFilter:
 
 
 def home_lists(viewer: Viewer, at: datetime, wanted: TaskFilter | None = None, page: str = "1") -> HomeLists:
-    """One page of the shared tasks that the person sees. The number of queries does not depend on theirs."""
+    """Return a page of the shared tasks that the person may see, with a constant number of queries."""
     visible = SharedTask.objects.visible_to(viewer)
     found = _by_state((wanted or TaskFilter()).apply(visible), at)
     shown = Paginator(found.prefetch_related("tracks", "phases__graces"), PAGE_SIZE).get_page(page)
@@ -110,7 +110,7 @@ def _counts(rows: QuerySet[Any], by: str) -> dict[int, int]:
 
 
 def _by_state(tasks: SharedTaskQuerySet, at: datetime) -> SharedTaskQuerySet:
-    """Tasks in the order of the home page; a task's state and time are those of `deciding_phase`."""
+    """Sort tasks for the home page. A task's state and time are those of `deciding_phase`."""
     phases = Phase.objects.filter(shared_task=OuterRef("pk"))
     extended = Subquery(Grace.objects.filter(phase=OuterRef("pk"), team__isnull=True).values("until"))
     closings = phases.open(at).annotate(until=Greatest("closes", Coalesce(extended, "closes"))).order_by("until")
@@ -125,7 +125,7 @@ def _by_state(tasks: SharedTaskQuerySet, at: datetime) -> SharedTaskQuerySet:
 
 
 def deciding_phase(phases: list[Phase], at: datetime) -> tuple[int, Phase | None]:
-    """The task's state, and the phase shown in a `TaskLine`."""
+    """Return the task's state and the phase for its `TaskLine`."""
     running = [phase for phase in phases if phase.is_open(at)]
     if running:
         return OPEN, min(running, key=lambda phase: (phase.closes_for(None) or _NEVER, -phase.opens.timestamp()))
@@ -136,7 +136,7 @@ def deciding_phase(phases: list[Phase], at: datetime) -> tuple[int, Phase | None
 
 
 def deciding_date(state: int, phase: Phase | None) -> datetime | None:
-    """When that phase opens, if it is upcoming, else when it closes or closed."""
+    """Return when an upcoming phase opens, or when any other phase closes or closed."""
     if phase is None:
         return None
     return phase.opens if state == UPCOMING else phase.closes_for(None)
@@ -144,7 +144,7 @@ def deciding_date(state: int, phase: Phase | None) -> datetime | None:
 
 @dataclass(frozen=True, slots=True)
 class NextStep:
-    """An open phase of a task in which the reader's team takes part, and the number of its scored runs there."""
+    """An open phase of a task in which the reader's team takes part, and the number of its scored runs in it."""
 
     team: Team
     shared_task: SharedTask
@@ -153,7 +153,7 @@ class NextStep:
 
 
 def next_step(user: Viewer, at: datetime) -> NextStep | None:
-    """The open phase of the user's approved teams that closes first, if any."""
+    """Return the open phase of the user's approved teams that closes first, if there is one."""
     if not user.is_authenticated:
         return None
     teams = Team.objects.filter(members=user.pk, state=Team.State.APPROVED)

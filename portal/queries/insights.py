@@ -1,4 +1,4 @@
-"""Results analysis: statistics of all runs, correlations of metrics, classes, hard items."""
+"""Results analysis: statistics of all runs, correlations between metrics, classes and hard items."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,13 +17,13 @@ from scoring.analysis.field import Summary, rank_correlation, summary
 
 Found = TypeVar("Found")
 
-MANY = 5000  # limit of runs in a picture
-FIELD = 30  # limit of runs shown next to each other
+MANY = 5000  # maximum number of runs in a figure
+FIELD = 30  # maximum number of runs shown next to each other
 
 
 @dataclass(frozen=True, slots=True)
 class LeadLine:
-    """One run's lead over another by the ranking metric, with bounds; see `scoring.significance.Lead`."""
+    """A run's lead over another run by the ranking metric, with bounds; see `scoring.significance.Lead`."""
 
     ahead: str
     behind: str
@@ -31,25 +31,25 @@ class LeadLine:
     low: float
     high: float
     p_value: float  # not corrected for the number of pairs
-    disagreement: float | None  # share of items with different answers; None for weights
+    disagreement: float | None  # share of items with different answers; None if answers are weights
 
 
 @dataclass(frozen=True, slots=True)
 class SliceScores:
-    """Scores of the teams' FIELD best runs by the slices of one column, by the ranking metric."""
+    """Ranking scores of the best FIELD runs of teams, by the slices of one column."""
 
     name: str
     title: str
-    items: list[tuple[str, int]]  # slice and number of items
-    rows: list[tuple[str, float | None, list[float | None]]]  # run, its score, and the score in each slice
+    items: list[tuple[str, int]]  # slices and their numbers of items
+    rows: list[tuple[str, float | None, list[float | None]]]  # runs, their scores, and their scores in each slice
 
 
 @dataclass(frozen=True, slots=True)
 class GapLine:
-    """The most certain gap of a run between two slices of a column; see `scoring.significance.slice_gaps`."""
+    """A run's most certain gap between two slices of a column; see `scoring.significance.slice_gaps`."""
 
     run: str
-    title: str  # of the column
+    title: str  # title of the column
     behind: str
     ahead: str
     gap: float
@@ -64,44 +64,45 @@ class GapLine:
 
 @dataclass(frozen=True, slots=True)
 class MissedByAnswer:
-    """Items that the best runs all got wrong, by the gold's answer, as in Table 4 of HatEval 2019.
+    """Items that all of the best runs answered incorrectly, by the gold's answer, as in Table 4 of HatEval 2019.
 
-    `best`, `counts` and `ids` have an entry for each number of runs. `rows` have the answers of which some were missed.
+    `best`, `counts` and `ids` have an entry for each number of runs. `rows` contain only answers with missed items.
     """
 
     best: list[int]
     judged: int
     counts: list[int]
-    rows: list[tuple[str, list[int], int]]  # the gold's answer, its missed items, all its items
+    rows: list[tuple[str, list[int], int]]  # the gold's answer, the counts of missed items, and the count of all items
     ids: list[list[str]]  # empty unless the task publishes its items
 
 
 @dataclass(frozen=True, slots=True)
 class Insights:
-    """The analysis of a board's runs, which have the names shown on the board."""
+    """The analysis of a board's runs, with the names that the board shows."""
 
-    board: Leaderboard  # the official runs
-    every_run: Leaderboard  # or the best MANY of them
-    statistics: list[tuple[Column, Summary]]  # of metrics that some run has
-    correlations: list[tuple[Column, list[float | None]]]  # one row, and as many values, for each metric
-    details: dict[str, dict[str, Any]]  # `scoring.analysis.details.details` by run
-    ranks: dict[str, tuple[int, int]]  # range of a run's rank on resampled items
-    leads: list[LeadLine]  # of the best runs over each other
-    field: dict[str, Any]  # `scoring.analysis.details.field_details`; empty until a worker made it
-    evaluation_ids: dict[str, int]  # by run
+    board: Leaderboard  # with the official runs
+    every_run: Leaderboard  # with all runs, or the best MANY of them
+    statistics: list[tuple[Column, Summary]]  # for each metric that some run has
+    correlations: list[tuple[Column, list[float | None]]]  # a row for each metric, with a value for each metric
+    details: dict[str, dict[str, Any]]  # by run: `scoring.analysis.details.details`
+    ranks: dict[str, tuple[int, int]]  # by run: range of its rank on resampled items
+    leads: list[LeadLine]  # leads of the best runs over each other
+    field: dict[str, Any]  # `scoring.analysis.details.field_details`; empty until a worker has computed it
+    evaluation_ids: dict[str, int]  # by run: its evaluation
     missed: MissedByAnswer | None
     slices: list[SliceScores]
     gaps: list[GapLine]
-    agreement: list[dict[str, Any]]  # the annotators', as `scoring.gold.agreement.AnnotatorAgreement`; empty if unknown
+    # Agreement between annotators as `scoring.gold.agreement.AnnotatorAgreement`; empty if unknown.
+    agreement: list[dict[str, Any]]
 
 
 def insights(track: Track, phase: Phase, viewer: Viewer, at: datetime) -> Insights:
-    """The analysis that the viewer may see now; empty parts for a hidden board."""
+    """Return the analysis that the viewer may see now. Its parts are empty if the board is hidden."""
     board, every_run = leaderboards(track, phase, viewer, at, Choices(size=None), Choices(runs="all", size=MANY))
     teams = board.teams
     values = {column.key: [row.scores.get(column.key) for row in teams] for column in board.columns}
     measured = [column for column in board.columns if any(value is not None for value in values[column.key])]
-    shown = {row.run_id: row.label for row in board.rows if row.kind != Run.Kind.GOLD}  # best first
+    shown = {row.run_id: row.label for row in board.rows if row.kind != Run.Kind.GOLD}  # in order, best first
     evaluations = _evaluations(board, shown, viewer, at)
     names = {str(evaluation.pk): shown[evaluation.run_id] for evaluation in evaluations}
     kept = _kept(board, viewer, at)
@@ -129,7 +130,7 @@ def insights(track: Track, phase: Phase, viewer: Viewer, at: datetime) -> Insigh
 
 
 def _evaluations(board: Leaderboard, shown: Mapping[UUID, str], viewer: Viewer, at: datetime) -> list[Evaluation]:
-    """The evaluations of the rows, in their order."""
+    """Return the evaluations of the rows, in their order."""
     if board.gold_version is None:
         return []
     seen = Evaluation.objects.visible_to(viewer, at)
@@ -139,7 +140,7 @@ def _evaluations(board: Leaderboard, shown: Mapping[UUID, str], viewer: Viewer, 
 
 
 def _kept(board: Leaderboard, viewer: Viewer, at: datetime) -> Board | None:
-    """The worker's comparison of the board's runs; None where the board is hidden or not compared."""
+    """Return the board with the worker's comparison of its runs. None if it is hidden or not compared yet."""
     if board.comparison is None:
         return None
     kept = Board.objects.visible_to(viewer, at).filter(track=board.track, phase=board.phase).first()
@@ -177,7 +178,7 @@ def _slices(found: BySlice, board: Leaderboard, rows: list[Row], names: Mapping[
 
 
 def _gaps(found: BySlice, track: Track, names: Mapping[str, str]) -> list[GapLine]:
-    """One line for each run and column, in the order of the runs."""
+    """Return a line for each run and column, in the order of the runs."""
     lines = []
     for run, by in _in_order(found.gaps, names):
         for name, gaps in _of_track(by, track):
@@ -189,12 +190,12 @@ def _gaps(found: BySlice, track: Track, names: Mapping[str, str]) -> list[GapLin
 
 
 def _of_track(found: Mapping[str, Found], track: Track) -> list[tuple[str, Found]]:
-    """In the order of the track's slices."""
+    """Return the entries in the order of the track's slices."""
     return [(name, found[name]) for name in track.definition.slices if name in found]
 
 
 def _missed(found: Sequence[Mapping[str, Any]], board: Leaderboard, at: datetime) -> MissedByAnswer | None:
-    """The answers with the most missed items first."""
+    """Return missed items by answer, the answers with the most missed items first."""
     if not found:
         return None
     all_of = {answer: items for answer, (_missed, items) in found[0]["by_answer"].items()}
@@ -209,7 +210,7 @@ def _missed(found: Sequence[Mapping[str, Any]], board: Leaderboard, at: datetime
 
 
 def _named(field: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    """Values by name instead of evaluation, without runs that the board does not show."""
+    """Return the values by name instead of evaluation, without runs that the board does not show."""
     if "disagreement" not in field:
         return dict(field)
     table = _in_order(field["disagreement"], names)
@@ -217,5 +218,5 @@ def _named(field: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]
 
 
 def _in_order(found: Mapping[str, Found], names: Mapping[str, str]) -> list[tuple[str, Found]]:
-    """Names and values in the order of the names; PostgreSQL's JSON has no order."""
+    """Return names and values in the order of the names. PostgreSQL's JSON objects have no order."""
     return [(name, found[pk]) for pk, name in names.items() if pk in found]

@@ -1,7 +1,7 @@
-"""Ladders: which runs made a step, and the scores shown of them while the phase is open.
+"""Ladders: which runs made a step, and the scores that are shown for them while the phase is open.
 
-Every page, file and mail with scores reads boards (`leaderboard`) or runs (`runs`), and both use this module. Steps are
-computed from scores that the viewer must not see, so nothing else leaves this module.
+Boards (`leaderboard`) and runs (`runs`) use this module, and every page, file and mail with scores reads one of them.
+Steps are computed from scores that the viewer must not see, so those scores never leave this module.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -20,9 +20,9 @@ _UNFINISHED = (Run.State.RECEIVED, Run.State.SCORING)
 
 @dataclass(frozen=True, slots=True)
 class LadderStep:
-    """A run that made a step, and its shown ranking key (see `Track.rank_key`), rounded."""
+    """A run that made a step, and the rounded ranking key that is shown for it (see `Track.rank_key`)."""
 
-    owner: int | UUID  # the team, or a run without one
+    owner: int | UUID  # the team, or the run itself for a baseline
     run: UUID
     evaluation: int
     is_teams: bool
@@ -45,16 +45,17 @@ class _Sent(NamedTuple):
 
     @property
     def owners(self) -> tuple[tuple[str, int | UUID | None], ...]:
-        """The team and the person who uploaded it. A baseline has a ladder of its own."""
+        """Return the team and the person who uploaded the run. A baseline has a ladder of its own."""
         return (("run", self.run),) if self.team is None else (("team", self.team), ("sender", self.sender))
 
 
 def steps(board: Board, runs: QuerySet[Run], viewer: Viewer, at: datetime) -> list[LadderStep]:
-    """The steps on that board that the viewer may see, in order; `runs` must have all runs of an owner or none.
+    """Return the steps on that board that the viewer may see, in order.
 
-    Owners of a run are its team and its sender, so a person who changes teams gets no second ladder. A withdrawn run
-    keeps its place in the order, so that withdrawing does not reset the ladder; whether it is on a board is checked
-    elsewhere. A run waits for the scores of its owners' earlier runs, so that shown scores do not change.
+    `runs` must contain all runs of an owner or none. A run's owners are its team and its sender, so a person who
+    changes teams gets no second ladder. A withdrawn run keeps its position in the order, so that withdrawing does not
+    reset the ladder. Whether it is on a board is checked elsewhere. A run waits for the scores of its owners' earlier
+    runs, so that shown scores do not change.
     """
     step = board.phase.ladder_step
     assert step is not None
@@ -75,7 +76,7 @@ def steps(board: Board, runs: QuerySet[Run], viewer: Viewer, at: datetime) -> li
 
 
 def shown_keys(runs: Collection[Run], viewer: Viewer, at: datetime) -> dict[UUID, float]:
-    """The shown keys of these runs and of their owners' other runs, without runs that made no step."""
+    """Return the shown keys of these runs and of their owners' other runs. Runs that made no step are left out."""
     phases, tracks = {run.phase_id for run in runs}, {run.track_id for run in runs}
     teamless = {run.pk for run in runs if run.team_id is None}
     teams = _connected({run.team_id for run in runs if run.team_id is not None}, phases)
@@ -85,7 +86,7 @@ def shown_keys(runs: Collection[Run], viewer: Viewer, at: datetime) -> dict[UUID
 
 
 def _connected(teams: set[int], phases: Collection[int]) -> set[int]:
-    """These teams, and all teams connected to them by people who uploaded for several."""
+    """Return these teams, and all teams connected to them by people who uploaded for several teams."""
     found: set[int] = set()
     sent = Submission.objects.filter(phase__in=phases)
     while teams - found:
@@ -96,7 +97,7 @@ def _connected(teams: set[int], phases: Collection[int]) -> set[int]:
 
 
 def _known(runs: Iterable[_Sent]) -> Iterator[_Sent]:
-    """Runs with known scores, without those after an unscored run of the same owner."""
+    """Yield runs with known scores, except those after an unscored run of the same owner."""
     waiting: set[object] = set()
     for sent in runs:
         if sent.is_awaited or not waiting.isdisjoint(sent.owners):

@@ -1,4 +1,4 @@
-"""The leaderboard of one track in one phase: one gold version, one scorer version, never a mixture."""
+"""The leaderboard of one track in one phase, by one gold and one scorer version, never a mixture."""
 
 from collections.abc import Mapping, Sequence
 from copy import copy
@@ -20,24 +20,28 @@ from portal.queries.ties import bracketed, groups_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leaderboard(BoardTable):
-    """One page of a board; `visible` False: no rows. `hidden_reason` says why not everyone sees it, or is empty."""
+    """A page of a board. If `visible` is False, it has no rows.
+
+    `hidden_reason` is empty if everyone may see the board.
+    """
 
     visible: bool
     hidden_reason: str
-    pending: int = 0  # runs without a score
-    rescored: tuple[int, int] | None = None  # while runs are scored again: number done, and number of all
+    pending: int = 0  # number of runs without a score
+    # While runs are scored again: the number of finished runs and of all runs.
+    rescored: tuple[int, int] | None = None
     has_aliases: bool = False
-    count: int = 0  # rows on all pages
+    count: int = 0  # number of rows on all pages
     page: int = 1
     pages: int = 1
     releases: Sequence[ReleasedBoard] = ()  # newest first
-    unmade: int = 0  # runs on all pages without scores for that slice
+    unmade: int = 0  # number of runs on all pages that have no scores for the chosen slice
 
 
 def default_phase(phases: Sequence[Phase], at: datetime) -> Phase | None:
-    """The default phase: the last with public scores, else the last that has opened, else the first.
+    """Return the default phase: the last with public scores, otherwise the last that has opened, otherwise the first.
 
-    Among those with public scores, one that is over comes first: a campaign's result before what follows it.
+    Among phases with public scores, one that is over comes first: a campaign's result before what follows it.
     """
     opened = [phase for phase in phases if phase.opens <= at]
     public = [phase for phase in opened if phase.scores_are_public(at)]
@@ -48,11 +52,11 @@ def default_phase(phases: Sequence[Phase], at: datetime) -> Phase | None:
 def leaderboard(
     track: Track, phase: Phase, viewer: Viewer, at: datetime, choices: Choices | None = None
 ) -> Leaderboard:
-    """The board that the viewer may see now.
+    """Return the board as the viewer may see it now.
 
-    Ranks cover the runs of teams selected by `choices.runs` and `choices.until`, by the track's ranking metric, its
-    direction and its rule for ties, on all items or those of `choices.slice`. Other choices don't change ranks.
-    Baselines and the gold standard have no rank and are listed by their score.
+    Ranks cover the teams' runs that `choices.runs` and `choices.until` select. They follow the track's ranking metric,
+    its direction and its rule for ties, on all items or on those of `choices.slice`. Other choices do not change ranks.
+    Baselines and the gold standard have no rank and are listed by score.
     """
     return leaderboards(track, phase, viewer, at, choices or Choices())[0]
 
@@ -60,8 +64,8 @@ def leaderboard(
 def leaderboards(
     track: Track, phase: Phase, viewer: Viewer, at: datetime, *choices: Choices
 ) -> tuple[Leaderboard, ...]:
-    """The same board for several choices, sharing queries."""
-    # for texts; rows have their own gate
+    """Return the same board for several choices, which share queries."""
+    # Only for texts: rows are filtered by their own queryset.
     visible, step = phase.scores_are_visible_to(viewer, at), phase.step_for(viewer, at)
     board = _board(track, phase, viewer, at)
     result = Leaderboard(
@@ -81,7 +85,7 @@ def leaderboards(
     if board is None or board.gold is None or not (visible or _has_rows(board, viewer, at)):
         return (result,) * len(choices)
     if board.comparison.get("metric") != result.rank_by:
-        board.comparison = {}  # made with the former ranking metric
+        board.comparison = {}  # computed with the previous ranking metric
     slices = by_slice(board) if step is None else BySlice()
     are_public = phase.names_are_public(at) or phase.shared_task.is_organized_by(viewer)
     result = replace(
@@ -100,7 +104,7 @@ def leaderboards(
 
 
 def _board(track: Track, phase: Phase, viewer: Viewer, at: datetime) -> Board | None:
-    """The board's row, without the comparison if the viewer must not see it."""
+    """Return the board's row, without its comparison if the viewer must not see it."""
     rows = Board.objects.filter(track=track, phase=phase).select_related("gold")
     board = rows.visible_to(viewer, at).first()
     if board is None and (board := rows.defer("comparison").first()) is not None:
@@ -111,12 +115,12 @@ def _board(track: Track, phase: Phase, viewer: Viewer, at: datetime) -> Board | 
 
 
 def _has_rows(board: Board, viewer: Viewer, at: datetime) -> bool:
-    """Whether the gate shows any row; a hidden board needs no further query."""
+    """Return whether the viewer may see any row. A hidden board needs no further query."""
     return Evaluation.objects.visible_at_all(viewer, at).filter(gold=board.gold, phase=board.phase).exists()
 
 
 class _Reader(NamedTuple):
-    """The viewer and time for which a board is made."""
+    """The viewer and the time for which a board is shown."""
 
     viewer: Viewer
     at: datetime
@@ -127,7 +131,7 @@ def _with_rows(result: Leaderboard, board: Board, reader: _Reader, slices: BySli
     chosen = slices.choice(choices.slice)
     if chosen is not None:
         board = copy(board)
-        board.comparison = {}  # of all items, so not for one slice
+        board.comparison = {}  # it covers all items, not a single slice
     names = reader.names
     selection = _select(board, result, choices, None if chosen is None else slices.of(chosen), reader)
     order = _order(result, choices)
@@ -167,7 +171,7 @@ def _order(result: Leaderboard, choices: Choices) -> Order:
 
 
 def _pending(track: Track, phase: Phase, board: Board | None) -> int:
-    """Waiting runs without a score on the board; not those that are scored again."""
+    """Count the waiting runs without a score on the board. Runs that are scored again are not included."""
     if board is None or board.gold is None:
         return Run.objects.pending(track.pk, phase.pk).count()
     return board.pending_runs().count()
@@ -189,13 +193,13 @@ def _comparison(board: Board) -> Comparison | None:
 
 
 def _last_release(board: Board, releases: Sequence[ReleasedBoard]) -> ReleasedBoard | None:
-    """The newest release with other scores than the board shows now."""
+    """Return the newest release whose scores differ from those that the board shows now."""
     shown = (board.gold_id, board.scorer)
     return next((one for one in releases if (one.gold_id, one.scorer) != shown), None)
 
 
 def _compared_with(release: ReleasedBoard, lines: list[Row]) -> list[Row]:
-    """The rows with the ranks gained since that release."""
+    """Return the rows with the ranks that they have gained since that release."""
     before = released_ranks(release)
 
     def compared(row: Row) -> Row:
@@ -223,7 +227,10 @@ def hidden_reason(phase: Phase, at: datetime) -> str:
 
 
 def board_state(board: Leaderboard, choices: Choices, at: datetime) -> str:
-    """The board's state, one of `portal.web.templatetags.icons`. Never final while scores or changes are to come."""
+    """Return the board's state, one of `portal.web.templatetags.icons`.
+
+    It is never final while changes are expected.
+    """
     phase = board.phase
     if choices.until is not None and choices.until <= at:
         return "earlier"

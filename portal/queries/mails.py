@@ -1,4 +1,4 @@
-"""Facts for mails besides their rows, read when they are sent: current, and visible to everyone."""
+"""The facts in mails that are not in their rows. They are read when the mail is sent, and are visible to everyone."""
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
@@ -27,20 +27,21 @@ from portal.times_and_numbers import count, score
 from scoring.reports.messages import phrase
 from scoring.reports.problems import Problem, translate
 
-FINDINGS = 10  # in a mail; the page has all
+FINDINGS = 10  # shown in a mail; the page shows all
 
-_STATES: Mapping[str, tuple[Team.State, ...]] = {  # states of the team; with others the mail would be wrong
+# Required states of the team. In other states the mail would be incorrect.
+_STATES: Mapping[str, tuple[Team.State, ...]] = {
     OutgoingMail.Kind.TEAM_APPROVED: (Team.State.APPROVED,),
     OutgoingMail.Kind.DATA_PASSWORD: (Team.State.APPROVED,),
     OutgoingMail.Kind.TEAM_DECLINED: (Team.State.DECLINED,),
     OutgoingMail.Kind.TEAM_WAITING: (Team.State.PENDING,),
     OutgoingMail.Kind.INVITATION: (Team.State.PENDING, Team.State.APPROVED),
 }
-_EVERYBODY = AnonymousUser()  # mails show what everyone may see, as they may be forwarded
+_EVERYBODY = AnonymousUser()  # mails may be forwarded, so they show only what everyone may see
 
 
 def facts(mail: OutgoingMail, at: datetime) -> MailFacts | None:
-    """The facts of that mail; None if it is no longer due."""
+    """Return the facts of that mail, or None if it is no longer due."""
     is_true = mail.team is None or mail.kind not in _STATES or mail.team.state in _STATES[mail.kind]
     if not (is_true and _has_reader(mail)):
         return None
@@ -49,9 +50,9 @@ def facts(mail: OutgoingMail, at: datetime) -> MailFacts | None:
 
 
 def _has_reader(mail: OutgoingMail) -> bool:
-    """Whether its person still wants such mails, is still in the team, or organizes the task still.
+    """Return whether the person still wants such mails and is still in the team, or still organizes the task.
 
-    About a task that is hidden only its organizers get mails.
+    Mails about a hidden task go only to its organizers.
     """
     is_public = mail.shared_task_id is None or mail.shared_task.state == SharedTask.State.OPEN
     if mail.user is None:  # an invitation, or a mail to someone without an account
@@ -86,7 +87,7 @@ def _scored(mail: OutgoingMail, at: datetime) -> MailFacts:
 
 
 def _deadline(mail: OutgoingMail, at: datetime) -> MailFacts | None:
-    """None if the deadline was moved or has passed, or the team has made it."""
+    """Return None if the deadline was moved or has passed, or if the team has a valid run."""
     phase, team = mail.phase, mail.team
     assert phase is not None
     assert team is not None
@@ -97,14 +98,14 @@ def _deadline(mail: OutgoingMail, at: datetime) -> MailFacts | None:
 
 
 def _released(mail: OutgoingMail, at: datetime) -> MailFacts | None:
-    """None if the release was postponed."""
+    """Return None if the release was postponed."""
     if mail.phase is None or not mail.phase.scores_are_public(at):
         return None
     return MailFacts(results=_official_results(mail.team, mail.phase, at) if mail.team else ())
 
 
 def _new_agreement(mail: OutgoingMail, at: datetime) -> MailFacts | None:
-    """None if the person has signed, or a newer version has a mail of its own."""
+    """Return None if the person has signed, or if a newer version has its own mail."""
     agreement = mail.shared_task.definition.agreement
     is_asked = agreement is not None and agreement.version == mail.details["version"]
     has_signed = mail.user is not None and Signature.objects.current(mail.user, mail.shared_task) is not None
@@ -112,7 +113,7 @@ def _new_agreement(mail: OutgoingMail, at: datetime) -> MailFacts | None:
 
 
 def _account(mail: OutgoingMail, at: datetime) -> MailFacts | None:
-    """The facts; None if the address is no longer the account's, or was confirmed by another mail."""
+    """Return the facts. None if the account has another address now or the address was confirmed by another mail."""
     if mail.user is None:
         return MailFacts()
     address = EmailAddress.objects.filter(user=mail.user, email__iexact=mail.address).first()
@@ -137,7 +138,7 @@ def _submission(mail: OutgoingMail) -> Submission:
 
 
 def _finding(found: dict[str, Any], language: str) -> Finding:
-    """One problem: its first place, a sentence with the fix, and what was expected if the sentence does not say it."""
+    """Describe a problem: its first position, a sentence with the fix, and what was expected if that is missing."""
     problem = translate(Problem(**{**found, "places": tuple(found["places"])}), language)
     hints = []
     if problem.expected and (expected := phrase(problem.expected, language)) not in problem.message:
@@ -157,7 +158,7 @@ def _place(problem: Problem) -> str:
 
 
 def _official_results(team: Team, phase: Phase, at: datetime) -> list[MailedResult]:
-    """The team's official runs with their ranking scores."""
+    """Return the team's official runs with their ranking scores."""
     lines = [line for line in team_runs(team, _EVERYBODY, at) if line.run.phase_id == phase.pk]
     found = official_runs_of(lines, _EVERYBODY, at)
     official = {one.run.pk for one in found if one.run is not None}

@@ -1,6 +1,7 @@
-"""Metrics for Prometheus, counted from rows: the same in all web processes and after a restart.
+"""Metrics for Prometheus, counted from rows: they are the same in all web processes and after a restart.
 
-Every series is there from the start, at 0: an alert on a series that appears with its first error misses that error.
+Every series exists from the start with the value 0. An alert on a series that appears with its first error would miss
+that error.
 """
 
 import shutil
@@ -27,19 +28,19 @@ from scoring.reports.messages.en import MESSAGES
 
 Family = type[CounterMetricFamily] | type[GaugeMetricFamily]
 
-ANSWERS, ANSWERED = "answers", "answered_seconds"  # `portal.web.requests` counts them
+ANSWERS, ANSWERED = "answers", "answered_seconds"  # counted by `portal.web.requests`
 ANSWERED_SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 _BOUNDS = BOUNDS | {ANSWERED: ANSWERED_SECONDS}
 _STATUSES = ("2xx", "3xx", "4xx", "5xx")
 _REGULAR = (Reading.BACKUP, Reading.RESTORE, Reading.RECONCILE)
-# Few rows are in these states; rows in others are counted when they get there.
+# Few rows are in these states. Rows in other states are counted when they reach them.
 _SUBMISSIONS = (Submission.State.RECEIVED, Submission.State.CHECKING, Submission.State.FAILED)
 _RUNS = (Run.State.RECEIVED, Run.State.SCORING, Run.State.FAILED)
 _MAILS = (OutgoingMail.State.QUEUED, OutgoingMail.State.FAILED)
 
 
 def metrics(at: datetime) -> Iterator[Metric]:
-    """All metrics; `docs/for-administrators.md` says what to watch."""
+    """Return all metrics. `docs/for-administrators.md` explains which ones to watch."""
     counts = counters(at)
     tasks = SharedTask.objects.order_by("slug").values_list("slug", flat=True)
     yield _counter("agon_uploads", "Uploads accepted.", ["shared_task"], ((one, counts[UPLOADS, one]) for one in tasks))
@@ -71,7 +72,7 @@ def metrics(at: datetime) -> Iterator[Metric]:
 
 
 def _family(kind: Family, name: str, words: str, labels: list[str], rows: Iterable[tuple[Any, ...]]) -> Metric:
-    """`rows` have a value of each label, and the figure for these."""
+    """Return a metric family. Each of `rows` has a value for each label, and the number for these labels."""
     family = kind(name, words, labels=labels)
     for *values, figure in rows:
         family.add_metric(values, figure)
@@ -82,7 +83,7 @@ _counter, _gauge = partial(_family, CounterMetricFamily), partial(_family, Gauge
 
 
 def _states(name: str, words: str, rows: QuerySet[Any], states: tuple[str, ...]) -> Metric:
-    """The number of rows in each of these states."""
+    """Return the number of rows in each of these states."""
     found = rows.filter(state__in=states).order_by().values_list("state").annotate(count=Count("pk"))
     counts = dict(found)
     return _gauge(name, words, ["state"], ((state, counts.get(state, 0)) for state in states))
@@ -95,7 +96,7 @@ def _histogram(name: str, words: str, counts: Counts) -> Metric:
 
 
 def _regular_work(at: datetime) -> Iterator[Metric]:
-    """The age of regular work; if it was never done, the portal's age."""
+    """Report the age of regular work. If it was never done, this is the portal's age."""
     begun = _begun(at)
     beats = dict(Heartbeat.objects.values_list("lane", "at"))
     silences = ((lane, _age(beats.get(lane, begun), at)) for lane in settings.CELERY_TASK_QUEUES)
@@ -111,7 +112,7 @@ def _regular_work(at: datetime) -> Iterator[Metric]:
 
 
 def regular_work(at: datetime) -> dict[str, tuple[float, float]]:
-    """Name of the work → seconds since it was last done, or since the portal exists, and its result."""
+    """Return the seconds since each kind of regular work was last done, or since the portal exists, and its result."""
     begun = _begun(at)
     found = {one.name: one for one in Reading.objects.filter(name__in=_REGULAR)}
     known = {name: found.get(name, Reading(at=begun)) for name in _REGULAR}
@@ -119,7 +120,7 @@ def regular_work(at: datetime) -> dict[str, tuple[float, float]]:
 
 
 def certificate_seconds(at: datetime) -> float | None:
-    """Seconds until the certificate expires; None if it was never read."""
+    """Return the seconds until the certificate expires, or None if it was never read."""
     seen = Reading.objects.filter(name=Reading.CERTIFICATE).first()
     return seen.value - at.timestamp() if seen else None
 
@@ -134,7 +135,7 @@ def _age(since: datetime, at: datetime) -> float:
 
 
 def connections() -> Iterator[tuple[str, int]]:
-    """Used and allowed connections; 0 of 0 with SQLite, which has none."""
+    """Return the used and the allowed connections. Both are 0 with SQLite, which has none."""
     used = limit = 0
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
@@ -144,7 +145,7 @@ def connections() -> Iterator[tuple[str, int]]:
 
 
 def _hosts(at: datetime) -> Iterator[Metric]:
-    """Of the machines that were heard of within two minutes, and of the one that answers."""
+    """Report the machines that have reported within two minutes, and the machine that answers."""
     workers = WorkerHost.objects.filter(at__gte=at - SILENCE)
     offsets = [(gethostname(), "metrics", clock_offset()), *((one.host, one.lane, one.clock_offset) for one in workers)]
     words = "Seconds that a machine's clock is ahead of the database's."

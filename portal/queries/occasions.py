@@ -1,4 +1,4 @@
-"""Mails that dates and new agreements cause: each query returns those that have not been queued."""
+"""Mails caused by dates and new agreements. Each query returns those that were not queued yet."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,8 +9,9 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from portal.models import Grace, Membership, OutgoingMail, Phase, Run, SharedTask, Signature, Team, User
 
-RELEASE_IS_NEWS = timedelta(days=7)  # so long may the schedule be down; who joins later gets no old news
-AGREEMENT_IS_NEWS = timedelta(days=30)  # people without a mail by then are asked at their next upload
+# The schedule may be down this long. People who join later get no mail about the release.
+RELEASE_IS_NEWS = timedelta(days=7)
+AGREEMENT_IS_NEWS = timedelta(days=30)  # after this time, people without a mail are asked at their next upload
 _FIRST, _LAST = timedelta(hours=72), timedelta(hours=24)
 _ACTIVE = (Team.State.PENDING, Team.State.APPROVED)
 
@@ -19,7 +20,7 @@ Kind = OutgoingMail.Kind
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A mail that one person should get: the arguments of `OutgoingMail.objects.notify`."""
+    """A mail that a person should get, as the arguments of `OutgoingMail.objects.notify`."""
 
     user: User
     kind: OutgoingMail.Kind
@@ -28,16 +29,16 @@ class Notice:
 
 
 def notices(at: datetime) -> Iterator[Notice]:
-    """All notices that are due now and have no row in the outbox."""
+    """Return all notices that are due now and have no row in the outbox."""
     yield from _deadlines(at)
     yield from _releases(at)
     yield from _new_agreements(at)
 
 
 def _deadlines(at: datetime) -> Iterator[Notice]:
-    """72 and 24 hours before the deadline, to teams that had the data by then and have no valid run.
+    """Notify teams 72 and 24 hours before the deadline if they had the data by then and have no valid run.
 
-    The occasion names the deadline, so moved deadlines and extra time get mails of their own.
+    The occasion includes the deadline, so moved deadlines and extra time get their own mails.
     """
     graced = Exists(Grace.objects.filter(phase=OuterRef("pk"), until__gt=at, until__lte=at + _FIRST))
     near = Q(closes__gt=at, closes__lte=at + _FIRST) | Q(graced)
@@ -54,7 +55,7 @@ def _deadlines(at: datetime) -> Iterator[Notice]:
 
 
 def _closings(phase: Phase) -> Iterator[tuple[datetime, QuerySet[Team]]]:
-    """Each closing of the phase and its teams: those with their own extra time, and all others."""
+    """Yield each closing of the phase with its teams: those that have their own extra time, and all others."""
     graced = {grace.team_id for grace in phase.graces.all() if grace.team_id is not None}
     teams = Team.objects.filter(shared_task=phase.shared_task)
     groups = [(None, teams.exclude(pk__in=graced)), *((pk, teams.filter(pk=pk)) for pk in graced)]
@@ -65,12 +66,12 @@ def _closings(phase: Phase) -> Iterator[tuple[datetime, QuerySet[Team]]]:
 
 
 def _has_valid_run(phase: Phase) -> Exists:
-    """Whether a team has a run that may be official in that phase."""
+    """Return whether a team has a run that may be official in that phase."""
     return Exists(Run.objects.eligible().filter(team=OuterRef("pk"), phase=phase))
 
 
 def _releases(at: datetime) -> Iterator[Notice]:
-    """To teams with a run in the phase and, where there are any, to its organizers."""
+    """Notify teams that have a run in the phase and, if there are any, the organizers."""
     recent = {"released__lte": at, "released__gt": at - RELEASE_IS_NEWS}
     released = Phase.objects.of_public_tasks().filter(scores=Phase.Scores.ON_RELEASE, **recent)
     for phase in released.select_related("shared_task"):
@@ -86,7 +87,7 @@ def _releases(at: datetime) -> Iterator[Notice]:
 
 
 def _new_agreements(at: datetime) -> Iterator[Notice]:
-    """To members of teams who have signed, but not the version that a recent import brought."""
+    """Notify team members who have signed an earlier version than the one from a recent import."""
     imported = SharedTask.objects.public().filter(imported_at__gt=at - AGREEMENT_IS_NEWS)
     for shared_task in imported.filter(Exists(Signature.objects.filter(shared_task=OuterRef("pk")))):
         agreement = shared_task.definition.agreement
@@ -113,5 +114,5 @@ def _to_members(
 
 
 def _not_mailed(user: str, kind: OutgoingMail.Kind, occasion: str) -> Q:
-    """Rows without a mail for that occasion; `user` is the column with the person."""
+    """Select rows without a mail for that occasion. `user` is the column that names the person."""
     return Q(~Exists(OutgoingMail.objects.filter(user=OuterRef(user), kind=kind, occasion=occasion)))

@@ -1,4 +1,4 @@
-"""The official runs of a team in each track and phase, and why they are: for the team's own pages."""
+"""A team's official runs by track and phase, and why they are official, for the team's own pages."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -17,17 +17,18 @@ Scores = Mapping[str, float | None]
 class OfficialRun:
     """A team's official run in one track and phase.
 
-    `run` is None where the team has none yet, where all are official (rule `all`), and where the rule is `best` and the
-    viewer must not see scores, as the best run reveals something about them. `chosen`: by a person, not by the rule.
+    `run` is None if the team has no run yet, or if all its runs are official (rule `all`). By the rule `best` it is
+    also None while the viewer must not see scores, because the best run reveals something about them. `chosen` is true
+    if a person chose the run, not the rule.
     """
 
     phase: Phase
     track: Track
     run: Run | None
-    rule: str  # one of Phase.Official
+    rule: str  # a Phase.Official
     best_by: Column
     is_hidden: bool
-    in_steps: bool  # the viewer sees scores on a ladder; the best run is the last step
+    in_steps: bool  # whether the viewer sees scores on a ladder; then the best run is the last step
     may_choose: bool  # whether the team may choose now
 
     @property
@@ -43,7 +44,10 @@ class OfficialRun:
 def official_runs(
     runs: Iterable[Run], scores: Mapping[UUID, Scores], viewer: Viewer, at: datetime
 ) -> list[OfficialRun]:
-    """One entry for each team, phase and track of the runs. `scores` are those that the viewer may see, by run."""
+    """Return an entry for each team, phase and track of the runs.
+
+    `scores` are those that the viewer may see, by run.
+    """
     groups: dict[tuple[int | None, Phase, Track], list[Run]] = defaultdict(list)
     for run in runs:
         groups[run.team_id, run.phase, run.track].append(run)

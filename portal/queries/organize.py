@@ -1,4 +1,4 @@
-"""The organizers' overview: what needs attention, states of runs, and what a release would show."""
+"""The organizers' overview: what needs attention, run states, and what a release would show."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ _A_WEEK = timedelta(days=7)
 
 @dataclass(frozen=True, slots=True)
 class RunStates:
-    """Number of teams' runs by state, in one phase of one track. All states have an entry."""
+    """The number of teams' runs by state, in one phase of one track. Every state has an entry."""
 
     track: Track
     phase: Phase
@@ -34,7 +34,7 @@ class RunStates:
 
 
 def run_states(shared_task: SharedTask) -> list[RunStates]:
-    """One entry for each phase and track with items, in the task's order."""
+    """Return an entry for each phase and track with items, in the task's order."""
     runs = Run.objects.filter(track__shared_task=shared_task, kind=Run.Kind.TEAM)
     rows = runs.values_list("track", "phase", "state").annotate(Count("pk"))
     counts = {(track, phase, state): count for track, phase, state, count in rows}
@@ -54,7 +54,7 @@ def run_states(shared_task: SharedTask) -> list[RunStates]:
 
 
 def failed_on_our_side(shared_task: SharedTask) -> int:
-    """Number of runs, including baselines, and gold files that can be evaluated again."""
+    """Count the runs, including baselines, and gold files that failed on our side and can be evaluated again."""
     runs = Run.objects.filter(track__shared_task=shared_task, state=Run.State.FAILED)
     gold = GoldUpload.objects.filter(track__shared_task=shared_task, state=GoldUpload.State.FAILED)
     return runs.count() + gold.count()
@@ -62,21 +62,21 @@ def failed_on_our_side(shared_task: SharedTask) -> int:
 
 @dataclass(frozen=True, slots=True)
 class ToDo:
-    """Something that needs an organizer; `page` is the URL name of the page for it."""
+    """A to-do for an organizer. `page` is the URL name of its page."""
 
-    state: str  # a state that pages draw
+    state: str  # a state that pages show as an icon
     text: str
     page: str
 
 
 @dataclass(frozen=True, slots=True)
 class TrackLook:
-    """One track's board as a release would show it."""
+    """A track's board as a release would show it."""
 
     track: Track
     gold_version: int | None
-    teams: int  # teams with a run on the board
-    unscored: int  # runs without a score, which would be missing
+    teams: int  # number of teams with a run on the board
+    unscored: int  # number of runs that would be missing because they have no score
     failed: int
 
 
@@ -85,7 +85,7 @@ _TEAMS = Choices(baselines=False, size=None)
 
 @dataclass(frozen=True, slots=True)
 class ReleaseLook:
-    """A phase whose scores are released, and what the release shows or would show."""
+    """A phase whose scores are released, with what the release shows or would show."""
 
     phase: Phase
     is_public: bool
@@ -98,7 +98,7 @@ class ReleaseLook:
 
 
 def release_looks(shared_task: SharedTask, organizer: User, at: datetime) -> list[ReleaseLook]:
-    """One entry for each phase with scores on release, in the task's order."""
+    """Return an entry for each phase whose scores are released, in the task's order."""
     states = {(line.phase, line.track): line for line in run_states(shared_task)}
     return [
         ReleaseLook(
@@ -128,16 +128,16 @@ def _track_look(line: RunStates, board: Leaderboard) -> TrackLook:
 
 @dataclass(frozen=True, slots=True)
 class Duties:
-    """What needs an organizer in one shared task."""
+    """An organizer's to-dos in one shared task."""
 
     shared_task: SharedTask
     steps: list[ToDo]
 
 
 def duties(user: Viewer, at: datetime) -> list[Duties]:
-    """One entry for each shared task that the user organizes, those with something to do first.
+    """Return an entry for each shared task that the user organizes. Tasks with something to do come first.
 
-    Without a second factor, the entries have no steps.
+    Without a second factor, the entries have no to-dos.
     """
     if not user.is_authenticated:
         return []
@@ -148,7 +148,7 @@ def duties(user: Viewer, at: datetime) -> list[Duties]:
 
 
 def to_do(shared_task: SharedTask, at: datetime) -> list[ToDo]:
-    """What needs attention, most urgent first."""
+    """Return what needs attention, most urgent first."""
     lines = run_states(shared_task)
     failed = sum(line.counts[Run.State.FAILED] for line in lines)
     golden = {(line.track, line.phase.split) for line in lines if not line.has_gold and line.phase.opens <= at + _SOON}
@@ -220,7 +220,7 @@ def to_do(shared_task: SharedTask, at: datetime) -> list[ToDo]:
 
 
 def _recently_withdrawn(shared_task: SharedTask, at: datetime) -> int:
-    """Number of teams that left the board of an open phase within a week."""
+    """Count the teams that left the board of an open phase within the last week."""
     recent = shared_task.teams.filter(withdrawn_at__gt=at - _A_WEEK)
     phases = shared_task.phases.open(at)
     gone = [recent.shut_out(phase).filter(runs__phase=phase).values_list("pk", flat=True) for phase in phases]

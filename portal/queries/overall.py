@@ -1,4 +1,4 @@
-"""The tracks of a shared task next to each other, in one phase, and their overall rankings."""
+"""All tracks of a shared task next to each other, in one phase, and their overall rankings."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from scoring.formats import answer_kind
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A group of tracks that can be shown alone."""
+    """A group of tracks that can be shown separately."""
 
     slug: str
     title: str
@@ -26,7 +26,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class TrackResult:
-    """A team's official run in a track; `is_first` if none ranks higher."""
+    """A team's official run in a track. `is_first` is true if no team ranks higher."""
 
     rank: int | None
     value: float | None
@@ -38,7 +38,7 @@ Results = dict[str, TrackResult]  # by team
 
 @dataclass(frozen=True, slots=True)
 class OverallRow:
-    """One team's row; `cells` in the order of the tracks, None without a run."""
+    """A team's row, with `cells` in the order of the tracks, and None for a track without a run."""
 
     team: str
     is_own: bool
@@ -47,7 +47,7 @@ class OverallRow:
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """A team's result in one track: rank, value, and number of ranked teams."""
+    """A team's result in a track: rank, value, and the number of ranked teams."""
 
     rank: int
     value: float
@@ -59,7 +59,7 @@ class CombinedRow:
     rank: int
     team: str
     value: float
-    is_own: bool  # of the viewer's team
+    is_own: bool  # whether it is the viewer's team
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class Combined:
 
     @property
     def head(self) -> str:
-        """Heading of the values."""
+        """The heading of the values."""
         return {"borda": _("Points"), "mean-rank": _("Mean rank"), "mean-score": _("Mean score")}[self.rule.by]
 
     @property
@@ -81,7 +81,7 @@ class Combined:
 
 @dataclass(frozen=True, slots=True)
 class OverallBoard:
-    """The teams on the boards of all tracks; empty with `visible` False. `hidden_reason` as for a board."""
+    """The teams on the boards of all tracks. It is empty if `visible` is False. `hidden_reason` is as for a board."""
 
     phase: Phase
     visible: bool
@@ -90,7 +90,7 @@ class OverallBoard:
     boards: tuple[Leaderboard, ...]
     rows: tuple[OverallRow, ...]
     combined: tuple[Combined, ...]
-    step: float | None  # step of the ladder, where this viewer sees scores in steps
+    step: float | None  # step of the ladder, if the viewer sees scores in steps
 
     @property
     def heads(self) -> list[tuple[Track, Column]]:
@@ -98,12 +98,15 @@ class OverallBoard:
 
     @property
     def lines(self) -> list[tuple[OverallRow, list[tuple[TrackResult | None, tuple[Track, Column]]]]]:
-        """Each row, and its cells with their headings."""
+        """Return each row, and its cells with their headings."""
         return [(row, list(zip(row.cells, self.heads, strict=True))) for row in self.rows]
 
 
 def overall(tracks: list[Track], phase: Phase, viewer: Viewer, at: datetime, group: str = "") -> OverallBoard:
-    """The official runs in one group of tracks, or all; teams by number of tracks, then by name."""
+    """Return the official runs in a group of tracks, or in all tracks.
+
+    Teams are sorted by number of tracks, then by name.
+    """
     groups = _groups(tracks)
     chosen = [track for track in tracks if group in _groups_of(track)] or tracks
     boards = [leaderboard(track, phase, viewer, at, Choices(baselines=False, size=None)) for track in chosen]
@@ -128,7 +131,7 @@ def _rows(boards: list[Leaderboard], results: list[Results]) -> tuple[OverallRow
 
 
 def _results(board: BoardTable) -> Results:
-    """Results by team; the best one where all runs are official."""
+    """Return the results by team. If all runs are official, each team's best one counts."""
     found: Results = {}
     for row in board.rows:
         found.setdefault(row.team, TrackResult(row.rank, row.scores.get(board.rank_by), row.rank == 1))
@@ -136,7 +139,7 @@ def _results(board: BoardTable) -> Results:
 
 
 def _combined(boards: list[Leaderboard], results: list[Results]) -> tuple[Combined, ...]:
-    """The task's overall rankings whose tracks are all shown."""
+    """Return the task's overall rankings whose tracks are all shown."""
     by_slug = {board.track.slug: board for board in boards}
     rules = boards[0].track.shared_task.definition.overall
     places: dict[str, dict[str, Placement]] = {}
@@ -156,10 +159,10 @@ def _combined(boards: list[Leaderboard], results: list[Results]) -> tuple[Combin
 def combined(
     rule: Overall, places: Mapping[str, Mapping[str, Placement]], high_is_good: bool, own: str | None = None
 ) -> Combined:
-    """The ranking by that rule; `places` by team and track, `own` the name of the viewer's team.
+    """Rank the teams by that rule. `places` are by team and track, `own` is the name of the viewer's team.
 
-    `borda` adds up, over tracks, the number of teams ranked lower. The means rank only teams with a rank in every
-    track. Equal values share a rank, and the next is skipped.
+    `borda` adds up the number of lower-ranked teams over all tracks. The means rank only teams with a rank in every
+    track. Equal values share a rank, and the ranks after it are skipped.
     """
     values = {team: value for team, own in places.items() if (value := _value(rule, own)) is not None}
     sign = -1 if rule.by == "borda" or (rule.by == "mean-score" and high_is_good) else 1
@@ -178,7 +181,7 @@ def _value(rule: Overall, own: Mapping[str, Placement]) -> float | None:
 
 
 def _groups(tracks: list[Track]) -> tuple[Group, ...]:
-    """Groups by hard and soft labels and by language, where tracks differ in them."""
+    """Return groups by hard and soft labels and by language, if tracks differ in them."""
     slugs = dict.fromkeys(slug for track in tracks for slug in _groups_of(track))
     titles = {"hard": _("Hard labels"), "soft": _("Soft labels")}
     kinds = {slug for slug in slugs if slug in titles}

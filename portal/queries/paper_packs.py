@@ -1,4 +1,4 @@
-"""The pack for an overview paper that fits the current boards."""
+"""Finding the paper pack for the current boards."""
 
 import hashlib
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from scoring import __version__ as engine_version
 
 @dataclass(frozen=True, slots=True)
 class BoardsState:
-    """A pack's sources: its audience, a digest of everything that it shows, and the boards' revisions."""
+    """The sources of a pack: its audience, a digest of everything that it shows, and the boards' revisions."""
 
     audience: PaperPack.Audience
     digest: str
@@ -19,7 +19,7 @@ class BoardsState:
 
 
 def boards_state(phase: Phase, at: datetime) -> BoardsState:
-    """The state now; equal as long as the pack would be the same."""
+    """Return the current state. It is equal as long as the pack would be the same."""
     is_public = phase.scores_are_public(at)
     boards = list(
         Board.objects.filter(phase=phase).order_by("track__position").values_list("pk", "revision", "gold", "scorer")
@@ -42,7 +42,7 @@ def boards_state(phase: Phase, at: datetime) -> BoardsState:
 
 
 def current_pack(phase: Phase, viewer: Viewer, at: datetime) -> PaperPack | None:
-    """The pack of the current state, whatever its own state, if the viewer may see it."""
+    """Return the pack for the current boards, finished or not, if the viewer may see it."""
     state = boards_state(phase, at)
     return (
         PaperPack.objects.visible_to(viewer, at)

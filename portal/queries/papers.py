@@ -1,4 +1,4 @@
-"""Papers that teams want to be cited by."""
+"""Papers that teams ask to be cited by."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -12,7 +12,7 @@ _GIVEN = ~Q(bibtex="") | ~Q(paper="")
 
 
 def public_papers(shared_task: SharedTask, at: datetime) -> list[Team]:
-    """Teams with a paper that are listed by name on a public board; by name."""
+    """Return the teams with a paper that a public board lists by name, sorted by name."""
     phases = [one for one in shared_task.phases.all() if one.names_are_public(at)]
     shown = set[int]()
     on_boards = Evaluation.objects.visible_at_all(AnonymousUser(), at)
@@ -23,12 +23,12 @@ def public_papers(shared_task: SharedTask, at: datetime) -> list[Team]:
 
 
 def papers_of(shared_task: SharedTask, names: Collection[str]) -> list[Team]:
-    """The teams with these names that have a paper; by name."""
+    """Return the teams with these names that have a paper, sorted by name."""
     return list(_given(shared_task).filter(name__in=names))
 
 
 def papers_of_all(shared_task: SharedTask) -> QuerySet[Team]:
-    """All teams with a paper, by name."""
+    """Return all teams with a paper, sorted by name."""
     return _given(shared_task)
 
 

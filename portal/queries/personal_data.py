@@ -1,4 +1,4 @@
-"""All data that the portal has about a person, and reasons against closing an account."""
+"""All data that the portal has about a person, and what prevents deleting an account."""
 
 from typing import Any
 
@@ -6,7 +6,8 @@ from django.db.models import ForeignObjectRel, ManyToManyRel, Model
 
 from portal.models import OutgoingMail, Run, Team, User
 
-# Left out: passwords and second factors say nothing about the person, and would be dangerous in a file.
+# Passwords and second factors are left out: they contain no information about the person and would be dangerous in a
+# file.
 _SECRETS = {
     "user": {"password"},
     "accesstoken": {"sha256"},
@@ -17,7 +18,7 @@ _SECRETS = {
 
 
 def personal_data(user: User) -> dict[str, Any]:
-    """The account and every row that refers to it, by kind. New models are included automatically."""
+    """Return the account and every row that refers to it, by kind. New models are included automatically."""
     found: dict[str, Any] = {"account": _fields(user)}
     for relation in User._meta.get_fields(include_hidden=True):
         if isinstance(relation, ForeignObjectRel) and not relation.related_model._meta.auto_created:
@@ -30,7 +31,7 @@ def personal_data(user: User) -> dict[str, Any]:
 
 
 def teams_to_hand_over(user: User) -> list[Team]:
-    """Teams with other members whose captain is this person."""
+    """Return the teams that have other members and whose captain is this person."""
     own = Team.objects.filter(memberships__user=user, memberships__is_captain=True).select_related("shared_task")
     return [team for team in own if team.memberships.exclude(user=user).exists()]
 

@@ -1,4 +1,4 @@
-"""Counts of problems as text, with what each count counts."""
+"""Counts of problems as text. Each count names what it counts."""
 
 import re
 from collections import Counter
@@ -13,25 +13,28 @@ Problem = dict[str, Any]  # see `scoring.reports.problems.Problem.as_dict`
 
 
 def meaning(code: str) -> str | None:
-    """The sentence of a problem's code, with `…` for what a report fills in; None if there is no such code."""
+    """Return the sentence of a problem code, or None for an unknown code.
+
+    The parts that a report fills in are shown as `…`.
+    """
     if code not in MESSAGES:
         return None
     return re.sub(r"\{(\w+)(![a-z])?\}", "…", sentence(code, "en"))
 
 
 def more_places(problem: Problem, listed: int) -> str:
-    """The number of further places of a problem: `2,575 more items`."""
+    """Return the number of further places of a problem, e.g. `2,575 more items`."""
     return more(_unit(problem), problem["count"] - listed)
 
 
 def left_out(problem: Problem) -> str:
-    """The end of a message that does not list all places; empty if it does."""
+    """Return the end of a message that does not list all places. Empty if it does."""
     rest = problem["count"] - len(problem["places"])
     return and_more(_unit(problem), rest) if rest > 0 and problem["places"] else ""
 
 
 def extent(problems: Iterable[Problem]) -> str:
-    """What the errors are about, by kind: `2,576 items, 1 column`; empty for whole files."""
+    """Return what the errors are about, by kind, e.g. `2,576 items, 1 column`. Empty if they concern whole files."""
     counts: Counter[str] = Counter()
     for problem in problems:
         if problem["severity"] == "error":

@@ -1,4 +1,4 @@
-"""Data for calendars, feed readers and search engines: only what is on public pages."""
+"""Data for calendars, feed readers and search engines. Everything in it is also on public pages."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any
 
 from portal.models import Phase, ReleasedBoard, SharedTask
 
-FEED = 50  # number of entries
+FEED = 50  # maximum number of entries
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Date:
 
 
 def dates(tasks: Iterable[SharedTask]) -> list[Date]:
-    """The dates of all phases, by time."""
+    """Return the dates of all phases, sorted by time."""
     return sorted((date for task in tasks for phase in task.phases.all() for date in _dates(phase)), key=lambda d: d.at)
 
 
@@ -33,7 +33,7 @@ def _dates(phase: Phase) -> Iterator[Date]:
 
 
 def releases(at: datetime, shared_task: SharedTask | None = None) -> list[ReleasedBoard]:
-    """Public released boards, newest first."""
+    """Return public released boards, newest first."""
     found = ReleasedBoard.objects.public(at).defer("content")
     found = found.select_related("phase__shared_task", "track__shared_task", "gold")
     if shared_task is not None:
@@ -42,7 +42,7 @@ def releases(at: datetime, shared_task: SharedTask | None = None) -> list[Releas
 
 
 def described(shared_task: SharedTask, address: str) -> list[dict[str, Any]]:
-    """The task and its public files as schema.org data."""
+    """Describe the task and its public files as schema.org data."""
     definition = shared_task.definition
     phases = list(shared_task.phases.all())
     event: dict[str, Any] = {

@@ -1,6 +1,6 @@
-"""Effects of applying a pushed folder: runs to score again, moved deadlines, affected people.
+"""The effects of applying a pushed folder: runs to score again, moved deadlines and affected people.
 
-Computed in the transaction that has applied it, which is then rolled back.
+They are computed in a transaction that has applied the folder and is then rolled back.
 """
 
 from dataclasses import dataclass
@@ -22,15 +22,15 @@ class StateBefore:
     """Counts before the change."""
 
     definition: Definition | None
-    waiting: int  # runs of teams that wait for a score
-    moves: int  # the newest entry of moved windows
-    gold: int  # the newest version
-    datasets: dict[str, str]  # SHA-256 by slug
+    waiting: int  # number of teams' runs that wait for a score
+    moves: int  # key of the newest entry about moved windows
+    gold: int  # key of the newest version
+    datasets: dict[str, str]  # SHA-256 by dataset slug
 
 
 @dataclass(frozen=True, slots=True)
 class Rehearsal:
-    """The changes and their effects; `touches_runs`: a confirmation is needed."""
+    """The changes and their effects. `touches_runs` means that a confirmation is needed."""
 
     changes: list[str]
     effects: list[str]
@@ -50,7 +50,7 @@ def state_before(shared_task: SharedTask | None) -> StateBefore:
 
 
 def effects_of(before: StateBefore, shared_task: SharedTask, changes: list[str], at: datetime) -> Rehearsal:
-    """The effects of a folder that was just applied; `changes` are its changes, without the folder's digest."""
+    """Return the effects of a folder that was just applied. `changes` are its changes, without the folder's digest."""
     effects = [*_of_runs(before, shared_task), *_of_gold(before, shared_task, at), *_of_windows(before, shared_task)]
     effects += [*_of_agreement(before, shared_task), *_of_datasets(before, shared_task)]
     runs = Run.objects.filter(track__shared_task=shared_task, kind=Run.Kind.TEAM).exclude(state=_REJECTED).count()
@@ -132,7 +132,7 @@ def _of_datasets(before: StateBefore, shared_task: SharedTask) -> list[str]:
 
 
 def _rules(definition: Definition) -> tuple[str, dict[str, str]]:
-    """The files by which runs are named, checked and scored: task.yaml, and the files of items."""
+    """Return the files that affect how runs are named, checked and scored: task.yaml and the item files."""
     files = {
         path.relative_to(definition.folder).as_posix(): file_sha256(path)
         for path in definition.files_of_rules

@@ -1,4 +1,4 @@
-"""The run limits that a team and its uploader have left."""
+"""The run limits that a team and the uploading person have left."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -13,9 +13,9 @@ from portal.models.quota import quota_day
 
 @dataclass(frozen=True, slots=True)
 class TrackLimits:
-    """The tightest limit of one track: `used` of `limit` runs in the phase or UTC day. `limit` None: no limit.
+    """The tightest limit of a track: `used` of `limit` runs in the phase or UTC day. A `limit` of None means no limit.
 
-    The person's limit, if they have used more of it, in any team, than the team has.
+    It is the person's limit if they have used more runs, over all teams, than the team has.
     """
 
     track: Track
@@ -30,9 +30,9 @@ class TrackLimits:
 
 
 def remaining(team: Team, user: Viewer, phase: Phase, at: datetime) -> list[TrackLimits]:
-    """What the person can still upload for the team: one entry for each track, in the task's order.
+    """Return what the person can still upload for the team: an entry for each track, in the task's order.
 
-    Rejected runs don't count as used.
+    Rejected runs do not count as used.
     """
     today = quota_day(at)
     mine = Q(team=team) | Q(user=user.pk, user__isnull=False)

@@ -1,4 +1,4 @@
-"""Records: sent mails, the audit log, and downloads."""
+"""Records for organizers: sent mails, the audit log and downloads."""
 
 from django.core.paginator import Page, Paginator
 from django.db.models import QuerySet
@@ -12,14 +12,14 @@ TEAM_DOWNLOADS = 20
 
 
 def mails(shared_task: SharedTask, page: str, kind: str = "", state: str = "") -> Page[OutgoingMail]:
-    """One page of a task's mails, newest first; filtered by kind and state, or all."""
+    """Return a page of a task's mails, newest first, optionally filtered by kind and state."""
     rows = OutgoingMail.objects.filter(shared_task=shared_task).select_related("team").order_by("-queued_at", "pk")
     wanted = {name: value for name, value in (("kind", kind), ("state", state)) if value}
     return Paginator(rows.filter(**wanted), PAGE_SIZE).get_page(page)
 
 
 def audit_entries(shared_task: SharedTask, page: str, verb: str = "") -> Page[AuditEntry]:
-    """One page of a task's audit log, newest first; filtered by kind of event, or all."""
+    """Return a page of a task's audit log, newest first, optionally filtered by kind of event."""
     rows = AuditEntry.objects.filter(shared_task=shared_task).select_related("actor").order_by("-at", "-pk")
     if verb:
         rows = rows.filter(verb=verb)
@@ -27,26 +27,26 @@ def audit_entries(shared_task: SharedTask, page: str, verb: str = "") -> Page[Au
 
 
 def audit_verbs(shared_task: SharedTask, actions: ActionWords) -> list[tuple[str, str]]:
-    """The kinds of events in the log, and their words."""
+    """Return the kinds of events in the log with their words."""
     verbs = AuditEntry.objects.filter(shared_task=shared_task).order_by("verb")
     return [(verb, event_words(verb, actions)) for verb in verbs.values_list("verb", flat=True).distinct()]
 
 
 def downloads(shared_task: SharedTask) -> QuerySet[Download]:
-    """The downloads of the task's data, newest first."""
+    """Return the downloads of the task's data, newest first."""
     return shared_task.downloads.select_related("user", "team").order_by("-at", "-pk")
 
 
 def download_count(shared_task: SharedTask, dataset: DatasetDefinition, stored: StoredDataset) -> int:
-    """How often that version of the file was downloaded from its beginning."""
+    """Count the downloads of that version of the file that started at its beginning."""
     return shared_task.downloads.filter(dataset=dataset.slug, sha256=stored.sha256, first_byte=0).count()
 
 
 def downloads_page(shared_task: SharedTask, page: str) -> Page[Download]:
-    """One page of the downloads."""
+    """Return a page of the downloads."""
     return Paginator(downloads(shared_task), PAGE_SIZE).get_page(page)
 
 
 def team_downloads(team: Team) -> QuerySet[Download]:
-    """The last downloads by members of a team."""
+    """Return the last downloads by members of a team."""
     return downloads(team.shared_task).filter(team=team)[:TEAM_DOWNLOADS]

@@ -1,4 +1,4 @@
-"""Released boards: each is kept as it was when it became public."""
+"""Snapshots of boards, saved when they are released."""
 
 from datetime import datetime
 
@@ -14,7 +14,7 @@ from portal.queries.leaderboard import leaderboard
 
 @transaction.atomic
 def keep_release(board: Board, at: datetime) -> ReleasedBoard:
-    """Save the board as everyone sees it now. The first one has the date of the release."""
+    """Save the board as everyone sees it now. The first snapshot has the release date."""
     assert board.gold is not None
     track, phase = board.track, board.phase
     shown = leaderboard(track, phase, AnonymousUser(), at, Choices(size=None))

@@ -1,4 +1,4 @@
-"""Runs as shown to their team and the organizers."""
+"""Runs as their team and the organizers see them."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
@@ -23,13 +23,13 @@ UNFINISHED = (Run.State.RECEIVED, Run.State.SCORING)
 
 @dataclass(frozen=True, slots=True)
 class RunLine:
-    """One run in a table; `scores_are_hidden` says why it has no scores.
+    """A run in a table. `scores_are_hidden` explains why it has no scores.
 
-    `step` is set if the viewer sees scores on a ladder: then only runs that made a step have one.
+    `step` is set if the viewer sees scores on a ladder. Then only runs that made a step have a score.
     """
 
     run: Run
-    state: str  # one of Run.State
+    state: str  # a Run.State
     scores: list[Score]
     flags: list[str]
     scores_are_hidden: bool
@@ -46,15 +46,15 @@ class RunLine:
 
 @dataclass(frozen=True, slots=True)
 class SubmissionView:
-    """One upload with its runs and problems; `finished` once nothing more will happen by itself."""
+    """An upload with its runs and problems. `finished` is true when its state no longer changes by itself."""
 
     submission: Submission
-    state: str  # one of Submission.State
+    state: str  # a Submission.State
     runs: list[RunLine]
-    problems: list[dict[str, Any]]  # of the upload and all its runs
+    problems: list[dict[str, Any]]  # problems of the upload and all its runs
     finished: bool
     remaining: list[TrackLimits]
-    errors: int  # of the upload and all its runs
+    errors: int  # number of errors of the upload and all its runs
     warnings: int
     scored: int  # number of scored runs
 
@@ -67,7 +67,7 @@ class SubmissionView:
 
 @dataclass(frozen=True, slots=True)
 class RunView:
-    """One run with everything needed to check it again. The evaluation is None until the viewer may see it."""
+    """A run with everything needed to check it again. The evaluation is None if the viewer may not see it."""
 
     line: RunLine
     official: OfficialRun | None  # the team's official run; None for a baseline
@@ -76,26 +76,26 @@ class RunView:
     may_be_described: bool
     submission: Submission | None
     evaluation: Evaluation | None
-    command: str  # repeats the check on one's own machine
-    score_command: str  # repeats the scoring, for people with the gold standard
+    command: str  # command that repeats the check locally
+    score_command: str  # command that repeats the scoring, for people who have the gold standard
 
 
 def team_runs(team: Team, viewer: Viewer, at: datetime) -> list[RunLine]:
-    """All runs of a team, newest first."""
+    """Return all runs of a team, newest first."""
     return run_lines(Run.objects.filter(team=team), viewer, at)
 
 
 def official_runs_of(lines: Iterable[RunLine], viewer: Viewer, at: datetime) -> list[OfficialRun]:
-    """The official run of each team in a phase and track, newest phase first."""
+    """Return the official run of each team in each phase and track, newest phase first."""
     lines = list(lines)
     values = {line.run.pk: {score.column.key: score.value for score in line.scores} for line in lines if line.scores}
     return official_runs([line.run for line in lines], values, viewer, at)
 
 
 def official_among(lines: Iterable[RunLine], viewer: Viewer, at: datetime) -> set[UUID]:
-    """Ids of those runs that are official, as far as the viewer may know.
+    """Return the ids of those runs that are official, as far as the viewer may know.
 
-    The teams' other runs are read only where one of these may be official: by the rule `best`, if its score is shown.
+    The teams' other runs are read only if one of these may be official by the rule `best` and its score is shown.
     """
     by_rule: dict[str, list[RunLine]] = defaultdict(list)
     for line in lines:
@@ -109,7 +109,7 @@ def official_among(lines: Iterable[RunLine], viewer: Viewer, at: datetime) -> se
 
 
 def _official_by_time(runs: list[Run]) -> set[UUID]:
-    """The official runs by the rules that need no scores, `last` and `chosen`, on the boards of these runs."""
+    """Return the official runs by the rules that need no scores, `last` and `chosen`, on the boards of these runs."""
     if not runs:
         return set()
     rules = {run.phase_id: run.phase.official for run in runs}
@@ -122,13 +122,13 @@ def _official_by_time(runs: list[Run]) -> set[UUID]:
 
 
 def _same_board(runs: Iterable[Run]) -> RunQuerySet:
-    """All runs of the same teams in the same phases and tracks."""
+    """Return all runs of the same teams in the same phases and tracks."""
     teams, phases, tracks = zip(*((run.team_id, run.phase_id, run.track_id) for run in runs), strict=True)
     return Run.objects.filter(team__in=set(teams), phase__in=set(phases), track__in=set(tracks))
 
 
 def submission_view(submission: Submission, viewer: Viewer, at: datetime) -> SubmissionView:
-    """An upload that the viewer may see: what was found and how far it is."""
+    """Return an upload that the viewer may see: its findings and its progress."""
     lines = run_lines(Run.objects.filter(submission=submission).order_by("track__position", "number"), viewer, at)
     problems = [*submission.problems, *(problem for line in lines for problem in line.run.problems)]
     severities = Counter(problem["severity"] for problem in problems)
@@ -147,7 +147,7 @@ def submission_view(submission: Submission, viewer: Viewer, at: datetime) -> Sub
 
 
 def run_view(run: Run, viewer: Viewer, at: datetime) -> RunView:
-    """A run that the viewer may see."""
+    """Return a run that the viewer may see."""
     same = Q(pk=run.pk) if run.team_id is None else Q(team=run.team_id, phase=run.phase_id, track=run.track_id)
     lines = run_lines(Run.objects.filter(same), viewer, at)
     line = next(line for line in lines if line.run == run)
@@ -167,14 +167,14 @@ def run_view(run: Run, viewer: Viewer, at: datetime) -> RunView:
 
 
 def run_lines(found: QuerySet[Run], viewer: Viewer, at: datetime) -> list[RunLine]:
-    """Runs that the viewer may see, with the scores that the viewer sees."""
+    """Return lines for runs that the viewer may see, with the scores that the viewer may see."""
     runs = list(
         found.select_related(
             "track__shared_task", "phase__shared_task", "submission", "team", "chosen_by", "withdrawn_by"
         )
     )
     phases = {run.phase for run in runs}
-    visible = {phase: phase.scores_are_visible_to(viewer, at) for phase in phases}  # for texts
+    visible = {phase: phase.scores_are_visible_to(viewer, at) for phase in phases}  # only for texts
     step = {phase: phase.step_for(viewer, at) for phase in phases}
     evaluations = _shown_evaluations(runs, viewer, at)
     keys = shown_keys([run for run in runs if step[run.phase] is not None], viewer, at)
@@ -192,15 +192,15 @@ def run_lines(found: QuerySet[Run], viewer: Viewer, at: datetime) -> list[RunLin
 
 
 def _scores(run: Run, evaluation: Evaluation | None, key: float | None, step: float | None) -> list[Score]:
-    """The run's scores or, on a ladder, what is shown of them."""
+    """Return the run's scores or, on a ladder, what is shown of them."""
     if evaluation is not None:
         return scores(run.track, evaluation.scores)
     return [] if key is None or step is None else [shown_score(run.track, key, step)]
 
 
 def _shown_evaluations(runs: Iterable[Run], viewer: Viewer, at: datetime) -> dict[Any, Evaluation]:
-    """By run: the evaluation of a released board, else the last one by the newest gold version."""
-    by_id = {run.pk: run for run in runs if run.finished_at is not None}  # others were never scored
+    """Return evaluations by run: that of a released board, otherwise the last one by the newest gold version."""
+    by_id = {run.pk: run for run in runs if run.finished_at is not None}  # all others were never scored
     if not by_id:
         return {}
     released = _released_pairs({run.phase for run in by_id.values()}, at)
@@ -215,7 +215,7 @@ def _shown_evaluations(runs: Iterable[Run], viewer: Viewer, at: datetime) -> dic
 
 
 def _released_pairs(phases: Iterable[Phase], at: datetime) -> dict[tuple[int, int], tuple[int | None, str]]:
-    """Gold and scorer version by track and phase, of boards that change only when organizers apply new scores."""
+    """Return gold and scorer version by track and phase, for boards whose new scores organizers must apply."""
     kept = [phase for phase in phases if phase.keeps_scores(at)]
     boards = Board.objects.filter(phase__in=kept, gold__isnull=False)
     return {(board.track_id, board.phase_id): (board.gold_id, board.scorer) for board in boards.defer("comparison")}

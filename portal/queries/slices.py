@@ -1,4 +1,4 @@
-"""Scores by slice of the items, computed by a worker for the runs on a board, and slices as text."""
+"""Scores by item slice, which a worker computes for the runs on a board, and the names of slices."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,10 +19,10 @@ Scores = Mapping[str, float | None]
 
 @dataclass(frozen=True, slots=True)
 class SliceChoice:
-    """A slice for a board; `items` is its number of gold items, None until the scores are computed."""
+    """A slice of a board. `items` is its number of gold items, or None until the scores are computed."""
 
     key: str  # e.g. language=es
-    title: str  # of the column
+    title: str  # title of the column
     value: str
     label: str
     items: int | None
@@ -30,14 +30,14 @@ class SliceChoice:
 
 @dataclass(frozen=True, slots=True)
 class BySlice:
-    """A board's slices; empty if the items have none, or if scores move in steps."""
+    """A board's scores by slice. Empty if the items have no slices, or if scores move in steps."""
 
     choices: Sequence[SliceChoice] = ()
     scores: Mapping[str, Any] = field(default_factory=dict)  # `scoring.analysis.slices.by_slice`, by evaluation
-    gaps: Mapping[str, Any] = field(default_factory=dict)  # of each evaluation, by name of the slices
+    gaps: Mapping[str, Any] = field(default_factory=dict)  # gaps of each evaluation, by the names of the slices
 
     def of(self, chosen: SliceChoice) -> dict[int, Scores]:
-        """By evaluation."""
+        """Return the scores on that slice by evaluation."""
         found = self.scores.get(chosen.key.partition("=")[0], {}).get("scores", {})
         return {int(pk): scores[chosen.value] for pk, scores in found.items()}
 
@@ -46,7 +46,7 @@ class BySlice:
 
 
 def by_slice(board: Board) -> BySlice:
-    """Those by the board's gold and scorer and the tables of now, or none: never a mixture."""
+    """Return the scores by slice for the board's current gold, scorer and tables, or none. They are never mixed."""
     track = board.track.definition
     if not track.slices:
         return BySlice()
@@ -69,11 +69,11 @@ class RunSlices:
 
     title: str
     columns: list[Column]
-    rows: list[tuple[str, int, list[float | None]]]  # slice, number of items, and a value for each column
+    rows: list[tuple[str, int, list[float | None]]]  # slices, their numbers of items, and a value for each column
 
 
 def run_slices(evaluation: Evaluation) -> list[RunSlices]:
-    """The run's scores, in the order of the track's slices."""
+    """Return the run's scores, in the order of the track's slices."""
     track = evaluation.run.track
     made, heads = evaluation.details.get("slices", {}), columns(track)
     return [
@@ -91,7 +91,7 @@ def _row(
 
 
 def slice_label(name: str, value: str) -> str:
-    """A slice's value as text, e.g. a language's name."""
+    """Return a slice's value as text, e.g. the name of a language."""
     return language_name(value) if name == "language" else value
 
 
@@ -100,7 +100,7 @@ def _choice(track: Track, name: str, value: str, items: int | None) -> SliceChoi
 
 
 def _values(slicing: Slicing, split: str, ids: tuple[str, ...]) -> list[str]:
-    """The values of a public table; those of the gold are unknown before its scores are."""
+    """Return the values in a public table. Values from the gold are unknown before its scores are computed."""
     table = slicing.items.get(split)
     found = [] if table is None else slices_of(_cells(table, ids, slicing.column), slicing)
     return found if 2 <= len(found) <= MANY else []
@@ -108,5 +108,5 @@ def _values(slicing: Slicing, split: str, ids: tuple[str, ...]) -> list[str]:
 
 @lru_cache(maxsize=256)
 def _cells(path: Path, ids: tuple[str, ...], column: str) -> list[str]:
-    """Of a file of an imported folder, which never changes."""
+    """Return the values in a file of an imported folder, which never changes."""
     return file_cells(path, ids, column)

@@ -1,4 +1,4 @@
-"""The shared task's folder for checking at home: the files that validation needs, and commands that use it."""
+"""The shared task's folder for local checks: the files that validation needs, and commands that use it."""
 
 import io
 import shlex
@@ -12,7 +12,7 @@ _FILE = 0o100644 << 16  # a regular file that everyone can read
 
 
 def folder_zip(shared_task: SharedTask) -> bytes:
-    """A zip with one folder, named after the task: rules, pages and public ids of every split."""
+    """Return a zip with one folder, named after the task: the rules, pages and public ids of every split."""
     folder = shared_task.definition.folder
     body = io.BytesIO()
     with zipfile.ZipFile(body, "w") as packed:
@@ -24,7 +24,7 @@ def folder_zip(shared_task: SharedTask) -> bytes:
 
 
 def _files(shared_task: SharedTask) -> list[Path]:
-    """The files by name, never gold or datasets, whatever the definition says."""
+    """Return the files by name, never gold or datasets, whatever the definition contains."""
     definition = shared_task.definition
     wanted = {definition.folder / "task.yaml", *definition.pages.values()}
     for track in definition.tracks:
@@ -34,13 +34,13 @@ def _files(shared_task: SharedTask) -> list[Path]:
 
 
 def home_command(verb: str, shared_task: SharedTask, split: str, *words: str) -> str:
-    """A command to run in the folder where the zip was unpacked."""
+    """Return a command to run in the folder where the zip was unpacked."""
     chosen = [] if split == "test" else ["--split", split]  # "test" is the default of the command line
     return shlex.join(["agon", verb, "--task", shared_task.slug, *chosen, *words])
 
 
 def items_option(track: Track, split: str) -> list[str]:
-    """The option with the public ids, for scoring: the default are the gold's, which may lack some."""
+    """Return the option with the public ids, for scoring. The default, the gold's ids, may lack some."""
     path = track.definition.items.get(split)
     if path is None:
         return []

@@ -13,7 +13,7 @@ _NEVER = datetime.max.replace(tzinfo=UTC)
 class TaskPage:
     """A shared task as one person sees it.
 
-    `current_phase` is the open phase that closes first; of phases that stay open, the one that opened last.
+    `current_phase` is the open phase that closes first. If no open phase has an end, it is the one that opened last.
     """
 
     shared_task: SharedTask
@@ -22,29 +22,32 @@ class TaskPage:
     phases: list[Phase]
     open_phases: list[Phase]
     current_phase: Phase | None
-    closes: datetime | None  # closing of the current phase for this person's team
+    closes: datetime | None  # when the current phase closes for this person's team
     next_phase: Phase | None
     membership: Membership | None
     team: Team | None
 
     @cached_property
     def organizes(self) -> bool:
-        """Whether the user organizes the task. Read when a page prints it, as an accepted upload shows no page."""
+        """Whether the user organizes the task.
+
+        It is computed only when needed, since an accepted upload shows no page.
+        """
         return self.shared_task.is_assigned_to(self.user)
 
     @cached_property
     def is_organizer(self) -> bool:
-        """Whether the user sees the task as an organizer: with a second factor."""
+        """Whether the user sees the task as an organizer, which needs a second factor."""
         return self.organizes and self.shared_task.is_organized_by(self.user)
 
     @property
     def lacks_second_factor(self) -> bool:
-        """Whether only a second factor keeps the user from organizing the task."""
+        """Whether the user needs only a second factor to organize the task."""
         return self.organizes and not self.is_organizer
 
 
 def task_page(shared_task: SharedTask, user: Viewer, at: datetime) -> TaskPage:
-    """The task with its tracks and phases in order, and the user's role in it."""
+    """Return the task with its tracks and phases in order, and the user's role in it."""
     phases = list(shared_task.phases.prefetch_related("graces__team"))
     ahead = [phase for phase in phases if phase.opens > at]
     membership = (

@@ -1,4 +1,4 @@
-"""A team as its members see it, with its rights; teams as their organizers see them."""
+"""Teams as their members see them, with what they may do, and as organizers see them."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -13,7 +13,7 @@ from portal.models import Membership, OutgoingMail, Phase, SharedTask, Team, Use
 
 @dataclass(frozen=True, slots=True)
 class Right:
-    """Something that a team may or may not do now."""
+    """Something that a team may or may not do at this time."""
 
     may: bool
     what: str
@@ -21,12 +21,15 @@ class Right:
 
 @dataclass(frozen=True, slots=True)
 class TeamView:
-    """One team; `is_closed` when no one can join any more, `has_password` if the task has data with one."""
+    """A team as its members see it. `is_closed`: no one can join any more.
+
+    `has_password`: the task has data that needs one.
+    """
 
     team: Team
     own: Membership
     members: list[Membership]
-    answers: list[tuple[str, str]]  # question, answer
+    answers: list[tuple[str, str]]  # questions and answers
     rights: list[Right]
     is_closed: bool
     invitations: list[OutgoingMail]  # mailed invitations, newest first
@@ -42,7 +45,7 @@ class TeamView:
 
 
 def team_view(team: Team, user: User, at: datetime, *, has_signed: bool) -> TeamView:
-    """The user's team; `has_signed`: whether the user has no agreement left to sign."""
+    """Return the user's team. `has_signed` is true if the user has no agreement left to sign."""
     members = list(team.memberships.select_related("user").order_by("-is_captain", "joined_at"))
     return TeamView(
         team=team,
@@ -57,7 +60,7 @@ def team_view(team: Team, user: User, at: datetime, *, has_signed: bool) -> Team
 
 
 def answers_of(team: Team) -> list[tuple[str, str]]:
-    """The team's answers with the current questions of the task."""
+    """Return the team's answers to the task's current questions."""
     questions = team.shared_task.definition.team.questions
     return [(question.label, team.answers.get(question.key, "")) for question in questions]
 
@@ -86,17 +89,17 @@ def _rights(team: Team, *, has_signed: bool) -> list[Right]:
 
 @dataclass(frozen=True, slots=True)
 class TeamLine:
-    """One team in the organizers' list; `flags` are sentences about possible issues."""
+    """A team in the organizers' list. `flags` are sentences about possible issues."""
 
     team: Team
-    members: list[Membership]  # captain first
+    members: list[Membership]  # the captain comes first
     answers: list[tuple[str, str]]
     runs: int
     flags: list[str]
 
 
 def team_lines(shared_task: SharedTask) -> list[TeamLine]:
-    """All teams: waiting ones first, oldest first, then the others by name."""
+    """Return all teams: waiting ones first, oldest first, then the others by name."""
     teams = list(shared_task.teams.select_related("shared_task").prefetch_related("memberships__user", "runs"))
     waiting = [team for team in teams if team.state == Team.State.PENDING]
     others = [team for team in teams if team.state != Team.State.PENDING]
@@ -117,7 +120,7 @@ def team_lines(shared_task: SharedTask) -> list[TeamLine]:
 
 
 def _withdrawal(team: Team, phases: Iterable[Phase]) -> Iterator[str]:
-    """A note if the team withdrew during a phase in which it has runs."""
+    """Yield a note if the team withdrew during a phase in which it has runs."""
     if team.withdrawn_at is None:
         return
     with_runs = {run.phase_id for run in team.runs.all()}
@@ -128,7 +131,7 @@ def _withdrawal(team: Team, phases: Iterable[Phase]) -> Iterator[str]:
 
 
 def _senders_elsewhere(shared_task: SharedTask) -> dict[int, list[str]]:
-    """By team: people who uploaded its runs and also uploaded for other teams, with these."""
+    """Return by team the people who uploaded its runs and also uploaded for other teams, with those teams."""
     pairs = shared_task.submissions.order_by("sent_by", "team").values_list("sent_by", "team").distinct()
     teams_of: dict[int, list[int]] = defaultdict(list)
     for person, team in pairs:

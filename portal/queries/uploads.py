@@ -1,4 +1,4 @@
-"""Before an upload is submitted: valid names, and what a received file contains."""
+"""What a team needs before it submits: valid file names, and what a received file contains."""
 
 import shlex
 from collections.abc import Collection, Sequence
@@ -22,17 +22,17 @@ class RightName:
 
 @dataclass(frozen=True, slots=True)
 class RightNames:
-    """Names that a team can use; `archive` None: any archive name is valid."""
+    """File names that a team can use. If `archive` is None, every archive name is valid."""
 
     archive: str | None
     runs: list[RightName]
-    numbers: tuple[int, ...]  # run numbers; empty where names have none
-    commands: list[str]  # for one's own machine: download the rules, check the first run, submit it
-    needs_archive: bool  # names have folders
+    numbers: tuple[int, ...]  # run numbers; empty if file names have none
+    commands: list[str]  # for local use: download the rules, check the first run, submit it
+    needs_archive: bool  # whether file names contain folders
 
 
 def right_names(shared_task: SharedTask, team: Team | None, phase: Phase | None) -> RightNames:
-    """Examples of names, one per track, with the team's name if there is a team, and a free run number.
+    """Return example names, one per track, with the team's name if there is a team and with a free run number.
 
     The commands are for the phase and its split.
     """
@@ -59,12 +59,15 @@ def right_names(shared_task: SharedTask, team: Team | None, phase: Phase | None)
 
 
 def _free(numbers: Sequence[int], track: Track, used: Collection[tuple[str, int | None]]) -> int | None:
-    """The first free number of the track; None, meaning the first of all, if none is free."""
+    """Return the first free number of the track.
+
+    None stands for the very first number, and is returned if none is free.
+    """
     return next((number for number in numbers if (track.slug, number) not in used), None)
 
 
 def inspect(shared_task: SharedTask, stored: StoredUpload, team: Team, phase: Phase) -> Upload:
-    """Check names and structure of a body that is not stored yet. Nothing is unpacked; suggested numbers are free."""
+    """Check names and structure of a file that is not stored yet. Nothing is unpacked. Suggested numbers are free."""
     upload = inspect_upload(shared_task.definition, stored.path, stored.name, team.name)
     used = set() if upload.report.ok else Run.objects.holding_numbers(team, phase).numbers_by_track()
     if not used:
@@ -73,7 +76,7 @@ def inspect(shared_task: SharedTask, stored: StoredUpload, team: Team, phase: Ph
 
 
 def run_body(run: Run) -> bytes:
-    """The run as it was uploaded, extracted from its archive if it came in one.
+    """Return the run as it was uploaded, extracted from its archive if it was in one.
 
     Raises:
         OSError: the stored file is missing or damaged.

@@ -1,4 +1,4 @@
-"""New scores of released boards: computed in the background, shown once organizers apply them."""
+"""New scores of released boards. They are computed in the background and shown when organizers apply them."""
 
 from copy import copy
 from dataclasses import dataclass
@@ -17,16 +17,16 @@ from portal.queries.slices import Scores
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """The changes when a board's new scores are applied."""
+    """The effect of applying a board's new scores."""
 
-    runs: int  # runs with a different score
-    ranks: int  # official runs with a different rank
-    missing: int  # runs on the board without a new score
+    runs: int  # number of runs whose score differs
+    ranks: int  # number of official runs whose rank differs
+    missing: int  # number of runs on the board that have no new score
 
 
 @dataclass(frozen=True, slots=True)
 class WaitingScores:
-    """A released board with new scores; `effect` is None while only `scored` of `count` runs have one."""
+    """A released board with new scores. `effect` is None until all `count` runs have one; `scored` of them do."""
 
     board: Board
     scored: int
@@ -35,7 +35,7 @@ class WaitingScores:
 
     @property
     def key(self) -> str:
-        """A key of the board and the versions to apply; another pair has another key."""
+        """A key of the board and the versions to apply. Other versions have another key."""
         return self.key_of(self.board)
 
     @staticmethod
@@ -44,13 +44,13 @@ class WaitingScores:
 
 
 def waiting_scores(shared_task: SharedTask, organizer: User, at: datetime) -> list[WaitingScores]:
-    """One entry for each released board with new scores, by phase and track."""
+    """Return an entry for each released board with new scores, sorted by phase and track."""
     boards = Board.objects.filter(track__shared_task=shared_task).defer("comparison")
     return [_waiting(board, organizer, at) for board in boards.with_new_scores(at)]
 
 
 def effect_of(board: Board, organizer: User, at: datetime) -> Effect:
-    """How the board would change, as far as the organizer may see."""
+    """Return how the board would change, as far as the organizer may see."""
     after = copy(board)
     after.show_next()
     scores, new_scores = _scores(board, organizer, at), _scores(after, organizer, at)
@@ -63,7 +63,7 @@ def effect_of(board: Board, organizer: User, at: datetime) -> Effect:
 
 
 def show_new_scores(board: Board, by: User, note: str, at: datetime) -> BoardChange:
-    """Show the board's next pair, and record what changed and why. The caller holds the board's row."""
+    """Show the board's next scores, and record what changed and why. The caller has locked the board's row."""
     effect = effect_of(board, by, at)
     change = BoardChange(
         board=board,
@@ -86,7 +86,7 @@ def show_new_scores(board: Board, by: User, note: str, at: datetime) -> BoardCha
 
 @transaction.atomic
 def show_announced(board_key: int, at: datetime) -> BoardChange | None:
-    """Show new scores with the note of their gold standard, if the board still waits for that."""
+    """Show new scores with the note of their gold standard, if the board is still waiting for that."""
     rows = Board.objects.filter(pk=board_key)
     list(rows.select_for_update(of=("self",), no_key=True).values_list("pk"))
     for board in rows.to_announce(at):
@@ -97,14 +97,14 @@ def show_announced(board_key: int, at: datetime) -> BoardChange | None:
 
 
 def _scores(board: Board, organizer: User, at: datetime) -> dict[UUID, Scores]:
-    """The scores of all runs, by run."""
+    """Return the scores of all runs, by run."""
     assert board.gold is not None
     found = Evaluation.objects.visible_to(organizer, at).on_board(board.phase, board.gold, board.scorer)
     return dict(found.values_list("run", "scores"))
 
 
 def _ranks(board: Board, organizer: User, at: datetime) -> dict[object, int | None]:
-    """Ranks of official runs by team, or by run where all are official."""
+    """Return ranks of official runs by team, or by run if all are official."""
     ranks = select(board, board.track, Choices(), organizer, at).ranks
     owner = "run" if board.phase.official == Phase.Official.ALL else "team"
     seen = Evaluation.objects.visible_to(organizer, at)

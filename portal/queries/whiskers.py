@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from portal.queries.board_table import Row
 
 _STEPS = (1, 2, 5, 10)
-_TICKS = 5  # at most
+_TICKS = 5  # maximum number
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """A scale from `low` to `high` with `ticks`. Places are percentages of the width."""
+    """A scale from `low` to `high` with `ticks`. Positions are percentages of the width."""
 
     low: float
     high: float
     ticks: tuple[float, ...]
-    decimals: int  # of the ticks
+    decimals: int  # decimals of the ticks
 
     def place(self, value: float) -> float:
         return round(100 * (value - self.low) / (self.high - self.low), 2)
@@ -27,7 +27,7 @@ class Scale:
 
 
 def scale(rows: Sequence[Row]) -> Scale | None:
-    """A scale for the teams' intervals, and for references that are not too far away."""
+    """Return a scale for the teams' intervals, and for references that are not too far away."""
     teams = _bounds([row for row in rows if row.is_team])
     others = _bounds([row for row in rows if not row.is_team])
     if not (teams or others):
@@ -42,7 +42,7 @@ def scale(rows: Sequence[Row]) -> Scale | None:
 
 
 def ends(main: Sequence[float], others: Sequence[float]) -> tuple[float, float]:
-    """The ends for all main values, and those others that would not squeeze them."""
+    """Return ends that cover all main values, and those other values that do not squeeze them."""
     low, high = min(main), max(main)
     reach = max(high - low, 1e-9) * 1.5
     near = [value for value in others if low - reach <= value <= high + reach]
@@ -54,6 +54,6 @@ def _bounds(rows: Sequence[Row]) -> list[float]:
 
 
 def _step(rough: float) -> float:
-    """The smallest round number that is at least this large."""
+    """Return the smallest round number that is at least this large."""
     unit: float = 10 ** math.floor(math.log10(rough))
     return min(factor * unit for factor in _STEPS if factor * unit >= rough * (1 - 1e-9))

@@ -1,1 +1,1 @@
-"""Code in confined children: pickled functions and objects that answer in JSON, without Django."""
+"""Code that runs in confined children, without Django: functions and objects that are pickled and answer in JSON."""

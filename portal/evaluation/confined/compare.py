@@ -1,4 +1,4 @@
-"""Comparison of a board's runs with its gold and with each other: intervals, tie groups, results analysis."""
+"""Comparison of a board's runs with its gold and with each other: intervals, tie groups and results analysis."""
 
 import pickle
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,14 +18,14 @@ from scoring.uploads.inspection import read_run
 
 ROUNDS = 10_000
 LEVEL = 0.95
-SEED = 1  # any value, but fixed
-FIELD = 30  # best runs that can be shown next to each other
-METHOD = 2  # version of the methods for intervals and tie groups; 1: percentiles, and tests against the best run alone
+SEED = 1  # arbitrary but fixed
+FIELD = 30  # number of the best runs that can be shown next to each other
+METHOD = 2  # version of the methods; version 1 used percentiles, and tested only against the best run
 
 
 @dataclass(frozen=True, slots=True)
 class BoardRun:
-    """A run of a board: the key of its evaluation, and its file."""
+    """A run of a board: its evaluation's key and its file."""
 
     key: str
     file: Path
@@ -36,7 +36,7 @@ class BoardRun:
 
 @dataclass(frozen=True, slots=True)
 class BoardRules:
-    """What is needed to read and compare a board's runs; `gold` is a pickled `LoadedGold`."""
+    """What a child needs to read and compare a board's runs. `gold` is a pickled `LoadedGold`."""
 
     definition: Definition
     slug: str  # the track's slug
@@ -51,10 +51,10 @@ class BoardRules:
 def compare_runs(
     rules: BoardRules, runs: Sequence[BoardRun], further: Sequence[BoardRun], reference: str | None
 ) -> dict[str, Any]:
-    """Bounds, groups and ranges of ranks by evaluation, and the results analysis, as plain values.
+    """Return bounds, tie groups and rank ranges by evaluation, and the results analysis, as plain values.
 
     Args:
-        further: ranked by slices of the items only.
+        further: runs that are only ranked by item slices.
         reference: the evaluation of the gold against itself, if it is on the board.
     """
     spec = rules.track.ranking_metric
@@ -79,12 +79,12 @@ def compare_runs(
 
 
 def group_runs(rules: BoardRules, runs: Sequence[BoardRun]) -> dict[str, int]:
-    """Tie groups of teams' runs by their keys, as in a board's comparison."""
+    """Return the tie groups of teams' runs by run key, computed as for a board."""
     return _groups(compared_with_gold(rules, runs), rules.track.ranking_metric)
 
 
 def compared_with_gold(rules: BoardRules, runs: Iterable[BoardRun]) -> dict[str, Comparison]:
-    """Comparisons by evaluation, without runs that cannot be read."""
+    """Return comparisons with the gold by evaluation. Runs that cannot be read are left out."""
     gold: LoadedGold = pickle.loads(rules.gold)  # noqa: S301 - from the worker
     items = rules.track.items.get(rules.split)
     compared = {}
@@ -111,7 +111,7 @@ def _slices(rules: BoardRules, compared: Mapping[str, Comparison], reference: st
 
 
 def _gaps(best: Mapping[str, Comparison], spec: MetricSpec) -> dict[str, dict[str, Any]]:
-    """Each gap of each run, by name of the slices: slice, the better one, size, and bounds."""
+    """Return each run's gaps by the names of the two slices: the better slice, size and bounds."""
     names = names_of_slices(next(iter(best.values())).gold) if best else []
     if not names:
         return {}
@@ -125,7 +125,7 @@ def _gaps(best: Mapping[str, Comparison], spec: MetricSpec) -> dict[str, dict[st
 
 
 def _leads(best: Mapping[str, Comparison], spec: MetricSpec) -> dict[str, dict[str, list[float]]]:
-    """Each run's lead over each later one: lead, lower bound, upper bound, p-value."""
+    """Return each run's lead over each later run: lead, lower bound, upper bound and p-value."""
     found = leads(best, spec, seed=SEED, rounds=ROUNDS, level=LEVEL)
     return {
         name: {other: [one.lead, one.low, one.high, one.p_value] for other, one in others.items()}

@@ -1,4 +1,4 @@
-"""The answers to every item, of the gold and the runs."""
+"""Reading the answers of the gold and of runs to every item."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,11 +6,11 @@ from typing import Any
 from portal.evaluation.confined.compare import BoardRules, BoardRun, compared_with_gold
 from scoring.analysis.item_answers import item_answers
 
-ITEMS = 50_000  # items of a gold standard; no one pages through more
+ITEMS = 50_000  # largest gold standard whose items are published; no one pages through more
 
 
 def read_items(rules: BoardRules, runs: Sequence[BoardRun]) -> dict[str, Any]:
-    """The gold's answers, and the runs' by evaluation; nothing for gold that is too long."""
+    """Return the gold's answers, and the runs' answers by evaluation. Empty if the gold has too many items."""
     found: dict[str, Any] = {"runs": {}}
     for key, comparison in compared_with_gold(rules, runs).items():
         if len(comparison.gold) > ITEMS:

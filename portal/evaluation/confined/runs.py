@@ -1,4 +1,4 @@
-"""The runs of one stored file: read without gold, then scored with the gold that is passed in."""
+"""The runs in one stored file. They are read without gold, and then scored with gold from the worker."""
 
 import pickle
 from dataclasses import asdict
@@ -17,15 +17,18 @@ from scoring.uploads.name_rules import UsedNumbers
 
 
 class Runs:
-    """The runs in a child. `check` or `read` parse a run's content once, before `score` gets gold."""
+    """The runs of one file in a child. `check` and `read` parse a run once, before `score` receives gold."""
 
     def __init__(self, definition: Definition, split: str, file: Path | None) -> None:
         self._definition, self._split, self._file = definition, split, file
-        # Runs by entry that were read and not scored yet, and whether they were read as a baseline's.
+        # Answers by entry of runs that are not scored yet, and whether they were read as a baseline.
         self._answers: dict[str, tuple[Answers, bool]] = {}
 
     def check(self, file_name: str, team: str, used_numbers: UsedNumbers) -> dict[str, Any]:
-        """The report of an upload as plain values, and `kept`: entries of runs to score without reading again."""
+        """Return the upload's report as plain values.
+
+        `kept` lists the entries of runs that can be scored without reading them again.
+        """
         assert self._file is not None
         checked = check_upload(
             self._definition, self._file, file_name, team, split=self._split, used_numbers=used_numbers, keep=KEPT_BYTES
@@ -45,7 +48,7 @@ class Runs:
         }
 
     def read(self, entry: str, track: str, is_baseline: bool) -> None:
-        """Read a run that was accepted before. Baselines are read as the official evaluators would, without a check."""
+        """Read a run that was accepted before. Baselines are read like the official evaluators do, without a check."""
         assert self._file is not None
         content = read_run(self._file, entry)
         answers, report = read_answers(self._definition, track, content, self._split, lenient=is_baseline)
@@ -55,7 +58,7 @@ class Runs:
         self._answers[entry] = answers, is_baseline
 
     def score(self, entry: str, track: str, gold: bytes) -> dict[str, Any]:
-        """The scores of a run that was read, as plain values; without a file, those of the gold against itself.
+        """Return the scores of a run that was read, as plain values. Without a file, score the gold against itself.
 
         Args:
             gold: a pickled `LoadedGold`.
@@ -65,7 +68,7 @@ class Runs:
             result = score_gold(self._definition, track, standard, self._split)
         else:
             result = score_answers(self._definition, track, standard, *self._answers.pop(entry))
-        if result.comparison is None:  # the gold and the public items do not match
+        if result.comparison is None:  # the gold and the public items differ
             raise ValueError("accepted by the check, rejected by the scorer")
         metrics = self._definition.track(track).metrics
         return {"scores": result.scores, "flags": result.flags, "details": details(result.comparison, metrics)}

@@ -1,6 +1,6 @@
 """A task's folder that was pushed as a zip: unpacked in memory, checked, and returned piece by piece.
 
-Gold and votes never get into the folder on disk, which has only the public files.
+Only public files are written to the folder on disk. Gold and votes stay in memory.
 """
 
 import io
@@ -18,20 +18,20 @@ from scoring.gold.track_votes import agreement_of
 from scoring.gold.votes_file import VotesError
 from scoring.reports.problems import Problem, Report
 
-PIECE = 8 * 1024**2  # bytes of a file in one answer
+PIECE = 8 * 1024**2  # bytes per answer
 
 Plain = dict[str, Any]
 
 
 class TaskFolder:
-    """A task's folder in a child. The caller writes the public files to `folder`, one method after the other."""
+    """A task's folder in a child. Between two calls, the caller writes the public files to `folder`."""
 
     def __init__(self, archive: bytes, folder: Path) -> None:
         self._file = io.BytesIO(archive)
         self._folder = folder
 
     def unpack(self) -> Plain:
-        """Check the zip and read every file once: `problems`, and the sizes of files by `name`."""
+        """Check the zip and read every file once. Return `problems` and the sizes of the files by `name`."""
         archive = inspect_folder_archive(self._file)
         self._entries, report = archive.entries, archive.report
         for name, entry in self._entries.items():
@@ -39,13 +39,13 @@ class TaskFolder:
         return {"problems": _plain(report), "sizes": {name: entry.size for name, entry in self._entries.items()}}
 
     def piece(self, name: str, start: int) -> str:
-        """A piece of a file, in Base64."""
+        """Return a piece of a file in Base64."""
         if start == 0:
             self._read = self._content(name)
         return b64encode(self._read[start : start + PIECE]).decode()
 
     def load(self) -> Plain:
-        """Read the definition in the folder: `problems`, or the `slug` and the names kept `apart`."""
+        """Read the definition in the folder. Return `problems`, or the `slug` and the names of files kept `apart`."""
         try:
             self._definition = load_definition(self._folder)
         except DefinitionError as error:
@@ -55,7 +55,7 @@ class TaskFolder:
         return {"problems": [], "slug": self._definition.slug, "apart": self._apart()}
 
     def judge(self, held_gold: Iterable[tuple[str, str]]) -> Plain:
-        """All `problems` of the files, the `gold`, and the annotators' agreement."""
+        """Return all `problems` of the files, the `gold`, and the agreement between annotators."""
         definition = self._definition
         apart = {gold.file for gold in self._gold} | {votes.file for votes in self._votes}
         report = Report(problems_of_folder(definition, set(held_gold), apart))
@@ -72,7 +72,7 @@ class TaskFolder:
         return {"track": gold.track, "split": gold.split, "name": name, "counts": checked.counts}
 
     def _agreement(self, votes: Any, report: Report) -> Plain:
-        """The agreement; errors of a votes file quote its content, so they are not returned."""
+        """Return the agreement. Errors of a votes file quote its content, so they are not returned."""
         name, rows = self._name(votes.file), []
         try:
             rows = agreement_of(self._definition.track(votes.track), votes, self._content(name))
@@ -85,14 +85,17 @@ class TaskFolder:
         return {"track": votes.track, "split": votes.split, "rows": [asdict(row) for row in rows]}
 
     def _apart(self) -> list[str]:
-        """Gold, votes, and what an import leaves out too: hidden files, and everything in the folder `gold`."""
+        """Return the names of gold, votes, hidden files and all files in the folder `gold`.
+
+        An import leaves them out, too.
+        """
         files = {gold.file for gold in self._gold} | {votes.file for votes in self._votes}
         secret = set(map(self._name, files))
         return [name for name in self._entries if name in secret or _is_left_out(name)]
 
     def _content(self, name: str) -> bytes:
         content = read_file(self._file, self._entries[name], name, Report())
-        assert content is not None  # it was read before
+        assert content is not None  # it was read successfully before
         return content
 
     def _name(self, path: Path) -> str:

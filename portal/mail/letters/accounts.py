@@ -1,4 +1,4 @@
-"""Letters about an account, which allauth sends; `LETTERS` has one for each of its templates."""
+"""Mails about an account, which allauth sends. `LETTERS` has a text for each of allauth's templates."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -17,11 +17,11 @@ from django.utils.translation import gettext_lazy
 from portal.mail.letter import Block, Letter, button, facts, moment, page, secret, text
 from portal.models import MailFacts, OutgoingMail, User
 
-Context = Mapping[str, Any]  # allauth's context of templates
+Context = Mapping[str, Any]  # allauth's template context
 
 
 def confirmation(context: Context) -> Letter:
-    """To an address that is not verified yet."""
+    """Ask the reader to confirm a new mail address."""
     return _letter(
         _("Agon: confirm your mail address"),
         text(_("Someone used this mail address for an account on Agon. We hope it was you.")),
@@ -32,7 +32,7 @@ def confirmation(context: Context) -> Letter:
 
 
 def reset(context: Context) -> Letter:
-    """To someone who has forgotten the password."""
+    """Send a link to someone who forgot the password."""
     return _letter(
         _("Agon: reset your password"),
         text(_("Someone asked to reset the password of your account on Agon. If it was you, choose a new one here:")),
@@ -42,7 +42,7 @@ def reset(context: Context) -> Letter:
 
 
 def already_there(context: Context) -> Letter:
-    """To someone who signs up again; the page reveals nothing."""
+    """Tell someone who signs up again that they have an account. The page does not reveal it."""
     return _letter(
         _("Agon: you already have an account"),
         text(
@@ -58,7 +58,7 @@ def already_there(context: Context) -> Letter:
 
 
 def no_account(context: Context) -> Letter:
-    """To someone who resets the password without an account; the page reveals nothing."""
+    """Tell someone who resets the password that they have no account. The page does not reveal it."""
     return _letter(
         _("Agon: there is no account with this address"),
         text(_("Someone asked to reset a password, but there is no account on Agon with this address.")),
@@ -69,7 +69,10 @@ def no_account(context: Context) -> Letter:
 
 
 def mail_code(context: Context) -> Letter:
-    """To someone who sets up the first second factor, or organizes without one and changes the mail address."""
+    """Send a code, which is needed to set up the first second factor.
+
+    Organizers without a second factor also need it to change their mail address.
+    """
     return _letter(
         _("Agon: your code"),
         text(_("You are changing how you sign in to Agon. Enter this code on the page that asks for it:")),
@@ -81,7 +84,7 @@ def mail_code(context: Context) -> Letter:
 
 
 def _notice(words: Promise, context: Context) -> Letter:
-    """A change of how the account is opened: to its owner, with time and place."""
+    """Notify the owner that a way of signing in has changed, with time and place."""
     at: datetime = context["timestamp"]
     old = context.get("from_email") or context.get("deleted_email")
     names = {"old": old, "new": context.get("to_email"), "provider": context.get("provider")}
@@ -130,13 +133,13 @@ _KEPT = ("ip", "user_agent", "from_email", "deleted_email", "to_email", "provide
 
 
 def details_of(name: str, context: Context) -> dict[str, str]:
-    """The details of a letter that is sent later, for its row in the outbox: no key, no code, no link."""
+    """Return the details of a mail that is sent later, for its row in the outbox: no key, no code and no link."""
     kept = {key: str(context[key]) for key in _KEPT if context.get(key)}
     return kept | {"letter": name} | ({"timestamp": context["timestamp"].isoformat()} if "timestamp" in context else {})
 
 
 def late(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
-    """A letter that could not be sent at once. A link with a key is made now."""
+    """Render a mail that could not be sent immediately. If it has a link with a key, the key is created now."""
     name, moment_of_change = mail.details["letter"], mail.details.get("timestamp")
     context = mail.details | {"user": mail.user}
     if moment_of_change:
@@ -154,7 +157,10 @@ def _reset_link(user: User) -> str:
 
 
 def _own(address: str) -> str:
-    """The link with the host of `settings.PUBLIC_URL`: allauth uses the request's, which anyone can forge."""
+    """Return the link with the host of `settings.PUBLIC_URL`.
+
+    allauth uses the host of the request, which anyone can forge.
+    """
     return f"{settings.PUBLIC_URL}{urlsplit(address).path}"
 
 

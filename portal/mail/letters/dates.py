@@ -1,4 +1,4 @@
-"""Letters caused by dates: a deadline that is near, a board that is public."""
+"""Mails caused by dates: a deadline that approaches, and a board that is released."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -11,7 +11,7 @@ from portal.times_and_numbers import end_of_day, span
 
 
 def deadline(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
-    """To members of a team that has the data but no valid run; the time left is as of sending."""
+    """Remind members of a team that has downloaded the data but has no valid run. The time left is that of sending."""
     closes = datetime.fromisoformat(mail.details["closes"])
     names = names_of(mail) | {"left": span(closes - at), "closes": moment(mail.user, end_of_day(closes), at)}
     return Letter(
@@ -32,7 +32,7 @@ def deadline(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
 
 
 def released(mail: OutgoingMail, found: MailFacts, at: datetime) -> Letter:
-    """To teams with their official runs; to organizers without."""
+    """Announce released scores: to teams with their official runs, to organizers without runs."""
     names = names_of(mail)
     if mail.team is None:
         why = _("You get this mail because you organize %(task)s on Agon.") % names

@@ -1,4 +1,4 @@
-"""Letters about an upload, to its sender."""
+"""Mails about an upload, to its sender."""
 
 import json
 from datetime import datetime
@@ -12,7 +12,7 @@ from portal.times_and_numbers import file_size
 
 
 def accepted(mail: OutgoingMail, found: MailFacts, at: datetime) -> Letter:
-    """The receipt: what was received when, and that it will be scored."""
+    """Send the receipt: what was received and when, and that it will be scored."""
     submission, names = _submission(mail)
     assert found.receipt is not None
     content = json.dumps(found.receipt, indent=1, ensure_ascii=False)
@@ -41,7 +41,7 @@ def accepted(mail: OutgoingMail, found: MailFacts, at: datetime) -> Letter:
 
 
 def rejected(mail: OutgoingMail, found: MailFacts, at: datetime) -> Letter:
-    """The problems, and that no quota was used."""
+    """List the problems, and say that no quota was used."""
     _own, names = _submission(mail)
     rest = found.findings_left_out
     more = ngettext("And one more problem.", "And %(n)d more problems.", rest) % {"n": rest}
@@ -64,7 +64,7 @@ def rejected(mail: OutgoingMail, found: MailFacts, at: datetime) -> Letter:
 
 
 def scored(mail: OutgoingMail, found: MailFacts, at: datetime) -> Letter:
-    """That all runs are scored; scores only if they are public."""
+    """Report that all runs are scored. Scores are included only if they are public."""
     submission, names = _submission(mail)
     are_public, step = submission.phase.scores_are_public(at), submission.phase.step_at(at)
     return Letter(
@@ -81,7 +81,7 @@ def scored(mail: OutgoingMail, found: MailFacts, at: datetime) -> Letter:
 
 
 def failed(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
-    """That evaluation failed on our side."""
+    """Report that evaluation failed on our side."""
     _own, names = _submission(mail)
     return Letter(
         subject=_("%(task)s: %(file)s failed on our side") % names,
@@ -106,7 +106,7 @@ def failed(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
 
 
 def _submission(mail: OutgoingMail) -> tuple[Submission, dict[str, str]]:
-    """The upload, and the names in the letter's sentences."""
+    """Return the upload and the names in the mail's sentences."""
     submission = mail.submission
     assert submission is not None
     return submission, {

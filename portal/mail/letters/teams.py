@@ -1,4 +1,4 @@
-"""Letters about teams, their data and agreements. Some contain the only secret that mails may contain."""
+"""Mails about teams, their data and agreements. Of all mails, only these may contain a secret: the data password."""
 
 import secrets
 from collections.abc import Sequence
@@ -10,11 +10,11 @@ from django.utils.translation import gettext as _
 from portal.mail.letter import Block, Letter, button, link, names_of, page, quote, secret, text
 from portal.models import MailFacts, OutgoingMail, Team
 
-PASSWORD_BYTES = 16  # 128 random bits, which no one can guess
+PASSWORD_BYTES = 16  # 128 random bits cannot be guessed
 
 
 def approved(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
-    """The team is approved; with the password if the task has data that need it."""
+    """Report that the team is approved, with the password if the task has data that needs it."""
     names = names_of(mail)
     has_password = mail.shared_task.has_password_data
     return Letter(
@@ -32,7 +32,7 @@ def approved(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
 
 
 def declined(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
-    """The team is declined, and why."""
+    """Report that the team is declined, with the reason."""
     names = names_of(mail)
     return Letter(
         subject=_("%(task)s: your team %(team)s was declined") % names,
@@ -53,7 +53,7 @@ def declined(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
 
 
 def waiting(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
-    """To organizers: a team awaits approval."""
+    """Notify organizers that a team awaits approval."""
     names = names_of(mail)
     return Letter(
         subject=_("%(task)s: the team %(team)s is waiting for your approval") % names,
@@ -69,7 +69,7 @@ def waiting(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
 
 
 def invitation(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
-    """To someone who may have no account yet."""
+    """Invite someone to a team. The reader may have no account yet."""
     assert mail.team is not None
     names = names_of(mail) | {"name": mail.details["inviter"]}
     join = page("join_team", mail.shared_task.slug, mail.team.invitation_code)
@@ -94,7 +94,7 @@ def invitation(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
 
 
 def data_password(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
-    """A new password, as requested."""
+    """Send the new password that was requested."""
     names = names_of(mail)
     return Letter(
         subject=_("%(task)s: new data password of %(team)s") % names,
@@ -107,7 +107,7 @@ def data_password(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter
 
 
 def agreement_changed(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
-    """A new agreement to sign, to people who signed an older version."""
+    """Ask people who signed an older version to sign the new agreement."""
     names = names_of(mail) | {"version": mail.details["version"]}
     return Letter(
         subject=_("%(task)s: the data agreement has changed, please sign it again") % names,
@@ -130,7 +130,7 @@ def _as_captain(mail: OutgoingMail) -> str:
 
 
 def _password(mail: OutgoingMail, at: datetime) -> Sequence[Block]:
-    """Make a new password and store its hash; none for a team that no longer takes part."""
+    """Create a password and store its hash. A team that no longer takes part gets none."""
     password = secrets.token_urlsafe(PASSWORD_BYTES)
     assert mail.team is not None
     teams = Team.objects.filter(pk=mail.team.pk, state=Team.State.APPROVED)

@@ -1,4 +1,4 @@
-"""manage.py backup PLACE: one archive with rows, files and sealed gold. Keys are not included."""
+"""manage.py backup PATH: write rows, files and sealed gold to one archive. Keys are not included."""
 
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -10,7 +10,7 @@ from portal.actions.backup import write_backup
 from portal.models import Reading
 from portal.models.clock import database_now
 
-NAME = "agon-{}.tar"  # of a backup in a folder
+NAME = "agon-{}.tar"  # name of a backup in a folder
 
 
 class Command(BaseCommand):
@@ -43,7 +43,7 @@ class Command(BaseCommand):
             raise CommandError("\n  ".join(["These files are missing or damaged:", *manifest.damaged]))
 
     def _prune(self, folder: Path, before: datetime) -> None:
-        """Delete old backups by the time in their names. Report one that cannot be deleted, and go on."""
+        """Delete old backups, judged by the time in their names. If one cannot be deleted, report it and continue."""
         for old in sorted(folder.glob(NAME.format("*"))):
             if old.name < NAME.format(f"{before:%Y%m%dT%H%M%SZ}"):
                 try:

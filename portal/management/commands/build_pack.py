@@ -1,4 +1,4 @@
-"""Builds a paper pack; started by the job of that name."""
+"""Build a paper pack. The job of the same name starts this command."""
 
 from argparse import ArgumentParser
 from typing import Any

@@ -1,4 +1,4 @@
-"""Checks a pushed task folder; started by the job of that name."""
+"""Check a pushed task folder. The job of the same name starts this command."""
 
 from argparse import ArgumentParser
 from typing import Any

@@ -1,4 +1,4 @@
-"""Starts all programs of Agon on this machine, with demo data: `./run demo`."""
+"""Start all of Agon's programs on this machine, with demo data: `./run demo`."""
 
 import errno
 import fcntl
@@ -25,7 +25,7 @@ from portal.management.valkey import HOST, announced, free_port, valkey_command
 from portal.models import Run
 from portal.sealing import as_text, public_key
 
-MARKER = "made-by-the-demo"  # marks state folders that --fresh may empty
+MARKER = "made-by-the-demo"  # file that marks state folders that --fresh may empty
 MANAGE = [sys.executable, str(settings.BASE_DIR / "manage.py")]
 
 
@@ -46,7 +46,7 @@ class Command(BaseCommand):
             "AGON_DEMO": "true",
             "AGON_URL": f"http://{HOST}:{port}",
             "PYTHONUNBUFFERED": "1",
-            "PYTHONWARNINGS": "ignore::UserWarning",  # workers run by root, static files that were not collected
+            "PYTHONWARNINGS": "ignore::UserWarning",  # workers run as root, and static files that were not collected
         }
         if sys.stdout.isatty():
             environment["FORCE_COLOR"] = "true"
@@ -71,7 +71,7 @@ class Command(BaseCommand):
             os.close(lock)
 
     def _serve(self, processes: Processes, port: int) -> None:
-        """Print the welcome when all is ready, and again after the log of the first work."""
+        """Print the welcome message when everything is ready, and again after the log lines of the first work."""
         welcome = self._welcome(f"http://{HOST}:{port}")
         _wait(processes, lambda: _answers(port))
         self._say(welcome)
@@ -82,7 +82,7 @@ class Command(BaseCommand):
 
     def _say(self, text: str) -> None:
         self.stdout.write(text)
-        self.stdout.flush()  # also if the output is a file or a pipe
+        self.stdout.flush()  # needed if the output is a file or a pipe
 
     def _welcome(self, address: str) -> str:
         accounts = "\n".join(f"    {email:<24} {part}" for email, (_, part) in ACCOUNTS.items())
@@ -96,7 +96,7 @@ class Command(BaseCommand):
 
 
 def _public_key_file(state: Path) -> Path:
-    """The public key's file, for web, which then needs no private key."""
+    """Write the public key to a file for the web server, which then needs no private key."""
     path = state / "gold-public-key"
     path.touch(mode=0o600)
     path.write_text(as_text(public_key()))
@@ -117,7 +117,7 @@ def _free_web_port(text: str) -> int:
 
 
 def _claim(state: Path) -> int:
-    """Lock the state folder for this process; return the descriptor of the lock. Mark an empty folder."""
+    """Lock the state folder for this process and return the lock's descriptor. An empty folder is marked first."""
     lock = os.open(state, os.O_RDONLY)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,4 +1,4 @@
-"""manage.py doctor: check everything that the portal needs, with a fix for each problem."""
+"""manage.py doctor: check everything that the portal needs and print a fix for each problem."""
 
 import shutil
 from collections.abc import Callable, Iterator
@@ -20,7 +20,7 @@ from portal.queries.health import CLOCK_SECONDS, SILENCE, health
 from portal.queries.metrics import certificate_seconds, connections, regular_work
 from portal.storage import can_open_gold
 
-DISK_BYTES = 5_000_000_000  # the same as in the alert AgonDiskFull
+DISK_BYTES = 5_000_000_000  # also used by the alert AgonDiskFull
 FIXES = {
     "database": "Start PostgreSQL; check DATABASE_URL and DATABASE_PASSWORD_FILE.",
     "storage": "Free space, or make AGON_STATE/data or the bucket AGON_S3_BUCKET writable.",
@@ -50,7 +50,7 @@ class Command(BaseCommand):
 
 
 def _parts() -> Iterator[str]:
-    """The parts of /readyz; the checks that follow have more on schema, workers and clocks."""
+    """Check the parts of /readyz. Later checks add details about schema, workers and clocks."""
     for part, words in health().parts.items():
         fix = FIXES.get(part.partition(" ")[0])
         if words != "ok" and fix and not words.startswith("accepts no work"):
@@ -58,7 +58,7 @@ def _parts() -> Iterator[str]:
 
 
 def _this_machine() -> Iterator[str]:
-    """Check this machine; without a key to gold it is no scoring worker."""
+    """Check this machine. Without a key to gold, it is not a scoring worker."""
     yield from missing_for(Lane.SCORING if can_open_gold() else Lane.MAIL)
 
 
@@ -108,7 +108,7 @@ def _mails_given_up() -> Iterator[str]:
 
 
 def _regular_work() -> Iterator[str]:
-    """Check regular work, with the limits of the alerts. Only a public portal needs backups."""
+    """Check regular work with the limits of the alerts. Only a public portal needs backups."""
     if not settings.PUBLIC:
         return
     for name, (age, found) in regular_work(database_now()).items():
@@ -138,7 +138,7 @@ def _connections() -> Iterator[str]:
 
 
 def _wal_archive() -> Iterator[str]:
-    """Check PostgreSQL's archive, if it is on, for point-in-time recovery."""
+    """Check PostgreSQL's archive for point-in-time recovery, if it is on."""
     if connection.vendor != "postgresql":
         return
     with connection.cursor() as cursor:
@@ -152,7 +152,7 @@ def _wal_archive() -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """Allowed age of regular work, in hours, and the fix."""
+    """The maximum age of regular work in hours, and the fix."""
 
     hours: int
     fix_age: str

@@ -1,4 +1,4 @@
-"""manage.py gold_keys new | public | rotate: the keys to which gold is sealed."""
+"""manage.py gold_keys new | public | rotate: create, print and replace the keys that gold is sealed with."""
 
 from typing import Any
 

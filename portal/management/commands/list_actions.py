@@ -1,4 +1,4 @@
-"""manage.py list_actions: all actions and their declarations as Markdown, for docs/actions.md."""
+"""manage.py list_actions: print all actions and their declarations as Markdown, for docs/actions.md."""
 
 import builtins
 import inspect
@@ -92,7 +92,7 @@ def _errors(errors: Iterable[ErrorCode]) -> Iterator[str]:
 
 
 def _type(kind: Any) -> str:
-    """The type as text: "text or none", "one of: system, baseline", "Run"."""
+    """Describe the type: "text or none", "one of: system, baseline", "Run"."""
     inner = [_type(one) for one in get_args(kind)]
     match get_origin(kind) or kind:
         case typing.Annotated:

@@ -1,4 +1,4 @@
-"""Fills an empty database with the five shared tasks, their synthetic data and the demo accounts."""
+"""Fill an empty database with the five shared tasks, their synthetic data and the demo accounts."""
 
 import tempfile
 import time
@@ -30,7 +30,7 @@ NEWS = {
 }
 TEAM = "Meltemi"
 ADMIN, ORGANIZER, CAPTAIN, MEMBER = (f"{part}@agon.example" for part in ("admin", "organizer", "captain", "member"))
-ACCOUNTS = {  # mail address → name, role in the demo
+ACCOUNTS = {  # mail address → name and role in the demo
     ADMIN: ("Ada Admin", "administrator"),
     ORGANIZER: ("Oana Organizer", "organizer of all five shared tasks, who may create others"),
     CAPTAIN: ("Cleo Captain", f"captain of the team {TEAM}"),
@@ -66,7 +66,7 @@ class Command(BaseCommand):
 
 
 def is_loaded() -> bool:
-    """Whether nothing needs migrating or loading. The last row that is loaded is a membership."""
+    """Return whether everything is migrated and loaded. The last row to be loaded is a membership."""
     executor = MigrationExecutor(connection)
     if executor.migration_plan(executor.loader.graph.leaf_nodes()):
         return False
@@ -92,7 +92,8 @@ def _sign(user: User, shared_task: SharedTask, at: datetime) -> None:
 
 def _captain_of(team: str) -> User:
     user = _account(f"{team.lower()}@agon.example", f"{team}’s captain")
-    User.objects.filter(pk=user.pk).update(mails_about_runs=False, mails_about_results=False)  # no one reads them
+    # no one reads these mails
+    User.objects.filter(pk=user.pk).update(mails_about_runs=False, mails_about_results=False)
     return user
 
 

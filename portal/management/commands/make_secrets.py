@@ -1,4 +1,4 @@
-"""manage.py make_secrets FOLDER: a file for each secret of a public portal."""
+"""manage.py make_secrets FOLDER: create a file for each secret of a public portal."""
 
 import secrets
 from argparse import ArgumentParser
@@ -31,7 +31,7 @@ class Command(BaseCommand):
 
 
 def _secrets(folder: Path) -> dict[str, str]:
-    """The secrets. Gold has a key pair: the public key belongs to the existing private one, if any."""
+    """Create the secrets. If the folder has a private key for gold, the public key is derived from it."""
     kept = folder / "gold_private_key"
     private = kept.read_text().split()[0] if kept.exists() else new_private_key()
     return {

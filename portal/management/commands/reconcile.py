@@ -1,4 +1,7 @@
-"""manage.py reconcile: list all differences between receipts, rows, files, definitions and evaluations; fail on any."""
+"""manage.py reconcile: list all differences between receipts, rows, files, definitions and evaluations.
+
+The command fails if there are any.
+"""
 
 from typing import Any
 

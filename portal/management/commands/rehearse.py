@@ -1,4 +1,4 @@
-"""manage.py rehearse FOLDER: restore the newest backup as a trial, into its own database and folder."""
+"""manage.py rehearse FOLDER: restore the newest backup as a trial, into a separate database and folder."""
 
 import os
 import subprocess
@@ -14,7 +14,7 @@ from portal.management.commands.backup import NAME
 from portal.models import Reading
 from portal.models.clock import database_now
 
-_OF_THE_PORTAL = ("AGON_S3_", "AGON_PGBOUNCER", "DATABASE_")  # settings of places that a trial must not use
+_OF_THE_PORTAL = ("AGON_S3_", "AGON_PGBOUNCER", "DATABASE_")  # databases and folders of the real portal
 
 
 class Command(BaseCommand):

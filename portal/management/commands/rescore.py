@@ -1,4 +1,4 @@
-"""manage.py rescore TASK: score all its runs again, with the newest gold standard and this version of the scorer."""
+"""manage.py rescore TASK: score all runs again with the newest gold standard and this scorer version."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""manage.py retry TASK: evaluate again what failed on our side."""
+"""manage.py retry TASK: evaluate everything again that failed on our side."""
 
 from typing import Any
 
