@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from .detests2022 import generate as detests2022
+from .entities import generate as entities
 from .exist2024 import generate as exist2024
 from .hateval2019 import generate as hateval2019
 from .regression import generate as regression
@@ -26,6 +27,7 @@ GENERATORS: dict[str, Callable[..., None]] = {
 TEMPLATES: dict[str, Callable[..., None]] = {
     **GENERATORS,
     "regression": regression.generate,
+    "entities": entities.generate,
 }
 
 

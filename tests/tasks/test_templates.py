@@ -60,4 +60,4 @@ def test_a_baseline_under_a_valid_name_is_accepted(template: str, tmp_path: Path
     assert [run.run.track for run in found.runs] == [gold.track]
 
 
-NAMES = {"regression": "EI-reg_en_anger_pred.txt"}
+NAMES = {"entities": "Lak_2.conll", "regression": "EI-reg_en_anger_pred.txt"}

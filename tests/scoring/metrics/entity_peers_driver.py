@@ -1,9 +1,9 @@
 """Runs in the environment of seqeval and nervaluate: reads a JSON list of evaluations, prints one of their values.
 
-An evaluation has the tags of each sentence as `gold` and `run`, and a `scheme`, IOB2 or IOBES. Values are by our names;
-those of seqeval's strict mode begin with `discard `. nervaluate gets the entities that seqeval reads. With the `words`
-of each sentence there are scores of surface forms: the scorer of WNUT 2017 takes the entities that both sides have, and
-counts different pairs of words and type.
+An evaluation has the tags of each sentence as `gold` and `run`, a `scheme`, IOB2 or IOBES, and perhaps the `types`.
+Values are by our names; those of seqeval's strict mode begin with `discard `. nervaluate gets the entities that seqeval
+reads. With the `words` of each sentence there are scores of surface forms: the scorer of WNUT 2017 takes the entities
+that both sides have, and counts different pairs of words and type.
 """
 
 import json
@@ -39,7 +39,7 @@ def forms(given):
 
 
 def evaluate(given):
-    sides, values = (given["gold"], given["run"]), {}
+    sides, values, types = (given["gold"], given["run"]), {}, given.get("types", ["PER", "LOC", "ORG"])
     strict = {"mode": "strict", "scheme": {"IOB2": IOB2, "IOBES": IOBES}[given["scheme"]]}
     for prefix, options in (("", {}), ("discard ", strict)):
         report = metrics.classification_report(*sides, output_dict=True, zero_division=0, **options)
@@ -47,11 +47,9 @@ def evaluate(given):
             values[f"{prefix}entity_{name}"] = measure(*sides, average="micro", zero_division=0, **options)
             values[f"{prefix}entity_{name}_macro"] = measure(*sides, average="macro", zero_division=0, **options)
             key = "f1-score" if name == "f1" else name
-            for kind in ("PER", "LOC", "ORG"):
+            for kind in types:
                 values[f"{prefix}entity_{name}:{kind}"] = report[kind][key] if kind in report else None
-    found = Evaluator(
-        *([entities(tags) for tags in side] for side in sides), tags=["PER", "LOC", "ORG"], loader="dict"
-    ).evaluate()
+    found = Evaluator(*([entities(tags) for tags in side] for side in sides), tags=types, loader="dict").evaluate()
     for match, ending in MATCHES.items():
         for name in MEASURES:
             values[f"nervaluate entity_{name}{ending}"] = getattr(found["overall"][match], name)

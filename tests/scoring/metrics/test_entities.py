@@ -1,5 +1,6 @@
 """Typed entities: tags with and without repair, matches computed by hand, and seqeval and nervaluate to 1e-9."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from math import isnan
@@ -267,3 +268,23 @@ def test_seqeval_and_nervaluate(scheme: str, entity_peers: Evaluate) -> None:
             compared += 1
             assert ours == pytest.approx(expected or 0, abs=1e-9), (name, case)
     assert compared > 60 * len(batch)
+
+
+@pytest.mark.slow
+def test_the_peers_give_the_values_of_the_template_case(root: Path, entity_peers: Evaluate) -> None:
+    folder = root / "tests/tasks/cases/entities"
+    case = json.loads((folder / "case.json").read_text(encoding="utf-8"))
+    sides = {side: sentences_of(folder / case[side]) for side in ("gold", "run")}
+    given = {side: [[tag for _, tag in tokens] for tokens in sentences] for side, sentences in sides.items()}
+    given["words"] = [[word for word, _ in tokens] for tokens in sides["gold"]]
+    types = list(load_definition(root / "tasks/entities").track("entities").format.options["classes"])
+    (found,) = entity_peers([{**given, "scheme": "IOB2", "types": types}])
+    peers = {"entity_f1_surface": "wnut ", "entity_f1_partial": "nervaluate "}
+    theirs = {key: found[peers.get(key, "") + key] for key in case["scores"]}
+    assert theirs == pytest.approx(case["scores"], rel=0, abs=1e-9)
+
+
+def sentences_of(path: Path) -> list[list[list[str]]]:
+    """The tokens of each sentence with their tags."""
+    sentences = path.read_text(encoding="utf-8").strip().split("\n\n")
+    return [[line.split() for line in sentence.splitlines()] for sentence in sentences]
