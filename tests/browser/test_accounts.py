@@ -19,14 +19,14 @@ def code(secret: str) -> str:
 
 
 def confirm_password(page: Page) -> None:
-    expect(page.get_by_role("heading", level=1)).to_have_text("Confirm that it is you")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Confirm it’s you")
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Continue").click()
 
 
 def enter_mailed_code(page: Page, portal: Portal, address: str) -> None:
     """Enter the mailed code; the mail arrives before the page."""
-    expect(page.get_by_role("heading", level=1)).to_have_text("Confirm by mail")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Confirm by email")
     page.get_by_label("Code").fill(code_in(latest_mail(portal, address)))
     page.get_by_role("button", name="Continue").click()
 
@@ -100,7 +100,7 @@ def test_a_passkey_signs_in_alone_or_after_the_password(keyed: Page, portal: Por
     page.get_by_text("Petra", exact=True).click()
     page.get_by_role("link", name="Settings").click()
     page.get_by_role("link", name="Second factors").click()
-    page.get_by_role("link", name="Add a passkey").click()
+    page.get_by_role("link", name="Add passkey").click()
     confirm_password(page)
     enter_mailed_code(page, portal, "petra@example.org")
     found = violations(page)
@@ -133,7 +133,7 @@ def test_a_passkey_signs_in_alone_or_after_the_password(keyed: Page, portal: Por
 def test_without_a_passkey_the_page_says_so(page: Page) -> None:
     page.goto("/accounts/login/")
     page.get_by_role("button", name="Use a passkey").click()  # at an address there can be none
-    expect(page.get_by_role("alert")).to_contain_text("No passkey was used")
+    expect(page.get_by_role("alert")).to_contain_text("You didn’t use a passkey")
 
 
 def test_pages_of_an_account_are_open_to_everybody(page: Page, portal: Portal) -> None:
@@ -141,7 +141,7 @@ def test_pages_of_an_account_are_open_to_everybody(page: Page, portal: Portal) -
     page.goto("/accounts/2fa/totp/activate/")
     found = violations(page)
     confirm_password(page)
-    expect(page.get_by_role("heading", level=1)).to_have_text("Confirm by mail")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Confirm by email")
     page.get_by_label("Code").fill("BCDF-GHJK")
     page.get_by_role("button", name="Continue").click()
     expect(page.get_by_role("alert")).to_contain_text("This is not the code")
@@ -162,7 +162,7 @@ def test_the_browsers_time_zone_is_offered(browser: Browser, portal: Portal) -> 
     page = context.new_page()
     sign_up(page, portal, "Sora")
     page.goto("/settings/")
-    expect(page.get_by_text("Your browser’s zone: Asia/Tokyo.")).to_be_visible()
+    expect(page.get_by_text("Your browser’s time zone: Asia/Tokyo.")).to_be_visible()
     page.get_by_role("button", name="Use it").click()
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("Saved.")).to_be_visible()

@@ -58,7 +58,7 @@ def walk(
     page.get_by_role("link", name="Read and sign the agreement").click()
     yield
     page.get_by_label("Your full name").fill(f"{person} North")
-    page.get_by_role("button", name="I have read it and agree").click()
+    page.get_by_role("button", name="I have read and agree").click()
     page.get_by_role("link", name="Upload runs").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Upload runs")
 
@@ -83,7 +83,7 @@ def walk(
 
     # The fixed run is accepted, scored and ranked.
     run.write_text(right)
-    page.get_by_role("link", name="Upload fixed file").click()
+    page.get_by_role("link", name="Upload corrected file").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Upload runs")
     yield
     upload(page, run)

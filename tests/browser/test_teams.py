@@ -86,7 +86,7 @@ def test_a_declined_team_learns_why_and_asks_again(page: Page, other: Page, brie
     make_organizer(brief, other, "Oana")
     sign_up(page, brief, "Runa")
     create_team(page, "brief", "Libeccio")
-    expect(page.locator("main")).to_contain_text("The organizers approve new teams")
+    expect(page.locator("main")).to_contain_text("The organizers must approve new teams")
     decide(other, "Libeccio", reason="Please name your university.")
 
     mail = mail_to(brief, "runa@example.org", "was declined")
@@ -101,7 +101,7 @@ def test_a_declined_team_learns_why_and_asks_again(page: Page, other: Page, brie
     page.get_by_role("link", name="Your team").click()
     page.get_by_label("Affiliation").fill("University of Bergen")
     page.get_by_role("button", name="Ask for approval again").click()
-    expect(page.locator("main")).to_contain_text("The organizers approve new teams")
+    expect(page.locator("main")).to_contain_text("The organizers must approve new teams")
 
     other.goto(f"{TASK}/organize/teams/")
     expect(other.locator("main")).to_contain_text("University of Bergen")
@@ -130,7 +130,7 @@ def test_a_late_upload_uses_no_quota_and_says_what_can_be_done(
         brief.manage("shell", "-v0", "-c", f"{change}; phase.update(closes='2024-05-16T00:00Z')")
         upload(page, tmp_path, "one_Grecale_1.json")
         alert = page.get_by_role("alert")
-        expect(alert).to_contain_text("Too late for Evaluation: no run was submitted")
+        expect(alert).to_contain_text("No run was submitted because the upload finished after Evaluation had closed")
         expect(alert).to_contain_text("2024")
         found = violations(page)
         page.goto(f"{TASK}/runs/")
@@ -147,7 +147,7 @@ def test_a_late_upload_uses_no_quota_and_says_what_can_be_done(
     other.goto(stop.group())  # someone who is not signed in as Tove
     found += violations(other)
     other.get_by_role("button", name="Unsubscribe").click()
-    expect(other.get_by_role("heading", level=1)).to_have_text("You are unsubscribed")
+    expect(other.get_by_role("heading", level=1)).to_have_text("You have unsubscribed")
     page.goto("/settings/")
     expect(page.get_by_label("Results of your uploads")).not_to_be_checked()
     assert not found, "\n".join(found)
@@ -227,7 +227,7 @@ def test_a_keyboard_is_enough(page: Page, other: Page, brief: Portal, tmp_path: 
     make_organizer(brief, other, "Orla")
     page.goto("/")
     page.keyboard.press("Tab")
-    assert page.evaluate(FOCUSED)["name"] == "Skip to the content"
+    assert page.evaluate(FOCUSED)["name"] == "Skip to content"
     press(page, "Create an account")
     expect(page.get_by_role("heading", level=1)).to_have_text("Create an account")
     for name, words in (("Your name", "Wanda"), ("Email", "wanda@example.org")):
@@ -239,7 +239,7 @@ def test_a_keyboard_is_enough(page: Page, other: Page, brief: Portal, tmp_path: 
     link = re.search(r"http://\S+/confirm-email/\S+", mail_to(brief, "wanda@example.org", "confirm"))
     assert link
     page.goto(link.group())
-    press(page, "Yes, confirm it")
+    press(page, "Confirm address")
     expect(page.get_by_text("Wanda", exact=True)).to_be_visible()
 
     page.goto(f"{TASK}/")

@@ -30,7 +30,7 @@ def sign_up(page: Page, portal: Portal, name: str) -> None:
     link = re.search(r"http://\S+/accounts/confirm-email/\S+", text_of(latest_mail(portal, address)))
     assert link is not None
     page.goto(link.group())
-    page.get_by_role("button", name="Yes, confirm it").click()
+    page.get_by_role("button", name="Confirm address").click()
     expect(page.get_by_text(name, exact=True)).to_be_visible()
 
 
@@ -49,7 +49,7 @@ def create_team(page: Page, slug: str, name: str) -> None:
 def sign_agreement(page: Page, slug: str, name: str) -> None:
     page.goto(f"/tasks/{slug}/agreement/")
     page.get_by_label("Your full name").fill(name)
-    page.get_by_role("button", name="I have read it and agree").click()
+    page.get_by_role("button", name="I have read and agree").click()
     expect(page.get_by_text("You have signed the agreement.")).to_be_visible()
 
 

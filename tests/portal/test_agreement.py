@@ -108,7 +108,7 @@ def test_the_page_is_read_by_anybody_and_signed_by_people(client, gated):
     assert response["Location"] == "/tasks/gated/submit/"
     signature = Signature.objects.get()
     assert (signature.typed_name, signature.address, signature.user) == ("Cleo Captain", "192.0.2.7", user)
-    assert "You have signed it" in client.get(PAGE).content.decode()
+    assert "You have signed this version" in client.get(PAGE).content.decode()
 
 
 @pytest.mark.parametrize("address", ["https://evil.example/", "//evil.example", "home", "javascript:alert(1)"])

@@ -162,7 +162,7 @@ def test_a_run_that_cannot_be_read_is_not_tried_for_ever(published: SharedTask) 
     work_on_items(RELEASE)
     assert [row.evaluation.run.name for row in RunItems.objects.unread()] == ["one_Ostro_1.json"]
     assert context_of(published) is None
-    assert "are not shown: they could not be read" in page_of(published)
+    assert "can’t be shown. Either they could not be read" in page_of(published)
     for hours in range(1, 9):
         work_on_items(RELEASE + timedelta(hours=hours))
     assert RunItems.objects.unread().get().failures == 3

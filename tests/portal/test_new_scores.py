@@ -204,7 +204,7 @@ def test_the_page_applies_the_chosen_boards(fixed, organizer):
     assert board(fixed, POST).gold_version == 1
     assert client.post(address, {"boards": [line.key], "note": NOTE}).status_code == 302
     assert board(fixed, POST).gold_version == 2
-    assert "No new scores wait" in client.get(address).content.decode()
+    assert "There are no new scores to apply" in client.get(address).content.decode()
 
 
 def test_a_newer_gold_says_nothing_of_itself_before_it_is_applied(fixed):

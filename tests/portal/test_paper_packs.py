@@ -68,10 +68,10 @@ def change(shared_task: SharedTask) -> None:
 def test_the_page_leads_from_the_request_to_the_file(field):
     client = Client()
     assert client.get(ZIP)["Location"] == PAGE
-    assert "Build paper pack" in client.get(PAGE).content.decode()
+    assert "Create paper files" in client.get(PAGE).content.decode()
     assert client.post(PAGE)["Location"] == PAGE
     waiting = client.get(PAGE).content.decode()
-    assert "Waiting to be built" in waiting
+    assert "Waiting" in waiting
     assert f'hx-get="{PAGE}status/?seen=queued-0"' in waiting
     assert 'http-equiv="refresh"' in waiting
     assert client.get(f"{PAGE}status/?seen=queued-0").status_code == 204
@@ -79,7 +79,7 @@ def test_the_page_leads_from_the_request_to_the_file(field):
     pack = PaperPack.objects.get()
     assert build_pack(pack.pk, database_now())
     ready = client.get(PAGE).content.decode()
-    assert "Download paper pack" in ready
+    assert "Download paper files" in ready
     assert "hx-get" not in ready
     assert 'http-equiv="refresh"' not in ready
     archive = content(client.get(ZIP))

@@ -121,10 +121,10 @@ def test_organizers_and_the_team_see_who_downloaded_what(gated, reader, cleo, or
     Client().get(f"{DATA}sample/")
     own = reader.get(DATA).content.decode()
     assert "Your team’s downloads" in own
-    assert "resumed after" in own
-    assert "replaced later</span>" not in own
+    assert "resumed at" in own
+    assert "replaced since</span>" not in own
     Download.objects.filter(dataset="training").update(sha256="0" * 64)
-    assert "replaced later</span>" in reader.get(DATA).content.decode()
+    assert "replaced since</span>" in reader.get(DATA).content.decode()
     assert reader.get("/tasks/gated/organize/downloads/").status_code == 404
     assert "Your team’s downloads" not in Client().get(DATA).content.decode()
     reader.force_login(organizer)

@@ -49,7 +49,7 @@ def test_one_click_stops_that_kind_alone_and_twice_is_no_harm(meltemi, link, mai
     for _ in range(2):
         page = mail_program.post(link, {"List-Unsubscribe": "One-Click"})
         assert page.status_code == 200
-        assert "You are unsubscribed" in page.content.decode()
+        assert "You have unsubscribed" in page.content.decode()
     assert wishes(captain(meltemi)) == [False, True, True]
     before = len(smtp.mails)
     send_run(meltemi, GOOD, 2, EVALUATION)
@@ -79,4 +79,4 @@ def test_organizers_find_mails_by_kind_and_state(meltemi, link, organizer):
     assert "upload accepted" in everything
     assert everything.count("meltemi@example.org") == 2
     assert organizer.get(page, {"kind": "runs_scored", "state": "sent"}).content.decode().count("meltemi@") == 1
-    assert "No mails match" in organizer.get(page, {"state": "failed"}).content.decode()
+    assert "No emails match" in organizer.get(page, {"state": "failed"}).content.decode()

@@ -199,7 +199,7 @@ def test_extra_time_lets_a_team_in_and_is_public(
     assert Grace.objects.get().team == meltemi
     assert "Extra time for Meltemi until" in anybody.get("/tasks/tiny/evaluation/").content.decode()
     upload = {"file": SimpleUploadedFile("one_Meltemi_1.json", run_file(GOOD)), "phase": "evaluation"}
-    assert "with extra time" in sender.get("/tasks/tiny/submit/").content.decode()
+    assert "including extra time" in sender.get("/tasks/tiny/submit/").content.decode()
     assert sender.post("/tasks/tiny/submit/", upload).status_code == 303
     late = {"file": SimpleUploadedFile("one_Notus_1.json", run_file(GOOD)), "phase": "evaluation"}
     assert stranger.post("/tasks/tiny/submit/", late).status_code == 403
@@ -229,7 +229,7 @@ def test_scores_are_released_now_later_and_taken_back(
     Phase.objects.filter(pk=phase.pk).update(released=None)
     assert "get a mail within minutes" in organizer.post(address, {"zone": "UTC"}).content.decode()
     assert "stay hidden" in anybody.get(board).content.decode()
-    assert "Only organizers see this" in organizer.get(board).content.decode()
+    assert "Only organizers can see this" in organizer.get(board).content.decode()
     organizer.post(address, {"zone": "UTC", "confirmed": "yes"})
     assert "stay hidden" not in anybody.get(board).content.decode() + organizer.get(board).content.decode()
 

@@ -24,8 +24,8 @@ def runs(meltemi: Team) -> list[Run]:
 
 def test_my_runs_say_what_counts_and_why(runs: list[Run], sender: Client) -> None:
     text = sender.get("/tasks/tiny/runs/").content.decode()
-    assert "the last one uploaded, until you choose" in text
-    assert (text.count("Make official"), text.count("Keep as official")) == (1, 1)
+    assert "last uploaded run, until you choose" in text
+    assert (text.count("Make official"), text.count("Keep official")) == (1, 1)
 
 
 def test_a_choice_is_made_by_post_and_shown(runs: list[Run], sender: Client) -> None:
@@ -43,10 +43,10 @@ def test_a_choice_is_made_by_post_and_shown(runs: list[Run], sender: Client) -> 
 def test_where_a_phase_has_slots_the_primary_run_counts(runs: list[Run], sender: Client) -> None:
     Phase.objects.filter(slug="evaluation").update(contrastive=2)
     sender.post(f"/runs/{runs[0].pk}/choose/")
-    assert "the primary run, set by Meltemi" in sender.get("/tasks/tiny/runs/").content.decode()
+    assert "primary run, chosen by Meltemi" in sender.get("/tasks/tiny/runs/").content.decode()
     text = sender.get(f"/tasks/tiny/submissions/{runs[1].submission_id}/").content.decode()
     assert "Check which run is primary" in text
-    assert "the last one counts" not in text
+    assert "your last run is official" not in text
 
 
 def test_a_closed_phase_shows_no_limits(runs: list[Run], sender: Client) -> None:
@@ -58,7 +58,7 @@ def test_a_closed_phase_shows_no_limits(runs: list[Run], sender: Client) -> None
 
 def test_a_run_is_withdrawn_on_a_page_that_says_what_that_means(runs: list[Run], sender: Client) -> None:
     address = f"/runs/{runs[0].pk}/withdraw/"
-    assert "still counts toward your limits" in sender.get(address).content.decode()
+    assert "still counts toward your run limits" in sender.get(address).content.decode()
     empty = sender.post(address, {"reason": " "})
     assert empty.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
     assert Run.objects.get(pk=runs[0].pk).withdrawn_at is None
@@ -119,7 +119,7 @@ def test_without_a_token_nothing_is_done(action: str, sender: Client, runs: list
 
 def test_a_run_is_described_and_shown_so(runs: list[Run], sender: Client) -> None:
     address = f"/runs/{runs[0].pk}/describe/"
-    assert "You can change them until the release" in sender.get(address).content.decode()
+    assert "You can change them until the scores are released" in sender.get(address).content.decode()
     wrong = sender.post(address, {"method": "XLM-T", "link": "javascript:alert(1)"})
     assert wrong.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
     assert Run.objects.get(pk=runs[0].pk).method == ""
@@ -157,4 +157,4 @@ def test_slots_are_asked_for_and_shown(sender: Client, meltemi: Team) -> None:
     (run,) = Run.objects.filter(team=meltemi)
     assert "Make primary" in sender.get("/tasks/tiny/runs/").content.decode()
     sender.post(f"/runs/{run.pk}/choose/")
-    assert "It is the primary run." in sender.get(f"/runs/{run.pk}/").content.decode()
+    assert "This is the primary run." in sender.get(f"/runs/{run.pk}/").content.decode()

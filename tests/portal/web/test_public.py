@@ -44,7 +44,7 @@ def test_a_released_board_has_an_address_and_never_changes(anybody: Client, melt
     address = "/tasks/tiny/leaderboard/one/evaluation/1/"
     before = anybody.get(address).content
     assert kept.at == meltemi.shared_task.phases.get(slug="evaluation").released
-    assert b"this page never changes" in before
+    assert b"permanent page" in before
     rows = json.loads(anybody.get(f"{address}?format=json").content)["rows"]
     assert [(row["rank"], row["team"]) for row in rows if row["kind"] == "team"] == [(1, "Meltemi"), (2, "Ostro")]
     meltemi.runs.update(name="another.json")

@@ -46,7 +46,7 @@ def test_from_a_zip_to_an_open_task(page: Client, tiny_folder: Path) -> None:
     judged()
     shown = page.get(answer.headers["Location"]).content.decode()
     assert "Your draft is ready" in shown
-    assert "This is a draft" in page.get("/tasks/tiny/").content.decode()
+    assert "This task is a draft" in page.get("/tasks/tiny/").content.decode()
     assert Client().get("/tasks/tiny/").status_code == 404
     edit(tiny_folder, 'title: "Track one"', 'title: "Track uno"')
     page.post("/tasks/tiny/organize/push/", {"file": zip_of(tiny_folder)})

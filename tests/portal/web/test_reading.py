@@ -88,7 +88,7 @@ def test_what_is_not_there_is_said_so_with_a_way_on(anybody: Client, tiny: Share
 
 
 def test_the_page_for_our_errors_needs_neither_request_nor_database() -> None:
-    assert "An error on our side" in render_to_string("500.html")
+    assert "an error on our side" in render_to_string("500.html")
 
 
 def test_healthz(anybody: Client, db: None) -> None:

@@ -38,7 +38,7 @@ def test_it_keeps_what_an_older_scorer_gave_and_why_it_was_scored_again(run: Run
     shown = page(run)
     assert "0.1250" in shown
     assert "scorer 0.0.1" in shown
-    assert "scored again: A column was read twice" in shown
+    assert "rescored: A column was read twice" in shown
 
 
 def test_it_says_nothing_before_the_release(run: Run) -> None:

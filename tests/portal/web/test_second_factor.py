@@ -112,7 +112,7 @@ def test_every_page_of_the_task_says_what_is_missing(user: User, run: Run, sign_
     client = sign_in(user)
     for page in ("/tasks/tiny/", BOARD, "/tasks/tiny/data/", "/tasks/tiny/team/"):
         text = client.get(page).content.decode()
-        assert "Set up a second factor</a> to organize this task." in text
+        assert "Set up a second factor</a> to use this task’s organizer pages." in text
         assert reverse("mfa_index") in text
     set_up_second_factor(user)
     assert "second factor" not in client.get(BOARD).content.decode()
@@ -124,7 +124,7 @@ def test_the_home_page_says_nothing_else_of_what_waits(
     run.state = Run.State.FAILED
     run.save()
     text = sign_in(oana).get("/").content.decode()
-    assert "Set up a second factor to organize." in text
+    assert "Set up a second factor to use the organizer pages." in text
     assert reverse("mfa_index") in text
     assert "failed on our side" not in text
     set_up_second_factor(oana)
@@ -164,7 +164,7 @@ def test_the_demo_asks_for_none_and_says_so(
     client = sign_in(oana)
     assert "0.75" in client.get(BOARD).content.decode()
     assert (
-        "Outside the demo, this page asks for a second factor." in client.get("/tasks/tiny/organize/").content.decode()
+        "Outside the demo, this page requires a second factor." in client.get("/tasks/tiny/organize/").content.decode()
     )
     set_up_second_factor(oana)
     assert "Outside the demo" not in client.get("/tasks/tiny/organize/").content.decode()

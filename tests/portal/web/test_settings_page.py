@@ -68,7 +68,7 @@ def test_what_is_saved_is_what_was_given(browser, cleo):
 def test_impossible_values_are_rejected_and_nothing_is_saved(browser, cleo, wrong):
     response = browser.post(PAGE, values(affiliation="elsewhere") | wrong)
     assert response.status_code == 422
-    assert "Nothing is saved yet" in response.content.decode()
+    assert "Your changes were not saved" in response.content.decode()
     cleo.refresh_from_db()
     assert cleo.affiliation == "University of the Aegean"
 

@@ -38,7 +38,7 @@ def test_questions_are_asked_and_answered(gated: SharedTask, sign_in, at: Clock)
     assert "Waiting for approval" in text
     assert "a thesis" in text
     assert "Not now:" in text
-    assert "Read and sign the data agreement meanwhile" in text
+    assert "Read and sign the data agreement" in text
 
 
 def test_what_a_form_does_not_ask_has_no_effect(gated: SharedTask, sign_in, at: Clock) -> None:

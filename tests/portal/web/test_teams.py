@@ -68,7 +68,7 @@ def test_members_of_another_team_cannot_accept_it(stranger: Client, meltemi: Tea
 def test_a_made_up_invitation_is_not_found(newcomer: Client, anybody: Client) -> None:
     response = newcomer.get(f"{PAGE}join/made-up/")
     assert response.status_code == 404
-    assert "Ask the captain" in response.content.decode()
+    assert "Ask the team captain" in response.content.decode()
     assert anybody.get(f"{PAGE}join/made-up/").status_code == 302
 
 

@@ -46,7 +46,7 @@ def test_an_upload_to_a_read_only_database(upload, page):
     with read_only():
         answer = upload(page)
     assert (answer.status_code, answer.headers["Retry-After"]) == (503, "60")
-    assert "your file was not accepted and no run was used" in answer.content.decode()
+    assert "it was not accepted and no quota was used" in answer.content.decode()
     assert Submission.objects.count() == 0
     assert upload(page).status_code == 303
 

@@ -148,7 +148,7 @@ def test_content_that_breaks_the_rules_is_listed_with_place_and_fix(sender: Clie
     text = sender.get(page).content.decode()
     assert "Rejected: no run was submitted" in text
     assert "YESS" in text
-    assert "nearest" in text
+    assert "closest match" in text
     assert "hx-get" not in text  # nothing more will happen
     problems = sender.get(f"{page}report.json").json()
     assert not problems["ok"]
@@ -169,7 +169,7 @@ def report_after(client: Client, response: Any) -> str:
 
 def test_validating_says_what_would_become_of_an_upload(sender: Client) -> None:
     text = report_after(sender, try_out(sender, "one_Meltemi_1.json", run_file(PERFECT)))
-    assert "Valid: would be accepted" in text
+    assert "Valid: this file would be accepted" in text
     assert "1 of 2" in text  # after it
     assert not Submission.objects.exists()
 
@@ -177,7 +177,7 @@ def test_validating_says_what_would_become_of_an_upload(sender: Client) -> None:
 def test_validating_lists_every_problem_of_content_and_names(sender: Client) -> None:
     body = archive({"one_Meltemi_1.json": b'[{"id": "a", "value": "YESS"}]', "two_Meltmi_1.json": run_file(PERFECT)})
     text = report_after(sender, try_out(sender, "tiny_Meltemi.zip", body))
-    assert "Invalid: would be rejected" in text
+    assert "Invalid: this file would be rejected" in text
     assert "YESS" in text
     assert '<ins class="be">Meltemi</ins>' in text
 
@@ -185,20 +185,20 @@ def test_validating_lists_every_problem_of_content_and_names(sender: Client) -> 
 def test_validating_knows_the_limits(sender: Client) -> None:
     upload(sender, "one_Meltemi_1.json", run_file(PERFECT))
     text = report_after(sender, try_out(sender, "one_Meltemi_1.json", run_file(PERFECT)))
-    assert "Valid, but would be rejected now" in text
+    assert "Valid, but can’t be submitted now" in text
 
 
 def test_a_validation_page_waits_for_its_report_with_and_without_javascript(sender: Client) -> None:
     page = try_out(sender, "one_Meltemi_1.json", run_file(PERFECT))["Location"]
     waiting = sender.get(page).content.decode()
-    assert "Waiting for a free worker" in waiting
+    assert "Waiting for a worker" in waiting
     assert f'hx-get="{page}status/?seen=waiting"' in waiting
     assert re.search(r'<noscript>\s*<meta http-equiv="refresh" content="2">\s*</noscript>', waiting)
     assert sender.get(f"{page}status/?seen=waiting").status_code == HTTPStatus.NO_CONTENT
     assert try_out(sender, "one_Meltemi_1.json", b"[]").status_code == HTTPStatus.CONFLICT  # one at a time
     work_off(database_now())
     for text in (sender.get(f"{page}status/?seen=waiting"), sender.get(page)):
-        assert "Valid: would be accepted" in text.content.decode()
+        assert "Valid: this file would be accepted" in text.content.decode()
         assert "hx-get" not in text.content.decode()  # nothing more will happen
         assert 'http-equiv="refresh"' not in text.content.decode()
 
@@ -260,7 +260,7 @@ def test_a_closed_phase_and_a_missing_file_are_rejected(sender: Client) -> None:
     file = SimpleUploadedFile("one_Meltemi_1.json", b"[]")
     late = sender.post(PAGE, {"phase": "evaluation", "file": file})
     assert late.status_code == HTTPStatus.FORBIDDEN
-    assert "Too late for Evaluation: no run was submitted" in late.content.decode()
+    assert "No run was submitted because the upload finished after Evaluation had closed" in late.content.decode()
     for fields in ({"phase": "post"}, {"phase": "none", "file": file}):
         response = sender.post(PAGE, fields)
         assert response.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
@@ -280,7 +280,7 @@ def test_while_no_phase_is_open_no_body_is_read(
 ) -> None:
     Phase.objects.update(closes=RELEASE)
     at(RELEASE + timedelta(hours=1))
-    assert "Too late for" in sent_in_vain(sender, monkeypatch)
+    assert "because the upload finished after" in sent_in_vain(sender, monkeypatch)
 
 
 def test_without_a_team_that_takes_part_no_body_is_read(
@@ -408,5 +408,5 @@ def test_a_valid_run_in_a_rejected_upload_says_where_the_problem_is(sender: Clie
     work_off(POST)
     run = Run.objects.get(name="one_Meltemi_1.json")
     text = sender.get(f"/runs/{run.pk}/").content.decode()
-    assert "valid by itself" in text
+    assert "This run is valid" in text
     assert f'href="{page}"' in text
