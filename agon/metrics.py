@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from scoring.answers import Answers, Matrix, Spans
+from scoring.answers import Answers, Matrix, Spans, Texts
 from scoring.definition import MetricSpec
 from scoring.metrics import LoadedGold, compare, get
 from scoring.metrics import compute as compute_metric
@@ -51,9 +51,9 @@ def compute(
 ) -> float | dict[str, float | None] | None:
     """A metric as leaderboards have it, such as `f1:YES`, or several by name; None where it is undefined.
 
-    An answer is a label, a list of labels, a mapping of labels to weights, a number, or a list of spans as pairs
-    (begin, end). Two dictionaries, Series or DataFrames are aligned by id: items that `predictions` lacks count as
-    wrong, others are left out. All else is aligned by position.
+    An answer is a label, a list of labels, a mapping of labels to weights, a number, a list of spans as pairs
+    (begin, end), or a text; a reference may be a list of texts. Two dictionaries, Series or DataFrames are aligned by
+    id: items that `predictions` lacks count as wrong, others are left out. All else is aligned by position.
 
     Args:
         hierarchy: the children of each class, for the metrics that use them.
@@ -77,7 +77,7 @@ def compute(
         run.ids[:] = gold.ids
     if missing := [item for item, value in zip(gold.ids, gold.values, strict=True) if value is None]:
         raise ValueError(f"The reference of item {missing[0]} is missing.")
-    read = _reader(gold.values, "labels" in kinds)
+    read = _texts if "texts" in kinds else _reader(gold.values, "labels" in kinds)
     standard = LoadedGold(read(gold), hierarchy)
     return compute_metric(compare(standard, read(_answered(run))), MetricSpec(name, part or None, options))
 
@@ -136,6 +136,13 @@ def _reader(values: list[Any], takes_labels: bool) -> Any:
         raise ValueError(f"An answer is a label, a number, labels, weights or spans, not {type(first).__name__}.")
     inner = next((one for answer in values for one in answer), "")
     return _labels if isinstance(inner, str | bool | int) else _spans
+
+
+def _texts(items: _Items) -> Answers:
+    rows = [(value,) if isinstance(value, str) else tuple(value) for value in items.values]
+    if bad := [row for row in rows if not row or not all(isinstance(text, str) for text in row)]:
+        raise ValueError(f"An answer is a text, or a list of references, not {list(bad[0])}.")
+    return Texts(items.ids, rows)
 
 
 def _labels(items: _Items) -> Answers:

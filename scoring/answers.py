@@ -170,13 +170,28 @@ class Ranking:
         return Ranking(ids, [self.documents[place] for place in at.tolist()], self.scores[at], starts)
 
 
+@dataclass(frozen=True, slots=True, repr=False)
+class Texts:
+    """Texts: one for each item of a run; one or more, any of which would be right, for each item of a gold standard."""
+
+    ids: list[str]
+    texts: list[tuple[str, ...]]
+
+    def __repr__(self) -> str:
+        return f"Texts({len(self.ids)} items)"
+
+    def select(self, rows: Rows, ids: list[str]) -> "Texts":
+        """The texts in `rows`, under other ids."""
+        return Texts(ids, [self.texts[row] for row in rows.tolist()])
+
+
 def as_trec_eval(scores: NDArray[np.float64]) -> NDArray[np.float32]:
     """Scores as C floats, which trec_eval compares: scores that round to the same float are equal."""
     with np.errstate(over="ignore"):  # too large values become infinite
         return scores.astype(np.float32)
 
 
-Answers = Matrix | Spans | Entities | Ranking
-AnswerKind = Literal["labels", "soft", "table", "spans", "entities", "rankings", "judgements"]
+Answers = Matrix | Spans | Entities | Ranking | Texts
+AnswerKind = Literal["labels", "soft", "table", "spans", "entities", "rankings", "judgements", "texts"]
 """What a file says, however it is written: labels, shares of labels, numbers by column (a `Matrix` each), `Spans`,
-`Entities`, a `Ranking` of documents, or judgements of documents, which are no run's."""
+`Entities`, a `Ranking` of documents, judgements of documents, which are no run's, or `Texts`."""

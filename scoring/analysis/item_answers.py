@@ -7,10 +7,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from scoring.metrics.comparison import Comparison, EntityComparison, MatrixComparison, SpanComparison
+from scoring.metrics.comparison import Comparison, EntityComparison, MatrixComparison, SpanComparison, TextComparison
 from scoring.metrics.entities import matches_strictly, sides
 from scoring.metrics.metric import per_row, ratios
 from scoring.metrics.span_f1 import item_f1
+from scoring.metrics.text_match import item_token_f1
 
 Answer = tuple[str, ...]  # the parts of an item's answer: labels, cells, weights, or ranges of characters
 Measure = Literal["right", "overlap", "f1"]
@@ -24,7 +25,7 @@ class ItemAnswers:
 
     `values` depend on `measure`: 1 or 0 where an answer is `right` or wrong; for weights the `overlap` Σ min / Σ max of
     the two (Ruzicka, 1958); for spans the `f1` of the marked characters, for entities that of whole
-    entities. None: there is nothing to judge.
+    entities, for texts that of words. None: there is nothing to judge.
     """
 
     ids: list[str]
@@ -44,6 +45,8 @@ def item_answers(comparison: Comparison) -> ItemAnswers:
         return _of_spans(comparison)
     if isinstance(comparison, EntityComparison):
         return _of_entities(comparison)
+    if isinstance(comparison, TextComparison):
+        return _of_texts(comparison)
     if not isinstance(comparison, MatrixComparison):
         raise ValueError("rankings have no answers that are right or wrong")
     kind = comparison.gold.values.dtype
@@ -125,6 +128,12 @@ def _of_entities(comparison: EntityComparison) -> ItemAnswers:
         values=ratios(2 * shared, listed, 1.0).tolist(),
         measure="f1",
     )
+
+
+def _of_texts(comparison: TextComparison) -> ItemAnswers:
+    texts = comparison.gold.texts
+    run = [(output,) for output in comparison.outputs]
+    return ItemAnswers(texts.ids, list(texts.texts), list(run), item_token_f1(comparison).tolist(), "f1")
 
 
 def _held(held: NDArray[Any], columns: Sequence[str]) -> list[Answer]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from scoring.answers import Answers, Entities, Matrix, Ranking, Spans
+from scoring.answers import Answers, Entities, Matrix, Ranking, Spans, Texts
 from scoring.baselines import trivial
 from scoring.baselines.known_entities import found_again, most_frequent_types
 from scoring.baselines.material import Material, UnavailableError, UnsuitedError, labels_of
@@ -31,6 +31,8 @@ def _gold(material: Material) -> Answers:
         if rest:
             raise UnavailableError("the gold standard has nothing for some items")
         return gold
+    if isinstance(gold, Texts):
+        return Texts([*gold.ids, *rest], [texts[:1] for texts in gold.texts] + [("",)] * len(rest))
     labels = labels_of(gold, "a gold standard")
     if labels.absent is not None:
         raise UnavailableError("the gold standard has cells without a label")

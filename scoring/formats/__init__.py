@@ -15,13 +15,26 @@ from scoring.formats.spans import SPANS
 from scoring.formats.table import TABLE
 from scoring.formats.table_labels import TABLE_LABELS
 from scoring.formats.table_soft import TABLE_SOFT
+from scoring.formats.texts import JSON_TEXTS, TEXT_LINES
 from scoring.formats.trec import TREC_QRELS, TREC_RUN
 from scoring.items.index import ItemIndex
 from scoring.reports.problems import Report
 
 FORMATS: dict[str, Format] = {
     known.name: known
-    for known in (JSON_LABELS, JSON_SOFT, TABLE, TABLE_LABELS, TABLE_SOFT, SPANS, CONLL, TREC_RUN, TREC_QRELS)
+    for known in (
+        JSON_LABELS,
+        JSON_SOFT,
+        TABLE,
+        TABLE_LABELS,
+        TABLE_SOFT,
+        SPANS,
+        CONLL,
+        TREC_RUN,
+        TREC_QRELS,
+        TEXT_LINES,
+        JSON_TEXTS,
+    )
 }
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from scoring.answers import Answers, Entities, Matrix, Ranking, Spans
+from scoring.answers import Answers, Entities, Matrix, Ranking, Spans, Texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,3 +44,5 @@ def _items(answers: Answers) -> Iterator[tuple[str, Any]]:
             scored = list(zip(answers.documents, answers.scores.tolist(), strict=True))
             for row, item in enumerate(answers.ids):
                 yield item, dict(scored[answers.starts[row] : answers.starts[row + 1]])
+        case Texts():
+            yield from zip(answers.ids, answers.texts, strict=True)

@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from scoring.answers import AnswerKind, Answers, Entities, Matrix, Ranking, Rows, Spans, as_trec_eval, gathered
+from scoring.answers import AnswerKind, Answers, Entities, Matrix, Ranking, Rows, Spans, Texts, as_trec_eval, gathered
 from scoring.metrics.loaded_gold import LoadedGold, Remembering, Values, spread
 
 
@@ -145,7 +145,24 @@ class RankingComparison(Compared):
         return RankingComparison(gold, owners, self.ranks[at], self.relevance[at])
 
 
-Comparison = MatrixComparison | SpanComparison | EntityComparison | RankingComparison
+@dataclass(frozen=True, repr=False)
+class TextComparison(Compared):
+    """The run's text for each of the gold's items; empty for an item that the run does not have."""
+
+    gold: LoadedGold
+    outputs: list[str]
+
+    def kinds(self, numbers: bool) -> frozenset[AnswerKind]:
+        return frozenset({"texts"})
+
+    def by_chance(self, order: NDArray[np.intp]) -> "TextComparison":
+        return replace(self, outputs=[self.outputs[row] for row in order.tolist()])
+
+    def select(self, rows: Rows, gold: LoadedGold) -> "TextComparison":
+        return TextComparison(gold, [self.outputs[row] for row in rows.tolist()])
+
+
+Comparison = MatrixComparison | SpanComparison | EntityComparison | RankingComparison | TextComparison
 
 
 def _entries_of(run: SpanComparison | EntityComparison | RankingComparison, rows: Rows) -> tuple[Rows, Rows]:
@@ -168,6 +185,8 @@ def compare(gold: LoadedGold, run: Answers, count_outside: bool = False) -> Comp
         return _compare_entities(gold, run, rows)
     if isinstance(run, Ranking):
         return _compare_rankings(gold, run, rows)
+    if isinstance(run, Texts):
+        return _compare_texts(gold, run, rows)
     return _compare_matrix(gold, run, rows, count_outside)
 
 
@@ -198,6 +217,14 @@ def _compare_rankings(gold: LoadedGold, run: Ranking, rows: NDArray[np.intp]) ->
     documents = [run.documents[place] for place in order.tolist()]
     relevance = [relevant.get(judged, 0.0) for judged in zip(owners.tolist(), documents, strict=True)]
     return RankingComparison(gold, owners, np.arange(len(owners)) - firsts + 1, np.array(relevance, np.float64))
+
+
+def _compare_texts(gold: LoadedGold, run: Texts, rows: NDArray[np.intp]) -> TextComparison:
+    outputs = [""] * len(gold)
+    for row, (text, *_) in zip(rows.tolist(), run.texts, strict=True):
+        if row >= 0:
+            outputs[row] = text
+    return TextComparison(gold, outputs)
 
 
 def _relevance(gold: LoadedGold) -> dict[tuple[int, str], float]:

@@ -8,7 +8,7 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from scoring.answers import Answers, Entities, Matrix, Ranking, Rows, Spans
+from scoring.answers import Answers, Entities, Matrix, Ranking, Rows, Spans, Texts
 from scoring.items.index import ItemIndex
 from scoring.items.slices import SliceColumn, Words
 from scoring.metrics.tree import Tree, grow
@@ -68,7 +68,7 @@ class LoadedGold(Remembering):
     def matrix(self) -> Matrix:
         """The answers as labels, weights or columns; spans have none."""
         if not isinstance(self.answers, Matrix):
-            raise TypeError("spans, entities and rankings have no classes")
+            raise TypeError("only labels, weights and columns have classes")
         return self.answers
 
     @property
@@ -90,6 +90,13 @@ class LoadedGold(Remembering):
         """The answers as documents with degrees of relevance."""
         if not isinstance(self.answers, Ranking):
             raise TypeError("these answers are no rankings")
+        return self.answers
+
+    @property
+    def texts(self) -> Texts:
+        """The answers as texts."""
+        if not isinstance(self.answers, Texts):
+            raise TypeError("these answers are no texts")
         return self.answers
 
     def covering(self, items: Sequence[str]) -> "LoadedGold":

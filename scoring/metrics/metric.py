@@ -127,8 +127,9 @@ class Part(Enum):
 class Example:
     """A metric computed by hand, shown in docs/metrics.md and checked by a test: answers by item, value, and why.
 
-    Labels are written `b c`, spans `3 4 5`, entities `PER 0-2, LOC 4-5` with exclusive ends, all else `a 0.5, b 1`,
-    with `?` where nothing is known. `slices` has the slice of each item, `where` the slice that is scored.
+    Labels are written `b c`, spans `3 4 5`, entities `PER 0-2, LOC 4-5` with exclusive ends, texts with ` | ` between
+    references, all else `a 0.5, b 1`, with `?` where nothing is known. `slices` has the slice of each item, `where` the
+    slice that is scored.
     """
 
     kind: AnswerKind
@@ -147,9 +148,9 @@ class Example:
 class Metric:
     """One metric. `compute(comparison, spec)` gives its value, or None where it is undefined; never NaN.
 
-    The comparison is a `MatrixComparison`, for spans a `SpanComparison`, for rankings a `RankingComparison`
-    (`scoring.metrics.comparison`). `kinds` are the answers that it can judge, `options` its parameters with allowed
-    values. `low` and `high` bound its values (None: unbounded).
+    The comparison is a `MatrixComparison`, for spans a `SpanComparison`, for rankings a `RankingComparison`, for texts
+    a `TextComparison` (`scoring.metrics.comparison`). `kinds` are the answers that it can judge, `options` its
+    parameters with allowed values. `low` and `high` bound its values (None: unbounded).
 
     `contributions(comparison, spec)` gives each item's contribution, if the value is a function of sums over the items.
     It is None where the value is undefined, and not called without items.
@@ -175,6 +176,7 @@ class Metric:
     counts_outside: bool = False  # judges answers to items without gold, if the track counts them
     sees_background: bool = False  # about one slice, but computed on all items: `spec.where` says which are in it
     needs_texts: bool = False  # of the items
+    signature: Callable[[MetricSpec], str] | None = None  # how a library computes it, with the library's version
     flags_constant: bool = False  # a run with the same label for all items gets the best value, so flag it
 
 
@@ -201,3 +203,4 @@ TABLE: AnswerKinds = frozenset({"table"})
 ENTITIES: AnswerKinds = frozenset({"entities"})
 SPANS: AnswerKinds = frozenset({"spans"})
 RANKINGS: AnswerKinds = frozenset({"rankings"})
+TEXTS: AnswerKinds = frozenset({"texts"})

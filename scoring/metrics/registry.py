@@ -32,8 +32,12 @@ from scoring.metrics import (
     ordinal,
     precision_recall,
     ranked,
+    rouge,
     span_f1,
     ssa,
+    text_distance,
+    text_match,
+    translation,
     unintended_bias,
 )
 from scoring.metrics.combination import NAMES, Combination, joined
@@ -64,6 +68,10 @@ FAMILIES = (
     entity_coverage,
     entity_forms,
     ranked,
+    translation,
+    rouge,
+    text_match,
+    text_distance,
     ssa,
 )
 METRICS: dict[str, Metric] = {metric.name: metric for family in FAMILIES for metric in family.METRICS}
@@ -244,7 +252,7 @@ def describe(spec: MetricSpec) -> MetricInfo:
         + (f" ({value})" * bool(slices)),
         higher_is_better=metric.higher_is_better,
         formula=metric.formula,
-        source=metric.source,
+        source=f"{metric.source}; {metric.signature(spec)}" if metric.signature else metric.source,
     )
 
 

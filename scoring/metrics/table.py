@@ -38,6 +38,10 @@ The page is made of the code itself; [scoring.md](scoring.md) says how a package
   part in each item that has it.
 - Entities by coverage: SemEval-2020 task 11 adds up all pairs of entities; here characters that several entities of
   the other side mark count once. Both are the same if the entities of one type do not overlap.
+- Texts: BLEU, chrF and TER are sacrebleu's, from 0 to 100, and their columns show its signature; `nrefs`, which is
+  not in it, is the number of references in the gold. All other metrics of texts are from 0 to 1. ROUGE has no stemmer,
+  and WER and CER take the closest of several references, where jiwer has one. A reference without words makes jiwer
+  fail; here it only adds errors.
 - Repeated ids are rejected, whatever a metric would do with them: the scorer of HatEval takes two ids,
   repeated as often as the gold has items, for perfect.
 """

@@ -7,7 +7,7 @@ from scoring.reports.messages import catalogue
 PLACES = "places"
 _CODES = {  # (plural) unit → codes; other codes count places
     ("item", "items"): "missing-items optional-items-missing no-label wrong-sum missing-label offset-negative "
-    "offset-twice offset-too-large offset-outside-text span-empty tokens-differ",
+    "offset-twice offset-too-large offset-outside-text span-empty tokens-differ text-not-a-text text-too-long",
     ("id", "ids"): "duplicate-ids unknown-ids ids-unicode-form id-not-a-text",
     ("entry", "entries"): "json-not-an-object json-missing-key json-duplicate-key wrong-constant",
     ("key", "keys"): "json-unknown-key",
@@ -17,7 +17,7 @@ _CODES = {  # (plural) unit → codes; other codes count places
     ("list", "lists"): "label-twice",
     ("cell", "cells"): "value-missing",
     ("row", "rows"): "ragged-row span-not-pair part-without-whole whole-without-part",
-    ("line", "lines"): "span-line trec-line token-line",
+    ("line", "lines"): "span-line trec-line token-line text-line",
     ("column", "columns"): "header-column-missing header-column-twice extra-columns",
     ("document", "documents"): "document-twice",
     ("query", "queries"): "too-many-documents rank-against-score",

@@ -138,6 +138,10 @@ MESSAGES = {
     "token-line": "Lines that are not a token and its tag: {places}. Expected {expected}.",
     "tag-out-of-order": "Tags that do not fit those before and after them: {places}. Expected {expected}.",
     "tokens-differ": "Sentences with too many or too few tokens: {places}. Expected {expected} there.",
+    # texts
+    "text-line": "Lines without an id and a tab before the text: {places}. Expected {expected}.",
+    "text-not-a-text": "Values that are no texts: {places}. Expected {expected}.",
+    "text-too-long": "Texts with too many characters: {places}. At most {expected} are allowed.",
     # rankings
     "trec-line": "Lines with too many or too few fields: {places}. Expected {expected}.",
     "trec-number": "Fields that are not a valid number: {places}. Expected {expected}.",

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scoring import Definition, DefinitionError, check, load_definition, score
-from scoring.answers import Answers, Entities, Matrix, Ranking, Spans
+from scoring.answers import Answers, Entities, Matrix, Ranking, Spans, Texts
 from scoring.formats import read_gold, read_run
 from scoring.formats.filetypes import foreign_kind
 from scoring.items.index import ItemIndex
@@ -95,6 +95,8 @@ tracks:
     metrics: [entity_f1]
     rank_by: entity_f1
   - {slug: ranking, format: {kind: trec-run, depth: 3}, items: items.txt, metrics: ["ndcg"], rank_by: ndcg}
+  - {slug: outputs, format: {kind: text-lines, ids: first}, items: items.txt, metrics: [wer], rank_by: wer}
+  - {slug: records, format: {kind: json-texts, lines: true}, items: items.txt, metrics: [wer], rank_by: wer}
 naming: {run: "{track}_{team}"}
 phases:
   - {slug: open, opens: "2027-01-01 00:00 UTC", scores: at-once, official: best}
@@ -117,6 +119,9 @@ RIGHT = {
     "plain": b"a\t[3, 4, 8]\nb\t[]\nc\t[0]\n",
     "bio": b"# id = a\nIn O\nRio NN I-x B-L\nde I-L\n\n# id = b\n#\tO\n\n\n# id = c\nMaria B-P\nRio B-L\n",
     "bioes": b"# id = a\nIn O\nRio B-L\nde E-L\n\n# id = b\n#\tO\n\n# id = c\nMaria S-P\nRio S-L\n",
+    "outputs": 'a\tOne "x".\nc\t\nb\tñu\ttoo\n'.encode(),
+    "records": '{"id": "a", "value": "One \\"x\\"."}\n{"id": "c", "value": ""}\n'
+    '{"id": "b", "value": "ñu\\ttoo"}\n'.encode(),
     "ranking": b"a Q0 d1 1 9.5 me\nb Q0 d1 1 2 me\na Q0 d2 2 -1e2 me\nc Q0 d3 1 0 me\n",
 }
 COLUMNS = {"map": ("hate", "target"), "numbers": ("mood",), "kinds": ("stars", "price")}
@@ -165,6 +170,8 @@ def test_right_files_mean_what_they_say(task: Definition, track: str, mark: byte
         found = zip(answers.kinds.tolist(), answers.begins.tolist(), answers.ends.tolist(), strict=True)
         assert list(found) == [(1, 1, 3), (0, 0, 1), (1, 1, 2)]
         assert (answers.starts.tolist(), answers.lengths.tolist()) == ([0, 1, 1, 3], [3, 1, 2])
+    elif isinstance(answers, Texts):
+        assert answers == Texts(["a", "c", "b"], [('One "x".',), ("",), ("ñu\ttoo",)])
     else:
         assert isinstance(answers, Ranking)
         assert answers.starts.tolist() == [0, 2, 3, 4]
@@ -193,6 +200,10 @@ def test_quoted_cells_do_not_matter(task: Definition, track: str) -> None:
         ("lines", b'"Y"}\n', b'"Y"}', "json-syntax", 1),  # two objects on a line
         ("lines", b'"Y"', b'"Z"', "label-outside-domain", None),
         ("lines", b'"id": "b"', b'"id": "a"', "duplicate-ids", None),
+        ("outputs", b"c\t", b"c", "text-line", 2),
+        ("outputs", b"One", b"One" * 2000, "text-too-long", None),
+        ("records", b'""', b"[]", "text-not-a-text", None),
+        ("records", b'"a"', b'"b"', "duplicate-ids", None),
         ("map", b"TR", b"tr", "header-column-missing", 1),
         ("map", b"1|x|a|0", b"2|x|a|0", "value-outside-domain", 2),
         ("map", b"|", b"\t", "header-column-missing", 1),

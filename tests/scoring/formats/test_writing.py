@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from scoring.answers import Answers, Entities, Matrix, Ranking, Spans
+from scoring.answers import Answers, Entities, Matrix, Ranking, Spans, Texts
 from scoring.baselines.trivial import empty_spans, every_character, majority
 from scoring.definition import Definition, Track
 from scoring.definition.tracks import FORMAT
@@ -57,6 +57,9 @@ def assert_same(back: Answers, answers: Answers) -> None:
         assert isinstance(back, Entities)
         for name in ("kinds", "begins", "ends", "starts", "lengths"):
             assert getattr(back, name).tolist() == getattr(answers, name).tolist()
+    elif isinstance(answers, Texts):
+        assert isinstance(back, Texts)
+        assert [text.split() for (text,) in answers.texts] == [text.split() for (text,) in back.texts]
     else:
         assert isinstance(back, Ranking)
         assert (back.documents, back.scores.tolist()) == (answers.documents, answers.scores.tolist())
@@ -113,6 +116,8 @@ def test_what_is_read_and_written_reads_alike(task: Definition, name: str, tmp_p
         ),
         (track("spans"), every_character({"1": "abc", "2": "", "3": "é!"})),
         (track("spans"), empty_spans(["1", "2"])),
+        (track("text-lines"), Texts(["1", "2", "3"], [("two\nlines",), ("",), ("ñ",)])),
+        (track("json-texts", value="output"), Texts(["b", "a"], [('"x" \\',), ("",)])),
     ],
 )
 def test_a_run_file_reads_back_as_what_was_written(where: Track, answers: Answers, tmp_path: Path) -> None:

@@ -1,5 +1,5 @@
-"""Peers in their own environments: PyEvALL, the official evaluator of EXIST, needs an old numpy; seqeval and nervaluate
-are not needed by Agon.
+"""Peers in their own environments: PyEvALL, the official evaluator of EXIST, needs an old numpy; seqeval, nervaluate,
+jiwer and rouge-score are not needed by Agon.
 """
 
 import json
@@ -27,6 +27,12 @@ def pyevall(root: Path, pytestconfig: pytest.Config) -> Evaluate:
 def entity_peers(root: Path, pytestconfig: pytest.Config) -> Evaluate:
     """Evaluate a batch (see `entity_peers_driver`) with seqeval and nervaluate."""
     return _evaluate(_make(root, pytestconfig, "entity-peers"), HERE / "entity_peers_driver.py")
+
+
+@pytest.fixture(scope="session")
+def text_peers(root: Path, pytestconfig: pytest.Config) -> Evaluate:
+    """Evaluate a batch (see `text_peers_driver`) with sacrebleu, jiwer and rouge-score."""
+    return _evaluate(_make(root, pytestconfig, "text-peers"), HERE / "text_peers_driver.py")
 
 
 def _evaluate(python: Path, driver: Path) -> Evaluate:

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from scoring.answers import AnswerKind, Answers, Entities, Matrix, Ranking, Spans
+from scoring.answers import AnswerKind, Answers, Entities, Matrix, Ranking, Spans, Texts
 from scoring.definition.slices import Slicing
 from scoring.items.slices import SliceColumn
 from scoring.metrics.comparison import Comparison, compare
@@ -35,6 +35,8 @@ def read_answers(kind: AnswerKind, given: Mapping[str, str]) -> Answers:
         return Spans.of_offsets(list(given), np.concatenate(offsets), _starts(offsets))
     if kind == "entities":
         return read_entities(given)
+    if kind == "texts":
+        return Texts(list(given), [tuple(text.split(" | ")) for text in given.values()])
     if kind == "labels":
         return _labels([text.split() for text in given.values()], list(given))
     pairs = [dict(_pair(part) for part in text.split(",") if part.strip()) for text in given.values()]

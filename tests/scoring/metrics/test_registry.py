@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from scoring.answers import Answers, Entities, Matrix, Ranking, Spans
+from scoring.answers import Answers, Entities, Matrix, Ranking, Spans, Texts
 from scoring.definition import FormatSpec, MetricSpec, Track
 from scoring.definition.slices import Slicing
 from scoring.formats.table import Domain
@@ -48,7 +48,10 @@ SUMS = [entry for entry in EVERY if entry.values[0].contributions]  # functions 
 
 def spec_of(metric: Metric, kind: str) -> MetricSpec:
     """The metric with a part where a track of that kind needs one."""
-    labelled = kind not in ("table", "spans", "entities", "rankings") and metric.part not in (Part.CLASS, Part.SCORED)
+    labelled = kind not in ("table", "spans", "entities", "rankings", "texts") and metric.part not in (
+        Part.CLASS,
+        Part.SCORED,
+    )
     where = ("half", ">=0.5") if metric.sees_background else None
     return MetricSpec(metric.name, PARTS[metric.part] if not labelled else None, where=where)
 
@@ -69,6 +72,9 @@ def answers(kind: str, seed: int, items: int = 30) -> Answers:
         found = [rng.permutation(20)[: rng.integers(1, 12)] for _ in ids]
         starts = np.cumsum([0, *map(len, found)])
         return Ranking(ids, [f"d{name}" for own in found for name in own], rng.integers(0, 4, starts[-1]) / 1.0, starts)
+    if kind == "texts":
+        words = np.array(["a", "cat", "sat", "on", "the", "Mat", "today", "."])
+        return Texts(ids, [(" ".join(rng.choice(words, rng.integers(4, 9))),) for _ in ids])
     if kind == "soft":
         return Matrix(ids, COLUMNS, rng.integers(0, 7, (items, 3)) / 6)
     if kind == "table":
@@ -97,6 +103,8 @@ def turned(given: Answers, order: list[int]) -> Answers:
         flat = np.concatenate(places)
         documents = [given.documents[place] for place in flat]
         return Ranking(ids, documents, given.scores[flat], np.cumsum([0, *map(len, places)]))
+    if isinstance(given, Texts):
+        return Texts(ids, [given.texts[row] for row in order])
     extra = {name: [column[row] for row in order] for name, column in given.extra.items()}
     return Matrix(ids, given.columns, given.values[order], None if given.absent is None else given.absent[order], extra)
 
@@ -118,7 +126,7 @@ def test_row_order_never_matters(metric: Metric, kind: str) -> None:
 ANY_COLUMN_ORDER = [
     entry
     for entry in EVERY
-    if entry.values[1] not in ("spans", "entities", "rankings")
+    if entry.values[1] not in ("spans", "entities", "rankings", "texts")
     and entry.values[0].name != "wasserstein"  # the order is its scale
 ]
 
@@ -193,6 +201,9 @@ def edges(kind: str) -> list[tuple[str, Answers, Answers]]:
         irrelevant = replace(gold, scores=np.zeros(len(gold.documents)))
         cases += [("nothing relevant", irrelevant, run), ("unknown documents only", gold, unknown_documents(run))]
         cases.append(("negative relevance", replace(gold, scores=-gold.scores), run))
+    elif isinstance(gold, Texts):
+        empty = Texts(gold.ids, [("",)] * len(gold.ids))
+        cases += [("empty outputs", gold, empty), ("empty references", empty, run), ("nothing anywhere", empty, empty)]
     return cases
 
 
@@ -332,7 +343,7 @@ def test_validate_names_the_error(metric: MetricSpec, where: Track, words: str) 
 
 
 FORMAT_OF = {"labels": "json-labels", "soft": "json-soft", "table": "table", "spans": "spans"}
-FORMAT_OF |= {"entities": "conll", "rankings": "trec-run"}
+FORMAT_OF |= {"entities": "conll", "rankings": "trec-run", "texts": "text-lines"}
 
 
 @pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS)

@@ -1,0 +1,166 @@
+"""Texts: an output per line, or JSON objects with an id and a text. Gold files may have several references."""
+
+from typing import Any
+
+from scoring import limits
+from scoring.answers import Texts
+from scoring.definition import FormatSpec
+from scoring.definition.keys import Key
+from scoring.definition.kinds import WHOLE, one_of
+from scoring.formats.format import Format, Size
+from scoring.formats.json_records import (
+    RECORD_OPTIONS,
+    Records,
+    read_records,
+    records_suffix,
+    shape_of,
+    write_records,
+)
+from scoring.formats.json_text import MISSING, in_json
+from scoring.formats.reading import Problems, Reading, are_too_many, check_ids, decode, shown
+
+LONGEST = Key("longest", WHOLE, "How many characters a text may have.", 5000)
+LINE_OPTIONS = (
+    Key(
+        "ids",
+        one_of("numbers", "first"),
+        "Ids of items: the numbers of the lines from 1, or what is before the first tab of a line.",
+        "numbers",
+    ),
+    LONGEST,
+)
+JSON_OPTIONS = (*RECORD_OPTIONS, LONGEST)
+
+
+def size(spec: FormatSpec) -> Size:
+    """The greatest size of a run, for each of its items."""
+    longest = int(spec.options["longest"])
+    return Size(limits.ENTRIES_AN_ITEM, cells=limits.CELLS_AN_ITEM + longest, bytes=limits.BYTES_AN_ITEM + 4 * longest)
+
+
+def read_lines(data: bytes, spec: FormatSpec, reading: Reading) -> Texts | None:
+    """Read a line per item; in a gold file, tabs separate references."""
+    errors_before = len(reading.report.errors)
+    text = decode(data, reading.report)
+    if text is None or are_too_many(text.count("\n"), reading.most_entries, reading.report):
+        return None
+    lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
+    problems = Problems(reading.report)
+    if spec.options["ids"] == "numbers":
+        ids, texts = [str(number) for number in range(1, len(lines) + 1)], lines
+    else:
+        ids, texts = _after_ids(lines, problems)
+    split = [tuple(filter(str.strip, one.split("\t"))) or ("",) if reading.role == "gold" else (one,) for one in texts]
+    _report_long(ids, split, spec, problems)
+    problems.report()
+    check_ids(ids, reading)
+    return None if len(reading.report.errors) > errors_before else Texts(ids, split)
+
+
+def _after_ids(lines: list[str], problems: Problems) -> tuple[list[str], list[str]]:
+    """Ids and texts of lines that are not empty."""
+    ids, texts = list[str](), list[str]()
+    for number, line in enumerate(lines, 1):
+        item, tab, text = line.partition("\t")
+        if not line.strip():
+            continue
+        if not tab or not item:
+            found = shown(line)
+            problems.add("text-line", f"line {number}: {found}", line=number, found=found, expected="id<TAB>text")
+        ids.append(item)
+        texts.append(text)
+    return ids, texts
+
+
+def read_json(data: bytes, spec: FormatSpec, reading: Reading) -> Texts | None:
+    """Read an object per item; in a gold file, its value may be a list of references."""
+    errors_before = len(reading.report.errors)
+    is_gold = reading.role == "gold"
+    shape = shape_of(spec, None if is_gold else str)
+    records = read_records(data, shape, reading, strings_in=len)
+    if records is None:
+        return None
+    problems = Problems(reading.report)
+    texts: list[tuple[str, ...]] = [(value,) for value in records.values] if records.typed else []
+    if not records.typed:
+        texts = _judged(records, is_gold, problems)
+    if len(records.ids) == len(texts):
+        _report_long(records.ids, texts, spec, problems)
+    problems.report()
+    check_ids(records.ids, reading)
+    return None if len(reading.report.errors) > errors_before else Texts(records.ids, texts)
+
+
+def _judged(records: Records, is_gold: bool, problems: Problems) -> list[tuple[str, ...]]:
+    """The texts of plain JSON values; those that are no texts are reported."""
+    texts: list[tuple[str, ...]] = []
+    for row, (value, place) in enumerate(zip(records.values, records.places, strict=True)):
+        several: list[Any] = value if is_gold and isinstance(value, list) and value else [value]
+        right = all(isinstance(one, str) for one in several)
+        texts.append(tuple(several) if right else ("",))
+        if not right and value is not MISSING and not problems.has_counted("text-not-a-text"):
+            found = in_json(value)
+            problems.add(
+                "text-not-a-text",
+                f"{place}: {found}",
+                path=records.path(row),
+                item=place,
+                found=found,
+                expected="a text, or a list of texts" if is_gold else "a text",
+            )
+    return texts
+
+
+def _report_long(ids: list[str], texts: list[tuple[str, ...]], spec: FormatSpec, problems: Problems) -> None:
+    longest = spec.options["longest"]
+    for item, own in zip(ids, texts, strict=True):
+        length = max(map(len, own))
+        if length > longest and not problems.has_counted("text-too-long"):
+            found, expected = f"{length:,}", f"{longest:,}"
+            problems.add("text-too-long", f"{shown(item)}: {found}", item=shown(item), found=found, expected=expected)
+
+
+def write_lines(answers: Texts, spec: FormatSpec) -> str:
+    """Write a line per item, without line breaks in it."""
+    named = spec.options["ids"] == "first"
+    lines = zip(answers.ids, answers.texts, strict=True)
+    return "".join(f"{item}\t{_joined(own)}\n" if named else f"{_joined(own)}\n" for item, own in lines)
+
+
+def _joined(texts: tuple[str, ...]) -> str:
+    return "\t".join(" ".join(text.split()) for text in texts)
+
+
+def write_json(answers: Texts, spec: FormatSpec) -> str:
+    """Write an object per item."""
+    return write_records(answers.ids, [own[0] if len(own) == 1 else list(own) for own in answers.texts], spec)
+
+
+def lines_suffix(_: object) -> str:
+    """The extension of such files."""
+    return ".txt"
+
+
+TEXT_LINES = Format(
+    "text-lines",
+    "texts",
+    "A text per line. In gold files, tabs separate several references of a line.",
+    "ids: first",
+    LINE_OPTIONS,
+    read_lines,
+    write_lines,
+    lines_suffix,
+    size,
+)
+JSON_TEXTS = Format(
+    "json-texts",
+    "texts",
+    """A text per item: `[{"id": "a1", "value": "Ann lives in Rome."}]`. In gold files, a value may be a list of """
+    "references.",
+    "lines: true, value: output",
+    JSON_OPTIONS,
+    read_json,
+    write_json,
+    records_suffix,
+    size,
+)

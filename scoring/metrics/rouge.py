@@ -1,0 +1,116 @@
+"""ROUGE-1, ROUGE-2 and ROUGE-L: words of the reference that an output has, alone, in pairs and in order.
+
+Words are lowercased and not stemmed. With several references, the one with the greatest F1 counts.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from scoring.definition import MetricSpec
+from scoring.metrics.comparison import TextComparison
+from scoring.metrics.loaded_gold import LoadedGold
+from scoring.metrics.metric import TEXTS, Example, Mean, Metric, Numbers, Options
+from scoring.metrics.text_distance import common_subsequence
+
+_WORDS = {"ascii": re.compile("[a-z0-9]+"), "unicode": re.compile(r"[^\W_]+")}
+_MEASURES = {"f1": 2, "precision": 0, "recall": 1}
+OPTIONS: Options = {"measure": tuple(_MEASURES), "words": tuple(_WORDS)}
+
+Tokens = list[str]
+Matches = Callable[[Tokens, Tokens], tuple[int, int, int]]  # matching units, those of the output, of the reference
+
+
+def _in_ngrams(order: int) -> Matches:
+    def matches(output: Tokens, reference: Tokens) -> tuple[int, int, int]:
+        own, wanted = (Counter(zip(*(side[at:] for at in range(order)), strict=False)) for side in (output, reference))
+        return (own & wanted).total(), own.total(), wanted.total()
+
+    return matches
+
+
+def _in_order(output: Tokens, reference: Tokens) -> tuple[int, int, int]:
+    return common_subsequence(output, reference), len(output), len(reference)
+
+
+def _words_of(texts: Sequence[str], kind: str) -> list[Tokens]:
+    return [_WORDS[kind].findall(text.lower()) for text in texts]
+
+
+def _references(gold: LoadedGold, kind: str) -> list[list[Tokens]]:
+    return [_words_of(texts, kind) for texts in gold.texts.texts]
+
+
+def _measures(counts: tuple[int, int, int]) -> tuple[float, float, float]:
+    """Precision, recall and F1."""
+    hits, own, wanted = counts
+    precision, recall = hits / max(1, own), hits / max(1, wanted)
+    return precision, recall, 2 * precision * recall / (precision + recall) if hits else 0.0
+
+
+def _values(matches: Matches) -> Mean:
+    def values(comparison: TextComparison, spec: MetricSpec) -> Numbers:
+        kind = str(spec.options.get("words", "ascii"))
+        place = _MEASURES[str(spec.options.get("measure", "f1"))]
+        pairs = zip(_words_of(comparison.outputs, kind), comparison.gold.once(_references, kind), strict=True)
+        best = [
+            max((_measures(matches(output, reference)) for reference in references), key=lambda found: found[2])
+            for output, references in pairs
+        ]
+        return np.array([found[place] for found in best], np.float64)
+
+    return Mean(values)
+
+
+def _metric(name: str, title: str, what: str, matches: Matches, value: float, why: str) -> Metric:
+    mean = _values(matches)
+    return Metric(
+        name=name,
+        title=title,
+        short=title.replace("ROUGE-", "R-"),
+        formula=f"mean over items of F1 = 2 P R / (P + R); P = {what} / those of the output, R = these / those of the "
+        "reference; of several references the one with the greatest F1 counts; words are lowercased, of the letters "
+        "a–z and digits only (`words: unicode`: of all letters), and not stemmed",
+        source="Lin (2004), ROUGE: a package for automatic evaluation of summaries; rouge-score, without its stemmer",
+        compute=mean.compute,
+        contributions=mean.contributions,
+        example=Example(
+            kind="texts",
+            gold={"1": "the cat sat on the mat"},
+            run={"1": "the mat sat"},
+            value=value,
+            why=why,
+        ),
+        kinds=TEXTS,
+        options=OPTIONS,
+    )
+
+
+METRICS = (
+    _metric(
+        "rouge_1",
+        "ROUGE-1",
+        "words in both",
+        _in_ngrams(1),
+        2 * 3 / (3 + 6),
+        "all 3 words are among the reference's 6: 2 · 3 / (3 + 6)",
+    ),
+    _metric(
+        "rouge_2",
+        "ROUGE-2",
+        "pairs of neighboring words in both",
+        _in_ngrams(2),
+        2 * 1 / (2 + 5),
+        "of 2 pairs, `the mat` is among the reference's 5: 2 · 1 / (2 + 5)",
+    ),
+    _metric(
+        "rouge_l",
+        "ROUGE-L",
+        "words of the longest common subsequence",
+        _in_order,
+        2 * 2 / (3 + 6),
+        "`the … sat` and `the … mat` are the longest common subsequences: 2 · 2 / (3 + 6)",
+    ),
+)

@@ -1,0 +1,142 @@
+"""Edit distances of texts, counted by rapidfuzz: word error rate, character error rate, Levenshtein distance.
+
+With several references, the one that needs the smallest share of edits counts.
+"""
+
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from scoring.definition import MetricSpec
+from scoring.extras import install_command
+from scoring.metrics.comparison import TextComparison
+from scoring.metrics.metric import TEXTS, Example, Mean, Metric, Numbers, Options, Share
+
+_CASE: Options = {"case": ("mixed", "lc")}
+_SCALE: Options = {"scale": ("edits", "longer")}
+
+Units = Callable[[str], Sequence[str]]
+
+
+def _distances() -> Any:
+    """The functions of rapidfuzz, loaded by those who need them."""
+    try:
+        return import_module("rapidfuzz.distance")
+    except ImportError as missing:
+        raise ImportError(f"distances of texts need a package: {install_command(missing)}") from None
+
+
+def common_subsequence(first: Sequence[str], second: Sequence[str]) -> int:
+    """The length of the longest common subsequence."""
+    return int(_distances().LCSseq.similarity(first, second))
+
+
+def _edits(comparison: TextComparison, spec: MetricSpec, units: Units) -> tuple[Numbers, Numbers]:
+    """Edits of each item, and the length of the reference that needs the smallest share of edits."""
+    distance, lowered = _distances().Levenshtein.distance, spec.options.get("case") == "lc"
+    edits, lengths = np.zeros(len(comparison.gold)), np.zeros(len(comparison.gold))
+    for row, (output, references) in enumerate(zip(comparison.outputs, comparison.gold.texts.texts, strict=True)):
+        own = units(output.lower() if lowered else output)
+        found = [
+            (distance(own, wanted), len(wanted))
+            for wanted in (units(text.lower() if lowered else text) for text in references)
+        ]
+        edits[row], lengths[row] = min(found, key=lambda pair: (pair[0] / max(1, pair[1]), -pair[1]))
+    return edits, lengths
+
+
+def _words(text: str) -> list[str]:
+    return text.split()
+
+
+@Share
+def _word_errors(comparison: TextComparison, spec: MetricSpec) -> tuple[Numbers, Numbers]:
+    return _edits(comparison, spec, _words)
+
+
+@Share
+def _character_errors(comparison: TextComparison, spec: MetricSpec) -> tuple[Numbers, Numbers]:
+    return _edits(comparison, spec, str.strip)
+
+
+@Mean
+def _levenshtein(comparison: TextComparison, spec: MetricSpec) -> Numbers:
+    """The least number of edits of characters, as it is or divided by the length of the longer text."""
+    functions = _distances().Levenshtein
+    distance = functions.normalized_distance if spec.options.get("scale") == "longer" else functions.distance
+    pairs = zip(comparison.outputs, comparison.gold.texts.texts, strict=True)
+    return np.array([min(distance(output, text) for text in texts) for output, texts in pairs], np.float64)
+
+
+def _rate(name: str, title: str, short: str, what: str, share: Share, example: Example, peer: str) -> Metric:
+    return Metric(
+        name=name,
+        title=title,
+        short=short,
+        formula=f"Σ {what} inserted, deleted and replaced / Σ {what} of the references; may be more than 1",
+        source=f"Levenshtein (1966); jiwer, {peer}, for one reference",
+        compute=share.compute,
+        contributions=share.contributions,
+        example=example,
+        kinds=TEXTS,
+        options=_CASE,
+        higher_is_better=False,
+        high=None,
+    )
+
+
+METRICS = (
+    _rate(
+        "wer",
+        "Word error rate",
+        "WER",
+        "words",
+        _word_errors,
+        Example(
+            kind="texts",
+            gold={"1": "the cat sat", "2": "on the mat"},
+            run={"1": "the dog sat down", "2": "on the mat"},
+            value=1 / 3,
+            why="item 1 has a word replaced and one inserted: (2 + 0) / (3 + 3)",
+        ),
+        "wer",
+    ),
+    _rate(
+        "cer",
+        "Character error rate",
+        "CER",
+        "characters",
+        _character_errors,
+        Example(
+            kind="texts",
+            gold={"1": "abcd", "2": "xy"},
+            run={"1": "abd", "2": "xz"},
+            value=1 / 3,
+            why="a character is missing in item 1 and another is replaced in item 2: (1 + 1) / (4 + 2)",
+        ),
+        "cer",
+    ),
+    Metric(
+        name="edit_distance",
+        title="Edit distance",
+        short="Edits",
+        formula="mean over items of the least number of characters to insert, delete or replace; with `scale: longer` "
+        "divided by the length of the longer text, 0 where both are empty; of several references the closest counts",
+        source="Levenshtein (1966); rapidfuzz, Levenshtein.distance and normalized_distance",
+        compute=_levenshtein.compute,
+        contributions=_levenshtein.contributions,
+        example=Example(
+            kind="texts",
+            gold={"1": "kitten", "2": "cat | cut"},
+            run={"1": "sitting", "2": "cup"},
+            value=2.0,
+            why="sitting is 3 edits from kitten, cup is 1 from cut: (3 + 1) / 2",
+        ),
+        kinds=TEXTS,
+        options=_SCALE,
+        higher_is_better=False,
+        high=None,
+    ),
+)

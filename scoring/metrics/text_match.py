@@ -1,0 +1,100 @@
+"""Answers to questions as texts: exact match and F1 of words, normalized as in SQuAD by default.
+
+With several references, the best one counts.
+"""
+
+import re
+import string
+from collections import Counter
+from collections.abc import Callable
+from functools import lru_cache
+
+import numpy as np
+
+from scoring.definition import MetricSpec
+from scoring.metrics.comparison import TextComparison
+from scoring.metrics.metric import TEXTS, Example, Mean, Metric, Numbers, Options
+
+_OPTIONS: Options = {"normalize": ("squad", "none")}
+_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_ARTICLES = re.compile(r"\b(a|an|the)\b")
+
+
+@lru_cache(maxsize=2**16)
+def _words(text: str, normalize: str) -> tuple[str, ...]:
+    if normalize == "squad":
+        text = _ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION))
+    return tuple(text.split())
+
+
+def _is_same(output: tuple[str, ...], reference: tuple[str, ...]) -> float:
+    return float(output == reference)
+
+
+def _f1(output: tuple[str, ...], reference: tuple[str, ...]) -> float:
+    if not output or not reference:
+        return float(output == reference)
+    return 2 * (Counter(output) & Counter(reference)).total() / (len(output) + len(reference))
+
+
+def _best(measure: Callable[[tuple[str, ...], tuple[str, ...]], float]) -> Mean:
+    def values(comparison: TextComparison, spec: MetricSpec) -> Numbers:
+        normalize = str(spec.options.get("normalize", "squad"))
+        pairs = zip(comparison.outputs, comparison.gold.texts.texts, strict=True)
+        return np.array(
+            [
+                max(measure(_words(output, normalize), _words(text, normalize)) for text in texts)
+                for output, texts in pairs
+            ],
+            np.float64,
+        )
+
+    return Mean(values)
+
+
+def item_token_f1(comparison: TextComparison) -> Numbers:
+    """The F1 of words of each item, normalized as by default."""
+    return _TOKENS.values(comparison, MetricSpec("token_f1"))
+
+
+_EXACT, _TOKENS = _best(_is_same), _best(_f1)
+_GOLD = {"1": "The Rhine | Rhine river", "2": "in 1492"}
+_NORMALIZED = (
+    "texts are lowercased and lose punctuation and English articles (`normalize: none`: only blanks are merged)"
+)
+
+METRICS = (
+    Metric(
+        name="exact_match",
+        title="Exact match",
+        short="EM",
+        formula=f"items with one of the references / gold items; {_NORMALIZED}",
+        source="Rajpurkar et al. (2016), SQuAD; its scorer says 100 times as much",
+        compute=_EXACT.compute,
+        contributions=_EXACT.contributions,
+        example=Example(
+            "texts", _GOLD, {"1": "Rhine", "2": "1492"}, 0.5, "without its article the first reference is the output"
+        ),
+        kinds=TEXTS,
+        options=_OPTIONS,
+    ),
+    Metric(
+        name="token_f1",
+        title="F1 of words",
+        short="Token F1",
+        formula="mean over items of 2 · words in both / (words of the output + words of the reference); "
+        f"{_NORMALIZED}; 1 where both have no words; of several references the best one counts",
+        source="Rajpurkar et al. (2016), SQuAD; its scorer says 100 times as much",
+        compute=_TOKENS.compute,
+        contributions=_TOKENS.contributions,
+        example=Example(
+            "texts",
+            _GOLD,
+            {"1": "river Rhine", "2": "1492"},
+            (1 + 2 / 3) / 2,
+            "item 1 has both words of a reference, item 2 one of two: (1 + 2 · 1 / (1 + 2)) / 2",
+        ),
+        kinds=TEXTS,
+        options=_OPTIONS,
+    ),
+)

@@ -1,0 +1,45 @@
+"""Runs in the environment of sacrebleu, jiwer and rouge-score: reads a JSON list of evaluations, prints their values.
+
+An evaluation has `outputs`, and `references` as a list for each output. Values are by the keys of ours, with their
+options after a blank. jiwer has one reference only.
+"""
+
+import json
+import sys
+from itertools import zip_longest
+
+import jiwer
+from rouge_score.rouge_scorer import RougeScorer
+from sacrebleu.metrics import BLEU, CHRF, TER
+
+SCORERS = {
+    "bleu": BLEU(force=True),
+    "bleu case=lc tokenize=char smooth=add-k": BLEU(force=True, lowercase=True, tokenize="char", smooth_method="add-k"),
+    "bleu tokenize=intl smooth=floor": BLEU(force=True, tokenize="intl", smooth_method="floor"),
+    "bleu tokenize=none smooth=none": BLEU(force=True, tokenize="none", smooth_method="none"),
+    "chrf": CHRF(),
+    "chrf case=lc": CHRF(lowercase=True),
+    "chrf_pp": CHRF(word_order=2),
+    "ter": TER(),
+    "ter case=mixed normalized=yes punctuation=no": TER(case_sensitive=True, normalized=True, no_punct=True),
+}
+ROUGE = {"rouge_1": "rouge1", "rouge_2": "rouge2", "rouge_l": "rougeL"}
+
+
+def evaluate(given):
+    outputs, references = given["outputs"], given["references"]
+    streams, values = [list(stream) for stream in zip_longest(*references)], {}
+    for name, scorer in SCORERS.items():
+        values[name] = scorer.corpus_score(outputs, streams).score
+        values[f"signature {name}"] = str(scorer.get_signature())
+    scorer = RougeScorer(list(ROUGE.values()))
+    found = [scorer.score_multi(own, output) for own, output in zip(references, outputs, strict=True)]
+    for name, theirs in ROUGE.items():
+        values[name] = sum(one[theirs].fmeasure for one in found) / len(found)
+    if all(len(own) == 1 and own[0].strip() for own in references):
+        first = [own[0] for own in references]
+        values["wer"], values["cer"] = jiwer.wer(first, outputs), jiwer.cer(first, outputs)
+    return values
+
+
+json.dump([evaluate(given) for given in json.load(sys.stdin)], sys.stdout)
