@@ -14,9 +14,10 @@ from statistics import median
 from typing import Any, cast
 
 import numpy as np
+from sacrebleu.metrics import CHRF
 
 from scoring import load_definition, score
-from scoring.answers import Entities, Matrix
+from scoring.answers import Entities, Matrix, Texts
 from scoring.definition import Definition, FormatSpec, MetricSpec
 from scoring.formats import FORMATS
 from scoring.formats.conll import entities_of, tags_of
@@ -38,6 +39,8 @@ def main() -> None:
         _variants(Path(given[0]), Path(given[1]))
     elif mode == "entities":
         _answer(_entities(Path(given[0])))
+    elif mode == "chrf":
+        _answer(_chrf(Path(given[0])))
     elif mode == "growth":
         _answer(_growth(*map(Path, given)))
     else:
@@ -145,6 +148,23 @@ def _entities(tags: Path) -> dict[str, float]:
         FORMATS["conll"].read(content, spec, Reading(role="run", report=Report()))
 
     return {"seconds": _seconds(f1, 50), "read_seconds": _seconds(read, 10), "value": f1() or 0.0}
+
+
+def _chrf(texts: Path) -> dict[str, float]:
+    """chrF of the texts in a file of [references, outputs] by sacrebleu itself and by us, in turn."""
+    references, outputs = json.loads(texts.read_bytes())
+    ids = list(map(str, range(len(outputs))))
+    gold, run = (Texts(ids, [(text,) for text in side]) for side in (references, outputs))
+
+    def ours() -> float | None:
+        return compute(compare(LoadedGold(gold), run), MetricSpec("chrf"))
+
+    def theirs() -> float:
+        return float(CHRF().corpus_score(outputs, [references]).score)
+
+    pairs = [(_timed(ours), _timed(theirs)) for _ in range(11)][1:]
+    own, other = (median(side) for side in zip(*pairs, strict=True))
+    return {"seconds": own, "peer": other, "value": ours() or 0.0, "peer_value": theirs()}
 
 
 def _entities_of(sentences: list[list[str]], spec: FormatSpec) -> Entities:

@@ -21,11 +21,12 @@ from typing import Any
 import numpy as np
 
 from benchmarks.exist_runs import Variant, build_variants, write_run
-from benchmarks.scoring_report import BenchmarkFigures, EntityF1, Growth, VariantLine, as_text, write_page
+from benchmarks.scoring_report import BenchmarkFigures, ChrF, EntityF1, Growth, VariantLine, as_text, write_page
 
 ROOT = Path(__file__).resolve().parents[1]
 SIZES = (10_000, 31_623, 100_000, 316_228, 1_000_000)
 TOKENS = 50_000
+SEGMENTS = 1_000
 TIED = [(key, method) for key in ("accuracy", "icm", "f1_macro") for method in ("bootstrap", "randomisation")]
 
 
@@ -75,6 +76,7 @@ def _measure(scratch: Path, peer_python: str, repeats: int) -> BenchmarkFigures:
             for key, method in TIED
         },
         entities=_entities(scratch),
+        chrf=_chrf(scratch),
         load=load,
     )
 
@@ -89,6 +91,19 @@ def _entities(scratch: Path) -> EntityF1:
     if not np.isclose(ours["value"], theirs["value"], rtol=0, atol=1e-9):
         raise SystemExit(f"entity F1: ours {ours['value']}, seqeval's {theirs['value']}")
     return EntityF1(ours["seconds"], ours["read_seconds"], theirs["seconds"])
+
+
+def _chrf(scratch: Path) -> ChrF:
+    """sacrebleu called directly and by us, on the same texts."""
+    rng, texts = np.random.default_rng(14), scratch / "texts.json"
+    words = ["".join(rng.choice(list("aeioubcdlmnprst"), rng.integers(2, 10))) for _ in range(2000)]
+    references = [rng.choice(words, rng.integers(8, 30)).tolist() for _ in range(SEGMENTS)]
+    outputs = [[word if rng.random() < 0.7 else str(rng.choice(words)) for word in own] for own in references]
+    texts.write_text(json.dumps([[" ".join(own) for own in side] for side in (references, outputs)]), encoding="utf-8")
+    found = _ask([sys.executable, "-m", "benchmarks.measure", "chrf", str(texts)])
+    if not np.isclose(found["value"], found["peer_value"], rtol=0, atol=1e-9):
+        raise SystemExit(f"chrF: ours {found['value']}, sacrebleu's {found['peer_value']}")
+    return ChrF(found["seconds"], found["peer"])
 
 
 def _tags(rng: np.random.Generator) -> list[list[str]]:

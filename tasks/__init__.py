@@ -12,6 +12,7 @@ from pathlib import Path
 from .detests2022 import generate as detests2022
 from .entities import generate as entities
 from .exist2024 import generate as exist2024
+from .generation import generate as generation
 from .hateval2019 import generate as hateval2019
 from .regression import generate as regression
 from .ssa2023 import generate as ssa2023
@@ -27,6 +28,7 @@ GENERATORS: dict[str, Callable[..., None]] = {
 TEMPLATES: dict[str, Callable[..., None]] = {
     **GENERATORS,
     "regression": regression.generate,
+    "generation": generation.generate,
     "entities": entities.generate,
 }
 

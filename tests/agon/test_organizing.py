@@ -43,6 +43,7 @@ TEMPLATES = (
     "toxicspans2021",
     "hateval2019",
     "regression",
+    "generation",
     "entities",
 )
 

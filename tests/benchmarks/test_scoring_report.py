@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from benchmarks.scoring_report import BenchmarkFigures, EntityF1, Growth, VariantLine, as_text, write_page
+from benchmarks.scoring_report import BenchmarkFigures, ChrF, EntityF1, Growth, VariantLine, as_text, write_page
 
 
 @pytest.fixture
@@ -21,6 +21,7 @@ def figures() -> BenchmarkFigures:
         growth=[Growth(items, items * 1.5e-6, items**1.1 * 1e-6, 0.1, 300) for items in (10_000, 100_000, 1_000_000)],
         ties={"icm": {"seconds": 2.0, "groups": 4, "mb": 200}, "f1_macro": {"seconds": 4.0, "groups": 5, "mb": 300}},
         entities=EntityF1(ours=0.002, reading=0.02, peer=0.05),
+        chrf=ChrF(ours=0.21, peer=0.2),
         load=0.5,
     )
 
@@ -36,6 +37,7 @@ def test_the_contract_reports_the_worst_of_each(figures: BenchmarkFigures) -> No
         "process_ratio_min": 15.0,
         "process_seconds_max": 0.3,
         "entity_ratio": 25.0,
+        "chrf_overhead": 0.05,
         "tie_groups_seconds": 4.0,
         "tie_groups_mb": 300,
     }

@@ -37,9 +37,11 @@ def test_its_baselines_are_scored(template: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("file", CASES, ids=lambda file: f"{file.parent.name}-{file.stem}")
-def test_scores_are_those_of_the_official_scorer(file: Path, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_scores_are_those_of_the_official_scorer(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     case: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-    definition = load_definition(root / "tasks" / file.parent.name)
+    definition = load_definition(build(file.parent.name, tmp_path / "task"))
     run, gold = file.parent / case["run"], file.parent / case["gold"]
     result = score(definition, case["track"], run, gold=gold)
     assert result.report.ok, list(result.report)
@@ -60,4 +62,4 @@ def test_a_baseline_under_a_valid_name_is_accepted(template: str, tmp_path: Path
     assert [run.run.track for run in found.runs] == [gold.track]
 
 
-NAMES = {"entities": "Lak_2.conll", "regression": "EI-reg_en_anger_pred.txt"}
+NAMES = {"entities": "Lak_2.conll", "regression": "EI-reg_en_anger_pred.txt", "generation": "rdf2text_en_Lak.txt"}
