@@ -1,4 +1,4 @@
-"""Benchmarks. Each prints ours, the peer's and their ratio, from one run."""
+"""Benchmarks. Each prints our figure, the peer's figure and their ratio, measured in one run."""
 
 import signal
 import sys

@@ -1,9 +1,10 @@
-"""What a submission costs the web server by API, next to one by the page: CPU of the server's processes, in turns.
+"""Compare the web server's CPU time for a submission through the API and through the upload page.
 
-The same bodies by the same person, to the same server with one web process, so that neither has another's caches. By
-the page it is the form and the page that it leads to: together they say what the API's one answer says.
+Both ways are measured in turn, with the same files from the same person, on a server with one web process, so that
+neither has another's caches. Through the page, an upload is the form and the page that it leads to, since together they
+show what the API answers.
 
-python benchmarks/api_upload.py [--uploads 240] [--json]
+    python benchmarks/api_upload.py [--uploads 240] [--json]
 """
 
 import argparse
@@ -21,8 +22,8 @@ from benchmarks.uploading import Receipt, send  # noqa: E402
 from portal.management.valkey import HOST  # noqa: E402
 
 WAYS = ("page", "form alone", "API")
-TURN = 20  # uploads by one way, then by the other
-RATIO = 1.0  # at most: CPU by API / CPU by page
+TURN = 20  # number of uploads one way, before switching to the other way
+RATIO = 1.0  # maximum of CPU by API / CPU by page
 
 
 def main() -> None:
@@ -38,7 +39,7 @@ def main() -> None:
         own.start_web()
         content = bodies(own, len(WAYS) * TURN * (turns + 1))
         seconds = dict.fromkeys(WAYS, 0.0)
-        for turn in range(turns + 1):  # the first warms up
+        for turn in range(turns + 1):  # the first turn is a warm-up
             for way in WAYS if turn % 2 else WAYS[::-1]:
                 spent = _spent(own, sender, token, way, [*islice(content, TURN)], turn)
                 seconds[way] += spent if turn else 0
@@ -62,7 +63,10 @@ def _token(sender: Sender) -> str:
 
 
 def _spent(own: Installation, sender: Sender, token: str, way: str, content: list[bytes], turn: int) -> float:
-    """CPU seconds of the web server for these uploads; then they are checked and scored no more, so nothing waits."""
+    """Return the web server's CPU seconds for these uploads.
+
+    They are then marked as done, so that no work is waiting.
+    """
     from portal.models import Submission
 
     before = own.cpu_seconds()["web"]
@@ -81,7 +85,7 @@ def _spent(own: Installation, sender: Sender, token: str, way: str, content: lis
 
 
 def _look(own: Installation, sender: Sender, receipt: Receipt) -> int:
-    """Open the page of an upload."""
+    """Open an upload's page."""
     connection = http.client.HTTPConnection(HOST, own.port, timeout=30)
     try:
         address = f"/tasks/exist2024/submissions/{receipt.submission}/"
@@ -94,7 +98,7 @@ def _look(own: Installation, sender: Sender, receipt: Receipt) -> int:
 
 
 def _send(own: Installation, sender: Sender, token: str, body: bytes, key: str) -> int:
-    """Over a connection of its own, as the page's."""
+    """Upload over a new connection, like the page."""
     name = "_".join([*TRACK.split("-"), sender.team, "1"]) + ".json"
     connection = http.client.HTTPConnection(HOST, own.port, timeout=30)
     headers = {

@@ -1,7 +1,7 @@
-"""Teams with scored runs in one track, as many as needed, written directly to the database.
+"""Write any number of teams with scored runs in one track directly to the database.
 
-A process of its own, as Django's settings are read once:
-`python -m benchmarks.board_field FOLDER RUNS TRACK PHASE TEAMS`.
+It runs in a separate process, because Django reads its settings only once: `python -m benchmarks.board_field FOLDER
+RUNS TRACK PHASE TEAMS`.
 """
 
 import sys
@@ -33,7 +33,7 @@ _SCORE = "round((random() * 2 - 1)::numeric, 6)"
 
 
 def main() -> None:
-    """Create the shared task if it does not exist, and add the missing runs of its teams."""
+    """Create the shared task if it does not exist, and add its teams' missing runs."""
     folder, runs, track, phase, teams = sys.argv[1:]
     there = _first_runs(Path(folder), track, phase, int(teams))
     _more(int(runs) // int(teams) - there)
@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def _first_runs(folder: Path, track_slug: str, phase_slug: str, teams: int) -> int:
-    """Create one scored run of each team, to be copied; return how many each has."""
+    """Create a scored run for each team, which is copied later, and return the number of runs per team."""
     if Run.objects.filter(kind="team").exists():
         return Run.objects.filter(team=Team.objects.first()).count()
     at = database_now()
@@ -77,7 +77,10 @@ def _first_runs(folder: Path, track_slug: str, phase_slug: str, teams: int) -> i
 
 
 def _more(runs: int) -> None:
-    """Add so many runs of each team, each received a second after the previous one, with different scores."""
+    """Add this number of runs to each team.
+
+    Each is received a second after the previous one and has different scores.
+    """
     if runs < 1:
         return
     copied = "received_at = first.received_at"
@@ -106,7 +109,7 @@ def _more(runs: int) -> None:
 
 
 def _copy(model: Any, changed: dict[str, str], leave_out: str = "") -> str:
-    """INSERT … SELECT of every column from the row `first`, except those that change."""
+    """Return an INSERT … SELECT of every column from the row `first`, except those that change."""
     columns = [field.column for field in model._meta.concrete_fields if field.column != leave_out]
     values = [changed.get(column, f"first.{column}") for column in columns]
     table = model._meta.db_table

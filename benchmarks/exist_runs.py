@@ -1,4 +1,4 @@
-"""Data of the scoring benchmark: synthetic EXIST 2024 with noisy runs on its 2,076 test tweets, and for growth."""
+"""Data for the scoring benchmark: synthetic EXIST 2024 with noisy runs on its 2,076 test tweets, and for growth."""
 
 import json
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ from tasks import build
 TRACKS = ("task1-hard", "task1-soft", "task2-hard", "task2-soft", "task3-hard", "task3-soft")
 METRICS = {"hard": ("ICM", "ICMNorm", "FMeasure"), "soft": ("ICMSoft", "ICMSoftNorm", "CrossEntropy")}
 _WRONG = 0.3  # share of items with random labels
-_DIGITS = 6  # of a soft label: as models print it, so that nearly every weight is different
+_DIGITS = 6  # decimals of a soft label, as models print them, so that nearly all weights differ
 
 
 @dataclass(frozen=True)
 class Variant:
-    """One evaluation: a run, its gold standard, and how PyEvALL judges it (by the guidelines of EXIST 2024)."""
+    """One evaluation: a run, its gold standard, and PyEvALL's settings according to the EXIST 2024 guidelines."""
 
     track: str
     run: Path
@@ -28,7 +28,7 @@ class Variant:
     metrics: tuple[str, ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain JSON for a measured process."""
+        """Return plain JSON for a measured process."""
         return {
             "track": self.track,
             "run": str(self.run),
@@ -40,7 +40,7 @@ class Variant:
 
 
 def build_variants(folder: Path) -> list[Variant]:
-    """Build the shared task in `folder`, and a run for each of the six variants in its `runs`."""
+    """Build the shared task in `folder`, and a run for each of the six variants in its folder `runs`."""
     definition = load_definition(build("exist2024", folder))
     (folder / "runs").mkdir()
     return [_variant(definition, slug, seed) for seed, slug in enumerate(TRACKS)]
@@ -66,7 +66,7 @@ def _variant(definition: Definition, slug: str, seed: int) -> Variant:
 
 
 def _hard(right: Any, classes: list[str], multi: bool, rng: np.random.Generator) -> Any:
-    """The gold's labels or others; items without gold get others."""
+    """Return the gold's labels or different ones. Items without gold get different ones."""
     if right is not None and rng.random() > _WRONG:
         return right
     if not multi:
@@ -77,13 +77,13 @@ def _hard(right: Any, classes: list[str], multi: bool, rng: np.random.Generator)
 
 
 def _soft(right: dict[str, float], classes: list[str], sums_to_one: bool, rng: np.random.Generator) -> dict[str, float]:
-    """Weights half way between the gold's and random ones."""
+    """Return weights halfway between the gold's and random ones."""
     noise = rng.dirichlet(np.ones(len(classes))) if sums_to_one else rng.random(len(classes))
     weights = 0.5 * np.array([right[name] for name in classes]) + 0.5 * noise
     return dict(zip(classes, weights.round(_DIGITS).tolist(), strict=True))
 
 
 def write_run(path: Path, ids: list[str], values: list[Any]) -> None:
-    """Write a run file of EXIST."""
+    """Write a run file in the format of EXIST."""
     entries = [{"test_case": "EXIST2024", "id": item, "value": value} for item, value in zip(ids, values, strict=True)]
     path.write_text(json.dumps(entries), encoding="utf-8")

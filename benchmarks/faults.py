@@ -1,13 +1,14 @@
-"""Fault injection during uploads: is everything that was acknowledged kept, and scored exactly once?
+"""Fault injection during uploads: checks that everything acknowledged is kept and scored exactly once.
 
     python benchmarks/faults.py [UPLOADS,SECONDS,EVERY[,WORD] ...] [--json]
 
-A stage is uploads within so many seconds, and a fault every few seconds, only those with that word in their name if one
-is given; "900,150,5" is the usual one. Several stages follow each other on one installation.
+A stage sends so many uploads within so many seconds and injects a fault every few seconds. WORD restricts the faults to
+those with that word in their name. The usual stage is "900,150,5". Several stages run one after another on one
+installation.
 
-PostgreSQL, Valkey, granian, a scoring worker with two processes and beat, on this machine. Uploads without a receipt
-are sent again with the same key, as a person would. A full disk is a web server whose files may not grow. An outage of
-database and broker for a minute is injected only if a stage names it.
+The installation is PostgreSQL, Valkey, granian, a scoring worker with two processes and beat, on this machine. Uploads
+without a receipt are repeated with the same key, as a person would do. A full disk is simulated by a web server that
+may not write larger files. An outage of database and broker for a minute is injected only if a stage names it.
 """
 
 import argparse
@@ -36,11 +37,11 @@ from portal.management.programs import worker_command  # noqa: E402
 from tests.services import Program, children, wait_until  # noqa: E402
 
 USUAL = "900,150,5"
-DRAINED_SECONDS = 60  # the goal
-PATIENCE_SECONDS = 900  # on a slow machine with much other work
+DRAINED_SECONDS = 60  # goal for scoring everything after the last upload
+PATIENCE_SECONDS = 900  # time limit for a slow or busy machine
 TRIES = 300  # one per second
 TEAMS = 100
-FULL_DISK_BYTES = 64 * 1024  # less than a run
+FULL_DISK_BYTES = 64 * 1024  # smaller than a run
 DOWN_SECONDS = 1.5
 OUTAGE_SECONDS = 60
 
@@ -51,7 +52,7 @@ def kill_worker(own: Installation) -> None:
 
 
 def kill_pool_process(own: Installation) -> None:
-    """Kill a process of the pool. Celery starts another; the run's lease must end before it is claimed again."""
+    """Kill a process of the pool. Celery starts another. The run can be claimed again when its lease has ended."""
     _kill(children(own.scorers[0].pid)[:1])
 
 
@@ -60,7 +61,7 @@ def kill_scoring_child(own: Installation) -> None:
 
 
 def kill_fork_servers(own: Installation) -> None:
-    """Kill the fork servers. Each process of the pool starts another when it next needs a child."""
+    """Kill the fork servers. Each pool process starts another when it next needs a child."""
     _kill([server for process in children(own.scorers[0].pid) for server in children(process)])
 
 
@@ -93,14 +94,14 @@ def fill_disk(own: Installation) -> None:
 
 
 def forbid_writes(own: Installation) -> None:
-    """Make the database read-only, as a standby is, or one whose disk is full."""
+    """Make the database read-only, like a standby or a database with a full disk."""
     _write_only_if(own, allowed=False)
     time.sleep(DOWN_SECONDS)
     _write_only_if(own, allowed=True)
 
 
 def add_worker_without_data(own: Installation) -> None:
-    """Start a worker on a machine without the portal's data and key, which must claim no work."""
+    """Start a worker on a machine without the portal's data and key. It must not claim any work."""
     elsewhere = own.environment | {"AGON_STATE": str(own.folder / "elsewhere")}
     worker = Program(worker_command("elsewhere", [Lane.SCORING]), elsewhere, own.folder / "elsewhere.log")
     worker.start()
@@ -121,7 +122,7 @@ def stop_all(own: Installation) -> None:
 
 
 def _confined(own: Installation) -> list[int]:
-    """The children that check and score now; their parents are the fork servers of the pool's processes."""
+    """Return the children that are checking and scoring now. Their parents are the pool's fork servers."""
     servers = [server for process in children(own.scorers[0].pid) for server in children(process)]
     return [child for server in servers for child in children(server)]
 
@@ -145,7 +146,7 @@ OUTAGES: dict[str, Fault] = {"an outage of a minute": stop_all}
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """So many uploads within that time, and what happens meanwhile, one after another."""
+    """A number of uploads within a time, and the faults injected meanwhile, one after another."""
 
     uploads: int
     seconds: float
@@ -183,7 +184,7 @@ def main() -> None:
 def _play(
     own: Installation, senders: Sequence[Sender], files: Iterator[bytes], stage: Stage, name: str
 ) -> dict[str, float | None]:
-    """What came of its uploads; attempts and failures are those of all stages so far."""
+    """Run a stage and return its results. Attempts and failures include those of earlier stages."""
     done: list[str] = []
     hurting = threading.Thread(target=_hurt, args=(own, stage, done))
     hurting.start()
@@ -217,7 +218,7 @@ def _play(
 
 
 def _hurt(own: Installation, stage: Stage, done: list[str]) -> None:
-    """Inject one fault after another, except in the last step of the schedule; later than planned on a slow machine."""
+    """Inject one fault after another until the last step of the schedule. On a slow machine they may come late."""
     started = time.monotonic()
     for number, (what, fault) in enumerate(cycle(stage.faults.items()), start=1):
         due = number * stage.every
@@ -243,13 +244,13 @@ def _nothing_waits(own: Installation) -> bool:
     own.restart_ended()
     try:
         return unfinished() == 0
-    except DatabaseError:  # our own connection was lost too
+    except DatabaseError:  # this process lost its connection, too
         connection.close()
         return False
 
 
 def _attempts_and_failed() -> tuple[int, int]:
-    """The uploads and runs whose content was blamed for an error, and those that were given up."""
+    """Return the uploads and runs whose content was blamed for an error, and those that were given up."""
     from portal.models import Run, Submission
 
     models = (Submission, Run)

@@ -1,4 +1,4 @@
-"""An empty page on the same server: the upper bound for all pages."""
+"""An empty page on the same server. Its speed is the upper bound for all pages."""
 
 from collections.abc import Callable, Iterable
 from typing import Any

@@ -1,6 +1,6 @@
-"""Uploads made to be expensive, and their shared task: for `worst_case.py` and its test.
+"""Uploads that are made to be expensive, and their shared task, for `worst_case.py` and its test.
 
-Everything is deterministic. `size` is the bytes of a large upload; `names` is the number of files in an archive.
+They are deterministic. `size` is the size of a large upload in bytes; `names` is the number of files in an archive.
 """
 
 import io
@@ -17,9 +17,9 @@ TEAM = "Lak_NLP"
 ITEMS = [str(500_000 + number) for number in range(2000)]
 KINDS = ["NO", "IDEOLOGICAL-INEQUALITY", "STEREOTYPING-DOMINANCE", "OBJECTIFICATION", "SEXUAL-VIOLENCE", "MISOGYNY-NSV"]
 MANY = [str(500_000 + number) for number in range(20_000)]
-DOCUMENTS = 1000  # the most per query
+DOCUMENTS = 1000  # maximum number of documents per query
 
-TRACKS = {  # slug → format, one metric
+TRACKS = {  # slug → format and one metric
     "task1-hard": ('{kind: json-labels, classes: ["YES", "NO"], constants: {test_case: EXIST2024}}', "accuracy"),
     "task1-soft": ('{kind: json-soft, classes: ["YES", "NO"], constants: {test_case: EXIST2024}, sum: 1}', "icm_soft"),
     "task2-hard": (f"{{kind: json-labels, classes: {json.dumps(KINDS)}, multi: true}}", "icm"),
@@ -67,7 +67,7 @@ Build = Callable[[], bytes]
 
 @dataclass(frozen=True)
 class Hostile:
-    """One upload: what makes it expensive, its file's name, and a function for its content."""
+    """An upload: why it is expensive, its file name, and a function that returns its content."""
 
     name: str
     file_name: str
@@ -75,7 +75,7 @@ class Hostile:
 
 
 def hostile_task(folder: Path) -> Definition:
-    """The shared task, with 2,000 items for most tracks: limits on runs grow with them."""
+    """Create the shared task. Most tracks have 2,000 items, because the limits on runs grow with them."""
     folder.mkdir(parents=True, exist_ok=True)
     tracks = "".join(
         TRACK.format(slug=slug, format=form, metric=metric, items=ITEM_FILES.get(slug, "items.txt"))
@@ -90,7 +90,7 @@ def hostile_task(folder: Path) -> Definition:
 
 
 def gold_of(track: str) -> bytes:
-    """A valid run of a track, used as its gold standard."""
+    """Return a valid run of a track, which is used as its gold standard."""
     if track == "task7-trec":
         lines = (f"{query} 0 d{number} {number % 3}" for query in ITEMS[:100] for number in range(20))
         return "\n".join(lines).encode()
@@ -98,7 +98,7 @@ def gold_of(track: str) -> bytes:
 
 
 def corpus(size: int = 12_000_000, names: int = 200) -> list[Hostile]:
-    """All hostile uploads."""
+    """Return all hostile uploads."""
     sources = (_json(size), _labels(size), _shares(size), _tables(size), _spans(size), _rankings(size), _texts(size))
     sources += (_as_many_as_are_read(size),)
     found = [
@@ -130,7 +130,7 @@ Source = Iterator[tuple[str, str, Build]]
 
 
 def _json(size: int) -> Source:
-    """Hostile content for any JSON format."""
+    """Return hostile content for JSON formats."""
     hard, soft = "task1-hard", "task1-soft"
     yield hard, "brackets within each other", lambda: b"[" * size
     yield hard, "objects within each other", lambda: b'{"a":' * (size // 5)
@@ -330,7 +330,7 @@ def _rankings(size: int) -> Source:
 
 
 def _as_many_as_are_read(size: int) -> Source:
-    """Files within the bounds on entries and values, so that all of their content is checked."""
+    """Return files within the limits on entries and values, so that all of their content is checked."""
     entries = min(limits.ENTRIES_FREE, size // 100)
     values = min(limits.CELLS_FREE, size // 25)
 
@@ -404,7 +404,7 @@ def _texts(size: int) -> Source:
 
 
 def _names(count: int) -> Iterator[Hostile]:
-    """Hostile names: single files, and archives of small files with many names."""
+    """Yield uploads with hostile names: single files, and archives of small files with many names."""
     valid = VALID["task1-hard"](ITEMS)
     for name in (
         "_" * 150,
@@ -414,7 +414,7 @@ def _names(count: int) -> Iterator[Hostile]:
         "\u0301" * 150,
         "x" * 100_000,
         "." * 150,
-        "e" + "\u0301\u0323" * 30_000,  # accents that normalization must reorder
+        "e" + "\u0301\u0323" * 30_000,  # combining accents, which normalization must reorder
     ):
         yield Hostile(f"name: {name[:12]!a} …", name, lambda: valid)
     patterns: dict[str, Callable[[int], str]] = {
@@ -448,7 +448,7 @@ def _archive(content: Callable[[int], bytes], pattern: Callable[[int], str], cou
 
 
 def _right_name(number: int) -> str:
-    """Valid names of runs in turn; most of them several times, in other folders."""
+    """Return valid run names in turn. Most occur several times, in different folders."""
     track = list(TRACKS)[number % len(TRACKS)].replace("-", "_")
     return f"{track}_{TEAM}_{number // len(TRACKS) + 1}.txt"
 

@@ -1,6 +1,6 @@
-"""Agon as in production on this machine: PostgreSQL, Valkey, granian, workers by lane and beat, with EXIST 2024.
+"""Agon as in production, on this machine: PostgreSQL, Valkey, granian, workers by lane and beat, with EXIST 2024.
 
-Each part can be killed and started again. The servers and programs are those that the tests start.
+Each program can be killed and started again. Servers and programs are started like in the tests.
 """
 
 import json
@@ -28,14 +28,14 @@ ITEMS = 2076
 
 @dataclass(frozen=True)
 class Sender:
-    """A team's captain, signed in."""
+    """A signed-in team captain."""
 
     team: str
     session: str
 
 
 class Installation:
-    """The running programs; `scorers` have `processes` scoring processes each."""
+    """The running programs. There are `scorers` scoring workers, each with `processes` processes."""
 
     def __init__(self, folder: Path, web_workers: int, scorers: int, processes: int) -> None:
         self.folder = folder
@@ -47,7 +47,7 @@ class Installation:
             "DJANGO_SETTINGS_MODULE": "portal.settings",
             "AGON_STATE": str(_made(self.state)),
             "AGON_URL": f"http://{HOST}:{self.port}",
-            "AGON_DEMO": "true",  # mails become files
+            "AGON_DEMO": "true",  # mails are written to files
             "DATABASE_URL": self.database.url,
             "REDIS_URL": f"redis://{HOST}:{broker_port}/0",
             "LOG_LEVEL": "WARNING",
@@ -69,7 +69,7 @@ class Installation:
 
     @contextmanager
     def serving(self, application: str) -> Iterator[int]:
-        """Serve another application on a server like the portal's; the context gives its port."""
+        """Serve another application on a server like the portal's, and yield its port."""
         port = free_port()
         server = self._program("another", [*web_command(port, self._web_workers), application])
         server.start()
@@ -80,13 +80,16 @@ class Installation:
             server.stop()
 
     def restart_ended(self) -> None:
-        """Restart ended programs, as systemd does; Celery ends if a starting process of its pool is killed."""
+        """Restart programs that have ended, like systemd. Celery ends if a new process of its pool is killed."""
         for program in self.programs:
             if program.process is not None and program.process.poll() is not None:
                 program.start()
 
     def cpu_seconds(self) -> dict[str, float]:
-        """CPU seconds used by each part so far, with ended children; this process is the sender."""
+        """Return the CPU seconds that each part has used so far, including ended children.
+
+        This process is the sender.
+        """
         programs = {"web": [self.web], "scoring": self.scorers, "bulk, mail, beat": self.others}
         found = {name: sum(_cpu_seconds(one.pid) for one in those if one.process) for name, those in programs.items()}
         return found | {
@@ -100,7 +103,7 @@ class Installation:
         return [*self.others, *self.scorers, self.web]
 
     def logs(self) -> str:
-        """The last lines of each program's log."""
+        """Return the last lines of each program's log."""
         files = sorted(self.folder.glob("*.log"))
         return "\n".join(f"== {file.name}\n{file.read_text(errors='replace')[-4000:]}" for file in files)
 
@@ -110,10 +113,10 @@ class Installation:
 
 @contextmanager
 def installation(web_workers: int = 2, scorers: int = 1, processes: int = 2) -> Iterator[Installation]:
-    """Start all servers, set up Django for this process, and create the database; web and workers are started later."""
+    """Start all servers, set up Django in this process, and create the database. Web and workers are started later."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="agon-benchmark-")))
-        folder.chmod(0o755)  # PostgreSQL runs as another user
+        folder.chmod(0o755)  # PostgreSQL runs as another user and needs access
         own = Installation(folder, web_workers, scorers, processes)
         own.database.start(fsync=True)
         stack.callback(own.database.stop)
@@ -130,7 +133,7 @@ def installation(web_workers: int = 2, scorers: int = 1, processes: int = 2) -> 
 
 
 def prepare(own: Installation, teams: int) -> list[Sender]:
-    """EXIST 2024 with raised limits, without baselines, and teams whose captains have signed."""
+    """Import EXIST 2024 with raised limits and without baselines, and create teams whose captains have signed."""
     from portal.actions.import_shared_task import import_shared_task
     from portal.models import OutgoingMail, Run
     from portal.models.clock import database_now
@@ -140,9 +143,9 @@ def prepare(own: Installation, teams: int) -> list[Sender]:
     rules = folder / "task.yaml"
     rules.write_text(rules.read_text().replace("runs_per_day: 10", "runs_per_day: 100000"))
     shared_task = import_shared_task(None, folder, database_now()).shared_task
-    Run.objects.all().delete()  # the baselines, which are not measured
+    Run.objects.all().delete()  # deletes the baselines, which are not measured
     senders = [_sender(shared_task, number) for number in range(teams)]
-    OutgoingMail.objects.all().delete()  # about approved teams, with passwords: not measured either
+    OutgoingMail.objects.all().delete()  # mails about approved teams, with passwords, are not measured either
     return senders
 
 
@@ -172,7 +175,7 @@ def _sender(shared_task: Any, number: int) -> Sender:
 
 
 def bodies(own: Installation, count: int) -> Iterator[bytes]:
-    """Different runs of `ITEMS` items."""
+    """Yield different runs of `ITEMS` items."""
     run = json.loads((own.folder / "exist2024" / "runs" / f"{TRACK}.json").read_bytes())
     assert len(run) == ITEMS
     for number in range(count):
@@ -183,7 +186,7 @@ def bodies(own: Installation, count: int) -> Iterator[bytes]:
 
 
 def _cpu_seconds(pid: int) -> float:
-    """The CPU seconds of a process and all below it."""
+    """Return the CPU seconds of a process and all its descendants."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except (FileNotFoundError, ProcessLookupError):
@@ -198,6 +201,6 @@ def _made(folder: Path) -> Path:
 
 
 def machine() -> str:
-    """The machine of the measurement, and its load."""
+    """Describe the machine and its load."""
     load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
     return f"{os.cpu_count()} cores, Python {sys.version.split()[0]}, load before {load}"

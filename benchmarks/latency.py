@@ -1,9 +1,9 @@
-"""The time of one upload on an idle portal: until its receipt, and until its scores.
+"""Measure one upload on an idle portal: the time until its receipt, and until its scores.
 
-The smallest possible upload (`benchmarks.smallest_upload`) is sent after each, to a server of the same kind with the
-same database: the ratio of both medians depends little on the machine.
+After each upload, the smallest possible upload (`benchmarks.smallest_upload`) is sent to a server of the same kind with
+the same database. The ratio of the two medians depends little on the machine.
 
-python benchmarks/latency.py [--uploads 60] [--json]
+    python benchmarks/latency.py [--uploads 60] [--json]
 """
 
 import argparse
@@ -19,9 +19,9 @@ sys.path[0] = str(Path(__file__).resolve().parents[1])
 from benchmarks.installation import Installation, Sender, bodies, installation, machine, prepare  # noqa: E402
 from benchmarks.uploading import percentile, post, send, unfinished  # noqa: E402
 
-RECEIPT_MS, SCORED_MS = 30, 500  # goals for the median, and for 19 of 20
-WARM_UP = 5  # uploads that do not count
-RECEIPT_RATIO = 2.5  # goal for median of receipts / median of the smallest uploads
+RECEIPT_MS, SCORED_MS = 30, 500  # goals for the median and for the 95th percentile
+WARM_UP = 5  # uploads that are not counted
+RECEIPT_RATIO = 2.5  # goal for the median receipt time, divided by that of the smallest upload
 
 
 def main() -> None:
@@ -58,7 +58,7 @@ def main() -> None:
 
 
 def measure(own: Installation, sender: Sender, port: int, number: int, body: bytes) -> tuple[float, float, float]:
-    """Seconds until the receipt, until the scores, and of the smallest upload with the same body."""
+    """Return the seconds until the receipt, until the scores, and for the smallest upload with the same body."""
     started = time.monotonic()
     status, receipt = send(own, sender, body, f"upload-{number}")
     to_receipt = time.monotonic() - started
@@ -75,7 +75,7 @@ def measure(own: Installation, sender: Sender, port: int, number: int, body: byt
 
 
 def await_scores_of(submission: str) -> bool:
-    """Wait for the scores, querying the database every few milliseconds."""
+    """Wait for the scores by querying the database every few milliseconds."""
     from portal.models import Evaluation
 
     end = time.monotonic() + 60

@@ -1,8 +1,9 @@
-"""The speed of leaderboards: `python benchmarks/leaderboard.py [--json] [--runs N] [--many N] [--seconds S]`.
+"""Measure leaderboards: `python benchmarks/leaderboard.py [--json] [--runs N] [--many N] [--seconds S]`.
 
-PostgreSQL, granian with two workers and the portal's own settings; 100 teams in one track. The board is requested
-anonymously over 16 open connections; then it is changed and requested once, many times. All of it again with many more
-runs. An empty page on the same server, in the same run, is the bound. The API is measured in turn with the page.
+It uses PostgreSQL, granian with two workers, and the portal's own settings, with 100 teams in one track. First the
+board is requested anonymously over 16 open connections. Then it is changed and requested once, many times. Both are
+repeated with many more runs. An empty page on the same server, in the same run, is the upper bound. The API is measured
+in turn with the page.
 """
 
 import argparse
@@ -31,23 +32,23 @@ from tests.services import answers, postgres, wait_until  # noqa: E402
 TRACK, PHASE, TEAMS = "task2-hard", "post-evaluation", 100
 PATH = f"/tasks/exist2024/leaderboard/{TRACK}/?phase={PHASE}"
 API_PATH = f"/api/v1/tasks/exist2024/leaderboards/{TRACK}?phase={PHASE}"
-VIEWS = 30  # each after a change
-TURNS = 5  # of page and API
+VIEWS = 30  # number of requests, each after a change
+TURNS = 5  # turns of measuring page and API
 
 
 @dataclass(frozen=True, slots=True)
 class BoardFigures:
-    """The figures for one number of runs, or for the empty page (which has no first view)."""
+    """The figures for one number of runs, or for the empty page, which has no first view."""
 
     requests_per_s: float
     p50_ms: float
     p95_ms: float
     first_view_ms: float = 0.0
-    api_ratio: float = 0.0  # answers per second of the API, divided by the page's
+    api_ratio: float = 0.0  # answers per second of the API, divided by those of the page
 
 
 def main() -> None:
-    """Run everything, print a table, and JSON as the last line if requested."""
+    """Run everything and print a table, and JSON as the last line if requested."""
     parser = argparse.ArgumentParser(description="Boards: answers a second, and the first view after a change.")
     parser.add_argument("--json", action="store_true", help="print the figures as one JSON object, as the last line")
     parser.add_argument("--runs", type=int, default=10_000)
@@ -57,7 +58,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         os.chmod(scratch, 0o755)  # noqa: PTH101 - PostgreSQL runs as a user of its own
         found = _measure(Path(scratch), [size for size in (options.runs, options.many) if size], options.seconds)
-    hello = found.pop(0)  # see _measure
+    hello = found.pop(0)  # the first one; see _measure
     print(f"{TEAMS} teams, 16 connections, two web processes\n")
     print(f"{'runs':>10} {'answers/s':>10} {'p50 ms':>8} {'p95 ms':>8} {'first view ms':>14} {'API ÷ page':>11}")
     print(f"{'hello':>10} {hello.requests_per_s:10,.0f} {hello.p50_ms:8.2f} {hello.p95_ms:8.2f}")
@@ -71,7 +72,7 @@ def main() -> None:
 
 
 def _contract(found: dict[int, BoardFigures]) -> dict[str, float]:
-    """The keys of the contract. `flatness` is the greatest change from few runs to many, 0.2 for 20 %."""
+    """Return the figures of the contract. `flatness` is the largest change from few runs to many: 0.2 means 20 %."""
     (runs, small), *rest = found.items()
     changes = [
         abs(after / before - 1)
@@ -89,7 +90,7 @@ def _contract(found: dict[int, BoardFigures]) -> dict[str, float]:
 
 
 def _measure(scratch: Path, sizes: list[int], seconds: float) -> dict[int, BoardFigures]:
-    """The figures by number of runs; 0 is the empty page."""
+    """Return the figures by number of runs. 0 stands for the empty page."""
     database = scratch / "postgres"
     database.mkdir()
     with postgres(database) as url:
@@ -142,13 +143,13 @@ def _load(port: int, path: str, seconds: float) -> dict[str, float]:
 
 
 def _api_ratio(port: int, seconds: float) -> float:
-    """The median of several turns, as the speed of machines varies."""
+    """Return the median of several turns, because the speed of machines varies."""
     turns = [[_load(port, path, seconds / TURNS)["requests_per_s"] for path in (API_PATH, PATH)] for _ in range(TURNS)]
     return median(api / page for api, page in turns)
 
 
 def _first_view(port: int, url: str) -> float:
-    """The median over changes, after some that let both processes import what they need."""
+    """Return the median over changes, after a warm-up in which both processes import what they need."""
     took = []
     with psycopg.connect(url, autocommit=True) as database:
         for _ in range(10 + VIEWS):

@@ -1,6 +1,6 @@
-"""A client that keeps connections busy, in a process of its own: `python -m benchmarks.load PORT PATH SECONDS [N]`.
+"""A client that keeps connections busy, in a separate process: `python -m benchmarks.load PORT PATH SECONDS [N]`.
 
-Bare sockets and one selector, so that it uses little CPU of the measured machine. Prints JSON.
+It uses bare sockets and one selector, and so little CPU of the measured machine. It prints JSON.
 """
 
 import json
@@ -11,13 +11,16 @@ import time
 from dataclasses import dataclass
 from statistics import median
 
-WARM_UP = 0.3  # share of the time that does not count
+WARM_UP = 0.3  # share of the time that is not counted
 _PIECE = 1 << 18
 
 
 @dataclass
 class LoadConnection:
-    """One request after another; `left` is the number of missing bytes of an answer whose head was read."""
+    """A connection that sends one request after another.
+
+    `left` is the number of missing bytes of the current answer.
+    """
 
     socket: socket.socket
     sent_at: float = 0.0
@@ -26,7 +29,7 @@ class LoadConnection:
 
 
 def main() -> None:
-    """Request the path over N connections, and print the speed of the answers."""
+    """Request the path over N connections, and print the rate of answers."""
     port, path, seconds = int(sys.argv[1]), sys.argv[2], float(sys.argv[3])
     count = int(sys.argv[4]) if len(sys.argv) > 4 else 16
     print(json.dumps(run(port, path, seconds, count)))
@@ -63,7 +66,7 @@ def _send(connection: LoadConnection, request: bytes) -> None:
 
 
 def _is_done(connection: LoadConnection) -> bool:
-    """Read what is available; return whether the answer is complete."""
+    """Read the available bytes and return whether the answer is complete."""
     piece = connection.socket.recv(_PIECE)
     if not piece:
         raise SystemExit("the server hung up")

@@ -1,8 +1,8 @@
-"""Ten shared tasks or a thousand: `python benchmarks/many_tasks.py [--json] [--tasks N] [--turns N]`.
+"""Compare ten shared tasks with a thousand: `python benchmarks/many_tasks.py [--json] [--tasks N] [--turns N]`.
 
-Two databases on one PostgreSQL, each with 1,000 scored runs and 100 accounts a task. Both are asked in turn for the
-same pages and jobs, so a busy machine slows both. Each ratio is the median time with many tasks to that with ten:
-`home_ratio` is the largest of the pages, `sweep_ratio` that of the regular jobs.
+There are two databases on one PostgreSQL, each with 1,000 scored runs and 100 accounts per task. The same pages and
+jobs are measured on both in turn, so a busy machine slows both. Each ratio is the median time with many tasks divided
+by that with ten tasks. `home_ratio` is the largest ratio of the pages, and `sweep_ratio` that of the regular jobs.
 """
 
 import argparse
@@ -24,11 +24,11 @@ from tests.services import postgres  # noqa: E402
 FEW = 10
 PAGES = ("home", "home, signed in", "search", "task", "own runs")
 JOBS = ("sweep", "sweep_mails", "remind", "refresh_boards")
-WARM_UP = 3  # turns that do not count
+WARM_UP = 3  # turns that are not counted
 
 
 def main() -> None:
-    """Run everything, print a table, and JSON as the last line if requested."""
+    """Run everything and print a table, and JSON as the last line if requested."""
     parser = argparse.ArgumentParser(description="Pages and regular jobs with few and with many shared tasks.")
     parser.add_argument("--json", action="store_true", help="print the ratios as one JSON object, as the last line")
     parser.add_argument("--tasks", type=int, default=1_000, help="shared tasks of the larger database")
@@ -47,7 +47,7 @@ def main() -> None:
 
 
 def _measure(scratch: Path, tasks: int, turns: int) -> list[dict[str, float]]:
-    """Milliseconds of each page and job, with few and with many tasks."""
+    """Return the milliseconds of each page and job, with few and with many tasks."""
     database = scratch / "postgres"
     database.mkdir()
     with (
@@ -67,7 +67,10 @@ def _measure(scratch: Path, tasks: int, turns: int) -> list[dict[str, float]]:
 
 @contextmanager
 def _portal(scratch: Path, url: str, name: str, tasks: int) -> Iterator[Callable[[str], float]]:
-    """A process with a database of that many tasks; called with a page or a job, it returns its seconds."""
+    """Start a process with a database of that many tasks.
+
+    Yield a function that runs a page or a job and returns its seconds.
+    """
     subprocess.run(["psql", "-q", url, "-c", f"CREATE DATABASE {name}"], check=True)
     environment = os.environ | {
         "DATABASE_URL": url.rsplit("/", 1)[0] + f"/{name}",

@@ -1,7 +1,7 @@
 """A portal with many shared tasks that measures its pages and jobs.
 
-A process of its own, as Django's settings are read once: `python -m benchmarks.many_tasks_portal FOLDER TASKS`. Each
-line of standard input names one; the answer is a line with its seconds.
+It runs in a separate process, because Django reads its settings only once: `python -m benchmarks.many_tasks_portal
+FOLDER TASKS`. Each line of standard input names a page or a job; the answer is a line with its seconds.
 """
 
 import os
@@ -48,16 +48,16 @@ from portal.objects.interface import data_objects  # noqa: E402
 from portal.queries.occasions import notices  # noqa: E402
 from tests.conftest import ROOT  # noqa: E402
 
-TEAMS, MEMBERS, RUNS = 10, 10, 100  # teams per task, members and runs per team
-SHOWN = 200  # tasks whose pages are requested, in turn
+TEAMS, MEMBERS, RUNS = 10, 10, 100  # teams per task, and members and runs per team
+SHOWN = 200  # number of tasks whose pages are requested in turn
 DAY = timedelta(days=1)
-# When a task's evaluation opens and closes, in days from now, and whether runs are accepted afterwards; in turn.
+# When a task's evaluation opens and closes, in days from now, and whether it accepts runs afterwards. Used in turn.
 WINDOWS = [(-10, 20, True), (10, 20, True), (-90, -60, True), (-90, -60, True)] + 6 * [(-90, -60, False)]
 WORDS = ("irony", "humor", "stance", "entities", "translation", "sarcasm", "emotion", "claims", "summaries", "hate")
 
 
 def main() -> None:
-    """Write the database, then answer."""
+    """Fill the database, then answer requests."""
     folder, tasks = Path(sys.argv[1]), int(sys.argv[2])
     _write(folder, tasks, database_now())
     ask: dict[str, Callable[[], Any]] = {**_pages(tasks), **_jobs(), "ready": lambda: None}
@@ -69,7 +69,7 @@ def main() -> None:
 
 
 def _pages(tasks: int) -> dict[str, Callable[[], None]]:
-    """The functions behind each page's request."""
+    """Return functions that request each page."""
     anyone, member = Client(SERVER_NAME="localhost"), Client(SERVER_NAME="localhost")
     slugs = cycle([f"task-{7919 * number % tasks}" for number in range(SHOWN)])
 
@@ -90,7 +90,7 @@ def _pages(tasks: int) -> dict[str, Callable[[], None]]:
 
 
 def _jobs() -> dict[str, Callable[[], Any]]:
-    """The regular jobs of `portal.jobs`, without the queue."""
+    """Return the regular jobs of `portal.jobs`, which are called without the queue."""
 
     def find_work() -> None:
         at = database_now()
@@ -146,7 +146,7 @@ def _write(folder: Path, tasks: int, at: datetime) -> None:
 
 
 def _changed(row: Any, **changed: Any) -> Any:
-    """A copy of the row, not saved."""
+    """Return an unsaved copy of the row."""
     columns = {field.attname: getattr(row, field.attname) for field in row._meta.concrete_fields}
     copy = type(row)(**{name: value for name, value in columns.items() if name != "id"})
     for name, value in changed.items():
@@ -155,7 +155,7 @@ def _changed(row: Any, **changed: Any) -> Any:
 
 
 def _write_teams(tasks: list[SharedTask], at: datetime) -> None:
-    """Approved teams whose members have signed the agreement."""
+    """Create approved teams whose members have signed the agreement."""
     teams = [
         Team(shared_task=task, name=f"Team-{n}", name_key=f"team-{n}", state=Team.State.APPROVED, created_at=at)
         for task in tasks
@@ -182,7 +182,7 @@ def _write_teams(tasks: list[SharedTask], at: datetime) -> None:
 
 
 def _write_runs(shared_task: SharedTask, at: datetime) -> None:
-    """Scored runs of every team, all copies of the first one."""
+    """Create scored runs for every team. All are copies of the first run."""
     team = Team.objects.exclude(shared_task=shared_task).first()
     assert team is not None
     phase, track = team.shared_task.phases.get(slug="post"), team.shared_task.tracks.get()

@@ -1,7 +1,7 @@
-"""Our side of the scoring benchmark, a process of its own: `python -m benchmarks.measure MODE …`.
+"""Agon's side of the scoring benchmark, in a separate process: `python -m benchmarks.measure MODE …`.
 
-Definition, gold standard and item ids are loaded once; a run is read from its file, fully checked and scored each time.
-Answers are lines of JSON.
+Definition, gold standard and item ids are loaded once. The run is read from its file, fully checked and scored each
+time. Answers are lines of JSON.
 """
 
 import json
@@ -28,7 +28,7 @@ from scoring.score import load_gold, run_answers
 from scoring.significance import tie_groups
 from scoring.significance.paired_tests import Method
 
-BATCH = 20  # evaluations for each one of the peer's
+BATCH = 20  # our evaluations for each evaluation of the peer
 FIELD = {"runs": 100, "items": 2000, "rounds": 10_000}
 
 
@@ -52,7 +52,7 @@ def _answer(content: dict[str, Any]) -> None:
 
 
 def _seconds(action: Callable[[], Any], times: int) -> float:
-    """The median of several, after one that does not count."""
+    """Return the median of several measurements, after one warm-up."""
     action()
     return median(_timed(action) for _ in range(times))
 
@@ -64,13 +64,13 @@ def _timed(action: Callable[[], Any]) -> float:
 
 
 def _peak_mb() -> float:
-    """Peak memory of this process. Not from getrusage, which starts with the parent's peak."""
+    """Return the peak memory of this process. getrusage is not used because it starts with the parent's peak."""
     status = Path("/proc/self/status").read_text(encoding="utf-8")
     return int(status.partition("VmHWM:")[2].split()[0]) / 1024
 
 
 def _variants(folder: Path, listed: Path) -> None:
-    """Evaluate the variant in each line of standard input."""
+    """Evaluate the variant named in each line of standard input."""
     definition = load_definition(folder)
     variants = {variant["track"]: variant for variant in json.loads(listed.read_bytes())}
     kept: dict[str, tuple[LoadedGold, list[str]]] = {}
@@ -95,7 +95,7 @@ def _variants(folder: Path, listed: Path) -> None:
 
 
 def _phases(definition: Definition, track: str, run: Path, gold: LoadedGold, ids: list[str]) -> dict[str, float]:
-    """Time by step: bytes to checked answers, comparison with the gold, each metric."""
+    """Return the time of each step: reading and checking the answers, comparison with the gold, and each metric."""
     rules = definition.track(track)
     answers = run_answers(definition, track, run, gold, ids)[0]
     if answers is None:
@@ -115,7 +115,7 @@ def _phases(definition: Definition, track: str, run: Path, gold: LoadedGold, ids
 
 
 def _growth(folder: Path, run: Path, shuffled: Path, gold: Path) -> dict[str, float]:
-    """Check and score many binary items, in the gold's order and in another."""
+    """Check and score many binary items, in the gold's order and in another order."""
     definition, track = load_definition(folder), "task1-hard"
     start = time.perf_counter()
     standard = load_gold(definition, track, gold)
@@ -134,7 +134,10 @@ def _growth(folder: Path, run: Path, shuffled: Path, gold: Path) -> dict[str, fl
 
 
 def _entities(tags: Path) -> dict[str, float]:
-    """Entity F1 of the tags in a file of [gold, run], from tags to the score; the gold's entities are kept."""
+    """Compute entity F1 of the tags in a file of [gold, run], from tags to the score.
+
+    The gold's entities are reused.
+    """
     gold, run = json.loads(tags.read_bytes())
     classes = sorted({tag[2:] for sentence in gold + run for tag in sentence} - {""})
     spec = FormatSpec("conll", {"classes": classes, "scheme": "BIO", "repair": "begin", "ids": "numbers"})
@@ -174,7 +177,7 @@ def _entities_of(sentences: list[list[str]], spec: FormatSpec) -> Entities:
 
 
 def _ties(key: str, method: str) -> dict[str, float]:
-    """Tie groups of runs from nearly right to nearly random."""
+    """Compute tie groups of runs that range from nearly correct to nearly random."""
     runs, rounds = _field(), FIELD["rounds"]
     start = time.perf_counter()
     lines = tie_groups(runs, MetricSpec(key), seed=2024, method=cast(Method, method), rounds=rounds)

@@ -1,6 +1,6 @@
-"""PyEvALL in its own environment: evaluates a variant per line of standard input, and prints its seconds.
+"""PyEvALL in its own environment. It evaluates one variant per line of standard input and prints the seconds.
 
-Nothing of Agon is imported here. `--once TRACK` evaluates one variant and ends, to measure the whole process.
+This program imports nothing of Agon. `--once TRACK` evaluates one variant and ends, to measure the whole process.
 """
 
 import json
@@ -13,7 +13,10 @@ from pyevall.utils.utils import PyEvALLUtils
 
 
 def evaluate(variant):
-    """One evaluation as its authors recommend it, silent; returns the seconds from files to values, and the values."""
+    """Evaluate a variant as PyEvALL's authors recommend, without output.
+
+    Return the seconds from files to values, and the values.
+    """
     options = {PyEvALLUtils.PARAM_LOG_LEVEL: PyEvALLUtils.PARAM_OPTION_LOG_LEVEL_NONE}
     options[PyEvALLUtils.PARAM_REPORT] = PyEvALLUtils.PARAM_OPTION_REPORT_EMBEDDED
     if variant["hierarchy"]:
@@ -25,7 +28,7 @@ def evaluate(variant):
 
 def main():
     answers = sys.stdout
-    sys.stdout = sys.stderr  # the package's own output is no answer
+    sys.stdout = sys.stderr  # PyEvALL's own output must not mix with the answers
     with Path(sys.argv[1]).open(encoding="utf-8") as file:
         variants = {variant["track"]: variant for variant in json.load(file)}
     if "--once" in sys.argv:

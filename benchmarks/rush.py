@@ -1,11 +1,13 @@
-"""The last minute before a deadline: uploads of whole EXIST 2024 runs by many teams, until all are scored.
+"""Simulate the last minute before a deadline: many teams upload whole EXIST 2024 runs until all are scored.
 
     python benchmarks/rush.py [--uploads 1500] [--teams 300] [--seconds 60] [--processes 2] [--json]
 
-PostgreSQL with fsync, Valkey, granian, a scoring worker and one for bulk and mail, on this machine, with the sender.
+This machine runs PostgreSQL with fsync, Valkey, granian, a scoring worker, one worker for bulk and mail, and the
+sender.
 
-`engine_ms` is the CPU for check and score of such a run in one process that has the gold open, before the first upload
-and after the last score; `life_ratio` is the CPU of all servers and workers per upload, divided by that.
+`engine_ms` is the CPU time for checking and scoring such a run in one process that has opened the gold, before the
+first upload and after the last score. `life_ratio` is the CPU time of all servers and workers per upload, divided by
+`engine_ms`.
 """
 
 import argparse
@@ -43,7 +45,7 @@ def main() -> None:
             program.start()
         for sender in senders[:20]:
             look(own, sender)
-        time.sleep(5)  # workers import what they need
+        time.sleep(5)  # time for workers to import what they need
         engine = engine_milliseconds(own)
         before, started = own.cpu_seconds(), time.monotonic()
         uploads = send_all(own, senders, bodies(own, given.uploads), given.uploads, given.seconds)
@@ -90,7 +92,7 @@ def main() -> None:
 
 
 def engine_milliseconds(own: Installation) -> list[float]:
-    """CPU of checking and scoring, repeatedly, in this process."""
+    """Measure the CPU time of checking and scoring in this process, repeatedly."""
     definition = load_definition(own.folder / "exist2024")
     gold = next(gold for gold in definition.gold if gold.track == TRACK)
     standard = accepted_gold(definition, TRACK, gold.file.read_bytes(), gold.split)

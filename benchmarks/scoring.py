@@ -1,9 +1,9 @@
-"""The speed of scoring compared with PyEvALL: `python benchmarks/scoring.py [--json] [--write] [--repeats N]`."""
+"""Compare the speed of scoring with PyEvALL: `python benchmarks/scoring.py [--json] [--write] [--repeats N]`."""
 
 import sys
 from pathlib import Path
 
-sys.path[0] = str(Path(__file__).resolve().parents[1])  # otherwise `scoring` would be this file
+sys.path[0] = str(Path(__file__).resolve().parents[1])  # otherwise `import scoring` would import this file
 
 from benchmarks.scoring_speed import main  # noqa: E402
 

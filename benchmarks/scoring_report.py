@@ -1,4 +1,4 @@
-"""The scoring benchmark's figures as text, as JSON for the contract, and as a page with a chart."""
+"""The scoring benchmark's figures as text, as JSON, and as a page with a chart."""
 
 import os
 import platform
@@ -11,12 +11,12 @@ import numpy as np
 
 from scoring.reports.tables import TextTable
 
-TARGET = 500  # times faster than PyEvALL in one process
+TARGET = 500  # times the speed of PyEvALL, in one process each
 
 
 @dataclass(frozen=True)
 class VariantLine:
-    """Seconds of one variant: ours with the gold loaded, ours with the gold read again, PyEvALL's, and our phases."""
+    """Seconds for one variant: ours with loaded gold, ours with gold read again, PyEvALL's, and our phases."""
 
     track: str
     ours: float
@@ -31,7 +31,7 @@ class VariantLine:
 
 @dataclass(frozen=True)
 class Growth:
-    """Check and score of `items` binary items with the gold loaded: seconds in two orders; peak memory."""
+    """Checking and scoring `items` binary items with loaded gold: seconds in two orders, and peak memory."""
 
     items: int
     seconds: float
@@ -42,7 +42,7 @@ class Growth:
 
 @dataclass(frozen=True)
 class EntityF1:
-    """Seconds from tags in memory to F1, ours with the gold loaded and seqeval's; ours to read such a run."""
+    """Seconds from tags in memory to F1, ours with loaded gold and seqeval's, and ours for reading such a run."""
 
     ours: float
     reading: float
@@ -59,9 +59,9 @@ class ChrF:
 
 @dataclass(frozen=True)
 class BenchmarkFigures:
-    """All results of one run of the benchmark.
+    """All results of one benchmark run.
 
-    `processes`: our seconds and PyEvALL's by track; `load`: of the machine when the benchmark began.
+    `processes` has our seconds and PyEvALL's by track. `load` is the machine's load at the start.
     """
 
     lines: Sequence[VariantLine]
@@ -73,7 +73,7 @@ class BenchmarkFigures:
     load: float
 
     def contract(self) -> dict[str, float]:
-        """The keys of the contract, and a few more."""
+        """Return the figures of the contract and a few more."""
         return {
             "pyevall_ratio_min": round(min(line.ratio for line in self.lines), 1),
             "growth_exponent": round(self.exponent("seconds"), 3),
@@ -90,13 +90,13 @@ class BenchmarkFigures:
         }
 
     def exponent(self, order: Literal["seconds", "shuffled"]) -> float:
-        """The exponent of seconds ~ items^exponent, by least squares on logarithms."""
+        """Return the exponent of seconds ~ items^exponent, by least squares on logarithms."""
         items, seconds = ([getattr(size, name) for size in self.growth] for name in ("items", order))
         return float(np.polyfit(np.log(items), np.log(seconds), 1)[0])
 
 
 def as_text(figures: BenchmarkFigures) -> str:
-    """Every table, for a terminal."""
+    """Return all tables for a terminal."""
     return "\n\n".join(table.as_text() for table in _tables(figures))
 
 
@@ -208,7 +208,7 @@ def _markdown(table: TextTable) -> str:
 
 
 def _chart(lines: Sequence[VariantLine]) -> str:
-    """Horizontal bars from 0, one per variant, and a line at the target."""
+    """Draw horizontal bars from 0, one per variant, and a line at the target."""
     widest = max(TARGET, *(line.ratio for line in lines))
     height = 34 * len(lines) + 40
     shapes = []

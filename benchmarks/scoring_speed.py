@@ -1,6 +1,6 @@
-"""The scoring benchmark: ours and PyEvALL in turn, in one process each; growth; whole processes; tie groups.
+"""Run the scoring benchmark: Agon and PyEvALL in turn in one process each, growth, whole processes, and tie groups.
 
-PyEvALL runs with the interpreter in AGON_PYEVALL_PYTHON, else in an environment that is created once in the folder
+PyEvALL runs with the interpreter in AGON_PYEVALL_PYTHON, or in an environment that is created once in the folder
 `.agon-bench`.
 """
 
@@ -31,7 +31,7 @@ TIED = [(key, method) for key in ("accuracy", "icm", "f1_macro") for method in (
 
 
 def main() -> None:
-    """Run everything, print a table, and JSON as the last line if requested."""
+    """Run everything and print a table, and JSON as the last line if requested."""
     parser = argparse.ArgumentParser(description="Scoring: ours, PyEvALL's and the ratio, from one run.")
     parser.add_argument("--json", action="store_true", help="print the figures as one JSON object, as the last line")
     parser.add_argument("--write", action="store_true", help="write docs/benchmarks/scoring.md and its chart")
@@ -82,7 +82,7 @@ def _measure(scratch: Path, peer_python: str, repeats: int) -> BenchmarkFigures:
 
 
 def _entities(scratch: Path) -> EntityF1:
-    """Both sides on the same tags, one after the other."""
+    """Measure both sides on the same tags, one after the other."""
     rng, tags = np.random.default_rng(14), scratch / "tags.json"
     tags.write_text(json.dumps([_tags(rng), _tags(rng)]), encoding="utf-8")
     peer = _environment("entity-peers", "tests/entity-peers-requirements.txt")
@@ -107,7 +107,7 @@ def _chrf(scratch: Path) -> ChrF:
 
 
 def _tags(rng: np.random.Generator) -> list[list[str]]:
-    """Sentences of 20 tokens, 50,000 in total; about one token of four is in an entity."""
+    """Return sentences of 20 tokens, 50,000 tokens in total. About one token in four is in an entity."""
     known = [f"{prefix}-{name}" for name in ("PER", "LOC", "ORG") for prefix in "BI"]
     flat = np.where(rng.random(TOKENS) < 0.75, "O", rng.choice(known, TOKENS))
     sentences: list[list[str]] = flat.reshape(-1, 20).tolist()
@@ -117,7 +117,7 @@ def _tags(rng: np.random.Generator) -> list[list[str]]:
 def _in_one_process(
     variants: Sequence[Variant], folder: Path, listed: Path, peer: list[str], repeats: int
 ) -> Iterator[VariantLine]:
-    """Both sides in turn, so that other load affects both."""
+    """Measure both sides in turn, so that other load affects both."""
     engine = [sys.executable, "-m", "benchmarks.measure", "variants", str(folder), str(listed)]
     with _talking(engine) as ours, _talking(peer) as theirs:
         _evaluate(theirs, variants[0].track)
@@ -168,7 +168,7 @@ def _ask(command: list[str]) -> dict[str, Any]:
 
 
 def _as_processes(variant: Variant, folder: Path, peer: list[str]) -> tuple[float, float]:
-    """Seconds of our command line (median of five) and of the peer's (one), including start-up."""
+    """Return the seconds of our command line (median of five) and of the peer's (one), including start-up."""
     own = [sys.executable, "-m", "scoring", "score", "--task", str(folder), "--track", variant.track, "--json"]
     own += ["--gold", str(variant.gold), "--items", str(variant.items), str(variant.run)]
     ours = median(_process_seconds(own) for _ in range(5))

@@ -1,4 +1,4 @@
-"""Entity F1 by seqeval, in its own environment: reads a file of [gold, run] tags, prints seconds and value as JSON."""
+"""seqeval's entity F1 in its own environment: reads a file of [gold, run] tags and prints seconds and value as JSON."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""Runs of known quality: labels drawn with fixed probabilities, to simulate intervals and tie groups."""
+"""Runs of known quality, with labels drawn with fixed probabilities, for simulating intervals and tie groups."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -12,7 +12,7 @@ from scoring.metrics import LoadedGold, compare, compute
 from scoring.metrics.comparison import MatrixComparison
 
 CLASSES = ("a", "b", "c")
-CHANCES = (0.6, 0.3, 0.1)  # of the classes in the gold
+CHANCES = (0.6, 0.3, 0.1)  # probabilities of the classes in the gold
 _TRUE_ITEMS = 500_000
 
 Places = NDArray[np.intp]
@@ -21,14 +21,14 @@ Places = NDArray[np.intp]
 def equal_runs(
     rng: np.random.Generator, runs: int, items: int, right: float, shared: float
 ) -> dict[str, MatrixComparison]:
-    """Runs that are equally good on all possible items; `shared` items get the same answer from all."""
+    """Return runs that are equally good on all possible items. `shared` is the share of items that all answer alike."""
     return graded_runs(rng, [right] * runs, items, right, shared)
 
 
 def graded_runs(
     rng: np.random.Generator, rights: Sequence[float], items: int, right: float, shared: float
 ) -> dict[str, MatrixComparison]:
-    """Such runs, each with its own probability to be right on the items that are not shared."""
+    """Return such runs, each with its own probability of being correct on the items that are not shared."""
     gold = rng.choice(len(CLASSES), size=items, p=CHANCES)
     standard, common = _standard(gold), _answers(rng, gold, right)
     same = rng.random(items) < shared
@@ -37,21 +37,21 @@ def graded_runs(
 
 
 def one_run(rng: np.random.Generator, items: int, right: float) -> MatrixComparison:
-    """A run that is right on each item with the same probability."""
+    """Return a run that is correct on each item with the same probability."""
     gold = rng.choice(len(CLASSES), size=items, p=CHANCES)
     return _beside(_standard(gold), _answers(rng, gold, right))
 
 
 @cache
 def true_value(key: str, right: float) -> float:
-    """The value of such a run on very many items."""
+    """Return the score of such a run on very many items."""
     value = compute(one_run(np.random.default_rng(0), _TRUE_ITEMS, right), spec_of(key))
     assert value is not None
     return value
 
 
 def spec_of(key: str) -> MetricSpec:
-    """The metric of a key: `f1:a` → f1 of a."""
+    """Return the metric with this key: `f1:a` → F1 of a."""
     name, _, part = key.partition(":")
     return MetricSpec(name, part or None)
 

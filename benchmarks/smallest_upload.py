@@ -1,6 +1,7 @@
-"""The smallest possible upload: a session is read, the body is hashed and synced, one row is committed.
+"""The smallest possible upload: it reads a session, hashes and syncs the body, and commits one row.
 
-An application for `portal.server`, next to the portal on the same database: the bound for the cost of a receipt.
+It is an application for `portal.server`, next to the portal and on the same database. It gives the lower bound for the
+cost of a receipt.
 """
 
 # ruff: noqa: E402 - models need the settings

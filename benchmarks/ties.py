@@ -1,8 +1,8 @@
-"""Nominal rates of tie groups and intervals: `python benchmarks/ties.py [--json] [--write]`.
+"""Simulate tie groups and intervals to check their nominal rates: `python benchmarks/ties.py [--json] [--write]`.
 
-Simulations with a seed, so that the figures are the same each time: how often one of several equal runs splits off at
-0.05, how often an interval at 0.95 contains the true value, and how many pairs of different runs are found to differ,
-with the correction of tie groups and with Holm's for all pairs.
+The simulations have a fixed seed, so the figures are the same each time. They show how often one of several equal runs
+is separated at the 0.05 level, how often a 0.95 interval contains the true value, and how many pairs of different runs
+are found to differ, with the correction used by tie groups and with Holm's correction for all pairs.
 """
 
 import argparse
@@ -13,12 +13,12 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # one process per core is faster
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # one thread each, as one process per core is faster
 
 import numpy as np
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[0] = str(ROOT)  # not this folder, in which `scoring` would be another file
+sys.path[0] = str(ROOT)  # replaces this folder, in which `scoring` is another file
 
 from benchmarks.simulated import equal_runs, graded_runs, one_run, spec_of, true_value  # noqa: E402
 from scoring.metrics.metric import Numbers  # noqa: E402
@@ -28,17 +28,17 @@ from scoring.significance.all_pairs import p_values  # noqa: E402
 from scoring.significance.paired_tests import paired_p_values  # noqa: E402
 from scoring.significance.resampling import field_of  # noqa: E402
 
-SPLIT_FIELDS = 2000  # simulated sets of runs for each setting
-COVERED_RUNS = 2000  # simulated runs for each setting
+SPLIT_FIELDS = 2000  # simulated sets of runs per setting
+COVERED_RUNS = 2000  # simulated runs per setting
 POWER_FIELDS = 60
-POWER_ROUNDS = 4999  # Holm's correction of 190 pairs needs 3,799
-ROUNDS = 599  # samples in each simulation
+POWER_ROUNDS = 4999  # Holm's correction of 190 pairs needs at least 3,799
+ROUNDS = 599  # resamples in each simulation
 ALPHA, LEVEL = 0.05, 0.95
 
 
 @dataclass(frozen=True)
 class Split:
-    """Equal runs; `shared` of the items get the same answer from all."""
+    """Equal runs. All of them give the same answer on the share `shared` of the items."""
 
     runs: int
     items: int
@@ -48,7 +48,7 @@ class Split:
 
 @dataclass(frozen=True)
 class Cover:
-    """A run that is right on an item with a fixed probability."""
+    """A run that is correct on each item with a fixed probability."""
 
     key: str
     items: int
@@ -78,7 +78,7 @@ COVERS = [
 
 
 def split_rate(setting: Split) -> float:
-    """How often equal runs are split into groups."""
+    """Return how often equal runs are split into groups."""
     rng = np.random.default_rng([1, SPLITS.index(setting)])
     found = 0
     for seed in range(SPLIT_FIELDS):
@@ -89,7 +89,7 @@ def split_rate(setting: Split) -> float:
 
 
 def coverage(setting: Cover) -> float:
-    """How often the interval contains the run's value on very many items."""
+    """Return how often the interval contains the run's score on very many items."""
     rng = np.random.default_rng([2, COVERS.index(setting)])
     truth, found = true_value(setting.key, setting.right), 0
     for seed in range(COVERED_RUNS):
@@ -100,7 +100,7 @@ def coverage(setting: Cover) -> float:
 
 
 def power(shared: float) -> tuple[float, float]:
-    """The share of pairs of 20 different runs on 500 items that is found to differ: by max-T, by Holm."""
+    """Return the share of pairs of 20 different runs on 500 items that are found to differ, by max-T and by Holm."""
     rng = np.random.default_rng([3, int(10 * shared)])
     first, second = np.triu_indices(20, 1)
     found = np.zeros(2)
@@ -116,7 +116,9 @@ def power(shared: float) -> tuple[float, float]:
 
 
 def holm(p_values: Numbers) -> Numbers:
-    """P-values corrected for their number: the i-th smallest of m times m − i + 1, never less than those before it.
+    """Correct p-values for their number.
+
+    The i-th smallest of m is multiplied by m − i + 1, and is at least as large as those before it.
 
     Source: Holm (1979), A simple sequentially rejective multiple test procedure.
     """
@@ -127,7 +129,7 @@ def holm(p_values: Numbers) -> Numbers:
 
 
 def main() -> None:
-    """Simulate, print tables, and JSON as the last line if requested."""
+    """Simulate and print tables, and JSON as the last line if requested."""
     parser = argparse.ArgumentParser(description="Nominal rates of tie groups and intervals, by simulation.")
     parser.add_argument("--json", action="store_true", help="print the figures as one JSON object, as the last line")
     parser.add_argument("--write", action="store_true", help="write docs/benchmarks/ties.md")

@@ -1,4 +1,4 @@
-"""Uploads as a browser sends them, on a schedule or one by one, and checks that everything acknowledged is true."""
+"""Uploads sent like a browser's, on a schedule or one by one, and a check of everything that was acknowledged."""
 
 import hashlib
 import http.client
@@ -16,9 +16,9 @@ from benchmarks.installation import PHASE, TRACK, Installation, Sender
 from portal.management.valkey import HOST
 
 ADDRESS = "/tasks/exist2024/submit/"
-_TOKEN = "a" * 32  # the same in cookie and form
+_TOKEN = "a" * 32  # CSRF token, the same in cookie and form
 _BOUNDARY = "agon-benchmark-boundary"
-_SECONDS = 30  # for an answer
+_SECONDS = 30  # time limit for an answer
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ class Uploads:
     """The results of all uploads so far."""
 
     receipts: list[Receipt] = field(default_factory=list)
-    seconds: list[float] = field(default_factory=list)  # from the planned time to the receipt, of first tries
-    statuses: Counter[int] = field(default_factory=Counter)  # 0: no answer
+    seconds: list[float] = field(default_factory=list)  # from the planned time to the receipt, for first attempts
+    statuses: Counter[int] = field(default_factory=Counter)  # status codes; 0 means no answer
     retried: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -55,7 +55,7 @@ class Uploads:
 
 
 def send(own: Installation, sender: Sender, body: bytes, key: str) -> tuple[int, Receipt | None]:
-    """One upload over a connection of its own; status 0 without an answer."""
+    """Send an upload over a new connection. The status is 0 without an answer."""
     response = post(own.port, ADDRESS, sender, body, key)
     if response is None:
         return 0, None
@@ -66,7 +66,7 @@ def send(own: Installation, sender: Sender, body: bytes, key: str) -> tuple[int,
 
 
 def post(port: int, address: str, sender: Sender, body: bytes, key: str) -> http.client.HTTPResponse | None:
-    """The answer to a browser's form, completely read; None without one."""
+    """Return the complete answer to a form sent like a browser's, or None without an answer."""
     name = "_".join([*TRACK.split("-"), sender.team, "1"]) + ".json"
     fields = {"csrfmiddlewaretoken": _TOKEN, "phase": PHASE, "key": key}
     parts = [f'--{_BOUNDARY}\r\nContent-Disposition: form-data; name="{n}"\r\n\r\n{v}\r\n' for n, v in fields.items()]
@@ -89,7 +89,7 @@ def post(port: int, address: str, sender: Sender, body: bytes, key: str) -> http
 
 
 def look(own: Installation, sender: Sender) -> None:
-    """Load the upload page, as teams do first: afterwards every web process has read the rules."""
+    """Load the upload page, as teams do first. Afterwards every web process has read the task's rules."""
     connection = http.client.HTTPConnection(HOST, own.port, timeout=_SECONDS)
     connection.request("GET", ADDRESS, headers={"Cookie": f"sessionid={sender.session}"})
     connection.getresponse().read()
@@ -105,7 +105,7 @@ def send_all(
     tries: int = 1,
     name: str = "upload",
 ) -> Uploads:
-    """Send all, evenly over that time, without waiting; those without a receipt are repeated with their key.
+    """Send all uploads evenly over the time, without waiting. Uploads without a receipt are repeated with their key.
 
     Keys begin with `name`.
     """
@@ -129,7 +129,7 @@ def send_all(
 
 
 def await_scores(done: Callable[[], bool], seconds: float) -> bool:
-    """Wait for a condition; False if that time is over."""
+    """Wait for a condition. Return False when the time is over."""
     end = time.monotonic() + seconds
     while not done():
         if time.monotonic() > end:
@@ -139,7 +139,7 @@ def await_scores(done: Callable[[], bool], seconds: float) -> bool:
 
 
 def unfinished() -> int:
-    """Acknowledged runs and uploads that are not scored, rejected or given up."""
+    """Count acknowledged runs and uploads that are not scored, rejected or given up."""
     from portal.models import Run, Submission
 
     waiting = Submission.objects.filter(state__in=("received", "checking")).count()
@@ -148,15 +148,15 @@ def unfinished() -> int:
 
 @dataclass(frozen=True)
 class Judgment:
-    """The check of acknowledged uploads."""
+    """The result of checking acknowledged uploads."""
 
-    lost: int  # without row, file or bytes, or given up
+    lost: int  # uploads without row, file or bytes, or given up
     waiting: int  # kept, but not evaluated yet
-    double: int  # duplicate runs or scores
+    double: int  # number of duplicate runs or scores
 
 
 def judge(own: Installation, receipts: Sequence[Receipt]) -> Judgment:
-    """Check all receipts. What is kept and still waits is late, not lost."""
+    """Check all receipts. An upload that is kept and still waiting is late, not lost."""
     from portal.models import Evaluation, Run, Submission
 
     submissions: dict[str, Any] = {str(one.pk): one for one in Submission.objects.all()}

